@@ -1,0 +1,83 @@
+/**
+ * Every error the product can name, once: code → HTTP status → exit code of the CLI → what to do.
+ *
+ * A 429 or 5xx is retried by existing clients for minutes, so only what a retry can cure is one.
+ */
+export const errorCodes = {
+  invalid_request: { status: 400, exit: 2 },
+  bad_data: { status: 400, exit: 7 },
+  unknown_column: { status: 400, exit: 7 },
+  unauthenticated: { status: 401, exit: 4, hint: 'Log in with: gridline login' },
+  forbidden: { status: 403, exit: 5 },
+  not_found: { status: 404, exit: 3 },
+  method_not_allowed: { status: 405, exit: 2 },
+  already_exists: { status: 409, exit: 6 },
+  conflict: { status: 409, exit: 6 },
+  version_mismatch: { status: 412, exit: 6, hint: 'Read the file again and repeat the change.' },
+  too_large: { status: 413, exit: 7 },
+  unsupported_media_type: { status: 415, exit: 7 },
+  idempotency_mismatch: { status: 422, exit: 6 },
+  rate_limited: { status: 429, exit: 9, hint: 'Wait a little, then try again.' },
+  internal: { status: 500, exit: 1 },
+  damaged: { status: 500, exit: 1, hint: 'Restore the file from a backup, or upload it again.' },
+  not_implemented: { status: 501, exit: 1 },
+  overloaded: { status: 503, exit: 9, hint: 'Wait a little, then try again.' },
+  disk_full: { status: 507, exit: 1, hint: 'Free some space; nothing was changed, and reading goes on.' },
+  // What only the command line can meet; the status is never sent.
+  failed: { status: 500, exit: 1 },
+  usage: { status: 400, exit: 2 },
+  no_such_file: { status: 404, exit: 3 },
+  unreachable: { status: 503, exit: 9 },
+  partly_done: { status: 500, exit: 8 },
+  interrupted: { status: 500, exit: 130 },
+} as const satisfies Record<string, { status: number; exit: number; hint?: string }>
+
+export type ErrorCode = keyof typeof errorCodes
+
+/** Where an error sits: `field` in a body or query, `path` to a value inside it, `hint` what to do. */
+export interface ProblemInfo {
+  field?: string
+  path?: string
+  hint?: string
+}
+
+/** An error with a code of the table. What is thrown anywhere to tell a person something. */
+export class Problem extends Error {
+  readonly code: ErrorCode
+  readonly field?: string
+  readonly path?: string
+  readonly hint?: string
+
+  constructor(code: ErrorCode, message: string, info: ProblemInfo = {}) {
+    super(message)
+    this.name = 'Problem'
+    this.code = code
+    this.field = info.field
+    this.path = info.path
+    const table: { hint?: string } = errorCodes[code]
+    this.hint = info.hint ?? table.hint
+  }
+
+  get status(): number {
+    return errorCodes[this.code].status
+  }
+
+  get exit(): number {
+    return errorCodes[this.code].exit
+  }
+}
+
+/** The body of every 4xx and 5xx. R takes an error without `errors` for success. */
+export interface ErrorBody {
+  detail: string
+  errors: { code: string; message: string; field?: string; path?: string; hint?: string }[]
+}
+
+export function errorBody(problem: Problem): ErrorBody {
+  const { code, message, field, path, hint } = problem
+  return { detail: message, errors: [{ code, message, field, path, hint }] }
+}
+
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(errorCodes, code)
+}

@@ -1,0 +1,48 @@
+/**
+ * Every limit of the product in one table. Each can be overridden by the operator of a server
+ * (`GRIDLINE_LIMIT_<NAME>`), and is refused with its name, the limit and the actual size.
+ */
+const KiB = 1024
+const MiB = 1024 * KiB
+const GiB = 1024 * MiB
+
+export const limits = {
+  upload_bytes: { value: 16 * GiB, unit: 'bytes', what: 'one uploaded file, as sent' },
+  json_body_bytes: { value: 64 * MiB, unit: 'bytes', what: 'one JSON or form body' },
+  record_bytes: { value: 16 * MiB, unit: 'bytes', what: 'one line of an uploaded file' },
+  columns: { value: 10_000, unit: 'columns', what: 'columns in one grid' },
+  column_name_length: { value: 1_000, unit: 'characters', what: 'a column name' },
+  filename_length: { value: 255, unit: 'characters', what: 'a filename' },
+  metadata_bytes: { value: 256 * KiB, unit: 'bytes', what: 'metadata of one file' },
+  json_depth: { value: 256, unit: 'levels', what: 'nesting of a JSON value' },
+  path_depth: { value: 64, unit: 'levels', what: 'folders above a file' },
+  page_size: { value: 1_000, unit: 'items', what: 'one page of a list' },
+  idempotency_key_length: { value: 255, unit: 'characters', what: 'an Idempotency-Key' },
+} as const satisfies Record<string, { value: number; unit: string; what: string }>
+
+export type LimitName = keyof typeof limits
+export type Limits = { [name in LimitName]: number }
+
+/** The limits in force: the table, with what the operator set. Units as in the table. */
+export function limitsFrom(environment: Record<string, string | undefined> = {}): Limits {
+  const result: Record<string, number> = {}
+  for (const [name, { value }] of Object.entries(limits)) {
+    const set = Number(environment[`GRIDLINE_LIMIT_${name.toUpperCase()}`])
+    result[name] = Number.isSafeInteger(set) && set > 0 ? set : value
+  }
+  return result as Limits
+}
+
+export const defaultLimits: Limits = limitsFrom()
+
+/** 1536 → `1.5 KiB`: sizes as people read them. */
+export function bytesText(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+  let unit = 0
+  let value = bytes
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return `${unit === 0 || Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`
+}

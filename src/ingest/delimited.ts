@@ -1,0 +1,210 @@
+import { Problem } from '../contract/errors.ts'
+import { bytesText, defaultLimits } from '../contract/limits.ts'
+import { type Bytes, gunzip, peek, utf8 } from './bytes.ts'
+import { ColumnBuilder, type Form } from './column.ts'
+import type { ColumnType, DelimitedOptions, Dialect } from './dialect.ts'
+import { SAMPLE_BYTES, sniff } from './sniff.ts'
+import { Tokenizer } from './tokenizer.ts'
+import { badData, Warnings } from './warnings.ts'
+
+/** A run of rows of one column, as the JSON text it will be served as, less the brackets. */
+export interface Slice {
+  column: number
+  rows: number
+  form: Form
+  text: Buffer
+}
+
+/** Takes the slices of a table as they are made. `begin` comes first, once. */
+export interface SliceSink {
+  begin?(names: string[]): void
+  /** A promise holds the reader back. The text is the sink's to keep. */
+  slice(slice: Slice): void | Promise<void>
+}
+
+export interface ColumnFound {
+  name: string
+  type: ColumnType
+  /** Slices of this column came in this form although the column turned out to be text. */
+  text?: { line: number; text: string }
+}
+
+export interface Ingested {
+  rows: number
+  columns: ColumnFound[]
+  dialect: Dialect
+  warnings: string[]
+}
+
+/** A slice ends at the first of these. */
+const SLICE_ROWS = 65_536
+const GROUP_BYTES = 8 * 1024 * 1024
+const BLOCK = 512 * 1024
+
+/**
+ * Reads delimited text (gzip undone, any encoding) into slices, in flat memory. A column is numbers if
+ * every filled cell is one; slices that came as `number` before a text cell was met are the sink's to
+ * turn (`numbersAsText`), which `columns[].type` tells. Throws Problem `bad_data` with line and text.
+ */
+export async function ingestDelimited(
+  input: Bytes,
+  options: DelimitedOptions,
+  sink: SliceSink,
+): Promise<Ingested> {
+  const warnings = new Warnings()
+  const source = options.source ?? 'input'
+  const maxRecord = options.maxRecordBytes ?? defaultLimits.record_bytes
+  const text = utf8(gunzip(input, source), options.encoding, source, warnings)
+  const { head, whole, ended } = await sample(text, maxRecord, source)
+  const dialect = sniff(head, ended, options, warnings)
+  const { names } = dialect
+  const tokenizer = new Tokenizer(dialect, names.length, warnings, source)
+  const builders = columnBuilders(names, dialect, options, source)
+  sink.begin?.(names)
+
+  let rows = 0
+  let pending = 0
+  const flush = async (): Promise<void> => {
+    pending = 0
+    for (const [column, builder] of builders.entries()) {
+      if (builder.rows === 0) continue
+      await sink.slice({ column, ...builder.take() })
+    }
+  }
+  /** Rows of names still to be passed over. */
+  let headerRows = dialect.headerRows
+  const take = async (buf: Buffer, from: number, to: number, final: boolean): Promise<number> => {
+    let at = from
+    for (;;) {
+      const next = tokenizer.next(buf, at, to, final)
+      if (tokenizer.rows === 0 && next === at) return at
+      const skip = Math.min(headerRows, tokenizer.rows)
+      headerRows -= skip
+      const count = tokenizer.rows - skip
+      const { starts, ends, lines, width } = tokenizer
+      if (count > 0) {
+        const first = skip * width
+        const [s, e, l] = skip > 0 ? [starts.subarray(first), ends.subarray(first), lines.subarray(skip)] : [starts, ends, lines]
+        let size = 0
+        for (let column = 0; column < width; column++) {
+          builders[column].add(buf, s, e, l, column, width, count)
+          size += builders[column].size
+        }
+        rows += count
+        pending += count
+        if (pending >= SLICE_ROWS || size >= GROUP_BYTES) await flush()
+      }
+      at = next
+      if (at >= to) return at
+    }
+  }
+  await blocks(whole, dialect, tokenizer, take, maxRecord, source)
+  await flush()
+
+  const told = names.length === 1 ? 'one column' : `${names.length} columns`
+  if (rows === 0) {
+    throw badData(source, {}, `a header (${told}) and no rows`, 'Give rows below the header, or --no-header if the first line is data.')
+  }
+  const columns = builders.map((builder, k): ColumnFound => {
+    const type = options.types?.get(names[k]) ?? (builder.isText ? 'text' : 'number')
+    return { name: names[k], type, text: builder.numbers > 0 ? builder.firstText : undefined }
+  })
+  return { rows, columns, dialect, warnings: warnings.list() }
+}
+
+/** The start of the text, long enough to tell how it is written. */
+async function sample(
+  text: Bytes,
+  maxRecord: number,
+  source: string,
+): Promise<{ head: Buffer; whole: Bytes; ended: boolean }> {
+  let { head, whole } = await peek(text, SAMPLE_BYTES)
+  let ended = head.length < SAMPLE_BYTES
+  while (!ended && !hasLine(head)) {
+    if (head.length > maxRecord) throw recordTooLong(source, 1, maxRecord)
+    const wanted = head.length * 4
+    ;({ head, whole } = await peek(whole, wanted))
+    ended = head.length < wanted
+  }
+  return { head, whole, ended }
+}
+
+function hasLine(head: Buffer): boolean {
+  const first = head.indexOf(0x0a)
+  return first >= 0 ? head.indexOf(0x0a, first + 1) >= 0 : head.includes(0x0d)
+}
+
+function recordTooLong(source: string, line: number, limit: number): Problem {
+  return badData(
+    source,
+    { line },
+    `the line is longer than ${bytesText(limit)} (limit record_bytes)`,
+    'Look for a missing line end or a quote that is never closed.',
+  )
+}
+
+function columnBuilders(names: string[], dialect: Dialect, options: DelimitedOptions, source: string): ColumnBuilder[] {
+  for (const name of options.types?.keys() ?? []) {
+    if (names.includes(name)) continue
+    throw new Problem('unknown_column', `${source}: no column is called ${name}`, {
+      field: 'column',
+      hint: `Columns are: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}`,
+    })
+  }
+  return names.map(
+    (name) =>
+      new ColumnBuilder({
+        name,
+        given: options.types?.get(name),
+        nullText: options.nullText,
+        quote: dialect.quote.charCodeAt(0),
+        backslash: dialect.escape === 'backslash',
+        source,
+      }),
+  )
+}
+
+type Take = (buf: Buffer, from: number, to: number, final: boolean) => Promise<number>
+
+/** Hands the text on in blocks, each beginning with the row the last one ended in. */
+async function blocks(
+  text: Bytes,
+  dialect: Dialect,
+  tokenizer: Tokenizer,
+  take: Take,
+  maxRecord: number,
+  source: string,
+): Promise<void> {
+  let work = Buffer.allocUnsafe(2 * BLOCK + 1)
+  let filled = 0
+  let threshold = BLOCK
+  let preamble = dialect.preamble
+  for await (const chunk of text) {
+    let piece = chunk
+    // Preamble lines are counted off before the first row.
+    while (preamble > 0 && piece.length > 0) {
+      const end = piece.indexOf(dialect.crOnly ? 0x0d : 0x0a)
+      if (end >= 0) {
+        preamble--
+        tokenizer.line++
+      }
+      piece = piece.subarray(end < 0 ? piece.length : end + 1)
+    }
+    if (filled + piece.length >= work.length) {
+      const bigger = Buffer.allocUnsafe(Math.max(work.length * 2, filled + piece.length + 1))
+      work.copy(bigger, 0, 0, filled)
+      work = bigger
+    }
+    work.set(piece, filled)
+    filled += piece.length
+    if (filled < threshold) continue
+    const done = await take(work, 0, filled, false)
+    work.copyWithin(0, done, filled)
+    filled -= done
+    if (filled > maxRecord) throw recordTooLong(source, tokenizer.line, maxRecord)
+    // A long row is looked at again only once twice as much of it is there.
+    threshold = Math.max(BLOCK, filled * 2)
+  }
+  if (filled === 0) return
+  await take(work, 0, filled, true)
+}

@@ -1,0 +1,87 @@
+/** Which of the first rows of a table are names and which are data. */
+
+type Kind = 'empty' | 'number' | 'date' | 'text'
+
+const MISSING = /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.+)$/i
+
+function kindOf(cell: string): Kind {
+  const text = cell.trim()
+  if (text === '') return 'empty'
+  if (/^[+-]?(\d+([.,]\d+)*[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?%?$/.test(text)) return 'number'
+  if (/^\d{4}-\d{2}(-\d{2})?([ T]\d|$)/.test(text) || /^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}\b/.test(text)) return 'date'
+  return 'text'
+}
+
+/** What a column mostly holds, missing values aside. */
+function columnKind(rows: string[][], column: number): Kind {
+  const counts = { empty: 0, number: 0, date: 0, text: 0 }
+  let filled = 0
+  for (const row of rows) {
+    const cell = row[column] ?? ''
+    const kind = kindOf(cell)
+    if (kind === 'empty' || MISSING.test(cell.trim())) continue
+    counts[kind]++
+    filled++
+  }
+  if (filled === 0) return 'empty'
+  for (const kind of ['number', 'date'] as const) if (counts[kind] >= filled * 0.8) return kind
+  return 'text'
+}
+
+/** 0, 1 or 2. */
+export function countHeaderRows(table: string[][]): number {
+  const rows = table.filter((row) => row.length > 1 || row[0] !== '')
+  const [first, ...data] = rows
+  if (!first || first.every((cell) => cell.trim() === '')) return 0
+  if (data.length === 0) return first.some((cell) => kindOf(cell) === 'number') ? 0 : 1
+  if (!isHeader(first, data)) return 0
+  return data.length > 1 && isSecondHeader(first, data[0], data.slice(1)) ? 2 : 1
+}
+
+function isHeader(first: string[], data: string[][]): boolean {
+  // R leaves out the name over the row names: compare with the column each name stands over.
+  const shift = data.every((row) => row.length === first.length + 1) ? 1 : 0
+  let forHeader = 0
+  let forData = 0
+  let repeated = 0
+  first.forEach((cell, k) => {
+    const kind = kindOf(cell)
+    const below = columnKind(data, k + shift)
+    if (kind === 'empty') return
+    if (below === 'number' || below === 'date') {
+      if (kind === below) forData++
+      else if (!MISSING.test(cell.trim())) forHeader++
+    } else if (kind === 'number' && below === 'text') forData++
+    else if (below === 'text' && data.some((row) => row[k + shift] === cell)) repeated++
+  })
+  if (forData > 0) return isSequence(first) ? !isSequence(data[0]) : forHeader > forData
+  return forHeader > 0 || repeated === 0 || repeated === first.length
+}
+
+/** 1990, 1991, 1992: numbers in even steps are names of columns over other numbers. */
+function isSequence(cells: string[]): boolean {
+  const numbers = cells.filter((cell) => kindOf(cell) === 'number').map(Number)
+  if (numbers.length < 2 || !numbers.every(Number.isInteger)) return false
+  if (numbers.length === cells.length && !numbers.every((n) => n >= 1500 && n <= 2500)) return false
+  const step = numbers[1] - numbers[0]
+  return step !== 0 && numbers.every((n, k) => k === 0 || n - numbers[k - 1] === step)
+}
+
+/**
+ * Units or a second level of names: text over every column of numbers, and a sign that the row is no
+ * record: brackets, empty cells over the text columns, or no text columns at all.
+ */
+function isSecondHeader(first: string[], second: string[], data: string[][]): boolean {
+  if (second.length !== first.length) return false
+  const kinds = first.map((_, k) => columnKind(data, k))
+  const numeric = kinds.flatMap((kind, k) => (kind === 'number' || kind === 'date' ? [k] : []))
+  if (numeric.length === 0) return false
+  const overNumbers = numeric.map((k) => second[k].trim())
+  if (!overNumbers.some((cell) => kindOf(cell) === 'text' && !MISSING.test(cell))) return false
+  if (overNumbers.some((cell) => kindOf(cell) === 'number' || kindOf(cell) === 'date' || MISSING.test(cell))) return false
+  const overText = second.filter((_, k) => kinds[k] === 'text')
+  const bracketed = overNumbers.filter((cell) => /^[([].*[)\]]$/.test(cell)).length * 2 > overNumbers.length
+  const spread = first.some((cell, k) => k > 0 && (cell.trim() === '' || cell === first[k - 1]))
+  const everyNumeric = numeric.length > 1 && numeric.every((_, k) => overNumbers[k] !== '')
+  return bracketed || (overText.length > 0 && overText.every((cell) => cell.trim() === '')) || (spread && everyNumeric) || (overText.length === 0 && everyNumeric)
+}

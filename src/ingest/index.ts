@@ -1,0 +1,8 @@
+/** Bytes of a file → columns of JSON text. No store, no service: the command line previews with it. */
+export type { Bytes } from './bytes.ts'
+export { encodingNamed, gunzip, peek } from './bytes.ts'
+export { type Form, numbersAsText } from './column.ts'
+export { type ColumnFound, type Ingested, ingestDelimited, type Slice, type SliceSink } from './delimited.ts'
+export { type ColumnType, type DelimitedOptions, type Dialect, type GivenType, givenTypes } from './dialect.ts'
+export { givenDelimiter } from './sniff.ts'
+export { badData, excerpt } from './warnings.ts'

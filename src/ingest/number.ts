@@ -1,0 +1,58 @@
+/**
+ * What is a number: the JSON number grammar (RFC 8259 section 6), less the integers a double cannot
+ * hold. So `007`, `+5`, `.5` and 20-digit ids are text, and `1.10` stays `1.10`.
+ */
+const MAX_SAFE = '9007199254740991'
+
+/** Is buf[start, end) a JSON number that survives a reader with doubles? */
+export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
+  let i = start
+  if (buf[i] === 0x2d) i++
+  const intStart = i
+  let c = buf[i]
+  if (i >= end) return false
+  if (c === 0x30) i++
+  else {
+    while (i < end && (c = buf[i]) >= 0x30 && c <= 0x39) i++
+    if (i === intStart) return false
+  }
+  if (i === end) return i - intStart < 16 || isSafeInteger(buf, intStart, end)
+  if (buf[i] === 0x2e) {
+    const fraction = ++i
+    while (i < end && (c = buf[i]) >= 0x30 && c <= 0x39) i++
+    if (i === fraction) return false
+    if (i === end) return i - intStart < 300 || Number.isFinite(value(buf, start, end))
+  }
+  c = buf[i]
+  if (c !== 0x65 && c !== 0x45) return false
+  i++
+  if (buf[i] === 0x2b || buf[i] === 0x2d) i++
+  const exponent = i
+  while (i < end && (c = buf[i]) >= 0x30 && c <= 0x39) i++
+  return i === end && i > exponent && Number.isFinite(value(buf, start, end))
+}
+
+function value(buf: Uint8Array, start: number, end: number): number {
+  return Number(Buffer.from(buf.subarray(start, end)).toString('latin1'))
+}
+
+function isSafeInteger(buf: Uint8Array, start: number, end: number): boolean {
+  if (end - start > 16) return false
+  for (let i = 0; i < 16; i++) {
+    const difference = buf[start + i] - MAX_SAFE.charCodeAt(i)
+    if (difference !== 0) return difference < 0
+  }
+  return true
+}
+
+/**
+ * The JSON number that `text` means to a person who said the column is numbers: `+5`, `007`, `.5` and
+ * `5.` are read; undefined where it is none.
+ */
+export function asNumber(text: string): string | undefined {
+  const match = /^([+-]?)0*(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$/.exec(text.trim())
+  if (!match || !/\d/.test(text)) return undefined
+  const [, sign, whole, fraction, exponent = ''] = match
+  const number = `${sign === '-' ? '-' : ''}${whole || '0'}${fraction ? `.${fraction}` : ''}${exponent}`
+  return Number.isFinite(Number(number)) ? number : undefined
+}

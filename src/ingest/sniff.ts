@@ -1,0 +1,239 @@
+import { Problem } from '../contract/errors.ts'
+import { defaultLimits } from '../contract/limits.ts'
+import type { DelimitedOptions, Dialect } from './dialect.ts'
+import { countHeaderRows } from './header.ts'
+import { badData, excerpt, type Warnings } from './warnings.ts'
+
+/** How much of a file the guess rests on, in bytes and rows. */
+export const SAMPLE_BYTES = 256 * 1024
+const SAMPLE_ROWS = 200
+
+type Style = Pick<Dialect, 'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse'>
+interface Candidate {
+  style: Style
+  rows: string[][]
+  /** The lines each row starts on, from 0. */
+  at: number[]
+  /** Cells in most rows, index of the first row of that length, share of rows of it from there on. */
+  width: number
+  first: number
+  agreeing: number
+}
+
+/** A delimiter that stands in no text: for files of one column. */
+const NONE = '\x1f'
+
+/** How the text is written, from its beginning. `whole`: `head` is all there is. */
+export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, warnings: Warnings): Dialect {
+  const source = options.source ?? 'input'
+  const crOnly = !head.includes(0x0a) && head.includes(0x0d)
+  let text = head.toString('utf8')
+  if (!whole) text = text.slice(0, text.lastIndexOf(crOnly ? '\r' : '\n') + 1)
+  if (text.trim() === '' && head.length === 0) throw badData(source, {}, 'the file is empty', 'Give a file with a header and rows.')
+  if (text.trim() === '') throw badData(source, {}, 'nothing but blanks', 'Give a file with a header and rows.')
+
+  const told = /^sep=(.)\r?\n/i.exec(text)
+  const delimiter = givenDelimiter(options.delimiter) ?? told?.[1]
+  if (told) text = text.slice(told[0].length)
+  const best = chooseDelimiter(text, delimiter, crOnly, warnings)
+  if (!delimiter && best.width > 1 && best.style.delimiter !== ',') warnings.say(`delimiter taken to be ${named(best.style.delimiter)}`)
+  if (best.style.quote !== '"') warnings.say(`quotes taken to be ${best.style.quote}`)
+  if (best.style.escape === 'backslash') warnings.say('quotes inside cells taken to be written \\"')
+  if (best.style.skipSpace) warnings.say('blanks after a delimiter were dropped')
+
+  const start = tableStart(best)
+  const table = best.rows.slice(start)
+  const preamble = (best.at[start] ?? 0) + (told ? 1 : 0)
+  const skipped = best.at[start] ?? 0
+  if (skipped > 0 && best.rows.slice(0, start).some((row) => row.some((cell) => cell !== ''))) {
+    warnings.say(
+      `${skipped === 1 ? 'line 1 was' : `lines 1 to ${skipped} were`} passed over as standing above the table: ${excerpt(best.rows[0].join(best.style.delimiter))}`,
+    )
+  }
+  const headerRows = options.header === false ? 0 : countHeaderRows(table)
+  if (headerRows === 0 && options.header !== false) {
+    warnings.say(`no header seen in line ${preamble + 1}; columns are named column_1 and so on`)
+  }
+  if (headerRows === 2) {
+    warnings.say(`lines ${preamble + 1} and ${preamble + 2} were taken as two header rows and joined`)
+  }
+  const names = columnNames(table, headerRows, best, warnings)
+  const most = options.maxColumns ?? defaultLimits.columns
+  if (names.length > most) {
+    throw badData(source, { line: preamble + 1 }, `${names.length} columns; the limit is ${most} (columns)`, 'Split the file, or turn columns into rows.')
+  }
+  return { ...best.style, preamble, headerRows, names }
+}
+
+export function givenDelimiter(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined
+  const words: Record<string, string> = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';', pipe: '|', space: ' ' }
+  const delimiter = words[given.toLowerCase()] ?? given
+  if (delimiter.length === 1 && delimiter.charCodeAt(0) < 0x80 && !'"\r\n'.includes(delimiter)) return delimiter
+  throw new Problem('invalid_request', `not a delimiter: ${JSON.stringify(given)}`, {
+    field: 'delimiter',
+    hint: 'Give one ASCII character, or tab, comma, semicolon, pipe, space.',
+  })
+}
+
+function named(delimiter: string): string {
+  return { '\t': 'tab', ' ': 'space' }[delimiter] ?? delimiter
+}
+
+function chooseDelimiter(text: string, given: string | undefined, crOnly: boolean, warnings: Warnings): Candidate {
+  const candidates = (given ? [given] : [',', '\t', ';', '|', ' '])
+    .filter((delimiter) => given || text.includes(delimiter))
+    .map((delimiter) => candidate(text, delimiter, crOnly))
+  if (given) return candidates[0]
+  const fit = candidates.filter((c) => c.width > 1 && c.agreeing > 0.5 && (c.style.delimiter !== ' ' || looksLinedUp(c)))
+  fit.sort((a, b) => score(b) - score(a))
+  if (fit.length > 0) return fit[0]
+  const inText = candidates.some((c) => c.style.delimiter !== ' ')
+  if (inText) warnings.say('no delimiter fits the lines; read as one column')
+  return candidate(text, inText ? NONE : ',', crOnly)
+}
+
+/** Rows that agree count most; then more columns, then the order the delimiters are tried in. */
+function score(c: Candidate): number {
+  return c.agreeing - 0.3 * (c.first / c.rows.length) + Math.min(c.width, 20) * 0.002
+}
+
+/** Words parted by blanks are a table only if every line has as many, and half the columns are numbers. */
+function looksLinedUp(c: Candidate): boolean {
+  const data = c.rows.slice(c.first + 1)
+  if (c.agreeing < 1 || data.length === 0) return false
+  let numeric = 0
+  for (let k = 0; k < c.width; k++) if (data.every((row) => row[k] === '' || Number.isFinite(Number(row[k])))) numeric++
+  return numeric * 2 >= c.width
+}
+
+function candidate(text: string, delimiter: string, crOnly: boolean): Candidate {
+  const style = styleOf(text, delimiter, crOnly)
+  const { rows, at } = readRows(text, style)
+  const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
+  const counts = new Map<number, number>()
+  for (const row of filled) counts.set(row.length, (counts.get(row.length) ?? 0) + 1)
+  let width = 1
+  let most = 0
+  for (const [length, count] of counts) {
+    if (count > most || (count === most && length > width)) {
+      width = length
+      most = count
+    }
+  }
+  // A single long row among few is more than a title.
+  let first = rows.findIndex((row) => row.length >= width && (width > 1 || row[0] !== ''))
+  if (first < 0) first = 0
+  const rest = rows.slice(first).filter((row) => row.length > 1 || row[0] !== '')
+  const agreeing = rest.filter((row) => row.length === width).length / Math.max(1, rest.length)
+  return { style, rows, at, width, first, agreeing }
+}
+
+function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
+  const d = `\\u${delimiter.charCodeAt(0).toString(16).padStart(4, '0')}`
+  const count = (pattern: string): number => (text.match(new RegExp(pattern, 'gm')) ?? []).length
+  const doubled = count(`(?:^|${d}) *"`)
+  const single = doubled === 0 ? count(`(?:^|${d})'[^'\\r\\n]*'(?=${d}|\\r?$)`) : 0
+  const singleOpened = single > 0 ? count(`(?:^|${d})'`) : 0
+  const quote = single > 1 && single === singleOpened ? "'" : '"'
+  const backslash = count(`\\\\${quote}(?!${d}|\\r?$|${quote})`) > 0 && count(`[^${d}\\r\\n]${quote}${quote}[^${d}\\r\\n]`) === 0
+  const spaced = delimiter === ' ' ? 0 : count(`${d} +${quote}`)
+  return {
+    delimiter,
+    quote,
+    escape: backslash ? 'backslash' : 'double',
+    crOnly,
+    skipSpace: spaced > 0 && spaced >= count(`${d}${quote}`),
+    collapse: delimiter === ' ',
+  }
+}
+
+/** The first rows as cells, without a care for their lengths. The Tokenizer reads the file; this only looks. */
+function readRows(text: string, style: Style): { rows: string[][]; at: number[] } {
+  const { delimiter, quote, escape, crOnly, skipSpace, collapse } = style
+  const rows: string[][] = []
+  const at: number[] = []
+  let line = 0
+  let i = 0
+  while (i < text.length && rows.length < SAMPLE_ROWS) {
+    const row: string[] = []
+    at.push(line)
+    if (collapse) while (text[i] === delimiter) i++
+    for (;;) {
+      if (skipSpace) while (text[i] === ' ') i++
+      let cell = ''
+      if (text[i] === quote) {
+        for (i++; i < text.length; i++) {
+          if (escape === 'backslash' && text[i] === '\\' && (text[i + 1] === quote || text[i + 1] === '\\')) cell += text[++i]
+          else if (text[i] !== quote) {
+            if (text[i] === (crOnly ? '\r' : '\n')) line++
+            cell += text[i]
+          } else if (text[i + 1] === quote) cell += text[i++]
+          else break
+        }
+        i++
+      }
+      const start = i
+      while (i < text.length && text[i] !== delimiter && text[i] !== '\n' && text[i] !== '\r') i++
+      cell += text.slice(start, i)
+      row.push(cell)
+      if (text[i] !== delimiter) break
+      i++
+      if (collapse) {
+        while (text[i] === delimiter) i++
+        if (text[i] === '\n' || text[i] === '\r' || i >= text.length) break
+      }
+    }
+    if (text[i] === '\r' && text[i + 1] === '\n') i++
+    i++
+    line++
+    rows.push(row)
+  }
+  return { rows, at }
+}
+
+/** Index of the first row of the table: behind titles, comments and blank lines. */
+function tableStart({ rows, width, first }: Candidate): number {
+  let start = first
+  // R's write.table names no column for the row names: one cell fewer, right above the data.
+  if (width > 1 && start > 0 && rows[start - 1].length === width - 1 && rows[start - 1][0] !== '' && !rows[start - 1][0].startsWith('#')) start--
+  const comment = (row: string[] | undefined): boolean => row?.[0].startsWith('#') === true
+  let after = start
+  while (comment(rows[after])) after++
+  if (after === start || after >= rows.length) return start
+  // The last comment is the header if it is as long as the rows and they are data.
+  const last = rows[after - 1]
+  const isHeader = last.length === rows[after].length && width > 1 && countHeaderRows(rows.slice(after)) === 0
+  return isHeader ? after - 1 : after
+}
+
+function columnNames(table: string[][], headerRows: number, { width }: Candidate, warnings: Warnings): string[] {
+  const header = table.slice(0, headerRows)
+  const rowsAgree = table.length > headerRows && table.slice(headerRows).filter((row) => row.length === width).length * 2 > table.length - headerRows
+  let cells = header[0] ?? []
+  if (headerRows === 0) cells = Array.from({ length: rowsAgree ? width : Math.max(...table.map((row) => row.length)) }, () => '')
+  else if (rowsAgree && cells.length === width - 1 && !table.slice(headerRows).every((row) => (row[width - 1] ?? '') === '')) {
+    cells = ['', ...cells]
+    warnings.say('the header has one name fewer than the rows have cells; the first column was taken to be row names')
+  }
+  if (headerRows === 2) {
+    const above = fillRight(cells)
+    cells = above.map((name, k) => `${name.trim()} ${(header[1][k] ?? '').trim()}`)
+  }
+  const used = new Set<string>()
+  return cells.map((cell, k) => {
+    const wanted = cell.trim()
+    let name = wanted || `column_${k + 1}`
+    for (let n = 2; used.has(name); n++) name = wanted ? `${wanted} (${n})` : `column_${k + 1} (${n})`
+    used.add(name)
+    if (headerRows > 0 && wanted === '') warnings.say(`column ${k + 1} has no name; called ${name}`)
+    else if (name !== wanted && headerRows > 0) warnings.say(`column ${k + 1} is called ${excerpt(wanted)} like another; renamed ${excerpt(name)}`)
+    return name
+  })
+}
+
+/** A name over several columns stands over the first only; the empty cells behind it mean the same. */
+function fillRight(cells: string[]): string[] {
+  let last = ''
+  return cells.map((cell, k) => (cell.trim() === '' && k > 0 ? last : (last = cell)))
+}
