@@ -54,8 +54,7 @@ export class Problem extends Error {
     this.code = code
     this.field = info.field
     this.path = info.path
-    const table: { hint?: string } = errorCodes[code]
-    this.hint = info.hint ?? table.hint
+    this.hint = info.hint ?? (errorCodes as Record<ErrorCode, { hint?: string }>)[code].hint
   }
 
   get status(): number {

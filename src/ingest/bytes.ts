@@ -5,6 +5,7 @@ import { Problem } from '../contract/errors.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 export type Bytes = AsyncIterable<Uint8Array>
+type Decoder = InstanceType<typeof TextDecoder>
 
 /** Takes the first `size` bytes (fewer at the end) and gives them back together with the whole stream. */
 export async function peek(source: Bytes, size: number): Promise<{ head: Buffer; whole: Bytes }> {
@@ -174,7 +175,7 @@ async function* checkedUtf8(
   let line = 1
   let first = true
   let unicode = given
-  let latin: TextDecoder | undefined
+  let latin: Decoder | undefined
   let rest: Buffer = Buffer.alloc(0)
   for await (const piece of source) {
     let chunk = rest.length > 0 ? Buffer.concat([rest, piece]) : asBuffer(piece)
@@ -212,7 +213,7 @@ async function* checkedUtf8(
 }
 
 /** The decoder to go on with, or a refusal where the file has already shown itself to be UTF-8. */
-function notUtf8(body: Buffer, unicode: boolean, line: number, name: string, warnings: Warnings): TextDecoder {
+function notUtf8(body: Buffer, unicode: boolean, line: number, name: string, warnings: Warnings): Decoder {
   const at = firstInvalid(body)
   const where = line + newlines(body, at)
   const lineStart = body.lastIndexOf(0x0a, at) + 1

@@ -1,5 +1,5 @@
 import type { GivenType } from './dialect.ts'
-import { asNumber, isNumber } from './number.ts'
+import { asNumber, isPaddedNumber } from './number.ts'
 import { ESCAPED, QUOTED } from './tokenizer.ts'
 import { badData, excerpt } from './warnings.ts'
 
@@ -15,9 +15,11 @@ const COMMA = 0x2c
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const SPACE = 0x20
-const NULL = [0x6e, 0x75, 0x6c, 0x6c]
+/** The first byte of `null`. */
+const N = 0x6e
+const EMPTY = Buffer.from('""')
 /** An empty cell in quotes among numbers: null, but the empty string should the column become text. */
-const QUOTED_EMPTY = ' null'
+const QUOTED_NULL = Buffer.from(' null')
 const HEX = '0123456789abcdef'
 
 /** 1 where a byte cannot stand in a JSON string as it is. */
@@ -78,28 +80,51 @@ export class ColumnBuilder {
       return
     }
     const { nullBytes } = this
+    let { out, at } = this
     for (let r = 0, k = column; r < rows; r++, k += width) {
       const start = starts[k]
-      const flags = ends[k] & 3
       const end = ends[k] >> 2
-      const length = end - start
-      if (this.at + length * 6 + 8 > this.out.length) this.grow(length * 6 + 8)
-      if (length === 0) {
-        if (flags & QUOTED) this.word(this.form === 'text' ? '""' : QUOTED_EMPTY)
-        else this.null()
-        continue
+      const flags = ends[k] & 3
+      if (at + (end - start) * 6 + 8 > out.length) {
+        this.at = at
+        out = this.grow((end - start) * 6 + 8)
       }
-      if (nullBytes !== undefined && length === nullBytes.length && nullBytes.compare(buf, start, end) === 0) {
-        this.null()
+      if (start === end || (nullBytes !== undefined && nullBytes.compare(buf, start, end) === 0)) {
+        if (start === end && flags & QUOTED) {
+          for (const c of this.form === 'text' ? EMPTY : QUOTED_NULL) out[at++] = c
+        } else {
+          out[at++] = 0x6e
+          out[at++] = 0x75
+          out[at++] = 0x6c
+          out[at++] = 0x6c
+        }
+        out[at++] = COMMA
         continue
       }
       if (this.form === 'number') {
-        if (flags < ESCAPED && this.number(buf, start, end)) continue
+        if (flags < ESCAPED && isPaddedNumber(buf, start, end)) {
+          for (let i = start; i < end; i++) out[at++] = buf[i]
+          out[at++] = COMMA
+          this.numbers++
+          continue
+        }
+        this.at = at
         this.becomeText(lines[r], buf, start, end)
-        if (this.at + length * 6 + 8 > this.out.length) this.grow(length * 6 + 8)
+        out = this.grow((end - start) * 6 + 8)
+        at = this.at
       }
-      this.text(buf, start, end, flags)
+      out[at++] = QUOTE
+      if (flags < ESCAPED) {
+        for (let i = start; i < end; i++) {
+          const c = buf[i]
+          if (c > BACKSLASH || special[c] === 0) out[at++] = c
+          else at = escape(out, at, c)
+        }
+      } else at = this.unescaped(buf, start, end, out, at)
+      out[at++] = QUOTE
+      out[at++] = COMMA
     }
+    this.at = at
     this.rows += rows
   }
 
@@ -112,34 +137,9 @@ export class ColumnBuilder {
     return slice
   }
 
-  private null(): void {
-    const { out } = this
-    out[this.at++] = NULL[0]
-    out[this.at++] = NULL[1]
-    out[this.at++] = NULL[2]
-    out[this.at++] = NULL[3]
-    out[this.at++] = COMMA
-  }
-
   private word(text: string): void {
-    this.at += this.out.latin1Write(text, this.at)
+    this.at += this.out.write(text, this.at, 'latin1')
     this.out[this.at++] = COMMA
-  }
-
-  /** Writes buf[start, end) if it is a number, blanks around it included. */
-  private number(buf: Uint8Array, start: number, end: number): boolean {
-    let from = start
-    let to = end
-    while (from < to && buf[from] === SPACE) from++
-    while (to > from && buf[to - 1] === SPACE) to--
-    if (!isNumber(buf, from, to)) return false
-    const { out } = this
-    let at = this.at
-    for (let i = start; i < end; i++) out[at++] = buf[i]
-    out[at++] = COMMA
-    this.at = at
-    this.numbers++
-    return true
   }
 
   private becomeText(line: number, buf: Uint8Array, start: number, end: number): void {
@@ -152,26 +152,19 @@ export class ColumnBuilder {
     this.out[this.at++] = COMMA
   }
 
-  /** Writes buf[start, end) as a JSON string, quotes inside a quoted cell undone. */
-  private text(buf: Uint8Array, start: number, end: number, flags: number): void {
-    const { out } = this
-    const escaped = (flags & ESCAPED) !== 0
+  /** Writes buf[start, end) with quotes written twice and backslashes undone; returns where to go on. */
+  private unescaped(buf: Uint8Array, start: number, end: number, out: Buffer, from: number): number {
     const { quote, backslash } = this.rules
-    let at = this.at
-    out[at++] = QUOTE
+    let at = from
     for (let i = start; i < end; i++) {
       let c = buf[i]
-      if (escaped) {
-        if (c === quote && buf[i + 1] === quote && i + 1 < end) i++
-        else if (backslash && c === BACKSLASH && i + 1 < end && (buf[i + 1] === quote || buf[i + 1] === BACKSLASH))
-          c = buf[++i]
-      }
+      const next = i + 1 < end ? buf[i + 1] : -1
+      if (c === quote && next === quote) i++
+      else if (backslash && c === BACKSLASH && (next === quote || next === BACKSLASH)) c = buf[++i]
       if (special[c] === 0) out[at++] = c
       else at = escape(out, at, c)
     }
-    out[at++] = QUOTE
-    out[at++] = COMMA
-    this.at = at
+    return at
   }
 
   /** Cells of a type that a person named: what is not of it is refused. */
@@ -197,16 +190,19 @@ export class ColumnBuilder {
           `Mend the cell, or leave the type of ${name} open.`,
         )
       }
-      if (this.at + value.length + 8 > this.out.length) this.grow(value.length + 8)
+      this.grow(value.length + 8)
       this.word(value)
     }
     this.rows += rows
   }
 
-  private grow(more: number): void {
+  /** Room for `more` bytes, here or in a larger buffer. */
+  private grow(more: number): Buffer {
+    if (this.at + more <= this.out.length) return this.out
     const bigger = Buffer.allocUnsafe(Math.max(this.out.length * 2, this.at + more))
     this.out.copy(bigger, 0, 0, this.at)
     this.out = bigger
+    return bigger
   }
 }
 
@@ -241,9 +237,9 @@ export function numbersAsText(numbers: Uint8Array): Buffer {
   let start = 0
   for (let i = 0; i <= numbers.length; i++) {
     if (i < numbers.length && numbers[i] !== COMMA) continue
-    if (numbers[start] === NULL[0]) {
+    if (numbers[start] === N) {
       for (let k = start; k < i; k++) out[at++] = numbers[k]
-    } else if (numbers[start] === SPACE && numbers[start + 1] === NULL[0]) {
+    } else if (numbers[start] === SPACE && numbers[start + 1] === N) {
       out[at++] = QUOTE
       out[at++] = QUOTE
     } else {

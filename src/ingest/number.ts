@@ -32,6 +32,15 @@ export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
   return i === end && i > exponent && Number.isFinite(value(buf, start, end))
 }
 
+/** A number with blanks around it, as fixed-width exports write. */
+export function isPaddedNumber(buf: Uint8Array, start: number, end: number): boolean {
+  let from = start
+  let to = end
+  while (from < to && buf[from] === 0x20) from++
+  while (to > from && buf[to - 1] === 0x20) to--
+  return isNumber(buf, from, to)
+}
+
 function value(buf: Uint8Array, start: number, end: number): number {
   return Number(Buffer.from(buf.subarray(start, end)).toString('latin1'))
 }

@@ -57,6 +57,7 @@ export class Tokenizer {
   next(buf: Uint8Array, from: number, to: number, final: boolean): number {
     const { starts, ends, lines, width, kind, quote, delimiter, maxRows } = this
     const { collapse, skipSpace, crOnly } = this.dialect
+    const highest = Math.max(delimiter, CR)
     buf[to] = LF
     let rows = 0
     let row = from
@@ -80,11 +81,12 @@ export class Tokenizer {
           start = i + 1
           i = this.blanks(buf, end + 1)
         } else {
-          while (kind[buf[i]] === 0) i++
-          while (buf[i] === CR && !crOnly && buf[i + 1] !== LF) {
+          let c = buf[i]
+          for (;;) {
+            while (c > highest || kind[c] === 0) c = buf[++i]
             // A CR that ends no line is part of the cell.
-            i++
-            while (kind[buf[i]] === 0) i++
+            if (c !== CR || crOnly || buf[i + 1] === LF) break
+            c = buf[++i]
           }
           end = i
         }

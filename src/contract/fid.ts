@@ -1,0 +1,49 @@
+/** File ids, `<username>:<idlocal>`, and the links that carry them. Reference section 1. */
+
+/** The root folder's id. */
+export const ROOT = -1
+
+export interface Fid {
+  owner: string
+  idlocal: number
+}
+
+const USERNAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_])?$/
+const UID = /^[0-9a-f]{6}$/
+
+export function isUsername(text: string): boolean {
+  return USERNAME.test(text)
+}
+
+/** A column's id: 6 hex characters, unique in its grid. */
+export function isUid(text: string): boolean {
+  return UID.test(text)
+}
+
+export function formatFid({ owner, idlocal }: Fid): string {
+  return `${owner}:${idlocal}`
+}
+
+/** `alice:12`, `alice:-1`; undefined for anything else. */
+export function parseFid(text: string): Fid | undefined {
+  const match = /^([^:/\s]+):(-1|0|[1-9]\d{0,14})$/.exec(text)
+  return match && isUsername(match[1]) ? { owner: match[1], idlocal: Number(match[2]) } : undefined
+}
+
+/** `<base>/~alice/12/`; existing clients cut the last character, so the slash belongs to it. */
+export function webUrl(base: string, { owner, idlocal }: Fid): string {
+  return `${base}/~${owner}/${idlocal}/`
+}
+
+export function embedUrl(base: string, { owner, idlocal }: Fid): string {
+  return `${base}/~${owner}/${idlocal}.embed`
+}
+
+/** The file a link points at: a page, an embed, an export (`….csv`) or an API address. */
+export function fidFromLink(link: string): Fid | undefined {
+  if (!/^https?:\/\//i.test(link)) return undefined
+  const page = /\/~([^/?#]+)\/(\d+)(?:[/.?#]|$)/.exec(link)
+  if (page) return parseFid(`${decodeURIComponent(page[1])}:${page[2]}`)
+  const api = /\/v2\/\w+\/([^/?#]+:-?\d+)(?:[/?#]|$)/.exec(decodeURIComponent(link))
+  return api ? parseFid(api[1]) : undefined
+}

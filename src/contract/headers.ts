@@ -1,0 +1,44 @@
+import { Type } from 'typebox'
+
+/**
+ * Headers of the service's own. Each is sent as `Gridline-<Name>`; `Service-` (the reference's
+ * placeholder) and `Plotly-` (what clients of the old service send) are read as well.
+ */
+export const prefixes = ['gridline-', 'service-', 'plotly-'] as const
+
+export const conflictRules = ['fail', 'rename', 'replace', 'append'] as const
+export type ConflictRule = (typeof conflictRules)[number]
+
+/** Reference section 4.1, "Upload headers"; those from Delimiter on say how a text is to be read. */
+export const uploadHeaders = {
+  'World-Readable': Type.Optional(Type.Boolean({ description: 'Whether anyone may read the file; false if not given.' })),
+  Parent: Type.Optional(Type.Integer({ description: 'Id of the folder to put the file in; -1 is the home folder.' })),
+  'Parent-Path': Type.Optional(Type.String({ description: 'Path of that folder instead; missing folders are made.' })),
+  'On-Conflict': Type.Optional(
+    Type.Enum([...conflictRules], {
+      description:
+        'What to do if the name is taken: `fail` (409), `rename` (`sales (1)`, the default), `replace` (fid and link stay, and uids of columns whose names stay), `append` (rows matched to columns by name).',
+    }),
+  ),
+  Delimiter: Type.Optional(Type.String({ description: 'One character, or tab, comma, semicolon, pipe, space; found out if not given.' })),
+  Encoding: Type.Optional(Type.String({ description: 'An encoding of the WHATWG standard; found out if not given.' })),
+  Header: Type.Optional(Type.Boolean({ description: 'false: the first row is data.' })),
+  Columns: Type.Optional(
+    Type.String({ description: 'Types of columns as a JSON object in percent-encoding: {"zip": "text"}; number, text or boolean.' }),
+  ),
+  'Null-Text': Type.Optional(Type.String({ description: 'Text that stands for a missing value, percent-encoded; the empty cell always does.' })),
+} as const
+
+/** Filename of the upload; not under a prefix. */
+export const FILE_NAME_HEADER = 'X-File-Name'
+export const IDEMPOTENCY_HEADER = 'Idempotency-Key'
+export const REQUEST_ID_HEADER = 'X-Request-Id'
+
+/** The header under whatever prefix it came; the service's own name wins. */
+export function prefixed(headers: Headers, name: string): string | undefined {
+  for (const prefix of prefixes) {
+    const value = headers.get(prefix + name)
+    if (value !== null) return value
+  }
+  return undefined
+}

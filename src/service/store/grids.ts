@@ -1,0 +1,166 @@
+import type { Selectable } from 'kysely'
+import type { Db, Schema } from './schema.ts'
+
+export type GridRow = Selectable<Schema['grids']>
+export type ColumnRow = Selectable<Schema['columns']>
+export type TailRow = Selectable<Schema['tail']>
+
+/** A run of rows of one column: a blob of compressed JSON text. */
+export interface SliceRef {
+  seq: number
+  rows: number
+  bytes: number
+  hash: string
+}
+
+/** Rows of several thousand values go into one statement; engines bound the parameters of one. */
+const BATCH = 400
+
+/** Columns of grids, the slices they are stored in, and the tail of rows appended last. */
+export class GridReader {
+  constructor(protected readonly db: Db) {}
+
+  async get(owner: string, idlocal: number): Promise<GridRow> {
+    return this.db
+      .selectFrom('grids')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .executeTakeFirstOrThrow()
+  }
+
+  /** In column order. */
+  columns(owner: string, idlocal: number): Promise<ColumnRow[]> {
+    return this.db
+      .selectFrom('columns')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .orderBy('position')
+      .execute()
+  }
+
+  async columnCount(owner: string, idlocal: number): Promise<number> {
+    const { count } = await this.db
+      .selectFrom('columns')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .executeTakeFirstOrThrow()
+    return Number(count)
+  }
+
+  /** Slices by column uid, each list in row order; of the columns named, or of all. */
+  async slices(owner: string, idlocal: number, uids?: string[]): Promise<Map<string, SliceRef[]>> {
+    let select = this.db
+      .selectFrom('slices')
+      .select(['uid', 'seq', 'rows', 'bytes', 'hash'])
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+    if (uids && uids.length <= BATCH) select = select.where('uid', 'in', uids)
+    const byColumn = new Map<string, SliceRef[]>()
+    for (const { uid, ...slice } of await select.orderBy('uid').orderBy('seq').execute()) {
+      const list = byColumn.get(uid)
+      if (list) list.push(slice)
+      else byColumn.set(uid, [slice])
+    }
+    return byColumn
+  }
+
+  tail(owner: string, idlocal: number): Promise<TailRow[]> {
+    return this.db
+      .selectFrom('tail')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .orderBy('seq')
+      .execute()
+  }
+}
+
+export class GridWriter extends GridReader {
+  async add(row: Pick<GridRow, 'owner' | 'idlocal' | 'row_count' | 'ragged'>): Promise<void> {
+    await this.db
+      .insertInto('grids')
+      .values({ ...row, layout: 1, tail_rows: 0, tail_bytes: 0, tail_seq: 0 })
+      .execute()
+  }
+
+  async change(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
+    await this.db
+      .updateTable('grids')
+      .set(fields)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+  }
+
+  async addColumns(columns: ColumnRow[]): Promise<void> {
+    for (let k = 0; k < columns.length; k += BATCH) {
+      await this.db.insertInto('columns').values(columns.slice(k, k + BATCH)).execute()
+    }
+  }
+
+  async changeColumn(
+    owner: string,
+    idlocal: number,
+    uid: string,
+    fields: Partial<Pick<ColumnRow, 'name' | 'position' | 'type' | 'rows'>>,
+  ): Promise<void> {
+    if (Object.keys(fields).length === 0) return
+    await this.db
+      .updateTable('columns')
+      .set(fields)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('uid', '=', uid)
+      .execute()
+  }
+
+  /** Removes columns with their slices. */
+  async removeColumns(owner: string, idlocal: number, uids: string[]): Promise<void> {
+    for (let k = 0; k < uids.length; k += BATCH) {
+      const some = uids.slice(k, k + BATCH)
+      for (const table of ['columns', 'slices'] as const) {
+        await this.db
+          .deleteFrom(table)
+          .where('owner', '=', owner)
+          .where('idlocal', '=', idlocal)
+          .where('uid', 'in', some)
+          .execute()
+      }
+    }
+  }
+
+  async addSlices(owner: string, idlocal: number, slices: (SliceRef & { uid: string })[]): Promise<void> {
+    for (let k = 0; k < slices.length; k += BATCH) {
+      const rows = slices.slice(k, k + BATCH).map((slice) => ({ owner, idlocal, ...slice }))
+      await this.db.insertInto('slices').values(rows).execute()
+    }
+  }
+
+  /** Removes a column's slices from `seq` on. */
+  async removeSlices(owner: string, idlocal: number, uid: string, seq: number): Promise<void> {
+    await this.db
+      .deleteFrom('slices')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('uid', '=', uid)
+      .where('seq', '>=', seq)
+      .execute()
+  }
+
+  async addTail(row: TailRow): Promise<void> {
+    await this.db.insertInto('tail').values(row).execute()
+  }
+
+  /** Removes tail rows up to and including `seq`. */
+  async removeTail(owner: string, idlocal: number, seq: number): Promise<void> {
+    await this.db
+      .deleteFrom('tail')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('seq', '<=', seq)
+      .execute()
+  }
+}

@@ -1,0 +1,52 @@
+import { type Kysely, sql } from 'kysely'
+import type { Engine } from './engine.ts'
+import { migrations } from './migrations/index.ts'
+import type { Db } from './schema.ts'
+
+interface Applied {
+  schema_migrations: { name: string; applied_at: number }
+}
+
+/**
+ * Brings the database to this version, each migration in a transaction of its own. Our own few lines,
+ * for Kysely's migrator takes advisory locks, which not every engine has, and asks more questions at
+ * start-up than a short command can afford.
+ */
+export async function migrate(engine: Engine): Promise<void> {
+  const applied = await appliedNames(engine)
+  const newer = [...applied].filter((name) => !migrations.some((migration) => migration.name === name))
+  if (newer.length > 0) throw new Error(`the database was written by a newer version of gridline (${newer.join(', ')})`)
+  for (const { name, up } of migrations) {
+    if (applied.has(name)) continue
+    await engine.write(async (db) => {
+      const plain = db as unknown as Kysely<Applied>
+      await plain.schema
+        .createTable('schema_migrations')
+        .ifNotExists()
+        .addColumn('name', engine.types.text, (c) => c.primaryKey())
+        .addColumn('applied_at', engine.types.int, (c) => c.notNull())
+        .execute()
+      const known = await plain.selectFrom('schema_migrations').select('name').where('name', '=', name).execute()
+      // Another process was quicker.
+      if (known.length > 0) return
+      await up(db as unknown as Kysely<unknown>, engine.types)
+      await plain.insertInto('schema_migrations').values({ name, applied_at: Date.now() }).execute()
+    })
+  }
+}
+
+async function appliedNames(engine: Engine): Promise<Set<string>> {
+  return engine.read(async (db) => {
+    if (!(await hasTable(engine, db))) return new Set<string>()
+    const rows = await (db as unknown as Kysely<Applied>).selectFrom('schema_migrations').select('name').execute()
+    return new Set(rows.map(({ name }) => name))
+  })
+}
+
+async function hasTable(engine: Engine, db: Db): Promise<boolean> {
+  const query =
+    engine.name === 'sqlite'
+      ? sql`select name from sqlite_master where type = 'table' and name = 'schema_migrations'`
+      : sql`select table_name from information_schema.tables where table_schema = current_schema() and table_name = 'schema_migrations'`
+  return (await query.execute(db)).rows.length > 0
+}

@@ -1,0 +1,100 @@
+import type { Generated, Kysely } from 'kysely'
+
+/**
+ * The tables. `owner` (a username, which never changes) leads every key, so that a distributed engine
+ * can keep a person's rows together. Times are milliseconds since 1970 by the service's clock; flags
+ * are 0 or 1; nothing here needs more of an engine than tables and indexes.
+ */
+export interface Schema {
+  users: {
+    owner: string
+    /** The name in lower case: no two users differ only in case. */
+    name_key: string
+    email: string | null
+    is_admin: number
+    date_joined: number
+  }
+  api_keys: {
+    owner: string
+    /** SHA-256 of the key, hex; the key itself is shown once and not kept. */
+    hash: string
+    name: string
+    /** Parted by commas: read, write, admin. */
+    scopes: string
+    created_at: number
+    expires_at: number | null
+    revoked_at: number | null
+  }
+  counters: { owner: string; next_idlocal: number }
+  files: {
+    owner: string
+    idlocal: number
+    filetype: 'grid' | 'plot' | 'fold' | 'extra'
+    filename: string
+    /** The filename while the file is active, null in the trash: unique in its folder. */
+    live_name: string | null
+    parent: number
+    trashed_at: number | null
+    world_readable: number
+    share_key: string | null
+    /** A JSON object. */
+    metadata: string
+    creation_time: number
+    date_modified: number
+    /** Counts changes, meta and content; the ETag. */
+    version: number
+    views: Generated<number>
+    source_fid: string | null
+    source_url: string | null
+    source_referer: string | null
+  }
+  grids: {
+    owner: string
+    idlocal: number
+    /** Rows of the longest column, the tail's included. */
+    row_count: number
+    /** 1 if columns differ in length. */
+    ragged: number
+    /** Changes with the columns and the slices, but not with an append to the tail. */
+    layout: number
+    tail_rows: number
+    tail_bytes: number
+    tail_seq: number
+  }
+  columns: {
+    owner: string
+    idlocal: number
+    uid: string
+    position: number
+    name: string
+    type: 'empty' | 'number' | 'text' | 'boolean' | 'json'
+    /** Rows in slices; those of the tail come on top. */
+    rows: number
+  }
+  slices: {
+    owner: string
+    idlocal: number
+    uid: string
+    seq: number
+    rows: number
+    /** Bytes of JSON text before compression. */
+    bytes: number
+    hash: string
+  }
+  /** Appended rows that are in no slice yet: JSON arrays, one a row, parted by commas. */
+  tail: { owner: string; idlocal: number; seq: number; rows: number; body: Uint8Array }
+  /** Content-addressed bytes in pieces. A blob is written before the row that names it. */
+  blobs: { hash: string; piece: number; body: Uint8Array; stored_at: number }
+  idempotency: {
+    owner: string
+    caller: string
+    key: string
+    operation: string
+    fingerprint: string
+    /** What the write came to, as JSON. */
+    result: string
+    created_at: number
+  }
+}
+
+export type Db = Kysely<Schema>

@@ -1,0 +1,261 @@
+import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
+import { Problem } from '../../contract/errors.ts'
+import type { Engine } from './engine.ts'
+import type { Db, Schema } from './schema.ts'
+
+type Value = string | number | bigint | null | Uint8Array
+interface Statement {
+  all(...parameters: Value[]): unknown[]
+  run(...parameters: Value[]): { changes: number | bigint; lastInsertRowid: number | bigint }
+}
+interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+}
+
+/** node:sqlite where Node has it, else the package with the same interface and its binary inside. */
+function sqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
+  const require = createRequire(import.meta.url)
+  try {
+    return require('node:sqlite')
+  } catch {
+    return require('@photostructure/sqlite')
+  }
+}
+
+const READERS = 4
+const GROUP = 256
+const STATEMENTS = 300
+
+/** SQLite in the process: WAL, one writer whose waiting transactions share a commit, a few readers. */
+export function sqliteEngine(file: string, options: { maxPages?: number } = {}): Engine {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const { DatabaseSync } = sqliteModule()
+  const open = (): Connection => {
+    const database = new DatabaseSync(file)
+    database.exec('PRAGMA busy_timeout = 10000')
+    return new Connection(database)
+  }
+  const writer = open()
+  writer.database.exec('PRAGMA page_size = 8192')
+  writer.database.exec('PRAGMA journal_mode = WAL')
+  writer.database.exec('PRAGMA synchronous = FULL')
+  writer.database.exec('PRAGMA wal_autocheckpoint = 8000')
+  if (options.maxPages) writer.database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
+  const writes = new WriteQueue(writer)
+  const readers = new ReaderPool(open)
+  return {
+    name: 'sqlite',
+    types: { text: sql`text`, int: sql`integer`, bytes: sql`blob` },
+    sharesCommits: true,
+    read: (work) => readers.run(work),
+    write: (work) => writes.add(work, true),
+    stage: (work) => writes.add(work, false),
+    async close() {
+      await writes.idle()
+      readers.close()
+      writer.database.close()
+    },
+  }
+}
+
+/** A connection and a Kysely over it that takes turns with nobody: its user sees to that. */
+class Connection implements DatabaseConnection {
+  readonly db: Db
+  private readonly statements = new Map<string, Statement>()
+
+  constructor(readonly database: Database) {
+    const driver: Driver = {
+      init: async () => {},
+      acquireConnection: async () => this,
+      releaseConnection: async () => {},
+      beginTransaction: unused,
+      commitTransaction: unused,
+      rollbackTransaction: unused,
+      destroy: async () => {},
+    }
+    this.db = new Kysely<Schema>({
+      dialect: {
+        createDriver: () => driver,
+        createAdapter: () => new SqliteAdapter(),
+        createQueryCompiler: () => new SqliteQueryCompiler(),
+        createIntrospector: (db) => new SqliteIntrospector(db),
+      },
+    })
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    let statement = this.statements.get(query.sql)
+    if (!statement) {
+      statement = this.database.prepare(query.sql)
+      if (this.statements.size >= STATEMENTS) this.statements.clear()
+      this.statements.set(query.sql, statement)
+    }
+    const parameters = query.parameters as Value[]
+    const { kind } = query.query
+    const returns = kind === 'SelectQueryNode' || kind === 'RawNode' || 'returning' in query.query
+    if (returns) return { rows: statement.all(...parameters) as R[] }
+    const { changes } = statement.run(...parameters)
+    return { rows: [], numAffectedRows: BigInt(changes) }
+  }
+
+  // biome-ignore lint/correctness/useYield: part of the interface; nothing here streams rows
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('rows are not streamed')
+  }
+}
+
+async function unused(): Promise<void> {
+  throw new Error('transactions are begun by the engine')
+}
+
+interface Job {
+  work: (db: Db) => Promise<unknown>
+  durable: boolean
+  resolve: (value: never) => void
+  reject: (error: unknown) => void
+  outcome?: { value: unknown } | { error: unknown }
+}
+
+/** Runs transactions one after the other; those that wait together are committed together. */
+class WriteQueue {
+  private waiting: Job[] = []
+  private running: Promise<void> | undefined
+  private full = true
+
+  constructor(private readonly connection: Connection) {}
+
+  add<T>(work: (db: Db) => Promise<T>, durable: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.waiting.push({ work, durable, resolve, reject })
+      this.running ??= this.drain()
+    })
+  }
+
+  async idle(): Promise<void> {
+    while (this.running) await this.running
+  }
+
+  private async drain(): Promise<void> {
+    // Requests that arrived in the same turn of the event loop get into the first group.
+    await new Promise(setImmediate)
+    while (this.waiting.length > 0) await this.commit(this.waiting.splice(0, GROUP))
+    this.running = undefined
+  }
+
+  private async commit(group: Job[]): Promise<void> {
+    const { database, db } = this.connection
+    try {
+      this.setDurable(group.some((job) => job.durable))
+      database.exec('BEGIN IMMEDIATE')
+      for (const job of group) {
+        if (group.length > 1) database.exec('SAVEPOINT job')
+        try {
+          job.outcome = { value: await job.work(db) }
+          if (group.length > 1) database.exec('RELEASE job')
+        } catch (error) {
+          job.outcome = { error }
+          if (group.length === 1) throw error
+          // Fails where SQLite has already given the whole transaction up: then all of it is off.
+          database.exec('ROLLBACK TO job')
+          database.exec('RELEASE job')
+        }
+      }
+      database.exec('COMMIT')
+    } catch (error) {
+      try {
+        database.exec('ROLLBACK')
+      } catch {
+        // No transaction was open.
+      }
+      const failed = group.find((job) => job.outcome && 'error' in job.outcome)?.outcome
+      const cause = failed && 'error' in failed ? failed.error : error
+      for (const job of group) job.reject(asProblem(cause))
+      return
+    }
+    for (const { outcome, resolve, reject } of group) {
+      if (outcome && 'value' in outcome) resolve(outcome.value as never)
+      else reject(asProblem(outcome?.error))
+    }
+  }
+
+  private setDurable(full: boolean): void {
+    if (full === this.full) return
+    this.connection.database.exec(`PRAGMA synchronous = ${full ? 'FULL' : 'NORMAL'}`)
+    this.full = full
+  }
+}
+
+/** Connections lent out for one snapshot each. */
+class ReaderPool {
+  private readonly idle: Connection[] = []
+  private readonly all: Connection[] = []
+  private readonly waiting: ((connection: Connection) => void)[] = []
+
+  constructor(private readonly open: () => Connection) {}
+
+  async run<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    const connection = await this.take()
+    try {
+      connection.database.exec('BEGIN')
+      try {
+        return await work(connection.db)
+      } finally {
+        connection.database.exec('COMMIT')
+      }
+    } catch (error) {
+      throw asProblem(error)
+    } finally {
+      const next = this.waiting.shift()
+      if (next) next(connection)
+      else this.idle.push(connection)
+    }
+  }
+
+  close(): void {
+    for (const { database } of this.all) database.close()
+  }
+
+  private async take(): Promise<Connection> {
+    const idle = this.idle.pop()
+    if (idle) return idle
+    if (this.all.length < READERS) {
+      const connection = this.open()
+      this.all.push(connection)
+      return connection
+    }
+    return new Promise((resolve) => this.waiting.push(resolve))
+  }
+}
+
+/** SQLite's result codes as errors of the product; anything else as it came. */
+function asProblem(error: unknown): unknown {
+  if (error instanceof Problem || !(error instanceof Error)) return error
+  const { errcode } = error as { errcode?: number }
+  const code = typeof errcode === 'number' ? errcode & 0xff : undefined
+  if (code === 13 || /database or disk is full/i.test(error.message)) {
+    return new Problem('disk_full', 'the database cannot grow: the disk is full')
+  }
+  if (code === 5 || /database is locked/i.test(error.message)) {
+    return new Problem('overloaded', 'another process has kept the database busy for 10 s')
+  }
+  if (code === 8) return new Problem('disk_full', 'the database cannot be written to: it is read-only', { hint: 'Check the permissions of its folder.' })
+  if (code === 11 || code === 26) {
+    return new Problem('damaged', 'the database file is damaged', { hint: 'Restore it from a backup.' })
+  }
+  return error
+}

@@ -1,0 +1,97 @@
+import { Problem } from '../../contract/errors.ts'
+import { AccountReader, AccountWriter } from './accounts.ts'
+import { type Blobs, SqlBlobs } from './blobs.ts'
+import type { Engine } from './engine.ts'
+import { FileReader, FileWriter } from './files.ts'
+import { GridReader, GridWriter } from './grids.ts'
+import { IdempotencyWriter, type WriteKey } from './idempotency.ts'
+import { migrate } from './migrate.ts'
+
+export interface Readers {
+  accounts: AccountReader
+  files: FileReader
+  grids: GridReader
+}
+
+export interface Writers {
+  accounts: AccountWriter
+  files: FileWriter
+  grids: GridWriter
+  idempotency: IdempotencyWriter
+}
+
+/** All that is kept. Rules are above it, SQL is in it. */
+export interface Store {
+  readonly engine: Engine
+  readonly blobs: Blobs
+  /** Reads that see one state. */
+  read<T>(work: (readers: Readers) => Promise<T>): Promise<T>
+  /** One durable transaction. `work` may run more than once, so it only reads and writes the store. */
+  write<T>(work: (writers: Writers) => Promise<T>): Promise<T>
+  /** A write that applies once however often it comes with the same key; `result` must be JSON. */
+  writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>): Promise<T>
+  /** Clears out what is past its time: keys, and blobs nothing names. */
+  sweep(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface StoreOptions {
+  /** `sqlite:FILE` or `postgres://…`. */
+  database: string
+  /** For tests of a full disk: how many pages a SQLite database may have. */
+  maxPages?: number
+}
+
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const engine = await engineFor(options)
+  try {
+    await migrate(engine)
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+  const blobs = new SqlBlobs(engine)
+  const write: Store['write'] = (work) =>
+    engine.write((db) =>
+      work({
+        accounts: new AccountWriter(db),
+        files: new FileWriter(db),
+        grids: new GridWriter(db),
+        idempotency: new IdempotencyWriter(db),
+      }),
+    )
+  return {
+    engine,
+    blobs,
+    read: (work) =>
+      engine.read((db) =>
+        work({ accounts: new AccountReader(db), files: new FileReader(db), grids: new GridReader(db) }),
+      ),
+    write,
+    writeOnce: (key, work) =>
+      write(async (writers) => {
+        const before = await writers.idempotency.find(key)
+        if (before) return before.result as never
+        const result = await work(writers)
+        await writers.idempotency.record([{ write: key, result }])
+        return result
+      }),
+    async sweep() {
+      await write(({ idempotency }) => idempotency.expire())
+      while ((await blobs.collect()) > 0);
+    },
+    close: () => engine.close(),
+  }
+}
+
+async function engineFor({ database, maxPages }: StoreOptions): Promise<Engine> {
+  if (database.startsWith('sqlite:')) {
+    const { sqliteEngine } = await import('./sqlite.ts')
+    return sqliteEngine(database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''), { maxPages })
+  }
+  if (/^postgres(ql)?:\/\//.test(database)) {
+    const { postgresEngine } = await import('./postgres.ts')
+    return postgresEngine(database)
+  }
+  throw new Problem('usage', `not a database: ${database}`, { hint: 'Give sqlite:FILE or postgres://user:password@host/name' })
+}
