@@ -12,9 +12,10 @@ export type Access = 'anyone' | 'caller' | 'read' | 'write' | 'admin'
 
 export type Body =
   | { kind: 'none' }
-  | { kind: 'json'; schema: TSchema; form?: boolean; limit: LimitName }
+  /** `raw` fields are handed on as the bytes they came in; `form`: form-encoded bodies are taken too. */
+  | { kind: 'json'; schema: TObject; form?: boolean; raw?: readonly string[]; limit: LimitName }
   /** Bytes of a data file. With `json`, a JSON body of that schema is taken as well. */
-  | { kind: 'bytes'; types: readonly string[]; json?: TSchema; limit: LimitName }
+  | { kind: 'bytes'; types: readonly string[]; json?: TObject; raw?: readonly string[]; limit: LimitName }
 
 export interface Operation {
   summary: string
@@ -36,7 +37,8 @@ export interface Operation {
 }
 
 const none = { kind: 'none' } as const
-const json = (schema: TSchema, form = false) => ({ kind: 'json', schema, form, limit: 'json_body_bytes' }) as const
+const json = (schema: TObject, more: { form?: boolean; raw?: readonly string[] } = {}) =>
+  ({ kind: 'json', schema, ...more, limit: 'json_body_bytes' }) as const
 
 const lookupQuery = Type.Object({
   path: Type.String({ description: "Names parted by '/', relative to parent." }),
@@ -77,7 +79,7 @@ export const operations = {
     method: 'POST',
     path: '/v2/grids',
     access: 'caller',
-    body: json(r.GridCreate),
+    body: json(r.GridCreate, { raw: ['data'] }),
     status: 201,
     result: r.Created(r.GridMeta),
   },
@@ -139,7 +141,7 @@ export const operations = {
     access: 'write',
     filetype: 'grid',
     headers: readingHeaders,
-    body: { kind: 'bytes', types: [dataTypes.csv, dataTypes.tsv, dataTypes.ndjson], json: r.RowsAppend, limit: 'upload_bytes' },
+    body: { kind: 'bytes', types: [dataTypes.csv, dataTypes.tsv, dataTypes.ndjson], json: r.RowsAppend, raw: ['rows'], limit: 'upload_bytes' },
     status: 201,
     result: r.RowsAppended,
   },
@@ -174,7 +176,7 @@ export const operations = {
     access: 'write',
     filetype: 'grid',
     query: Type.Object({ uid: uids }),
-    body: json(r.ColumnsUpdate),
+    body: json(r.ColumnsUpdate, { raw: ['cols'] }),
     status: 200,
     result: r.ColumnsWritten,
   },
@@ -220,7 +222,7 @@ export const operations = {
     method: 'POST',
     path: '/v2/folders',
     access: 'caller',
-    body: json(r.FolderCreate, true),
+    body: json(r.FolderCreate, { form: true }),
     status: 201,
     result: r.Created(r.FolderMeta),
   },

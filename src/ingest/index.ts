@@ -6,3 +6,5 @@ export { type ColumnFound, type Ingested, ingestDelimited, type Slice, type Slic
 export { type ColumnType, type DelimitedOptions, type Dialect, type GivenType, givenTypes } from './dialect.ts'
 export { givenDelimiter } from './sniff.ts'
 export { badData, excerpt } from './warnings.ts'
+export { kindOf, parseRaw, RawJson, skipBlanks, skipValue } from './json.ts'
+export { type JsonLine, jsonLines } from './ndjson.ts'

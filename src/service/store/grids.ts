@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { Problem } from '../../contract/errors.ts'
 import type { Db, Schema } from './schema.ts'
 
 export type GridRow = Selectable<Schema['grids']>
@@ -21,12 +22,14 @@ export class GridReader {
   constructor(protected readonly db: Db) {}
 
   async get(owner: string, idlocal: number): Promise<GridRow> {
-    return this.db
+    const row = await this.db
       .selectFrom('grids')
       .selectAll()
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
-      .executeTakeFirstOrThrow()
+      .executeTakeFirst()
+    if (!row) throw new Problem('not_found', 'no such grid, or you may not see it')
+    return row
   }
 
   /** In column order. */

@@ -17,28 +17,43 @@ export interface WriteKey {
 }
 
 /** What keyed writes came to, kept in the transaction of the write. */
-export class IdempotencyWriter {
-  constructor(private readonly db: Db) {}
+export class IdempotencyReader {
+  constructor(protected readonly db: Db) {}
 
   /** What the write came to if it has been made before. */
-  async find(write: WriteKey, now = Date.now()): Promise<{ result: unknown } | undefined> {
-    if (write.key === undefined) return undefined
-    const row = await this.db
-      .selectFrom('idempotency')
-      .selectAll()
-      .where('owner', '=', write.owner)
-      .where('caller', '=', write.caller)
-      .where('key', '=', write.key)
-      .executeTakeFirst()
-    if (!row || row.created_at < now - KEY_LIFETIME) return undefined
-    if (row.operation !== write.operation || row.fingerprint !== write.fingerprint) {
-      throw new Problem('idempotency_mismatch', 'this Idempotency-Key was used for another request', {
-        hint: 'Use a new key for every new request.',
-      })
-    }
-    return { result: JSON.parse(row.result) }
+  async find(write: WriteKey): Promise<{ result: unknown } | undefined> {
+    const [result] = await this.findAll([write])
+    if (result instanceof Problem) throw result
+    return result === undefined ? undefined : { result }
   }
 
+  /** The same for several writes on one owner's files; undefined where a write is new, a Problem where it is another. */
+  async findAll(writes: readonly WriteKey[], now = Date.now()): Promise<unknown[]> {
+    const keys = writes.flatMap(({ key }) => (key === undefined ? [] : [key]))
+    if (keys.length === 0) return writes.map(() => undefined)
+    const rows = await this.db
+      .selectFrom('idempotency')
+      .selectAll()
+      .where('owner', '=', writes[0].owner)
+      .where('key', 'in', keys)
+      .where('created_at', '>=', now - KEY_LIFETIME)
+      .execute()
+    if (rows.length === 0) return writes.map(() => undefined)
+    return writes.map((write) => {
+      const row = rows.find(({ caller, key }) => caller === write.caller && key === write.key)
+      if (!row) return undefined
+      if (row.operation !== write.operation || row.fingerprint !== write.fingerprint) {
+        return new Problem('idempotency_mismatch', 'this Idempotency-Key was used for another request', {
+          hint: 'Use a new key for every new request.',
+        })
+      }
+      return JSON.parse(row.result)
+    })
+  }
+
+}
+
+export class IdempotencyWriter extends IdempotencyReader {
   async record(writes: { write: WriteKey; result: unknown }[], now = Date.now()): Promise<void> {
     const rows = writes.flatMap(({ write: { key, ...write }, result }) =>
       key === undefined ? [] : [{ ...write, key, result: JSON.stringify(result), created_at: now }],

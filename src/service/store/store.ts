@@ -4,13 +4,14 @@ import { type Blobs, SqlBlobs } from './blobs.ts'
 import type { Engine } from './engine.ts'
 import { FileReader, FileWriter } from './files.ts'
 import { GridReader, GridWriter } from './grids.ts'
-import { IdempotencyWriter, type WriteKey } from './idempotency.ts'
+import { IdempotencyReader, IdempotencyWriter, type WriteKey } from './idempotency.ts'
 import { migrate } from './migrate.ts'
 
 export interface Readers {
   accounts: AccountReader
   files: FileReader
   grids: GridReader
+  idempotency: IdempotencyReader
 }
 
 export interface Writers {
@@ -65,7 +66,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     blobs,
     read: (work) =>
       engine.read((db) =>
-        work({ accounts: new AccountReader(db), files: new FileReader(db), grids: new GridReader(db) }),
+        work({
+          accounts: new AccountReader(db),
+          files: new FileReader(db),
+          grids: new GridReader(db),
+          idempotency: new IdempotencyReader(db),
+        }),
       ),
     write,
     writeOnce: (key, work) =>

@@ -1,0 +1,216 @@
+import { isUtf8 } from 'node:buffer'
+import { Problem } from '../contract/errors.ts'
+import { defaultLimits } from '../contract/limits.ts'
+import { excerpt } from './warnings.ts'
+
+/**
+ * JSON as the bytes it came in. Values of columns are stored as they were written, so a number never
+ * becomes a float on the way; only what the service itself looks at is parsed.
+ */
+export class RawJson {
+  /** buf[start, end) is one valid JSON value without white space around it. */
+  constructor(
+    readonly buf: Buffer,
+    readonly start: number,
+    readonly end: number,
+  ) {}
+
+  get kind(): 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null' {
+    return kindOf(this.buf[this.start])
+  }
+
+  get bytes(): Buffer {
+    return this.buf.subarray(this.start, this.end)
+  }
+
+  /** The value as JavaScript has it. */
+  value(): unknown {
+    return JSON.parse(this.bytes.toString('utf8'))
+  }
+
+  /** Members of an object in the order written; of a name given twice the last counts. */
+  entries(): Map<string, RawJson> {
+    const members = new Map<string, RawJson>()
+    const { buf } = this
+    let i = skipBlanks(buf, this.start + 1)
+    while (buf[i] !== 0x7d) {
+      const nameEnd = skipValue(buf, i)
+      const name = JSON.parse(buf.subarray(i, nameEnd).toString('utf8')) as string
+      i = skipBlanks(buf, skipBlanks(buf, nameEnd) + 1)
+      const end = skipValue(buf, i)
+      members.set(name, new RawJson(buf, i, end))
+      i = skipBlanks(buf, end)
+      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    }
+    return members
+  }
+
+  /** Items of an array. */
+  *items(): Generator<RawJson> {
+    const { buf } = this
+    let i = skipBlanks(buf, this.start + 1)
+    while (buf[i] !== 0x5d) {
+      const end = skipValue(buf, i)
+      yield new RawJson(buf, i, end)
+      i = skipBlanks(buf, end)
+      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    }
+  }
+}
+
+/** Reads one JSON value; Problem `invalid_request` with the place where it is none. */
+export function parseRaw(buf: Buffer, what = 'the body'): RawJson {
+  if (!isUtf8(buf)) throw new Problem('invalid_request', `${what} is not UTF-8`)
+  const start = skipBlanks(buf, buf[0] === 0xef && buf[1] === 0xbb ? 3 : 0)
+  try {
+    const end = skipValue(buf, start)
+    const after = skipBlanks(buf, end)
+    if (after < buf.length) throw new NotJson(after)
+    return new RawJson(buf, start, end)
+  } catch (error) {
+    if (error instanceof TooDeep) {
+      throw new Problem('invalid_request', `${what} is nested deeper than ${defaultLimits.json_depth} levels (limit json_depth)`)
+    }
+    if (!(error instanceof NotJson)) throw error
+    const at = Math.min(error.at, buf.length)
+    throw new Problem(
+      'invalid_request',
+      at >= buf.length
+        ? `${what} is not JSON: it ends too early`
+        : `${what} is not JSON: unexpected ${excerpt(buf.subarray(at, at + 20))} at byte ${at}`,
+    )
+  }
+}
+
+class NotJson extends Error {
+  constructor(readonly at: number) {
+    super('not JSON')
+  }
+}
+
+class TooDeep extends Error {}
+
+export function kindOf(c: number): RawJson['kind'] {
+  switch (c) {
+    case 0x7b:
+      return 'object'
+    case 0x5b:
+      return 'array'
+    case 0x22:
+      return 'string'
+    case 0x74:
+    case 0x66:
+      return 'boolean'
+    case 0x6e:
+      return 'null'
+    default:
+      return 'number'
+  }
+}
+
+export function skipBlanks(buf: Uint8Array, from: number): number {
+  let i = from
+  for (;;) {
+    const c = buf[i]
+    if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) return i
+    i++
+  }
+}
+
+/** Behind the value that begins at `i`. RFC 8259, strictly. Throws where there is none. */
+export function skipValue(buf: Uint8Array, i: number, depth = 0): number {
+  switch (buf[i]) {
+    case 0x22:
+      return skipString(buf, i)
+    case 0x5b:
+      return skipArray(buf, i, depth)
+    case 0x7b:
+      return skipObject(buf, i, depth)
+    case 0x74:
+      return skipWord(buf, i, 'true')
+    case 0x66:
+      return skipWord(buf, i, 'false')
+    case 0x6e:
+      return skipWord(buf, i, 'null')
+    default:
+      return skipNumber(buf, i)
+  }
+}
+
+function skipWord(buf: Uint8Array, i: number, word: string): number {
+  for (let k = 1; k < word.length; k++) if (buf[i + k] !== word.charCodeAt(k)) throw new NotJson(i)
+  return i + word.length
+}
+
+function skipString(buf: Uint8Array, start: number): number {
+  let i = start + 1
+  for (;;) {
+    const c = buf[i]
+    if (c === 0x22) return i + 1
+    if (c === 0x5c) {
+      const next = buf[i + 1]
+      if (next === 0x75) {
+        for (let k = 2; k < 6; k++) if (!isHex(buf[i + k])) throw new NotJson(i)
+        i += 6
+      } else if (
+        next === 0x22 || next === 0x5c || next === 0x2f || next === 0x62 ||
+        next === 0x66 || next === 0x6e || next === 0x72 || next === 0x74
+      ) {
+        i += 2
+      } else throw new NotJson(i)
+    } else if (c >= 0x20) i++
+    else throw new NotJson(i)
+  }
+}
+
+function isHex(c: number): boolean {
+  return (c >= 0x30 && c <= 0x39) || (c >= 0x41 && c <= 0x46) || (c >= 0x61 && c <= 0x66)
+}
+
+function skipNumber(buf: Uint8Array, start: number): number {
+  let i = start
+  if (buf[i] === 0x2d) i++
+  if (buf[i] === 0x30) i++
+  else i = skipDigits(buf, i)
+  if (buf[i] === 0x2e) i = skipDigits(buf, i + 1)
+  if (buf[i] === 0x65 || buf[i] === 0x45) {
+    i++
+    if (buf[i] === 0x2b || buf[i] === 0x2d) i++
+    i = skipDigits(buf, i)
+  }
+  return i
+}
+
+function skipDigits(buf: Uint8Array, start: number): number {
+  let i = start
+  while (buf[i] >= 0x30 && buf[i] <= 0x39) i++
+  if (i === start) throw new NotJson(i)
+  return i
+}
+
+function skipArray(buf: Uint8Array, start: number, depth: number): number {
+  if (depth >= defaultLimits.json_depth) throw new TooDeep()
+  let i = skipBlanks(buf, start + 1)
+  if (buf[i] === 0x5d) return i + 1
+  for (;;) {
+    i = skipBlanks(buf, skipValue(buf, i, depth + 1))
+    if (buf[i] === 0x5d) return i + 1
+    if (buf[i] !== 0x2c) throw new NotJson(i)
+    i = skipBlanks(buf, i + 1)
+  }
+}
+
+function skipObject(buf: Uint8Array, start: number, depth: number): number {
+  if (depth >= defaultLimits.json_depth) throw new TooDeep()
+  let i = skipBlanks(buf, start + 1)
+  if (buf[i] === 0x7d) return i + 1
+  for (;;) {
+    if (buf[i] !== 0x22) throw new NotJson(i)
+    i = skipBlanks(buf, skipString(buf, i))
+    if (buf[i] !== 0x3a) throw new NotJson(i)
+    i = skipBlanks(buf, skipValue(buf, skipBlanks(buf, i + 1), depth + 1))
+    if (buf[i] === 0x7d) return i + 1
+    if (buf[i] !== 0x2c) throw new NotJson(i)
+    i = skipBlanks(buf, i + 1)
+  }
+}

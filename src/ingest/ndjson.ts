@@ -1,0 +1,46 @@
+import { Problem } from '../contract/errors.ts'
+import { bytesText, defaultLimits } from '../contract/limits.ts'
+import { type Bytes, gunzip, utf8 } from './bytes.ts'
+import { parseRaw, type RawJson } from './json.ts'
+import { badData, Warnings } from './warnings.ts'
+
+/** One line of newline-delimited JSON: an object (by column name) or an array (by position). */
+export interface JsonLine {
+  line: number
+  value: RawJson
+}
+
+/** Lines of NDJSON, gzip and encodings undone, blank lines passed over. Refuses with line and text. */
+export async function* jsonLines(
+  input: Bytes,
+  { source = 'input', encoding, maxRecordBytes = defaultLimits.record_bytes }: { source?: string; encoding?: string; maxRecordBytes?: number },
+): AsyncGenerator<JsonLine> {
+  let rest: Buffer = Buffer.alloc(0)
+  let line = 0
+  const lineOf = (bytes: Buffer): JsonLine | undefined => {
+    line++
+    if (bytes.toString('latin1').trim() === '') return undefined
+    try {
+      const value = parseRaw(bytes, 'the line')
+      if (value.kind === 'object' || value.kind === 'array') return { line, value }
+    } catch (error) {
+      throw error instanceof Problem ? badData(source, { line }, error.message, 'Give one JSON object or array a line.') : error
+    }
+    throw badData(source, { line }, 'neither an object nor an array', 'Give one JSON object or array a line.')
+  }
+  for await (const chunk of utf8(gunzip(input, source), encoding, source, new Warnings())) {
+    const buf = rest.length > 0 ? Buffer.concat([rest, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    let start = 0
+    for (let end = buf.indexOf(0x0a); end >= 0; end = buf.indexOf(0x0a, start)) {
+      const found = lineOf(buf.subarray(start, end))
+      if (found) yield found
+      start = end + 1
+    }
+    rest = Buffer.from(buf.subarray(start))
+    if (rest.length > maxRecordBytes) {
+      throw badData(source, { line: line + 1 }, `the line is longer than ${bytesText(maxRecordBytes)} (limit record_bytes)`)
+    }
+  }
+  const last = lineOf(rest)
+  if (last) yield last
+}

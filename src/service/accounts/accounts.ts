@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto'
+import { Problem } from '../../contract/errors.ts'
+import { isUsername } from '../../contract/fid.ts'
+import { sha256 } from '../store/blobs.ts'
+import type { Store, Writers } from '../store/store.ts'
+
+export const scopes = ['read', 'write', 'admin'] as const
+
+/** A key and who may use it. The key is random, shown once, and kept as a hash only. */
+export interface NewKey {
+  username: string
+  api_key: string
+  name: string
+  scopes: string[]
+  expires_at: string | null
+}
+
+export interface KeyOptions {
+  name?: string
+  /** Parted by commas. */
+  scopes?: string
+  /** `30d`, `12h`, `90m`; never if not given. */
+  expires?: string
+}
+
+export async function createUser(
+  store: Store,
+  username: string,
+  options: { email?: string; admin?: boolean } = {},
+): Promise<NewKey> {
+  if (!isUsername(username)) {
+    throw new Problem('invalid_request', `not a username: ${JSON.stringify(username)}`, {
+      hint: 'Use letters, digits, and . _ - between them; 64 characters at most.',
+    })
+  }
+  return store.write(async (writers) => {
+    const taken = await writers.accounts.userLike(username)
+    if (taken) throw new Problem('already_exists', `a user named ${taken.owner} already exists`, { hint: `Make another key for them with: gridline admin create-key ${taken.owner}` })
+    await writers.accounts.addUser({
+      owner: username,
+      email: options.email ?? null,
+      is_admin: options.admin ? 1 : 0,
+      date_joined: Date.now(),
+    })
+    return addKey(writers, username, {})
+  })
+}
+
+export async function createKey(store: Store, username: string, options: KeyOptions = {}): Promise<NewKey> {
+  return store.write(async (writers) => {
+    if (!(await writers.accounts.user(username))) {
+      throw new Problem('not_found', `no user is called ${username}`, { hint: `Make one with: gridline admin create-user ${username}` })
+    }
+    return addKey(writers, username, options)
+  })
+}
+
+async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<NewKey> {
+  const api_key = randomBytes(24).toString('base64url').replace(/^[-_]/, 'k')
+  const chosen = (options.scopes ?? 'read,write').split(',').map((scope) => scope.trim())
+  const unknown = chosen.find((scope) => !(scopes as readonly string[]).includes(scope))
+  if (unknown !== undefined) {
+    throw new Problem('invalid_request', `not a scope: ${JSON.stringify(unknown)}`, { hint: `Scopes are ${scopes.join(', ')}.` })
+  }
+  const now = Date.now()
+  const expires_at = options.expires === undefined ? null : now + duration(options.expires)
+  const name = options.name ?? 'key'
+  const row = { owner, hash: sha256(api_key), name, scopes: chosen.join(','), created_at: now, expires_at, revoked_at: null }
+  await accounts.addKey(row)
+  return { username: owner, api_key, name, scopes: chosen, expires_at: expires_at === null ? null : new Date(expires_at).toISOString() }
+}
+
+function duration(text: string): number {
+  const match = /^(\d{1,5})([dhm])$/.exec(text)
+  if (!match || match[1] === '0') throw new Problem('invalid_request', `not a time: ${JSON.stringify(text)}`, { hint: 'Give 30d, 12h or 90m.' })
+  return Number(match[1]) * { d: 86_400_000, h: 3_600_000, m: 60_000 }[match[2] as 'd' | 'h' | 'm']
+}
+
+/** Makes the user if there is none of that name: the person at the terminal needs no set-up. */
+export async function ensureUser(store: Store, username: string): Promise<void> {
+  if (await store.read(({ accounts }) => accounts.user(username))) return
+  await store.write(async ({ accounts }) => {
+    if (await accounts.user(username)) return
+    await accounts.addUser({ owner: username, email: null, is_admin: 1, date_joined: Date.now() })
+  })
+}

@@ -1,0 +1,104 @@
+import { Problem } from '../../contract/errors.ts'
+import { ROOT } from '../../contract/fid.ts'
+import type { Limits } from '../../contract/limits.ts'
+import type { FileRow, FileReader } from '../store/files.ts'
+import type { Readers, Writers } from '../store/store.ts'
+
+/** A name that may stand in a path; Problem `invalid_request` for any other. */
+export function checkFilename(name: unknown, limits: Limits, field = 'filename'): string {
+  const refuse = (why: string): Problem =>
+    new Problem('invalid_request', `${field}: ${why}`, { field, hint: 'Give another name.' })
+  if (typeof name !== 'string') throw refuse('must be a string')
+  if (name.trim() === '') throw refuse('must not be empty')
+  if (name.length > limits.filename_length) {
+    throw refuse(`${name.length} characters; the limit is ${limits.filename_length} (filename_length)`)
+  }
+  if (name.includes('/')) throw refuse("must not hold '/', which parts folders")
+  if (/[\u0000-\u001f\u007f]/.test(name)) throw refuse('must not hold control characters')
+  if (!name.isWellFormed()) throw refuse('is not well-formed Unicode')
+  if (name === '.' || name === '..') throw refuse(`must not be ${name}`)
+  return name
+}
+
+/** The names in a path, `//` and a slash at either end counting for nothing. */
+export function pathNames(path: string, limits: Limits): string[] {
+  const names = path.split('/').filter((name) => name !== '')
+  if (names.length > limits.path_depth) {
+    throw new Problem('invalid_request', `path: ${names.length} levels; the limit is ${limits.path_depth} (path_depth)`, { field: 'path' })
+  }
+  return names
+}
+
+/** The active file at a path below `parent`; one keyed read a level. */
+export async function find(files: FileReader, owner: string, parent: number, names: string[]): Promise<FileRow | undefined> {
+  let folder = parent
+  for (const [k, name] of names.entries()) {
+    const file = await files.named(owner, folder, name)
+    if (!file || k === names.length - 1) return file
+    if (file.filetype !== 'fold') return undefined
+    folder = file.idlocal
+  }
+  return undefined
+}
+
+/** Where a new file goes. */
+export interface Place {
+  parent?: number | null
+  parent_path?: string
+}
+
+/** The folder meant by `parent` or `parent_path`, whose missing folders are made. */
+export async function placeOf(writers: Writers, owner: string, place: Place, limits: Limits): Promise<number> {
+  const { parent, parent_path } = place
+  const start = parent === undefined || parent === null ? ROOT : await folder(writers, owner, parent)
+  return parent_path === undefined ? start : makeFolders(writers, owner, ROOT, pathNames(parent_path, limits), limits)
+}
+
+async function folder({ files }: Readers, owner: string, idlocal: number): Promise<number> {
+  if (idlocal === ROOT) return ROOT
+  const found = await files.get(owner, idlocal)
+  if (found?.filetype === 'fold' && found.trashed_at === null) return idlocal
+  throw new Problem('invalid_request', `parent: no folder has the id ${idlocal}`, {
+    field: 'parent',
+    hint: 'Give the id of one of your folders, or -1 for the home folder.',
+  })
+}
+
+/** Walks a path of folders, making those that are missing; returns the last one's id. */
+export async function makeFolders(
+  writers: Writers,
+  owner: string,
+  start: number,
+  names: string[],
+  limits: Limits,
+): Promise<number> {
+  let parent = start
+  for (const name of names) {
+    const found = await writers.files.named(owner, parent, name)
+    if (found && found.filetype !== 'fold') {
+      throw new Problem('conflict', `a file named '${name}' already exists, and it is no folder`, { field: 'path' })
+    }
+    parent = found ? found.idlocal : await makeFolder(writers, owner, parent, name, limits)
+  }
+  return parent
+}
+
+export async function makeFolder(writers: Writers, owner: string, parent: number, name: string, limits: Limits): Promise<number> {
+  const { idlocal } = await writers.files.add({ owner, parent, filetype: 'fold', filename: checkFilename(name, limits) })
+  return idlocal
+}
+
+/** Existing clients look for "already exists" in the message. */
+export function nameTaken(name: string): Problem {
+  return new Problem('already_exists', `a file named '${name}' already exists`, {
+    field: 'filename',
+    hint: 'Choose another name, or replace or append to it (--on-conflict).',
+  })
+}
+
+/** `name`, or `name (1)`, `name (2)` … if it is taken. */
+export async function freeName(files: FileReader, owner: string, parent: number, name: string): Promise<string> {
+  let free = name
+  for (let n = 1; await files.named(owner, parent, free); n++) free = `${name} (${n})`
+  return free
+}

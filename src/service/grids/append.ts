@@ -1,0 +1,221 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Fid } from '../../contract/fid.ts'
+import { admit, type Caller } from '../access.ts'
+import type { WriteKey } from '../store/idempotency.ts'
+import type { Store, Writers } from '../store/store.ts'
+import { checkMatch } from '../version.ts'
+
+/** The tail is folded when it has grown past either. */
+const FOLD_ROWS = 4096
+const FOLD_BYTES = 256 * 1024
+/** Past this, appends wait for the fold. */
+const FULL_BYTES = 8 * FOLD_BYTES
+/** Bytes of one row of the tail table. */
+const TAIL_ROW_BYTES = 16 * 1024
+const GROUP = 1024
+
+/** Rows to be appended to a grid: JSON arrays parted by commas. */
+export interface Append {
+  fid: Fid
+  caller: Caller | undefined
+  write: WriteKey
+  ifMatch: string | undefined
+  rows: Buffer[]
+  /** Values in each row, or the first row that differs from the others. */
+  width: number
+}
+
+export interface Appended {
+  rows_added: number
+  row_count: number
+}
+
+interface Waiting {
+  append: Append
+  resolve: (result: Appended) => void
+  reject: (error: unknown) => void
+}
+
+/** Thrown where columns differ in length: they are filled up first, then the append is made again. */
+export class Ragged extends Error {}
+
+/**
+ * Appends that arrive together are one transaction: one tail row a grid, one commit, and an answer to
+ * each when it is on disk. The cost does not depend on the size of the grid.
+ */
+export class AppendQueue {
+  private readonly waiting = new Map<string, Waiting[]>()
+  private readonly running = new Set<string>()
+  private readonly gates = new Map<string, Promise<unknown>>()
+
+  constructor(
+    private readonly store: Store,
+    private readonly fold: (fid: Fid) => Promise<void>,
+    private readonly background: (work: () => Promise<void>) => void,
+  ) {}
+
+  async add(append: Append): Promise<Appended> {
+    await this.gates.get(keyOf(append.fid))
+    return new Promise<Appended>((resolve, reject) => {
+      const scope = this.store.engine.sharesCommits ? '' : append.fid.owner
+      const list = this.waiting.get(scope)
+      if (list) list.push({ append, resolve, reject })
+      else this.waiting.set(scope, [{ append, resolve, reject }])
+      if (!this.running.has(scope)) this.drain(scope)
+    })
+  }
+
+  /** Runs `work` while no append to the grid is let in. */
+  async hold<T>(fid: Fid, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(fid)
+    const before = this.gates.get(key)
+    const run = (async () => {
+      await before
+      return work()
+    })()
+    const gate = run.then(nothing, nothing)
+    this.gates.set(key, gate)
+    try {
+      return await run
+    } finally {
+      if (this.gates.get(key) === gate) this.gates.delete(key)
+    }
+  }
+
+  private async drain(scope: string): Promise<void> {
+    this.running.add(scope)
+    // What arrives in this turn of the event loop goes into one commit.
+    await new Promise(setImmediate)
+    for (let list = this.waiting.get(scope); list?.length; list = this.waiting.get(scope)) {
+      const group = list.splice(0, GROUP)
+      await this.commit(group)
+    }
+    this.waiting.delete(scope)
+    this.running.delete(scope)
+  }
+
+  private async commit(group: Waiting[]): Promise<void> {
+    const byGrid = new Map<string, Waiting[]>()
+    for (const one of group) {
+      const key = keyOf(one.append.fid)
+      const list = byGrid.get(key)
+      if (list) list.push(one)
+      else byGrid.set(key, [one])
+    }
+    try {
+      const done = await this.store.write(async (writers) => {
+        const results: Outcome[] = []
+        for (const list of byGrid.values()) results.push(...(await appendTo(writers, list)))
+        return results
+      })
+      for (const { one, result, error, tailBytes } of done) {
+        if (error) one.reject(error)
+        else one.resolve(result!)
+        if (tailBytes > FULL_BYTES) this.hold(one.append.fid, () => this.fold(one.append.fid)).catch(nothing)
+        else if (tailBytes > FOLD_BYTES) this.background(() => this.fold(one.append.fid))
+      }
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+  }
+}
+
+interface Outcome {
+  one: Waiting
+  result?: Appended
+  error?: unknown
+  tailBytes: number
+}
+
+/** All waiting appends to one grid, in the order they came. */
+async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
+  const { owner, idlocal } = list[0].append.fid
+  const file = await writers.files.get(owner, idlocal)
+  const done: Outcome[] = []
+  const known = await writers.idempotency.findAll(list.map(({ append }) => append.write))
+  const grid = file?.filetype === 'grid' ? await writers.grids.get(owner, idlocal) : undefined
+  const width = grid ? await writers.grids.columnCount(owner, idlocal) : 0
+  const bodies: Buffer[] = []
+  const records: { write: WriteKey; result: Appended }[] = []
+  let added = 0
+  for (const [k, one] of list.entries()) {
+    const { append } = one
+    try {
+      const before = known[k] ?? sameKey(records, append.write)
+      if (before instanceof Problem) throw before
+      if (before) {
+        done.push({ one, result: before as Appended, tailBytes: 0 })
+        continue
+      }
+      admit(file, append.caller, 'write', 'grid')
+      checkMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
+      if (append.width !== width) throw wrongLength(append, width)
+      if (grid!.ragged) throw new Ragged()
+      bodies.push(...append.rows)
+      added += append.rows.length
+      const result = { rows_added: append.rows.length, row_count: grid!.row_count + added }
+      records.push({ write: append.write, result })
+      done.push({ one, result, tailBytes: 0 })
+    } catch (error) {
+      done.push({ one, error, tailBytes: 0 })
+    }
+  }
+  if (added === 0) return done
+  let { tail_seq, tail_bytes } = grid!
+  for (const { rows, body } of tailBodies(bodies)) {
+    await writers.grids.addTail({ owner, idlocal, seq: ++tail_seq, rows, body })
+    tail_bytes += body.length
+  }
+  await writers.grids.change(owner, idlocal, {
+    row_count: grid!.row_count + added,
+    tail_rows: grid!.tail_rows + added,
+    tail_bytes,
+    tail_seq,
+  })
+  await writers.files.change(owner, idlocal)
+  await writers.idempotency.record(records)
+  const full = grid!.tail_rows + added > FOLD_ROWS ? Math.max(tail_bytes, FOLD_BYTES + 1) : tail_bytes
+  done[done.length - 1].tailBytes = full
+  return done
+}
+
+/** A retry that came in the same group as the request it repeats. */
+function sameKey(records: { write: WriteKey; result: Appended }[], write: WriteKey): Appended | undefined {
+  if (write.key === undefined) return undefined
+  return records.find((r) => r.write.key === write.key && r.write.caller === write.caller)?.result
+}
+
+function* tailBodies(rows: Buffer[]): Generator<{ rows: number; body: Buffer }> {
+  let parts: Buffer[] = []
+  let size = 0
+  let count = 0
+  for (const row of rows) {
+    if (size > 0 && size + row.length > TAIL_ROW_BYTES) {
+      yield { rows: count, body: Buffer.concat(parts) }
+      parts = []
+      size = 0
+      count = 0
+    }
+    if (count > 0) parts.push(COMMA)
+    parts.push(row)
+    size += row.length + 1
+    count++
+  }
+  yield { rows: count, body: Buffer.concat(parts) }
+}
+
+const COMMA = Buffer.from(',')
+
+function wrongLength({ width }: Append, columns: number): Problem {
+  const values = `${width} ${width === 1 ? 'value' : 'values'}`
+  return new Problem('bad_data', `a row has ${values}; the grid has ${columns} ${columns === 1 ? 'column' : 'columns'}`, {
+    field: 'rows',
+    hint: 'Give every column a value, null where there is none.',
+  })
+}
+
+function keyOf({ owner, idlocal }: Fid): string {
+  return `${owner}:${idlocal}`
+}
+
+function nothing(): void {}

@@ -1,0 +1,163 @@
+import { Problem } from '../../contract/errors.ts'
+import type { RawJson } from '../../ingest/index.ts'
+import { admit } from '../access.ts'
+import type { Call, Service } from '../context.ts'
+import type { ColumnRow } from '../store/grids.ts'
+import type { Writers } from '../store/store.ts'
+import { checkMatch } from '../version.ts'
+import { byUid } from './content.ts'
+import { addColumns, arrayOf, checkColumnName, newUid, type NewColumn, storeArray, tooManyColumns, wrong } from './create.ts'
+import { restructure } from './layout.ts'
+
+/** One change of a grid's columns: checked again in the transaction, recorded under its key. */
+async function changing<T>(writers: Writers, call: Call, change: () => Promise<T>): Promise<T> {
+  const write = call.writeKey(call.fid.owner)
+  const before = await writers.idempotency.find(write)
+  if (before) return before.result as T
+  const file = await writers.files.get(call.fid.owner, call.fid.idlocal)
+  checkMatch(admit(file, call.caller, 'write', 'grid').file, call.ifMatch)
+  const result = await change()
+  await writers.files.change(call.fid.owner, call.fid.idlocal)
+  await writers.idempotency.record([{ write, result: result ?? null }])
+  return result
+}
+
+function objects(cols: RawJson): Map<string, RawJson>[] {
+  if (cols.kind !== 'array') throw wrong('cols', 'must be an array of columns')
+  return [...cols.items()].map((column, k) => {
+    if (column.kind !== 'object') throw wrong(`cols.${k}`, 'must be an object')
+    return column.entries()
+  })
+}
+
+function nameOf(parts: Map<string, RawJson>, k: number, service: Service): string | undefined {
+  const name = parts.get('name')
+  return name === undefined ? undefined : checkColumnName(name.value(), `cols.${k}.name`, service.limits)
+}
+
+function refuseDoubles(names: readonly string[]): void {
+  const seen = new Set<string>()
+  for (const name of names) {
+    if (seen.has(name)) {
+      throw new Problem('invalid_request', `cols: a column named ${JSON.stringify(name)} already exists in this grid`, { field: 'cols' })
+    }
+    seen.add(name)
+  }
+}
+
+/** Appends columns `[{name, data}]`; returns their uids. Reference 4.1, POST col. */
+export async function createColumns(service: Service, call: Call, cols: RawJson): Promise<string[]> {
+  const parts = objects(cols).map((column, k) => ({
+    name: nameOf(column, k, service) ?? refuseNameless(k),
+    data: arrayOf(column.get('data'), `cols.${k}.data`),
+  }))
+  return restructure(
+    service,
+    call.fid,
+    async ({ columns }): Promise<NewColumn[]> => {
+      if (columns.length + parts.length > service.limits.columns) throw tooManyColumns(columns.length + parts.length, service.limits)
+      const stored: NewColumn[] = []
+      for (const { name, data } of parts) stored.push({ name, ...(await storeArray(service.store.blobs, data)) })
+      return stored
+    },
+    (writers, stored, { columns }) =>
+      changing(writers, call, async () => {
+        refuseDoubles([...columns, ...stored].map(({ name }) => name))
+        const taken = new Set(columns.map(({ uid }) => uid))
+        const { owner, idlocal } = call.fid
+        for (const column of stored) column.uid = newUid(taken)
+        return addColumns(writers, owner, idlocal, stored, taken, nextPosition(columns))
+      }),
+  )
+}
+
+function refuseNameless(k: number): never {
+  throw wrong(`cols.${k}.name`, 'is missing')
+}
+
+function nextPosition(columns: readonly ColumnRow[]): number {
+  return columns.length > 0 ? columns[columns.length - 1].position + 1 : 0
+}
+
+/** Replaces data, name or order of the columns of `uids`, in that order. Reference 4.1, PUT col. */
+export async function updateColumns(service: Service, call: Call, uids: string[], cols: RawJson): Promise<void> {
+  const parts = objects(cols)
+  if (parts.length !== uids.length) {
+    throw new Problem('invalid_request', `cols: ${parts.length} columns for ${uids.length} uids`, { field: 'cols', hint: 'Give one object a uid.' })
+  }
+  const changes = parts.map((column, k) => {
+    const data = column.get('data')
+    const order = column.get('order')?.value() ?? undefined
+    if (order !== undefined && !Number.isSafeInteger(order)) throw wrong(`cols.${k}.order`, 'must be an integer')
+    return { uid: uids[k], name: nameOf(column, k, service), order: order as number | undefined, data: data && arrayOf(data, `cols.${k}.data`) }
+  })
+  await restructure(
+    service,
+    call.fid,
+    async ({ columns }) => {
+      byUid(uids)(columns)
+      const stored = new Map<string, Omit<NewColumn, 'name'>>()
+      for (const { uid, data } of changes) if (data) stored.set(uid, await storeArray(service.store.blobs, data))
+      return stored
+    },
+    (writers, stored, { columns }) =>
+      changing(writers, call, async () => {
+        const { owner, idlocal } = call.fid
+        const after = new Map(columns.map((column) => [column.uid, { ...column }]))
+        for (const { uid, name, order } of changes) {
+          const column = after.get(uid)!
+          column.name = name ?? column.name
+          column.position = order ?? column.position
+          const values = stored.get(uid)
+          if (!values) continue
+          Object.assign(column, { type: values.type, rows: values.rows })
+          await writers.grids.removeSlices(owner, idlocal, uid, 0)
+          await writers.grids.addSlices(owner, idlocal, values.slices.map((slice) => ({ ...slice, uid })))
+        }
+        refuseDoubles([...after.values()].map(({ name }) => name))
+        await renumber(writers, columns, [...after.values()], changes)
+      }),
+  )
+}
+
+/** Writes what changed; positions are made 0, 1, 2 …, a moved column before one that stayed. */
+async function renumber(
+  writers: Writers,
+  before: readonly ColumnRow[],
+  after: ColumnRow[],
+  changes: readonly { uid: string; order?: number }[],
+): Promise<void> {
+  const moved = new Set(changes.flatMap(({ uid, order }) => (order === undefined ? [] : [uid])))
+  const from = new Map(before.map(({ uid, position }) => [uid, position]))
+  after.sort((a, b) => {
+    if (a.position !== b.position) return a.position - b.position
+    // Whoever moves right lands behind the one that is there.
+    const side = (c: ColumnRow): number => (moved.has(c.uid) ? (c.position > from.get(c.uid)! ? 1 : -1) : 0)
+    return side(a) - side(b)
+  })
+  for (const [position, column] of after.entries()) {
+    const old = before.find(({ uid }) => uid === column.uid)!
+    const { owner, idlocal, uid, name, type, rows } = column
+    if (old.name === name && old.position === position && old.type === type && old.rows === rows) continue
+    await writers.grids.changeColumn(owner, idlocal, uid, { name, position, type, rows })
+  }
+}
+
+/** Removes columns. Reference 4.1; 400 if a uid is not in the grid. */
+export async function deleteColumns(service: Service, call: Call, uids: string[]): Promise<void> {
+  await restructure(
+    service,
+    call.fid,
+    async () => undefined,
+    (writers, _, { columns }) =>
+      changing(writers, call, async () => {
+        byUid(uids)(columns)
+        const { owner, idlocal } = call.fid
+        await writers.grids.removeColumns(owner, idlocal, uids)
+        const left = columns.filter(({ uid }) => !uids.includes(uid))
+        for (const [position, { uid, position: old }] of left.entries()) {
+          if (position !== old) await writers.grids.changeColumn(owner, idlocal, uid, { position })
+        }
+      }),
+  )
+}

@@ -1,0 +1,151 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Fid } from '../../contract/fid.ts'
+import { type Bytes, skipBlanks, skipValue } from '../../ingest/index.ts'
+import type { Blobs } from '../store/blobs.ts'
+import type { ColumnRow, SliceRef } from '../store/grids.ts'
+import type { Readers, Store } from '../store/store.ts'
+import { texts } from './slices.ts'
+import { columnsOf } from './values.ts'
+
+/** Everything needed to read a grid's columns as they were at one version. Blobs never change. */
+export interface Snapshot {
+  blobs: Blobs
+  columns: SnapshotColumn[]
+  rows: number
+}
+
+export interface SnapshotColumn {
+  name: string
+  uid: string
+  order: number
+  rows: number
+  slices: SliceRef[]
+  /** Values that are in no slice yet. */
+  tail: Buffer
+}
+
+/** In one read: all columns are of one version, the tail included. */
+export async function snapshot(
+  store: Store,
+  readers: Readers,
+  { owner, idlocal }: Fid,
+  choose: (columns: ColumnRow[]) => ColumnRow[] = (columns) => columns,
+): Promise<Snapshot> {
+  const grid = await readers.grids.get(owner, idlocal)
+  const all = await readers.grids.columns(owner, idlocal)
+  const chosen = choose(all)
+  const slices = await readers.grids.slices(
+    owner,
+    idlocal,
+    chosen.length < all.length ? chosen.map(({ uid }) => uid) : undefined,
+  )
+  const tail = await readers.grids.tail(owner, idlocal)
+  const tails = columnsOf(
+    tail.map(({ body }) => body),
+    all.length,
+  )
+  const columns = chosen.map((column): SnapshotColumn => {
+    const values = tails[all.indexOf(column)]
+    return {
+      name: column.name,
+      uid: column.uid,
+      order: column.position,
+      rows: column.rows + (values?.rows ?? 0),
+      slices: slices.get(column.uid) ?? [],
+      tail: values?.text ?? Buffer.alloc(0),
+    }
+  })
+  return { blobs: store.blobs, columns, rows: grid.row_count }
+}
+
+/** Picks columns by name, in the order asked for. */
+export function byName(names: readonly string[]): (columns: ColumnRow[]) => ColumnRow[] {
+  return (columns) =>
+    names.map((name) => {
+      const found = columns.find((column) => column.name === name)
+      if (found) return found
+      throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(name)}`, {
+        field: 'columns',
+        hint: columnsAre(columns),
+      })
+    })
+}
+
+/** Picks columns by uid. Reference 4.1: 400 if a uid is not in the grid. */
+export function byUid(uids: readonly string[]): (columns: ColumnRow[]) => ColumnRow[] {
+  return (columns) =>
+    uids.map((uid) => {
+      const found = columns.find((column) => column.uid === uid)
+      if (found) return found
+      throw new Problem('unknown_column', `the grid has no column with uid ${JSON.stringify(uid)}`, { field: 'uid' })
+    })
+}
+
+export function columnsAre(columns: readonly { name: string }[]): string {
+  const names = columns.slice(0, 20).map(({ name }) => name)
+  return `Its columns are: ${names.join(', ')}${columns.length > 20 ? ' …' : ''}`
+}
+
+/** The values of a column as JSON, joined by commas, in pieces; only the first `head` if given. */
+export async function* columnText({ blobs }: Snapshot, column: SnapshotColumn, head = Number.POSITIVE_INFINITY): Bytes {
+  let left = Math.min(head, column.rows)
+  const needed: SliceRef[] = []
+  for (const slice of column.slices) {
+    if (left <= 0) break
+    needed.push(slice)
+    left -= slice.rows
+  }
+  let given = 0
+  const want = Math.min(head, column.rows)
+  const cutTo = (text: Buffer, rows: number): Buffer => {
+    const most = want - given
+    given += Math.min(rows, most)
+    return rows > most ? firstValues(text, most) : text
+  }
+  let k = 0
+  for await (const text of texts(blobs, needed)) {
+    if (k > 0) yield COMMA
+    yield cutTo(text, needed[k++].rows)
+  }
+  if (given < want) {
+    if (k > 0) yield COMMA
+    yield cutTo(column.tail, column.rows - given)
+  }
+}
+
+const COMMA = Buffer.from(',')
+
+/** The first `count` values of a text. */
+function firstValues(text: Buffer, count: number): Buffer {
+  if (count <= 0) return text.subarray(0, 0)
+  let i = skipBlanks(text, 0)
+  for (let n = 1; ; n++) {
+    const end = skipValue(text, i)
+    if (n === count) return text.subarray(0, end)
+    i = skipBlanks(text, skipBlanks(text, end) + 1)
+  }
+}
+
+/** `{"cols": {name: {uid, order, data}}}`: the content of a grid. */
+export async function* contentJson(snap: Snapshot, head?: number): Bytes {
+  yield Buffer.from('{"cols":{')
+  for (const [k, column] of snap.columns.entries()) {
+    const { name, uid, order } = column
+    yield Buffer.from(`${k > 0 ? ',' : ''}${JSON.stringify(name)}:{"uid":"${uid}","order":${order},"data":[`)
+    yield* columnText(snap, column, head)
+    yield Buffer.from(']}')
+  }
+  yield Buffer.from('}}')
+}
+
+/** `{"cols": [{name, uid, order, data}]}`: the answer of the col endpoint, in the order asked for. */
+export async function* columnsJson(snap: Snapshot): Bytes {
+  yield Buffer.from('{"cols":[')
+  for (const [k, column] of snap.columns.entries()) {
+    const { name, uid, order } = column
+    yield Buffer.from(`${k > 0 ? ',' : ''}${JSON.stringify({ name, uid, order }).slice(0, -1)},"data":[`)
+    yield* columnText(snap, column)
+    yield Buffer.from(']}')
+  }
+  yield Buffer.from(']}')
+}

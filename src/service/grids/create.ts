@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto'
+import { Problem } from '../../contract/errors.ts'
+import type { Limits } from '../../contract/limits.ts'
+import { parseRaw, type RawJson } from '../../ingest/index.ts'
+import type { Blobs } from '../store/blobs.ts'
+import type { FileRow } from '../store/files.ts'
+import type { SliceRef } from '../store/grids.ts'
+import type { Writers } from '../store/store.ts'
+import { storeText } from './slices.ts'
+import { type ColumnType, combine, cut } from './values.ts'
+
+/** A column whose values are stored and which no grid has yet. */
+export interface NewColumn {
+  name: string
+  /** Kept if given: a replaced column whose name stays keeps its uid. */
+  uid?: string
+  type: ColumnType
+  rows: number
+  slices: SliceRef[]
+}
+
+/** 6 hex characters that no column of the grid has. */
+export function newUid(taken: Set<string>): string {
+  for (;;) {
+    const uid = randomBytes(3).toString('hex')
+    if (taken.has(uid)) continue
+    taken.add(uid)
+    return uid
+  }
+}
+
+/** Column name → its parts, in column order, of the `data` of a new grid. Reference 2.2. */
+export function readGridData(data: RawJson, limits: Limits): { columns: { name: string; data: RawJson }[]; metadata?: unknown } {
+  const object = data.kind === 'string' ? parseRaw(Buffer.from(data.value() as string), 'data') : data
+  if (object.kind !== 'object') throw wrong('data', 'must be an object, or a string that holds one')
+  const members = object.entries()
+  const cols = members.get('cols')
+  if (cols?.kind !== 'object') throw wrong('data.cols', 'must be an object of columns by name')
+  const columns = [...cols.entries()].map(([name, column], k) => {
+    const path = `data.cols.${name}`
+    checkColumnName(name, path, limits)
+    if (column.kind !== 'object') throw wrong(path, 'must be an object with data')
+    const parts = column.entries()
+    const order = parts.get('order')
+    if (order && order.kind !== 'number' && order.kind !== 'null') throw wrong(`${path}.order`, 'must be an integer')
+    return { name, data: arrayOf(parts.get('data'), `${path}.data`), order: (order?.value() as number | null) ?? k }
+  })
+  if (columns.length > limits.columns) throw tooManyColumns(columns.length, limits)
+  columns.sort((a, b) => a.order - b.order)
+  return { columns, metadata: members.get('metadata')?.value() }
+}
+
+export function tooManyColumns(count: number, limits: Limits): Problem {
+  return new Problem('bad_data', `${count} columns; the limit is ${limits.columns} (columns)`, { hint: 'Make several grids.' })
+}
+
+export function arrayOf(data: RawJson | undefined, path: string): RawJson {
+  if (data?.kind === 'array') return data
+  throw wrong(path, data ? 'must be an array' : 'is missing')
+}
+
+export function checkColumnName(name: unknown, path: string, limits: Limits): string {
+  if (typeof name !== 'string') throw wrong(path, 'must be a string')
+  if (name === '') throw wrong(path, 'a column must have a name')
+  if (name.length > limits.column_name_length) {
+    throw wrong(path.slice(0, 80), `a name of ${name.length} characters; the limit is ${limits.column_name_length} (column_name_length)`)
+  }
+  if (!name.isWellFormed()) throw wrong(path, 'a name that is not well-formed Unicode')
+  return name
+}
+
+export function wrong(path: string, why: string): Problem {
+  return new Problem('invalid_request', `${path}: ${why}`, { field: path.split('.')[0], path })
+}
+
+/** Stores the values of an array; returns what a column is made of. */
+export async function storeArray(blobs: Blobs, data: RawJson): Promise<Omit<NewColumn, 'name'>> {
+  const slices: SliceRef[] = []
+  let rows = 0
+  let type: ColumnType = 'empty'
+  for (const values of cut(data)) {
+    slices.push({ ...(await storeText(blobs, values.rows, values.text)), seq: slices.length })
+    rows += values.rows
+    type = combine(type, values.type)
+  }
+  return { type, rows, slices }
+}
+
+/** Stores several arrays, a few at a time. */
+export async function storeArrays(blobs: Blobs, columns: { name: string; data: RawJson }[]): Promise<NewColumn[]> {
+  const stored: NewColumn[] = []
+  const AT_ONCE = 16
+  for (let k = 0; k < columns.length; k += AT_ONCE) {
+    const some = columns.slice(k, k + AT_ONCE)
+    stored.push(...(await Promise.all(some.map(async ({ name, data }) => ({ name, ...(await storeArray(blobs, data)) })))))
+  }
+  return stored
+}
+
+/** Adds the rows that make a file a grid. */
+export async function addGrid(writers: Writers, { owner, idlocal }: FileRow, columns: NewColumn[]): Promise<void> {
+  const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
+  const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
+  await writers.grids.add({ owner, idlocal, row_count, ragged })
+  await addColumns(writers, owner, idlocal, columns, new Set(), 0)
+}
+
+/** Adds columns with their slices behind the `position` a grid has; returns their uids. */
+export async function addColumns(
+  { grids }: Writers,
+  owner: string,
+  idlocal: number,
+  columns: NewColumn[],
+  taken: Set<string>,
+  position: number,
+): Promise<string[]> {
+  for (const { uid } of columns) if (uid) taken.add(uid)
+  const rows = columns.map(({ name, uid, type, rows }, k) => ({
+    owner,
+    idlocal,
+    uid: uid ?? newUid(taken),
+    position: position + k,
+    name,
+    type,
+    rows,
+  }))
+  await grids.addColumns(rows)
+  await grids.addSlices(
+    owner,
+    idlocal,
+    columns.flatMap(({ slices }, k) =>
+      slices.map(({ rows: count, bytes, hash }, seq) => ({ uid: rows[k].uid, seq, rows: count, bytes, hash })),
+    ),
+  )
+  return rows.map(({ uid }) => uid)
+}

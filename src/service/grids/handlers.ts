@@ -1,0 +1,289 @@
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
+import type { ConflictRule } from '../../contract/headers.ts'
+import { dataTypes } from '../../contract/operations.ts'
+import type { GridMeta } from '../../contract/resources.ts'
+import { badData, jsonLines, parseRaw, type RawJson } from '../../ingest/index.ts'
+import { admit, notFound } from '../access.ts'
+import type { Call, Handlers, Service } from '../context.ts'
+import { getFile, lookup } from '../files/handlers.ts'
+import { columnMeta } from '../files/meta.ts'
+import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../files/names.ts'
+import type { Readers } from '../store/store.ts'
+import { checkMatch, etag } from '../version.ts'
+import { type Append, Ragged } from './append.ts'
+import { createColumns, deleteColumns, updateColumns } from './columns.ts'
+import { byName, byUid, columnsAre, columnsJson, contentJson, snapshot } from './content.ts'
+import { addGrid, readGridData, storeArrays, wrong } from './create.ts'
+import { fillUp } from './layout.ts'
+import { delimited, ndjson, rowsAs } from './rows.ts'
+import { appendTable, gridName, place, readingOptions, storeTable, type Target } from './upload.ts'
+
+/** The answer to a grid that was made or changed: read anew, so that a retry gets it too. */
+async function gridOf(service: Service, call: Call, fid: Fid): Promise<{ body: GridMeta; etag: string }> {
+  const { body, etag: tag } = await getFile(service, call.caller, fid, 'grid')
+  return { body: body as GridMeta, etag: tag }
+}
+
+/** A read of the grid in the path by somebody who may read it. */
+function reading<T>(service: Service, call: Call, work: (readers: Readers) => Promise<T>): Promise<T & { etag: string }> {
+  return service.store.read(async (readers) => {
+    const { file } = admit(await readers.files.get(call.fid.owner, call.fid.idlocal), call.caller, 'read', 'grid')
+    return { ...(await work(readers)), etag: etag(file) }
+  })
+}
+
+/** Refuses early, before bytes are taken in, what the write would refuse at its end. */
+async function mayChange(service: Service, call: Call): Promise<void> {
+  const file = await service.store.read(({ files }) => files.get(call.fid.owner, call.fid.idlocal))
+  admit(file, call.caller, 'write', 'grid')
+  checkMatch(file!, call.ifMatch)
+}
+
+export const gridHandlers = {
+  'grids.create': async (service, call) => {
+    const fields = call.fields as {
+      data: RawJson
+      filename?: string
+      parent?: number
+      parent_path?: string
+      world_readable?: boolean
+      metadata?: unknown
+      source_fid?: string
+      source_url?: string
+      source_referer?: string
+    }
+    const { limits, store } = service
+    const owner = call.caller!.username
+    if (fields.filename !== undefined) checkFilename(fields.filename, limits)
+    const { columns: parts, metadata: inside } = readGridData(fields.data, limits)
+    const metadata = metadataText(fields.metadata ?? inside, limits.metadata_bytes)
+    const columns = await storeArrays(store.blobs, parts)
+    const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
+      const parent = await placeOf(writers, owner, fields, limits)
+      if (fields.filename !== undefined && (await writers.files.named(owner, parent, fields.filename))) {
+        throw nameTaken(fields.filename)
+      }
+      const file = await writers.files.add({
+        owner,
+        filetype: 'grid',
+        filename: fields.filename ?? (await freeName(writers.files, owner, parent, gridName(undefined))),
+        parent,
+        world_readable: fields.world_readable ? 1 : 0,
+        metadata,
+        source_fid: fields.source_fid ?? null,
+        source_url: fields.source_url ?? null,
+        source_referer: fields.source_url ? (fields.source_referer ?? null) : null,
+      })
+      await addGrid(writers, file, columns)
+      return { idlocal: file.idlocal }
+    })
+    const made = await gridOf(service, call, { owner, idlocal })
+    return { body: { file: made.body, warnings: [] }, etag: made.etag }
+  },
+
+  'grids.upload': async (service, call) => {
+    const owner = call.caller!.username
+    const { headers } = call
+    const target: Target = {
+      filename: gridName(call.fileName),
+      parent: headers.Parent as number | undefined,
+      parent_path: headers['Parent-Path'] as string | undefined,
+      world_readable: headers['World-Readable'] === true,
+      onConflict: (headers['On-Conflict'] as ConflictRule | undefined) ?? 'rename',
+    }
+    checkFilename(target.filename, service.limits)
+    const before = await madeBefore(service, call, target)
+    const { idlocal, warnings } =
+      before ?? (await place(service, call, await storeTable(service, call.bytes, readingOptions(service, call)), target))
+    const made = await gridOf(service, call, { owner, idlocal })
+    return { body: { file: made.body, warnings }, etag: made.etag }
+  },
+
+  'grids.lookup': async (service, { caller, query }) => {
+    const { body, etag: tag } = await lookup(service, caller, query, 'grid')
+    return { body: body as GridMeta, etag: tag }
+  },
+
+  'grids.get': (service, call) => gridOf(service, call, call.fid),
+
+  'grids.content': async (service, call) => {
+    const { format = 'json', columns, head } = call.query
+    const { snap, etag: tag } = await reading(service, call, async (readers) => ({
+      snap: await snapshot(service.store, readers, call.fid, columns && byName(columns)),
+    }))
+    switch (format) {
+      case 'csv':
+        return { body: rowsAs(snap, delimited(','), head), type: `${dataTypes.csv}; charset=utf-8`, etag: tag }
+      case 'tsv':
+        return { body: rowsAs(snap, delimited('\t'), head), type: `${dataTypes.tsv}; charset=utf-8`, etag: tag }
+      case 'ndjson':
+        return { body: rowsAs(snap, ndjson(), head), type: dataTypes.ndjson, etag: tag }
+      default:
+        return { body: contentJson(snap, head), type: 'application/json', etag: tag }
+    }
+  },
+
+  'rows.append': async (service, call) => {
+    const { contentType } = call
+    if (contentType === dataTypes.csv || contentType === dataTypes.tsv) {
+      await mayChange(service, call)
+      const options = { ...readingOptions(service, call), ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}) }
+      const done =
+        (await appendedBefore(service, call)) ??
+        (await appendTable(service, call, call.fid, await storeTable(service, call.bytes, options)))
+      return { body: { fid: formatFid(call.fid), rows_added: done.rows_added, row_count: done.row_count, warnings: done.warnings ?? [] } }
+    }
+    const { rows, width } = contentType === dataTypes.ndjson ? await rowsOfLines(service, call) : rowsOf(call.fields.rows as RawJson)
+    const append: Append = { fid: call.fid, caller: call.caller, write: call.writeKey(call.fid.owner), ifMatch: call.ifMatch, rows, width }
+    if (rows.length === 0) await mayChange(service, call)
+    const done = rows.length === 0 ? await nothingAdded(service, call) : await appendRows(service, append)
+    return { body: { fid: formatFid(call.fid), ...done, warnings: [] } }
+  },
+
+  'columns.get': async (service, call) => {
+    const { uid } = call.query
+    const { snap, etag: tag } = await reading(service, call, async (readers) => ({
+      snap: await snapshot(service.store, readers, call.fid, uid === undefined ? undefined : byUid(uidList(uid))),
+    }))
+    return { body: columnsJson(snap), type: 'application/json', etag: tag }
+  },
+
+  'columns.create': async (service, call) => {
+    await mayChange(service, call)
+    const cols = parseRaw(Buffer.from(call.fields.cols as string), 'cols')
+    const uids = await createColumns(service, call, cols)
+    return writtenColumns(service, call, uids)
+  },
+
+  'columns.update': async (service, call) => {
+    await mayChange(service, call)
+    const given = call.fields.cols as RawJson
+    const cols = given.kind === 'string' ? parseRaw(Buffer.from(given.value() as string), 'cols') : given
+    const uids = uidList(call.query.uid)
+    await updateColumns(service, call, uids, cols)
+    return writtenColumns(service, call, uids)
+  },
+
+  'columns.delete': async (service, call) => {
+    await mayChange(service, call)
+    await deleteColumns(service, call, uidList(call.query.uid))
+    return { body: undefined }
+  },
+} satisfies Partial<Handlers>
+
+function metadataText(given: unknown, limit: number): string {
+  let value = given
+  if (typeof value === 'string') value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata').value()
+  if (value === undefined || value === null) value = {}
+  if (typeof value !== 'object' || Array.isArray(value)) throw wrong('metadata', 'must be an object, or a string that holds one')
+  const text = JSON.stringify(value)
+  if (Buffer.byteLength(text) > limit) {
+    throw new Problem('too_large', `metadata: ${Buffer.byteLength(text)} bytes; the limit is ${limit} (metadata_bytes)`, { field: 'metadata' })
+  }
+  return text
+}
+
+/** An upload that has been made already, or that is bound to fail: known before its bytes are read. */
+async function madeBefore(service: Service, call: Call, target: Target) {
+  const owner = call.caller!.username
+  const { limits, store } = service
+  return store.read(async ({ idempotency, files }) => {
+    const before = await idempotency.find(call.writeKey(owner))
+    if (before) return before.result as { idlocal: number; warnings: string[] }
+    const inPath = target.parent_path === undefined ? [] : pathNames(target.parent_path, limits)
+    const taken = await find(files, owner, inPath.length > 0 ? ROOT : (target.parent ?? ROOT), [...inPath, target.filename])
+    if (taken && (target.onConflict === 'fail' || (target.onConflict !== 'rename' && taken.filetype !== 'grid'))) {
+      throw nameTaken(target.filename)
+    }
+    return undefined
+  })
+}
+
+async function appendedBefore(service: Service, call: Call) {
+  const before = await service.store.read(({ idempotency }) => idempotency.find(call.writeKey(call.fid.owner)))
+  return before?.result as { rows_added: number; row_count: number; warnings: string[] } | undefined
+}
+
+async function appendRows(service: Service, append: Append) {
+  try {
+    return await service.appends.add(append)
+  } catch (error) {
+    if (!(error instanceof Ragged)) throw error
+    await fillUp(service, append.fid)
+    return service.appends.add(append)
+  }
+}
+
+async function nothingAdded(service: Service, { fid }: Call) {
+  const grid = await service.store.read(({ grids }) => grids.get(fid.owner, fid.idlocal))
+  return { rows_added: 0, row_count: grid.row_count }
+}
+
+/** The rows of a JSON body, each as it came. All must be of one length. */
+function rowsOf(given: RawJson): { rows: Buffer[]; width: number } {
+  if (given?.kind !== 'array') throw wrong('rows', 'must be an array of rows')
+  const rows: Buffer[] = []
+  let width = -1
+  for (const row of given.items()) {
+    if (row.kind !== 'array') throw wrong(`rows.${rows.length}`, 'must be an array of values')
+    let values = 0
+    for (const _ of row.items()) values++
+    if (width >= 0 && values !== width) {
+      throw new Problem('bad_data', `row ${rows.length + 1} has ${values} values, the rows before it ${width}`, { field: 'rows', path: `rows.${rows.length}` })
+    }
+    width = values
+    rows.push(row.bytes)
+  }
+  return { rows, width }
+}
+
+/** Rows of newline-delimited JSON: objects by column name, arrays by position. */
+async function rowsOfLines(service: Service, call: Call): Promise<{ rows: Buffer[]; width: number }> {
+  await mayChange(service, call)
+  const columns = await service.store.read(({ grids }) => grids.columns(call.fid.owner, call.fid.idlocal))
+  const names = new Map(columns.map(({ name }, k) => [name, k]))
+  const source = call.fileName ?? 'the rows'
+  const rows: Buffer[] = []
+  let size = 0
+  for await (const { line, value } of jsonLines(call.bytes, { source, maxRecordBytes: service.limits.record_bytes })) {
+    let row = value.bytes
+    if (value.kind === 'object') {
+      const cells: (Buffer | undefined)[] = columns.map(() => undefined)
+      for (const [name, cell] of value.entries()) {
+        const at = names.get(name)
+        if (at === undefined) {
+          throw new Problem('unknown_column', `${source}, line ${line}: the grid has no column ${JSON.stringify(name)}`, { hint: columnsAre(columns) })
+        }
+        cells[at] = cell.bytes
+      }
+      row = Buffer.from(`[${cells.map((cell) => cell?.toString('utf8') ?? 'null').join(',')}]`)
+    } else {
+      let values = 0
+      for (const _ of value.items()) values++
+      if (values !== columns.length) {
+        throw badData(source, { line }, `${values} values; the grid has ${columns.length} columns`, 'Give every column a value, null where there is none.')
+      }
+      row = Buffer.from(row)
+    }
+    size += row.length
+    if (size > service.limits.json_body_bytes) {
+      throw new Problem('too_large', `${source}: more than ${service.limits.json_body_bytes} bytes of rows (limit json_body_bytes)`, { hint: 'Append in several parts, or as CSV.' })
+    }
+    rows.push(row)
+  }
+  return { rows, width: columns.length }
+}
+
+function uidList(uids: string): string[] {
+  return uids.split(',').map((uid) => uid.trim())
+}
+
+async function writtenColumns(service: Service, call: Call, uids: string[]) {
+  return reading(service, call, async (readers) => {
+    const columns = await readers.grids.columns(call.fid.owner, call.fid.idlocal)
+    const cols = uids.flatMap((uid) => columns.filter((column) => column.uid === uid).map(columnMeta))
+    if (cols.length === 0 && uids.length > 0) throw notFound('grid')
+    return { body: { cols } }
+  })
+}

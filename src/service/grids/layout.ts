@@ -1,0 +1,178 @@
+import type { Fid } from '../../contract/fid.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { ColumnRow, GridRow, SliceRef } from '../store/grids.ts'
+import type { Readers, Store, Writers } from '../store/store.ts'
+import type { Service } from '../context.ts'
+import { loadText, storeText } from './slices.ts'
+import { columnsOf, combine, repeated } from './values.ts'
+
+/** A slice grows by merging up to this; then it stays. */
+const FULL_ROWS = 65_536
+const FULL_BYTES = 4 << 20
+const TRIES = 10
+
+/** Columns and slices of a grid at one moment. */
+export interface Layout {
+  grid: GridRow
+  columns: ColumnRow[]
+  slices: Map<string, SliceRef[]>
+}
+
+export async function readLayout({ grids }: Readers, { owner, idlocal }: Fid): Promise<Layout> {
+  return {
+    grid: await grids.get(owner, idlocal),
+    columns: await grids.columns(owner, idlocal),
+    slices: await grids.slices(owner, idlocal),
+  }
+}
+
+class Moved extends Error {}
+
+/** Inside the write that ends a change: the grid must still be as it was when the change was prepared. */
+async function unmoved(writers: Writers, { owner, idlocal }: Fid, before: GridRow): Promise<GridRow> {
+  const now = await writers.grids.get(owner, idlocal).catch(() => undefined)
+  if (now?.layout !== before.layout) throw new Moved()
+  return now
+}
+
+/**
+ * Moves the tail into slices: what every reader sees stays the same. Slices double in size by
+ * merging with their last neighbours, so a grid made of single rows ends up in large slices, each
+ * value having been written a logarithmic number of times.
+ */
+export async function foldTail(store: Store, fid: Fid): Promise<void> {
+  const { owner, idlocal } = fid
+  const { layout, tail } = await store.read(async (readers) => ({
+    layout: await readLayout(readers, fid).catch(() => undefined),
+    tail: await readers.grids.tail(owner, idlocal),
+  }))
+  if (!layout || tail.length === 0) return
+  const { columns, grid } = layout
+  const rows = tail.reduce((sum, one) => sum + one.rows, 0)
+  const bytes = tail.reduce((sum, one) => sum + one.body.length, 0)
+  const last = tail[tail.length - 1].seq
+  const values = columnsOf(tail.map(({ body }) => body), columns.length)
+  const added: (SliceRef & { uid: string })[] = []
+  for (const [k, { uid }] of columns.entries()) {
+    added.push({ uid, ...(await mergedWithLast(store, layout.slices.get(uid) ?? [], rows, values[k].text)) })
+  }
+  try {
+    await store.write(async (writers) => {
+      const now = await unmoved(writers, fid, grid)
+      await writers.grids.removeTail(owner, idlocal, last)
+      for (const [k, { uid, type, rows: before }] of columns.entries()) {
+        await writers.grids.removeSlices(owner, idlocal, uid, added[k].seq)
+        await writers.grids.changeColumn(owner, idlocal, uid, { rows: before + rows, type: combine(type, values[k].type) })
+      }
+      await writers.grids.addSlices(owner, idlocal, added)
+      await writers.grids.change(owner, idlocal, {
+        layout: now.layout + 1,
+        tail_rows: now.tail_rows - rows,
+        tail_bytes: now.tail_bytes - bytes,
+      })
+    })
+  } catch (error) {
+    // Somebody else has folded or changed it; there will be another time.
+    if (!(error instanceof Moved)) throw error
+  }
+}
+
+async function mergedWithLast(store: Store, slices: SliceRef[], rows: number, text: Buffer): Promise<SliceRef> {
+  let seq = slices.length > 0 ? slices[slices.length - 1].seq + 1 : 0
+  let total = rows
+  const parts = [text]
+  let size = text.length
+  for (let k = slices.length - 1; k >= 0; k--) {
+    const slice = slices[k]
+    if (slice.rows > total || total + slice.rows > FULL_ROWS || size + slice.bytes > FULL_BYTES) break
+    parts.unshift(await loadText(store.blobs, slice.hash), COMMA)
+    total += slice.rows
+    size += slice.bytes
+    seq = slice.seq
+  }
+  return { ...(await storeText(store.blobs, total, Buffer.concat(parts))), seq }
+}
+
+const COMMA = Buffer.from(',')
+
+/**
+ * Changes columns or slices of a grid: `prepare` stores what is needed beforehand, `commit` names it
+ * in one transaction. Appends wait meanwhile and the tail is empty. Made again when the grid moved
+ * in between. What `commit` returns must be JSON.
+ */
+export async function restructure<P, T>(
+  service: Pick<Service, 'store' | 'appends'>,
+  fid: Fid,
+  prepare: (layout: Layout) => Promise<P>,
+  commit: (writers: Writers, prepared: P, layout: Layout) => Promise<T>,
+): Promise<T> {
+  const { store, appends } = service
+  return appends.hold(fid, async () => {
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      await foldTail(store, fid)
+      const layout = await store.read((readers) => readLayout(readers, fid))
+      if (layout.grid.tail_rows > 0) continue
+      const prepared = await prepare(layout)
+      try {
+        return await store.write(async (writers) => {
+          const now = await unmoved(writers, fid, layout.grid)
+          if (now.tail_rows > 0) throw new Moved()
+          const result = await commit(writers, prepared, layout)
+          const columns = await writers.grids.columns(fid.owner, fid.idlocal)
+          const lengths = columns.map(({ rows }) => rows)
+          const row_count = Math.max(0, ...lengths)
+          const ragged = lengths.some((length) => length !== row_count) ? 1 : 0
+          await writers.grids.change(fid.owner, fid.idlocal, { layout: now.layout + 1, row_count, ragged })
+          return result
+        })
+      } catch (error) {
+        if (!(error instanceof Moved)) throw error
+      }
+    }
+    throw new Problem('overloaded', 'too many changes to this grid at once')
+  })
+}
+
+/** Fills columns up to the longest with "", as clients of the API assume before they append rows. */
+export async function fillUp(service: Pick<Service, 'store' | 'appends'>, fid: Fid): Promise<void> {
+  const { owner, idlocal } = fid
+  await restructure(
+    service,
+    fid,
+    async ({ columns, grid }) => {
+      const fills: { column: ColumnRow; slices: SliceRef[] }[] = []
+      for (const column of columns) {
+        const missing = grid.row_count - column.rows
+        if (missing > 0) fills.push({ column, slices: await filling(service.store, '""', missing) })
+      }
+      return fills
+    },
+    async ({ grids }, fills, { slices }) => {
+      for (const { column, slices: more } of fills) {
+        await grids.addSlices(owner, idlocal, after(slices.get(column.uid), column.uid, more))
+        const rows = more.reduce((sum, slice) => sum + slice.rows, 0)
+        await grids.changeColumn(owner, idlocal, column.uid, { rows: column.rows + rows, type: combine(column.type, 'text') })
+      }
+    },
+  )
+}
+
+/** Slices that hold `count` times the same value. */
+export async function filling(store: Store, value: string, count: number): Promise<SliceRef[]> {
+  const slices: SliceRef[] = []
+  for (let left = count; left > 0; left -= FULL_ROWS) {
+    const rows = Math.min(left, FULL_ROWS)
+    slices.push(await storeText(store.blobs, rows, repeated(value, rows)))
+  }
+  return slices
+}
+
+/** `more` numbered to follow what a column has. */
+export function after(
+  slices: readonly SliceRef[] | undefined,
+  uid: string,
+  more: readonly SliceRef[],
+): (SliceRef & { uid: string })[] {
+  const first = slices?.length ? slices[slices.length - 1].seq + 1 : 0
+  return more.map((slice, k) => ({ uid, rows: slice.rows, bytes: slice.bytes, hash: slice.hash, seq: first + k }))
+}

@@ -1,0 +1,193 @@
+import { type Bytes, skipBlanks, skipValue } from '../../ingest/index.ts'
+import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
+
+const PIECE = 64 * 1024
+const NULL = Buffer.from('null')
+
+/** Walks the values of one column. */
+class Cursor {
+  private readonly pieces: AsyncIterator<Uint8Array>
+  buf: Uint8Array = NULL
+  start = 0
+  end = 0
+  private at = 0
+
+  constructor(snap: Snapshot, column: SnapshotColumn, head: number | undefined) {
+    this.pieces = columnText(snap, column, head)[Symbol.asyncIterator]()
+    this.buf = Buffer.alloc(0)
+  }
+
+  /** Whether `next` has to wait for bytes. */
+  get dry(): boolean {
+    return this.at >= this.buf.length
+  }
+
+  async fill(): Promise<void> {
+    while (this.at >= this.buf.length) {
+      const { value, done } = await this.pieces.next()
+      if (done) {
+        // A column that ends before the others.
+        this.buf = NULL
+        this.at = 0
+        return
+      }
+      // The commas between pieces belong to no value.
+      this.buf = value.length === 1 && value[0] === 0x2c ? Buffer.alloc(0) : value
+      this.at = 0
+    }
+  }
+
+  /** Sets start and end to the next value in `buf`. */
+  next(): void {
+    this.start = skipBlanks(this.buf, this.at)
+    this.end = skipValue(this.buf, this.start)
+    this.at = skipBlanks(this.buf, this.end) + 1
+  }
+
+  async close(): Promise<void> {
+    await this.pieces.return?.()
+  }
+}
+
+interface RowWriter {
+  head(columns: SnapshotColumn[]): string
+  /** Writes the row all cursors stand on; returns where to go on. */
+  row(cursors: Cursor[], out: Out): void
+  tail?(out: Out): void
+}
+
+/** Bytes under way. */
+class Out {
+  buf = Buffer.allocUnsafe(PIECE * 2)
+  at = 0
+
+  reserve(more: number): void {
+    if (this.at + more <= this.buf.length) return
+    const bigger = Buffer.allocUnsafe(Math.max(this.buf.length * 2, this.at + more))
+    this.buf.copy(bigger, 0, 0, this.at)
+    this.buf = bigger
+  }
+
+  bytes(source: Uint8Array, start: number, end: number): void {
+    this.reserve(end - start)
+    for (let i = start; i < end; i++) this.buf[this.at++] = source[i]
+  }
+
+  text(text: string): void {
+    this.reserve(text.length * 3)
+    this.at += this.buf.write(text, this.at)
+  }
+
+  byte(c: number): void {
+    this.reserve(1)
+    this.buf[this.at++] = c
+  }
+
+  take(): Buffer {
+    const taken = this.buf.subarray(0, this.at)
+    this.buf = Buffer.allocUnsafe(PIECE * 2)
+    this.at = 0
+    return taken
+  }
+}
+
+/** Rows of a grid as bytes, in flat memory: one slice a column at a time. */
+export async function* rowsAs(snap: Snapshot, writer: RowWriter, head?: number): Bytes {
+  const out = new Out()
+  out.text(writer.head(snap.columns))
+  const cursors = snap.columns.map((column) => new Cursor(snap, column, head))
+  const longest = Math.max(0, ...snap.columns.map(({ rows }) => rows))
+  const rows = Math.min(longest, head ?? longest)
+  try {
+    for (let row = 0; row < rows; row++) {
+      for (const cursor of cursors) {
+        if (cursor.dry) await cursor.fill()
+        cursor.next()
+      }
+      writer.row(cursors, out)
+      if (out.at >= PIECE) yield out.take()
+    }
+    writer.tail?.(out)
+    if (out.at > 0) yield out.take()
+  } finally {
+    await Promise.all(cursors.map((cursor) => cursor.close()))
+  }
+}
+
+/** An object a row, by column name. */
+export function ndjson(): RowWriter {
+  let names: string[] = []
+  return {
+    head(columns) {
+      names = columns.map(({ name }, k) => `${k > 0 ? ',' : '{'}${JSON.stringify(name)}:`)
+      return ''
+    },
+    row(cursors, out) {
+      for (const [k, { buf, start, end }] of cursors.entries()) {
+        out.text(names[k])
+        out.bytes(buf, start, end)
+      }
+      out.text(cursors.length > 0 ? '}\n' : '{}\n')
+    },
+  }
+}
+
+/**
+ * RFC 4180 with LF: null is an empty cell, the empty string `""`, what is neither text, number nor
+ * boolean its JSON. Read in again it gives the same values.
+ */
+export function delimited(delimiter: ',' | '\t'): RowWriter {
+  const separator = delimiter.charCodeAt(0)
+  const quoteIf = new RegExp(`^$|^[ \t']|[ \t]$|["\\r\\n${delimiter}]`)
+  const cell = (text: string): string => (quoteIf.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+  /** In one column a null is a blank line, which at the end of a file would not count. */
+  let blanks = 0
+  return {
+    head: (columns) => `${columns.map(({ name }) => cell(name)).join(delimiter)}\n`,
+    row(cursors, out) {
+      if (cursors.length === 1) {
+        if (cursors[0].buf[cursors[0].start] === 0x6e) {
+          blanks++
+          return
+        }
+        for (; blanks > 0; blanks--) out.byte(0x0a)
+      }
+      for (const [k, { buf, start, end }] of cursors.entries()) {
+        if (k > 0) out.byte(separator)
+        writeCell(buf, start, end, separator, cell, out)
+      }
+      out.byte(0x0a)
+    },
+    tail(out) {
+      for (; blanks > 0; blanks--) out.text('""\n')
+    },
+  }
+}
+
+function writeCell(buf: Uint8Array, start: number, end: number, separator: number, cell: (text: string) => string, out: Out): void {
+  const first = buf[start]
+  if (first === 0x6e) return
+  if (first === 0x5b || first === 0x7b) {
+    out.text(cell(decode(buf, start, end)))
+  } else if (first !== 0x22) {
+    out.bytes(buf, start, end)
+  } else if (isPlain(buf, start + 1, end - 1, separator)) {
+    out.bytes(buf, start + 1, end - 1)
+  } else {
+    out.text(cell(JSON.parse(decode(buf, start, end)) as string))
+  }
+}
+
+function decode(buf: Uint8Array, start: number, end: number): string {
+  return Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
+}
+
+/** No escapes, nothing to be quoted. */
+function isPlain(buf: Uint8Array, start: number, end: number, separator: number): boolean {
+  if (start === end || buf[start] <= 0x20 || buf[start] === 0x27 || buf[end - 1] <= 0x20) return false
+  for (let i = start; i < end; i++) {
+    const c = buf[i]
+    if (c === separator || c === 0x5c || c === 0x22) return false
+  }
+  return true
+}

@@ -1,0 +1,244 @@
+import { Problem } from '../../contract/errors.ts'
+import type { ConflictRule } from '../../contract/headers.ts'
+import type { Fid } from '../../contract/fid.ts'
+import { badData, type Bytes, type DelimitedOptions, givenDelimiter, givenTypes, type GivenType, type Ingested, ingestDelimited } from '../../ingest/index.ts'
+import type { Call, Service } from '../context.ts'
+import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
+import { admit } from '../access.ts'
+import type { SliceRef } from '../store/grids.ts'
+import { checkMatch } from '../version.ts'
+import { addColumns, addGrid, type NewColumn } from './create.ts'
+import { columnsAre } from './content.ts'
+import { after, filling, restructure } from './layout.ts'
+import { asText, SliceWriter, type StoredSlice } from './slices.ts'
+import { combine } from './values.ts'
+
+/** A table whose values are stored and which is part of no grid yet. */
+export interface Table {
+  rows: number
+  columns: NewColumn[]
+  warnings: string[]
+  /** Columns come by position, not by name. */
+  nameless: boolean
+}
+
+/** What the headers say of how a text is to be read. */
+export function readingOptions(service: Service, { headers, fileName }: Pick<Call, 'headers' | 'fileName'>): DelimitedOptions {
+  const { Delimiter, Encoding, Header } = headers as { Delimiter?: string; Encoding?: string; Header?: boolean }
+  const tsv = /\.(tsv|tab)(\.gz)?$/i.test(fileName ?? '')
+  return {
+    source: fileName ?? 'the upload',
+    delimiter: Delimiter === undefined ? (tsv ? '\t' : undefined) : givenDelimiter(decoded(Delimiter, 'Delimiter')),
+    encoding: Encoding,
+    header: Header,
+    types: columnTypes(headers.Columns as string | undefined),
+    nullText: headers['Null-Text'] === undefined ? undefined : decoded(headers['Null-Text'] as string, 'Null-Text'),
+    maxRecordBytes: service.limits.record_bytes,
+    maxColumns: service.limits.columns,
+  }
+}
+
+function decoded(text: string, field: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Problem('invalid_request', `${field}: not percent-encoded text`, { field })
+  }
+}
+
+function columnTypes(header: string | undefined): Map<string, GivenType> | undefined {
+  if (header === undefined) return undefined
+  try {
+    const types = new Map(Object.entries(JSON.parse(decoded(header, 'Columns')) as Record<string, GivenType>))
+    if ([...types.values()].every((type) => givenTypes.includes(type))) return types
+  } catch {
+    // Falls through to the refusal.
+  }
+  throw new Problem('invalid_request', 'Columns: must be a JSON object of column names to number, text or boolean', { field: 'Columns' })
+}
+
+/** Reads a delimited text into stored slices. Nothing names them yet: a fault leaves nothing behind. */
+export async function storeTable(service: Service, bytes: Bytes, options: DelimitedOptions): Promise<Table> {
+  const writer = new SliceWriter(service.store.blobs)
+  let found: Ingested
+  try {
+    found = await ingestDelimited(bytes, options, writer)
+  } catch (error) {
+    await writer.settle().catch(() => {})
+    throw error
+  }
+  await writer.finish((column) => found.columns[column].type === 'text')
+  const columns = found.columns.map(
+    ({ name, type }, k): NewColumn => ({ name, type, rows: found.rows, slices: writer.columns[k] }),
+  )
+  const mixed = found.columns.flatMap(({ name, text }) =>
+    text ? [`column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}`] : [],
+  )
+  return { rows: found.rows, columns, warnings: [...found.warnings, ...mixed], nameless: options.header === false }
+}
+
+/** Where an upload goes and what is done if the name is taken. */
+export interface Target {
+  filename: string
+  parent?: number
+  parent_path?: string
+  world_readable: boolean
+  onConflict: ConflictRule
+}
+
+interface Written {
+  idlocal: number
+  warnings: string[]
+}
+
+/** Data files lose their extension: `sales.csv.gz` makes the grid `sales`. */
+export function gridName(fileName: string | undefined): string {
+  const name = (fileName ?? '').split(/[/\\]/).pop() ?? ''
+  return name.replace(/\.gz$/i, '').replace(/\.(csv|tsv|tab|psv|txt|dat|jsonl|ndjson)$/i, '') || 'Untitled grid'
+}
+
+/** Makes a stored table a grid, or part of one that has the name already. */
+export async function place(service: Service, call: Call, table: Table, target: Target): Promise<Written> {
+  const owner = call.caller!.username
+  const { limits, store } = service
+  checkFilename(target.filename, limits)
+  const write = call.writeKey(owner)
+  const outcome = await store.write<Written | { existing: number }>(async (writers) => {
+      const before = await writers.idempotency.find(write)
+      if (before) return before.result as Written
+      const parent = await placeOf(writers, owner, target, limits)
+      const existing = await writers.files.named(owner, parent, target.filename)
+      if (existing && target.onConflict === 'fail') throw nameTaken(target.filename)
+      if (existing && target.onConflict !== 'rename') {
+        if (existing.filetype !== 'grid') throw nameTaken(target.filename)
+        return { existing: existing.idlocal }
+      }
+      const filename = existing ? await freeName(writers.files, owner, parent, target.filename) : target.filename
+      const file = await writers.files.add({
+        owner,
+        filetype: 'grid',
+        filename,
+        parent,
+        world_readable: target.world_readable ? 1 : 0,
+      })
+      await addGrid(writers, file, table.columns)
+      const renamed = existing ? [`a file named '${target.filename}' already exists; this one is named '${filename}'`] : []
+      const result = { idlocal: file.idlocal, warnings: [...table.warnings, ...renamed] }
+      await writers.idempotency.record([{ write, result }])
+      return result
+  })
+  if ('idlocal' in outcome) return outcome
+  const change = target.onConflict === 'replace' ? replaceColumns : appendTable
+  return change(service, call, { owner, idlocal: outcome.existing }, table)
+}
+
+/** Puts a table in the place of a grid's columns; fid, link and the uids of names that stay are kept. */
+async function replaceColumns(service: Service, call: Call, fid: Fid, table: Table): Promise<Written> {
+  return restructure(
+    service,
+    fid,
+    async () => undefined,
+    async (writers, _, { columns }) => {
+      const before = await writers.idempotency.find(call.writeKey(fid.owner))
+      if (before) return before.result as Written
+      const file = await writers.files.get(fid.owner, fid.idlocal)
+      checkMatch(admit(file, call.caller, 'write', 'grid').file, call.ifMatch)
+      const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
+      await writers.grids.removeColumns(fid.owner, fid.idlocal, columns.map(({ uid }) => uid))
+      const kept = table.columns.map((column) => ({ ...column, uid: uids.get(column.name) }))
+      await addColumns(writers, fid.owner, fid.idlocal, kept, new Set(), 0)
+      await writers.files.change(fid.owner, fid.idlocal)
+      const result = { idlocal: fid.idlocal, warnings: table.warnings }
+      await writers.idempotency.record([{ write: call.writeKey(fid.owner), result }])
+      return result
+    },
+  )
+}
+
+interface AppendedTable {
+  idlocal: number
+  rows_added: number
+  row_count: number
+  warnings: string[]
+}
+
+/** Appends a table's rows, columns matched by name (by position where the table has no names). */
+export async function appendTable(service: Service, call: Call, fid: Fid, table: Table): Promise<AppendedTable> {
+  const { store } = service
+  return restructure(
+    service,
+    fid,
+    async ({ columns, grid }) => {
+      const warnings = [...table.warnings]
+      const matched = match(table, columns, call.fileName ?? 'the upload', warnings)
+      const parts = []
+      for (const [k, column] of columns.entries()) {
+        const fill = grid.row_count - column.rows
+        const filled = fill > 0 ? await filling(store, '""', fill) : []
+        const source = matched[k]
+        const more = source ? await fitting(service, source, column, warnings) : await filling(store, 'null', table.rows)
+        const type = combine(fill > 0 ? combine(column.type, 'text') : column.type, source ? typeIn(source, column.type) : 'empty')
+        parts.push({ column, slices: [...filled, ...more], rows: grid.row_count + table.rows, type })
+      }
+      return { parts, warnings }
+    },
+    async (writers, { parts, warnings }, { slices, grid }) => {
+      const before = await writers.idempotency.find(call.writeKey(fid.owner))
+      if (before) return before.result as AppendedTable
+      const file = await writers.files.get(fid.owner, fid.idlocal)
+      checkMatch(admit(file, call.caller, 'write', 'grid').file, call.ifMatch)
+      for (const { column, slices: more, rows, type } of parts) {
+        await writers.grids.addSlices(fid.owner, fid.idlocal, after(slices.get(column.uid), column.uid, more))
+        await writers.grids.changeColumn(fid.owner, fid.idlocal, column.uid, { rows, type })
+      }
+      await writers.files.change(fid.owner, fid.idlocal)
+      const result = { idlocal: fid.idlocal, rows_added: table.rows, row_count: grid.row_count + table.rows, warnings }
+      await writers.idempotency.record([{ write: call.writeKey(fid.owner), result }])
+      return result
+    },
+  )
+}
+
+/** For each column of the grid the one of the table that goes there. */
+function match(
+  table: Table,
+  columns: readonly { name: string }[],
+  source: string,
+  warnings: string[],
+): (NewColumn | undefined)[] {
+  if (table.nameless) {
+    if (table.columns.length === columns.length) return table.columns
+    throw badData(
+      source,
+      { line: 1 },
+      `${table.columns.length} cells; the grid has ${columns.length} columns`,
+      'Give every column a cell, or a header that says which columns are meant.',
+    )
+  }
+  const names = new Set(columns.map(({ name }) => name))
+  const unknown = table.columns.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  if (unknown.length > 0) {
+    throw new Problem('unknown_column', `${source}: the grid has no column ${unknown.slice(0, 5).map((name) => JSON.stringify(name)).join(', ')}`, {
+      hint: columnsAre(columns),
+    })
+  }
+  const missing = columns.filter(({ name }) => !table.columns.some((column) => column.name === name)).map(({ name }) => name)
+  if (missing.length > 0) warnings.push(`not in the file, filled with nulls: ${missing.slice(0, 10).join(', ')}`)
+  return columns.map(({ name }) => table.columns.find((column) => column.name === name))
+}
+
+/** Numbers that come into a column of text are text; text that comes among numbers stays text, with a warning. */
+async function fitting(service: Service, source: NewColumn, target: { name: string; type: string }, warnings: string[]): Promise<SliceRef[]> {
+  const type = typeIn(source, target.type)
+  if (type === 'text' && source.type === 'number') {
+    return Promise.all((source.slices as StoredSlice[]).map((slice) => asText(service.store.blobs, slice)))
+  }
+  if (target.type === 'number' && type === 'text') {
+    warnings.push(`column ${target.name} held numbers and now holds text as well`)
+  }
+  return source.slices
+}
+
+function typeIn(source: NewColumn, target: string): NewColumn['type'] {
+  return target === 'text' && source.type === 'number' ? 'text' : source.type
+}

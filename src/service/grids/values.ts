@@ -1,0 +1,105 @@
+import { kindOf, type RawJson, skipBlanks, skipValue } from '../../ingest/index.ts'
+import type { ColumnRow } from '../store/grids.ts'
+
+export type ColumnType = ColumnRow['type']
+
+/** The type of a column of both kinds of values. */
+export function combine(a: ColumnType, b: ColumnType): ColumnType {
+  if (a === b || b === 'empty') return a
+  return a === 'empty' ? b : 'json'
+}
+
+/** The type of a value by the byte it begins with. */
+export function typeOf(first: number): ColumnType {
+  const kind = kindOf(first)
+  if (kind === 'null') return 'empty'
+  if (kind === 'string') return 'text'
+  return kind === 'number' || kind === 'boolean' ? kind : 'json'
+}
+
+/** JSON values of one column, joined by commas, with what there is to know of them. */
+export interface Values {
+  rows: number
+  type: ColumnType
+  text: Buffer
+}
+
+/** Cuts an array into slices at whole values. The text between two values is kept as written. */
+export function* cut(array: RawJson, maxRows = 65_536, maxBytes = 2 << 20): Generator<Values> {
+  const { buf } = array
+  let i = skipBlanks(buf, array.start + 1)
+  while (buf[i] !== 0x5d) {
+    const start = i
+    let end = i
+    let rows = 0
+    let type: ColumnType = 'empty'
+    while (buf[i] !== 0x5d && rows < maxRows && end - start < maxBytes) {
+      type = combine(type, typeOf(buf[i]))
+      end = skipValue(buf, i)
+      rows++
+      i = skipBlanks(buf, end)
+      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    }
+    yield { rows, type, text: buf.subarray(start, end) }
+  }
+}
+
+/** Gathers values of one column. */
+export class ValueBuilder {
+  private out = Buffer.allocUnsafe(1024)
+  private at = 0
+  rows = 0
+  type: ColumnType = 'empty'
+
+  /** One JSON value, buf[start, end). */
+  add(buf: Uint8Array, start: number, end: number): void {
+    const needed = this.at + (end - start) + 1
+    if (needed > this.out.length) {
+      const bigger = Buffer.allocUnsafe(Math.max(needed, this.out.length * 2))
+      this.out.copy(bigger, 0, 0, this.at)
+      this.out = bigger
+    }
+    if (this.rows > 0) this.out[this.at++] = 0x2c
+    for (let i = start; i < end; i++) this.out[this.at++] = buf[i]
+    if (this.type !== 'json') this.type = combine(this.type, typeOf(buf[start]))
+    this.rows++
+  }
+
+  get size(): number {
+    return this.at
+  }
+
+  take(): Values {
+    const values = { rows: this.rows, type: this.type, text: this.out.subarray(0, this.at) }
+    this.out = Buffer.allocUnsafe(1024)
+    this.at = 0
+    this.rows = 0
+    this.type = 'empty'
+    return values
+  }
+}
+
+/** Columns of rows: each body holds JSON arrays of `width` values, parted by commas. */
+export function columnsOf(bodies: readonly Uint8Array[], width: number): Values[] {
+  const builders = Array.from({ length: width }, () => new ValueBuilder())
+  for (const buf of bodies) {
+    let i = skipBlanks(buf, 0)
+    while (i < buf.length) {
+      i = skipBlanks(buf, i + 1)
+      for (let column = 0; column < width; column++) {
+        const end = skipValue(buf, i)
+        builders[column].add(buf, i, end)
+        i = skipBlanks(buf, end)
+        if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+      }
+      i = skipBlanks(buf, i + 1)
+      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    }
+  }
+  return builders.map((builder) => builder.take())
+}
+
+/** `count` times the same value, joined by commas. */
+export function repeated(value: string, count: number): Buffer {
+  return Buffer.from(`${value},`.repeat(count).slice(0, -1))
+}

@@ -1,0 +1,64 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Caller } from '../access.ts'
+import { sha256 } from '../store/blobs.ts'
+import type { KeyRow } from '../store/accounts.ts'
+import type { Store } from '../store/store.ts'
+
+/** How long a key that was good is taken to be good without asking again, in ms: a revoked key lives that long. */
+const FRESH = 2000
+const REMEMBERED = 1000
+
+/** Tells who asks by what their request carries. */
+export class Authenticator {
+  private readonly known = new Map<string, { caller: Caller; until: number }>()
+
+  constructor(
+    private readonly store: Store,
+    /** Whom a request without credentials speaks for: the person at the terminal, when there is no server. */
+    private readonly actingAs: Caller | undefined,
+  ) {}
+
+  /**
+   * The caller, or nobody where no credentials came. Wrong ones are 401, never taken for none.
+   * `Plotly-Authorization` wins: a proxy may own `Authorization`.
+   */
+  async caller(headers: Headers): Promise<Caller | undefined> {
+    const header = headers.get('plotly-authorization') ?? headers.get('authorization')
+    if (header === null || header === '') return this.actingAs
+    const known = this.known.get(header)
+    if (known && known.until > Date.now()) return known.caller
+    const caller = await this.check(header)
+    if (this.known.size >= REMEMBERED) this.known.clear()
+    this.known.set(header, { caller, until: Date.now() + FRESH })
+    return caller
+  }
+
+  private async check(header: string): Promise<Caller> {
+    const [, scheme, value] = /^(\w+)\s+(.+)$/.exec(header.trim()) ?? []
+    const kind = scheme?.toLowerCase()
+    if (kind === 'basic') {
+      const [, username, key] = /^([^:]*):(.*)$/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? []
+      return this.good(username ? await this.store.read(({ accounts }) => accounts.key(username, sha256(key))) : undefined)
+    }
+    if (kind === 'bearer') return this.good(await this.store.read(({ accounts }) => accounts.keyByHash(sha256(value.trim()))))
+    throw new Problem('unauthenticated', 'this kind of credentials is not known', {
+      hint: 'Send Authorization: Basic with username:api_key, or Bearer with an API key.',
+    })
+  }
+
+  private async good(key: KeyRow | undefined): Promise<Caller> {
+    if (!key || key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= Date.now())) {
+      throw new Problem('unauthenticated', 'wrong username or API key', {
+        hint: 'Check the key, or make a new one with: gridline admin create-key NAME',
+      })
+    }
+    const user = await this.store.read(({ accounts }) => accounts.user(key.owner))
+    return { username: key.owner, scopes: new Set(key.scopes.split(',')), isAdmin: user?.is_admin === 1 }
+  }
+}
+
+/** A key may do less than its owner. */
+export function checkScope(caller: Caller | undefined, scope: 'read' | 'write'): void {
+  if (!caller || caller.scopes.has(scope) || caller.scopes.has('admin')) return
+  throw new Problem('forbidden', `this API key has no ${scope} scope`, { hint: `Use a key with --scopes ${scope}.` })
+}

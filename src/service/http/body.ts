@@ -1,0 +1,123 @@
+import { Readable } from 'node:stream'
+import type { TObject, TSchema } from 'typebox'
+import { Problem } from '../../contract/errors.ts'
+import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts'
+import type { Body } from '../../contract/operations.ts'
+import { type Bytes, parseRaw } from '../../ingest/index.ts'
+import { readForm, unmangled } from './parameters.ts'
+
+/** What a request brought, as the operation takes it. */
+export interface Received {
+  fields: Record<string, unknown>
+  bytes: Bytes
+  contentType: string
+  /** A filename inside the body (multipart). */
+  fileName?: string
+  /** The bytes of a JSON body, for telling whether a retry is the same request. */
+  json?: Buffer
+}
+
+const empty: Bytes = (async function* () {})()
+
+/** Reads the body of a request. An empty one is none; one over the limit is 413. */
+export async function receive(request: Request, body: Body, limits: Limits): Promise<Received> {
+  const contentType = (request.headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
+  const none = { fields: {}, bytes: empty, contentType }
+  if (body.kind === 'none') return none
+  const isJson = contentType === '' || contentType === 'application/json' || contentType.endsWith('+json')
+  if (body.kind === 'bytes' && !(body.json && isJson)) {
+    const bytes = limited(request, body.limit, limits)
+    if (contentType !== 'multipart/form-data') return { ...none, bytes }
+    return { ...none, ...(await firstFile(request, bytes)) }
+  }
+  const schema = body.kind === 'json' ? body.schema : body.json!
+  const content = await whole(limited(request, 'json_body_bytes', limits))
+  if (body.kind === 'json' && body.form && contentType === 'application/x-www-form-urlencoded') {
+    const fields = readForm(schema.properties, new URLSearchParams(content.toString('utf8')))
+    await check(schema, fields, [])
+    return { ...none, fields, json: content }
+  }
+  if (!isJson && body.kind === 'json' && contentType !== 'text/plain') {
+    throw new Problem('unsupported_media_type', `a body of type ${contentType} is not understood here`, { hint: 'Send application/json.' })
+  }
+  const fields = content.length === 0 ? {} : fieldsOf(content, body.raw ?? [])
+  await check(schema, fields, body.raw ?? [])
+  return { ...none, fields, json: content }
+}
+
+/** The bytes of a body, counted: no more than the limit get through. */
+async function* limited(request: Request, name: LimitName, limits: Limits): AsyncGenerator<Uint8Array> {
+  const limit = limits[name]
+  const announced = Number(request.headers.get('content-length') ?? 0)
+  if (announced > limit) throw tooLarge(announced, name, limit)
+  if (!request.body) return
+  let size = 0
+  for await (const chunk of request.body as unknown as Bytes) {
+    size += chunk.length
+    if (size > limit) throw tooLarge(size, name, limit)
+    yield chunk
+  }
+}
+
+function tooLarge(size: number, name: string, limit: number): Problem {
+  return new Problem('too_large', `the body has ${bytesText(size)} or more; the limit is ${bytesText(limit)} (${name})`, {
+    hint: 'Send it in parts, or ask the operator to raise the limit.',
+  })
+}
+
+async function whole(bytes: Bytes): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  for await (const part of bytes) parts.push(part)
+  return parts.length === 1 ? Buffer.from(parts[0].buffer, parts[0].byteOffset, parts[0].byteLength) : Buffer.concat(parts)
+}
+
+function fieldsOf(content: Buffer, raw: readonly string[]): Record<string, unknown> {
+  const json = parseRaw(content)
+  if (json.kind !== 'object') throw new Problem('invalid_request', 'the body must be a JSON object')
+  const fields: Record<string, unknown> = Object.create(null)
+  for (const [name, value] of json.entries()) fields[name] = raw.includes(name) ? value : value.value()
+  return fields
+}
+
+/** Required fields are there and each is of its type; the message names the field. */
+async function check(schema: TObject, fields: Record<string, unknown>, raw: readonly string[]): Promise<void> {
+  for (const name of (schema as { required?: string[] }).required ?? []) {
+    if (fields[name] === undefined) throw new Problem('invalid_request', `${name}: is missing`, { field: name })
+  }
+  const checked = Object.keys(fields).filter((name) => !raw.includes(name) && Object.hasOwn(schema.properties, name))
+  if (checked.length === 0) return
+  const { Check } = await import('typebox/schema')
+  for (const name of checked) {
+    const property = schema.properties[name] as TSchema & { description?: string }
+    if (Check(property as never, fields[name])) continue
+    throw new Problem('invalid_request', `${name}: must be ${described(property)}`, { field: name, path: name })
+  }
+}
+
+function described(schema: TSchema): string {
+  const { type, anyOf, enum: values, description } = schema as { type?: string; anyOf?: TSchema[]; enum?: unknown[]; description?: string }
+  if (values) return `one of ${values.join(', ')}`
+  if (anyOf) return anyOf.map(described).join(' or ')
+  const article = type && /^[aeiou]/.test(type) ? 'an' : 'a'
+  return type === 'null' ? 'null' : `${article} ${type}${description ? ` (${description})` : ''}`
+}
+
+/** The first file of a multipart body, as it streams in. */
+async function firstFile(request: Request, bytes: Bytes): Promise<{ bytes: Bytes; fileName: string }> {
+  const { Busboy } = await import('@fastify/busboy')
+  return new Promise((resolve, reject) => {
+    const parser = new Busboy({
+      headers: { 'content-type': request.headers.get('content-type') ?? '' },
+      limits: { files: 1 },
+    })
+    parser.on('file', (_field, stream, fileName) => resolve({ bytes: stream, fileName: unmangled(fileName) }))
+    parser.on('error', (error) => reject(new Problem('invalid_request', `the multipart body is damaged: ${(error as Error).message}`)))
+    parser.on('finish', () => reject(new Problem('invalid_request', 'the multipart body holds no file')))
+    const input = Readable.from(bytes)
+    input.on('error', (error) => {
+      reject(error)
+      parser.destroy(error)
+    })
+    input.pipe(parser)
+  })
+}

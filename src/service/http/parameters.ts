@@ -1,0 +1,89 @@
+import type { TSchema } from 'typebox'
+import { Problem } from '../../contract/errors.ts'
+import { prefixed, prefixes } from '../../contract/headers.ts'
+
+interface Shape {
+  type?: string
+  enum?: readonly unknown[]
+  minimum?: number
+  items?: Shape
+}
+
+/** Texts of a query as the types its schema names; 400 with the name for one that is not of its type. */
+export function readQuery(
+  properties: Record<string, TSchema> | undefined,
+  required: readonly string[],
+  query: URLSearchParams,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(properties ?? {})) {
+    const texts = query.getAll(name)
+    if (texts.length === 0) {
+      if (required.includes(name)) throw new Problem('invalid_request', `${name}: is missing in the query`, { field: name })
+      continue
+    }
+    const shape = schema as Shape
+    if (shape.type === 'array') values[name] = texts.map((text) => convert(name, shape.items ?? {}, text))
+    else if (texts[0] !== '' || shape.type === 'string') values[name] = convert(name, shape, texts[0])
+  }
+  return values
+}
+
+/** Headers of the service's own under any of their prefixes. */
+export function readHeaders(
+  schemas: Record<string, TSchema> | undefined,
+  headers: Headers,
+): Record<string, string | number | boolean | undefined> {
+  const values: Record<string, string | number | boolean | undefined> = {}
+  for (const [name, schema] of Object.entries(schemas ?? {})) {
+    const text = prefixed(headers, name)
+    if (text === undefined || text === '') continue
+    values[name] = convert(`${prefixes[0]}${name.toLowerCase()}`, schema as Shape, unmangled(text)) as string
+  }
+  return values
+}
+
+/** Headers carry bytes; clients write UTF-8 into them. */
+export function unmangled(text: string): string {
+  if (!/[\u0080-\u00ff]/.test(text)) return text
+  const bytes = Buffer.from(text, 'latin1')
+  const decoded = bytes.toString('utf8')
+  return decoded.includes('\ufffd') ? text : decoded
+}
+
+/** `True` and `False` come from Python. */
+export function readBoolean(text: string): boolean | undefined {
+  const word = text.trim().toLowerCase()
+  if (word === 'true' || word === '1') return true
+  return word === 'false' || word === '0' ? false : undefined
+}
+
+function convert(name: string, shape: Shape, text: string): unknown {
+  const refuse = (what: string): Problem => new Problem('invalid_request', `${name}: must be ${what}`, { field: name })
+  if (shape.enum) {
+    if (shape.enum.includes(text)) return text
+    throw refuse(`one of ${shape.enum.join(', ')}`)
+  }
+  if (shape.type === 'integer') {
+    const value = /^[+-]?\d{1,15}$/.test(text.trim()) ? Number(text) : Number.NaN
+    if (Number.isNaN(value)) throw refuse('an integer')
+    if (shape.minimum !== undefined && value < shape.minimum) throw refuse(`${shape.minimum} or more`)
+    return value
+  }
+  if (shape.type === 'boolean') {
+    const value = readBoolean(text)
+    if (value === undefined) throw refuse('true or false')
+    return value
+  }
+  return text
+}
+
+/** Form-encoded fields as the types of a JSON body. */
+export function readForm(properties: Record<string, TSchema>, form: URLSearchParams): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const [name, text] of form) {
+    const schema = properties[name] as (Shape & { anyOf?: Shape[] }) | undefined
+    if (schema) fields[name] = convert(name, schema.anyOf?.find(({ type }) => type !== 'null') ?? schema, text)
+  }
+  return fields
+}

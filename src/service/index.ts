@@ -1,0 +1,88 @@
+import { Problem } from '../contract/errors.ts'
+import { limitsFrom } from '../contract/limits.ts'
+import type { Caller } from './access.ts'
+import { accountHandlers } from './accounts/handlers.ts'
+import { ensureUser } from './accounts/accounts.ts'
+import type { Handlers, Service } from './context.ts'
+import { fileHandlers } from './files/handlers.ts'
+import { folderHandlers } from './folders/handlers.ts'
+import { AppendQueue } from './grids/append.ts'
+import { gridHandlers } from './grids/handlers.ts'
+import { foldTail } from './grids/layout.ts'
+import { createApp, type LogLine } from './http/app.ts'
+import { Authenticator } from './http/auth.ts'
+import { systemHandlers } from './http/handlers.ts'
+import { openStore, type Store, type StoreOptions } from './store/store.ts'
+
+export { createKey, createUser } from './accounts/accounts.ts'
+export { listen, type Listening } from './http/listen.ts'
+export type { LogLine } from './http/app.ts'
+export { openStore, type Store } from './store/store.ts'
+
+export interface ServiceOptions extends StoreOptions {
+  /** Where the service is reached; links are made of it. */
+  url: string
+  /** Whom requests without credentials speak for; made a user if there is none of the name. */
+  actingAs?: string
+  log?: (line: LogLine) => void
+  /** Where limits are overridden: `GRIDLINE_LIMIT_…`. */
+  environment?: Record<string, string | undefined>
+}
+
+export interface RunningService {
+  fetch(request: Request): Promise<Response>
+  store: Store
+  /** Resolves when work that no answer waited for is done. */
+  idle(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The service: a function from requests to responses over a store. */
+export async function createService(options: ServiceOptions): Promise<RunningService> {
+  const store = await openStore(options)
+  const pending = new Set<Promise<void>>()
+  const names = new Map<string, Promise<void>>()
+  const background = (work: () => Promise<void>): void => {
+    const job = work()
+      .catch((error) => {
+        if (!(error instanceof Problem)) options.log?.({ request_id: '-', method: '-', path: 'background', status: 500, ms: 0, error: String(error?.stack ?? error) })
+      })
+      .finally(() => pending.delete(job))
+    pending.add(job)
+  }
+  // One fold of a grid at a time; a second one asked for meanwhile would find nothing to do.
+  const fold: (fid: { owner: string; idlocal: number }) => Promise<void> = (fid) => {
+    const key = `${fid.owner}:${fid.idlocal}`
+    const running = names.get(key)
+    if (running) return running
+    const job = foldTail(store, fid).finally(() => names.delete(key))
+    names.set(key, job)
+    return job
+  }
+  const service: Service = {
+    store,
+    url: options.url.replace(/\/+$/, ''),
+    limits: limitsFrom(options.environment ?? process.env),
+    appends: new AppendQueue(store, fold, background),
+    background,
+  }
+  let actingAs: Caller | undefined
+  if (options.actingAs) {
+    await ensureUser(store, options.actingAs)
+    actingAs = { username: options.actingAs, scopes: new Set(['read', 'write', 'admin']), isAdmin: true }
+  }
+  const handlers: Handlers = { ...gridHandlers, ...fileHandlers, ...folderHandlers, ...accountHandlers, ...systemHandlers }
+  const fetch = createApp(service, handlers, new Authenticator(store, actingAs), options.log ?? (() => {}))
+  const idle = async (): Promise<void> => {
+    while (pending.size > 0) await Promise.all(pending)
+  }
+  return {
+    fetch,
+    store,
+    idle,
+    async close() {
+      await idle()
+      await store.close()
+    },
+  }
+}
