@@ -12,6 +12,10 @@ import { badData, excerpt } from './warnings.ts'
 export type Form = 'number' | 'text'
 
 const COMMA = 0x2c
+const MINUS = 0x2d
+const POINT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const SPACE = 0x20
@@ -80,7 +84,8 @@ export class ColumnBuilder {
       return
     }
     const { nullBytes } = this
-    let { out, at } = this
+    let { out, at, numbers } = this
+    let numeric = this.form === 'number'
     for (let r = 0, k = column; r < rows; r++, k += width) {
       const start = starts[k]
       const end = ends[k] >> 2
@@ -101,13 +106,34 @@ export class ColumnBuilder {
         out[at++] = COMMA
         continue
       }
-      if (this.form === 'number') {
-        if (flags < ESCAPED && isPaddedNumber(buf, start, end)) {
-          for (let i = start; i < end; i++) out[at++] = buf[i]
-          out[at++] = COMMA
-          this.numbers++
+      if (numeric) {
+        // Most numbers are plain: copied while they are looked at, and taken back if they are not.
+        let i = start
+        let to = at
+        if (buf[i] === MINUS) out[to++] = buf[i++]
+        const digits = i
+        let point = 0
+        if (buf[i] !== ZERO || i + 1 === end || buf[i + 1] === POINT) {
+          for (; i < end; i++) {
+            const c = buf[i]
+            if (c > NINE || (c < ZERO && (c !== POINT || point > 0 || i === digits || i + 1 === end))) break
+            if (c === POINT) point = i
+            out[to++] = c
+          }
+        }
+        if (i === end && i > digits && i - digits < 16) {
+          out[to++] = COMMA
+          at = to
+          numbers++
           continue
         }
+        if (flags < ESCAPED && isPaddedNumber(buf, start, end)) {
+          for (i = start; i < end; i++) out[at++] = buf[i]
+          out[at++] = COMMA
+          numbers++
+          continue
+        }
+        numeric = false
         this.at = at
         this.becomeText(lines[r], buf, start, end)
         out = this.grow((end - start) * 6 + 8)
@@ -125,6 +151,7 @@ export class ColumnBuilder {
       out[at++] = COMMA
     }
     this.at = at
+    this.numbers = numbers
     this.rows += rows
   }
 

@@ -13,12 +13,13 @@ const BROTLI = 0x31
 const WORTH_PACKING = 256
 
 const compress = promisify(brotliCompress) as (text: Uint8Array, options: object) => Promise<Buffer>
-const decompress = promisify(brotliDecompress) as (bytes: Uint8Array) => Promise<Buffer>
+const decompress = promisify(brotliDecompress) as (bytes: Uint8Array, options: object) => Promise<Buffer>
 
 /** Packs on the thread pool. */
 export async function pack(text: Uint8Array): Promise<Buffer> {
   if (text.length >= WORTH_PACKING) {
     const packed = await compress(text, {
+      chunkSize: Math.max(4096, text.length >> 1),
       params: {
         [constants.BROTLI_PARAM_QUALITY]: 1,
         [constants.BROTLI_PARAM_LGWIN]: 18,
@@ -30,9 +31,10 @@ export async function pack(text: Uint8Array): Promise<Buffer> {
   return Buffer.concat([Buffer.of(RAW), text])
 }
 
-export async function unpack(bytes: Buffer): Promise<Buffer> {
+/** `size` is that of the text: it is unpacked in one go. */
+export async function unpack(bytes: Buffer, size: number): Promise<Buffer> {
   const body = bytes.subarray(1)
   if (bytes[0] === RAW) return body
-  if (bytes[0] === BROTLI) return decompress(body)
+  if (bytes[0] === BROTLI) return decompress(body, { chunkSize: Math.max(64, size + 1) })
   throw new Problem('damaged', 'stored bytes are of an unknown kind')
 }

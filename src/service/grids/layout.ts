@@ -85,7 +85,7 @@ async function mergedWithLast(store: Store, slices: SliceRef[], rows: number, te
   for (let k = slices.length - 1; k >= 0; k--) {
     const slice = slices[k]
     if (slice.rows > total || total + slice.rows > FULL_ROWS || size + slice.bytes > FULL_BYTES) break
-    parts.unshift(await loadText(store.blobs, slice.hash), COMMA)
+    parts.unshift(await loadText(store.blobs, slice), COMMA)
     total += slice.rows
     size += slice.bytes
     seq = slice.seq

@@ -22,8 +22,8 @@ export async function storeText(
   return { seq: 0, rows, bytes: text.length, hash: await blobs.put(await pack(text)) }
 }
 
-export async function loadText(blobs: Blobs, hash: string): Promise<Buffer> {
-  return unpack(await blobs.get(hash))
+export async function loadText(blobs: Blobs, slice: Pick<SliceRef, 'hash' | 'bytes'>): Promise<Buffer> {
+  return unpack(await blobs.get(slice.hash), slice.bytes)
 }
 
 /** Texts of slices in order, a few read ahead. */
@@ -33,7 +33,7 @@ export async function* texts(blobs: Blobs, slices: readonly SliceRef[]): AsyncGe
   try {
     for (let k = 0; k < slices.length; k++) {
       while (next < slices.length && ahead.length < READ_AHEAD) {
-        const text = loadText(blobs, slices[next++].hash)
+        const text = loadText(blobs, slices[next++])
         // Whoever awaits it sees the fault; until then it is not unhandled.
         text.catch(() => {})
         ahead.push(text)
@@ -113,6 +113,6 @@ export class SliceWriter implements SliceSink {
 
 /** A slice of numbers stored anew as text. */
 export async function asText(blobs: Blobs, slice: SliceRef): Promise<SliceRef> {
-  const text = numbersAsText(await loadText(blobs, slice.hash))
+  const text = numbersAsText(await loadText(blobs, slice))
   return { ...(await storeText(blobs, slice.rows, text)), seq: slice.seq }
 }
