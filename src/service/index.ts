@@ -14,7 +14,7 @@ import { Authenticator } from './http/auth.ts'
 import { systemHandlers } from './http/handlers.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
 
-export { createKey, createUser } from './accounts/accounts.ts'
+export { createKey, createUser, ensureUser } from './accounts/accounts.ts'
 export { listen, type Listening } from './http/listen.ts'
 export type { LogLine } from './http/app.ts'
 export { openStore, type Store } from './store/store.ts'

@@ -3,7 +3,7 @@ import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
 import type { GridMeta } from '../../contract/resources.ts'
-import { badData, jsonLines, parseRaw, type RawJson } from '../../ingest/index.ts'
+import { badData, gridName, jsonLines, parseRaw, type RawJson } from '../../ingest/index.ts'
 import { admit, notFound } from '../access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
 import { getFile, lookup } from '../files/handlers.ts'
@@ -17,7 +17,7 @@ import { byName, byUid, columnsAre, columnsJson, contentJson, snapshot } from '.
 import { addGrid, readGridData, storeArrays, wrong } from './create.ts'
 import { fillUp } from './layout.ts'
 import { delimited, ndjson, rowsAs } from './rows.ts'
-import { appendTable, gridName, place, readingOptions, storeTable, type Target } from './upload.ts'
+import { appendTable, place, readingOptions, storeTable, type Target } from './upload.ts'
 
 /** The answer to a grid that was made or changed: read anew, so that a retry gets it too. */
 async function gridOf(service: Service, call: Call, fid: Fid): Promise<{ body: GridMeta; etag: string }> {

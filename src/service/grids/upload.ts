@@ -91,12 +91,6 @@ interface Written {
   warnings: string[]
 }
 
-/** Data files lose their extension: `sales.csv.gz` makes the grid `sales`. */
-export function gridName(fileName: string | undefined): string {
-  const name = (fileName ?? '').split(/[/\\]/).pop() ?? ''
-  return name.replace(/\.gz$/i, '').replace(/\.(csv|tsv|tab|psv|txt|dat|jsonl|ndjson)$/i, '') || 'Untitled grid'
-}
-
 /** Makes a stored table a grid, or part of one that has the name already. */
 export async function place(service: Service, call: Call, table: Table, target: Target): Promise<Written> {
   const owner = call.caller!.username

@@ -26,6 +26,10 @@ export class AccountReader {
       .executeTakeFirst()
   }
 
+  async hasKeys(owner: string): Promise<boolean> {
+    return (await this.db.selectFrom('api_keys').select('hash').where('owner', '=', owner).limit(1).execute()).length > 0
+  }
+
   /** The key a bearer token stands for, whoever owns it. */
   keyByHash(hash: string): Promise<KeyRow | undefined> {
     return this.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()

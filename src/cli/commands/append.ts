@@ -1,0 +1,86 @@
+import { Problem } from '../../contract/errors.ts'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import { dataTypes } from '../../contract/operations.ts'
+import { headerText, resolve } from '../../client/index.ts'
+import type { Command } from '../command.ts'
+import { bodyOf, type Input, openInput } from '../input.ts'
+import { Progress } from '../output/progress.ts'
+import type { View } from '../output/view.ts'
+import { readingHeaders, readingOptions } from '../reading.ts'
+
+const appendedView: View = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'rows_added', title: 'ADDED', align: 'right' },
+    { field: 'row_count', title: 'ROWS', align: 'right' },
+  ],
+}
+
+const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, jsonl: dataTypes.ndjson } as const
+
+export const command: Command = {
+  arguments: '<grid> [file]',
+  options: [
+    { flags: '--row <cells>', description: 'one row as CSV, in column order; may be repeated', repeatable: true },
+    { flags: '--format <format>', description: 'csv, tsv, or jsonl (an object or array a line); by the ending of the file, else found out', choices: Object.keys(formats) },
+    ...readingOptions.filter(({ flags }) => !flags.startsWith('--column')),
+  ],
+  examples: [
+    'gridline append sales more.csv',
+    'gridline append sales --row 2024-05-01,Oslo,12.5',
+    'tail -n +2 today.csv | gridline append sales - --no-header',
+    'gridline append alice:12 events.jsonl',
+  ],
+  async run(context, [grid, file], options) {
+    const rows = options.row as string[] | undefined
+    if (rows && file !== undefined) throw new Problem('usage', '--row and a file do not go together')
+    if (!rows && file === undefined && process.stdin.isTTY) {
+      throw new Problem('usage', 'nothing to append', { hint: 'Give a file, - for standard input, or --row.' })
+    }
+    const input = rows ? rowsInput(rows) : await openInput(file ?? '-')
+    const headers = rows ? { ...readingHeaders(options), Header: false, Delimiter: readingHeaders(options).Delimiter ?? '%2C' } : readingHeaders(options)
+    const { type, input: source } = await typed(input, rows ? 'csv' : (options.format as keyof typeof formats | undefined))
+    const client = await context.client()
+    const fid = await resolve(client, grid, 'grid')
+    const progress = new Progress(context.messages, source.name, source.size)
+    try {
+      const done = await client.call('rows.append', {
+        fid,
+        headers,
+        plainHeaders: { [FILE_NAME_HEADER]: headerText(source.name) },
+        body: bodyOf(source, type, (bytes) => progress.add(bytes), () => progress.restart()),
+      })
+      progress.end()
+      for (const warning of done.warnings) context.messages.warning(warning)
+      return { one: done, view: appendedView }
+    } finally {
+      progress.end()
+    }
+  },
+}
+
+function rowsInput(rows: readonly string[]): Input {
+  const bytes = Buffer.from(rows.map((row) => `${row}\n`).join(''))
+  return {
+    name: '--row',
+    size: bytes.length,
+    repeatable: true,
+    async *open() {
+      yield bytes
+    },
+  }
+}
+
+/** The media type of an input: as told, by its ending, or by its first character. */
+async function typed(input: Input, told: keyof typeof formats | undefined): Promise<{ type: string; input: Input }> {
+  if (told) return { type: formats[told], input }
+  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(input.name)) return { type: formats.jsonl, input }
+  if (/\.(tsv|tab)(\.gz)?$/i.test(input.name)) return { type: formats.tsv, input }
+  if (/\.(csv|txt|gz)$/i.test(input.name)) return { type: formats.csv, input }
+  const { peek } = await import('../../ingest/index.ts')
+  const { head, whole } = await peek(input.open(), 64)
+  const jsonl = /^\ufeff?\s*[[{]/.test(head.toString('utf8'))
+  const again = input.repeatable ? input : { ...input, open: () => whole }
+  return { type: jsonl ? formats.jsonl : formats.csv, input: again }
+}

@@ -1,0 +1,73 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Command, Entry } from '../command.ts'
+import type { Context } from '../context.ts'
+import type { View } from '../output/view.ts'
+import { checkUrl, formats, type SettingName, settingNames } from '../settings.ts'
+
+const view: View = {
+  id: 'value',
+  columns: [
+    { field: 'setting', title: 'SETTING' },
+    { field: 'value', title: 'VALUE', format: (value: string | null) => value ?? '' },
+    { field: 'source', title: 'FROM' },
+  ],
+}
+
+/** Keys are never shown whole. */
+function shown(name: SettingName, value: string | undefined): string | null {
+  if (value === undefined) return null
+  return name === 'api_key' ? `${value.slice(0, 4)}…` : value
+}
+
+function checked(name: string): SettingName {
+  if ((settingNames as readonly string[]).includes(name)) return name as SettingName
+  throw new Problem('usage', `no setting is called ${name}`, { hint: `Settings are: ${settingNames.join(', ')}` })
+}
+
+async function row(context: Context, name: SettingName) {
+  const { value, source } = (await context.settings())[name]
+  return { setting: name, value: shown(name, value), source }
+}
+
+const get: Command = {
+  arguments: '<setting>',
+  async run(context, [name]) {
+    return { one: await row(context, checked(name)), view }
+  },
+}
+
+const list: Command = {
+  async run(context) {
+    return { many: await Promise.all(settingNames.map((name) => row(context, name))), view }
+  },
+}
+
+const set: Command = {
+  arguments: '<setting> <value>',
+  async run(context, [given, value]) {
+    const name = checked(given)
+    if (name === 'profile') throw new Problem('usage', 'a profile is chosen with: gridline profile use NAME')
+    if (name === 'format' && !(formats as readonly string[]).includes(value)) {
+      throw new Problem('usage', `no format is called ${value}`, { hint: `Formats are: ${formats.join(', ')}` })
+    }
+    const settings = await context.settings()
+    await context.config.change((config) => {
+      if (name === 'format') {
+        config.format = value
+        return
+      }
+      const profile = settings.profile.value!
+      config.profiles = { ...config.profiles, [profile]: { ...config.profiles?.[profile], [name]: name === 'url' ? checkUrl(value) : value } }
+      config.profile = profile
+    })
+    const now = await row(context, name)
+    if (now.value !== shown(name, name === 'url' ? checkUrl(value) : value)) context.messages.warning(`${now.source} has precedence over what was set`)
+    return { one: now, view }
+  },
+}
+
+export const commands: readonly Entry[] = [
+  { name: 'get', summary: 'Show a setting and where it comes from', load: async () => ({ command: get }) },
+  { name: 'set', summary: 'Change a setting', load: async () => ({ command: set }) },
+  { name: 'list', summary: 'Show all settings and where they come from', load: async () => ({ command: list }) },
+]

@@ -1,0 +1,74 @@
+import { createInterface } from 'node:readline/promises'
+import { Problem } from '../../contract/errors.ts'
+import { Client } from '../../client/index.ts'
+import type { Command } from '../command.ts'
+import { checkUrl } from '../settings.ts'
+import { whoView } from './whoami.ts'
+
+export const command: Command = {
+  arguments: '[url]',
+  options: [{ flags: '--user <name>', description: 'your username on the server' }],
+  examples: ['gridline login https://charts.example.com', 'echo "$KEY" | gridline login https://charts.example.com --user ci', 'gridline login localhost:8080 --profile local'],
+  async run(context, [given], options) {
+    const profile = context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? 'default'
+    const before = (await context.config.read()).profiles?.[profile]
+    const terminal = process.stdin.isTTY === true && process.stderr.isTTY === true
+    const address = given ?? context.environment.GRIDLINE_URL ?? before?.url ?? (terminal ? await ask('Address of the server: ') : undefined)
+    if (!address) throw new Problem('usage', 'which server?', { hint: 'Give its address: gridline login https://charts.example.com' })
+    const url = checkUrl(address)
+    const user = (options.user as string | undefined) ?? context.environment.GRIDLINE_USER ?? (terminal ? await ask('Username: ') : undefined)
+    if (!user) throw new Problem('usage', 'which user?', { hint: 'Give --user NAME.' })
+    const apiKey = context.environment.GRIDLINE_API_KEY ?? (terminal ? await askHidden('API key: ') : (await readAll(process.stdin)).trim())
+    if (!apiKey) throw new Problem('usage', 'no API key', { hint: 'Set GRIDLINE_API_KEY, or give it on standard input.' })
+    const { remoteFetch } = await import('../remote.ts')
+    const { fetch, close } = remoteFetch()
+    try {
+      const me = await new Client({ fetch, url, user, apiKey }).call('users.current')
+      await context.config.change((config) => {
+        config.profiles = { ...config.profiles, [profile]: { url, user, api_key: apiKey } }
+        config.profile = profile
+      })
+      context.messages.note(`Logged in to ${url} as ${me.username}.`)
+      return { one: { username: me.username, server: url, profile }, view: whoView }
+    } finally {
+      await close()
+    }
+  },
+}
+
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return (await lines.question(question)).trim()
+  } finally {
+    lines.close()
+  }
+}
+
+/** Reads a line without showing it. */
+async function askHidden(question: string): Promise<string> {
+  process.stderr.write(question)
+  process.stdin.setRawMode(true)
+  process.stdin.resume()
+  let text = ''
+  try {
+    for await (const chunk of process.stdin) {
+      for (const c of String(chunk)) {
+        if (c === '\r' || c === '\n') return text.trim()
+        if (c === '\u0003') throw new Problem('interrupted', 'interrupted')
+        text = c === '\u007f' ? text.slice(0, -1) : text + c
+      }
+    }
+    return text.trim()
+  } finally {
+    process.stdin.setRawMode(false)
+    process.stdin.pause()
+    process.stderr.write('\n')
+  }
+}
+
+async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = []
+  for await (const part of stream) parts.push(part)
+  return Buffer.concat(parts).toString('utf8')
+}

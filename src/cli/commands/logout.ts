@@ -1,0 +1,18 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Command } from '../command.ts'
+
+export const command: Command = {
+  examples: ['gridline logout', 'gridline logout --profile work'],
+  async run(context) {
+    const config = await context.config.read()
+    const profile = context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? config.profile ?? 'default'
+    const known = config.profiles?.[profile]
+    if (!known) throw new Problem('not_found', `not logged in (profile ${profile})`)
+    await context.config.change((next) => {
+      delete next.profiles?.[profile]
+      if (next.profile === profile) delete next.profile
+    })
+    context.messages.note(`Logged out of ${known.url}. The key is still good on the server.`)
+    return undefined
+  },
+}

@@ -1,0 +1,35 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Command, Failure } from '../command.ts'
+import { lookup } from '../../client/index.ts'
+import { fileView } from '../output/view.ts'
+
+export const command: Command = {
+  arguments: '<path...>',
+  options: [{ flags: '-p, --parents', description: 'no error if a folder is there already' }],
+  examples: ['gridline mkdir Reports/2024', 'gridline mkdir -p Reports/2024'],
+  async run(context, paths, options) {
+    const client = await context.client()
+    const make = async (path: string) => {
+      try {
+        return (await client.call('folders.create', { json: { path } })).file
+      } catch (error) {
+        const there = error instanceof Problem && error.code === 'already_exists' && options.parents
+        const found = there ? await lookup(client, path) : undefined
+        if (found?.filetype === 'fold') return found
+        throw error
+      }
+    }
+    if (paths.length === 1) return { one: await make(paths[0]), view: fileView }
+    const many: object[] = []
+    const failures: Failure[] = []
+    for (const path of paths) {
+      try {
+        many.push(await make(path))
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        failures.push({ of: path, problem: error })
+      }
+    }
+    return { many, view: fileView, failures }
+  },
+}

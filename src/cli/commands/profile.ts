@@ -1,0 +1,61 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Command, Entry } from '../command.ts'
+import type { Context } from '../context.ts'
+import type { View } from '../output/view.ts'
+
+const view: View = {
+  id: 'profile',
+  columns: [
+    { field: 'current', title: '', format: (current: boolean) => (current ? '*' : '') },
+    { field: 'profile', title: 'PROFILE' },
+    { field: 'url', title: 'SERVER' },
+    { field: 'user', title: 'USER' },
+  ],
+}
+
+async function known(context: Context, name: string): Promise<void> {
+  const { profiles = {} } = await context.config.read()
+  if (Object.hasOwn(profiles, name)) return
+  const names = Object.keys(profiles).join(', ')
+  throw new Problem('not_found', `no profile is called ${name}`, { hint: names ? `Profiles are: ${names}` : `Make it with: gridline login URL --profile ${name}` })
+}
+
+const list: Command = {
+  async run(context) {
+    const { profiles = {} } = await context.config.read()
+    const { profile } = await context.settings()
+    const many = Object.entries(profiles).map(([name, { url, user }]) => ({ profile: name, url, user, current: name === profile.value }))
+    return { many, view, empty: 'No profiles. Log in with: gridline login URL' }
+  },
+}
+
+const use: Command = {
+  arguments: '<name>',
+  async run(context, [name]) {
+    await known(context, name)
+    await context.config.change((config) => {
+      config.profile = name
+    })
+    context.messages.note(`Using profile ${name}.`)
+    return undefined
+  },
+}
+
+const remove: Command = {
+  arguments: '<name>',
+  async run(context, [name]) {
+    await known(context, name)
+    await context.config.change((config) => {
+      delete config.profiles?.[name]
+      if (config.profile === name) delete config.profile
+    })
+    context.messages.note(`Removed profile ${name}.`)
+    return undefined
+  },
+}
+
+export const commands: readonly Entry[] = [
+  { name: 'list', summary: 'List profiles; * marks the one in use', load: async () => ({ command: list }) },
+  { name: 'use', summary: 'Use a profile from now on', load: async () => ({ command: use }) },
+  { name: 'remove', summary: 'Remove a profile and its key', load: async () => ({ command: remove }) },
+]

@@ -1,0 +1,53 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Command } from '../command.ts'
+import { checkUrl, databaseUrl, loginName } from '../settings.ts'
+
+export const command: Command = {
+  options: [
+    { flags: '--host <address>', description: 'address to listen on; 127.0.0.1 if not given' },
+    { flags: '--port <port>', description: 'port to listen on; 8080 if not given, any free one for 0' },
+    { flags: '--database <url>', description: 'sqlite:FILE or postgres://…; the database of this machine if not given' },
+    { flags: '--blobs <place>', description: 'sql: large values in the database too', choices: ['sql'] },
+    { flags: '--url <url>', description: 'address the service is reached at from outside; links are made of it' },
+  ],
+  examples: ['gridline serve', 'gridline serve --host 0.0.0.0 --url https://charts.example.com', 'gridline serve --database postgres://gridline@db/gridline'],
+  async run(context, _, options) {
+    const { host = '127.0.0.1', port: given = '8080', database, url } = options as { host?: string; port?: string; database?: string; url?: string }
+    const wanted = Number(given)
+    if (!/^\d+$/.test(given) || wanted > 65_535) throw new Problem('usage', `--port ${given}: must be a number up to 65535`)
+    const { createService, listen } = await import('../../service/index.ts')
+    const { messages } = context
+    const quiet = context.flags.quiet === true
+    const base = url === undefined ? undefined : checkUrl(url)
+    // The port is known once it is listened on; links need it, so the service follows.
+    let answer: (request: Request) => Promise<Response> = async () => new Response(null, { status: 503, headers: { 'retry-after': '1' } })
+    const listening = await listen((request) => answer(request), { host, port: wanted })
+    const here = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
+    try {
+      const service = await createService({
+        database: database ?? databaseUrl(context.environment),
+        url: base ?? here,
+        log: quiet ? undefined : (line) => process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
+        environment: context.environment,
+      })
+      answer = service.fetch
+      const sweep = setInterval(() => service.store.sweep().catch(() => {}), 3600_000)
+      messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
+      if (!database && !(await service.store.read(({ accounts }) => accounts.hasKeys(loginName())))) messages.note(`To log in here, make a key: gridline admin create-key ${loginName()}`)
+      await new Promise<void>((resolve) => {
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+          process.removeAllListeners(signal)
+          process.once(signal, () => resolve())
+        }
+      })
+      clearInterval(sweep)
+      messages.note('stopping')
+      await listening.stop()
+      await service.close()
+    } catch (error) {
+      await listening.stop(0)
+      throw error
+    }
+    return undefined
+  },
+}

@@ -1,0 +1,138 @@
+import { basename } from 'node:path'
+import { formatFid, parseFid } from '../../contract/fid.ts'
+import { conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { GridMeta } from '../../contract/resources.ts'
+import { headerText, lookupIfThere } from '../../client/index.ts'
+import type { Command, Failure, Outcome } from '../command.ts'
+import type { Context } from '../context.ts'
+import { bodyOf, openInput } from '../input.ts'
+import { Progress } from '../output/progress.ts'
+import { madeView, type View } from '../output/view.ts'
+import { readingHeaders, readingOptionsOf, readingOptions } from '../reading.ts'
+
+interface Options {
+  name?: string
+  folder?: string
+  public?: boolean
+  onConflict?: string
+  dryRun?: boolean
+}
+
+export const command: Command = {
+  arguments: '<file...>',
+  options: [
+    { flags: '--name <name>', description: 'name of the grid; the filename without its ending if not given' },
+    { flags: '--folder <path|id>', description: 'folder to put it in; missing folders are made' },
+    { flags: '--public', description: 'let anyone read it' },
+    { flags: '--on-conflict <rule>', description: 'if the name is taken: fail, rename, replace (fid and link stay) or append', choices: conflictRules },
+    ...readingOptions,
+    { flags: '--dry-run', description: 'show names, types, rows and assumptions, and change nothing' },
+  ],
+  examples: [
+    'gridline upload sales.csv',
+    'gridline upload 2024/*.csv.gz --folder Reports/2024 --public',
+    "mysql -B -e 'select …' | gridline upload - --name orders --on-conflict replace",
+    'gridline upload data.txt --dry-run --column zip:text',
+  ],
+  async run(context, files, options) {
+    const { name } = options as Options
+    if (name !== undefined && files.length > 1) throw new Problem('usage', '--name goes with one file')
+    if (files.includes('-') && name === undefined && !(options as Options).dryRun) {
+      throw new Problem('usage', 'standard input has no name', { hint: 'Give one with --name.' })
+    }
+    const work = (options as Options).dryRun ? preview : uploadFile
+    const view = (options as Options).dryRun ? previewView : madeView
+    if (files.length === 1) return { one: await work(context, files[0], options), view }
+    const many: object[] = []
+    const failures: Failure[] = []
+    for (const file of files) {
+      try {
+        many.push(await work(context, file, options))
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code === 'interrupted') throw error
+        failures.push({ of: file, problem: error })
+      }
+    }
+    return { many, view, failures } satisfies Outcome
+  },
+}
+
+function gridNameOf(file: string, options: Options): string {
+  return options.name ?? basename(file)
+}
+
+/** `--folder` is a path unless it is an id: `alice:12` or `12`. */
+function folderHeaders(folder: string | undefined): Record<string, string | number | undefined> {
+  if (folder === undefined) return {}
+  const fid = parseFid(folder)
+  if (fid) return { Parent: fid.idlocal }
+  return /^-?\d+$/.test(folder) ? { Parent: Number(folder) } : { 'Parent-Path': folder }
+}
+
+async function uploadFile(context: Context, file: string, given: Record<string, unknown>): Promise<GridMeta> {
+  const options = given as Options
+  const input = await openInput(file)
+  const client = await context.client()
+  const progress = new Progress(context.messages, input.name, input.size)
+  try {
+    const body = bodyOf(input, 'application/octet-stream', (bytes) => progress.add(bytes), () => progress.restart())
+    const { file: made, warnings } = await client.call('grids.upload', {
+      headers: {
+        'World-Readable': options.public ? true : undefined,
+        'On-Conflict': options.onConflict ?? 'fail',
+        ...folderHeaders(options.folder),
+        ...readingHeaders(given),
+      },
+      plainHeaders: { [FILE_NAME_HEADER]: headerText(gridNameOf(file, options)) },
+      body,
+    })
+    progress.end()
+    for (const warning of warnings) context.messages.warning(`${input.name}: ${warning}`)
+    return made
+  } finally {
+    progress.end()
+  }
+}
+
+interface Preview {
+  file: string
+  name: string
+  rows: number
+  columns: { name: string; type: string }[]
+  warnings: string[]
+  /** What has the name already, or null. */
+  target: { fid: string; filetype: string } | null
+}
+
+const previewView: View = {
+  id: 'name',
+  columns: [
+    { field: 'name', title: 'NAME' },
+    { field: 'rows', title: 'ROWS', align: 'right' },
+    { field: 'columns', title: 'COLUMNS', format: (columns: Preview['columns']) => columns.map(({ name, type }) => `${name}:${type}`).join(' ') },
+    { field: 'target', title: 'TAKEN BY', format: (target: Preview['target']) => (target ? `${target.fid} (${target.filetype})` : '') },
+  ],
+}
+
+/** What an upload would do, found out here; the only question to the server is what has the name. */
+async function preview(context: Context, file: string, given: Record<string, unknown>): Promise<Preview> {
+  const options = given as Options
+  const input = await openInput(file)
+  const { gridName, ingestDelimited } = await import('../../ingest/index.ts')
+  const name = gridName(options.name ?? (file === '-' ? undefined : basename(file)))
+  const found = await ingestDelimited(input.open(), readingOptionsOf(given, input.name), { slice() {} })
+  const client = await context.client()
+  const id = options.folder !== undefined ? (parseFid(options.folder) ?? (/^-?\d+$/.test(options.folder) ? { idlocal: Number(options.folder) } : undefined)) : undefined
+  const path = id || options.folder === undefined ? name : `${options.folder}/${name}`
+  const target = await lookupIfThere(client, path, id?.idlocal)
+  for (const warning of found.warnings) context.messages.warning(`${input.name}: ${warning}`)
+  return {
+    file: input.name,
+    name,
+    rows: found.rows,
+    columns: found.columns.map(({ name: column, type }) => ({ name: column, type })),
+    warnings: found.warnings,
+    target: target ? { fid: formatFid(parseFid(target.fid)!), filetype: target.filetype } : null,
+  }
+}

@@ -1,0 +1,45 @@
+import { type Entry, globalOptions, type Option } from '../command.ts'
+import { commands } from '../commands.ts'
+
+/** A command as a shell needs to know it. */
+export interface Node {
+  name: string
+  summary: string
+  options: CompletedOption[]
+  children: Node[]
+  /** Whether a local file may stand as an argument. */
+  files: boolean
+}
+
+export interface CompletedOption {
+  /** `--format`, `-f`. */
+  names: string[]
+  description: string
+  choices: readonly string[]
+  takesValue: boolean
+}
+
+/** The table of commands, loaded whole. */
+export async function commandTree(): Promise<Node[]> {
+  return Promise.all(commands.map(nodeOf))
+}
+
+async function nodeOf(entry: Entry): Promise<Node> {
+  const loaded = await entry.load()
+  const { name, summary } = entry
+  if ('commands' in loaded) {
+    return { name, summary, options: [], children: await Promise.all(loaded.commands.map(nodeOf)), files: false }
+  }
+  const { command } = loaded
+  const options = [...(command.options ?? []), ...globalOptions].map(optionOf)
+  return { name, summary, options, children: [], files: /file/.test(command.arguments ?? '') && name !== 'show' }
+}
+
+function optionOf({ flags, description, choices }: Option): CompletedOption {
+  return {
+    names: flags.match(/--?[a-z][a-z-]*/gi) ?? [],
+    description,
+    choices: choices ?? [],
+    takesValue: /[<[]/.test(flags),
+  }
+}

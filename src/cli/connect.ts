@@ -1,0 +1,36 @@
+import { Problem } from '../contract/errors.ts'
+import { Client, type Fetch } from '../client/index.ts'
+import { checkUrl, databaseUrl, loginName, type Setting, type SettingName } from './settings.ts'
+
+/** Where links of the embedded service will be found: `gridline serve` without flags serves them there. */
+export const EMBEDDED_URL = 'http://127.0.0.1:8080'
+
+export interface Connection {
+  client: Client
+  /** The server's address, or undefined where the service runs in this process. */
+  server: string | undefined
+  close(): Promise<void>
+}
+
+/** A client of the server that is set, or else of the service in this process, over the user's own database. */
+export async function connect(
+  settings: Record<SettingName, Setting>,
+  environment: NodeJS.ProcessEnv,
+  onRetry: (problem: Problem, wait: number) => void,
+): Promise<Connection> {
+  const { url, user, api_key } = settings
+  if (url.value) {
+    if (!/^https?:\/\//i.test(url.value)) {
+      throw new Problem('usage', `not an address: ${url.value} (${url.source})`, { hint: 'Give one like https://charts.example.com' })
+    }
+    const server = checkUrl(url.value)
+    const { remoteFetch } = await import('./remote.ts')
+    const { fetch, close } = remoteFetch()
+    return { client: new Client({ fetch, url: server, user: user.value, apiKey: api_key.value, onRetry }), server, close }
+  }
+  // The one place that knows the service: everything else goes through its fetch.
+  const { createService } = await import('../service/index.ts')
+  const service = await createService({ database: databaseUrl(environment), url: EMBEDDED_URL, actingAs: loginName(), environment })
+  const fetch: Fetch = (address, init) => service.fetch(new Request(address, init))
+  return { client: new Client({ fetch, url: EMBEDDED_URL }), server: undefined, close: () => service.close() }
+}

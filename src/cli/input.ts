@@ -1,0 +1,72 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import type { BodySource } from '../client/index.ts'
+import { Problem } from '../contract/errors.ts'
+
+const CHUNK = 512 * 1024
+
+/** A file or standard input, to be sent. */
+export interface Input {
+  /** What to call it in messages. */
+  name: string
+  /** Bytes in all, if known. */
+  size: number | undefined
+  repeatable: boolean
+  open(): AsyncIterable<Uint8Array>
+}
+
+/** Opens FILE, or standard input for `-`; Problem for what cannot be read, before anything is sent. */
+export async function openInput(file: string): Promise<Input> {
+  if (file === '-') return { name: 'standard input', size: undefined, repeatable: false, open: () => process.stdin }
+  let size: number | undefined
+  try {
+    const stats = await stat(file)
+    if (stats.isDirectory()) {
+      throw new Problem('usage', `${file} is a directory`, { hint: `Give files: gridline upload ${file.replace(/\/$/, '')}/*.csv` })
+    }
+    if (stats.isFile()) size = stats.size
+  } catch (error) {
+    throw readProblem(file, error)
+  }
+  return {
+    name: file,
+    size,
+    repeatable: size !== undefined,
+    async *open() {
+      try {
+        yield* createReadStream(file, { highWaterMark: CHUNK })
+      } catch (error) {
+        throw readProblem(file, error)
+      }
+    },
+  }
+}
+
+function readProblem(file: string, error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT' || code === 'ENOTDIR') return new Problem('no_such_file', `no such file: ${file}`, { hint: 'Check the name.' })
+  if (code === 'EACCES' || code === 'EPERM') return new Problem('failed', `${file} may not be read`, { hint: 'Check its permissions.' })
+  return new Problem('failed', `${file}: ${message}`)
+}
+
+/** An input as the body of a request; `count` is told of the bytes as they go, `again` of a new start. */
+export function bodyOf(input: Input, type: string, count: (bytes: number) => void, again: () => void): BodySource {
+  let opened = false
+  return {
+    type,
+    repeatable: input.repeatable,
+    open() {
+      if (opened) again()
+      opened = true
+      const counted = (async function* () {
+        for await (const chunk of input.open()) {
+          count(chunk.length)
+          yield chunk
+        }
+      })()
+      return Readable.toWeb(Readable.from(counted, { highWaterMark: 1 }), { strategy: { highWaterMark: 1 } }) as ReadableStream<Uint8Array>
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { Problem } from '../../contract/errors.ts'
+import type { Outcome } from '../command.ts'
+import type { GlobalFlags } from '../context.ts'
+import type { View } from './view.ts'
+
+/**
+ * The one place that writes stdout. JSON where asked for, ids with --quiet, a table on a terminal,
+ * tab-separated values without decoration anywhere else.
+ */
+export async function print(outcome: Outcome, flags: GlobalFlags, format: string | undefined, color: boolean): Promise<void> {
+  if (outcome === undefined) return
+  if ('bytes' in outcome) {
+    for await (const chunk of outcome.bytes) await write(chunk)
+    return
+  }
+  if ('text' in outcome) {
+    await write(outcome.text)
+    return
+  }
+  const single = 'one' in outcome
+  const rows = (single ? [outcome.one] : outcome.many) as Record<string, unknown>[]
+  const { view } = outcome
+  if (flags.json !== undefined || flags.jq !== undefined || (format === 'json' && !flags.quiet)) {
+    const fields = typeof flags.json === 'string' ? flags.json.split(',') : undefined
+    const chosen = fields ? rows.map((row) => pick(row, fields)) : rows
+    await write(await json(single ? chosen[0] : chosen, flags.jq))
+    return
+  }
+  if (flags.quiet) {
+    await write(rows.map((row) => `${row[view.id ?? view.columns[0].field] ?? ''}\n`).join(''))
+    return
+  }
+  const cells = rows.map((row) => view.columns.map((column) => cellText(row, column)))
+  if (process.stdout.isTTY && format !== 'tsv') {
+    if (rows.length === 0) {
+      if ('empty' in outcome && outcome.empty) process.stderr.write(`${outcome.empty}\n`)
+      return
+    }
+    const { table } = await import('./table.ts')
+    await write(table(single, view, cells, color))
+    return
+  }
+  await write(cells.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
+}
+
+function pick(row: Record<string, unknown>, fields: string[]): Record<string, unknown> {
+  const chosen: Record<string, unknown> = {}
+  for (const field of fields) {
+    if (!Object.hasOwn(row, field)) {
+      throw new Problem('usage', `no field is called ${field}`, { hint: `Fields are: ${Object.keys(row).join(', ')}` })
+    }
+    chosen[field] = row[field]
+  }
+  return chosen
+}
+
+function cellText(row: Record<string, unknown>, { field, format }: View['columns'][number]): string {
+  const value = row[field]
+  if (format) return format(value as never, row as never)
+  return value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** A field of tab-separated output: what would break the line is shown as an escape. */
+function plain(text: string): string {
+  return text.replace(/[\t\n\r\\]/g, (c) => ({ '\t': '\\t', '\n': '\\n', '\r': '\\r' })[c] ?? '\\\\')
+}
+
+async function json(value: unknown, jq: string | undefined): Promise<string> {
+  if (jq !== undefined) return runJq(value, jq)
+  return `${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`
+}
+
+/** A jq expression on a value; strings come without quotes, as `jq -r` prints them. */
+async function runJq(value: unknown, expression: string): Promise<string> {
+  const jq = await import('jq-wasm')
+  try {
+    const text = await jq.raw(JSON.stringify(value), expression, ['-r', '-c'])
+    return text === '' ? '' : `${text.replace(/\n$/, '')}\n`
+  } catch (error) {
+    throw new Problem('usage', `--jq: ${(error as Error).message.trim().split('\n')[0]}`)
+  }
+}
+
+async function write(data: string | Uint8Array): Promise<void> {
+  if (data.length > 0 && !process.stdout.write(data)) await once(process.stdout, 'drain')
+}

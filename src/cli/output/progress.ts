@@ -1,0 +1,83 @@
+import { bytesText } from '../../contract/limits.ts'
+import type { Messages } from './messages.ts'
+
+/** Quick uploads need no progress. */
+const QUIET_MS = 500
+const LINE_EVERY_MS = 10_000
+const BAR = 24
+
+/** Bytes of an upload as they go: a bar on a terminal, a plain line per 25 % or 10 s elsewhere. */
+export class Progress {
+  private done = 0
+  private readonly started = performance.now()
+  private lastLine = this.started
+  private lastQuarter = 0
+  private spinner: { text: string; stop(): unknown } | undefined
+  private loading = false
+
+  constructor(
+    private readonly messages: Messages,
+    private readonly name: string,
+    /** Bytes in all, if known. */
+    private readonly total: number | undefined,
+  ) {}
+
+  add(bytes: number): void {
+    this.done += bytes
+    if (this.messages.quiet) return
+    const now = performance.now()
+    if (this.messages.terminal) {
+      if (now - this.started > QUIET_MS) this.show()
+      return
+    }
+    const quarter = this.total ? Math.floor((this.done / this.total) * 4) : 0
+    if (now - this.started < QUIET_MS || (quarter === this.lastQuarter && now - this.lastLine < LINE_EVERY_MS)) return
+    this.lastQuarter = quarter
+    this.lastLine = now
+    this.messages.note(this.text())
+  }
+
+  /** An upload is sent again from its beginning. */
+  restart(): void {
+    this.done = 0
+    this.lastQuarter = 0
+  }
+
+  end(): void {
+    this.spinner?.stop()
+    this.spinner = undefined
+    this.loading = true
+  }
+
+  private show(): void {
+    if (this.spinner) this.spinner.text = this.text()
+    else if (!this.loading) {
+      this.loading = true
+      import('ora').then(({ default: ora }) => {
+        if (this.loading && !this.spinner && this.done < (this.total ?? Number.POSITIVE_INFINITY)) {
+          this.spinner = ora({ text: this.text(), stream: process.stderr, discardStdin: false }).start()
+        }
+      })
+    }
+  }
+
+  private text(): string {
+    const seconds = (performance.now() - this.started) / 1000
+    const rate = this.done / seconds
+    const speed = `${bytesText(Math.round(rate))}/s`
+    if (!this.total) return `${this.name}  ${bytesText(this.done)}  ${speed}`
+    const share = Math.min(1, this.done / this.total)
+    const left = time((this.total - this.done) / rate)
+    const percent = `${Math.floor(share * 100)} %`
+    if (!this.messages.terminal) return `${this.name}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}`
+    const filled = Math.round(share * BAR)
+    return `${this.name}  ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}  ${left} left`
+  }
+}
+
+function time(seconds: number): string {
+  if (!Number.isFinite(seconds)) return '–'
+  const s = Math.ceil(seconds)
+  if (s < 60) return `${s} s`
+  return s < 3600 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`
+}

@@ -1,0 +1,35 @@
+import { Chalk } from 'chalk'
+import Table from 'cli-table3'
+import type { View } from './view.ts'
+
+const plain = {
+  top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '',
+  left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ',
+}
+
+/** Rows under titles, or one thing as a list of its fields. For terminals. */
+export function table(single: boolean, view: View, cells: string[][], color: boolean): string {
+  const chalk = new Chalk({ level: color ? 1 : 0 })
+  const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] }
+  const clean = cells.map((row) => row.map(visible))
+  if (single) {
+    const list = new Table({ chars: plain, style })
+    for (const [k, { title }] of view.columns.entries()) {
+      if (clean[0][k] !== '') list.push([chalk.dim(title.toLowerCase()), clean[0][k]])
+    }
+    return `${list}\n`
+  }
+  const rows = new Table({
+    chars: plain,
+    style,
+    head: view.columns.map(({ title }) => chalk.dim(title)),
+    colAligns: view.columns.map(({ align }) => align ?? 'left'),
+  })
+  rows.push(...clean)
+  return `${String(rows).replace(/[ \t]+$/gm, '')}\n`
+}
+
+/** Control characters could move the cursor or colour the screen: names come from other people. */
+export function visible(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd')
+}

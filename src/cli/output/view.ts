@@ -1,0 +1,38 @@
+/** How things are shown to people; JSON shows them whole. */
+export interface View {
+  columns: readonly ViewColumn[]
+  /** The field `--quiet` prints. */
+  id?: string
+}
+
+export interface ViewColumn {
+  field: string
+  title: string
+  /** Text of a value; its plain text if not given. */
+  format?: (value: never, row: never) => string
+  /** Only on a terminal: a link as long as the line would be in everybody's way elsewhere too. */
+  align?: 'right'
+}
+
+/** Files of any kind in a list. */
+export const fileView: View = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'filetype', title: 'TYPE' },
+    { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
+    { field: 'date_modified', title: 'MODIFIED' },
+  ],
+}
+
+/** A file that was just made or changed. */
+export const madeView: View = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'row_count', title: 'ROWS', align: 'right' },
+    { field: 'web_url', title: 'LINK' },
+  ],
+}

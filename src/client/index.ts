@@ -1,0 +1,3 @@
+/** Calls of the contract over a fetch. */
+export { type BodySource, Client, type Fetch, headerText } from './client.ts'
+export { lookup, lookupIfThere, resolve } from './resolve.ts'

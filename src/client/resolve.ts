@@ -1,0 +1,36 @@
+import { Problem } from '../contract/errors.ts'
+import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
+import type { FileMeta } from '../contract/resources.ts'
+import type { Client } from './client.ts'
+
+/** The id of a file given as fid (`alice:3`), as link, or as path in the caller's home folder. */
+export async function resolve(client: Client, file: string, filetype?: 'grid' | 'fold'): Promise<string> {
+  const fid = parseFid(file) ?? fidFromLink(file)
+  if (fid) return formatFid(fid)
+  if (/^https?:/i.test(file)) {
+    throw new Problem('usage', `this link names no file: ${file}`, { hint: 'Links look like https://host/~alice/12/' })
+  }
+  return (await lookup(client, file, filetype)).fid
+}
+
+/** Meta information of the file at a path. */
+export async function lookup(client: Client, path: string, filetype?: 'grid' | 'fold', parent?: number): Promise<FileMeta> {
+  const name = filetype === 'grid' ? 'grids.lookup' : filetype === 'fold' ? 'folders.lookup' : 'files.lookup'
+  try {
+    return await client.call(name, { query: { path, parent } })
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'not_found') throw error
+    const what = filetype === 'grid' ? 'grid' : filetype === 'fold' ? 'folder' : 'file'
+    throw new Problem('not_found', `no ${what} at ${path}`, { hint: 'See what there is with: gridline ls' })
+  }
+}
+
+/** The same, or undefined where there is none. */
+export async function lookupIfThere(client: Client, path: string, parent?: number): Promise<FileMeta | undefined> {
+  try {
+    return await lookup(client, path, undefined, parent)
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not_found') return undefined
+    throw error
+  }
+}
