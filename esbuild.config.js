@@ -12,7 +12,6 @@ await build({
   platform: 'node',
   target: 'node20',
   minify: true,
-  keepNames: true,
   legalComments: 'linked',
   // Binaries, and what CommonJS packages look up at run time.
   external: ['@photostructure/sqlite', 'pg', 'pg-native', 'jq-wasm', 'conf', '@fastify/busboy'],

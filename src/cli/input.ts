@@ -1,6 +1,4 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { Readable } from 'node:stream'
+import { createReadStream, statSync } from 'node:fs'
 import type { BodySource } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 
@@ -21,7 +19,7 @@ export async function openInput(file: string): Promise<Input> {
   if (file === '-') return { name: 'standard input', size: undefined, repeatable: false, open: () => process.stdin }
   let size: number | undefined
   try {
-    const stats = await stat(file)
+    const stats = statSync(file)
     if (stats.isDirectory()) {
       throw new Problem('usage', `${file} is a directory`, { hint: `Give files: gridline upload ${file.replace(/\/$/, '')}/*.csv` })
     }
@@ -60,13 +58,21 @@ export function bodyOf(input: Input, type: string, count: (bytes: number) => voi
     open() {
       if (opened) again()
       opened = true
-      const counted = (async function* () {
-        for await (const chunk of input.open()) {
-          count(chunk.length)
-          yield chunk
-        }
-      })()
-      return Readable.toWeb(Readable.from(counted, { highWaterMark: 1 }), { strategy: { highWaterMark: 1 } }) as ReadableStream<Uint8Array>
+      const chunks = input.open()[Symbol.asyncIterator]()
+      return new ReadableStream<Uint8Array>(
+        {
+          async pull(controller) {
+            const { value, done } = await chunks.next()
+            if (done) return controller.close()
+            count(value.length)
+            controller.enqueue(value)
+          },
+          async cancel() {
+            await chunks.return?.()
+          },
+        },
+        { highWaterMark: 1 },
+      )
     },
   }
 }

@@ -2,10 +2,10 @@
  * Every operation of the API, once. Routes, the client, validation, the OpenAPI document and the
  * permission tests are read off this table.
  */
-import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { uploadHeaders } from './headers.ts'
 import type { LimitName } from './limits.ts'
 import * as r from './resources.ts'
+import * as s from './schema.ts'
 
 /** What a caller must be: nobody in particular, somebody, or somebody with that permission on the file. */
 export type Access = 'anyone' | 'caller' | 'read' | 'write' | 'admin'
@@ -13,9 +13,9 @@ export type Access = 'anyone' | 'caller' | 'read' | 'write' | 'admin'
 export type Body =
   | { kind: 'none' }
   /** `raw` fields are handed on as the bytes they came in; `form`: form-encoded bodies are taken too. */
-  | { kind: 'json'; schema: TObject; form?: boolean; raw?: readonly string[]; limit: LimitName }
+  | { kind: 'json'; schema: s.ObjectSchema; form?: boolean; raw?: readonly string[]; limit: LimitName }
   /** Bytes of a data file. With `json`, a JSON body of that schema is taken as well. */
-  | { kind: 'bytes'; types: readonly string[]; json?: TObject; raw?: readonly string[]; limit: LimitName }
+  | { kind: 'bytes'; types: readonly string[]; json?: s.ObjectSchema; raw?: readonly string[]; limit: LimitName }
 
 export interface Operation {
   summary: string
@@ -27,35 +27,35 @@ export interface Operation {
   access: Access
   /** Only files of this kind are found under the path. */
   filetype?: 'grid' | 'plot' | 'fold'
-  query?: TObject
+  query?: s.ObjectSchema
   /** Headers of the service's own, without their prefix. */
-  headers?: Record<string, TSchema>
+  headers?: Record<string, s.Schema>
   body: Body
   status: 200 | 201 | 204
   /** JSON Schema of the answer; `stream` for bytes of a type the handler names. */
-  result: TSchema | 'stream' | 'none'
+  result: s.Schema | 'stream' | 'none'
 }
 
 const none = { kind: 'none' } as const
-const json = (schema: TObject, more: { form?: boolean; raw?: readonly string[] } = {}) =>
+const json = (schema: s.ObjectSchema, more: { form?: boolean; raw?: readonly string[] } = {}) =>
   ({ kind: 'json', schema, ...more, limit: 'json_body_bytes' }) as const
 
-const lookupQuery = Type.Object({
-  path: Type.String({ description: "Names parted by '/', relative to parent." }),
-  parent: Type.Optional(Type.Integer({ description: "Id of the folder to start in; the user's home folder if not given." })),
-  user: Type.Optional(Type.String({ description: 'Whose files; the caller if not given.' })),
+const lookupQuery = s.object({
+  path: s.string({ description: "Names parted by '/', relative to parent." }),
+  parent: s.optional(s.integer({ description: "Id of the folder to start in; the user's home folder if not given." })),
+  user: s.optional(s.string({ description: 'Whose files; the caller if not given.' })),
 })
 
 const listQuery = {
-  user: Type.Optional(Type.String()),
-  filetype: Type.Optional(Type.Array(Type.Enum(['plot', 'grid', 'fold']))),
-  order_by: Type.Optional(Type.Enum(['filename', '-filename', 'date_modified', '-date_modified'])),
-  page: Type.Optional(Type.Integer({ minimum: 1 })),
-  page_size: Type.Optional(Type.Integer({ minimum: 1 })),
-  cursor: Type.Optional(Type.String()),
+  user: s.optional(s.string()),
+  filetype: s.optional(s.array(s.oneOf(['plot', 'grid', 'fold']))),
+  order_by: s.optional(s.oneOf(['filename', '-filename', 'date_modified', '-date_modified'])),
+  page: s.optional(s.integer({ minimum: 1 })),
+  page_size: s.optional(s.integer({ minimum: 1 })),
+  cursor: s.optional(s.string()),
 }
 
-const uids = Type.String({ description: 'Column uids, parted by commas.' })
+const uids = s.string({ description: 'Column uids, parted by commas.' })
 
 export const contentFormats = ['json', 'csv', 'tsv', 'ndjson'] as const
 
@@ -124,10 +124,10 @@ export const operations = {
     path: '/v2/grids/:fid/content',
     access: 'read',
     filetype: 'grid',
-    query: Type.Object({
-      format: Type.Optional(Type.Enum([...contentFormats, 'api'], { description: 'json (columns), csv, tsv, or ndjson (an object a row)' })),
-      columns: Type.Optional(Type.Array(Type.String(), { description: 'Names of the columns wanted, in that order; all if not given.' })),
-      head: Type.Optional(Type.Integer({ minimum: 0, description: 'Only the first rows.' })),
+    query: s.object({
+      format: s.optional(s.oneOf([...contentFormats, 'api'], { description: 'json (columns), csv, tsv, or ndjson (an object a row)' })),
+      columns: s.optional(s.array(s.string(), { description: 'Names of the columns wanted, in that order; all if not given.' })),
+      head: s.optional(s.integer({ minimum: 0, description: 'Only the first rows.' })),
     }),
     body: none,
     status: 200,
@@ -152,7 +152,7 @@ export const operations = {
     path: '/v2/grids/:fid/col',
     access: 'read',
     filetype: 'grid',
-    query: Type.Object({ uid: Type.Optional(uids) }),
+    query: s.object({ uid: s.optional(uids) }),
     body: none,
     status: 200,
     result: 'stream',
@@ -175,7 +175,7 @@ export const operations = {
     path: '/v2/grids/:fid/col',
     access: 'write',
     filetype: 'grid',
-    query: Type.Object({ uid: uids }),
+    query: s.object({ uid: uids }),
     body: json(r.ColumnsUpdate, { raw: ['cols'] }),
     status: 200,
     result: r.ColumnsWritten,
@@ -187,7 +187,7 @@ export const operations = {
     path: '/v2/grids/:fid/col',
     access: 'write',
     filetype: 'grid',
-    query: Type.Object({ uid: uids }),
+    query: s.object({ uid: uids }),
     body: none,
     status: 204,
     result: 'none',
@@ -198,9 +198,9 @@ export const operations = {
     method: 'GET',
     path: '/v2/files/lookup',
     access: 'anyone',
-    query: Type.Object({
+    query: s.object({
       ...lookupQuery.properties,
-      exists: Type.Optional(Type.Boolean({ description: 'true: only whether it exists.' })),
+      exists: s.optional(s.boolean({ description: 'true: only whether it exists.' })),
     }),
     body: none,
     status: 200,
@@ -232,7 +232,7 @@ export const operations = {
     method: 'GET',
     path: '/v2/folders/home',
     access: 'anyone',
-    query: Type.Object(listQuery),
+    query: s.object(listQuery),
     body: none,
     status: 200,
     result: r.FolderMeta,
@@ -243,10 +243,10 @@ export const operations = {
     method: 'GET',
     path: '/v2/folders/all',
     access: 'anyone',
-    query: Type.Object(listQuery),
+    query: s.object(listQuery),
     body: none,
     status: 200,
-    result: Type.Object({ children: r.Page }),
+    result: s.object({ children: r.Page }),
   },
   'folders.lookup': {
     summary: 'Find a folder by its path',
@@ -267,7 +267,7 @@ export const operations = {
     path: '/v2/folders/:fid',
     access: 'read',
     filetype: 'fold',
-    query: Type.Object(listQuery),
+    query: s.object(listQuery),
     body: none,
     status: 200,
     result: r.FolderMeta,
@@ -290,7 +290,7 @@ export const operations = {
     access: 'anyone',
     body: none,
     status: 200,
-    result: Type.Record(Type.String(), Type.String()),
+    result: s.record(s.string()),
   },
   'service.openapi': {
     summary: 'This API as an OpenAPI 3.1 document',
@@ -300,7 +300,7 @@ export const operations = {
     access: 'anyone',
     body: none,
     status: 200,
-    result: Type.Unknown(),
+    result: s.anything(),
   },
   'service.health': {
     summary: 'The process answers',
@@ -328,12 +328,12 @@ export type Operations = typeof operations
 export type OperationName = keyof Operations
 
 /** What an operation answers, as a type. */
-export type ResultOf<N extends OperationName> = Operations[N]['result'] extends TSchema
-  ? Static<Operations[N]['result']>
+export type ResultOf<N extends OperationName> = Operations[N]['result'] extends s.Schema
+  ? s.Static<Operations[N]['result']>
   : undefined
 
 /** What an operation takes in its query, as a type. */
-export type QueryOf<N extends OperationName> = Operations[N] extends { query: infer Q extends TSchema } ? Static<Q> : Record<string, never>
+export type QueryOf<N extends OperationName> = Operations[N] extends { query: infer Q extends s.Schema } ? s.Static<Q> : Record<string, never>
 
 /** Fills the path template: `fillPath('/v2/grids/:fid', 'alice:1')`. */
 export function fillPath(path: string, fid?: string): string {

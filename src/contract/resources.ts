@@ -1,144 +1,142 @@
 /** The resources of the API as JSON Schema. Field names, types and notes: reference section 2. */
-import { type Static, type TSchema, Type } from 'typebox'
+import * as s from './schema.ts'
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-const Timestamp = Type.String({ format: 'date-time' })
-const Results = Type.Object({ results: Type.Array(Type.Unknown()), count: Type.Integer() })
+const Timestamp = s.string({ format: 'date-time' })
+const Results = s.object({ results: s.array(s.anything()), count: s.integer() })
 
 /** Reference 2.1. Fields for the owner only are optional. */
 const meta = {
-  fid: Type.String(),
-  filename: Type.String(),
-  filetype: Type.Enum(['plot', 'grid', 'fold', 'extra']),
-  owner: Type.String(),
-  title: Type.String(),
-  web_url: Type.String(),
-  embed_url: Type.String(),
-  img_url: Type.String(),
-  image_urls: Type.Record(Type.String(), Type.String()),
-  api_urls: Type.Record(Type.String(), Nullable(Type.String())),
+  fid: s.string(),
+  filename: s.string(),
+  filetype: s.oneOf(['plot', 'grid', 'fold', 'extra']),
+  owner: s.string(),
+  title: s.string(),
+  web_url: s.string(),
+  embed_url: s.string(),
+  img_url: s.string(),
+  image_urls: s.record(s.string()),
+  api_urls: s.record(s.nullable(s.string())),
   creation_time: Timestamp,
   date_modified: Timestamp,
-  parent: Type.Integer(),
-  parented: Type.Boolean(),
-  world_readable: Type.Boolean(),
-  current_user_permission: Type.Enum(['read', 'write', 'admin']),
+  parent: s.integer(),
+  parented: s.boolean(),
+  world_readable: s.boolean(),
+  current_user_permission: s.oneOf(['read', 'write', 'admin']),
   comments: Results,
   stars: Results,
   collaborators: Results,
-  references: Type.Array(Type.String()),
-  referencers: Type.Array(Type.String()),
-  preview: Type.String(),
-  subfolder_count: Nullable(Type.Integer()),
-  views: Type.Integer(),
-  is_theme: Nullable(Type.Boolean()),
-  is_template: Nullable(Type.Boolean()),
-  metadata: Type.Record(Type.String(), Type.Unknown()),
-  deleted: Type.Optional(Type.Boolean()),
-  share_key: Type.Optional(Nullable(Type.String())),
-  share_key_enabled: Type.Optional(Type.Boolean()),
+  references: s.array(s.string()),
+  referencers: s.array(s.string()),
+  preview: s.string(),
+  subfolder_count: s.nullable(s.integer()),
+  views: s.integer(),
+  is_theme: s.nullable(s.boolean()),
+  is_template: s.nullable(s.boolean()),
+  metadata: s.record(s.anything()),
+  deleted: s.optional(s.boolean()),
+  share_key: s.optional(s.nullable(s.string())),
+  share_key_enabled: s.optional(s.boolean()),
 }
 
-export const FileMeta = Type.Object(meta)
-export type FileMeta = Static<typeof FileMeta>
+export const FileMeta = s.object(meta)
+export type FileMeta = s.Static<typeof FileMeta>
 
 export const columnTypes = ['empty', 'number', 'text', 'boolean', 'json'] as const
 
-export const ColumnMeta = Type.Object({
-  name: Type.String(),
-  uid: Type.String(),
-  order: Type.Integer(),
-  type: Type.Enum([...columnTypes], { description: 'What the values are, nulls aside; `json` where they differ.' }),
+export const ColumnMeta = s.object({
+  name: s.string(),
+  uid: s.string(),
+  order: s.integer(),
+  type: s.oneOf(columnTypes, { description: 'What the values are, nulls aside; `json` where they differ.' }),
 })
-export type ColumnMeta = Static<typeof ColumnMeta>
+export type ColumnMeta = s.Static<typeof ColumnMeta>
 
-export const GridMeta = Type.Object({
+export const GridMeta = s.object({
   ...meta,
-  cols: Type.Array(ColumnMeta, { description: 'In column order.' }),
-  row_count: Type.Integer({ description: 'Rows of the longest column.' }),
-  source_fid: Type.Optional(Nullable(Type.String())),
-  source_url: Type.Optional(Nullable(Type.String())),
+  cols: s.array(ColumnMeta, { description: 'In column order.' }),
+  row_count: s.integer({ description: 'Rows of the longest column.' }),
+  source_fid: s.optional(s.nullable(s.string())),
+  source_url: s.optional(s.nullable(s.string())),
 })
-export type GridMeta = Static<typeof GridMeta>
+export type GridMeta = s.Static<typeof GridMeta>
 
-export const Page = Type.Object({
-  results: Type.Array(FileMeta),
-  count: Type.Integer({ description: 'Files on this page.' }),
-  next: Nullable(Type.String()),
-  previous: Nullable(Type.String()),
+export const Page = s.object({
+  results: s.array(FileMeta),
+  count: s.integer({ description: 'Files on this page.' }),
+  next: s.nullable(s.string()),
+  previous: s.nullable(s.string()),
 })
 
-export const FolderMeta = Type.Object({ ...meta, children: Type.Optional(Page) })
-export type FolderMeta = Static<typeof FolderMeta>
+export const FolderMeta = s.object({ ...meta, children: s.optional(Page) })
+export type FolderMeta = s.Static<typeof FolderMeta>
 
-export const Created = <T extends TSchema>(file: T) => Type.Object({ file, warnings: Type.Array(Type.String()) })
+export const Created = <T extends s.Schema>(file: T) => s.object({ file, warnings: s.array(s.string()) })
 
-export const Column = Type.Object({
-  name: Type.String(),
-  uid: Type.String(),
-  order: Type.Integer(),
-  data: Type.Array(Type.Unknown()),
+export const Column = s.object({
+  name: s.string(),
+  uid: s.string(),
+  order: s.integer(),
+  data: s.array(s.anything()),
 })
 
 /** A new grid's columns by name; also taken as a JSON-encoded string of the same. Reference 2.2. */
-export const GridData = Type.Object({
-  cols: Type.Record(
-    Type.String(),
-    Type.Object({ data: Type.Array(Type.Unknown()), order: Type.Optional(Type.Integer()) }),
+export const GridData = s.object({
+  cols: s.record(
+    s.object({ data: s.array(s.anything()), order: s.optional(s.integer()) }),
   ),
 })
 
 export const Parent = {
-  parent: Type.Optional(Nullable(Type.Integer())),
-  parent_path: Type.Optional(Type.String()),
+  parent: s.optional(s.nullable(s.integer())),
+  parent_path: s.optional(s.string()),
 }
 
-export const GridCreate = Type.Object({
-  data: Type.Union([GridData, Type.String()]),
-  filename: Type.Optional(Type.String()),
+export const GridCreate = s.object({
+  data: s.either(GridData, s.string()),
+  filename: s.optional(s.string()),
   ...Parent,
-  world_readable: Type.Optional(Type.Boolean()),
-  share_key_enabled: Type.Optional(Type.Boolean()),
-  metadata: Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.String()])),
-  source_fid: Type.Optional(Type.String()),
-  source_url: Type.Optional(Type.String()),
-  source_referer: Type.Optional(Type.String()),
+  world_readable: s.optional(s.boolean()),
+  share_key_enabled: s.optional(s.boolean()),
+  metadata: s.optional(s.either(s.record(s.anything()), s.string())),
+  source_fid: s.optional(s.string()),
+  source_url: s.optional(s.string()),
+  source_referer: s.optional(s.string()),
 })
 
-export const FolderCreate = Type.Object({
-  path: Type.String({ description: 'Folders by name, parted by /; missing ones are made.' }),
+export const FolderCreate = s.object({
+  path: s.string({ description: 'Folders by name, parted by /; missing ones are made.' }),
   ...Parent,
 })
 
-export const RowsAppend = Type.Object({
-  rows: Type.Array(Type.Array(Type.Unknown()), { description: 'One array a row, one value a column, in column order.' }),
+export const RowsAppend = s.object({
+  rows: s.array(s.array(s.anything()), { description: 'One array a row, one value a column, in column order.' }),
 })
 
-export const RowsAppended = Type.Object({
-  fid: Type.String(),
-  rows_added: Type.Integer(),
-  row_count: Type.Integer(),
-  warnings: Type.Array(Type.String()),
+export const RowsAppended = s.object({
+  fid: s.string(),
+  rows_added: s.integer(),
+  row_count: s.integer(),
+  warnings: s.array(s.string()),
 })
-export type RowsAppended = Static<typeof RowsAppended>
+export type RowsAppended = s.Static<typeof RowsAppended>
 
-export const ColumnsCreate = Type.Object({
-  cols: Type.String({ description: 'JSON-encoded array of {name, data}.' }),
-})
-
-export const ColumnsUpdate = Type.Object({
-  cols: Type.Union([Type.String({ description: 'JSON-encoded array of {data, name, order}, matched to the uids of the query.' }), Type.Array(Type.Unknown())]),
+export const ColumnsCreate = s.object({
+  cols: s.string({ description: 'JSON-encoded array of {name, data}.' }),
 })
 
-export const ColumnsWritten = Type.Object({ cols: Type.Array(ColumnMeta) })
-export type ColumnsWritten = Static<typeof ColumnsWritten>
-
-export const UserMeta = Type.Object({
-  username: Type.String(),
-  email: Nullable(Type.String()),
-  is_admin: Type.Boolean(),
-  date_joined: Type.String(),
+export const ColumnsUpdate = s.object({
+  cols: s.either(s.string({ description: 'JSON-encoded array of {data, name, order}, matched to the uids of the query.' }), s.array(s.anything())),
 })
-export type UserMeta = Static<typeof UserMeta>
 
-export const Health = Type.Object({ status: Type.String() })
+export const ColumnsWritten = s.object({ cols: s.array(ColumnMeta) })
+export type ColumnsWritten = s.Static<typeof ColumnsWritten>
+
+export const UserMeta = s.object({
+  username: s.string(),
+  email: s.nullable(s.string()),
+  is_admin: s.boolean(),
+  date_joined: s.string(),
+})
+export type UserMeta = s.Static<typeof UserMeta>
+
+export const Health = s.object({ status: s.string() })

@@ -11,11 +11,12 @@ import { gridHandlers } from './grids/handlers.ts'
 import { foldTail } from './grids/layout.ts'
 import { createApp, type LogLine } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
+import type { Listening } from './http/listen.ts'
 import { systemHandlers } from './http/handlers.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
 
 export { createKey, createUser, ensureUser } from './accounts/accounts.ts'
-export { listen, type Listening } from './http/listen.ts'
+export type { Listening } from './http/listen.ts'
 export type { LogLine } from './http/app.ts'
 export { openStore, type Store } from './store/store.ts'
 
@@ -35,6 +36,12 @@ export interface RunningService {
   /** Resolves when work that no answer waited for is done. */
   idle(): Promise<void>
   close(): Promise<void>
+}
+
+/** Puts Node's HTTP listener in front of a fetch function; loaded only where there is a socket. */
+export async function listen(fetch: RunningService['fetch'], at: { host: string; port: number }): Promise<Listening> {
+  const { listen: start } = await import('./http/listen.ts')
+  return start(fetch, at)
 }
 
 /** The service: a function from requests to responses over a store. */

@@ -113,9 +113,7 @@ async function perform(
     if (!parsed) throw notFound(operation.filetype)
     fid = parsed
   }
-  const query = operation.query
-    ? readQuery(operation.query.properties, (operation.query as { required?: string[] }).required ?? [], new URL(request.url).searchParams)
-    : {}
+  const query = operation.query ? readQuery(operation.query, new URL(request.url).searchParams) : {}
   const headers = readHeaders(operation.headers, request.headers)
   const received = await receive(request, operation.body, service.limits)
   const key = safe ? undefined : idempotencyKey(request.headers, service)

@@ -1,5 +1,5 @@
+import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { Readable } from 'node:stream'
-import type { TObject, TSchema } from 'typebox'
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts'
 import type { Body } from '../../contract/operations.ts'
@@ -80,22 +80,21 @@ function fieldsOf(content: Buffer, raw: readonly string[]): Record<string, unkno
 }
 
 /** Required fields are there and each is of its type; the message names the field. */
-async function check(schema: TObject, fields: Record<string, unknown>, raw: readonly string[]): Promise<void> {
-  for (const name of (schema as { required?: string[] }).required ?? []) {
+async function check(schema: ObjectSchema, fields: Record<string, unknown>, raw: readonly string[]): Promise<void> {
+  for (const name of schema.required) {
     if (fields[name] === undefined) throw new Problem('invalid_request', `${name}: is missing`, { field: name })
   }
   const checked = Object.keys(fields).filter((name) => !raw.includes(name) && Object.hasOwn(schema.properties, name))
   if (checked.length === 0) return
   const { Check } = await import('typebox/schema')
   for (const name of checked) {
-    const property = schema.properties[name] as TSchema & { description?: string }
+    const property = schema.properties[name]
     if (Check(property as never, fields[name])) continue
     throw new Problem('invalid_request', `${name}: must be ${described(property)}`, { field: name, path: name })
   }
 }
 
-function described(schema: TSchema): string {
-  const { type, anyOf, enum: values, description } = schema as { type?: string; anyOf?: TSchema[]; enum?: unknown[]; description?: string }
+function described({ type, anyOf, enum: values, description }: Schema): string {
   if (values) return `one of ${values.join(', ')}`
   if (anyOf) return anyOf.map(described).join(' or ')
   const article = type && /^[aeiou]/.test(type) ? 'an' : 'a'

@@ -52,7 +52,7 @@ function described(name: string, operation: Operation): Record<string, unknown> 
   const { summary, section, path, body, result, status, access, method } = operation
   const parameters: unknown[] = []
   if (path.includes(':fid')) parameters.push({ name: 'fid', in: 'path', required: true, schema: { type: 'string', examples: ['alice:12'] } })
-  const required: readonly string[] = (operation.query as { required?: string[] } | undefined)?.required ?? []
+  const required: readonly string[] = operation.query?.required ?? []
   for (const [key, schema] of Object.entries(operation.query?.properties ?? {})) {
     parameters.push({ name: key, in: 'query', required: required.includes(key), schema })
   }

@@ -1,44 +1,35 @@
-import type { TSchema } from 'typebox'
+import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { Problem } from '../../contract/errors.ts'
 import { prefixed, prefixes } from '../../contract/headers.ts'
 
-interface Shape {
-  type?: string
-  enum?: readonly unknown[]
-  minimum?: number
-  items?: Shape
-}
-
 /** Texts of a query as the types its schema names; 400 with the name for one that is not of its type. */
 export function readQuery(
-  properties: Record<string, TSchema> | undefined,
-  required: readonly string[],
+  { properties, required }: ObjectSchema,
   query: URLSearchParams,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {}
-  for (const [name, schema] of Object.entries(properties ?? {})) {
+  for (const [name, schema] of Object.entries(properties)) {
     const texts = query.getAll(name)
     if (texts.length === 0) {
       if (required.includes(name)) throw new Problem('invalid_request', `${name}: is missing in the query`, { field: name })
       continue
     }
-    const shape = schema as Shape
-    if (shape.type === 'array') values[name] = texts.map((text) => convert(name, shape.items ?? {}, text))
-    else if (texts[0] !== '' || shape.type === 'string') values[name] = convert(name, shape, texts[0])
+    if (schema.type === 'array') values[name] = texts.map((text) => convert(name, schema.items ?? {}, text))
+    else if (texts[0] !== '' || schema.type === 'string') values[name] = convert(name, schema, texts[0])
   }
   return values
 }
 
 /** Headers of the service's own under any of their prefixes. */
 export function readHeaders(
-  schemas: Record<string, TSchema> | undefined,
+  schemas: Record<string, Schema> | undefined,
   headers: Headers,
 ): Record<string, string | number | boolean | undefined> {
   const values: Record<string, string | number | boolean | undefined> = {}
   for (const [name, schema] of Object.entries(schemas ?? {})) {
     const text = prefixed(headers, name)
     if (text === undefined || text === '') continue
-    values[name] = convert(`${prefixes[0]}${name.toLowerCase()}`, schema as Shape, unmangled(text)) as string
+    values[name] = convert(`${prefixes[0]}${name.toLowerCase()}`, schema, unmangled(text)) as string
   }
   return values
 }
@@ -58,7 +49,7 @@ export function readBoolean(text: string): boolean | undefined {
   return word === 'false' || word === '0' ? false : undefined
 }
 
-function convert(name: string, shape: Shape, text: string): unknown {
+function convert(name: string, shape: Schema, text: string): unknown {
   const refuse = (what: string): Problem => new Problem('invalid_request', `${name}: must be ${what}`, { field: name })
   if (shape.enum) {
     if (shape.enum.includes(text)) return text
@@ -79,10 +70,10 @@ function convert(name: string, shape: Shape, text: string): unknown {
 }
 
 /** Form-encoded fields as the types of a JSON body. */
-export function readForm(properties: Record<string, TSchema>, form: URLSearchParams): Record<string, unknown> {
+export function readForm(properties: Record<string, Schema>, form: URLSearchParams): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const [name, text] of form) {
-    const schema = properties[name] as (Shape & { anyOf?: Shape[] }) | undefined
+    const schema: Schema | undefined = properties[name]
     if (schema) fields[name] = convert(name, schema.anyOf?.find(({ type }) => type !== 'null') ?? schema, text)
   }
   return fields

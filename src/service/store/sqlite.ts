@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import { createRequire, isBuiltin } from 'node:module'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import {
@@ -30,11 +30,7 @@ interface Database {
 /** node:sqlite where Node has it, else the package with the same interface and its binary inside. */
 function sqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
   const require = createRequire(import.meta.url)
-  try {
-    return require('node:sqlite')
-  } catch {
-    return require('@photostructure/sqlite')
-  }
+  return require(isBuiltin('node:sqlite') ? 'node:sqlite' : '@photostructure/sqlite')
 }
 
 const READERS = 4

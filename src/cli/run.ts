@@ -1,0 +1,193 @@
+import type { Command as Commander } from 'commander'
+import { Problem } from '../contract/errors.ts'
+import { version } from '../contract/version.ts'
+import { type Command, type Entry, globalOptions, type Option } from './command.ts'
+import { commands } from './commands.ts'
+import { Context, type GlobalFlags } from './context.ts'
+
+/** Runs one command line; resolves to the exit code. */
+export async function run(argv: string[]): Promise<number> {
+  quietWhenReaderLeaves()
+  let context = new Context(process.env, globalsIn(argv))
+  let code = 0
+  try {
+    const { Command: Program, CommanderError } = await import('commander')
+    const program = new Program('gridline')
+    program
+      .description('The command line for charts and grids.')
+      .version(version, '-V, --version', 'print the version')
+      .helpCommand('help [command]', 'show help for a command')
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} })
+      .showSuggestionAfterError(true)
+      .addHelpText('after', '\nA FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.\nWithout a server (gridline login, GRIDLINE_URL) everything is kept on this machine.')
+    const path = await chosen(commands, argv)
+    await build(program, commands, path, async (command, args, options) => {
+      const flags = { ...options } as GlobalFlags
+      context = new Context(process.env, flags)
+      code = await perform(context, command, args, options)
+    })
+    const words = joinJsonFields(argv, await fieldNames(argv))
+    try {
+      await program.parseAsync(words, { from: 'user' })
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error
+      if (error.exitCode !== 0) {
+        const help = `See: gridline ${path.map(({ name }) => name).join(' ')}${path.length > 0 ? ' ' : ''}--help`
+        if (error.code === 'commander.help') {
+          process.stderr.write(program.helpInformation())
+          return 2
+        }
+        throw new Problem('usage', error.message.replace(/^error: /, '').replace(/\n/g, ' '), { hint: help })
+      }
+    }
+  } catch (error) {
+    code = report(context, error)
+  } finally {
+    try {
+      await context.close()
+    } catch (error) {
+      code ||= report(context, error)
+    }
+  }
+  return code
+}
+
+/** The entries an argv names: `profile list`, `upload`. */
+async function chosen(entries: readonly Entry[], argv: readonly string[]): Promise<Entry[]> {
+  const words = argv[0] === 'help' ? argv.slice(1) : argv
+  const at = words.findIndex((word) => !word.startsWith('-'))
+  const entry = entries.find(({ name }) => name === words[at])
+  if (!entry) return []
+  const loaded = await entry.load()
+  return 'commands' in loaded ? [entry, ...(await chosen(loaded.commands, words.slice(at + 1)))] : [entry]
+}
+
+type Act = (command: Command, args: string[], options: Record<string, unknown>) => Promise<void>
+
+/** Names all commands for the help, and fills in those on the path. */
+async function build(parent: Commander, entries: readonly Entry[], path: readonly Entry[], act: Act): Promise<void> {
+  for (const entry of entries) {
+    const child = parent.command(entry.name).description(entry.summary).copyInheritedSettings(parent)
+    if (entry !== path[0]) continue
+    const loaded = await entry.load()
+    if ('commands' in loaded) {
+      await build(child, loaded.commands, path.slice(1), act)
+      continue
+    }
+    const { command } = loaded
+    if (command.arguments) child.arguments(command.arguments)
+    for (const option of [...(command.options ?? []), ...globalOptions]) await addOption(child, option)
+    if (command.examples) child.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
+    child.action(async (...given: unknown[]) => {
+      const options = child.opts()
+      await act(command, given.slice(0, child.registeredArguments.length).flat().filter((arg) => arg !== undefined) as string[], options)
+    })
+  }
+}
+
+async function addOption(command: Commander, { flags, description, choices, repeatable }: Option): Promise<void> {
+  const { Option: CommanderOption } = await import('commander')
+  const option = new CommanderOption(flags, description)
+  if (choices) option.choices(choices)
+  if (repeatable) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
+  command.addOption(option)
+}
+
+async function perform(context: Context, command: Command, args: string[], options: Record<string, unknown>): Promise<number> {
+  const interrupted = onInterrupt(context)
+  try {
+    const outcome = await Promise.race([command.run(context, args, options), interrupted.happens])
+    const { print } = await import('./output/print.ts')
+    const failures = outcome && 'many' in outcome ? (outcome.failures ?? []) : []
+    const some = outcome && 'many' in outcome && outcome.many.length > 0
+    if (failures.length === 0 || some) {
+      const format = (await context.settings()).format.value
+      await print(outcome, context.flags, format, process.stdout.isTTY === true && !context.environment.NO_COLOR)
+    }
+    for (const { of, problem } of failures) context.messages.error(problem, of)
+    if (failures.length === 0) return 0
+    if (some) return 8
+    const exits = new Set(failures.map(({ problem }) => problem.exit))
+    return exits.size === 1 ? failures[0].problem.exit : 1
+  } finally {
+    interrupted.off()
+  }
+}
+
+/** Ctrl-C: what is under way is given up; nothing of it is visible anywhere. */
+function onInterrupt(context: Context): { happens: Promise<never>; off: () => void } {
+  let listener = (): void => {}
+  const happens = new Promise<never>((_, reject) => {
+    listener = () => {
+      context.messages.line('interrupted')
+      reject(new Interrupted())
+    }
+    process.once('SIGINT', listener)
+    process.once('SIGTERM', listener)
+  })
+  happens.catch(() => {})
+  return {
+    happens,
+    off() {
+      process.off('SIGINT', listener)
+      process.off('SIGTERM', listener)
+    },
+  }
+}
+
+class Interrupted extends Error {}
+
+function report(context: Context, error: unknown): number {
+  if (error instanceof Interrupted) {
+    // The transaction under way is never committed; waiting for it would only look like hanging.
+    process.exit(130)
+  }
+  if (error instanceof Problem) {
+    context.messages.error(error)
+    return error.exit
+  }
+  if (context.environment.GRIDLINE_DEBUG) console.error(error)
+  const message = error instanceof Error ? error.message : String(error)
+  context.messages.error(new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to see where it happened.' }))
+  return 1
+}
+
+/** `gridline cat g | head` ends when head has seen enough. */
+function quietWhenReaderLeaves(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    throw error
+  })
+}
+
+/** Global flags as far as they must be known before the line is understood: errors are JSON too. */
+function globalsIn(argv: readonly string[]): GlobalFlags {
+  const json = argv.some((word) => word === '--json' || word.startsWith('--json=') || word === '--jq' || word.startsWith('--jq='))
+  return { json: json ? true : undefined, quiet: argv.includes('-q') || argv.includes('--quiet') }
+}
+
+/** `--json fid,filename` means fields only if that is what follows; `--json sales.csv` is a file. */
+function joinJsonFields(argv: readonly string[], known: ReadonlySet<string>): string[] {
+  const words: string[] = []
+  for (let k = 0; k < argv.length; k++) {
+    if (argv[k] === '--') return [...words, ...argv.slice(k)]
+    if (argv[k] !== '--json') {
+      words.push(argv[k])
+      continue
+    }
+    const next = argv[k + 1]
+    const fields = next !== undefined && /^[a-z_]+(,[a-z_]+)*$/.test(next) && next.split(',').every((field) => known.has(field))
+    if (fields) k++
+    words.push(fields ? `--json=${next}` : '--json')
+    // Commander would take the next word for its value.
+    if (!fields && next !== undefined && !next.startsWith('-')) words[words.length - 1] = '--json='
+  }
+  return words
+}
+
+async function fieldNames(argv: readonly string[]): Promise<ReadonlySet<string>> {
+  if (!argv.includes('--json')) return new Set()
+  const { fieldNames: names } = await import('./output/fields.ts')
+  return names()
+}
