@@ -23,7 +23,7 @@ export async function run(argv: string[]): Promise<number> {
       .addHelpText('after', '\nA FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.\nWithout a server (gridline login, GRIDLINE_URL) everything is kept on this machine.')
     const path = await chosen(commands, argv)
     await build(program, commands, path, async (command, args, options) => {
-      const flags = { ...options } as GlobalFlags
+      const flags: GlobalFlags = { ...options, json: options.json === '' ? true : (options.json as GlobalFlags['json']) }
       context = new Context(process.env, flags)
       code = await perform(context, command, args, options)
     })

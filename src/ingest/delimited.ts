@@ -121,7 +121,7 @@ async function sample(
   let { head, whole } = await peek(text, SAMPLE_BYTES)
   let ended = head.length < SAMPLE_BYTES
   while (!ended && !hasLine(head)) {
-    if (head.length > maxRecord) throw recordTooLong(source, 1, maxRecord)
+    if (head.length > maxRecord) throw recordTooLong(source, head.includes(0x0a) ? 2 : 1, maxRecord)
     const wanted = head.length * 4
     ;({ head, whole } = await peek(whole, wanted))
     ended = head.length < wanted

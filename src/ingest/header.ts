@@ -62,7 +62,8 @@ function isHeader(first: string[], data: string[][]): boolean {
 function isSequence(cells: string[]): boolean {
   const numbers = cells.filter((cell) => kindOf(cell) === 'number').map(Number)
   if (numbers.length < 2 || !numbers.every(Number.isInteger)) return false
-  if (numbers.length === cells.length && !numbers.every((n) => n >= 1500 && n <= 2500)) return false
+  const years = numbers.every((n) => n >= 1500 && n <= 2500)
+  if (!years && (numbers.length < 3 || numbers.length === cells.length)) return false
   const step = numbers[1] - numbers[0]
   return step !== 0 && numbers.every((n, k) => k === 0 || n - numbers[k - 1] === step)
 }
@@ -72,13 +73,13 @@ function isSequence(cells: string[]): boolean {
  * record: brackets, empty cells over the text columns, or no text columns at all.
  */
 function isSecondHeader(first: string[], second: string[], data: string[][]): boolean {
-  if (second.length !== first.length) return false
+  if (second.length !== first.length || data.length < 2) return false
+  if (second.some((cell) => kindOf(cell) === 'number' || kindOf(cell) === 'date' || MISSING.test(cell.trim()))) return false
   const kinds = first.map((_, k) => columnKind(data, k))
   const numeric = kinds.flatMap((kind, k) => (kind === 'number' || kind === 'date' ? [k] : []))
-  if (numeric.length === 0) return false
+  if (numeric.length === 0 || data.some((row) => numeric.some((k) => (row[k] ?? '').trim() === ''))) return false
   const overNumbers = numeric.map((k) => second[k].trim())
-  if (!overNumbers.some((cell) => kindOf(cell) === 'text' && !MISSING.test(cell))) return false
-  if (overNumbers.some((cell) => kindOf(cell) === 'number' || kindOf(cell) === 'date' || MISSING.test(cell))) return false
+  if (overNumbers.filter((cell) => cell !== '').length * 2 <= overNumbers.length) return false
   const overText = second.filter((_, k) => kinds[k] === 'text')
   const bracketed = overNumbers.filter((cell) => /^[([].*[)\]]$/.test(cell)).length * 2 > overNumbers.length
   const spread = first.some((cell, k) => k > 0 && (cell.trim() === '' || cell === first[k - 1]))

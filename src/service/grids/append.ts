@@ -1,9 +1,11 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { admit, type Caller } from '../access.ts'
+import type { Service } from '../context.ts'
 import type { WriteKey } from '../store/idempotency.ts'
 import type { Store, Writers } from '../store/store.ts'
 import { checkMatch } from '../version.ts'
+import { fillUp } from './layout.ts'
 
 /** The tail is folded when it has grown past either. */
 const FOLD_ROWS = 4096
@@ -21,8 +23,10 @@ export interface Append {
   write: WriteKey
   ifMatch: string | undefined
   rows: Buffer[]
-  /** Values in each row, or the first row that differs from the others. */
+  /** Values in each row. */
   width: number
+  /** The columns the values are meant for, where that was found out beforehand. */
+  uids?: string[]
 }
 
 export interface Appended {
@@ -150,6 +154,7 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
       admit(file, append.caller, 'write', 'grid')
       checkMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
       if (append.width !== width) throw wrongLength(append, width)
+      if (append.uids && (await columnsMoved(writers, append))) throw new Problem('conflict', 'the columns of the grid have just changed', { hint: 'Append again.' })
       if (grid!.ragged) throw new Ragged()
       bodies.push(...append.rows)
       added += append.rows.length
@@ -202,6 +207,22 @@ function* tailBodies(rows: Buffer[]): Generator<{ rows: number; body: Buffer }> 
     count++
   }
   yield { rows: count, body: Buffer.concat(parts) }
+}
+
+async function columnsMoved({ grids }: Writers, { fid, uids }: Append): Promise<boolean> {
+  const columns = await grids.columns(fid.owner, fid.idlocal)
+  return columns.some(({ uid }, k) => uid !== uids![k])
+}
+
+/** Appends, columns that are shorter than others filled up first. */
+export async function appendRows(service: Pick<Service, 'store' | 'appends'>, append: Append): Promise<Appended> {
+  try {
+    return await service.appends.add(append)
+  } catch (error) {
+    if (!(error instanceof Ragged)) throw error
+    await fillUp(service, append.fid)
+    return service.appends.add(append)
+  }
 }
 
 const COMMA = Buffer.from(',')

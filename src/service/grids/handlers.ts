@@ -11,11 +11,10 @@ import { columnMeta } from '../files/meta.ts'
 import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../files/names.ts'
 import type { Readers } from '../store/store.ts'
 import { checkMatch, etag } from '../version.ts'
-import { type Append, Ragged } from './append.ts'
+import { type Append, appendRows } from './append.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { byName, byUid, columnsAre, columnsJson, contentJson, snapshot } from './content.ts'
 import { addGrid, readGridData, storeArrays, wrong } from './create.ts'
-import { fillUp } from './layout.ts'
 import { delimited, ndjson, rowsAs } from './rows.ts'
 import { appendTable, place, readingOptions, storeTable, type Target } from './upload.ts'
 
@@ -131,7 +130,7 @@ export const gridHandlers = {
       const options = { ...readingOptions(service, call), ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}) }
       const done =
         (await appendedBefore(service, call)) ??
-        (await appendTable(service, call, call.fid, await storeTable(service, call.bytes, options)))
+        (await appendTable(service, call, call.fid, await storeTable(service, call.bytes, options, true)))
       return { body: { fid: formatFid(call.fid), rows_added: done.rows_added, row_count: done.row_count, warnings: done.warnings ?? [] } }
     }
     const { rows, width } = contentType === dataTypes.ndjson ? await rowsOfLines(service, call) : rowsOf(call.fields.rows as RawJson)
@@ -203,16 +202,6 @@ async function madeBefore(service: Service, call: Call, target: Target) {
 async function appendedBefore(service: Service, call: Call) {
   const before = await service.store.read(({ idempotency }) => idempotency.find(call.writeKey(call.fid.owner)))
   return before?.result as { rows_added: number; row_count: number; warnings: string[] } | undefined
-}
-
-async function appendRows(service: Service, append: Append) {
-  try {
-    return await service.appends.add(append)
-  } catch (error) {
-    if (!(error instanceof Ragged)) throw error
-    await fillUp(service, append.fid)
-    return service.appends.add(append)
-  }
 }
 
 async function nothingAdded(service: Service, { fid }: Call) {

@@ -1,17 +1,18 @@
 import { Problem } from '../../contract/errors.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { badData, type Bytes, type DelimitedOptions, givenDelimiter, givenTypes, type GivenType, type Ingested, ingestDelimited } from '../../ingest/index.ts'
+import { badData, type Bytes, type DelimitedOptions, givenDelimiter, givenTypes, type GivenType, type Ingested, ingestDelimited, numbersAsText, type Slice } from '../../ingest/index.ts'
 import type { Call, Service } from '../context.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import { admit } from '../access.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { checkMatch } from '../version.ts'
+import { appendRows } from './append.ts'
 import { addColumns, addGrid, type NewColumn } from './create.ts'
 import { columnsAre } from './content.ts'
 import { after, filling, restructure } from './layout.ts'
 import { asText, SliceWriter, type StoredSlice } from './slices.ts'
-import { combine } from './values.ts'
+import { combine, rowsOfColumns, type Values } from './values.ts'
 
 /** A table whose values are stored and which is part of no grid yet. */
 export interface Table {
@@ -20,6 +21,8 @@ export interface Table {
   warnings: string[]
   /** Columns come by position, not by name. */
   nameless: boolean
+  /** The values themselves, by column, of a table too small to be worth storing yet. */
+  small?: readonly Values[]
 }
 
 /** What the headers say of how a text is to be read. */
@@ -58,7 +61,7 @@ function columnTypes(header: string | undefined): Map<string, GivenType> | undef
 }
 
 /** Reads a delimited text into stored slices. Nothing names them yet: a fault leaves nothing behind. */
-export async function storeTable(service: Service, bytes: Bytes, options: DelimitedOptions): Promise<Table> {
+export async function storeTable(service: Service, bytes: Bytes, options: DelimitedOptions, keepSmall = false): Promise<Table> {
   const writer = new SliceWriter(service.store.blobs)
   let found: Ingested
   try {
@@ -67,14 +70,15 @@ export async function storeTable(service: Service, bytes: Bytes, options: Delimi
     await writer.settle().catch(() => {})
     throw error
   }
-  await writer.finish((column) => found.columns[column].type === 'text')
+  const small = keepSmall ? writer.small?.map(valuesOf) : undefined
+  if (!small) await writer.finish((column) => found.columns[column].type === 'text')
   const columns = found.columns.map(
     ({ name, type }, k): NewColumn => ({ name, type, rows: found.rows, slices: writer.columns[k] }),
   )
   const mixed = found.columns.flatMap(({ name, text }) =>
     text ? [`column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}`] : [],
   )
-  return { rows: found.rows, columns, warnings: [...found.warnings, ...mixed], nameless: options.header === false }
+  return { rows: found.rows, columns, warnings: [...found.warnings, ...mixed], nameless: options.header === false, small }
 }
 
 /** Where an upload goes and what is done if the name is taken. */
@@ -122,7 +126,7 @@ export async function place(service: Service, call: Call, table: Table, target: 
       return result
   })
   if ('idlocal' in outcome) return outcome
-  const change = target.onConflict === 'replace' ? replaceColumns : appendTable
+  const change = target.onConflict === 'replace' ? replaceColumns : appendSlices
   return change(service, call, { owner, idlocal: outcome.existing }, table)
 }
 
@@ -156,8 +160,32 @@ interface AppendedTable {
   warnings: string[]
 }
 
-/** Appends a table's rows, columns matched by name (by position where the table has no names). */
-export async function appendTable(service: Service, call: Call, fid: Fid, table: Table): Promise<AppendedTable> {
+/**
+ * Appends a table's rows, columns matched by name (by position where the table has no names). A few
+ * rows go the way of single ones, into the tail; many become slices.
+ */
+export async function appendTable(service: Service, call: Call, fid: Fid, table: Table): Promise<Omit<AppendedTable, 'idlocal'>> {
+  if (!table.small) return appendSlices(service, call, fid, table)
+  const columns = await service.store.read(({ grids }) => grids.columns(fid.owner, fid.idlocal))
+  const warnings = [...table.warnings]
+  const matched = match(table, columns, call.fileName ?? 'the upload', warnings)
+  const texts = matched.map((source, k) => {
+    if (!source) return undefined
+    warnOfText(source, columns[k], warnings)
+    const values = table.small![table.columns.indexOf(source)]
+    return typeIn(source, columns[k].type) === 'text' && values.type === 'number' ? numbersAsText(values.text) : values.text
+  })
+  const rows = rowsOfColumns(texts, table.rows)
+  const append = { fid, caller: call.caller, write: call.writeKey(fid.owner), ifMatch: call.ifMatch, rows, width: columns.length, uids: columns.map(({ uid }) => uid) }
+  return { ...(await appendRows(service, append)), warnings }
+}
+
+function valuesOf({ rows, form, text }: Slice): Values {
+  return { rows, type: form, text }
+}
+
+/** Appends a stored table: its slices follow those of the grid. */
+async function appendSlices(service: Service, call: Call, fid: Fid, table: Table): Promise<AppendedTable> {
   const { store } = service
   return restructure(
     service,
@@ -224,13 +252,17 @@ function match(
 /** Numbers that come into a column of text are text; text that comes among numbers stays text, with a warning. */
 async function fitting(service: Service, source: NewColumn, target: { name: string; type: string }, warnings: string[]): Promise<SliceRef[]> {
   const type = typeIn(source, target.type)
+  warnOfText(source, target, warnings)
   if (type === 'text' && source.type === 'number') {
     return Promise.all((source.slices as StoredSlice[]).map((slice) => asText(service.store.blobs, slice)))
   }
-  if (target.type === 'number' && type === 'text') {
+  return source.slices
+}
+
+function warnOfText(source: NewColumn, target: { name: string; type: string }, warnings: string[]): void {
+  if (target.type === 'number' && typeIn(source, target.type) === 'text') {
     warnings.push(`column ${target.name} held numbers and now holds text as well`)
   }
-  return source.slices
 }
 
 function typeIn(source: NewColumn, target: string): NewColumn['type'] {

@@ -103,3 +103,18 @@ export function columnsOf(bodies: readonly Uint8Array[], width: number): Values[
 export function repeated(value: string, count: number): Buffer {
   return Buffer.from(`${value},`.repeat(count).slice(0, -1))
 }
+
+/** Rows of columns: the other way round than `columnsOf`; a column that is not there is null. */
+export function rowsOfColumns(texts: readonly (Buffer | undefined)[], rows: number): Buffer[] {
+  const at = texts.map(() => 0)
+  return Array.from({ length: rows }, () => {
+    const cells = texts.map((text, k) => {
+      if (!text) return 'null'
+      const start = skipBlanks(text, at[k])
+      const end = skipValue(text, start)
+      at[k] = skipBlanks(text, end) + 1
+      return text.toString('utf8', start, end)
+    })
+    return Buffer.from(`[${cells.join(',')}]`)
+  })
+}

