@@ -1,5 +1,6 @@
 import { Problem } from '../contract/errors.ts'
-import { Client, type Fetch } from '../client/index.ts'
+import { Client } from '../client/index.ts'
+import { embeddedFetch } from './embedded.ts'
 import { checkUrl, databaseUrl, loginName, type Setting, type SettingName } from './settings.ts'
 
 /** Where links of the embedded service will be found: `gridline serve` without flags serves them there. */
@@ -31,6 +32,5 @@ export async function connect(
   // The one place that knows the service: everything else goes through its fetch.
   const { createService } = await import('../service/index.ts')
   const service = await createService({ database: databaseUrl(environment), url: EMBEDDED_URL, actingAs: loginName(), environment })
-  const fetch: Fetch = (address, init) => service.fetch(new Request(address, init))
-  return { client: new Client({ fetch, url: EMBEDDED_URL }), server: undefined, close: () => service.close() }
+  return { client: new Client({ fetch: embeddedFetch(service), url: EMBEDDED_URL }), server: undefined, close: () => service.close() }
 }

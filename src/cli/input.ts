@@ -58,21 +58,14 @@ export function bodyOf(input: Input, type: string, count: (bytes: number) => voi
     open() {
       if (opened) again()
       opened = true
-      const chunks = input.open()[Symbol.asyncIterator]()
-      return new ReadableStream<Uint8Array>(
-        {
-          async pull(controller) {
-            const { value, done } = await chunks.next()
-            if (done) return controller.close()
-            count(value.length)
-            controller.enqueue(value)
-          },
-          async cancel() {
-            await chunks.return?.()
-          },
-        },
-        { highWaterMark: 1 },
-      )
+      return counted(input, count)
     },
+  }
+}
+
+async function* counted(input: Input, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of input.open()) {
+    count(chunk.length)
+    yield chunk
   }
 }

@@ -3,7 +3,26 @@ import { isErrorCode, Problem, type ErrorCode } from '../contract/errors.ts'
 import { IDEMPOTENCY_HEADER, prefixes } from '../contract/headers.ts'
 import { fillPath, type Operation, type OperationName, operations, type QueryOf, type ResultOf } from '../contract/operations.ts'
 
-export type Fetch = (request: string, init: RequestInit) => Promise<Response>
+/** What is sent. Header names are in lower case. */
+export interface Sent {
+  method: string
+  headers: Record<string, string>
+  body?: AsyncIterable<Uint8Array> | Uint8Array | string
+  signal?: AbortSignal
+}
+
+/** What is read of an answer: a web `Response` is one. */
+export interface Answered {
+  status: number
+  ok: boolean
+  statusText: string
+  headers: Iterable<[string, string]>
+  body: AsyncIterable<Uint8Array> | null
+  text(): Promise<string>
+  json(): Promise<unknown>
+}
+
+export type Fetch = (url: string, sent: Sent) => Promise<Answered>
 
 export interface ClientOptions {
   /** Anything that answers requests: undici's fetch, or the service itself in this process. */
@@ -18,7 +37,7 @@ export interface ClientOptions {
 /** A body that can be sent again, unless it says it cannot. */
 export interface BodySource {
   type: string
-  open(): ReadableStream<Uint8Array> | Uint8Array | string
+  open(): AsyncIterable<Uint8Array>
   /** false: it can be opened once (standard input). */
   repeatable: boolean
 }
@@ -54,7 +73,7 @@ export class Client {
   }
 
   /** The answer as it comes, for bytes. */
-  async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<Response> {
+  async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<Answered> {
     const operation: Operation = operations[name]
     const query = new URLSearchParams()
     for (const [key, value] of Object.entries(options.query ?? {})) {
@@ -74,11 +93,12 @@ export class Client {
     path: string,
     headers: Record<string, string>,
     { json, body, signal }: Pick<CallOptions<OperationName>, 'json' | 'body' | 'signal'> = {},
-  ): Promise<Response> {
+  ): Promise<Answered> {
     const { user, apiKey } = this.options
-    const all: Record<string, string> = { accept: 'application/json', ...headers }
+    const all: Record<string, string> = { accept: 'application/json' }
+    for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value
     if (apiKey !== undefined) all.authorization = user ? `Basic ${Buffer.from(`${user}:${apiKey}`).toString('base64')}` : `Bearer ${apiKey}`
-    if (method !== 'GET') all[IDEMPOTENCY_HEADER] ??= randomUUID()
+    if (method !== 'GET') all[IDEMPOTENCY_HEADER.toLowerCase()] ??= randomUUID()
     if (json !== undefined) all['content-type'] = 'application/json'
     if (body) all['content-type'] = body.type
     for (let attempt = 0; ; attempt++) {
@@ -97,12 +117,12 @@ export class Client {
     method: string,
     path: string,
     headers: Record<string, string>,
-    body: ReadableStream<Uint8Array> | Uint8Array | string | undefined,
+    body: Sent['body'],
     signal: AbortSignal | undefined,
-  ): Promise<Response> {
-    let response: Response
+  ): Promise<Answered> {
+    let response: Answered
     try {
-      response = await this.options.fetch(this.url + path, { method, headers, body: body as never, signal, duplex: 'half' } as RequestInit)
+      response = await this.options.fetch(this.url + path, { method, headers, body, signal })
     } catch (error) {
       if (error instanceof Problem) throw error
       throw this.unreachable(error)
@@ -138,7 +158,7 @@ export function headerText(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-async function readJson(response: Response): Promise<unknown> {
+async function readJson(response: Answered): Promise<unknown> {
   try {
     return await response.json()
   } catch {
@@ -148,7 +168,7 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-async function problemOf(response: Response): Promise<Problem> {
+async function problemOf(response: Answered): Promise<Problem> {
   const text = await response.text().catch(() => '')
   try {
     const body = JSON.parse(text) as { detail?: string; errors?: { code?: string; message?: string; field?: string; path?: string; hint?: string }[] }

@@ -1,3 +1,3 @@
 /** Calls of the contract over a fetch. */
-export { type BodySource, Client, type Fetch, headerText } from './client.ts'
+export { type Answered, type BodySource, Client, type Fetch, headerText } from './client.ts'
 export { lookup, lookupIfThere, resolve } from './resolve.ts'

@@ -35,7 +35,7 @@ export const IDEMPOTENCY_HEADER = 'Idempotency-Key'
 export const REQUEST_ID_HEADER = 'X-Request-Id'
 
 /** The header under whatever prefix it came; the service's own name wins. */
-export function prefixed(headers: Headers, name: string): string | undefined {
+export function prefixed(headers: { get(name: string): string | null }, name: string): string | undefined {
   for (const prefix of prefixes) {
     const value = headers.get(prefix + name)
     if (value !== null) return value

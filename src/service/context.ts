@@ -39,7 +39,6 @@ export interface Call<N extends OperationName = OperationName> {
   ifMatch: string | undefined
   /** Names this write, for a transaction on the files of `owner`. */
   writeKey(owner: string): WriteKey
-  signal: AbortSignal
 }
 
 export interface Answer<T> {

@@ -12,12 +12,14 @@ import { foldTail } from './grids/layout.ts'
 import { createApp, type LogLine } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
 import type { Listening } from './http/listen.ts'
+import { type Incoming, type Reply, toResponse } from './http/message.ts'
 import { systemHandlers } from './http/handlers.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
 
 export { createKey, createUser, ensureUser } from './accounts/accounts.ts'
 export type { Listening } from './http/listen.ts'
 export type { LogLine } from './http/app.ts'
+export type { Incoming, Reply } from './http/message.ts'
 export { openStore, type Store } from './store/store.ts'
 
 export interface ServiceOptions extends StoreOptions {
@@ -31,6 +33,9 @@ export interface ServiceOptions extends StoreOptions {
 }
 
 export interface RunningService {
+  /** The service, with plain messages. */
+  handle(request: Incoming): Promise<Reply>
+  /** The same with web ones. */
   fetch(request: Request): Promise<Response>
   store: Store
   /** Resolves when work that no answer waited for is done. */
@@ -38,10 +43,10 @@ export interface RunningService {
   close(): Promise<void>
 }
 
-/** Puts Node's HTTP listener in front of a fetch function; loaded only where there is a socket. */
-export async function listen(fetch: RunningService['fetch'], at: { host: string; port: number }): Promise<Listening> {
+/** Puts Node's HTTP listener in front of the service; loaded only where there is a socket. */
+export async function listen(handle: RunningService['handle'], at: { host: string; port: number }): Promise<Listening> {
   const { listen: start } = await import('./http/listen.ts')
-  return start(fetch, at)
+  return start(handle, at)
 }
 
 /** The service: a function from requests to responses over a store. */
@@ -79,12 +84,13 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     actingAs = { username: options.actingAs, scopes: new Set(['read', 'write', 'admin']), isAdmin: true }
   }
   const handlers: Handlers = { ...gridHandlers, ...fileHandlers, ...folderHandlers, ...accountHandlers, ...systemHandlers }
-  const fetch = createApp(service, handlers, new Authenticator(store, actingAs), options.log ?? (() => {}))
+  const handle = createApp(service, handlers, new Authenticator(store, actingAs), options.log ?? (() => {}))
   const idle = async (): Promise<void> => {
     while (pending.size > 0) await Promise.all(pending)
   }
   return {
-    fetch,
+    handle,
+    fetch: async (request) => toResponse(await handle(request as Incoming)),
     store,
     idle,
     async close() {

@@ -1,28 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { Problem } from '../../src/contract/errors.ts'
-import { type DelimitedOptions, ingestDelimited, numbersAsText } from '../../src/ingest/index.ts'
-
-/** Reads a text whole: names, types, rows as values, warnings. `pieces`: how many bytes come at once. */
-export async function read(text: string | Uint8Array, options: DelimitedOptions = {}, pieces = 64 * 1024) {
-  const bytes = typeof text === 'string' ? Buffer.from(text) : Buffer.from(text)
-  const input = (async function* () {
-    for (let k = 0; k < bytes.length; k += pieces) yield bytes.subarray(k, k + pieces)
-  })()
-  const slices: { column: number; form: string; text: Buffer }[] = []
-  const found = await ingestDelimited(input, { source: 'test.csv', ...options }, {
-    slice(slice) {
-      slices.push(slice)
-    },
-  })
-  const columns = found.columns.map(({ type }, k) =>
-    slices
-      .filter(({ column }) => column === k)
-      .flatMap(({ form, text: part }) => JSON.parse(`[${type === 'text' && form === 'number' ? numbersAsText(part) : part}]`)),
-  )
-  const rows = Array.from({ length: found.rows }, (_, r) => columns.map((column) => column[r]))
-  return { ...found, names: found.columns.map(({ name }) => name), types: found.columns.map(({ type }) => type), rows, count: found.rows, slices }
-}
+import { type DelimitedOptions, ingestDelimited } from '../../src/ingest/index.ts'
+import { read } from './read.ts'
 
 async function refusal(text: string | Uint8Array, options: DelimitedOptions = {}): Promise<string> {
   try {

@@ -4,7 +4,7 @@ import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
 import { isNumber } from '../../src/ingest/number.ts'
 import { parseRaw } from '../../src/ingest/index.ts'
-import { read } from './delimited.test.ts'
+import { read } from './read.ts'
 
 const delimiters = [',', ';', '\t', '|'] as const
 

@@ -1,4 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
+import type { Answered } from '../../client/index.ts'
 import type { Command } from '../command.ts'
 import { bodyOf, openInput } from '../input.ts'
 
@@ -66,14 +67,14 @@ function typed(value: string): unknown {
   }
 }
 
-async function* answer(response: Response, include: boolean): AsyncGenerator<Uint8Array> {
+async function* answer(response: Answered, include: boolean): AsyncGenerator<Uint8Array> {
   if (include) {
     const lines = [`HTTP ${response.status}`, ...[...response.headers].map(([name, value]) => `${name}: ${value}`)]
     yield Buffer.from(`${lines.join('\n')}\n\n`)
   }
   let last: number | undefined
   if (response.body) {
-    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    for await (const chunk of response.body) {
       last = chunk[chunk.length - 1]
       yield chunk
     }

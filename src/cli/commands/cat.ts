@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { contentFormats } from '../../contract/operations.ts'
-import { resolve } from '../../client/index.ts'
+import { type Answered, resolve } from '../../client/index.ts'
 import type { Command } from '../command.ts'
 
 export const command: Command = {
@@ -29,12 +29,12 @@ export const command: Command = {
       if (chosen !== 'json') throw new Problem('usage', `--jq and --json FIELDS go with --format json, not ${chosen}`)
       return { one: (await response.json()) as object, view: { columns: [] } }
     }
-    return { bytes: chosen === 'json' ? withNewline(response) : (response.body as unknown as AsyncIterable<Uint8Array>) }
+    return { bytes: chosen === 'json' ? withNewline(response) : response.body! }
   },
 }
 
-async function* withNewline(response: Response): AsyncGenerator<Uint8Array> {
-  if (response.body) yield* response.body as unknown as AsyncIterable<Uint8Array>
+async function* withNewline(response: Answered): AsyncGenerator<Uint8Array> {
+  if (response.body) yield* response.body
   yield Buffer.from('\n')
 }
 

@@ -1,6 +1,9 @@
 import { Problem } from '../../contract/errors.ts'
+import type { RunningService } from '../../service/index.ts'
 import type { Command } from '../command.ts'
 import { checkUrl, databaseUrl, loginName } from '../settings.ts'
+
+type Handle = RunningService['handle']
 
 export const command: Command = {
   options: [
@@ -20,8 +23,8 @@ export const command: Command = {
     const quiet = context.flags.quiet === true
     const base = url === undefined ? undefined : checkUrl(url)
     // The port is known once it is listened on; links need it, so the service follows.
-    let answer: (request: Request) => Promise<Response> = async () => new Response(null, { status: 503, headers: { 'retry-after': '1' } })
-    const listening = await listen((request) => answer(request), { host, port: wanted })
+    let handle: Handle = async () => ({ status: 503, headers: { 'retry-after': '1' }, body: null })
+    const listening = await listen((request) => handle(request), { host, port: wanted })
     const here = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
     try {
       const service = await createService({
@@ -30,7 +33,7 @@ export const command: Command = {
         log: quiet ? undefined : (line) => process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
         environment: context.environment,
       })
-      answer = service.fetch
+      handle = service.handle
       const sweep = setInterval(() => service.store.sweep().catch(() => {}), 3600_000)
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
       if (!database && !(await service.store.read(({ accounts }) => accounts.hasKeys(loginName())))) messages.note(`To log in here, make a key: gridline admin create-key ${loginName()}`)

@@ -1,59 +1,42 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { Bytes } from '../../ingest/index.ts'
+import { Reply } from './message.ts'
 
-const json = 'application/json'
+/** Small pieces of a stream are gathered up to this: each costs a turn on its way. */
+const GATHER = 16 * 1024
 
-export function jsonResponse(status: number, body: unknown, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify(body), { status, headers: { 'content-type': json, ...headers } })
+export function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
+  return new Reply(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
 }
 
 /** Any failure as the answer to a request: always JSON, always with `errors`. */
-export function errorResponse(error: unknown, quirk?: (problem: Problem) => number | undefined): Response {
+export function errorReply(error: unknown, quirk?: (problem: Problem) => number | undefined): Reply {
   const problem = error instanceof Problem ? error : new Problem('internal', 'the service failed; its log says why')
   const headers: Record<string, string> = {}
   if (problem.code === 'unauthenticated') headers['www-authenticate'] = 'Basic realm="gridline", charset="UTF-8"'
   if (problem.status === 429 || problem.status === 503) headers['retry-after'] = '1'
-  return jsonResponse(quirk?.(problem) ?? problem.status, errorBody(problem), headers)
+  return jsonReply(quirk?.(problem) ?? problem.status, errorBody(problem), headers)
 }
 
-/** A body of bytes as they are made. A fault on the way breaks the connection: half is never taken for whole. */
-export function streamResponse(status: number, bytes: Bytes, type: string, headers: Record<string, string> = {}): Response {
-  const iterator = bytes[Symbol.asyncIterator]()
+/** Bytes as they are made. A fault on the way breaks the connection: half is never taken for whole. */
+export function streamReply(status: number, bytes: Bytes, type: string, headers: Record<string, string> = {}): Reply {
+  return new Reply(status, { 'content-type': type, ...headers }, gathered(bytes))
+}
+
+async function* gathered(bytes: Bytes): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = []
   let size = 0
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        // Small pieces are gathered: each costs a turn through the stream.
-        for (;;) {
-          const { value, done } = await iterator.next()
-          if (value && size === 0 && value.length >= GATHER) {
-            controller.enqueue(value)
-            return
-          }
-          if (value) {
-            held.push(value)
-            size += value.length
-          }
-          if (size >= GATHER || (done && size > 0)) {
-            controller.enqueue(Buffer.concat(held))
-            held = []
-            size = 0
-            if (!done) return
-          }
-          if (done) {
-            controller.close()
-            return
-          }
-        }
-      },
-      async cancel() {
-        await iterator.return?.()
-      },
-    },
-    { highWaterMark: 1 },
-  )
-  return new Response(body, { status, headers: { 'content-type': type, ...headers } })
+  for await (const piece of bytes) {
+    if (size === 0 && piece.length >= GATHER) {
+      yield piece
+      continue
+    }
+    held.push(piece)
+    size += piece.length
+    if (size < GATHER) continue
+    yield Buffer.concat(held)
+    held = []
+    size = 0
+  }
+  if (size > 0) yield Buffer.concat(held)
 }
-
-const GATHER = 16 * 1024

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { Hono } from 'hono'
+import { createHash, randomUUID } from 'node:crypto'
+import { TrieRouter } from 'hono/router/trie-router'
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, parseFid } from '../../contract/fid.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../contract/headers.ts'
@@ -8,11 +8,11 @@ import { quirkStatus } from '../../contract/quirks.ts'
 import type { Bytes } from '../../ingest/index.ts'
 import { notFound } from '../access.ts'
 import type { Answer, Call, Handler, Handlers, Service } from '../context.ts'
-import { sha256 } from '../store/blobs.ts'
 import { listed } from '../version.ts'
-import { errorResponse, jsonResponse, streamResponse } from './answer.ts'
+import { errorReply, jsonReply, streamReply } from './answer.ts'
 import { type Authenticator, checkScope } from './auth.ts'
 import { receive } from './body.ts'
+import { type Incoming, Reply } from './message.ts'
 import { readHeaders, readQuery, unmangled } from './parameters.ts'
 
 /** One line of the log: what was asked, what it came to. Never credentials. */
@@ -27,63 +27,70 @@ export interface LogLine {
   error?: string
 }
 
-/** Request → operation → response, for every operation of the contract. */
+/** Request → operation → answer, for every operation of the contract. */
 export function createApp(
   service: Service,
   handlers: Handlers,
   authenticator: Authenticator,
   log: (line: LogLine) => void,
-): (request: Request) => Promise<Response> {
-  const app = new Hono()
+): (request: Incoming) => Promise<Reply> {
+  const router = new TrieRouter<OperationName>()
   const entries = Object.entries(operations) as [OperationName, Operation][]
-  for (const [name, operation] of entries) {
-    app.on(operation.method, operation.path, async (context) => {
-      const request = context.req.raw
-      const started = performance.now()
-      const given = request.headers.get(REQUEST_ID_HEADER.toLowerCase())
-      const requestId = given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
-      const line: LogLine = { request_id: requestId, method: request.method, path: context.req.path, operation: name, status: 500, ms: 0 }
-      let response: Response
-      try {
-        response = await perform(service, handlers[name] as Handler<OperationName>, authenticator, name, operation, request, context.req.param('fid'), line)
-      } catch (error) {
-        if (!(error instanceof Problem)) line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
-        response = errorResponse(error, (problem) => quirkStatus(request.headers, problem.code))
+  for (const [name, { method, path }] of entries) router.add(method, path, name)
+  return async (request) => {
+    const started = performance.now()
+    const given = request.headers.get(REQUEST_ID_HEADER)
+    const requestId = given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
+    const { path, query } = address(request.url)
+    const line: LogLine = { request_id: requestId, method: request.method, path, status: 500, ms: 0 }
+    let reply: Reply
+    try {
+      const [[found]] = router.match(request.method, path)
+      if (!found) {
+        reply = nowhere(entries, request.method, path)
+      } else {
+        const [name, { fid }] = found as [OperationName, Record<string, string>]
+        line.operation = name
+        const handler = handlers[name] as Handler<OperationName>
+        reply = await perform(service, handler, authenticator, name, request, path, query, fid, line)
       }
-      response.headers.set(REQUEST_ID_HEADER, requestId)
-      line.status = response.status
-      line.ms = Math.round((performance.now() - started) * 10) / 10
-      log(line)
-      return response
-    })
+    } catch (error) {
+      if (!(error instanceof Problem)) line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      reply = errorReply(error, (problem) => quirkStatus(request.headers, problem.code))
+    }
+    reply.headers['x-request-id'] = requestId
+    line.status = reply.status
+    line.ms = Math.round((performance.now() - started) * 10) / 10
+    log(line)
+    return reply
   }
-  app.notFound((context) => {
-    const methods = entries.filter(([, { path }]) => matches(path, context.req.path)).map(([, { method }]) => method)
-    if (methods.length === 0) return errorResponse(new Problem('not_found', `no such address: ${context.req.path.slice(0, 200)}`))
-    const allow = [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))), 'OPTIONS'].join(', ')
-    if (context.req.method === 'OPTIONS') return new Response(null, { status: 204, headers: { allow } })
-    const response = errorResponse(new Problem('method_not_allowed', `${context.req.method} is not possible here`, { hint: `Allowed: ${allow}` }))
-    response.headers.set('allow', allow)
-    return response
-  })
-  return async (request) => app.fetch(tidied(request))
 }
 
-/** R asks for `/v2//` and others for a slash at the end: both mean the address without. */
-function tidied(request: Request): Request {
-  const at = request.url.indexOf('/', request.url.indexOf('//') + 2)
-  const query = request.url.indexOf('?')
-  const path = request.url.slice(at, query < 0 ? undefined : query)
-  if (!path.includes('//') && (path === '/' || !path.endsWith('/'))) return request
-  const clean = path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
-  const url = request.url.slice(0, at) + clean + (query < 0 ? '' : request.url.slice(query))
-  return new Proxy(request, {
-    get: (target, name) => {
-      if (name === 'url') return url
-      const value = Reflect.get(target, name, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
+function nowhere(entries: [OperationName, Operation][], method: string, path: string): Reply {
+  const methods = entries.filter(([, operation]) => matches(operation.path, path)).map(([, operation]) => operation.method)
+  if (methods.length === 0) return errorReply(new Problem('not_found', `no such address: ${path.slice(0, 200)}`))
+  const allow = [...new Set(methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one]))), 'OPTIONS'].join(', ')
+  if (method === 'OPTIONS') return new Reply(204, { allow }, null)
+  const reply = errorReply(new Problem('method_not_allowed', `${method} is not possible here`, { hint: `Allowed: ${allow}` }))
+  reply.headers.allow = allow
+  return reply
+}
+
+/** Path and query of a URL. R asks for `/v2//` and others for a slash at the end: both mean the address without. */
+function address(url: string): { path: string; query: string } {
+  const at = url.indexOf('/', url.indexOf('//') + 2)
+  const mark = url.indexOf('?', at)
+  const raw = at < 0 ? '/' : url.slice(at, mark < 0 ? undefined : mark)
+  const clean = raw.includes('//') || raw.endsWith('/') ? raw.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1') : raw
+  return { path: clean.includes('%') ? decodedPath(clean) : clean, query: mark < 0 ? '' : url.slice(mark + 1) }
+}
+
+function decodedPath(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }
 
 function matches(template: string, path: string): boolean {
@@ -97,11 +104,13 @@ async function perform(
   handler: Handler<OperationName>,
   authenticator: Authenticator,
   name: OperationName,
-  operation: Operation,
-  request: Request,
+  request: Incoming,
+  path: string,
+  queryText: string,
   fidText: string | undefined,
   line: LogLine,
-): Promise<Response> {
+): Promise<Reply> {
+  const operation: Operation = operations[name]
   const caller = await authenticator.caller(request.headers)
   line.user = caller?.username
   const safe = operation.method === 'GET'
@@ -113,7 +122,7 @@ async function perform(
     if (!parsed) throw notFound(operation.filetype)
     fid = parsed
   }
-  const query = operation.query ? readQuery(operation.query, new URL(request.url).searchParams) : {}
+  const query = operation.query ? readQuery(operation.query, new URLSearchParams(queryText)) : {}
   const headers = readHeaders(operation.headers, request.headers)
   const received = await receive(request, operation.body, service.limits)
   const key = safe ? undefined : idempotencyKey(request.headers, service)
@@ -134,9 +143,8 @@ async function perform(
       caller: caller?.username ?? '',
       key,
       operation: name,
-      fingerprint: key === undefined ? '' : fingerprint(request.url, headers, received.json),
+      fingerprint: key === undefined ? '' : fingerprint(`${path}?${queryText}`, headers, received.json),
     }),
-    signal: request.signal,
   }
   const answer = await handler(service, call)
   return respond(operation, answer as Answer<unknown>, request)
@@ -144,7 +152,7 @@ async function perform(
 
 const NO_FILE: Fid = { owner: '', idlocal: 0 }
 
-function idempotencyKey(headers: Headers, { limits }: Service): string | undefined {
+function idempotencyKey(headers: Incoming['headers'], { limits }: Service): string | undefined {
   const key = headers.get(IDEMPOTENCY_HEADER)
   if (key === null || key === '') return undefined
   if (key.length > limits.idempotency_key_length) {
@@ -154,12 +162,11 @@ function idempotencyKey(headers: Headers, { limits }: Service): string | undefin
 }
 
 /** What makes two requests with one key the same: address, headers that matter, and a JSON body. */
-function fingerprint(url: string, headers: object, json: Buffer | undefined): string {
-  const { pathname, search } = new URL(url)
-  return sha256(`${pathname}${search}\n${JSON.stringify(headers)}\n${json ? sha256(json) : ''}`).slice(0, 32)
+function fingerprint(target: string, headers: object, json: Buffer | undefined): string {
+  return createHash('sha256').update(`${target}\n${JSON.stringify(headers)}\n`).update(json ?? '').digest('hex').slice(0, 32)
 }
 
-function respond(operation: Operation, { body, etag, type }: Answer<unknown>, request: Request): Response {
+function respond(operation: Operation, { body, etag, type }: Answer<unknown>, request: Incoming): Reply {
   const headers: Record<string, string> = etag ? { etag } : {}
   if (operation.method === 'GET' && etag) {
     headers['cache-control'] = 'private, no-cache'
@@ -167,10 +174,10 @@ function respond(operation: Operation, { body, etag, type }: Answer<unknown>, re
     if (seen && (seen === '*' || listed(seen, etag))) {
       // Nothing of the body is read.
       ;(body as Partial<AsyncGenerator>)?.return?.(undefined)
-      return new Response(null, { status: 304, headers })
+      return new Reply(304, headers, null)
     }
   }
-  if (operation.result === 'none') return new Response(null, { status: operation.status, headers })
-  if (operation.result === 'stream') return streamResponse(operation.status, body as Bytes, type!, headers)
-  return jsonResponse(operation.status, body, headers)
+  if (operation.result === 'none') return new Reply(operation.status, headers, null)
+  if (operation.result === 'stream') return streamReply(operation.status, body as Bytes, type!, headers)
+  return jsonReply(operation.status, body, headers)
 }

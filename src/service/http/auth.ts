@@ -3,6 +3,7 @@ import type { Caller } from '../access.ts'
 import { sha256 } from '../store/blobs.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import type { Store } from '../store/store.ts'
+import type { Incoming } from './message.ts'
 
 /** How long a key that was good is taken to be good without asking again, in ms: a revoked key lives that long. */
 const FRESH = 2000
@@ -22,7 +23,7 @@ export class Authenticator {
    * The caller, or nobody where no credentials came. Wrong ones are 401, never taken for none.
    * `Plotly-Authorization` wins: a proxy may own `Authorization`.
    */
-  async caller(headers: Headers): Promise<Caller | undefined> {
+  async caller(headers: Incoming['headers']): Promise<Caller | undefined> {
     const header = headers.get('plotly-authorization') ?? headers.get('authorization')
     if (header === null || header === '') return this.actingAs
     const known = this.known.get(header)

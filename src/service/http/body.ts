@@ -4,6 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts'
 import type { Body } from '../../contract/operations.ts'
 import { type Bytes, parseRaw } from '../../ingest/index.ts'
+import type { Incoming } from './message.ts'
 import { readForm, unmangled } from './parameters.ts'
 
 /** What a request brought, as the operation takes it. */
@@ -20,7 +21,7 @@ export interface Received {
 const empty: Bytes = (async function* () {})()
 
 /** Reads the body of a request. An empty one is none; one over the limit is 413. */
-export async function receive(request: Request, body: Body, limits: Limits): Promise<Received> {
+export async function receive(request: Incoming, body: Body, limits: Limits): Promise<Received> {
   const contentType = (request.headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
   const none = { fields: {}, bytes: empty, contentType }
   if (body.kind === 'none') return none
@@ -46,13 +47,13 @@ export async function receive(request: Request, body: Body, limits: Limits): Pro
 }
 
 /** The bytes of a body, counted: no more than the limit get through. */
-async function* limited(request: Request, name: LimitName, limits: Limits): AsyncGenerator<Uint8Array> {
+async function* limited(request: Incoming, name: LimitName, limits: Limits): AsyncGenerator<Uint8Array> {
   const limit = limits[name]
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > limit) throw tooLarge(announced, name, limit)
   if (!request.body) return
   let size = 0
-  for await (const chunk of request.body as unknown as Bytes) {
+  for await (const chunk of request.body) {
     size += chunk.length
     if (size > limit) throw tooLarge(size, name, limit)
     yield chunk
@@ -102,7 +103,7 @@ function described({ type, anyOf, enum: values, description }: Schema): string {
 }
 
 /** The first file of a multipart body, as it streams in. */
-async function firstFile(request: Request, bytes: Bytes): Promise<{ bytes: Bytes; fileName: string }> {
+async function firstFile(request: Incoming, bytes: Bytes): Promise<{ bytes: Bytes; fileName: string }> {
   const { Busboy } = await import('@fastify/busboy')
   return new Promise((resolve, reject) => {
     const parser = new Busboy({

@@ -1,7 +1,10 @@
-import type { Server } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { serve } from '@hono/node-server'
 import { Problem } from '../../contract/errors.ts'
+import type { Incoming, Reply } from './message.ts'
+
+export type Handle = (request: Incoming) => Promise<Reply>
 
 export interface Listening {
   /** The port listened on, also where 0 was asked for. */
@@ -10,30 +13,28 @@ export interface Listening {
   stop(grace?: number): Promise<void>
 }
 
-/** Puts Node's HTTP listener in front of a fetch function. */
-export function listen(
-  fetch: (request: Request) => Promise<Response>,
-  { host, port }: { host: string; port: number },
-): Promise<Listening> {
+/** A connection on which nothing moves for so long is let go. */
+const SILENCE = 120_000
+
+/** Puts Node's HTTP listener in front of the service. */
+export function listen(handle: Handle, { host, port }: { host: string; port: number }): Promise<Listening> {
+  const server = createServer({ keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 0 }, (request, response) => {
+    answer(handle, request, response).catch(() => response.destroy())
+  })
+  server.timeout = SILENCE
   return new Promise((resolve, reject) => {
-    const server = serve({ fetch, hostname: host, port, overrideGlobalObjects: false }) as Server
-    // An upload may take hours as long as bytes come; a client that sends nothing is let go.
-    server.requestTimeout = 0
-    server.timeout = 120_000
-    server.headersTimeout = 60_000
-    server.keepAliveTimeout = 65_000
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const inUse = error.code === 'EADDRINUSE'
-      const denied = error.code === 'EACCES'
-      reject(
-        inUse || denied
-          ? new Problem('failed', `cannot listen on ${host}:${port}: ${inUse ? 'the port is in use' : 'not permitted'}`, {
-              hint: 'Give another one with --port.',
-            })
-          : error,
-      )
+      const reasons: Record<string, string> = {
+        EADDRINUSE: 'the port is in use',
+        EACCES: 'not permitted',
+        EADDRNOTAVAIL: 'this machine has no such address',
+        ENOTFOUND: 'this machine has no such address',
+      }
+      const reason = reasons[error.code ?? '']
+      const at = `${host}:${port}`
+      reject(reason ? new Problem('failed', `cannot listen on ${at}: ${reason}`, { hint: 'Give another --port or --host.' }) : error)
     })
-    server.once('listening', () => {
+    server.listen(port, host, () => {
       resolve({
         port: (server.address() as AddressInfo).port,
         stop: (grace = 10_000) =>
@@ -48,4 +49,44 @@ export function listen(
       })
     })
   })
+}
+
+async function answer(handle: Handle, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const head = request.method === 'HEAD'
+  const { headers } = request
+  const { status, headers: named, body } = await handle({
+    method: head ? 'GET' : (request.method ?? 'GET'),
+    url: `http://${headers.host ?? 'localhost'}${request.url}`,
+    headers: {
+      get(name) {
+        const value = headers[name.toLowerCase()]
+        return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value
+      },
+    },
+    body: request,
+  })
+  if (response.destroyed) {
+    if (body !== null && typeof body !== 'string') await body[Symbol.asyncIterator]().return?.()
+    return
+  }
+  if (body === null || typeof body === 'string') {
+    // What is left of a body nobody read would be taken for the next request.
+    if (!request.complete) named.connection = 'close'
+    if (body !== null) named['content-length'] = String(Buffer.byteLength(body))
+    response.writeHead(status, named)
+    response.end(head || body === null ? undefined : body)
+    return
+  }
+  response.writeHead(status, named)
+  if (head) {
+    await body[Symbol.asyncIterator]().return?.()
+    response.end()
+    return
+  }
+  const gone = once(response, 'close')
+  for await (const chunk of body) {
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone])
+    if (response.destroyed) return
+  }
+  response.end()
 }

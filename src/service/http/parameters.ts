@@ -1,6 +1,7 @@
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { Problem } from '../../contract/errors.ts'
 import { prefixed, prefixes } from '../../contract/headers.ts'
+import type { Incoming } from './message.ts'
 
 /** Texts of a query as the types its schema names; 400 with the name for one that is not of its type. */
 export function readQuery(
@@ -23,7 +24,7 @@ export function readQuery(
 /** Headers of the service's own under any of their prefixes. */
 export function readHeaders(
   schemas: Record<string, Schema> | undefined,
-  headers: Headers,
+  headers: Incoming['headers'],
 ): Record<string, string | number | boolean | undefined> {
   const values: Record<string, string | number | boolean | undefined> = {}
   for (const [name, schema] of Object.entries(schemas ?? {})) {

@@ -1,0 +1,48 @@
+/** Raw HTTP over a few connections: a generator that costs the server's machine as little as can be. */
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+
+export interface Load {
+  acks: number
+  seconds: number
+  failures: number
+}
+
+/** Sends POSTs of `body` to `path` on `connections` connections, one after the other on each, for `seconds`. */
+export function post(url: string, path: string, authorization: string, body: () => string, connections: number, seconds: number): Promise<Load> {
+  const { hostname, port } = new URL(url)
+  const started = performance.now()
+  const end = started + seconds * 1000
+  let acks = 0
+  let failures = 0
+  const one = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(Number(port), hostname)
+      socket.setNoDelay(true)
+      const send = (): void => {
+        const text = body()
+        socket.write(
+          `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nIdempotency-Key: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+        )
+      }
+      let pending = ''
+      socket.on('connect', send)
+      socket.on('data', (chunk) => {
+        pending += chunk.toString('latin1')
+        const head = pending.indexOf('\r\n\r\n')
+        if (head < 0) return
+        const chunked = /transfer-encoding: chunked/i.test(pending.slice(0, head))
+        const length = /content-length: (\d+)/i.exec(pending.slice(0, head))
+        const whole = chunked ? pending.endsWith('0\r\n\r\n') : pending.length >= head + 4 + Number(length?.[1] ?? 0)
+        if (!whole) return
+        if (pending.startsWith('HTTP/1.1 201')) acks++
+        else failures++
+        pending = ''
+        if (performance.now() < end) send()
+        else socket.end()
+      })
+      socket.on('close', () => resolve())
+      socket.on('error', reject)
+    })
+  return Promise.all(Array.from({ length: connections }, one)).then(() => ({ acks, failures, seconds: (performance.now() - started) / 1000 }))
+}
