@@ -88,11 +88,13 @@ export class AppendQueue {
 
   private async drain(scope: string): Promise<void> {
     this.running.add(scope)
-    // What arrives in this turn of the event loop goes into one commit.
-    await new Promise(setImmediate)
     for (let list = this.waiting.get(scope); list?.length; list = this.waiting.get(scope)) {
-      const group = list.splice(0, GROUP)
-      await this.commit(group)
+      // As long as more arrive in each turn of the event loop, they go into the same commit.
+      for (let before = 0; before < list.length && list.length < GROUP; ) {
+        before = list.length
+        await new Promise(setImmediate)
+      }
+      await this.commit(list.splice(0, GROUP))
     }
     this.waiting.delete(scope)
     this.running.delete(scope)

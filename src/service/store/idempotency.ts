@@ -63,7 +63,7 @@ export class IdempotencyWriter extends IdempotencyReader {
       .insertInto('idempotency')
       .values(rows)
       .onConflict((conflict) =>
-        conflict.columns(['owner', 'caller', 'key']).doUpdateSet(({ ref }) => ({
+        conflict.columns(['owner', 'key', 'caller']).doUpdateSet(({ ref }) => ({
           operation: ref('excluded.operation'),
           fingerprint: ref('excluded.fingerprint'),
           result: ref('excluded.result'),

@@ -119,6 +119,6 @@ export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
     .addColumn('fingerprint', text, (c) => c.notNull())
     .addColumn('result', text, (c) => c.notNull())
     .addColumn('created_at', int, (c) => c.notNull())
-    .addPrimaryKeyConstraint('idempotency_pk', ['owner', 'caller', 'key'])
+    .addPrimaryKeyConstraint('idempotency_pk', ['owner', 'key', 'caller'])
     .execute()
 }
