@@ -32,7 +32,7 @@ export class Context {
   connect(): Promise<Connection> {
     this.connection ??= this.settings().then((settings) =>
       connect(settings, this.environment, (problem, wait) =>
-        this.messages.note(`${problem.message}; trying again in ${wait / 1000} s`),
+        this.messages.aside(`${problem.message}; trying again in ${wait / 1000} s`),
       ),
     )
     return this.connection

@@ -146,7 +146,7 @@ export class Client {
       UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
       UND_ERR_BODY_TIMEOUT: 'it stopped answering',
     }
-    const reason = reasons[cause.code ?? ''] ?? cause.message
+    const reason = reasons[cause.code ?? ''] ?? cause.message ?? 'the request failed'
     return new Problem('unreachable', `no answer from ${this.url}: ${reason}`, {
       hint: 'Check that the server runs and the address is right (gridline config list).',
     })

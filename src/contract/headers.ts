@@ -22,7 +22,7 @@ export const uploadHeaders = {
   ),
   Delimiter: s.optional(s.string({ description: 'One character, or tab, comma, semicolon, pipe, space; found out if not given.' })),
   Encoding: s.optional(s.string({ description: 'An encoding of the WHATWG standard; found out if not given.' })),
-  Header: s.optional(s.boolean({ description: 'false: the first row is data.' })),
+  Header: s.optional(s.boolean({ description: 'true: the first row is names; false: it is data; found out if not given.' })),
   Columns: s.optional(
     s.string({ description: 'Types of columns as a JSON object in percent-encoding: {"zip": "text"}; number, text or boolean.' }),
   ),

@@ -132,8 +132,10 @@ function guessEncoding(head: Buffer, name: string): string {
   const zeros = [0, 0]
   for (let i = 0; i < head.length; i++) if (head[i] === 0) zeros[i & 1]++
   const half = head.length / 2
-  if (zeros[1] > half * 0.6 && zeros[0] < half * 0.1) return 'utf-16le'
-  if (zeros[0] > half * 0.6 && zeros[1] < half * 0.1) return 'utf-16be'
+  for (const [encoding, high] of [['utf-16le', 1], ['utf-16be', 0]] as const) {
+    const mostly = zeros[high] > half * 0.6 && zeros[1 - high] < half * 0.1
+    if (mostly && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(new TextDecoder(encoding).decode(head))) return encoding
+  }
   throw binary(head, 0, 1, name)
 }
 

@@ -31,7 +31,7 @@ export type GivenType = (typeof givenTypes)[number]
 export interface DelimitedOptions {
   delimiter?: string
   encoding?: string
-  /** false: the first row is data, and columns are called column_1, column_2 … */
+  /** true: the first row is names; false: it is data, and columns are called column_1, column_2 … */
   header?: boolean
   /** Types by column name. */
   types?: ReadonlyMap<string, GivenType>

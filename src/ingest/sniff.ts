@@ -50,8 +50,8 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
       `${skipped === 1 ? 'line 1 was' : `lines 1 to ${skipped} were`} passed over as standing above the table: ${excerpt(best.rows[0].join(best.style.delimiter))}`,
     )
   }
-  const headerRows = options.header === false ? 0 : countHeaderRows(table)
-  if (headerRows === 0 && options.header !== false) {
+  const headerRows = options.header === undefined ? countHeaderRows(table) : Number(options.header)
+  if (headerRows === 0 && options.header === undefined) {
     warnings.say(`no header seen in line ${preamble + 1}; columns are named column_1 and so on`)
   }
   if (headerRows === 2) {

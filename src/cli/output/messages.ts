@@ -19,6 +19,11 @@ export class Messages {
     if (!this.quiet) this.line(text)
   }
 
+  /** For somebody who watches: nothing a script would want in its log. */
+  aside(text: string): void {
+    if (!this.quiet && this.terminal) this.line(text)
+  }
+
   /** What was assumed or may be wrong. */
   warning(text: string): void {
     if (!this.quiet) this.line(`${this.paint('33', 'warning:')} ${text}`)
