@@ -1,0 +1,197 @@
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ended, gridline, serve, start } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder()
+const home = (name: string): string => {
+  const path = join(folder.path, name)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+const file = (name: string, content: string): string => {
+  const path = join(folder.path, name)
+  writeFileSync(path, content)
+  return path
+}
+const rows = (count: number): string => `n,text\n${Array.from({ length: count }, (_, k) => `${k},some text of row ${k}\n`).join('')}`
+afterAll(folder.remove)
+
+async function newUser(serverHome: string, name: string): Promise<string> {
+  const { stdout } = await gridline(['admin', 'create-user', name, '--json'], { home: serverHome })
+  const made = JSON.parse(stdout)
+  expect(made).toMatchObject({ username: name, api_key: expect.any(String) })
+  return made.api_key
+}
+
+describe('a server', () => {
+  const serverHome = home('server')
+  let server: Awaited<ReturnType<typeof serve>>
+  const keys: Record<string, string> = {}
+  beforeAll(async () => {
+    server = await serve([], { home: serverHome })
+    for (const name of ['alice', 'bob']) keys[name] = await newUser(serverHome, name)
+  })
+  afterAll(() => server.stop())
+  const as = (name: string) => ({ GRIDLINE_URL: server.url, GRIDLINE_USER: name, GRIDLINE_API_KEY: keys[name] })
+
+  it('log in once, then everything goes there', async () => {
+    const alice = home('alice')
+    const login = await gridline(['login', server.url, '--user', 'alice'], { home: alice, stdin: `${keys.alice}\n` })
+    expect([login.code, login.stdout, login.stderr]).toEqual([0, `alice\t${server.url}\tdefault\n`, `Logged in to ${server.url} as alice.\n`])
+    expect(statSync(join(alice, 'config.json')).mode & 0o777).toBe(0o600)
+    const csv = file('served.csv', rows(3))
+    const up = await gridline(['upload', csv, '--json'], { home: alice })
+    expect(up.code, up.stderr).toBe(0)
+    expect(JSON.parse(up.stdout)).toMatchObject({ owner: 'alice', filename: 'served', row_count: 3, web_url: `${server.url}/~alice/0/` })
+    expect((await gridline(['append', 'served', '--row', '3,x', '--json', 'row_count'], { home: alice })).stdout).toBe('{"row_count":4}\n')
+    expect((await gridline(['cat', 'served', '--head', '1'], { home: alice })).stdout).toBe('n,text\n0,some text of row 0\n')
+    expect((await gridline(['whoami'], { home: alice })).stdout).toBe(`alice\t${server.url}\tdefault\n`)
+    expect((await gridline(['config', 'get', 'api_key'], { home: alice })).stdout).not.toContain(keys.alice)
+    expect(existsSync(join(alice, 'gridline.db'))).toBe(false)
+    expect((await gridline(['logout'], { home: alice })).code).toBe(0)
+    expect((await gridline(['ls'], { home: alice })).stdout).toBe('')
+  })
+
+  it('a wrong key is exit 4, a private grid of somebody else exit 3', async () => {
+    const wrong = await gridline(['ls'], { home: home('w'), env: { ...as('alice'), GRIDLINE_API_KEY: 'wrong' } })
+    expect([wrong.code, wrong.stdout, wrong.stderr]).toEqual([4, '', expect.stringMatching(/^error: wrong username or API key/)])
+    const refused = await gridline(['login', server.url, '--user', 'alice'], { home: home('w'), stdin: 'wrong' })
+    expect(refused.code).toBe(4)
+    await gridline(['upload', file('mine.csv', rows(1)), '--json'], { home: home('w'), env: as('alice') })
+    const found = JSON.parse((await gridline(['lookup', 'mine', '--json'], { home: home('w'), env: as('alice') })).stdout)
+    const hidden = await gridline(['cat', found.fid], { home: home('w'), env: as('bob') })
+    const absent = await gridline(['cat', 'alice:12345'], { home: home('w'), env: as('bob') })
+    expect([hidden.code, hidden.stderr]).toEqual([3, absent.stderr])
+  })
+
+  it('a connection cut in the middle of an upload: sent again, applied once', async () => {
+    const { proxy, url, cuts } = await cuttingProxy(server.url, 300_000)
+    const csv = file('cut.csv', rows(40_000))
+    const up = await gridline(['upload', csv, '--json', 'row_count'], { home: home('c'), env: { ...as('alice'), GRIDLINE_URL: url } })
+    expect([up.code, up.stdout, up.stderr]).toEqual([0, '{"row_count":40000}\n', ''])
+    expect(cuts()).toBe(1)
+    proxy.close()
+    const names = (await gridline(['ls', '--json', 'filename'], { home: home('c'), env: as('alice') })).stdout
+    expect(JSON.parse(names).filter(({ filename }: { filename: string }) => filename.startsWith('cut'))).toHaveLength(1)
+  })
+
+  it('a server that is down or does not answer is exit 9', async () => {
+    const down = await gridline(['ls'], { home: home('d'), env: { ...as('alice'), GRIDLINE_URL: 'http://127.0.0.1:59998' } })
+    expect([down.code, down.stderr]).toEqual([9, 'error: no answer from http://127.0.0.1:59998: the connection was refused. Check that the server runs and the address is right (gridline config list).\n'])
+    const silent = createServer(() => {})
+    const port = await listening(silent)
+    const slow = await gridline(['ls'], { home: home('d'), env: { ...as('alice'), GRIDLINE_URL: `http://127.0.0.1:${port}`, GRIDLINE_TIMEOUT_MS: '50' } })
+    expect([slow.code, slow.stderr]).toEqual([9, expect.stringMatching(/^error: no answer from .*: it did not answer in time/)])
+    silent.close()
+  })
+
+  it('a port in use is said so', async () => {
+    const again = await gridline(['serve', '--port', new URL(server.url).port], { home: serverHome })
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/the port is in use/)])
+  })
+})
+
+describe('interruption', () => {
+  it('Ctrl-C in an upload: exit 130, nothing half-visible', async () => {
+    const place = home('interrupted')
+    // A pipe that stays open: the upload is under way for as long as it takes.
+    const child = start(['upload', '-', '--name', 'half'], { home: place })
+    child.stdin!.write(rows(30_000))
+    const database = join(place, 'gridline.db')
+    while (!existsSync(`${database}-wal`) || statSync(`${database}-wal`).size < 100_000) {
+      child.stdin!.write(rows(3000).slice(7))
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    const closed = new Promise<number | null>((resolve) => child.on('close', resolve))
+    let stderr = ''
+    child.stderr!.on('data', (chunk) => {
+      stderr += chunk
+    })
+    child.stdin!.on('error', () => {})
+    child.kill('SIGINT')
+    expect([await closed, stderr]).toEqual([130, 'interrupted\n'])
+    expect((await gridline(['ls', '--all'], { home: place })).stdout).toBe('')
+  })
+
+  it('a reader that leaves is no error', async () => {
+    const place = home('left')
+    await gridline(['upload', file('long.csv', rows(200_000)), '-q'], { home: place })
+    const child = start(['cat', 'long'], { home: place })
+    child.stdout!.once('data', () => child.stdout!.destroy())
+    const code = await new Promise((resolve) => child.on('exit', resolve))
+    expect(code).toBe(0)
+  })
+})
+
+describe('two processes on one database', () => {
+  it('write at once and lose nothing', async () => {
+    const place = home('shared')
+    await gridline(['upload', file('shared.csv', 'who,n\nx,0\n')], { home: place })
+    const run = async (who: string): Promise<number[]> => {
+      const codes: number[] = []
+      for (let n = 0; n < 6; n++) codes.push((await gridline(['append', 'shared', '--row', `${who},${n}`], { home: place })).code!)
+      return codes
+    }
+    const uploads = gridline(['upload', file('other.csv', rows(100_000)), '-q'], { home: place })
+    const codes = (await Promise.all([run('a'), run('b')])).flat()
+    expect(codes).toEqual(Array(12).fill(0))
+    expect((await uploads).code).toBe(0)
+    const lines = (await gridline(['cat', 'shared'], { home: place })).stdout.trim().split('\n')
+    expect(lines).toHaveLength(14)
+    expect(new Set(lines).size).toBe(14)
+  })
+
+  it('the server and the command line, too: what was made embedded is at its link', async () => {
+    const place = home('both')
+    await gridline(['upload', file('both.csv', rows(2)), '--public', '-q'], { home: place })
+    const server = await serve([], { home: place })
+    const { fid } = JSON.parse((await gridline(['lookup', 'both', '--json'], { home: place })).stdout)
+    const answer = await fetch(`${server.url}/v2/grids/${fid}/content`)
+    expect(((await answer.json()) as { cols: { n: { data: number[] } } }).cols.n.data).toEqual([0, 1])
+    expect(await server.stop()).toBe(0)
+  })
+})
+
+describe('progress', () => {
+  it('plain lines where there is no terminal, nothing with --quiet', async () => {
+    const place = home('progress')
+    const slowly = async (args: string[]) => {
+      const child = start(args, { home: place })
+      const done = ended(child, rows(10))
+      return (await done).stderr
+    }
+    expect(await slowly(['upload', '-', '--name', 'p1', '-q'])).toBe('')
+  })
+})
+
+/** Passes bytes on to a server, but cuts the first connection after so many. */
+async function cuttingProxy(target: string, after: number): Promise<{ proxy: Server; url: string; cuts: () => number }> {
+  let cuts = 0
+  const { hostname, port } = new URL(target)
+  const proxy = createServer((socket: Socket) => {
+    const onward = connect(Number(port), hostname)
+    let seen = 0
+    const cut = cuts === 0
+    socket.on('data', (chunk) => {
+      seen += chunk.length
+      if (cut && seen > after) {
+        cuts++
+        socket.destroy()
+        onward.destroy()
+      } else onward.write(chunk)
+    })
+    onward.on('data', (chunk) => socket.write(chunk))
+    for (const [one, other] of [[socket, onward], [onward, socket]] as const) {
+      one.on('error', () => {})
+      one.on('close', () => other.destroy())
+    }
+  })
+  return { proxy, url: `http://127.0.0.1:${await listening(proxy)}`, cuts: () => cuts }
+}
+
+function listening(server: Server): Promise<number> {
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)))
+}

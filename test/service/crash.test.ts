@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createKey, createService, createUser, openStore } from '../../src/service/index.ts'
+import { gridline, serve } from '../support/cli.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
+
+const folder = temporaryFolder()
+afterAll(folder.remove)
+
+const ROUNDS = 50
+
+describe('kill -9 (design 4, promises 1 and 2)', () => {
+  it(`${ROUNDS} rounds in the middle of appends and uploads: every acked row is there once, no upload by half`, async () => {
+    const home = join(folder.path, 'killed')
+    const { stdout } = await gridline(['admin', 'create-user', 'alice', '--json'], { home })
+    const authorization = `Basic ${Buffer.from(`alice:${JSON.parse(stdout).api_key}`).toString('base64')}`
+    const acked = new Set<number>()
+    /** Rows sent without an answer, with the keys they were sent with: sent again after the restart. */
+    let unanswered: { row: number; key: string }[] = []
+    let next = 0
+    let uploads = 0
+    const uploaded: string[] = []
+    const csv = `n,t\n${Array.from({ length: 20_000 }, (_, k) => `${k},text ${k}\n`).join('')}`
+
+    for (let round = 0; round < ROUNDS; round++) {
+      const { url, child } = await serve(['-q', '--database', `sqlite:${join(home, 'gridline.db')}`], { home })
+      const ask = (method: string, path: string, body?: string, more: Record<string, string> = {}) =>
+        fetch(url + path, { method, body, headers: { authorization, 'content-type': 'application/json', ...more } })
+      if (round === 0) await ask('POST', '/v2/grids', JSON.stringify({ filename: 'rows', data: { cols: { n: { data: [] } } } }))
+      const append = async (row: number, key: string): Promise<boolean> => {
+        try {
+          const answer = await ask('POST', '/v2/grids/alice:0/row', `{"rows":[[${row}]]}`, { 'idempotency-key': key })
+          await answer.text()
+          if (answer.status !== 201) return false
+          acked.add(row)
+          return true
+        } catch {
+          return false
+        }
+      }
+      for (const { row, key } of unanswered) expect(await append(row, key)).toBe(true)
+      unanswered = []
+      let running = true
+      const writer = async (): Promise<void> => {
+        while (running) {
+          const one = { row: next++, key: randomUUID() }
+          if (!(await append(one.row, one.key))) unanswered.push(one)
+        }
+      }
+      const name = `u${uploads++}`
+      const upload = ask('POST', '/v2/grids/upload', csv, { 'content-type': 'text/csv', 'x-file-name': `${name}.csv` })
+        .then(async (answer) => {
+          await answer.text()
+          if (answer.status === 201) uploaded.push(name)
+        })
+        .catch(() => {})
+      const writers = Array.from({ length: 6 }, writer)
+      await new Promise((resolve) => setTimeout(resolve, 15 + ((round * 37) % 110)))
+      child.kill('SIGKILL')
+      running = false
+      await Promise.all([...writers, upload])
+    }
+
+    const service = new TestService(await createService({ database: `sqlite:${join(home, 'gridline.db')}`, url: URL_OF_TESTS }))
+    service.keys.set('alice', (await createKey(service.service.store, 'alice')).api_key)
+    const rows: number[] = (await service.ask('alice', 'GET', '/v2/grids/alice:0/content')).json.cols.n.data
+    expect(new Set(rows).size).toBe(rows.length)
+    expect([...acked].filter((row) => !rows.includes(row))).toEqual([])
+    expect(acked.size).toBeGreaterThan(ROUNDS)
+    const listed = (await service.ask('alice', 'GET', '/v2/folders/home?page_size=1000')).json.children.results
+    const names: string[] = listed.map(({ filename }: { filename: string }) => filename).filter((name: string) => name !== 'rows')
+    expect(uploaded.filter((name) => !names.includes(name))).toEqual([])
+    for (const { fid, filename } of listed) {
+      if (filename === 'rows') continue
+      const { cols } = (await service.ask('alice', 'GET', `/v2/grids/${fid}/content`)).json
+      expect([cols.n.data.length, cols.t.data[19_999]]).toEqual([20_000, 'text 19999'])
+    }
+    await service.service.close()
+  }, 240_000)
+})
+
+describe('a full disk', () => {
+  it('is 507, changes nothing, and reads go on', async () => {
+    const database = `sqlite:${join(folder.path, 'full.db')}`
+    const store = await openStore({ database })
+    const { api_key } = await createUser(store, 'alice')
+    await store.close()
+    const service = new TestService(await createService({ database, url: URL_OF_TESTS, maxPages: 90 }))
+    service.keys.set('alice', api_key)
+    const grid = await service.grid('alice', 'small', { a: [1, 2, 3] })
+    const noise = Array.from({ length: 100_000 }, (_, k) => Math.sin(k))
+    const answer = await service.ask('alice', 'POST', '/v2/grids', { json: { filename: 'large', data: { cols: { a: { data: noise } } } } })
+    expect([answer.status, answer.json.errors[0].code]).toEqual([507, 'disk_full'])
+    const csv = `a,b\n${noise.map((x) => `${x},x\n`).join('')}`
+    const upload = await service.ask('alice', 'POST', '/v2/grids/upload', { body: csv, headers: { 'x-file-name': 'large.csv' } })
+    expect(upload.status).toBe(507)
+    expect((await service.ask('alice', 'GET', `/v2/grids/${grid.fid}/content`)).json.cols.a.data).toEqual([1, 2, 3])
+    expect((await service.ask('alice', 'GET', '/v2/folders/home')).json.children.results).toHaveLength(1)
+    await service.service.close()
+  })
+})
