@@ -15,6 +15,8 @@ await build({
   legalComments: 'linked',
   // Binaries, and what CommonJS packages look up at run time.
   external: ['@photostructure/sqlite', 'pg', 'pg-native', 'jq-wasm', 'conf', '@fastify/busboy'],
-  banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
   logLevel: 'warning',
 })

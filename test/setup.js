@@ -1,15 +1,22 @@
 // Installs what package-lock.json says, if that has not been done for this very file, and builds.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const stamp = `${root}node_modules/.gridline-setup`
-const wanted = createHash('sha256').update(readFileSync(`${root}package-lock.json`)).update(process.version).digest('hex')
+const wanted = createHash('sha256')
+  .update(readFileSync(`${root}package-lock.json`))
+  .update(process.version)
+  .digest('hex')
 
 function run(command, args) {
-  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  })
   if (status !== 0) process.exit(status ?? 1)
 }
 

@@ -13,9 +13,17 @@ export const commands: readonly Entry[] = [
   { name: 'login', summary: 'Log in to a server', load: () => import('./commands/login.ts') },
   { name: 'logout', summary: 'Forget the key of a server', load: () => import('./commands/logout.ts') },
   { name: 'whoami', summary: 'Show who you are, and where', load: () => import('./commands/whoami.ts') },
-  { name: 'profile', summary: 'List, choose and remove profiles', load: () => import('./commands/profile.ts') },
+  {
+    name: 'profile',
+    summary: 'List, choose and remove profiles',
+    load: () => import('./commands/profile.ts'),
+  },
   { name: 'config', summary: 'Show and change settings', load: () => import('./commands/config.ts') },
   { name: 'serve', summary: 'Run the service', load: () => import('./commands/serve.ts') },
   { name: 'admin', summary: 'Make users and keys on a server', load: () => import('./commands/admin.ts') },
-  { name: 'completion', summary: 'Print a completion script for a shell', load: () => import('./commands/completion.ts') },
+  {
+    name: 'completion',
+    summary: 'Print a completion script for a shell',
+    load: () => import('./commands/completion.ts'),
+  },
 ]

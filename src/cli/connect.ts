@@ -1,5 +1,5 @@
-import { Problem } from '../contract/errors.ts'
 import { Client } from '../client/index.ts'
+import { Problem } from '../contract/errors.ts'
 import { embeddedFetch } from './embedded.ts'
 import { checkUrl, databaseUrl, loginName, type Setting, type SettingName } from './settings.ts'
 
@@ -22,15 +22,30 @@ export async function connect(
   const { url, user, api_key } = settings
   if (url.value) {
     if (!/^https?:\/\//i.test(url.value)) {
-      throw new Problem('usage', `not an address: ${url.value} (${url.source})`, { hint: 'Give one like https://charts.example.com' })
+      throw new Problem('usage', `not an address: ${url.value} (${url.source})`, {
+        hint: 'Give one like https://charts.example.com',
+      })
     }
     const server = checkUrl(url.value)
     const { remoteFetch } = await import('./remote.ts')
     const { fetch, close } = remoteFetch()
-    return { client: new Client({ fetch, url: server, user: user.value, apiKey: api_key.value, onRetry }), server, close }
+    return {
+      client: new Client({ fetch, url: server, user: user.value, apiKey: api_key.value, onRetry }),
+      server,
+      close,
+    }
   }
   // The one place that knows the service: everything else goes through its fetch.
   const { createService } = await import('../service/index.ts')
-  const service = await createService({ database: databaseUrl(environment), url: EMBEDDED_URL, actingAs: loginName(), environment })
-  return { client: new Client({ fetch: embeddedFetch(service), url: EMBEDDED_URL }), server: undefined, close: () => service.close() }
+  const service = await createService({
+    database: databaseUrl(environment),
+    url: EMBEDDED_URL,
+    actingAs: loginName(),
+    environment,
+  })
+  return {
+    client: new Client({ fetch: embeddedFetch(service), url: EMBEDDED_URL }),
+    server: undefined,
+    close: () => service.close(),
+  }
 }

@@ -1,7 +1,14 @@
 import type { Client } from '../client/index.ts'
 import { type Connection, connect } from './connect.ts'
 import { Messages } from './output/messages.ts'
-import { ConfigStore, type ConfigFile, places, resolveSettings, type Setting, type SettingName } from './settings.ts'
+import {
+  type ConfigFile,
+  ConfigStore,
+  places,
+  resolveSettings,
+  type Setting,
+  type SettingName,
+} from './settings.ts'
 
 export interface GlobalFlags {
   json?: string | true
@@ -21,7 +28,11 @@ export class Context {
     readonly flags: GlobalFlags,
   ) {
     this.config = new ConfigStore(places(environment).config)
-    this.messages = new Messages(flags.quiet === true, flags.json !== undefined || flags.jq !== undefined, environment)
+    this.messages = new Messages(
+      flags.quiet === true,
+      flags.json !== undefined || flags.jq !== undefined,
+      environment,
+    )
   }
 
   async settings(): Promise<Record<SettingName, Setting>> {

@@ -8,7 +8,12 @@ export function embeddedFetch(service: RunningService): Fetch {
       method,
       url,
       headers: { get: (name) => headers[name.toLowerCase()] ?? null },
-      body: body === undefined ? null : typeof body === 'string' || body instanceof Uint8Array ? once(body) : body,
+      body:
+        body === undefined
+          ? null
+          : typeof body === 'string' || body instanceof Uint8Array
+            ? once(body)
+            : body,
     })
     return answered(reply)
   }

@@ -16,12 +16,15 @@ export interface Input {
 
 /** Opens FILE, or standard input for `-`; Problem for what cannot be read, before anything is sent. */
 export async function openInput(file: string): Promise<Input> {
-  if (file === '-') return { name: 'standard input', size: undefined, repeatable: false, open: () => process.stdin }
+  if (file === '-')
+    return { name: 'standard input', size: undefined, repeatable: false, open: () => process.stdin }
   let size: number | undefined
   try {
     const stats = statSync(file)
     if (stats.isDirectory()) {
-      throw new Problem('usage', `${file} is a directory`, { hint: `Give files: gridline upload ${file.replace(/\/$/, '')}/*.csv` })
+      throw new Problem('usage', `${file} is a directory`, {
+        hint: `Give files: gridline upload ${file.replace(/\/$/, '')}/*.csv`,
+      })
     }
     if (stats.isFile()) size = stats.size
   } catch (error) {
@@ -44,13 +47,20 @@ export async function openInput(file: string): Promise<Input> {
 function readProblem(file: string, error: unknown): Problem {
   if (error instanceof Problem) return error
   const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT' || code === 'ENOTDIR') return new Problem('no_such_file', `no such file: ${file}`, { hint: 'Check the name.' })
-  if (code === 'EACCES' || code === 'EPERM') return new Problem('failed', `${file} may not be read`, { hint: 'Check its permissions.' })
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return new Problem('no_such_file', `no such file: ${file}`, { hint: 'Check the name.' })
+  if (code === 'EACCES' || code === 'EPERM')
+    return new Problem('failed', `${file} may not be read`, { hint: 'Check its permissions.' })
   return new Problem('failed', `${file}: ${message}`)
 }
 
 /** An input as the body of a request; `count` is told of the bytes as they go, `again` of a new start. */
-export function bodyOf(input: Input, type: string, count: (bytes: number) => void, again: () => void): BodySource {
+export function bodyOf(
+  input: Input,
+  type: string,
+  count: (bytes: number) => void,
+  again: () => void,
+): BodySource {
   let opened = false
   return {
     type,

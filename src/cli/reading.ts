@@ -1,13 +1,20 @@
 import { Problem } from '../contract/errors.ts'
-import { type DelimitedOptions, givenDelimiter, type GivenType, givenTypes } from '../ingest/index.ts'
+import { type DelimitedOptions, type GivenType, givenDelimiter, givenTypes } from '../ingest/index.ts'
 import type { Option } from './command.ts'
 
 /** Options that say how a text is to be read, the same for upload and append. */
 export const readingOptions: readonly Option[] = [
-  { flags: '--delimiter <character>', description: 'character between cells, or tab, comma, semicolon, pipe, space; found out if not given' },
+  {
+    flags: '--delimiter <character>',
+    description: 'character between cells, or tab, comma, semicolon, pipe, space; found out if not given',
+  },
   { flags: '--encoding <name>', description: 'utf-8, utf-16le, windows-1252 …; found out if not given' },
   { flags: '--no-header', description: 'the first line is data' },
-  { flags: '--column <name:type>', description: 'a column is number, text or boolean; may be repeated', repeatable: true },
+  {
+    flags: '--column <name:type>',
+    description: 'a column is number, text or boolean; may be repeated',
+    repeatable: true,
+  },
   { flags: '--null <text>', description: 'text that stands for a missing value, as NA' },
 ]
 
@@ -26,7 +33,9 @@ function columnTypes(columns: readonly string[] | undefined): Map<string, GivenT
       const at = given.lastIndexOf(':')
       const type = given.slice(at + 1) as GivenType
       if (at > 0 && givenTypes.includes(type)) return [given.slice(0, at), type]
-      throw new Problem('usage', `--column ${given}: must be NAME:TYPE`, { hint: `Types are ${givenTypes.join(', ')}.` })
+      throw new Problem('usage', `--column ${given}: must be NAME:TYPE`, {
+        hint: `Types are ${givenTypes.join(', ')}.`,
+      })
     }),
   )
 }
@@ -46,7 +55,9 @@ export function readingOptionsOf(options: Record<string, unknown>, source: strin
 }
 
 /** For reading by the service. */
-export function readingHeaders(options: Record<string, unknown>): Record<string, string | boolean | undefined> {
+export function readingHeaders(
+  options: Record<string, unknown>,
+): Record<string, string | boolean | undefined> {
   const { delimiter, encoding, header, column, null: nullText } = options as Given
   const types = columnTypes(column)
   return {

@@ -16,7 +16,8 @@ export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
   const proxied = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => process.env[name])
   const dispatcher = proxied ? new EnvHttpProxyAgent(options) : new Agent(options)
   return {
-    fetch: (url, sent) => undiciFetch(url, { ...sent, duplex: 'half', dispatcher }) as unknown as ReturnType<Fetch>,
+    fetch: (url, sent) =>
+      undiciFetch(url, { ...sent, duplex: 'half', dispatcher }) as unknown as ReturnType<Fetch>,
     close: () => dispatcher.destroy(),
   }
 }

@@ -20,10 +20,16 @@ export async function run(argv: string[]): Promise<number> {
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
       .showSuggestionAfterError(true)
-      .addHelpText('after', '\nA FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.\nWithout a server (gridline login, GRIDLINE_URL) everything is kept on this machine.')
+      .addHelpText(
+        'after',
+        '\nA FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.\nWithout a server (gridline login, GRIDLINE_URL) everything is kept on this machine.',
+      )
     const path = await chosen(commands, argv)
     await build(program, commands, path, async (command, args, options) => {
-      const flags: GlobalFlags = { ...options, json: options.json === '' ? true : (options.json as GlobalFlags['json']) }
+      const flags: GlobalFlags = {
+        ...options,
+        json: options.json === '' ? true : (options.json as GlobalFlags['json']),
+      }
       context = new Context(process.env, flags)
       code = await perform(context, command, args, options)
     })
@@ -66,7 +72,12 @@ async function chosen(entries: readonly Entry[], argv: readonly string[]): Promi
 type Act = (command: Command, args: string[], options: Record<string, unknown>) => Promise<void>
 
 /** Names all commands for the help, and fills in those on the path. */
-async function build(parent: Commander, entries: readonly Entry[], path: readonly Entry[], act: Act): Promise<void> {
+async function build(
+  parent: Commander,
+  entries: readonly Entry[],
+  path: readonly Entry[],
+  act: Act,
+): Promise<void> {
   for (const entry of entries) {
     const child = parent.command(entry.name).description(entry.summary).copyInheritedSettings(parent)
     if (entry !== path[0]) continue
@@ -78,23 +89,40 @@ async function build(parent: Commander, entries: readonly Entry[], path: readonl
     const { command } = loaded
     if (command.arguments) child.arguments(command.arguments)
     for (const option of [...(command.options ?? []), ...globalOptions]) await addOption(child, option)
-    if (command.examples) child.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
+    if (command.examples)
+      child.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
     child.action(async (...given: unknown[]) => {
       const options = child.opts()
-      await act(command, given.slice(0, child.registeredArguments.length).flat().filter((arg) => arg !== undefined) as string[], options)
+      await act(
+        command,
+        given
+          .slice(0, child.registeredArguments.length)
+          .flat()
+          .filter((arg) => arg !== undefined) as string[],
+        options,
+      )
     })
   }
 }
 
-async function addOption(command: Commander, { flags, description, choices, repeatable }: Option): Promise<void> {
+async function addOption(
+  command: Commander,
+  { flags, description, choices, repeatable }: Option,
+): Promise<void> {
   const { Option: CommanderOption } = await import('commander')
   const option = new CommanderOption(flags, description)
   if (choices) option.choices(choices)
-  if (repeatable) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
+  if (repeatable)
+    option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
   command.addOption(option)
 }
 
-async function perform(context: Context, command: Command, args: string[], options: Record<string, unknown>): Promise<number> {
+async function perform(
+  context: Context,
+  command: Command,
+  args: string[],
+  options: Record<string, unknown>,
+): Promise<number> {
   const interrupted = onInterrupt(context)
   try {
     const outcome = await Promise.race([command.run(context, args, options), interrupted.happens])
@@ -103,7 +131,12 @@ async function perform(context: Context, command: Command, args: string[], optio
     const some = outcome && 'many' in outcome && outcome.many.length > 0
     if (failures.length === 0 || some) {
       const format = (await context.settings()).format.value
-      await print(outcome, context.flags, format, process.stdout.isTTY === true && !context.environment.NO_COLOR)
+      await print(
+        outcome,
+        context.flags,
+        format,
+        process.stdout.isTTY === true && !context.environment.NO_COLOR,
+      )
     }
     for (const { of, problem } of failures) context.messages.error(problem, of)
     if (failures.length === 0) return 0
@@ -149,7 +182,9 @@ function report(context: Context, error: unknown): number {
   }
   if (context.environment.GRIDLINE_DEBUG) console.error(error)
   const message = error instanceof Error ? error.message : String(error)
-  context.messages.error(new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to see where it happened.' }))
+  context.messages.error(
+    new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to see where it happened.' }),
+  )
   return 1
 }
 
@@ -163,7 +198,9 @@ function quietWhenReaderLeaves(): void {
 
 /** Global flags as far as they must be known before the line is understood: errors are JSON too. */
 function globalsIn(argv: readonly string[]): GlobalFlags {
-  const json = argv.some((word) => word === '--json' || word.startsWith('--json=') || word === '--jq' || word.startsWith('--jq='))
+  const json = argv.some(
+    (word) => word === '--json' || word.startsWith('--json=') || word === '--jq' || word.startsWith('--jq='),
+  )
   return { json: json ? true : undefined, quiet: argv.includes('-q') || argv.includes('--quiet') }
 }
 
@@ -177,7 +214,10 @@ function joinJsonFields(argv: readonly string[], known: ReadonlySet<string>): st
       continue
     }
     const next = argv[k + 1]
-    const fields = next !== undefined && /^[a-z_]+(,[a-z_]+)*$/.test(next) && next.split(',').every((field) => known.has(field))
+    const fields =
+      next !== undefined &&
+      /^[a-z_]+(,[a-z_]+)*$/.test(next) &&
+      next.split(',').every((field) => known.has(field))
     if (fields) k++
     words.push(fields ? `--json=${next}` : '--json')
     // Commander would take the next word for its value.

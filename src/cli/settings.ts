@@ -109,9 +109,15 @@ export class ConfigStore {
   private open(): Promise<{ store: ConfigFile }> {
     this.opened ??= import('conf').then(({ default: Conf }) => {
       try {
-        return new Conf<Record<string, unknown>>({ cwd: this.folder, configName: 'config', configFileMode: 0o600 }) as { store: ConfigFile }
+        return new Conf<Record<string, unknown>>({
+          cwd: this.folder,
+          configName: 'config',
+          configFileMode: 0o600,
+        }) as { store: ConfigFile }
       } catch (error) {
-        throw new Problem('bad_data', `${this.path}: cannot be read: ${(error as Error).message}`, { hint: 'Mend or delete the file.' })
+        throw new Problem('bad_data', `${this.path}: cannot be read: ${(error as Error).message}`, {
+          hint: 'Mend or delete the file.',
+        })
       }
     })
     return this.opened
@@ -126,37 +132,50 @@ export function resolveSettings(
 ): Record<SettingName, Setting> {
   const fromEnvironment = (name: SettingName): Setting | undefined => {
     const variable = environmentVariables[name]
-    return environment[variable] ? { value: environment[variable], source: `environment ${variable}` } : undefined
+    return environment[variable]
+      ? { value: environment[variable], source: `environment ${variable}` }
+      : undefined
   }
   const profile: Setting =
     (flags.profile ? { value: flags.profile, source: '--profile' } : undefined) ??
     fromEnvironment('profile') ??
-    (config.profile ? { value: config.profile, source: 'config file' } : { value: 'default', source: 'default' })
+    (config.profile
+      ? { value: config.profile, source: 'config file' }
+      : { value: 'default', source: 'default' })
   const chosen = config.profiles?.[profile.value!]
   if (!chosen && profile.source !== 'default' && profile.source !== 'config file') {
-    throw new Problem('usage', `no profile is called ${profile.value}`, { hint: 'Make it with: gridline login URL --profile NAME' })
+    throw new Problem('usage', `no profile is called ${profile.value}`, {
+      hint: 'Make it with: gridline login URL --profile NAME',
+    })
   }
   // A key belongs to its server: with another address from the environment, the profile's key stays home.
   const elsewhere = environment.GRIDLINE_URL !== undefined && environment.GRIDLINE_URL !== chosen?.url
   const fromProfile = (name: keyof Profile): Setting | undefined =>
-    chosen?.[name] && !(elsewhere && name !== 'url') ? { value: chosen[name], source: `profile ${profile.value}` } : undefined
+    chosen?.[name] && !(elsewhere && name !== 'url')
+      ? { value: chosen[name], source: `profile ${profile.value}` }
+      : undefined
   const unset: Setting = { value: undefined, source: 'default' }
   return {
     url: fromEnvironment('url') ?? fromProfile('url') ?? unset,
     user: fromEnvironment('user') ?? fromProfile('user') ?? unset,
     api_key: fromEnvironment('api_key') ?? fromProfile('api_key') ?? unset,
-    format: fromEnvironment('format') ?? (config.format ? { value: config.format, source: 'config file' } : unset),
+    format:
+      fromEnvironment('format') ?? (config.format ? { value: config.format, source: 'config file' } : unset),
     profile,
   }
 }
 
 /** `localhost:8080` → `http://localhost:8080`; Problem for what is no address. */
 export function checkUrl(text: string): string {
-  const full = /^https?:\/\//i.test(text) ? text : `${/^(localhost|127\.|\[::1\])/.test(text) ? 'http' : 'https'}://${text}`
+  const full = /^https?:\/\//i.test(text)
+    ? text
+    : `${/^(localhost|127\.|\[::1\])/.test(text) ? 'http' : 'https'}://${text}`
   try {
     const { protocol, host, pathname } = new URL(full)
     return `${protocol}//${host}${pathname}`.replace(/\/+$/, '')
   } catch {
-    throw new Problem('usage', `not an address: ${text}`, { hint: 'Give one like https://charts.example.com' })
+    throw new Problem('usage', `not an address: ${text}`, {
+      hint: 'Give one like https://charts.example.com',
+    })
   }
 }

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { isErrorCode, Problem, type ErrorCode } from '../contract/errors.ts'
+import { type ErrorCode, isErrorCode, Problem } from '../contract/errors.ts'
 import { IDEMPOTENCY_HEADER, prefixes } from '../contract/headers.ts'
-import { fillPath, type Operation, type OperationName, operations, type QueryOf, type ResultOf } from '../contract/operations.ts'
+import {
+  fillPath,
+  type Operation,
+  type OperationName,
+  operations,
+  type QueryOf,
+  type ResultOf,
+} from '../contract/operations.ts'
 
 /** What is sent. Header names are in lower case. */
 export interface Sent {
@@ -97,13 +104,22 @@ export class Client {
     const { user, apiKey } = this.options
     const all: Record<string, string> = { accept: 'application/json' }
     for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value
-    if (apiKey !== undefined) all.authorization = user ? `Basic ${Buffer.from(`${user}:${apiKey}`).toString('base64')}` : `Bearer ${apiKey}`
+    if (apiKey !== undefined)
+      all.authorization = user
+        ? `Basic ${Buffer.from(`${user}:${apiKey}`).toString('base64')}`
+        : `Bearer ${apiKey}`
     if (method !== 'GET') all[IDEMPOTENCY_HEADER.toLowerCase()] ??= randomUUID()
     if (json !== undefined) all['content-type'] = 'application/json'
     if (body) all['content-type'] = body.type
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.once(method, path, all, json === undefined ? body?.open() : JSON.stringify(json), signal)
+        return await this.once(
+          method,
+          path,
+          all,
+          json === undefined ? body?.open() : JSON.stringify(json),
+          signal,
+        )
       } catch (error) {
         if (!(error instanceof Problem) || !RETRIED.has(error.code)) throw error
         if (attempt >= WAITS.length || (body && !body.repeatable) || signal?.aborted) throw error
@@ -171,19 +187,34 @@ async function readJson(response: Answered): Promise<unknown> {
 async function problemOf(response: Answered): Promise<Problem> {
   const text = await response.text().catch(() => '')
   try {
-    const body = JSON.parse(text) as { detail?: string; errors?: { code?: string; message?: string; field?: string; path?: string; hint?: string }[] }
+    const body = JSON.parse(text) as {
+      detail?: string
+      errors?: { code?: string; message?: string; field?: string; path?: string; hint?: string }[]
+    }
     const [first] = body.errors ?? []
     const code = isErrorCode(first?.code) ? first.code : codeFor(response.status)
     return new Problem(code, first?.message ?? body.detail ?? `status ${response.status}`, first)
   } catch {
-    return new Problem(codeFor(response.status), `the server answered ${response.status}: ${text.slice(0, 200).trim() || response.statusText}`)
+    return new Problem(
+      codeFor(response.status),
+      `the server answered ${response.status}: ${text.slice(0, 200).trim() || response.statusText}`,
+    )
   }
 }
 
 function codeFor(status: number): ErrorCode {
   const codes: Record<number, ErrorCode> = {
-    401: 'unauthenticated', 403: 'forbidden', 404: 'not_found', 409: 'conflict', 412: 'version_mismatch', 413: 'too_large',
-    429: 'rate_limited', 502: 'overloaded', 503: 'overloaded', 504: 'overloaded', 507: 'disk_full',
+    401: 'unauthenticated',
+    403: 'forbidden',
+    404: 'not_found',
+    409: 'conflict',
+    412: 'version_mismatch',
+    413: 'too_large',
+    429: 'rate_limited',
+    502: 'overloaded',
+    503: 'overloaded',
+    504: 'overloaded',
+    507: 'disk_full',
   }
   return codes[status] ?? (status >= 500 ? 'internal' : 'invalid_request')
 }

@@ -8,13 +8,20 @@ export async function resolve(client: Client, file: string, filetype?: 'grid' | 
   const fid = parseFid(file) ?? fidFromLink(file)
   if (fid) return formatFid(fid)
   if (/^https?:/i.test(file)) {
-    throw new Problem('usage', `this link names no file: ${file}`, { hint: 'Links look like https://host/~alice/12/' })
+    throw new Problem('usage', `this link names no file: ${file}`, {
+      hint: 'Links look like https://host/~alice/12/',
+    })
   }
   return (await lookup(client, file, filetype)).fid
 }
 
 /** Meta information of the file at a path. */
-export async function lookup(client: Client, path: string, filetype?: 'grid' | 'fold', parent?: number): Promise<FileMeta> {
+export async function lookup(
+  client: Client,
+  path: string,
+  filetype?: 'grid' | 'fold',
+  parent?: number,
+): Promise<FileMeta> {
   const name = filetype === 'grid' ? 'grids.lookup' : filetype === 'fold' ? 'folders.lookup' : 'files.lookup'
   try {
     return await client.call(name, { query: { path, parent } })
@@ -26,7 +33,11 @@ export async function lookup(client: Client, path: string, filetype?: 'grid' | '
 }
 
 /** The same, or undefined where there is none. */
-export async function lookupIfThere(client: Client, path: string, parent?: number): Promise<FileMeta | undefined> {
+export async function lookupIfThere(
+  client: Client,
+  path: string,
+  parent?: number,
+): Promise<FileMeta | undefined> {
   try {
     return await lookup(client, path, undefined, parent)
   } catch (error) {

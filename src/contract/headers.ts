@@ -11,22 +11,43 @@ export type ConflictRule = (typeof conflictRules)[number]
 
 /** Reference section 4.1, "Upload headers"; those from Delimiter on say how a text is to be read. */
 export const uploadHeaders = {
-  'World-Readable': s.optional(s.boolean({ description: 'Whether anyone may read the file; false if not given.' })),
-  Parent: s.optional(s.integer({ description: 'Id of the folder to put the file in; -1 is the home folder.' })),
-  'Parent-Path': s.optional(s.string({ description: 'Path of that folder instead; missing folders are made.' })),
+  'World-Readable': s.optional(
+    s.boolean({ description: 'Whether anyone may read the file; false if not given.' }),
+  ),
+  Parent: s.optional(
+    s.integer({ description: 'Id of the folder to put the file in; -1 is the home folder.' }),
+  ),
+  'Parent-Path': s.optional(
+    s.string({ description: 'Path of that folder instead; missing folders are made.' }),
+  ),
   'On-Conflict': s.optional(
     s.oneOf(conflictRules, {
       description:
         'What to do if the name is taken: `fail` (409), `rename` (`sales (1)`, the default), `replace` (fid and link stay, and uids of columns whose names stay), `append` (rows matched to columns by name).',
     }),
   ),
-  Delimiter: s.optional(s.string({ description: 'One character, or tab, comma, semicolon, pipe, space; found out if not given.' })),
-  Encoding: s.optional(s.string({ description: 'An encoding of the WHATWG standard; found out if not given.' })),
-  Header: s.optional(s.boolean({ description: 'true: the first row is names; false: it is data; found out if not given.' })),
-  Columns: s.optional(
-    s.string({ description: 'Types of columns as a JSON object in percent-encoding: {"zip": "text"}; number, text or boolean.' }),
+  Delimiter: s.optional(
+    s.string({
+      description: 'One character, or tab, comma, semicolon, pipe, space; found out if not given.',
+    }),
   ),
-  'Null-Text': s.optional(s.string({ description: 'Text that stands for a missing value, percent-encoded; the empty cell always does.' })),
+  Encoding: s.optional(
+    s.string({ description: 'An encoding of the WHATWG standard; found out if not given.' }),
+  ),
+  Header: s.optional(
+    s.boolean({ description: 'true: the first row is names; false: it is data; found out if not given.' }),
+  ),
+  Columns: s.optional(
+    s.string({
+      description:
+        'Types of columns as a JSON object in percent-encoding: {"zip": "text"}; number, text or boolean.',
+    }),
+  ),
+  'Null-Text': s.optional(
+    s.string({
+      description: 'Text that stands for a missing value, percent-encoded; the empty cell always does.',
+    }),
+  ),
 } as const
 
 /** Filename of the upload; not under a prefix. */

@@ -15,7 +15,13 @@ export type Body =
   /** `raw` fields are handed on as the bytes they came in; `form`: form-encoded bodies are taken too. */
   | { kind: 'json'; schema: s.ObjectSchema; form?: boolean; raw?: readonly string[]; limit: LimitName }
   /** Bytes of a data file. With `json`, a JSON body of that schema is taken as well. */
-  | { kind: 'bytes'; types: readonly string[]; json?: s.ObjectSchema; raw?: readonly string[]; limit: LimitName }
+  | {
+      kind: 'bytes'
+      types: readonly string[]
+      json?: s.ObjectSchema
+      raw?: readonly string[]
+      limit: LimitName
+    }
 
 export interface Operation {
   summary: string
@@ -42,7 +48,9 @@ const json = (schema: s.ObjectSchema, more: { form?: boolean; raw?: readonly str
 
 const lookupQuery = s.object({
   path: s.string({ description: "Names parted by '/', relative to parent." }),
-  parent: s.optional(s.integer({ description: "Id of the folder to start in; the user's home folder if not given." })),
+  parent: s.optional(
+    s.integer({ description: "Id of the folder to start in; the user's home folder if not given." }),
+  ),
   user: s.optional(s.string({ description: 'Whose files; the caller if not given.' })),
 })
 
@@ -90,7 +98,11 @@ export const operations = {
     path: '/v2/grids/upload',
     access: 'caller',
     headers: uploadHeaders,
-    body: { kind: 'bytes', types: ['application/octet-stream', dataTypes.csv, dataTypes.tsv, 'multipart/form-data'], limit: 'upload_bytes' },
+    body: {
+      kind: 'bytes',
+      types: ['application/octet-stream', dataTypes.csv, dataTypes.tsv, 'multipart/form-data'],
+      limit: 'upload_bytes',
+    },
     status: 201,
     result: r.Created(r.GridMeta),
   },
@@ -125,8 +137,14 @@ export const operations = {
     access: 'read',
     filetype: 'grid',
     query: s.object({
-      format: s.optional(s.oneOf([...contentFormats, 'api'], { description: 'json (columns), csv, tsv, or ndjson (an object a row)' })),
-      columns: s.optional(s.array(s.string(), { description: 'Names of the columns wanted, in that order; all if not given.' })),
+      format: s.optional(
+        s.oneOf([...contentFormats, 'api'], {
+          description: 'json (columns), csv, tsv, or ndjson (an object a row)',
+        }),
+      ),
+      columns: s.optional(
+        s.array(s.string(), { description: 'Names of the columns wanted, in that order; all if not given.' }),
+      ),
       head: s.optional(s.integer({ minimum: 0, description: 'Only the first rows.' })),
     }),
     body: none,
@@ -141,7 +159,13 @@ export const operations = {
     access: 'write',
     filetype: 'grid',
     headers: readingHeaders,
-    body: { kind: 'bytes', types: [dataTypes.csv, dataTypes.tsv, dataTypes.ndjson], json: r.RowsAppend, raw: ['rows'], limit: 'upload_bytes' },
+    body: {
+      kind: 'bytes',
+      types: [dataTypes.csv, dataTypes.tsv, dataTypes.ndjson],
+      json: r.RowsAppend,
+      raw: ['rows'],
+      limit: 'upload_bytes',
+    },
     status: 201,
     result: r.RowsAppended,
   },
@@ -333,7 +357,9 @@ export type ResultOf<N extends OperationName> = Operations[N]['result'] extends 
   : undefined
 
 /** What an operation takes in its query, as a type. */
-export type QueryOf<N extends OperationName> = Operations[N] extends { query: infer Q extends s.Schema } ? s.Static<Q> : Record<string, never>
+export type QueryOf<N extends OperationName> = Operations[N] extends { query: infer Q extends s.Schema }
+  ? s.Static<Q>
+  : Record<string, never>
 
 /** Fills the path template: `fillPath('/v2/grids/:fid', 'alice:1')`. */
 export function fillPath(path: string, fid?: string): string {

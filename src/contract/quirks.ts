@@ -19,7 +19,10 @@ export const quirks: readonly Quirk[] = [
 ]
 
 /** The status this client is to see for an error, if not the usual one. */
-export function quirkStatus(headers: { get(name: string): string | null }, code: ErrorCode): number | undefined {
+export function quirkStatus(
+  headers: { get(name: string): string | null },
+  code: ErrorCode,
+): number | undefined {
   const platform = headers.get('plotly-client-platform') ?? headers.get('user-agent') ?? ''
   return quirks.find(({ says }) => says.test(platform))?.status[code]
 }

@@ -81,9 +81,7 @@ export const Column = s.object({
 
 /** A new grid's columns by name; also taken as a JSON-encoded string of the same. Reference 2.2. */
 export const GridData = s.object({
-  cols: s.record(
-    s.object({ data: s.array(s.anything()), order: s.optional(s.integer()) }),
-  ),
+  cols: s.record(s.object({ data: s.array(s.anything()), order: s.optional(s.integer()) })),
 })
 
 export const Parent = {
@@ -109,7 +107,9 @@ export const FolderCreate = s.object({
 })
 
 export const RowsAppend = s.object({
-  rows: s.array(s.array(s.anything()), { description: 'One array a row, one value a column, in column order.' }),
+  rows: s.array(s.array(s.anything()), {
+    description: 'One array a row, one value a column, in column order.',
+  }),
 })
 
 export const RowsAppended = s.object({
@@ -125,7 +125,10 @@ export const ColumnsCreate = s.object({
 })
 
 export const ColumnsUpdate = s.object({
-  cols: s.either(s.string({ description: 'JSON-encoded array of {data, name, order}, matched to the uids of the query.' }), s.array(s.anything())),
+  cols: s.either(
+    s.string({ description: 'JSON-encoded array of {data, name, order}, matched to the uids of the query.' }),
+    s.array(s.anything()),
+  ),
 })
 
 export const ColumnsWritten = s.object({ cols: s.array(ColumnMeta) })

@@ -32,7 +32,9 @@ interface OptionalSchema<T> extends Schema<T> {
 }
 
 type Members = Record<string, Schema | OptionalSchema<unknown>>
-type OptionalNames<M extends Members> = { [K in keyof M]: M[K] extends { optional: true } ? K : never }[keyof M]
+type OptionalNames<M extends Members> = {
+  [K in keyof M]: M[K] extends { optional: true } ? K : never
+}[keyof M]
 type Shape<M extends Members> = { [K in Exclude<keyof M, OptionalNames<M>>]: Static<M[K]> } & {
   [K in OptionalNames<M>]?: Static<M[K]>
 }
@@ -49,7 +51,10 @@ export const boolean = (notes: Notes = {}): Schema<boolean> => ({ type: 'boolean
 export const nothing = (): Schema<null> => ({ type: 'null' })
 export const anything = (): Schema<unknown> => ({})
 
-export const oneOf = <const V extends readonly string[]>(values: V, notes: Notes = {}): Schema<V[number]> => ({
+export const oneOf = <const V extends readonly string[]>(
+  values: V,
+  notes: Notes = {},
+): Schema<V[number]> => ({
   type: 'string',
   enum: values,
   ...notes,
@@ -67,7 +72,9 @@ export const record = <S extends Schema>(values: S): Schema<Record<string, Stati
 
 export const either = <S extends readonly Schema[]>(...anyOf: S): Schema<Static<S[number]>> => ({ anyOf })
 
-export const nullable = <S extends Schema>(schema: S): Schema<Static<S> | null> => ({ anyOf: [schema, nothing()] })
+export const nullable = <S extends Schema>(schema: S): Schema<Static<S> | null> => ({
+  anyOf: [schema, nothing()],
+})
 
 export const optional = <S extends Schema>(schema: S): OptionalSchema<Static<S>> & S =>
   // Not enumerable: it is about the object around it and no word of JSON Schema.

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import { createGunzip } from 'node:zlib'
 import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
 import { badData, type Warnings } from './warnings.ts'
 
@@ -132,9 +132,13 @@ function guessEncoding(head: Buffer, name: string): string {
   const zeros = [0, 0]
   for (let i = 0; i < head.length; i++) if (head[i] === 0) zeros[i & 1]++
   const half = head.length / 2
-  for (const [encoding, high] of [['utf-16le', 1], ['utf-16be', 0]] as const) {
+  for (const [encoding, high] of [
+    ['utf-16le', 1],
+    ['utf-16be', 0],
+  ] as const) {
     const mostly = zeros[high] > half * 0.6 && zeros[1 - high] < half * 0.1
-    if (mostly && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(new TextDecoder(encoding).decode(head))) return encoding
+    if (mostly && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(new TextDecoder(encoding).decode(head)))
+      return encoding
   }
   throw binary(head, 0, 1, name)
 }

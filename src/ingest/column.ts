@@ -144,7 +144,7 @@ export class ColumnBuilder {
         for (let i = start; i < end; i++) {
           const c = buf[i]
           if (c > BACKSLASH || special[c] === 0) out[at++] = c
-          else at = escape(out, at, c)
+          else at = writeEscape(out, at, c)
         }
       } else at = this.unescaped(buf, start, end, out, at)
       out[at++] = QUOTE
@@ -189,7 +189,7 @@ export class ColumnBuilder {
       if (c === quote && next === quote) i++
       else if (backslash && c === BACKSLASH && (next === quote || next === BACKSLASH)) c = buf[++i]
       if (special[c] === 0) out[at++] = c
-      else at = escape(out, at, c)
+      else at = writeEscape(out, at, c)
     }
     return at
   }
@@ -208,7 +208,11 @@ export class ColumnBuilder {
     for (let r = 0, k = column; r < rows; r++, k += width) {
       const cell = Buffer.from(buf.subarray(starts[k], ends[k] >> 2)).toString('utf8')
       const value =
-        cell.trim() === '' || cell === nullText ? 'null' : given === 'number' ? asNumber(cell) : asBoolean(cell)
+        cell.trim() === '' || cell === nullText
+          ? 'null'
+          : given === 'number'
+            ? asNumber(cell)
+            : asBoolean(cell)
       if (value === undefined) {
         throw badData(
           source,
@@ -241,7 +245,7 @@ function asBoolean(cell: string): string | undefined {
 }
 
 /** Writes byte `c` as a JSON escape; returns where to go on. */
-function escape(out: Uint8Array, at: number, c: number): number {
+function writeEscape(out: Uint8Array, at: number, c: number): number {
   out[at++] = BACKSLASH
   if (c === QUOTE || c === BACKSLASH) out[at++] = c
   else if (c === 0x0a) out[at++] = 0x6e

@@ -84,7 +84,10 @@ export async function ingestDelimited(
       const { starts, ends, lines, width } = tokenizer
       if (count > 0) {
         const first = skip * width
-        const [s, e, l] = skip > 0 ? [starts.subarray(first), ends.subarray(first), lines.subarray(skip)] : [starts, ends, lines]
+        const [s, e, l] =
+          skip > 0
+            ? [starts.subarray(first), ends.subarray(first), lines.subarray(skip)]
+            : [starts, ends, lines]
         let size = 0
         for (let column = 0; column < width; column++) {
           builders[column].add(buf, s, e, l, column, width, count)
@@ -103,7 +106,12 @@ export async function ingestDelimited(
 
   const told = names.length === 1 ? 'one column' : `${names.length} columns`
   if (rows === 0) {
-    throw badData(source, {}, `a header (${told}) and no rows`, 'Give rows below the header, or --no-header if the first line is data.')
+    throw badData(
+      source,
+      {},
+      `a header (${told}) and no rows`,
+      'Give rows below the header, or --no-header if the first line is data.',
+    )
   }
   const columns = builders.map((builder, k): ColumnFound => {
     const type = options.types?.get(names[k]) ?? (builder.isText ? 'text' : 'number')
@@ -143,7 +151,12 @@ function recordTooLong(source: string, line: number, limit: number): Problem {
   )
 }
 
-function columnBuilders(names: string[], dialect: Dialect, options: DelimitedOptions, source: string): ColumnBuilder[] {
+function columnBuilders(
+  names: string[],
+  dialect: Dialect,
+  options: DelimitedOptions,
+  source: string,
+): ColumnBuilder[] {
   for (const name of options.types?.keys() ?? []) {
     if (names.includes(name)) continue
     throw new Problem('unknown_column', `${source}: no column is called ${name}`, {

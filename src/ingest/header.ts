@@ -8,7 +8,8 @@ function kindOf(cell: string): Kind {
   const text = cell.trim()
   if (text === '') return 'empty'
   if (/^[+-]?(\d+([.,]\d+)*[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?%?$/.test(text)) return 'number'
-  if (/^\d{4}-\d{2}(-\d{2})?([ T]\d|$)/.test(text) || /^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}\b/.test(text)) return 'date'
+  if (/^\d{4}-\d{2}(-\d{2})?([ T]\d|$)/.test(text) || /^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}\b/.test(text))
+    return 'date'
   return 'text'
 }
 
@@ -74,15 +75,24 @@ function isSequence(cells: string[]): boolean {
  */
 function isSecondHeader(first: string[], second: string[], data: string[][]): boolean {
   if (second.length !== first.length || data.length < 2) return false
-  if (second.some((cell) => kindOf(cell) === 'number' || kindOf(cell) === 'date' || MISSING.test(cell.trim()))) return false
+  if (
+    second.some((cell) => kindOf(cell) === 'number' || kindOf(cell) === 'date' || MISSING.test(cell.trim()))
+  )
+    return false
   const kinds = first.map((_, k) => columnKind(data, k))
   const numeric = kinds.flatMap((kind, k) => (kind === 'number' || kind === 'date' ? [k] : []))
-  if (numeric.length === 0 || data.some((row) => numeric.some((k) => (row[k] ?? '').trim() === ''))) return false
+  if (numeric.length === 0 || data.some((row) => numeric.some((k) => (row[k] ?? '').trim() === '')))
+    return false
   const overNumbers = numeric.map((k) => second[k].trim())
   if (overNumbers.filter((cell) => cell !== '').length * 2 <= overNumbers.length) return false
   const overText = second.filter((_, k) => kinds[k] === 'text')
   const bracketed = overNumbers.filter((cell) => /^[([].*[)\]]$/.test(cell)).length * 2 > overNumbers.length
   const spread = first.some((cell, k) => k > 0 && (cell.trim() === '' || cell === first[k - 1]))
   const everyNumeric = numeric.length > 1 && numeric.every((_, k) => overNumbers[k] !== '')
-  return bracketed || (overText.length > 0 && overText.every((cell) => cell.trim() === '')) || (spread && everyNumeric) || (overText.length === 0 && everyNumeric)
+  return (
+    bracketed ||
+    (overText.length > 0 && overText.every((cell) => cell.trim() === '')) ||
+    (spread && everyNumeric) ||
+    (overText.length === 0 && everyNumeric)
+  )
 }

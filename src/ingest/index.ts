@@ -3,9 +3,15 @@ export type { Bytes } from './bytes.ts'
 export { encodingNamed, gunzip, peek } from './bytes.ts'
 export { type Form, numbersAsText } from './column.ts'
 export { type ColumnFound, type Ingested, ingestDelimited, type Slice, type SliceSink } from './delimited.ts'
-export { type ColumnType, type DelimitedOptions, type Dialect, type GivenType, givenTypes } from './dialect.ts'
+export {
+  type ColumnType,
+  type DelimitedOptions,
+  type Dialect,
+  type GivenType,
+  givenTypes,
+} from './dialect.ts'
+export { kindOf, parseRaw, RawJson, skipBlanks, skipValue } from './json.ts'
+export { gridName } from './name.ts'
+export { type JsonLine, jsonLines } from './ndjson.ts'
 export { givenDelimiter } from './sniff.ts'
 export { badData, excerpt } from './warnings.ts'
-export { kindOf, parseRaw, RawJson, skipBlanks, skipValue } from './json.ts'
-export { type JsonLine, jsonLines } from './ndjson.ts'
-export { gridName } from './name.ts'

@@ -69,7 +69,10 @@ export function parseRaw(buf: Buffer, what = 'the body'): RawJson {
     return new RawJson(buf, start, end)
   } catch (error) {
     if (error instanceof TooDeep) {
-      throw new Problem('invalid_request', `${what} is nested deeper than ${defaultLimits.json_depth} levels (limit json_depth)`)
+      throw new Problem(
+        'invalid_request',
+        `${what} is nested deeper than ${defaultLimits.json_depth} levels (limit json_depth)`,
+      )
     }
     if (!(error instanceof NotJson)) throw error
     const at = Math.min(error.at, buf.length)
@@ -153,8 +156,14 @@ function skipString(buf: Uint8Array, start: number): number {
         for (let k = 2; k < 6; k++) if (!isHex(buf[i + k])) throw new NotJson(i)
         i += 6
       } else if (
-        next === 0x22 || next === 0x5c || next === 0x2f || next === 0x62 ||
-        next === 0x66 || next === 0x6e || next === 0x72 || next === 0x74
+        next === 0x22 ||
+        next === 0x5c ||
+        next === 0x2f ||
+        next === 0x62 ||
+        next === 0x66 ||
+        next === 0x6e ||
+        next === 0x72 ||
+        next === 0x74
       ) {
         i += 2
       } else throw new NotJson(i)

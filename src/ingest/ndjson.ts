@@ -13,7 +13,11 @@ export interface JsonLine {
 /** Lines of NDJSON, gzip and encodings undone, blank lines passed over. Refuses with line and text. */
 export async function* jsonLines(
   input: Bytes,
-  { source = 'input', encoding, maxRecordBytes = defaultLimits.record_bytes }: { source?: string; encoding?: string; maxRecordBytes?: number },
+  {
+    source = 'input',
+    encoding,
+    maxRecordBytes = defaultLimits.record_bytes,
+  }: { source?: string; encoding?: string; maxRecordBytes?: number },
 ): AsyncGenerator<JsonLine> {
   let rest: Buffer = Buffer.alloc(0)
   let line = 0
@@ -24,12 +28,17 @@ export async function* jsonLines(
       const value = parseRaw(bytes, 'the line')
       if (value.kind === 'object' || value.kind === 'array') return { line, value }
     } catch (error) {
-      throw error instanceof Problem ? badData(source, { line }, error.message, 'Give one JSON object or array a line.') : error
+      throw error instanceof Problem
+        ? badData(source, { line }, error.message, 'Give one JSON object or array a line.')
+        : error
     }
     throw badData(source, { line }, 'neither an object nor an array', 'Give one JSON object or array a line.')
   }
   for await (const chunk of utf8(gunzip(input, source), encoding, source, new Warnings())) {
-    const buf = rest.length > 0 ? Buffer.concat([rest, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const buf =
+      rest.length > 0
+        ? Buffer.concat([rest, chunk])
+        : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     let start = 0
     for (let end = buf.indexOf(0x0a); end >= 0; end = buf.indexOf(0x0a, start)) {
       const found = lineOf(buf.subarray(start, end))
@@ -38,7 +47,11 @@ export async function* jsonLines(
     }
     rest = Buffer.from(buf.subarray(start))
     if (rest.length > maxRecordBytes) {
-      throw badData(source, { line: line + 1 }, `the line is longer than ${bytesText(maxRecordBytes)} (limit record_bytes)`)
+      throw badData(
+        source,
+        { line: line + 1 },
+        `the line is longer than ${bytesText(maxRecordBytes)} (limit record_bytes)`,
+      )
     }
   }
   const last = lineOf(rest)

@@ -29,14 +29,17 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
   const crOnly = !head.includes(0x0a) && head.includes(0x0d)
   let text = head.toString('utf8')
   if (!whole) text = text.slice(0, text.lastIndexOf(crOnly ? '\r' : '\n') + 1)
-  if (text.trim() === '' && head.length === 0) throw badData(source, {}, 'the file is empty', 'Give a file with a header and rows.')
-  if (text.trim() === '') throw badData(source, {}, 'nothing but blanks', 'Give a file with a header and rows.')
+  if (text.trim() === '' && head.length === 0)
+    throw badData(source, {}, 'the file is empty', 'Give a file with a header and rows.')
+  if (text.trim() === '')
+    throw badData(source, {}, 'nothing but blanks', 'Give a file with a header and rows.')
 
   const told = /^sep=(.)\r?\n/i.exec(text)
   const delimiter = givenDelimiter(options.delimiter) ?? told?.[1]
   if (told) text = text.slice(told[0].length)
   const best = chooseDelimiter(text, delimiter, crOnly, warnings)
-  if (!delimiter && best.width > 1 && best.style.delimiter !== ',') warnings.say(`delimiter taken to be ${named(best.style.delimiter)}`)
+  if (!delimiter && best.width > 1 && best.style.delimiter !== ',')
+    warnings.say(`delimiter taken to be ${named(best.style.delimiter)}`)
   if (best.style.quote !== '"') warnings.say(`quotes taken to be ${best.style.quote}`)
   if (best.style.escape === 'backslash') warnings.say('quotes inside cells taken to be written \\"')
   if (best.style.skipSpace) warnings.say('blanks after a delimiter were dropped')
@@ -60,16 +63,29 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
   const names = columnNames(table, headerRows, best, warnings)
   const most = options.maxColumns ?? defaultLimits.columns
   if (names.length > most) {
-    throw badData(source, { line: preamble + 1 }, `${names.length} columns; the limit is ${most} (columns)`, 'Split the file, or turn columns into rows.')
+    throw badData(
+      source,
+      { line: preamble + 1 },
+      `${names.length} columns; the limit is ${most} (columns)`,
+      'Split the file, or turn columns into rows.',
+    )
   }
   return { ...best.style, preamble, headerRows, names }
 }
 
 export function givenDelimiter(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
-  const words: Record<string, string> = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';', pipe: '|', space: ' ' }
+  const words: Record<string, string> = {
+    '\\t': '\t',
+    tab: '\t',
+    comma: ',',
+    semicolon: ';',
+    pipe: '|',
+    space: ' ',
+  }
   const delimiter = words[given.toLowerCase()] ?? given
-  if (delimiter.length === 1 && delimiter.charCodeAt(0) < 0x80 && !'"\r\n'.includes(delimiter)) return delimiter
+  if (delimiter.length === 1 && delimiter.charCodeAt(0) < 0x80 && !'"\r\n'.includes(delimiter))
+    return delimiter
   throw new Problem('invalid_request', `not a delimiter: ${JSON.stringify(given)}`, {
     field: 'delimiter',
     hint: 'Give one ASCII character, or tab, comma, semicolon, pipe, space.',
@@ -80,12 +96,19 @@ function named(delimiter: string): string {
   return { '\t': 'tab', ' ': 'space' }[delimiter] ?? delimiter
 }
 
-function chooseDelimiter(text: string, given: string | undefined, crOnly: boolean, warnings: Warnings): Candidate {
+function chooseDelimiter(
+  text: string,
+  given: string | undefined,
+  crOnly: boolean,
+  warnings: Warnings,
+): Candidate {
   const candidates = (given ? [given] : [',', '\t', ';', '|', ' '])
     .filter((delimiter) => given || text.includes(delimiter))
     .map((delimiter) => candidate(text, delimiter, crOnly))
   if (given) return candidates[0]
-  const fit = candidates.filter((c) => c.width > 1 && c.agreeing > 0.5 && (c.style.delimiter !== ' ' || looksLinedUp(c)))
+  const fit = candidates.filter(
+    (c) => c.width > 1 && c.agreeing > 0.5 && (c.style.delimiter !== ' ' || looksLinedUp(c)),
+  )
   fit.sort((a, b) => score(b) - score(a))
   if (fit.length > 0) return fit[0]
   const inText = candidates.some((c) => c.style.delimiter !== ' ')
@@ -103,7 +126,8 @@ function looksLinedUp(c: Candidate): boolean {
   const data = c.rows.slice(c.first + 1)
   if (c.agreeing < 1 || data.length === 0) return false
   let numeric = 0
-  for (let k = 0; k < c.width; k++) if (data.every((row) => row[k] === '' || Number.isFinite(Number(row[k])))) numeric++
+  for (let k = 0; k < c.width; k++)
+    if (data.every((row) => row[k] === '' || Number.isFinite(Number(row[k])))) numeric++
   return numeric * 2 >= c.width
 }
 
@@ -136,7 +160,9 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
   const single = doubled === 0 ? count(`(?:^|${d})'[^'\\r\\n]*'(?=${d}|\\r?$)`) : 0
   const singleOpened = single > 0 ? count(`(?:^|${d})'`) : 0
   const quote = single > 1 && single === singleOpened ? "'" : '"'
-  const backslash = count(`\\\\${quote}(?!${d}|\\r?$|${quote})`) > 0 && count(`[^${d}\\r\\n]${quote}${quote}[^${d}\\r\\n]`) === 0
+  const backslash =
+    count(`\\\\${quote}(?!${d}|\\r?$|${quote})`) > 0 &&
+    count(`[^${d}\\r\\n]${quote}${quote}[^${d}\\r\\n]`) === 0
   const spaced = delimiter === ' ' ? 0 : count(`${d} +${quote}`)
   return {
     delimiter,
@@ -150,7 +176,8 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
 
 /** The first rows as cells, without a care for their lengths. The Tokenizer reads the file; this only looks. */
 function readRows(text: string, style: Style): { rows: string[][]; at: number[] } {
-  const { delimiter, quote, escape, crOnly, skipSpace, collapse } = style
+  const { delimiter, quote, crOnly, skipSpace, collapse } = style
+  const backslash = style.escape === 'backslash'
   const rows: string[][] = []
   const at: number[] = []
   let line = 0
@@ -164,7 +191,8 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
       let cell = ''
       if (text[i] === quote) {
         for (i++; i < text.length; i++) {
-          if (escape === 'backslash' && text[i] === '\\' && (text[i + 1] === quote || text[i + 1] === '\\')) cell += text[++i]
+          if (backslash && text[i] === '\\' && (text[i + 1] === quote || text[i + 1] === '\\'))
+            cell += text[++i]
           else if (text[i] !== quote) {
             if (text[i] === (crOnly ? '\r' : '\n')) line++
             cell += text[i]
@@ -196,7 +224,14 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
 function tableStart({ rows, width, first }: Candidate): number {
   let start = first
   // R's write.table names no column for the row names: one cell fewer, right above the data.
-  if (width > 1 && start > 0 && rows[start - 1].length === width - 1 && rows[start - 1][0] !== '' && !rows[start - 1][0].startsWith('#')) start--
+  if (
+    width > 1 &&
+    start > 0 &&
+    rows[start - 1].length === width - 1 &&
+    rows[start - 1][0] !== '' &&
+    !rows[start - 1][0].startsWith('#')
+  )
+    start--
   const comment = (row: string[] | undefined): boolean => row?.[0].startsWith('#') === true
   let after = start
   while (comment(rows[after])) after++
@@ -207,14 +242,28 @@ function tableStart({ rows, width, first }: Candidate): number {
   return isHeader ? after - 1 : after
 }
 
-function columnNames(table: string[][], headerRows: number, { width }: Candidate, warnings: Warnings): string[] {
+function columnNames(
+  table: string[][],
+  headerRows: number,
+  { width }: Candidate,
+  warnings: Warnings,
+): string[] {
   const header = table.slice(0, headerRows)
-  const rowsAgree = table.length > headerRows && table.slice(headerRows).filter((row) => row.length === width).length * 2 > table.length - headerRows
+  const rowsAgree =
+    table.length > headerRows &&
+    table.slice(headerRows).filter((row) => row.length === width).length * 2 > table.length - headerRows
   let cells = header[0] ?? []
-  if (headerRows === 0) cells = Array.from({ length: rowsAgree ? width : Math.max(...table.map((row) => row.length)) }, () => '')
-  else if (rowsAgree && cells.length === width - 1 && !table.slice(headerRows).every((row) => (row[width - 1] ?? '') === '')) {
+  if (headerRows === 0)
+    cells = Array.from({ length: rowsAgree ? width : Math.max(...table.map((row) => row.length)) }, () => '')
+  else if (
+    rowsAgree &&
+    cells.length === width - 1 &&
+    !table.slice(headerRows).every((row) => (row[width - 1] ?? '') === '')
+  ) {
     cells = ['', ...cells]
-    warnings.say('the header has one name fewer than the rows have cells; the first column was taken to be row names')
+    warnings.say(
+      'the header has one name fewer than the rows have cells; the first column was taken to be row names',
+    )
   }
   if (headerRows === 2) {
     const above = fillRight(cells)
@@ -227,7 +276,8 @@ function columnNames(table: string[][], headerRows: number, { width }: Candidate
     for (let n = 2; used.has(name); n++) name = wanted ? `${wanted} (${n})` : `column_${k + 1} (${n})`
     used.add(name)
     if (headerRows > 0 && wanted === '') warnings.say(`column ${k + 1} has no name; called ${name}`)
-    else if (name !== wanted && headerRows > 0) warnings.say(`column ${k + 1} is called ${excerpt(wanted)} like another; renamed ${excerpt(name)}`)
+    else if (name !== wanted && headerRows > 0)
+      warnings.say(`column ${k + 1} is called ${excerpt(wanted)} like another; renamed ${excerpt(name)}`)
     return name
   })
 }

@@ -32,7 +32,10 @@ export class Tokenizer {
   private flags = 0
 
   constructor(
-    private readonly dialect: Pick<Dialect, 'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse'>,
+    private readonly dialect: Pick<
+      Dialect,
+      'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse'
+    >,
     readonly width: number,
     private readonly warnings: Warnings,
     private readonly source: string,
@@ -141,7 +144,14 @@ export class Tokenizer {
   }
 
   /** A row of the wrong length: short ones are filled up, empty surplus is dropped, the rest refused. */
-  private mend(buf: Uint8Array, row: number, end: number, rows: number, cells: number, surplus: boolean): void {
+  private mend(
+    buf: Uint8Array,
+    row: number,
+    end: number,
+    rows: number,
+    cells: number,
+    surplus: boolean,
+  ): void {
     const { width } = this
     if (surplus) {
       throw badData(
@@ -152,7 +162,11 @@ export class Tokenizer {
       )
     }
     if (cells > width) {
-      this.warnings.count('long', this.line, (where) => `empty cells beyond column ${width} were dropped: ${where}`)
+      this.warnings.count(
+        'long',
+        this.line,
+        (where) => `empty cells beyond column ${width} were dropped: ${where}`,
+      )
       return
     }
     for (let k = rows * width + cells; k < (rows + 1) * width; k++) {
@@ -191,7 +205,11 @@ export class Tokenizer {
         } else if (kind[buf[after]] !== 0) {
           if (stray >= 0) {
             if (newlines > 0) break
-            this.warnings.count('stray', line, (where) => `quotes not written twice inside a quoted cell were taken as they are: ${where}`)
+            this.warnings.count(
+              'stray',
+              line,
+              (where) => `quotes not written twice inside a quoted cell were taken as they are: ${where}`,
+            )
           }
           this.newlines = newlines
           this.flags = flags

@@ -30,10 +30,13 @@ export function admit(
   if (access !== 'read' && access !== 'write' && access !== 'admin') return { file, permission }
   if (rank[permission] >= rank[access]) return { file, permission }
   if (!caller) throw new Problem('unauthenticated', 'this needs an account')
-  throw new Problem('forbidden', 'you may read this file, not change it', { hint: 'Ask its owner, or make a copy.' })
+  throw new Problem('forbidden', 'you may read this file, not change it', {
+    hint: 'Ask its owner, or make a copy.',
+  })
 }
 
 export function notFound(filetype?: string): Problem {
-  const what = filetype === 'grid' ? 'grid' : filetype === 'fold' ? 'folder' : filetype === 'plot' ? 'plot' : 'file'
+  const what =
+    filetype === 'grid' ? 'grid' : filetype === 'fold' ? 'folder' : filetype === 'plot' ? 'plot' : 'file'
   return new Problem('not_found', `no such ${what}, or you may not see it`)
 }

@@ -1,8 +1,8 @@
 import { Problem } from '../contract/errors.ts'
 import { limitsFrom } from '../contract/limits.ts'
 import type { Caller } from './access.ts'
-import { accountHandlers } from './accounts/handlers.ts'
 import { ensureUser } from './accounts/accounts.ts'
+import { accountHandlers } from './accounts/handlers.ts'
 import type { Handlers, Service } from './context.ts'
 import { fileHandlers } from './files/handlers.ts'
 import { folderHandlers } from './folders/handlers.ts'
@@ -11,14 +11,14 @@ import { gridHandlers } from './grids/handlers.ts'
 import { foldTail } from './grids/layout.ts'
 import { createApp, type LogLine } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
+import { systemHandlers } from './http/handlers.ts'
 import type { Listening } from './http/listen.ts'
 import { type Incoming, type Reply, toResponse } from './http/message.ts'
-import { systemHandlers } from './http/handlers.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
 
 export { createKey, createUser, ensureUser } from './accounts/accounts.ts'
-export type { Listening } from './http/listen.ts'
 export type { LogLine } from './http/app.ts'
+export type { Listening } from './http/listen.ts'
 export type { Incoming, Reply } from './http/message.ts'
 export { openStore, type Store } from './store/store.ts'
 
@@ -44,7 +44,10 @@ export interface RunningService {
 }
 
 /** Puts Node's HTTP listener in front of the service; loaded only where there is a socket. */
-export async function listen(handle: RunningService['handle'], at: { host: string; port: number }): Promise<Listening> {
+export async function listen(
+  handle: RunningService['handle'],
+  at: { host: string; port: number },
+): Promise<Listening> {
   const { listen: start } = await import('./http/listen.ts')
   return start(handle, at)
 }
@@ -57,7 +60,15 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   const background = (work: () => Promise<void>): void => {
     const job = work()
       .catch((error) => {
-        if (!(error instanceof Problem)) options.log?.({ request_id: '-', method: '-', path: 'background', status: 500, ms: 0, error: String(error?.stack ?? error) })
+        if (!(error instanceof Problem))
+          options.log?.({
+            request_id: '-',
+            method: '-',
+            path: 'background',
+            status: 500,
+            ms: 0,
+            error: String(error?.stack ?? error),
+          })
       })
       .finally(() => pending.delete(job))
     pending.add(job)
@@ -83,7 +94,13 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     await ensureUser(store, options.actingAs)
     actingAs = { username: options.actingAs, scopes: new Set(['read', 'write', 'admin']), isAdmin: true }
   }
-  const handlers: Handlers = { ...gridHandlers, ...fileHandlers, ...folderHandlers, ...accountHandlers, ...systemHandlers }
+  const handlers: Handlers = {
+    ...gridHandlers,
+    ...fileHandlers,
+    ...folderHandlers,
+    ...accountHandlers,
+    ...systemHandlers,
+  }
   const handle = createApp(service, handlers, new Authenticator(store, actingAs), options.log ?? (() => {}))
   const idle = async (): Promise<void> => {
     while (pending.size > 0) await Promise.all(pending)

@@ -9,7 +9,10 @@ export function etag(file: Pick<FileRow, 'version'>): string {
 /** Refuses a change of another version than the caller has seen. */
 export function checkMatch(file: Pick<FileRow, 'version'>, ifMatch: string | undefined): void {
   if (ifMatch === undefined || ifMatch === '*' || listed(ifMatch, etag(file))) return
-  throw new Problem('version_mismatch', `the file has changed: it is at version ${etag(file)}, not ${ifMatch}`)
+  throw new Problem(
+    'version_mismatch',
+    `the file has changed: it is at version ${etag(file)}, not ${ifMatch}`,
+  )
 }
 
 /** Whether a list of entity tags holds `tag`; a weak one counts. */

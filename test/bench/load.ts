@@ -9,7 +9,14 @@ export interface Load {
 }
 
 /** Sends POSTs of `body` to `path` on `connections` connections, one after the other on each, for `seconds`. */
-export function post(url: string, path: string, authorization: string, body: () => string, connections: number, seconds: number): Promise<Load> {
+export function post(
+  url: string,
+  path: string,
+  authorization: string,
+  body: () => string,
+  connections: number,
+  seconds: number,
+): Promise<Load> {
   const { hostname, port } = new URL(url)
   const started = performance.now()
   const end = started + seconds * 1000
@@ -33,7 +40,9 @@ export function post(url: string, path: string, authorization: string, body: () 
         if (head < 0) return
         const chunked = /transfer-encoding: chunked/i.test(pending.slice(0, head))
         const length = /content-length: (\d+)/i.exec(pending.slice(0, head))
-        const whole = chunked ? pending.endsWith('0\r\n\r\n') : pending.length >= head + 4 + Number(length?.[1] ?? 0)
+        const whole = chunked
+          ? pending.endsWith('0\r\n\r\n')
+          : pending.length >= head + 4 + Number(length?.[1] ?? 0)
         if (!whole) return
         if (pending.startsWith('HTTP/1.1 201')) acks++
         else failures++
@@ -44,5 +53,9 @@ export function post(url: string, path: string, authorization: string, body: () 
       socket.on('close', () => resolve())
       socket.on('error', reject)
     })
-  return Promise.all(Array.from({ length: connections }, one)).then(() => ({ acks, failures, seconds: (performance.now() - started) / 1000 }))
+  return Promise.all(Array.from({ length: connections }, one)).then(() => ({
+    acks,
+    failures,
+    seconds: (performance.now() - started) / 1000,
+  }))
 }

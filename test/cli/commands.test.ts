@@ -16,7 +16,8 @@ function home(name: string) {
     writeFileSync(join(path, called), content)
     return called
   }
-  const run = (args: string[], stdin?: string, env?: Record<string, string>): Promise<Ended> => gridline(args, { home: join(path, 'home'), cwd: path, stdin, env })
+  const run = (args: string[], stdin?: string, env?: Record<string, string>): Promise<Ended> =>
+    gridline(args, { home: join(path, 'home'), cwd: path, stdin, env })
   return { path, file, run }
 }
 
@@ -30,19 +31,48 @@ describe('the first five things', () => {
     const up = await run(['upload', 'sales.csv'])
     const user = up.stdout.split(':')[0]
     expect(user).toMatch(me)
-    expect(up).toEqual({ code: 0, stderr: '', stdout: `${user}:0\tsales\t2\thttp://127.0.0.1:8080/~${user}/0/\n` })
-    expect(await run(['append', 'sales', '--row', 'Kyoto,3'])).toEqual({ code: 0, stderr: '', stdout: `${user}:0\t1\t3\n` })
-    expect(await run(['cat', 'sales'])).toEqual({ code: 0, stderr: '', stdout: 'city,price\nOslo,1.50\nLima,2\nKyoto,3\n' })
-    expect(await run(['cat', `http://127.0.0.1:8080/~${user}/0/`, '--format', 'ndjson', '--head', '1', '--columns', 'price,city'])).toEqual({ code: 0, stderr: '', stdout: '{"price":1.50,"city":"Oslo"}\n' })
-    expect((await run(['cat', 'sales', '--format', 'table', '--head', '1'])).stdout).toBe('city  price\nOslo    1.5\n')
+    expect(up).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: `${user}:0\tsales\t2\thttp://127.0.0.1:8080/~${user}/0/\n`,
+    })
+    expect(await run(['append', 'sales', '--row', 'Kyoto,3'])).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: `${user}:0\t1\t3\n`,
+    })
+    expect(await run(['cat', 'sales'])).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: 'city,price\nOslo,1.50\nLima,2\nKyoto,3\n',
+    })
+    expect(
+      await run([
+        'cat',
+        `http://127.0.0.1:8080/~${user}/0/`,
+        '--format',
+        'ndjson',
+        '--head',
+        '1',
+        '--columns',
+        'price,city',
+      ]),
+    ).toEqual({ code: 0, stderr: '', stdout: '{"price":1.50,"city":"Oslo"}\n' })
+    expect((await run(['cat', 'sales', '--format', 'table', '--head', '1'])).stdout).toBe(
+      'city  price\nOslo    1.5\n',
+    )
     const ls = await run(['ls'])
     expect(ls.stdout).toMatch(new RegExp(`^${user}:0\tsales\tgrid\tprivate\t\\d{4}-`))
     const show = JSON.parse((await run(['show', `${user}:0`, '--json'])).stdout)
     expect(show).toMatchObject({ fid: `${user}:0`, filename: 'sales', filetype: 'grid', row_count: 3 })
     expect((await run(['show', 'sales', '--jq', '.cols[].name'])).stdout).toBe('city\nprice\n')
-    expect((await run(['show', 'sales', '--json', 'fid,row_count'])).stdout).toBe(`{"fid":"${user}:0","row_count":3}\n`)
+    expect((await run(['show', 'sales', '--json', 'fid,row_count'])).stdout).toBe(
+      `{"fid":"${user}:0","row_count":3}\n`,
+    )
     expect((await run(['lookup', 'sales', '-q'])).stdout).toBe(`${user}:0\n`)
-    expect((await run(['whoami', '--json', 'username,server'])).stdout).toBe(`{"username":"${user}","server":null}\n`)
+    expect((await run(['whoami', '--json', 'username,server'])).stdout).toBe(
+      `{"username":"${user}","server":null}\n`,
+    )
   })
 
   it('--json before an argument that is no field', async () => {
@@ -58,8 +88,25 @@ describe('upload', () => {
     file('a.csv', 'x,y\n1,2\n')
     file('b.tsv', 'x\ty\n1\tq,r\n')
     file('c.csv.gz', gzipSync('x,y\n1,2\n3,4\n'))
-    const { code, stdout, stderr } = await run(['upload', 'a.csv', 'b.tsv', 'missing.csv', 'c.csv.gz', '--folder', 'In/2024', '--json', 'filename,row_count'])
-    expect([code, JSON.parse(stdout)]).toEqual([8, [{ filename: 'a', row_count: 1 }, { filename: 'b', row_count: 1 }, { filename: 'c', row_count: 2 }]])
+    const { code, stdout, stderr } = await run([
+      'upload',
+      'a.csv',
+      'b.tsv',
+      'missing.csv',
+      'c.csv.gz',
+      '--folder',
+      'In/2024',
+      '--json',
+      'filename,row_count',
+    ])
+    expect([code, JSON.parse(stdout)]).toEqual([
+      8,
+      [
+        { filename: 'a', row_count: 1 },
+        { filename: 'b', row_count: 1 },
+        { filename: 'c', row_count: 2 },
+      ],
+    ])
     expect(JSON.parse(stderr)).toMatchObject({ detail: 'no such file: missing.csv', file: 'missing.csv' })
     expect((await run(['ls', 'In/2024', '-q'])).stdout.split('\n')).toHaveLength(4)
   })
@@ -69,32 +116,72 @@ describe('upload', () => {
     const first = JSON.parse((await run(['upload', 't.csv', '--json'])).stdout)
     const clash = await run(['upload', 't.csv'])
     expect([clash.code, clash.stdout]).toEqual([6, ''])
-    expect(clash.stderr).toBe("error: a file named 't' already exists. Choose another name, or replace or append to it (--on-conflict).\n")
-    expect((await run(['upload', 't.csv', '--on-conflict', 'rename', '--json', 'filename'])).stdout).toBe('{"filename":"t (1)"}\n')
-    expect(JSON.parse((await run(['upload', 't.csv', '--on-conflict', 'append', '--json'])).stdout).row_count).toBe(2)
+    expect(clash.stderr).toBe(
+      "error: a file named 't' already exists. Choose another name, or replace or append to it (--on-conflict).\n",
+    )
+    expect((await run(['upload', 't.csv', '--on-conflict', 'rename', '--json', 'filename'])).stdout).toBe(
+      '{"filename":"t (1)"}\n',
+    )
+    expect(
+      JSON.parse((await run(['upload', 't.csv', '--on-conflict', 'append', '--json'])).stdout).row_count,
+    ).toBe(2)
     file('t.csv', 'b,c\n3,4\n')
     const replaced = JSON.parse((await run(['upload', 't.csv', '--on-conflict', 'replace', '--json'])).stdout)
-    expect([replaced.fid, replaced.web_url, replaced.cols[0].uid]).toEqual([first.fid, first.web_url, first.cols[1].uid])
+    expect([replaced.fid, replaced.web_url, replaced.cols[0].uid]).toEqual([
+      first.fid,
+      first.web_url,
+      first.cols[1].uid,
+    ])
   })
 
   it('standard input needs a name', async () => {
     expect((await run(['upload', '-'], 'a,b\n1,2\n')).code).toBe(2)
-    expect((await run(['upload', '-', '--name', 'piped', '--public', '--json', 'filename,world_readable'], 'a,b\n1,2\n')).stdout).toBe('{"filename":"piped","world_readable":true}\n')
+    expect(
+      (
+        await run(
+          ['upload', '-', '--name', 'piped', '--public', '--json', 'filename,world_readable'],
+          'a,b\n1,2\n',
+        )
+      ).stdout,
+    ).toBe('{"filename":"piped","world_readable":true}\n')
   })
 
   it('--dry-run shows what would be, and changes nothing', async () => {
     file('dry.csv', 'zip;n;note\n01;1,5;x\n02;2,5;\n')
     const { code, stdout, stderr } = await run(['upload', 'dry.csv', '--dry-run', '--json'])
     expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toEqual({ file: 'dry.csv', name: 'dry', rows: 2, columns: [{ name: 'zip', type: 'text' }, { name: 'n', type: 'text' }, { name: 'note', type: 'text' }], warnings: ['delimiter taken to be ;'], target: null })
+    expect(JSON.parse(stdout)).toEqual({
+      file: 'dry.csv',
+      name: 'dry',
+      rows: 2,
+      columns: [
+        { name: 'zip', type: 'text' },
+        { name: 'n', type: 'text' },
+        { name: 'note', type: 'text' },
+      ],
+      warnings: ['delimiter taken to be ;'],
+      target: null,
+    })
     expect(stderr).toBe('warning: dry.csv: delimiter taken to be ;\n')
     expect((await run(['lookup', 'dry'])).code).toBe(3)
-    expect(JSON.parse((await run(['upload', 't.csv', '--dry-run', '--json'])).stdout).target.filetype).toBe('grid')
+    expect(JSON.parse((await run(['upload', 't.csv', '--dry-run', '--json'])).stdout).target.filetype).toBe(
+      'grid',
+    )
   })
 
   it('says how a file is to be read', async () => {
     file('odd.txt', 'x#1\ny#NA\n')
-    const { code } = await run(['upload', 'odd.txt', '--delimiter', '#', '--no-header', '--null', 'NA', '--column', 'column_2:number'])
+    const { code } = await run([
+      'upload',
+      'odd.txt',
+      '--delimiter',
+      '#',
+      '--no-header',
+      '--null',
+      'NA',
+      '--column',
+      'column_2:number',
+    ])
     expect(code).toBe(0)
     expect((await run(['cat', 'odd'])).stdout).toBe('column_1,column_2\nx,1\ny,\n')
   })
@@ -109,7 +196,10 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
     file('empty.csv', '')
     file('binary.csv', Buffer.from([1, 2, 0, 255, 0, 3]))
     file('header.csv', 'a,b\n')
-    file('wide.csv', `${Array.from({ length: 100_000 }, (_, k) => `c${k}`).join()}\n${Array.from({ length: 100_000 }, () => 1).join()}\n`)
+    file(
+      'wide.csv',
+      `${Array.from({ length: 100_000 }, (_, k) => `c${k}`).join()}\n${Array.from({ length: 100_000 }, () => 1).join()}\n`,
+    )
     file('cut.csv.gz', gzipSync('a,b\n1,2\n'.repeat(1000)).subarray(0, 30))
     file('ragged.csv', 'a,b\n1,2\n3,4,5\n')
   })
@@ -118,21 +208,63 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
     ['missing file', ['upload', 'nope.csv'], 3, /^error: no such file: nope.csv/],
     ['directory', ['upload', 'dir'], 2, /^error: dir is a directory/],
     ['empty file', ['upload', 'empty.csv'], 7, /^error: empty.csv: the file is empty/],
-    ['binary file', ['upload', 'binary.csv'], 7, /^error: binary.csv, line 1: a zero byte: this is a binary file/],
+    [
+      'binary file',
+      ['upload', 'binary.csv'],
+      7,
+      /^error: binary.csv, line 1: a zero byte: this is a binary file/,
+    ],
     ['header only', ['upload', 'header.csv'], 7, /^error: header.csv: a header \(2 columns\) and no rows/],
-    ['100,000 columns', ['upload', 'wide.csv'], 7, /^error: wide.csv, line 1: 100000 columns; the limit is 10000/],
+    [
+      '100,000 columns',
+      ['upload', 'wide.csv'],
+      7,
+      /^error: wide.csv, line 1: 100000 columns; the limit is 10000/,
+    ],
     ['truncated gzip', ['upload', 'cut.csv.gz'], 7, /^error: cut.csv.gz: the gzip data ends too early/],
-    ['unknown encoding', ['upload', 'good.csv', '--encoding', 'klingon'], 2, /^error: unknown encoding: klingon/],
-    ['ragged row', ['upload', 'ragged.csv'], 7, /^error: ragged.csv, line 3: 3 cells where there are 2 columns: 3,4,5/],
-    ['a row of the wrong length', ['append', 'target', '--row', '1,2,3'], 7, /^error: --row, line 1: 3 cells; the grid has 2 columns/],
-    ['unknown column', ['append', 'target', '-'], 7, /^error: standard input: the grid has no column "zz"/, 'zz\n1\n'],
-    ['broken JSON lines', ['append', 'target', '-', '--format', 'jsonl'], 7, /^error: standard input, line 2: the line is not JSON/, '[1,"y"]\n[2,\n'],
+    [
+      'unknown encoding',
+      ['upload', 'good.csv', '--encoding', 'klingon'],
+      2,
+      /^error: unknown encoding: klingon/,
+    ],
+    [
+      'ragged row',
+      ['upload', 'ragged.csv'],
+      7,
+      /^error: ragged.csv, line 3: 3 cells where there are 2 columns: 3,4,5/,
+    ],
+    [
+      'a row of the wrong length',
+      ['append', 'target', '--row', '1,2,3'],
+      7,
+      /^error: --row, line 1: 3 cells; the grid has 2 columns/,
+    ],
+    [
+      'unknown column',
+      ['append', 'target', '-'],
+      7,
+      /^error: standard input: the grid has no column "zz"/,
+      'zz\n1\n',
+    ],
+    [
+      'broken JSON lines',
+      ['append', 'target', '-', '--format', 'jsonl'],
+      7,
+      /^error: standard input, line 2: the line is not JSON/,
+      '[1,"y"]\n[2,\n',
+    ],
     ['no such grid', ['cat', 'nowhere'], 3, /^error: no grid at nowhere/],
     ['a fid of nobody', ['show', 'zed:1'], 3, /^error: no such file, or you may not see it/],
     ['unknown command', ['uplod', 'x'], 2, /^error: unknown command 'uplod'.*upload/],
     ['unknown option', ['upload', '--frobnicate', 'x'], 2, /^error: unknown option '--frobnicate'/],
     ['missing argument', ['cat'], 2, /^error: missing required argument 'grid'/],
-    ['a wrong choice', ['cat', 'target', '--format', 'pdf'], 2, /^error: option '--format <format>' argument 'pdf' is invalid/],
+    [
+      'a wrong choice',
+      ['cat', 'target', '--format', 'pdf'],
+      2,
+      /^error: option '--format <format>' argument 'pdf' is invalid/,
+    ],
     ['a profile that is not there', ['ls', '--profile', 'none'], 2, /^error: no profile is called none/],
   ]
   for (const [name, args, code, message, stdin] of cases) {
@@ -143,16 +275,25 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
       expect(ended.stderr.trim().split('\n')).toHaveLength(1)
     })
     it(`${name}, with --json: stdout empty, one JSON error`, async () => {
-      const ended = await run([...args, ...(args.some((arg) => arg.startsWith('--json')) ? [] : ['--json'])], stdin)
+      const ended = await run(
+        [...args, ...(args.some((arg) => arg.startsWith('--json')) ? [] : ['--json'])],
+        stdin,
+      )
       expect([ended.code, ended.stdout]).toEqual([code, ''])
       const lines = ended.stderr.trim().split('\n')
       expect(lines).toHaveLength(1)
-      expect(JSON.parse(lines[0])).toMatchObject({ detail: expect.any(String), errors: [{ code: expect.any(String) }] })
+      expect(JSON.parse(lines[0])).toMatchObject({
+        detail: expect.any(String),
+        errors: [{ code: expect.any(String) }],
+      })
     })
   }
 
   it('a wrong field and a wrong jq expression', async () => {
-    for (const [flag, message] of [['--json=nothing', 'no field is called nothing'], ['--jq=.[', '--jq: jq: error: syntax error']]) {
+    for (const [flag, message] of [
+      ['--json=nothing', 'no field is called nothing'],
+      ['--jq=.[', '--jq: jq: error: syntax error'],
+    ]) {
       const { code, stdout, stderr } = await run(['show', 'target', flag])
       expect([code, stdout, JSON.parse(stderr).detail]).toEqual([2, '', expect.stringContaining(message)])
     }
@@ -161,7 +302,12 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
   it('a 100 MB line', async () => {
     file('long.csv', Buffer.concat([Buffer.from('a,b\n1,'), Buffer.alloc(100 << 20, 'x')]))
     const ended = await run(['upload', 'long.csv'])
-    expect([ended.code, ended.stderr]).toEqual([7, expect.stringMatching(/^error: long.csv, line 2: the line is longer than 16 MiB \(limit record_bytes\)/)])
+    expect([ended.code, ended.stderr]).toEqual([
+      7,
+      expect.stringMatching(
+        /^error: long.csv, line 2: the line is longer than 16 MiB \(limit record_bytes\)/,
+      ),
+    ])
   })
 
   it('lost nothing', async () => {
@@ -174,17 +320,29 @@ describe('settings', () => {
   const { path, run } = home('settings')
 
   it('config list says where each value comes from', async () => {
-    const { stdout } = await run(['config', 'list'], undefined, { GRIDLINE_URL: 'http://from.env', GRIDLINE_FORMAT: 'tsv' })
-    expect(stdout).toBe('url\thttp://from.env\tenvironment GRIDLINE_URL\nuser\t\tdefault\napi_key\t\tdefault\nformat\ttsv\tenvironment GRIDLINE_FORMAT\nprofile\tdefault\tdefault\n')
+    const { stdout } = await run(['config', 'list'], undefined, {
+      GRIDLINE_URL: 'http://from.env',
+      GRIDLINE_FORMAT: 'tsv',
+    })
+    expect(stdout).toBe(
+      'url\thttp://from.env\tenvironment GRIDLINE_URL\nuser\t\tdefault\napi_key\t\tdefault\nformat\ttsv\tenvironment GRIDLINE_FORMAT\nprofile\tdefault\tdefault\n',
+    )
   })
 
   it('set, get, profiles; the file is for its owner only', async () => {
-    expect((await run(['config', 'set', 'url', 'localhost:59999'])).stdout).toBe('url\thttp://localhost:59999\tprofile default\n')
-    expect((await run(['config', 'get', 'url', '--json'])).stdout).toBe('{"setting":"url","value":"http://localhost:59999","source":"profile default"}\n')
+    expect((await run(['config', 'set', 'url', 'localhost:59999'])).stdout).toBe(
+      'url\thttp://localhost:59999\tprofile default\n',
+    )
+    expect((await run(['config', 'get', 'url', '--json'])).stdout).toBe(
+      '{"setting":"url","value":"http://localhost:59999","source":"profile default"}\n',
+    )
     expect((await run(['profile', 'list'])).stdout).toBe('*\tdefault\thttp://localhost:59999\t\n')
     expect((await run(['profile', 'use', 'x'])).code).toBe(3)
     const down = await run(['ls'])
-    expect([down.code, down.stderr]).toEqual([9, expect.stringContaining('no answer from http://localhost:59999: the connection was refused')])
+    expect([down.code, down.stderr]).toEqual([
+      9,
+      expect.stringContaining('no answer from http://localhost:59999: the connection was refused'),
+    ])
     expect((await run(['profile', 'remove', 'default'])).code).toBe(0)
     expect((await run(['ls'])).code).toBe(0)
     expect(readFileSync(join(path, 'home', 'config.json'), 'utf8')).not.toContain('localhost')
@@ -200,10 +358,27 @@ describe('settings', () => {
   })
 
   it('api makes raw calls', async () => {
-    expect(JSON.parse((await run(['api', 'POST', '/v2/folders', '-f', 'path=Raw/1'])).stdout).file.filename).toBe('1')
-    expect(JSON.parse((await run(['api', 'get', 'v2/folders/home', '-f', 'page_size=1', '--jq', '.children.results'])).stdout)).toHaveLength(1)
-    const made = JSON.parse((await run(['api', 'POST', '/v2/grids', '--input', '-'], '{"data":{"cols":{"a":{"data":[1]}}},"filename":"by api"}')).stdout)
-    expect((await run(['api', 'POST', `/v2/grids/${made.file.fid}/row`, '-f', 'rows=[[2]]', '--jq', '.row_count'])).stdout).toBe('2\n')
+    expect(
+      JSON.parse((await run(['api', 'POST', '/v2/folders', '-f', 'path=Raw/1'])).stdout).file.filename,
+    ).toBe('1')
+    expect(
+      JSON.parse(
+        (await run(['api', 'get', 'v2/folders/home', '-f', 'page_size=1', '--jq', '.children.results']))
+          .stdout,
+      ),
+    ).toHaveLength(1)
+    const made = JSON.parse(
+      (
+        await run(
+          ['api', 'POST', '/v2/grids', '--input', '-'],
+          '{"data":{"cols":{"a":{"data":[1]}}},"filename":"by api"}',
+        )
+      ).stdout,
+    )
+    expect(
+      (await run(['api', 'POST', `/v2/grids/${made.file.fid}/row`, '-f', 'rows=[[2]]', '--jq', '.row_count']))
+        .stdout,
+    ).toBe('2\n')
     const missing = await run(['api', 'GET', '/v2/grids/x:1'])
     expect([missing.code, missing.stdout]).toEqual([3, ''])
     expect((await run(['api', 'FETCH', '/v2'])).code).toBe(2)

@@ -16,7 +16,8 @@ const file = (name: string, content: string): string => {
   writeFileSync(path, content)
   return path
 }
-const rows = (count: number): string => `n,text\n${Array.from({ length: count }, (_, k) => `${k},some text of row ${k}\n`).join('')}`
+const rows = (count: number): string =>
+  `n,text\n${Array.from({ length: count }, (_, k) => `${k},some text of row ${k}\n`).join('')}`
 afterAll(folder.remove)
 
 async function newUser(serverHome: string, name: string): Promise<string> {
@@ -35,19 +36,39 @@ describe('a server', () => {
     for (const name of ['alice', 'bob']) keys[name] = await newUser(serverHome, name)
   })
   afterAll(() => server.stop())
-  const as = (name: string) => ({ GRIDLINE_URL: server.url, GRIDLINE_USER: name, GRIDLINE_API_KEY: keys[name] })
+  const as = (name: string) => ({
+    GRIDLINE_URL: server.url,
+    GRIDLINE_USER: name,
+    GRIDLINE_API_KEY: keys[name],
+  })
 
   it('log in once, then everything goes there', async () => {
     const alice = home('alice')
-    const login = await gridline(['login', server.url, '--user', 'alice'], { home: alice, stdin: `${keys.alice}\n` })
-    expect([login.code, login.stdout, login.stderr]).toEqual([0, `alice\t${server.url}\tdefault\n`, `Logged in to ${server.url} as alice.\n`])
+    const login = await gridline(['login', server.url, '--user', 'alice'], {
+      home: alice,
+      stdin: `${keys.alice}\n`,
+    })
+    expect([login.code, login.stdout, login.stderr]).toEqual([
+      0,
+      `alice\t${server.url}\tdefault\n`,
+      `Logged in to ${server.url} as alice.\n`,
+    ])
     expect(statSync(join(alice, 'config.json')).mode & 0o777).toBe(0o600)
     const csv = file('served.csv', rows(3))
     const up = await gridline(['upload', csv, '--json'], { home: alice })
     expect(up.code, up.stderr).toBe(0)
-    expect(JSON.parse(up.stdout)).toMatchObject({ owner: 'alice', filename: 'served', row_count: 3, web_url: `${server.url}/~alice/0/` })
-    expect((await gridline(['append', 'served', '--row', '3,x', '--json', 'row_count'], { home: alice })).stdout).toBe('{"row_count":4}\n')
-    expect((await gridline(['cat', 'served', '--head', '1'], { home: alice })).stdout).toBe('n,text\n0,some text of row 0\n')
+    expect(JSON.parse(up.stdout)).toMatchObject({
+      owner: 'alice',
+      filename: 'served',
+      row_count: 3,
+      web_url: `${server.url}/~alice/0/`,
+    })
+    expect(
+      (await gridline(['append', 'served', '--row', '3,x', '--json', 'row_count'], { home: alice })).stdout,
+    ).toBe('{"row_count":4}\n')
+    expect((await gridline(['cat', 'served', '--head', '1'], { home: alice })).stdout).toBe(
+      'n,text\n0,some text of row 0\n',
+    )
     expect((await gridline(['whoami'], { home: alice })).stdout).toBe(`alice\t${server.url}\tdefault\n`)
     expect((await gridline(['config', 'get', 'api_key'], { home: alice })).stdout).not.toContain(keys.alice)
     expect(existsSync(join(alice, 'gridline.db'))).toBe(false)
@@ -56,12 +77,24 @@ describe('a server', () => {
   })
 
   it('a wrong key is exit 4, a private grid of somebody else exit 3', async () => {
-    const wrong = await gridline(['ls'], { home: home('w'), env: { ...as('alice'), GRIDLINE_API_KEY: 'wrong' } })
-    expect([wrong.code, wrong.stdout, wrong.stderr]).toEqual([4, '', expect.stringMatching(/^error: wrong username or API key/)])
-    const refused = await gridline(['login', server.url, '--user', 'alice'], { home: home('w'), stdin: 'wrong' })
+    const wrong = await gridline(['ls'], {
+      home: home('w'),
+      env: { ...as('alice'), GRIDLINE_API_KEY: 'wrong' },
+    })
+    expect([wrong.code, wrong.stdout, wrong.stderr]).toEqual([
+      4,
+      '',
+      expect.stringMatching(/^error: wrong username or API key/),
+    ])
+    const refused = await gridline(['login', server.url, '--user', 'alice'], {
+      home: home('w'),
+      stdin: 'wrong',
+    })
     expect(refused.code).toBe(4)
     await gridline(['upload', file('mine.csv', rows(1)), '--json'], { home: home('w'), env: as('alice') })
-    const found = JSON.parse((await gridline(['lookup', 'mine', '--json'], { home: home('w'), env: as('alice') })).stdout)
+    const found = JSON.parse(
+      (await gridline(['lookup', 'mine', '--json'], { home: home('w'), env: as('alice') })).stdout,
+    )
     const hidden = await gridline(['cat', found.fid], { home: home('w'), env: as('bob') })
     const absent = await gridline(['cat', 'alice:12345'], { home: home('w'), env: as('bob') })
     expect([hidden.code, hidden.stderr]).toEqual([3, absent.stderr])
@@ -70,21 +103,38 @@ describe('a server', () => {
   it('a connection cut in the middle of an upload: sent again, applied once', async () => {
     const { proxy, url, cuts } = await cuttingProxy(server.url, 300_000)
     const csv = file('cut.csv', rows(40_000))
-    const up = await gridline(['upload', csv, '--json', 'row_count'], { home: home('c'), env: { ...as('alice'), GRIDLINE_URL: url } })
+    const up = await gridline(['upload', csv, '--json', 'row_count'], {
+      home: home('c'),
+      env: { ...as('alice'), GRIDLINE_URL: url },
+    })
     expect([up.code, up.stdout, up.stderr]).toEqual([0, '{"row_count":40000}\n', ''])
     expect(cuts()).toBe(1)
     proxy.close()
     const names = (await gridline(['ls', '--json', 'filename'], { home: home('c'), env: as('alice') })).stdout
-    expect(JSON.parse(names).filter(({ filename }: { filename: string }) => filename.startsWith('cut'))).toHaveLength(1)
+    expect(
+      JSON.parse(names).filter(({ filename }: { filename: string }) => filename.startsWith('cut')),
+    ).toHaveLength(1)
   })
 
   it('a server that is down or does not answer is exit 9', async () => {
-    const down = await gridline(['ls'], { home: home('d'), env: { ...as('alice'), GRIDLINE_URL: 'http://127.0.0.1:59998' } })
-    expect([down.code, down.stderr]).toEqual([9, 'error: no answer from http://127.0.0.1:59998: the connection was refused. Check that the server runs and the address is right (gridline config list).\n'])
+    const down = await gridline(['ls'], {
+      home: home('d'),
+      env: { ...as('alice'), GRIDLINE_URL: 'http://127.0.0.1:59998' },
+    })
+    expect([down.code, down.stderr]).toEqual([
+      9,
+      'error: no answer from http://127.0.0.1:59998: the connection was refused. Check that the server runs and the address is right (gridline config list).\n',
+    ])
     const silent = createServer(() => {})
     const port = await listening(silent)
-    const slow = await gridline(['ls'], { home: home('d'), env: { ...as('alice'), GRIDLINE_URL: `http://127.0.0.1:${port}`, GRIDLINE_TIMEOUT_MS: '50' } })
-    expect([slow.code, slow.stderr]).toEqual([9, expect.stringMatching(/^error: no answer from .*: it did not answer in time/)])
+    const slow = await gridline(['ls'], {
+      home: home('d'),
+      env: { ...as('alice'), GRIDLINE_URL: `http://127.0.0.1:${port}`, GRIDLINE_TIMEOUT_MS: '50' },
+    })
+    expect([slow.code, slow.stderr]).toEqual([
+      9,
+      expect.stringMatching(/^error: no answer from .*: it did not answer in time/),
+    ])
     silent.close()
   })
 
@@ -132,7 +182,8 @@ describe('two processes on one database', () => {
     await gridline(['upload', file('shared.csv', 'who,n\nx,0\n')], { home: place })
     const run = async (who: string): Promise<number[]> => {
       const codes: number[] = []
-      for (let n = 0; n < 6; n++) codes.push((await gridline(['append', 'shared', '--row', `${who},${n}`], { home: place })).code!)
+      for (let n = 0; n < 6; n++)
+        codes.push((await gridline(['append', 'shared', '--row', `${who},${n}`], { home: place })).code!)
       return codes
     }
     const uploads = gridline(['upload', file('other.csv', rows(100_000)), '-q'], { home: place })
@@ -168,7 +219,10 @@ describe('progress', () => {
 })
 
 /** Passes bytes on to a server, but cuts the first connection after so many. */
-async function cuttingProxy(target: string, after: number): Promise<{ proxy: Server; url: string; cuts: () => number }> {
+async function cuttingProxy(
+  target: string,
+  after: number,
+): Promise<{ proxy: Server; url: string; cuts: () => number }> {
   let cuts = 0
   const { hostname, port } = new URL(target)
   const proxy = createServer((socket: Socket) => {
@@ -184,7 +238,10 @@ async function cuttingProxy(target: string, after: number): Promise<{ proxy: Ser
       } else onward.write(chunk)
     })
     onward.on('data', (chunk) => socket.write(chunk))
-    for (const [one, other] of [[socket, onward], [onward, socket]] as const) {
+    for (const [one, other] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
       one.on('error', () => {})
       one.on('close', () => other.destroy())
     }
@@ -193,5 +250,7 @@ async function cuttingProxy(target: string, after: number): Promise<{ proxy: Ser
 }
 
 function listening(server: Server): Promise<number> {
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)))
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
+  )
 }

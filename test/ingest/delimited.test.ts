@@ -20,7 +20,12 @@ describe('types are found over the whole column and destroy nothing (design 2)',
     ['leading zeros', ['007', '1'], 'text', ['007', '1']],
     ['plus signs', ['+5', '1'], 'text', ['+5', '1']],
     ['integers beyond 2^53', ['9007199254740993', '1'], 'text', ['9007199254740993', '1']],
-    ['the largest safe integer', ['9007199254740991', '-9007199254740991'], 'number', [9007199254740991, -9007199254740991]],
+    [
+      'the largest safe integer',
+      ['9007199254740991', '-9007199254740991'],
+      'number',
+      [9007199254740991, -9007199254740991],
+    ],
     ['numbers too large for a double', ['1e400', '1'], 'text', ['1e400', '1']],
     ['a word at the end', ['1', '2', 'x'], 'text', ['1', '2', 'x']],
     ['a word at the start', ['x', '2'], 'text', ['x', '2']],
@@ -46,7 +51,9 @@ describe('types are found over the whole column and destroy nothing (design 2)',
 
   it('copies numbers byte for byte', async () => {
     const { slices } = await read('a,b\n1.10,x\n0.1000000000000000055511151231257827,y\n')
-    expect(slices.find(({ column }) => column === 0)?.text.toString()).toBe('1.10,0.1000000000000000055511151231257827')
+    expect(slices.find(({ column }) => column === 0)?.text.toString()).toBe(
+      '1.10,0.1000000000000000055511151231257827',
+    )
   })
 
   it('takes a column for text when the first word comes after the first slice', async () => {
@@ -59,66 +66,299 @@ describe('types are found over the whole column and destroy nothing (design 2)',
   })
 
   it('NAME:TYPE overrides', async () => {
-    const types = new Map([['zip', 'text'], ['n', 'number'], ['b', 'boolean']] as const)
+    const types = new Map([
+      ['zip', 'text'],
+      ['n', 'number'],
+      ['b', 'boolean'],
+    ] as const)
     const { rows } = await read('zip,n,b\n1234,+007,True\n2345,.5,0\n', { types })
-    expect(rows).toEqual([['1234', 7, true], ['2345', 0.5, false]])
-    expect(await refusal('zip,n,b\n1,x,true\n', { types })).toBe('bad_data: test.csv, line 2, column n: "x" is not a number')
-    expect(await refusal('a\n1\n', { types: new Map([['z', 'text']]) })).toBe('unknown_column: test.csv: no column is called z')
+    expect(rows).toEqual([
+      ['1234', 7, true],
+      ['2345', 0.5, false],
+    ])
+    expect(await refusal('zip,n,b\n1,x,true\n', { types })).toBe(
+      'bad_data: test.csv, line 2, column n: "x" is not a number',
+    )
+    expect(await refusal('a\n1\n', { types: new Map([['z', 'text']]) })).toBe(
+      'unknown_column: test.csv: no column is called z',
+    )
   })
 
   it('a null text stands for a missing value', async () => {
     const { rows, types } = await read('k,v\na,1\nb,NA\n', { nullText: 'NA' })
     expect(types).toEqual(['text', 'number'])
-    expect(rows).toEqual([['a', 1], ['b', null]])
+    expect(rows).toEqual([
+      ['a', 1],
+      ['b', null],
+    ])
   })
 
   it('keeps the empty string in quotes apart from nothing in a column of text', async () => {
     const { rows } = await read('a,b,c\n"",1,x\n,2,\n"",3,y\nz,"",\n')
-    expect(rows).toEqual([['', 1, 'x'], [null, 2, null], ['', 3, 'y'], ['z', null, null]])
+    expect(rows).toEqual([
+      ['', 1, 'x'],
+      [null, 2, null],
+      ['', 3, 'y'],
+      ['z', null, null],
+    ])
   })
 })
 
 describe('dirty input loads right with a warning, or is refused with line and text (design 2)', () => {
   const loads: [string, string | Uint8Array, string[], unknown[][], RegExp | undefined][] = [
     ['BOM', '\ufeffa,b\n1,x\n', ['a', 'b'], [[1, 'x']], undefined],
-    ['UTF-16 LE', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('a,b\n1,é\n', 'utf16le')]), ['a', 'b'], [[1, 'é']], /UTF-16LE/],
-    ['UTF-16 LE without BOM', Buffer.from('name,b\nabc,1\n', 'utf16le'), ['name', 'b'], [['abc', 1]], /UTF-16LE/],
-    ['UTF-16 BE', Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from('a,b\n1,é\n', 'utf16le').swap16()]), ['a', 'b'], [[1, 'é']], /UTF-16BE/],
-    ['Windows-1252', Buffer.from('a,b\n1,caf\xe9 \x80\n', 'latin1'), ['a', 'b'], [[1, 'café €']], /WINDOWS-1252: line 2/],
-    ['semicolons', 'a;b\n1,5;x\n2;y\n', ['a', 'b'], [['1,5', 'x'], ['2', 'y']], /delimiter taken to be ;/],
+    [
+      'UTF-16 LE',
+      Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('a,b\n1,é\n', 'utf16le')]),
+      ['a', 'b'],
+      [[1, 'é']],
+      /UTF-16LE/,
+    ],
+    [
+      'UTF-16 LE without BOM',
+      Buffer.from('name,b\nabc,1\n', 'utf16le'),
+      ['name', 'b'],
+      [['abc', 1]],
+      /UTF-16LE/,
+    ],
+    [
+      'UTF-16 BE',
+      Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from('a,b\n1,é\n', 'utf16le').swap16()]),
+      ['a', 'b'],
+      [[1, 'é']],
+      /UTF-16BE/,
+    ],
+    [
+      'Windows-1252',
+      Buffer.from('a,b\n1,caf\xe9 \x80\n', 'latin1'),
+      ['a', 'b'],
+      [[1, 'café €']],
+      /WINDOWS-1252: line 2/,
+    ],
+    [
+      'semicolons',
+      'a;b\n1,5;x\n2;y\n',
+      ['a', 'b'],
+      [
+        ['1,5', 'x'],
+        ['2', 'y'],
+      ],
+      /delimiter taken to be ;/,
+    ],
     ['tabs', 'a\tb\n1\tx\n', ['a', 'b'], [[1, 'x']], /tab/],
     ['pipes', 'a|b\n1|x, y\n', ['a', 'b'], [[1, 'x, y']], /\|/],
-    ['columns lined up with spaces', ' a   b\n 1  22\n33   4\n', ['a', 'b'], [[1, 22], [33, 4]], /space/],
-    ['single quotes', "a,b\n'x, y','1'\n'z','2'\n", ['a', 'b'], [['x, y', 1], ['z', 2]], /quotes taken to be '/],
-    ['apostrophes are no quotes', "a,b\n'tis,1\nrock 'n',2\n", ['a', 'b'], [["'tis", 1], ["rock 'n'", 2]], undefined],
+    [
+      'columns lined up with spaces',
+      ' a   b\n 1  22\n33   4\n',
+      ['a', 'b'],
+      [
+        [1, 22],
+        [33, 4],
+      ],
+      /space/,
+    ],
+    [
+      'single quotes',
+      "a,b\n'x, y','1'\n'z','2'\n",
+      ['a', 'b'],
+      [
+        ['x, y', 1],
+        ['z', 2],
+      ],
+      /quotes taken to be '/,
+    ],
+    [
+      'apostrophes are no quotes',
+      "a,b\n'tis,1\nrock 'n',2\n",
+      ['a', 'b'],
+      [
+        ["'tis", 1],
+        ["rock 'n'", 2],
+      ],
+      undefined,
+    ],
     ['doubled quotes', 'a,b\n"say ""hi""",1\n', ['a', 'b'], [['say "hi"', 1]], undefined],
     ['backslash escapes', 'a,b\n"say \\"hi\\" now",1\n', ['a', 'b'], [['say "hi" now', 1]], /written \\"/],
-    ['a backslash before the closing quote', 'a,b\n"C:\\dir\\",1\n"x",2\n', ['a', 'b'], [['C:\\dir\\', 1], ['x', 2]], undefined],
-    ['quotes not doubled', 'a,b\n"a "b" c",1\n', ['a', 'b'], [['a "b" c', 1]], /quotes not written twice.*line 2/],
+    [
+      'a backslash before the closing quote',
+      'a,b\n"C:\\dir\\",1\n"x",2\n',
+      ['a', 'b'],
+      [
+        ['C:\\dir\\', 1],
+        ['x', 2],
+      ],
+      undefined,
+    ],
+    [
+      'quotes not doubled',
+      'a,b\n"a "b" c",1\n',
+      ['a', 'b'],
+      [['a "b" c', 1]],
+      /quotes not written twice.*line 2/,
+    ],
     ['quotes inside a bare cell', 'a,b\n5" pipe,1\n', ['a', 'b'], [['5" pipe', 1]], undefined],
     ['blanks behind a closing quote', 'a,b\n"x" ,1\n', ['a', 'b'], [['x', 1]], undefined],
-    ['blanks before quotes', 'a, b\n1, "x, y"\n2, "z"\n', ['a', 'b'], [[1, 'x, y'], [2, 'z']], /blanks after a delimiter/],
-    ['line ends inside quotes', 'a,b\n"x\ny",1\n"p\r\nq",2\n', ['a', 'b'], [['x\ny', 1], ['p\r\nq', 2]], undefined],
-    ['a title above', 'Sales 2024\n\na,b\n1,x\n2,y\n', ['a', 'b'], [[1, 'x'], [2, 'y']], /lines 1 to 2 were passed over.*Sales 2024/],
+    [
+      'blanks before quotes',
+      'a, b\n1, "x, y"\n2, "z"\n',
+      ['a', 'b'],
+      [
+        [1, 'x, y'],
+        [2, 'z'],
+      ],
+      /blanks after a delimiter/,
+    ],
+    [
+      'line ends inside quotes',
+      'a,b\n"x\ny",1\n"p\r\nq",2\n',
+      ['a', 'b'],
+      [
+        ['x\ny', 1],
+        ['p\r\nq', 2],
+      ],
+      undefined,
+    ],
+    [
+      'a title above',
+      'Sales 2024\n\na,b\n1,x\n2,y\n',
+      ['a', 'b'],
+      [
+        [1, 'x'],
+        [2, 'y'],
+      ],
+      /lines 1 to 2 were passed over.*Sales 2024/,
+    ],
     ['comments above', '# made by x, y\n# on z\na,b\n1,x\n', ['a', 'b'], [[1, 'x']], /passed over/],
     ['sep=', 'sep=;\na;b\n1;x\n', ['a', 'b'], [[1, 'x']], undefined],
-    ['short rows', 'a,b,c\n1,x\n2,y,z\n', ['a', 'b', 'c'], [[1, 'x', null], [2, 'y', 'z']], /fewer than 3 cells.*line 2/],
-    ['empty cells too many', 'a,b\n1,x,,\n2,y\n3,z\n', ['a', 'b'], [[1, 'x'], [2, 'y'], [3, 'z']], /empty cells beyond column 2.*line 2/],
-    ['blank lines', 'a,b\n1,x\n\n2,y\n\n', ['a', 'b'], [[1, 'x'], [2, 'y']], /blank lines.*2 lines \(first: line 3\)/],
+    [
+      'short rows',
+      'a,b,c\n1,x\n2,y,z\n',
+      ['a', 'b', 'c'],
+      [
+        [1, 'x', null],
+        [2, 'y', 'z'],
+      ],
+      /fewer than 3 cells.*line 2/,
+    ],
+    [
+      'empty cells too many',
+      'a,b\n1,x,,\n2,y\n3,z\n',
+      ['a', 'b'],
+      [
+        [1, 'x'],
+        [2, 'y'],
+        [3, 'z'],
+      ],
+      /empty cells beyond column 2.*line 2/,
+    ],
+    [
+      'blank lines',
+      'a,b\n1,x\n\n2,y\n\n',
+      ['a', 'b'],
+      [
+        [1, 'x'],
+        [2, 'y'],
+      ],
+      /blank lines.*2 lines \(first: line 3\)/,
+    ],
     ['blank lines in one column are nulls', 'a\nx\n\ny\n\n\n', ['a'], [['x'], [null], ['y']], undefined],
-    ['no header', '1,2\n3,4\n', ['column_1', 'column_2'], [[1, 2], [3, 4]], /no header seen/],
-    ['duplicate names', 'a,a,a\n1,2,3\n', ['a', 'a (2)', 'a (3)'], [[1, 2, 3]], /column 2 is called a like another/],
+    [
+      'no header',
+      '1,2\n3,4\n',
+      ['column_1', 'column_2'],
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      /no header seen/,
+    ],
+    [
+      'duplicate names',
+      'a,a,a\n1,2,3\n',
+      ['a', 'a (2)', 'a (3)'],
+      [[1, 2, 3]],
+      /column 2 is called a like another/,
+    ],
     ['empty names', 'a,,c\n1,2,3\n', ['a', 'column_2', 'c'], [[1, 2, 3]], /column 2 has no name/],
-    ['years as names', 'country,1990,1991\nFrance,3,4\nPeru,7,5\n', ['country', '1990', '1991'], [['France', 3, 4], ['Peru', 7, 5]], undefined],
-    ['dates as names', 'country,1/22/20,1/23/20\nFrance,3,4\n', ['country', '1/22/20', '1/23/20'], [['France', 3, 4]], undefined],
-    ['units below the names', 'time,temp\n(s),(°C)\n1,20.5\n2,21\n', ['time (s)', 'temp (°C)'], [[1, 20.5], [2, 21]], /two header rows/],
-    ['row names of R', '"x","y"\n"1",10,"a"\n"2",20,"b"\n', ['column_1', 'x', 'y'], [[1, 10, 'a'], [2, 20, 'b']], /row names/],
+    [
+      'years as names',
+      'country,1990,1991\nFrance,3,4\nPeru,7,5\n',
+      ['country', '1990', '1991'],
+      [
+        ['France', 3, 4],
+        ['Peru', 7, 5],
+      ],
+      undefined,
+    ],
+    [
+      'dates as names',
+      'country,1/22/20,1/23/20\nFrance,3,4\n',
+      ['country', '1/22/20', '1/23/20'],
+      [['France', 3, 4]],
+      undefined,
+    ],
+    [
+      'units below the names',
+      'time,temp\n(s),(°C)\n1,20.5\n2,21\n',
+      ['time (s)', 'temp (°C)'],
+      [
+        [1, 20.5],
+        [2, 21],
+      ],
+      /two header rows/,
+    ],
+    [
+      'row names of R',
+      '"x","y"\n"1",10,"a"\n"2",20,"b"\n',
+      ['column_1', 'x', 'y'],
+      [
+        [1, 10, 'a'],
+        [2, 20, 'b'],
+      ],
+      /row names/,
+    ],
     ['no final line end', 'a,b\n1,x', ['a', 'b'], [[1, 'x']], undefined],
-    ['CR LF', 'a,b\r\n1,x\r\n2,y\r\n', ['a', 'b'], [[1, 'x'], [2, 'y']], undefined],
-    ['CR', 'a,b\r1,x\r2,y\r', ['a', 'b'], [[1, 'x'], [2, 'y']], undefined],
-    ['a CR inside a cell', 'a,b\n1,x\ry\n2,z\n', ['a', 'b'], [[1, 'x\ry'], [2, 'z']], undefined],
+    [
+      'CR LF',
+      'a,b\r\n1,x\r\n2,y\r\n',
+      ['a', 'b'],
+      [
+        [1, 'x'],
+        [2, 'y'],
+      ],
+      undefined,
+    ],
+    [
+      'CR',
+      'a,b\r1,x\r2,y\r',
+      ['a', 'b'],
+      [
+        [1, 'x'],
+        [2, 'y'],
+      ],
+      undefined,
+    ],
+    [
+      'a CR inside a cell',
+      'a,b\n1,x\ry\n2,z\n',
+      ['a', 'b'],
+      [
+        [1, 'x\ry'],
+        [2, 'z'],
+      ],
+      undefined,
+    ],
     ['gzip', gzipSync('a,b\n1,x\n'), ['a', 'b'], [[1, 'x']], undefined],
-    ['names of objects', '__proto__,constructor,1\n1,2,3\n4,5,6\n', ['__proto__', 'constructor', '1'], [[1, 2, 3], [4, 5, 6]], undefined],
+    [
+      'names of objects',
+      '__proto__,constructor,1\n1,2,3\n4,5,6\n',
+      ['__proto__', 'constructor', '1'],
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+      undefined,
+    ],
     ['control characters', 'a,b\n1,x\u0001y\n', ['a', 'b'], [[1, 'x\u0001y']], undefined],
   ]
   for (const [name, text, names, rows, warning] of loads) {
@@ -131,7 +371,11 @@ describe('dirty input loads right with a warning, or is refused with line and te
     })
     it(`${name}, a byte at a time`, async () => {
       const [whole, dripped] = [await read(text), await read(text, {}, 1)]
-      expect([dripped.names, dripped.rows, dripped.warnings]).toEqual([whole.names, whole.rows, whole.warnings])
+      expect([dripped.names, dripped.rows, dripped.warnings]).toEqual([
+        whole.names,
+        whole.rows,
+        whole.warnings,
+      ])
     })
   }
 
@@ -141,13 +385,25 @@ describe('dirty input loads right with a warning, or is refused with line and te
     ['a header and no rows', 'a,b\n', /a header \(2 columns\) and no rows/],
     ['a row too long', 'a,b\n1,2\n3,4,5\n', /line 3: 3 cells where there are 2 columns: 3,4,5/],
     ['a quote never closed', 'a,b\n1,"x\n2,y\n', /line 2: a quote is opened and never closed: "x/],
-    ['a quoted cell that goes on', 'a,b\n1,"x"y\n2,"z\nq" w\n', /line 2: a quoted cell goes on behind its closing quote: "x"y/],
+    [
+      'a quoted cell that goes on',
+      'a,b\n1,"x"y\n2,"z\nq" w\n',
+      /line 2: a quoted cell goes on behind its closing quote: "x"y/,
+    ],
     ['zero bytes', 'a,b\n1,\u0000\n', /zero byte/],
     ['a PNG', Buffer.from('\x89PNG\r\n\x1a\n\0\0', 'latin1'), /a PNG image, not delimited text/],
     ['a workbook', Buffer.from('PK\x03\x04\x14\x00', 'latin1'), /ZIP archive or an Office document/],
     ['gzip cut off', gzipSync('a,b\n1,x\n'.repeat(100)).subarray(0, 20), /the gzip data ends too early/],
-    ['gzip damaged', Buffer.concat([gzipSync('a,b\n1,x\n').subarray(0, 12), Buffer.from('garbage that is no deflate')]), /gzip data is damaged/],
-    ['bytes that are no UTF-8 after some that are', Buffer.concat([Buffer.from('a,b\n1,é\n'), Buffer.from([0x32, 0x2c, 0xe9, 0x0a])]), /line 3: byte 0xe9 is not UTF-8/],
+    [
+      'gzip damaged',
+      Buffer.concat([gzipSync('a,b\n1,x\n').subarray(0, 12), Buffer.from('garbage that is no deflate')]),
+      /gzip data is damaged/,
+    ],
+    [
+      'bytes that are no UTF-8 after some that are',
+      Buffer.concat([Buffer.from('a,b\n1,é\n'), Buffer.from([0x32, 0x2c, 0xe9, 0x0a])]),
+      /line 3: byte 0xe9 is not UTF-8/,
+    ],
   ]
   for (const [name, text, message] of refused) {
     it(`refuses ${name}`, async () => {
@@ -156,7 +412,9 @@ describe('dirty input loads right with a warning, or is refused with line and te
   }
 
   it('refuses unknown encodings and delimiters, and too many columns', async () => {
-    expect(await refusal('a\n1\n', { encoding: 'klingon' })).toMatch(/invalid_request: unknown encoding: klingon/)
+    expect(await refusal('a\n1\n', { encoding: 'klingon' })).toMatch(
+      /invalid_request: unknown encoding: klingon/,
+    )
     const wide = `${Array.from({ length: 100_000 }, (_, k) => `c${k}`).join(',')}\n${'1,'.repeat(99_999)}1\n`
     expect(await refusal(wide)).toMatch(/line 1: 100000 columns; the limit is 10000/)
   })
@@ -168,12 +426,16 @@ describe('dirty input loads right with a warning, or is refused with line and te
       yield Buffer.from('a,b\n1,')
       for (; pulled < 100; pulled++) yield block
     })()
-    await expect(ingestDelimited(input, { source: 'long.csv' }, { slice() {} })).rejects.toThrow(/long.csv, line 2: the line is longer than 16 MiB/)
+    await expect(ingestDelimited(input, { source: 'long.csv' }, { slice() {} })).rejects.toThrow(
+      /long.csv, line 2: the line is longer than 16 MiB/,
+    )
     expect(pulled).toBeLessThan(70)
   })
 
   it('undoes any given encoding', async () => {
-    const { rows } = await read(Buffer.from([0x61, 0x2c, 0x62, 0x0a, 0x31, 0x2c, 0xb1, 0x0a]), { encoding: 'iso-8859-2' })
+    const { rows } = await read(Buffer.from([0x61, 0x2c, 0x62, 0x0a, 0x31, 0x2c, 0xb1, 0x0a]), {
+      encoding: 'iso-8859-2',
+    })
     expect(rows).toEqual([[1, 'ą']])
   })
 })

@@ -2,8 +2,8 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
-import { isNumber } from '../../src/ingest/number.ts'
 import { parseRaw } from '../../src/ingest/index.ts'
+import { isNumber } from '../../src/ingest/number.ts'
 import { read } from './read.ts'
 
 const delimiters = [',', ';', '\t', '|'] as const
@@ -12,7 +12,13 @@ const delimiters = [',', ';', '\t', '|'] as const
 const cell = fc.oneof(
   { weight: 4, arbitrary: fc.stringMatching(/^[a-zA-Z0-9 .é€😀-]{0,12}$/u) },
   { weight: 2, arbitrary: fc.integer().map(String) },
-  { weight: 2, arbitrary: fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '\n', '\r\n', "'", ' ', '\t', '|', 'ü'), maxLength: 8 }) },
+  {
+    weight: 2,
+    arbitrary: fc.string({
+      unit: fc.constantFrom('a', '"', ',', ';', '\n', '\r\n', "'", ' ', '\t', '|', 'ü'),
+      maxLength: 8,
+    }),
+  },
   { weight: 1, arbitrary: fc.constant('') },
 )
 
@@ -26,8 +32,23 @@ const table = fc.integer({ min: 2, max: 6 }).chain((width) =>
   }),
 )
 
-function written({ delimiter, end, final, always, rows }: { delimiter: string; end: string; final: boolean; always: boolean; rows: string[][] }): string {
-  const one = (text: string): string => (always || /["'\n\r]|^\s|\s$/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text)
+function written({
+  delimiter,
+  end,
+  final,
+  always,
+  rows,
+}: {
+  delimiter: string
+  end: string
+  final: boolean
+  always: boolean
+  rows: string[][]
+}): string {
+  const one = (text: string): string =>
+    always || /["'\n\r]|^\s|\s$/.test(text) || text.includes(delimiter)
+      ? `"${text.replaceAll('"', '""')}"`
+      : text
   const names = rows[0].map((_, k) => `name${k}`)
   const lines = [names, ...rows].map((row) => row.map(one).join(delimiter))
   return lines.join(end) + (final ? end : '')
@@ -48,7 +69,11 @@ describe('the scanner agrees with csv-parse and papaparse on well-formed text', 
         fc.pre((await read(text, { delimiter })).dialect.headerRows === 1)
         const types = new Map(given.rows[0].map((_, k) => [`name${k}`, 'text'] as const))
         const ours = await read(text, { delimiter, types }, pieces)
-        const [, ...theirs] = parse(text, { delimiter, relax_column_count: true, skip_empty_lines: true }) as string[][]
+        const [, ...theirs] = parse(text, {
+          delimiter,
+          relax_column_count: true,
+          skip_empty_lines: true,
+        }) as string[][]
         const [, ...papas] = Papa.parse<string[]>(text, { delimiter, skipEmptyLines: true }).data
         expect(asText(ours.rows)).toEqual(theirs)
         expect(papas).toEqual(theirs)
@@ -60,7 +85,14 @@ describe('the scanner agrees with csv-parse and papaparse on well-formed text', 
   it('and finds the delimiter by itself', async () => {
     const plain = fc.record({
       delimiter: fc.constantFrom(...delimiters),
-      rows: fc.array(fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.integer({ min: 0, max: 9999 }).map(String), fc.stringMatching(/^[a-z]{1,8}$/)), { minLength: 3, maxLength: 30 }),
+      rows: fc.array(
+        fc.tuple(
+          fc.stringMatching(/^[a-z]{1,8}$/),
+          fc.integer({ min: 0, max: 9999 }).map(String),
+          fc.stringMatching(/^[a-z]{1,8}$/),
+        ),
+        { minLength: 3, maxLength: 30 },
+      ),
     })
     await fc.assert(
       fc.asyncProperty(plain, async ({ delimiter, rows }) => {
@@ -85,7 +117,8 @@ describe('numbers and JSON, byte by byte', () => {
       fc.property(text, (given) => {
         const buf = Buffer.from(given)
         let expected = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(given) && Number.isFinite(Number(given))
-        if (expected && /^-?\d+$/.test(given)) expected = Number.isSafeInteger(Number(given)) && BigInt(given) === BigInt(Number(given))
+        if (expected && /^-?\d+$/.test(given))
+          expected = Number.isSafeInteger(Number(given)) && BigInt(given) === BigInt(Number(given))
         expect(isNumber(buf, 0, buf.length)).toBe(expected)
       }),
       { numRuns: 3000 },
@@ -95,7 +128,16 @@ describe('numbers and JSON, byte by byte', () => {
   it('parseRaw takes what JSON.parse takes, and nothing else', () => {
     const text = fc.oneof(
       fc.json(),
-      fc.json().chain((json) => fc.tuple(fc.constant(json), fc.nat(json.length), fc.constantFrom('', ',', '"', '}', ']', '0', 'x', '\\', ' '))).map(([json, at, more]) => json.slice(0, at) + more + json.slice(at + 1)),
+      fc
+        .json()
+        .chain((json) =>
+          fc.tuple(
+            fc.constant(json),
+            fc.nat(json.length),
+            fc.constantFrom('', ',', '"', '}', ']', '0', 'x', '\\', ' '),
+          ),
+        )
+        .map(([json, at, more]) => json.slice(0, at) + more + json.slice(at + 1)),
     )
     fc.assert(
       fc.property(text, (given) => {

@@ -7,16 +7,29 @@ export async function read(text: string | Uint8Array, options: DelimitedOptions 
     for (let k = 0; k < bytes.length; k += pieces) yield bytes.subarray(k, k + pieces)
   })()
   const slices: { column: number; form: string; text: Buffer }[] = []
-  const found = await ingestDelimited(input, { source: 'test.csv', ...options }, {
-    slice(slice) {
-      slices.push(slice)
+  const found = await ingestDelimited(
+    input,
+    { source: 'test.csv', ...options },
+    {
+      slice(slice) {
+        slices.push(slice)
+      },
     },
-  })
+  )
   const columns = found.columns.map(({ type }, k) =>
     slices
       .filter(({ column }) => column === k)
-      .flatMap(({ form, text: part }) => JSON.parse(`[${type === 'text' && form === 'number' ? numbersAsText(part) : part}]`)),
+      .flatMap(({ form, text: part }) =>
+        JSON.parse(`[${type === 'text' && form === 'number' ? numbersAsText(part) : part}]`),
+      ),
   )
   const rows = Array.from({ length: found.rows }, (_, r) => columns.map((column) => column[r]))
-  return { ...found, names: found.columns.map(({ name }) => name), types: found.columns.map(({ type }) => type), rows, count: found.rows, slices }
+  return {
+    ...found,
+    names: found.columns.map(({ name }) => name),
+    types: found.columns.map(({ type }) => type),
+    rows,
+    count: found.rows,
+    slices,
+  }
 }

@@ -1,5 +1,5 @@
-import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createKey, createService, createUser, openStore } from '../../src/service/index.ts'
 import { gridline, serve } from '../support/cli.ts'
@@ -24,13 +24,26 @@ describe('kill -9 (design 4, promises 1 and 2)', () => {
     const csv = `n,t\n${Array.from({ length: 20_000 }, (_, k) => `${k},text ${k}\n`).join('')}`
 
     for (let round = 0; round < ROUNDS; round++) {
-      const { url, child } = await serve(['-q', '--database', `sqlite:${join(home, 'gridline.db')}`], { home })
+      const { url, child } = await serve(['-q', '--database', `sqlite:${join(home, 'gridline.db')}`], {
+        home,
+      })
       const ask = (method: string, path: string, body?: string, more: Record<string, string> = {}) =>
-        fetch(url + path, { method, body, headers: { authorization, 'content-type': 'application/json', ...more } })
-      if (round === 0) await ask('POST', '/v2/grids', JSON.stringify({ filename: 'rows', data: { cols: { n: { data: [] } } } }))
+        fetch(url + path, {
+          method,
+          body,
+          headers: { authorization, 'content-type': 'application/json', ...more },
+        })
+      if (round === 0)
+        await ask(
+          'POST',
+          '/v2/grids',
+          JSON.stringify({ filename: 'rows', data: { cols: { n: { data: [] } } } }),
+        )
       const append = async (row: number, key: string): Promise<boolean> => {
         try {
-          const answer = await ask('POST', '/v2/grids/alice:0/row', `{"rows":[[${row}]]}`, { 'idempotency-key': key })
+          const answer = await ask('POST', '/v2/grids/alice:0/row', `{"rows":[[${row}]]}`, {
+            'idempotency-key': key,
+          })
           await answer.text()
           if (answer.status !== 201) return false
           acked.add(row)
@@ -49,7 +62,10 @@ describe('kill -9 (design 4, promises 1 and 2)', () => {
         }
       }
       const name = `u${uploads++}`
-      const upload = ask('POST', '/v2/grids/upload', csv, { 'content-type': 'text/csv', 'x-file-name': `${name}.csv` })
+      const upload = ask('POST', '/v2/grids/upload', csv, {
+        'content-type': 'text/csv',
+        'x-file-name': `${name}.csv`,
+      })
         .then(async (answer) => {
           await answer.text()
           if (answer.status === 201) uploaded.push(name)
@@ -62,14 +78,19 @@ describe('kill -9 (design 4, promises 1 and 2)', () => {
       await Promise.all([...writers, upload])
     }
 
-    const service = new TestService(await createService({ database: `sqlite:${join(home, 'gridline.db')}`, url: URL_OF_TESTS }))
+    const service = new TestService(
+      await createService({ database: `sqlite:${join(home, 'gridline.db')}`, url: URL_OF_TESTS }),
+    )
     service.keys.set('alice', (await createKey(service.service.store, 'alice')).api_key)
     const rows: number[] = (await service.ask('alice', 'GET', '/v2/grids/alice:0/content')).json.cols.n.data
     expect(new Set(rows).size).toBe(rows.length)
     expect([...acked].filter((row) => !rows.includes(row))).toEqual([])
     expect(acked.size).toBeGreaterThan(ROUNDS)
-    const listed = (await service.ask('alice', 'GET', '/v2/folders/home?page_size=1000')).json.children.results
-    const names: string[] = listed.map(({ filename }: { filename: string }) => filename).filter((name: string) => name !== 'rows')
+    const listed = (await service.ask('alice', 'GET', '/v2/folders/home?page_size=1000')).json.children
+      .results
+    const names: string[] = listed
+      .map(({ filename }: { filename: string }) => filename)
+      .filter((name: string) => name !== 'rows')
     expect(uploaded.filter((name) => !names.includes(name))).toEqual([])
     for (const { fid, filename } of listed) {
       if (filename === 'rows') continue
@@ -90,12 +111,19 @@ describe('a full disk', () => {
     service.keys.set('alice', api_key)
     const grid = await service.grid('alice', 'small', { a: [1, 2, 3] })
     const noise = Array.from({ length: 100_000 }, (_, k) => Math.sin(k))
-    const answer = await service.ask('alice', 'POST', '/v2/grids', { json: { filename: 'large', data: { cols: { a: { data: noise } } } } })
+    const answer = await service.ask('alice', 'POST', '/v2/grids', {
+      json: { filename: 'large', data: { cols: { a: { data: noise } } } },
+    })
     expect([answer.status, answer.json.errors[0].code]).toEqual([507, 'disk_full'])
     const csv = `a,b\n${noise.map((x) => `${x},x\n`).join('')}`
-    const upload = await service.ask('alice', 'POST', '/v2/grids/upload', { body: csv, headers: { 'x-file-name': 'large.csv' } })
+    const upload = await service.ask('alice', 'POST', '/v2/grids/upload', {
+      body: csv,
+      headers: { 'x-file-name': 'large.csv' },
+    })
     expect(upload.status).toBe(507)
-    expect((await service.ask('alice', 'GET', `/v2/grids/${grid.fid}/content`)).json.cols.a.data).toEqual([1, 2, 3])
+    expect((await service.ask('alice', 'GET', `/v2/grids/${grid.fid}/content`)).json.cols.a.data).toEqual([
+      1, 2, 3,
+    ])
     expect((await service.ask('alice', 'GET', '/v2/folders/home')).json.children.results).toHaveLength(1)
     await service.service.close()
   })

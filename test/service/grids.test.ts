@@ -2,18 +2,38 @@ import { describe, expect, it } from 'vitest'
 import { onBothStores } from '../support/service.ts'
 
 onBothStores('grids', (test) => {
-  const content = async (fid: string, user = 'alice') => (await test().ask(user, 'GET', `/v2/grids/${fid}/content`)).json.cols
+  const content = async (fid: string, user = 'alice') =>
+    (await test().ask(user, 'GET', `/v2/grids/${fid}/content`)).json.cols
 
   describe('create (reference 4.1, 2.2)', () => {
     it('answers 201 with file and warnings, cols in column order, private by default', async () => {
       const { status, json, headers } = await test().ask('alice', 'POST', '/v2/grids', {
-        json: { data: { cols: { b: { data: [1, 2], order: 1 }, a: { data: ['x', null], order: 0 } } }, filename: 'first' },
+        json: {
+          data: { cols: { b: { data: [1, 2], order: 1 }, a: { data: ['x', null], order: 0 } } },
+          filename: 'first',
+        },
       })
       expect(status).toBe(201)
       expect(headers.get('content-type')).toBe('application/json')
       expect(json.warnings).toEqual([])
-      expect(json.file).toMatchObject({ filename: 'first', filetype: 'grid', owner: 'alice', parent: -1, world_readable: false, row_count: 2 })
-      expect(json.file.cols.map(({ name, order, type }: { name: string; order: number; type: string }) => [name, order, type])).toEqual([['a', 0, 'text'], ['b', 1, 'number']])
+      expect(json.file).toMatchObject({
+        filename: 'first',
+        filetype: 'grid',
+        owner: 'alice',
+        parent: -1,
+        world_readable: false,
+        row_count: 2,
+      })
+      expect(
+        json.file.cols.map(({ name, order, type }: { name: string; order: number; type: string }) => [
+          name,
+          order,
+          type,
+        ]),
+      ).toEqual([
+        ['a', 0, 'text'],
+        ['b', 1, 'number'],
+      ])
       expect(json.file.cols.every(({ uid }: { uid: string }) => /^[0-9a-f]{6}$/.test(uid))).toBe(true)
       expect(json.file.fid).toMatch(/^alice:\d+$/)
       expect(json.file.web_url).toBe(`http://gridline.test/~alice/${json.file.fid.split(':')[1]}/`)
@@ -21,7 +41,9 @@ onBothStores('grids', (test) => {
     })
 
     it('takes data as a JSON-encoded string', async () => {
-      const { status, json } = await test().ask('alice', 'POST', '/v2/grids', { json: { data: JSON.stringify({ cols: { a: { data: [1], order: 0 } } }), filename: 'as string' } })
+      const { status, json } = await test().ask('alice', 'POST', '/v2/grids', {
+        json: { data: JSON.stringify({ cols: { a: { data: [1], order: 0 } } }), filename: 'as string' },
+      })
       expect(status).toBe(201)
       expect((await content(json.file.fid)).a.data).toEqual([1])
     })
@@ -36,7 +58,34 @@ onBothStores('grids', (test) => {
 
     it('has every field of reference 2.1, the admin ones for the owner only', async () => {
       const { fid } = await test().grid('alice', 'all fields', { a: [1] }, { world_readable: true })
-      const common = ['api_urls', 'creation_time', 'comments', 'date_modified', 'embed_url', 'fid', 'filetype', 'img_url', 'image_urls', 'owner', 'parented', 'preview', 'references', 'referencers', 'stars', 'collaborators', 'subfolder_count', 'title', 'views', 'web_url', 'current_user_permission', 'filename', 'parent', 'world_readable', 'is_theme', 'is_template']
+      const common = [
+        'api_urls',
+        'creation_time',
+        'comments',
+        'date_modified',
+        'embed_url',
+        'fid',
+        'filetype',
+        'img_url',
+        'image_urls',
+        'owner',
+        'parented',
+        'preview',
+        'references',
+        'referencers',
+        'stars',
+        'collaborators',
+        'subfolder_count',
+        'title',
+        'views',
+        'web_url',
+        'current_user_permission',
+        'filename',
+        'parent',
+        'world_readable',
+        'is_theme',
+        'is_template',
+      ]
       const admin = ['deleted', 'share_key', 'share_key_enabled']
       const own = (await test().ask('alice', 'GET', `/v2/files/${fid}`)).json
       const others = (await test().ask('bob', 'GET', `/v2/files/${fid}`)).json
@@ -49,11 +98,17 @@ onBothStores('grids', (test) => {
     })
 
     it('keeps any JSON in columns, names of any kind, and numbers as they were written', async () => {
-      const cols = '{"__proto__":{"data":[1.10,12345678901234567890,[[1,2],[3]],{"a":null},true,"\\u00e9\\ud83d\\ude00",null],"order":1},"constructor":{"data":[1E5],"order":0},"a.b":{"data":[ 1 , 2 ],"order":2}}'
-      const { status, text, json } = await test().ask('alice', 'POST', '/v2/grids', { body: `{"data":{"cols":${cols}},"filename":"raw"}`, headers: { 'content-type': 'application/json' } })
+      const cols =
+        '{"__proto__":{"data":[1.10,12345678901234567890,[[1,2],[3]],{"a":null},true,"\\u00e9\\ud83d\\ude00",null],"order":1},"constructor":{"data":[1E5],"order":0},"a.b":{"data":[ 1 , 2 ],"order":2}}'
+      const { status, text, json } = await test().ask('alice', 'POST', '/v2/grids', {
+        body: `{"data":{"cols":${cols}},"filename":"raw"}`,
+        headers: { 'content-type': 'application/json' },
+      })
       expect(status, text).toBe(201)
       const answer = (await test().ask('alice', 'GET', `/v2/grids/${json.file.fid}/content`)).text
-      expect(answer).toContain('"data":[1.10,12345678901234567890,[[1,2],[3]],{"a":null},true,"\\u00e9\\ud83d\\ude00",null]')
+      expect(answer).toContain(
+        '"data":[1.10,12345678901234567890,[[1,2],[3]],{"a":null},true,"\\u00e9\\ud83d\\ude00",null]',
+      )
       expect(answer).toContain('"data":[1E5]')
       expect(Object.keys(JSON.parse(answer).cols)).toEqual(['constructor', '__proto__', 'a.b'])
     })
@@ -65,13 +120,22 @@ onBothStores('grids', (test) => {
       expect(status).toBe(409)
       expect(json.detail).toContain('already exists')
       expect(json.errors).toEqual([expect.objectContaining({ code: 'already_exists', field: 'filename' })])
-      expect((await test().ask('alice', 'POST', '/v2/grids', { ...again, headers: { 'plotly-client-platform': 'R 4.10.1' } })).status).toBe(400)
+      expect(
+        (
+          await test().ask('alice', 'POST', '/v2/grids', {
+            ...again,
+            headers: { 'plotly-client-platform': 'R 4.10.1' },
+          })
+        ).status,
+      ).toBe(400)
     })
 
     it('makes missing folders of parent_path, and refuses a parent that is none', async () => {
       const made = await test().grid('alice', 'deep', { a: [1] }, { parent_path: '/x/y' })
       expect((await test().ask('alice', 'GET', '/v2/grids/lookup?path=x/y/deep')).json.fid).toBe(made.fid)
-      const bad = await test().ask('alice', 'POST', '/v2/grids', { json: { data: { cols: {} }, filename: 'q', parent: Number(made.fid.split(':')[1]) } })
+      const bad = await test().ask('alice', 'POST', '/v2/grids', {
+        json: { data: { cols: {} }, filename: 'q', parent: Number(made.fid.split(':')[1]) },
+      })
       expect([bad.status, bad.json.errors[0].field]).toEqual([400, 'parent'])
     })
 
@@ -80,12 +144,24 @@ onBothStores('grids', (test) => {
       ['data of the wrong type', { data: 3 }, 'data: must be an object'],
       ['no cols', { data: {} }, 'data.cols: must be an object'],
       ['a column without data', { data: { cols: { a: {} } } }, 'data.cols.a.data: is missing'],
-      ['data that is no array', { data: { cols: { a: { data: 'x' } } } }, 'data.cols.a.data: must be an array'],
+      [
+        'data that is no array',
+        { data: { cols: { a: { data: 'x' } } } },
+        'data.cols.a.data: must be an array',
+      ],
       ['a filename of the wrong type', { data: { cols: {} }, filename: 5 }, 'filename: must be a string'],
       ['a filename with a slash', { data: { cols: {} }, filename: 'a/b' }, "filename: must not hold '/'"],
       ['a filename with control characters', { data: { cols: {} }, filename: 'a\nb' }, 'control characters'],
-      ['a long filename', { data: { cols: {} }, filename: 'x'.repeat(256) }, '256 characters; the limit is 255'],
-      ['world_readable of the wrong type', { data: { cols: {} }, world_readable: 'yes' }, 'world_readable: must be a boolean'],
+      [
+        'a long filename',
+        { data: { cols: {} }, filename: 'x'.repeat(256) },
+        '256 characters; the limit is 255',
+      ],
+      [
+        'world_readable of the wrong type',
+        { data: { cols: {} }, world_readable: 'yes' },
+        'world_readable: must be a boolean',
+      ],
       ['metadata that is no object', { data: { cols: {} }, metadata: '[1]' }, 'metadata: must be an object'],
     ]
     for (const [name, json, message] of wrong) {
@@ -96,7 +172,10 @@ onBothStores('grids', (test) => {
     }
 
     it('refuses what is no JSON with the place', async () => {
-      const answer = await test().ask('alice', 'POST', '/v2/grids', { body: '{"data": {', headers: { 'content-type': 'application/json' } })
+      const answer = await test().ask('alice', 'POST', '/v2/grids', {
+        body: '{"data": {',
+        headers: { 'content-type': 'application/json' },
+      })
       expect([answer.status, answer.json.detail]).toEqual([400, 'the body is not JSON: it ends too early'])
       const nan = await test().ask('alice', 'POST', '/v2/grids', { body: '{"data": NaN}' })
       expect([nan.status, nan.json.detail]).toEqual([400, 'the body is not JSON: unexpected NaN} at byte 9'])
@@ -106,23 +185,37 @@ onBothStores('grids', (test) => {
   describe('row (reference 4.1)', () => {
     it('appends in order, readable at once, 201', async () => {
       const { fid } = await test().grid('alice', 'rows', { a: [1], b: ['x'] })
-      const { status, json } = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[2, 'y'], [3, null]] } })
+      const { status, json } = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+        json: {
+          rows: [
+            [2, 'y'],
+            [3, null],
+          ],
+        },
+      })
       expect([status, json]).toEqual([201, { fid, rows_added: 2, row_count: 3, warnings: [] }])
       const cols = await content(fid)
-      expect([cols.a.data, cols.b.data]).toEqual([[1, 2, 3], ['x', 'y', null]])
+      expect([cols.a.data, cols.b.data]).toEqual([
+        [1, 2, 3],
+        ['x', 'y', null],
+      ])
     })
 
     it('refuses rows of the wrong length, whole', async () => {
       const { fid } = await test().grid('alice', 'lengths', { a: [1], b: [2] })
       for (const rows of [[[1]], [[1, 2, 3]], [[1, 2], [1]], [1], 'x']) {
-        expect((await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })).status).toBe(400)
+        expect((await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })).status).toBe(
+          400,
+        )
       }
       expect((await content(fid)).a.data).toEqual([1])
     })
 
     it('fills shorter columns up with "" first, as clients assume', async () => {
       const { fid } = await test().grid('alice', 'ragged', { a: [1, 2, 3], b: ['x'] })
-      expect((await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[4, 'y']] } })).status).toBe(201)
+      expect(
+        (await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[4, 'y']] } })).status,
+      ).toBe(201)
       expect((await content(fid)).b.data).toEqual(['x', '', '', 'y'])
     })
 
@@ -147,40 +240,65 @@ onBothStores('grids', (test) => {
       await Promise.all(
         Array.from({ length: 8 }, async (_, who) => {
           for (let n = 0; n < 20; n++) {
-            const { status } = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[who, n]] } })
+            const { status } = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+              json: { rows: [[who, n]] },
+            })
             expect(status).toBe(201)
           }
         }),
       )
       const cols = await content(fid)
       for (let who = 0; who < 8; who++) {
-        expect(cols.n.data.filter((_: number, k: number) => cols.who.data[k] === who)).toEqual(Array.from({ length: 20 }, (_, n) => n))
+        expect(cols.n.data.filter((_: number, k: number) => cols.who.data[k] === who)).toEqual(
+          Array.from({ length: 20 }, (_, n) => n),
+        )
       }
     })
 
     it('takes CSV and NDJSON, matched by name', async () => {
       const { fid } = await test().grid('alice', 'by name', { a: [1], b: ['x'] })
-      const csv = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { body: 'b,a\ny,2\n007,3\n', headers: { 'content-type': 'text/csv' } })
+      const csv = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+        body: 'b,a\ny,2\n007,3\n',
+        headers: { 'content-type': 'text/csv' },
+      })
       expect([csv.status, csv.json.row_count]).toEqual([201, 3])
-      const lines = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { body: '{"b":"z","a":1.10}\n[5,"w"]\n', headers: { 'content-type': 'application/x-ndjson' } })
+      const lines = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+        body: '{"b":"z","a":1.10}\n[5,"w"]\n',
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
       expect([lines.status, lines.json.row_count]).toEqual([201, 5])
-      const bare = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { body: '6,q\n', headers: { 'content-type': 'text/csv', 'gridline-header': 'false' } })
+      const bare = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+        body: '6,q\n',
+        headers: { 'content-type': 'text/csv', 'gridline-header': 'false' },
+      })
       expect(bare.status).toBe(201)
       const cols = await content(fid)
       expect(cols.a.data).toEqual([1, 2, 3, 1.1, 5, 6])
       expect(cols.b.data).toEqual(['x', 'y', '007', 'z', 'w', 'q'])
-      const unknown = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { body: 'a,zz\n1,2\n', headers: { 'content-type': 'text/csv' } })
+      const unknown = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+        body: 'a,zz\n1,2\n',
+        headers: { 'content-type': 'text/csv' },
+      })
       expect([unknown.status, unknown.json.errors[0].code]).toEqual([400, 'unknown_column'])
       expect(unknown.json.detail).toContain('"zz"')
     })
 
     it('keeps text columns text and warns of text among numbers', async () => {
       const { fid } = await test().grid('alice', 'types kept', { zip: ['01'], n: [1] })
-      await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { body: 'zip,n\n12,2\n', headers: { 'content-type': 'text/csv' } })
-      const { json } = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { body: 'zip,n\n13,n/a\n', headers: { 'content-type': 'text/csv' } })
+      await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+        body: 'zip,n\n12,2\n',
+        headers: { 'content-type': 'text/csv' },
+      })
+      const { json } = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+        body: 'zip,n\n13,n/a\n',
+        headers: { 'content-type': 'text/csv' },
+      })
       expect(json.warnings.join()).toContain('column n held numbers and now holds text as well')
       const cols = await content(fid)
-      expect([cols.zip.data, cols.n.data]).toEqual([['01', '12', '13'], [1, 2, 'n/a']])
+      expect([cols.zip.data, cols.n.data]).toEqual([
+        ['01', '12', '13'],
+        [1, 2, 'n/a'],
+      ])
     })
   })
 
@@ -189,17 +307,35 @@ onBothStores('grids', (test) => {
       const { fid, cols } = await test().grid('alice', 'col get', { a: [1], b: ['x'] })
       const [a, b] = cols.map(({ uid }: { uid: string }) => uid)
       const two = await test().ask('alice', 'GET', `/v2/grids/${fid}/col?uid=${b}%2C${a}`)
-      expect(two.json.cols).toEqual([{ name: 'b', uid: b, order: 1, data: ['x'] }, { name: 'a', uid: a, order: 0, data: [1] }])
+      expect(two.json.cols).toEqual([
+        { name: 'b', uid: b, order: 1, data: ['x'] },
+        { name: 'a', uid: a, order: 0, data: [1] },
+      ])
       expect((await test().ask('alice', 'GET', `/v2/grids/${fid}/col`)).json.cols).toHaveLength(2)
       expect((await test().ask('alice', 'GET', `/v2/grids/${fid}/col?uid=${a},ffffff`)).status).toBe(400)
     })
 
     it('POST takes a JSON-encoded string and refuses a raw array', async () => {
       const { fid } = await test().grid('alice', 'col post', { a: [1, 2] })
-      const { status, json } = await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, { json: { cols: JSON.stringify([{ name: 'b', data: [3, 4] }, { name: 'c', data: [] }]) } })
+      const { status, json } = await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, {
+        json: {
+          cols: JSON.stringify([
+            { name: 'b', data: [3, 4] },
+            { name: 'c', data: [] },
+          ]),
+        },
+      })
       expect([status, json.cols.map(({ name }: { name: string }) => name)]).toEqual([201, ['b', 'c']])
-      expect((await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, { json: { cols: [{ name: 'd', data: [1] }] } })).status).toBe(400)
-      const twice = await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, { json: { cols: JSON.stringify([{ name: 'a', data: [3] }]) } })
+      expect(
+        (
+          await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, {
+            json: { cols: [{ name: 'd', data: [1] }] },
+          })
+        ).status,
+      ).toBe(400)
+      const twice = await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, {
+        json: { cols: JSON.stringify([{ name: 'a', data: [3] }]) },
+      })
       expect([twice.status, twice.json.detail]).toEqual([400, expect.stringContaining('already exists')])
       expect(Object.keys(await content(fid))).toEqual(['a', 'b', 'c'])
     })
@@ -207,11 +343,16 @@ onBothStores('grids', (test) => {
     it('PUT changes data, name and order; string or array; counts must agree', async () => {
       const { fid, cols } = await test().grid('alice', 'col put', { a: [1], b: [2], c: [3] })
       const [a, b, c] = cols.map(({ uid }: { uid: string }) => uid)
-      const put = (uid: string, value: unknown) => test().ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${uid}`, { json: { cols: value } })
+      const put = (uid: string, value: unknown) =>
+        test().ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${uid}`, { json: { cols: value } })
       expect((await put(a, JSON.stringify([{ name: 'A', data: [9, 8] }]))).status).toBe(200)
       expect((await put(`${a},${b}`, [{ name: 'b' }, { name: 'A' }])).status).toBe(200)
       expect((await put(c, [{ order: 0 }])).status).toBe(200)
-      expect(await content(fid)).toEqual({ c: { uid: c, order: 0, data: [3] }, b: { uid: a, order: 1, data: [9, 8] }, A: { uid: b, order: 2, data: [2] } })
+      expect(await content(fid)).toEqual({
+        c: { uid: c, order: 0, data: [3] },
+        b: { uid: a, order: 1, data: [9, 8] },
+        A: { uid: b, order: 2, data: [2] },
+      })
       expect((await put(a, JSON.stringify([{}, {}]))).status).toBe(400)
       expect((await put(`${a},eeeeee`, JSON.stringify([{}, {}]))).status).toBe(400)
     })
@@ -222,29 +363,51 @@ onBothStores('grids', (test) => {
       expect([status, text]).toEqual([204, ''])
       const left = await content(fid)
       expect([Object.keys(left), left.c.order]).toEqual([['a', 'c'], 1])
-      expect((await test().ask('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${cols[1].uid}`)).status).toBe(400)
+      expect((await test().ask('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${cols[1].uid}`)).status).toBe(
+        400,
+      )
     })
 
     it('waits for rows in the tail', async () => {
       const { fid } = await test().grid('alice', 'col and tail', { a: [1] })
       await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[2], [3]] } })
-      await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, { json: { cols: JSON.stringify([{ name: 'b', data: [7, 8, 9] }]) } })
+      await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, {
+        json: { cols: JSON.stringify([{ name: 'b', data: [7, 8, 9] }]) },
+      })
       await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[4, 10]] } })
       const cols = await content(fid)
-      expect([cols.a.data, cols.b.data]).toEqual([[1, 2, 3, 4], [7, 8, 9, 10]])
+      expect([cols.a.data, cols.b.data]).toEqual([
+        [1, 2, 3, 4],
+        [7, 8, 9, 10],
+      ])
     })
   })
 
   describe('upload (reference 4.1, headers)', () => {
-    const upload = (body: string, headers: Record<string, string>) => test().ask('alice', 'POST', '/v2/grids/upload', { body, headers: { 'content-type': 'text/csv', ...headers } })
+    const upload = (body: string, headers: Record<string, string>) =>
+      test().ask('alice', 'POST', '/v2/grids/upload', {
+        body,
+        headers: { 'content-type': 'text/csv', ...headers },
+      })
 
     it('makes a private grid named after the file, under every prefix of the headers', async () => {
       for (const prefix of ['Gridline', 'Service', 'Plotly']) {
-        const { status, json } = await upload('a,b\n1,x\n', { 'x-file-name': `${prefix}.csv`, [`${prefix}-World-Readable`]: 'true', [`${prefix}-Parent-Path`]: `up/${prefix}` })
+        const { status, json } = await upload('a,b\n1,x\n', {
+          'x-file-name': `${prefix}.csv`,
+          [`${prefix}-World-Readable`]: 'true',
+          [`${prefix}-Parent-Path`]: `up/${prefix}`,
+        })
         expect(status).toBe(201)
-        expect(json.file).toMatchObject({ filename: prefix, filetype: 'grid', world_readable: true, row_count: 1 })
+        expect(json.file).toMatchObject({
+          filename: prefix,
+          filetype: 'grid',
+          world_readable: true,
+          row_count: 1,
+        })
       }
-      expect((await upload('a,b\n1,x\n', { 'x-file-name': 'private.csv' })).json.file.world_readable).toBe(false)
+      expect((await upload('a,b\n1,x\n', { 'x-file-name': 'private.csv' })).json.file.world_readable).toBe(
+        false,
+      )
     })
 
     it('renames without a rule, and keeps to the rule it is given', async () => {
@@ -266,13 +429,18 @@ onBothStores('grids', (test) => {
       const form = new FormData()
       form.append('file', new Blob(['a,b\n1,x\n']), 'formed.csv')
       const request = new Request('http://gridline.test/', { method: 'POST', body: form })
-      const { status, json } = await upload(await request.text(), { 'content-type': request.headers.get('content-type')! })
+      const { status, json } = await upload(await request.text(), {
+        'content-type': request.headers.get('content-type')!,
+      })
       expect([status, json.file?.filename, json.file?.row_count]).toEqual([201, 'formed', 1])
     })
 
     it('leaves nothing behind when the bytes are bad', async () => {
       const bad = await upload('a,b\n1,x\n2,3,4\n', { 'x-file-name': 'bad.csv' })
-      expect([bad.status, bad.json.detail]).toEqual([400, 'bad.csv, line 3: 3 cells where there are 2 columns: 2,3,4'])
+      expect([bad.status, bad.json.detail]).toEqual([
+        400,
+        'bad.csv, line 3: 3 cells where there are 2 columns: 2,3,4',
+      ])
       expect((await test().ask('alice', 'GET', '/v2/files/lookup?path=bad')).status).toBe(404)
     })
 
@@ -281,14 +449,20 @@ onBothStores('grids', (test) => {
       const [one, two] = [await upload('a,b\n1,x\n', headers), await upload('a,b\n1,x\n', headers)]
       expect([two.status, two.json.file.fid]).toEqual([201, one.json.file.fid])
       const { json } = await test().ask('alice', 'GET', '/v2/folders/home?page_size=1000')
-      expect(json.children.results.filter(({ filename }: { filename: string }) => filename.startsWith('once'))).toHaveLength(1)
+      expect(
+        json.children.results.filter(({ filename }: { filename: string }) => filename.startsWith('once')),
+      ).toHaveLength(1)
     })
   })
 
   describe('Idempotency-Key (design 4, promise 2)', () => {
     it('a write with the key of another is 422, the same one is answered again', async () => {
       const { fid } = await test().grid('alice', 'keys', { a: [] })
-      const row = (value: number, key: string, user = 'alice') => test().ask(user, 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[value]] }, headers: { 'idempotency-key': key } })
+      const row = (value: number, key: string, user = 'alice') =>
+        test().ask(user, 'POST', `/v2/grids/${fid}/row`, {
+          json: { rows: [[value]] },
+          headers: { 'idempotency-key': key },
+        })
       const answers = await Promise.all([row(1, 'k'), row(1, 'k'), row(1, 'k')])
       expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
@@ -303,8 +477,15 @@ onBothStores('grids', (test) => {
     it('ETag, If-None-Match and If-Match', async () => {
       const { fid } = await test().grid('alice', 'versions', { a: [1] })
       const tag = (await test().ask('alice', 'GET', `/v2/grids/${fid}`)).headers.get('etag')!
-      expect((await test().ask('alice', 'GET', `/v2/grids/${fid}/content`, { headers: { 'if-none-match': tag } })).status).toBe(304)
-      const row = (match: string) => test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[2]] }, headers: { 'if-match': match } })
+      expect(
+        (await test().ask('alice', 'GET', `/v2/grids/${fid}/content`, { headers: { 'if-none-match': tag } }))
+          .status,
+      ).toBe(304)
+      const row = (match: string) =>
+        test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          json: { rows: [[2]] },
+          headers: { 'if-match': match },
+        })
       expect((await row(tag)).status).toBe(201)
       expect((await row(tag)).status).toBe(412)
       expect((await row('*')).status).toBe(201)
@@ -316,11 +497,18 @@ onBothStores('grids', (test) => {
 
   describe('content', () => {
     it('as CSV, TSV and NDJSON, some columns, the first rows', async () => {
-      const { fid } = await test().grid('alice', 'formats', { a: [1.5, null, 3], 'b,c': ['x "y"', '', 'p\nq'], d: [[1], { e: 2 }, true] })
-      const get = async (query: string) => (await test().ask('alice', 'GET', `/v2/grids/${fid}/content?${query}`)).text
+      const { fid } = await test().grid('alice', 'formats', {
+        a: [1.5, null, 3],
+        'b,c': ['x "y"', '', 'p\nq'],
+        d: [[1], { e: 2 }, true],
+      })
+      const get = async (query: string) =>
+        (await test().ask('alice', 'GET', `/v2/grids/${fid}/content?${query}`)).text
       expect(await get('format=csv')).toBe('a,"b,c",d\n1.5,"x ""y""",[1]\n,"","{""e"":2}"\n3,"p\nq",true\n')
       expect(await get('format=tsv&columns=d&columns=a&head=1')).toBe('d\ta\n[1]\t1.5\n')
-      expect(await get('format=ndjson&head=2')).toBe('{"a":1.5,"b,c":"x \\"y\\"","d":[1]}\n{"a":null,"b,c":"","d":{"e":2}}\n')
+      expect(await get('format=ndjson&head=2')).toBe(
+        '{"a":1.5,"b,c":"x \\"y\\"","d":[1]}\n{"a":null,"b,c":"","d":{"e":2}}\n',
+      )
       expect(JSON.parse(await get('columns=a&head=2')).cols.a.data).toEqual([1.5, null])
       expect((await test().ask('alice', 'GET', `/v2/grids/${fid}/content?columns=zz`)).status).toBe(400)
       expect((await test().ask('alice', 'GET', `/v2/grids/${fid}/content?format=pdf`)).status).toBe(400)
@@ -337,15 +525,23 @@ onBothStores('grids', (test) => {
         expect((await test().ask(undefined, 'GET', `/v2/grids/${fid}${path}`)).status).toBe(404)
       }
       expect((await test().ask('bob', 'GET', '/v2/grids/lookup?path=secret&user=alice')).status).toBe(404)
-      expect((await test().ask('bob', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[1]] } })).status).toBe(404)
-      expect((await test().ask('bob', 'GET', '/v2/folders/home?user=alice&page_size=1000')).text).not.toContain('secret')
+      expect(
+        (await test().ask('bob', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[1]] } })).status,
+      ).toBe(404)
+      expect(
+        (await test().ask('bob', 'GET', '/v2/folders/home?user=alice&page_size=1000')).text,
+      ).not.toContain('secret')
     })
 
     it('public files may be read by anyone and changed by nobody else', async () => {
       const { fid } = await test().grid('alice', 'public', { a: [1] }, { world_readable: true })
       expect((await test().ask(undefined, 'GET', `/v2/grids/${fid}/content`)).status).toBe(200)
-      expect((await test().ask('bob', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[1]] } })).status).toBe(403)
-      expect((await test().ask(undefined, 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[1]] } })).status).toBe(401)
+      expect(
+        (await test().ask('bob', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[1]] } })).status,
+      ).toBe(403)
+      expect(
+        (await test().ask(undefined, 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[1]] } })).status,
+      ).toBe(401)
       expect((await test().ask('bob', 'GET', `/v2/grids/alice:-1`)).status).toBe(404)
     })
   })

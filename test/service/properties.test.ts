@@ -6,8 +6,26 @@ const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }).filter((
 
 /** Values that keep their meaning as text: what a column of a CSV can hold. */
 const csvColumn = fc.oneof(
-  fc.array(fc.option(fc.double({ noNaN: true, noDefaultInfinity: true }).filter((x) => !/^-?\d{16,}$/.test(String(x))).map((x) => (Object.is(x, -0) ? 0 : x))), { minLength: 1, maxLength: 20 }),
-  fc.array(fc.option(fc.string({ unit: fc.constantFrom('a', 'b', '"', ',', '\n', '\r', ' ', 'é', '😀', '\\', "'", ';', '\t'), maxLength: 6 }).map((text) => `w${text}`)), { minLength: 1, maxLength: 20 }),
+  fc.array(
+    fc.option(
+      fc
+        .double({ noNaN: true, noDefaultInfinity: true })
+        .filter((x) => !/^-?\d{16,}$/.test(String(x)))
+        .map((x) => (Object.is(x, -0) ? 0 : x)),
+    ),
+    { minLength: 1, maxLength: 20 },
+  ),
+  fc.array(
+    fc.option(
+      fc
+        .string({
+          unit: fc.constantFrom('a', 'b', '"', ',', '\n', '\r', ' ', 'é', '😀', '\\', "'", ';', '\t'),
+          maxLength: 6,
+        })
+        .map((text) => `w${text}`),
+    ),
+    { minLength: 1, maxLength: 20 },
+  ),
 )
 
 onBothStores('properties', (test) => {
@@ -15,34 +33,66 @@ onBothStores('properties', (test) => {
 
   it('any JSON values in columns come back equal', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.dictionary(name, fc.array(fc.jsonValue(), { maxLength: 8 }), { minKeys: 1, maxKeys: 5, noNullPrototype: false }), async (columns) => {
-        const cols = Object.fromEntries(Object.entries(columns).map(([key, data]) => [key, { data }]))
-        const body = `{"filename":"p${made++}","data":{"cols":${JSON.stringify(cols)}}}`
-        const { status, json, text } = await test().ask('alice', 'POST', '/v2/grids', { body })
-        expect(status, text).toBe(201)
-        const content = (await test().ask('alice', 'GET', `/v2/grids/${json.file.fid}/content`)).json.cols
-        expect(Object.keys(content).sort()).toEqual(Object.keys(cols).sort())
-        for (const key of Object.keys(cols)) expect(JSON.stringify(content[key].data)).toBe(JSON.stringify(cols[key].data))
-      }),
+      fc.asyncProperty(
+        fc.dictionary(name, fc.array(fc.jsonValue(), { maxLength: 8 }), {
+          minKeys: 1,
+          maxKeys: 5,
+          noNullPrototype: false,
+        }),
+        async (columns) => {
+          const cols = Object.fromEntries(Object.entries(columns).map(([key, data]) => [key, { data }]))
+          const body = `{"filename":"p${made++}","data":{"cols":${JSON.stringify(cols)}}}`
+          const { status, json, text } = await test().ask('alice', 'POST', '/v2/grids', { body })
+          expect(status, text).toBe(201)
+          const content = (await test().ask('alice', 'GET', `/v2/grids/${json.file.fid}/content`)).json.cols
+          expect(Object.keys(content).sort()).toEqual(Object.keys(cols).sort())
+          for (const key of Object.keys(cols))
+            expect(JSON.stringify(content[key].data)).toBe(JSON.stringify(cols[key].data))
+        },
+      ),
       { numRuns: 60 },
     )
   })
 
   it('CSV out, CSV in is the identity', async () => {
-    const table = fc.integer({ min: 2, max: 5 }).chain((width) => fc.tuple(fc.constant(width), fc.array(csvColumn, { minLength: width, maxLength: width })))
+    const table = fc
+      .integer({ min: 2, max: 5 })
+      .chain((width) =>
+        fc.tuple(fc.constant(width), fc.array(csvColumn, { minLength: width, maxLength: width })),
+      )
     await fc.assert(
       fc.asyncProperty(table, async ([, columns]) => {
         const rows = Math.min(...columns.map((column) => column.length))
         // A column of nulls only has no type to be told from text, and a row of them is a blank line.
-        const filled = columns.map((column) => column.slice(0, rows).map((value, k) => (k === 0 && value === null ? (column.find((other) => other !== null) ?? 1) : value)))
-        const grid = await test().grid('alice', `c${made++}`, Object.fromEntries(filled.map((data, k) => [`name ${String.fromCharCode(97 + k)}`, data])))
+        const filled = columns.map((column) =>
+          column
+            .slice(0, rows)
+            .map((value, k) =>
+              k === 0 && value === null ? (column.find((other) => other !== null) ?? 1) : value,
+            ),
+        )
+        const grid = await test().grid(
+          'alice',
+          `c${made++}`,
+          Object.fromEntries(filled.map((data, k) => [`name ${String.fromCharCode(97 + k)}`, data])),
+        )
         const csv = (await test().ask('alice', 'GET', `/v2/grids/${grid.fid}/content?format=csv`)).text
-        const again = await test().ask('alice', 'POST', '/v2/grids/upload', { body: csv, headers: { 'x-file-name': `d${made++}.csv`, 'gridline-delimiter': 'comma', 'gridline-header': 'true' } })
+        const again = await test().ask('alice', 'POST', '/v2/grids/upload', {
+          body: csv,
+          headers: {
+            'x-file-name': `d${made++}.csv`,
+            'gridline-delimiter': 'comma',
+            'gridline-header': 'true',
+          },
+        })
         expect(again.status, again.text).toBe(201)
-        const out = (await test().ask('alice', 'GET', `/v2/grids/${again.json.file.fid}/content?format=csv`)).text
+        const out = (await test().ask('alice', 'GET', `/v2/grids/${again.json.file.fid}/content?format=csv`))
+          .text
         expect(out).toBe(csv)
-        const content = (await test().ask('alice', 'GET', `/v2/grids/${again.json.file.fid}/content`)).json.cols
-        for (const [k, data] of filled.entries()) expect(content[`name ${String.fromCharCode(97 + k)}`].data).toEqual(data)
+        const content = (await test().ask('alice', 'GET', `/v2/grids/${again.json.file.fid}/content`)).json
+          .cols
+        for (const [k, data] of filled.entries())
+          expect(content[`name ${String.fromCharCode(97 + k)}`].data).toEqual(data)
       }),
       { numRuns: 60 },
     )
@@ -50,8 +100,17 @@ onBothStores('properties', (test) => {
 
   it('appends and reads against an array, whatever comes between', async () => {
     const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ kind: fc.constant('rows' as const), count: fc.integer({ min: 1, max: 1500 }) }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('csv' as const), count: fc.integer({ min: 1, max: 4000 }) }) },
+      {
+        weight: 6,
+        arbitrary: fc.record({
+          kind: fc.constant('rows' as const),
+          count: fc.integer({ min: 1, max: 1500 }),
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({ kind: fc.constant('csv' as const), count: fc.integer({ min: 1, max: 4000 }) }),
+      },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('put' as const), count: fc.constant(0) }) },
     )
     await fc.assert(
@@ -63,7 +122,9 @@ onBothStores('properties', (test) => {
           const rows = Array.from({ length: count }, (_, k): [number, string] => [n.length + k, `s${k}`])
           if (kind === 'put') {
             for (let k = 0; k < n.length; k++) n[k] = -(n[k] as number)
-            await test().ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[0].uid}`, { json: { cols: JSON.stringify([{ data: n }]) } })
+            await test().ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[0].uid}`, {
+              json: { cols: JSON.stringify([{ data: n }]) },
+            })
             continue
           }
           n.push(...rows.map(([a]) => a))
@@ -71,7 +132,10 @@ onBothStores('properties', (test) => {
           const answer =
             kind === 'rows'
               ? await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })
-              : await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { body: `s,n\n${rows.map(([a, b]) => `${b},${a}\n`).join('')}`, headers: { 'content-type': 'text/csv' } })
+              : await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+                  body: `s,n\n${rows.map(([a, b]) => `${b},${a}\n`).join('')}`,
+                  headers: { 'content-type': 'text/csv' },
+                })
           expect([answer.status, answer.json.row_count], answer.text).toEqual([201, n.length])
         }
         const content = (await test().ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols

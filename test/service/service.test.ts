@@ -3,30 +3,56 @@ import { type Answer, onBothStores } from '../support/service.ts'
 
 onBothStores('the service', (test) => {
   describe('credentials (reference 5, design 7)', () => {
-    const current = (headers: Record<string, string>) => test().ask(undefined, 'GET', '/v2/users/current', { headers })
+    const current = (headers: Record<string, string>) =>
+      test().ask(undefined, 'GET', '/v2/users/current', { headers })
     const basic = (user: string, key: string) => `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`
 
     it('Basic username:key, Bearer key, and Plotly-Authorization before Authorization', async () => {
       const key = test().keys.get('alice')!
-      expect((await current({ authorization: basic('alice', key) })).json).toMatchObject({ username: 'alice', is_admin: false })
+      expect((await current({ authorization: basic('alice', key) })).json).toMatchObject({
+        username: 'alice',
+        is_admin: false,
+      })
       expect((await current({ authorization: `Bearer ${key}` })).json.username).toBe('alice')
-      expect((await current({ authorization: basic('proxy', 'password'), 'plotly-authorization': basic('alice', key) })).json.username).toBe('alice')
+      expect(
+        (
+          await current({
+            authorization: basic('proxy', 'password'),
+            'plotly-authorization': basic('alice', key),
+          })
+        ).json.username,
+      ).toBe('alice')
     })
 
     it('wrong ones are 401 everywhere, also where none are needed', async () => {
-      for (const authorization of [basic('alice', 'wrong'), basic('bob', test().keys.get('alice')!), 'Bearer nothing', 'Digest x', basic('nobody', 'x')]) {
+      for (const authorization of [
+        basic('alice', 'wrong'),
+        basic('bob', test().keys.get('alice')!),
+        'Bearer nothing',
+        'Digest x',
+        basic('nobody', 'x'),
+      ]) {
         const { status, json, headers } = await current({ authorization })
         expect([status, json.errors[0].code]).toEqual([401, 'unauthenticated'])
         expect(headers.get('www-authenticate')).toContain('Basic')
       }
-      expect((await test().ask(undefined, 'GET', '/v2/folders/home?user=alice', { headers: { authorization: 'Bearer x' } })).status).toBe(401)
+      expect(
+        (
+          await test().ask(undefined, 'GET', '/v2/folders/home?user=alice', {
+            headers: { authorization: 'Bearer x' },
+          })
+        ).status,
+      ).toBe(401)
       expect((await current({})).status).toBe(401)
     })
 
     it('keys have scopes and an end', async () => {
       const reader = await test().key('alice', { scopes: 'read' })
       expect((await current({ authorization: `Bearer ${reader}` })).status).toBe(200)
-      const { status, json } = await test().ask(undefined, 'POST', '/v2/folders', { json: { path: 'x' }, headers: { authorization: `Bearer ${reader}` } })
+      const { status, json } = await test().ask(undefined, 'POST', '/v2/folders', {
+        json: { path: 'x' },
+        headers: { authorization: `Bearer ${reader}` },
+      })
       expect([status, json.errors[0].code]).toEqual([403, 'forbidden'])
       await expect(test().key('alice', { scopes: 'everything' })).rejects.toThrow('not a scope')
       await expect(test().key('alice', { expires: 'soon' })).rejects.toThrow('not a time')
@@ -35,18 +61,25 @@ onBothStores('the service', (test) => {
 
   describe('folders (wire facts 3)', () => {
     it('create makes missing parents, 201 {file}; an existing one "already exists"', async () => {
-      const { status, json } = await test().ask('alice', 'POST', '/v2/folders', { json: { path: '/one/two/three' } })
+      const { status, json } = await test().ask('alice', 'POST', '/v2/folders', {
+        json: { path: '/one/two/three' },
+      })
       expect([status, json.file.filename, json.file.filetype]).toEqual([201, 'three', 'fold'])
       const again = await test().ask('alice', 'POST', '/v2/folders', { json: { path: 'one/two' } })
       expect([again.status, again.json.detail]).toEqual([409, expect.stringContaining('already exists')])
       const one = (await test().ask('alice', 'GET', '/v2/folders/lookup?path=one')).json
       expect(one.filetype).toBe('fold')
-      const below = await test().ask('alice', 'POST', '/v2/folders', { json: { path: 'more', parent: Number(one.fid.split(':')[1]) } })
+      const below = await test().ask('alice', 'POST', '/v2/folders', {
+        json: { path: 'more', parent: Number(one.fid.split(':')[1]) },
+      })
       expect(below.json.file.parent).toBe(Number(one.fid.split(':')[1]))
     })
 
     it('takes form-encoded bodies, as recipes send them', async () => {
-      const { status, json } = await test().ask('alice', 'POST', '/v2/folders', { body: 'path=%2Fformed%2Fhere', headers: { 'content-type': 'application/x-www-form-urlencoded' } })
+      const { status, json } = await test().ask('alice', 'POST', '/v2/folders', {
+        body: 'path=%2Fformed%2Fhere',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
       expect([status, json.file.filename]).toEqual([201, 'here'])
     })
 
@@ -67,7 +100,9 @@ onBothStores('the service', (test) => {
       }
       expect([names, pages]).toEqual([['g6', 'g5', 'g4', 'g3', 'g2', 'g1', 'g0'], 3])
       const home = (await test().ask('lister', 'GET', '/v2/folders/home')).json
-      expect([home.fid, home.children.results.map(({ filename }: { filename: string }) => filename)]).toEqual(['lister:-1', ['many']])
+      expect([home.fid, home.children.results.map(({ filename }: { filename: string }) => filename)]).toEqual(
+        ['lister:-1', ['many']],
+      )
       const all = (await test().ask('lister', 'GET', '/v2/folders/all?filetype=grid&page_size=500')).json
       expect(all.children.results).toHaveLength(7)
       const second = (await test().ask('lister', 'GET', '/v2/folders/all?page=2&page_size=5')).json.children
@@ -79,7 +114,9 @@ onBothStores('the service', (test) => {
     it('files of others show only what is public; an unknown user is 404', async () => {
       await test().grid('alice', 'shown', { a: [1] }, { world_readable: true })
       await test().grid('alice', 'hidden', { a: [1] })
-      const names = (await test().ask('bob', 'GET', '/v2/folders/home?user=alice&page_size=500')).json.children.results.map(({ filename }: { filename: string }) => filename)
+      const names = (
+        await test().ask('bob', 'GET', '/v2/folders/home?user=alice&page_size=500')
+      ).json.children.results.map(({ filename }: { filename: string }) => filename)
       expect(names).toContain('shown')
       expect(names).not.toContain('hidden')
       expect((await test().ask('bob', 'GET', '/v2/folders/home?user=zed')).status).toBe(404)
@@ -89,12 +126,26 @@ onBothStores('the service', (test) => {
 
   describe('lookup (reference 4.1, 4.3)', () => {
     it('by path, parent, user; exists; an empty path is 400; other kinds are 404', async () => {
-      const { fid } = await test().grid('alice', 'sought', { a: [1] }, { parent_path: 'deep/down', world_readable: true })
-      expect((await test().ask('alice', 'GET', '/v2/files/lookup?path=/deep//down/sought')).json.fid).toBe(fid)
-      expect((await test().ask('bob', 'GET', '/v2/files/lookup?path=deep%2Fdown%2Fsought&user=alice')).json.fid).toBe(fid)
+      const { fid } = await test().grid(
+        'alice',
+        'sought',
+        { a: [1] },
+        { parent_path: 'deep/down', world_readable: true },
+      )
+      expect((await test().ask('alice', 'GET', '/v2/files/lookup?path=/deep//down/sought')).json.fid).toBe(
+        fid,
+      )
+      expect(
+        (await test().ask('bob', 'GET', '/v2/files/lookup?path=deep%2Fdown%2Fsought&user=alice')).json.fid,
+      ).toBe(fid)
       const down = (await test().ask('alice', 'GET', '/v2/folders/lookup?path=deep/down')).json
-      expect((await test().ask('alice', 'GET', `/v2/grids/lookup?path=sought&parent=${down.fid.split(':')[1]}`)).json.fid).toBe(fid)
-      expect((await test().ask('alice', 'GET', '/v2/files/lookup?path=deep/down/sought&exists=true')).json).toEqual({ exists: true })
+      expect(
+        (await test().ask('alice', 'GET', `/v2/grids/lookup?path=sought&parent=${down.fid.split(':')[1]}`))
+          .json.fid,
+      ).toBe(fid)
+      expect(
+        (await test().ask('alice', 'GET', '/v2/files/lookup?path=deep/down/sought&exists=true')).json,
+      ).toEqual({ exists: true })
       expect((await test().ask('alice', 'GET', '/v2/files/lookup?path=')).status).toBe(400)
       expect((await test().ask('alice', 'GET', '/v2/files/lookup')).status).toBe(400)
       expect((await test().ask('alice', 'GET', '/v2/grids/lookup?path=deep')).status).toBe(404)
@@ -104,11 +155,21 @@ onBothStores('the service', (test) => {
 
   describe('errors, limits and addresses (design 7)', () => {
     it('every error has detail and errors, as JSON', async () => {
-      for (const [method, path, status] of [['GET', '/v2/nothing', 404], ['GET', '/v2/grids/alice:999', 404], ['GET', '/v2/grids/notafid', 404], ['DELETE', '/v2/users/current', 405], ['PUT', '/v2/grids', 405], ['GET', '/v2/folders/home?page_size=x', 400]] as const) {
+      for (const [method, path, status] of [
+        ['GET', '/v2/nothing', 404],
+        ['GET', '/v2/grids/alice:999', 404],
+        ['GET', '/v2/grids/notafid', 404],
+        ['DELETE', '/v2/users/current', 405],
+        ['PUT', '/v2/grids', 405],
+        ['GET', '/v2/folders/home?page_size=x', 400],
+      ] as const) {
         const answer = await test().ask('alice', method, path)
         expect(answer.status, path).toBe(status)
         expect(answer.headers.get('content-type')).toBe('application/json')
-        expect(answer.json).toMatchObject({ detail: expect.any(String), errors: [{ code: expect.any(String), message: answer.json.detail }] })
+        expect(answer.json).toMatchObject({
+          detail: expect.any(String),
+          errors: [{ code: expect.any(String), message: answer.json.detail }],
+        })
         expect(answer.headers.get('x-request-id')).toMatch(/./)
       }
     })
@@ -117,30 +178,62 @@ onBothStores('the service', (test) => {
       expect((await test().ask('alice', 'GET', '/v2//')).status).toBe(200)
       expect((await test().ask('alice', 'GET', '/v2//users/current/')).json.username).toBe('alice')
       const options = await test().ask(undefined, 'OPTIONS', '/v2/grids/alice:1/col')
-      expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, PUT, DELETE, OPTIONS'])
+      expect([options.status, options.headers.get('allow')]).toEqual([
+        204,
+        'GET, HEAD, POST, PUT, DELETE, OPTIONS',
+      ])
     })
 
     it('an empty body is no body; other types than JSON are 415', async () => {
-      expect((await test().ask('alice', 'POST', '/v2/folders', { body: '', headers: { 'content-type': 'application/json' } })).json.detail).toBe('path: is missing')
-      expect((await test().ask('alice', 'POST', '/v2/folders', { body: 'x', headers: { 'content-type': 'image/png' } })).status).toBe(415)
+      expect(
+        (
+          await test().ask('alice', 'POST', '/v2/folders', {
+            body: '',
+            headers: { 'content-type': 'application/json' },
+          })
+        ).json.detail,
+      ).toBe('path: is missing')
+      expect(
+        (
+          await test().ask('alice', 'POST', '/v2/folders', {
+            body: 'x',
+            headers: { 'content-type': 'image/png' },
+          })
+        ).status,
+      ).toBe(415)
     })
 
     it('a body over the limit is 413 with limit and size', async () => {
-      const answer = await test().ask('alice', 'POST', '/v2/grids', { body: '{}', headers: { 'content-length': String(65 * 1024 * 1024) } })
-      expect([answer.status, answer.json.detail]).toEqual([413, 'the body has 65 MiB or more; the limit is 64 MiB (json_body_bytes)'])
+      const answer = await test().ask('alice', 'POST', '/v2/grids', {
+        body: '{}',
+        headers: { 'content-length': String(65 * 1024 * 1024) },
+      })
+      expect([answer.status, answer.json.detail]).toEqual([
+        413,
+        'the body has 65 MiB or more; the limit is 64 MiB (json_body_bytes)',
+      ])
     })
 
     it('nesting is bounded', async () => {
       const deep = `{"data":{"cols":{"a":{"data":[${'['.repeat(300)}${']'.repeat(300)}]}}}}`
       const answer = await test().ask('alice', 'POST', '/v2/grids', { body: deep })
-      expect([answer.status, answer.json.detail]).toEqual([400, expect.stringContaining('deeper than 256 levels')])
+      expect([answer.status, answer.json.detail]).toEqual([
+        400,
+        expect.stringContaining('deeper than 256 levels'),
+      ])
     })
   })
 
   describe('damage is reported, never served (design 4, promise 4)', () => {
     it('a blob that changed on disk breaks the read off', async () => {
       const { fid } = await test().grid('alice', 'damaged', { a: ['a value that is only here'] })
-      await test().service.store.engine.write((db) => db.updateTable('blobs').set({ body: Buffer.from('0"a value that was not"') }).where('body', '=', Buffer.from('0"a value that is only here"')).execute())
+      await test().service.store.engine.write((db) =>
+        db
+          .updateTable('blobs')
+          .set({ body: Buffer.from('0"a value that was not"') })
+          .where('body', '=', Buffer.from('0"a value that is only here"'))
+          .execute(),
+      )
       await expect(test().ask('alice', 'GET', `/v2/grids/${fid}/content`)).rejects.toThrow(/damaged/)
     })
   })
@@ -151,7 +244,9 @@ onBothStores('the service', (test) => {
     const { json } = await test().ask(undefined, 'GET', '/v2/openapi.json')
     expect(json.openapi).toBe('3.1.0')
     expect(json.paths['/v2/grids/{fid}/row'].post.operationId).toBe('rows.append')
-    expect(json.paths['/v2/grids'].post.requestBody.content['application/json'].schema.required).toEqual(['data'])
+    expect(json.paths['/v2/grids'].post.requestBody.content['application/json'].schema.required).toEqual([
+      'data',
+    ])
   })
 
   it('sweeps keys past their time and blobs nothing names', async () => {
@@ -159,7 +254,12 @@ onBothStores('the service', (test) => {
     const hash = await store.blobs.put(Buffer.from('named by nothing'))
     await store.sweep()
     expect(await store.blobs.get(hash)).toEqual(Buffer.from('named by nothing'))
-    await store.engine.write((db) => db.updateTable('blobs').set({ stored_at: Date.now() - 25 * 3600 * 1000 }).execute())
+    await store.engine.write((db) =>
+      db
+        .updateTable('blobs')
+        .set({ stored_at: Date.now() - 25 * 3600 * 1000 })
+        .execute(),
+    )
     await store.sweep()
     await expect(store.blobs.get(hash)).rejects.toThrow(/damaged/)
     const { fid } = await test().grid('alice', 'still named', { a: ['x'] })

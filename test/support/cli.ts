@@ -20,12 +20,20 @@ export interface RunOptions {
 }
 
 function environment({ home, env = {} }: RunOptions): NodeJS.ProcessEnv {
-  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(GRIDLINE_|NO_COLOR|FORCE_COLOR|VITEST|NODE_)/.test(name)))
+  const clean = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(GRIDLINE_|NO_COLOR|FORCE_COLOR|VITEST|NODE_)/.test(name),
+    ),
+  )
   return { ...clean, GRIDLINE_HOME: home, ...env }
 }
 
 export function start(args: string[], options: RunOptions): ChildProcess {
-  return spawn(process.execPath, [...(options.nodeArguments ?? []), executable, ...args], { cwd: options.cwd, env: environment(options), stdio: 'pipe' })
+  return spawn(process.execPath, [...(options.nodeArguments ?? []), executable, ...args], {
+    cwd: options.cwd,
+    env: environment(options),
+    stdio: 'pipe',
+  })
 }
 
 /** Runs the command as a process of its own and waits for its end. */
@@ -41,14 +49,21 @@ export function ended(child: ChildProcess, stdin?: string | Uint8Array): Promise
     child.stderr!.on('data', (chunk) => parts.stderr.push(chunk))
     child.stdin!.on('error', () => {})
     child.on('close', (code) =>
-      resolve({ code, stdout: Buffer.concat(parts.stdout).toString('utf8'), stderr: Buffer.concat(parts.stderr).toString('utf8') }),
+      resolve({
+        code,
+        stdout: Buffer.concat(parts.stdout).toString('utf8'),
+        stderr: Buffer.concat(parts.stderr).toString('utf8'),
+      }),
     )
     child.stdin!.end(stdin ?? '')
   })
 }
 
 /** A `gridline serve` of its own; resolves when it listens. */
-export async function serve(args: string[], options: RunOptions): Promise<{ url: string; child: ChildProcess; stop: () => Promise<number | null> }> {
+export async function serve(
+  args: string[],
+  options: RunOptions,
+): Promise<{ url: string; child: ChildProcess; stop: () => Promise<number | null> }> {
   const child = start(['serve', '--port', '0', ...args], options)
   const lines = createInterface({ input: child.stderr! })
   const url = await new Promise<string>((resolve, reject) => {

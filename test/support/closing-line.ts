@@ -9,7 +9,9 @@ export default class ClosingLine implements Reporter {
       if (module.errors().length > 0) counts.failed++
     }
     process.on('exit', () => {
-      console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`)
+      console.log(
+        `${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`,
+      )
     })
   }
 }

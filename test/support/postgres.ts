@@ -1,9 +1,21 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { accessSync, chmodSync, chownSync, constants, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { createRequire } from 'node:module'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 
@@ -32,11 +44,25 @@ export async function startPostgres(): Promise<{ url: string; stop: () => Promis
   chmodSync(folder, 0o755)
   const native = binaries(folder, root)
   const data = join(folder, 'data')
-  const made = spawnSync(join(native, 'bin', 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], { ...as, cwd: folder, env: { ...process.env, LC_ALL: 'C' }, encoding: 'utf8' })
+  const made = spawnSync(
+    join(native, 'bin', 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { ...as, cwd: folder, env: { ...process.env, LC_ALL: 'C' }, encoding: 'utf8' },
+  )
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`)
   const port = await freePort()
-  const settings = ['fsync=off', 'max_connections=200', 'listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${folder}`]
-  const server = spawn(join(native, 'bin', 'postgres'), ['-D', data, ...settings.flatMap((setting) => ['-c', setting])], { ...as, cwd: folder, env: { ...process.env, LC_ALL: 'C' }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const settings = [
+    'fsync=off',
+    'max_connections=200',
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    `unix_socket_directories=${folder}`,
+  ]
+  const server = spawn(
+    join(native, 'bin', 'postgres'),
+    ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
+    { ...as, cwd: folder, env: { ...process.env, LC_ALL: 'C' }, stdio: ['ignore', 'ignore', 'pipe'] },
+  )
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   await ready(server)
   return {
@@ -65,7 +91,10 @@ function binaries(folder: string, root: boolean): string {
   // Links are made by an install script, which some set-ups of npm do not run.
   const list = join(native, 'pg-symlinks.json')
   if (existsSync(list)) {
-    for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as {
+      source: string
+      target: string
+    }[]) {
       const at = join(dirname(native), target).replace(join(dirname(native), 'native'), native)
       const to = join(dirname(native), source).replace(join(dirname(native), 'native'), native)
       if (existsSync(at)) continue

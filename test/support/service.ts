@@ -41,11 +41,22 @@ export class TestService {
   }
 
   /** One request as `user`, or as nobody. */
-  async ask(user: string | undefined, method: string, path: string, { json, body, headers = {} }: Ask = {}): Promise<Answer> {
+  async ask(
+    user: string | undefined,
+    method: string,
+    path: string,
+    { json, body, headers = {} }: Ask = {},
+  ): Promise<Answer> {
     const all: Record<string, string> = { ...headers }
-    if (user !== undefined) all.authorization ??= `Basic ${Buffer.from(`${user}:${this.keys.get(user)}`).toString('base64')}`
+    if (user !== undefined)
+      all.authorization ??= `Basic ${Buffer.from(`${user}:${this.keys.get(user)}`).toString('base64')}`
     if (json !== undefined) all['content-type'] ??= 'application/json'
-    const init = { method, headers: all, body: json === undefined ? body : JSON.stringify(json), duplex: 'half' }
+    const init = {
+      method,
+      headers: all,
+      body: json === undefined ? body : JSON.stringify(json),
+      duplex: 'half',
+    }
     const response = await this.service.fetch(new Request(URL_OF_TESTS + path, init as RequestInit))
     const text = await response.text()
     let parsed: unknown
@@ -58,10 +69,19 @@ export class TestService {
   }
 
   /** Makes a grid of columns by name; returns its meta information. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-  async grid(user: string, filename: string, columns: Record<string, unknown[]>, more: object = {}): Promise<any> {
-    const cols = Object.fromEntries(Object.entries(columns).map(([name, data], order) => [name, { data, order }]))
-    const { status, json, text } = await this.ask(user, 'POST', '/v2/grids', { json: { data: { cols }, filename, ...more } })
+  async grid(
+    user: string,
+    filename: string,
+    columns: Record<string, unknown[]>,
+    more: object = {},
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  ): Promise<any> {
+    const cols = Object.fromEntries(
+      Object.entries(columns).map(([name, data], order) => [name, { data, order }]),
+    )
+    const { status, json, text } = await this.ask(user, 'POST', '/v2/grids', {
+      json: { data: { cols }, filename, ...more },
+    })
     if (status !== 201) throw new Error(`grid: ${status} ${text}`)
     return json.file
   }
@@ -74,7 +94,10 @@ export function onBothStores(name: string, tests: (test: () => TestService) => v
       let running: TestService
       const folder = temporaryFolder()
       beforeAll(async () => {
-        const database = engine === 'sqlite' ? `sqlite:${join(folder.path, 'test.db')}` : await newDatabase(inject('postgres'))
+        const database =
+          engine === 'sqlite'
+            ? `sqlite:${join(folder.path, 'test.db')}`
+            : await newDatabase(inject('postgres'))
         running = new TestService(await createService({ database, url: URL_OF_TESTS, environment: {} }))
         await running.user('alice')
         await running.user('bob')

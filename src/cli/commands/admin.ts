@@ -3,7 +3,10 @@ import type { Context } from '../context.ts'
 import type { View } from '../output/view.ts'
 import { databaseUrl, loginName } from '../settings.ts'
 
-const database: Option = { flags: '--database <url>', description: 'sqlite:FILE or postgres://…; the database of this machine if not given' }
+const database: Option = {
+  flags: '--database <url>',
+  description: 'sqlite:FILE or postgres://…; the database of this machine if not given',
+}
 
 const view: View = {
   id: 'api_key',
@@ -16,9 +19,18 @@ const view: View = {
 }
 
 /** Works on the database itself: whoever can open it is its administrator. */
-async function onStore<T>(context: Context, url: unknown, work: (service: typeof import('../../service/index.ts'), store: import('../../service/index.ts').Store) => Promise<T>): Promise<T> {
+async function onStore<T>(
+  context: Context,
+  url: unknown,
+  work: (
+    service: typeof import('../../service/index.ts'),
+    store: import('../../service/index.ts').Store,
+  ) => Promise<T>,
+): Promise<T> {
   const service = await import('../../service/index.ts')
-  const store = await service.openStore({ database: (url as string | undefined) ?? databaseUrl(context.environment) })
+  const store = await service.openStore({
+    database: (url as string | undefined) ?? databaseUrl(context.environment),
+  })
   try {
     return await work(service, store)
   } finally {
@@ -33,7 +45,10 @@ const createUser: Command = {
     { flags: '--admin', description: 'they may administer the server' },
     database,
   ],
-  examples: ['gridline admin create-user alice --email alice@example.com', 'gridline admin create-user ci --json'],
+  examples: [
+    'gridline admin create-user alice --email alice@example.com',
+    'gridline admin create-user ci --json',
+  ],
   async run(context, [name], { email, admin, database: url }) {
     const made = await onStore(context, url, ({ createUser: create }, store) =>
       create(store, name, { email: email as string | undefined, admin: admin === true }),
@@ -46,17 +61,27 @@ const createUser: Command = {
 const createKey: Command = {
   arguments: '<name>',
   options: [
-    { flags: '--scopes <scopes>', description: 'what it may do: read, write, admin, parted by commas; read,write if not given' },
+    {
+      flags: '--scopes <scopes>',
+      description: 'what it may do: read, write, admin, parted by commas; read,write if not given',
+    },
     { flags: '--expires <time>', description: 'when it ends: 30d, 12h, 90m; never if not given' },
     { flags: '--label <text>', description: 'what it is for' },
     database,
   ],
-  examples: ['gridline admin create-key alice', 'gridline admin create-key ci --scopes write --expires 30d --json'],
+  examples: [
+    'gridline admin create-key alice',
+    'gridline admin create-key ci --scopes write --expires 30d --json',
+  ],
   async run(context, [name], { scopes, expires, label, database: url }) {
     const made = await onStore(context, url, async ({ createKey: create, ensureUser }, store) => {
       // The person at the terminal is a user of this machine's database without having been made one.
       if (url === undefined && name === loginName()) await ensureUser(store, name)
-      return create(store, name, { scopes: scopes as string | undefined, expires: expires as string | undefined, name: label as string | undefined })
+      return create(store, name, {
+        scopes: scopes as string | undefined,
+        expires: expires as string | undefined,
+        name: label as string | undefined,
+      })
     })
     context.messages.note('The key is shown this once.')
     return { one: made, view }
@@ -64,6 +89,10 @@ const createKey: Command = {
 }
 
 export const commands: readonly Entry[] = [
-  { name: 'create-user', summary: 'Make a user and their first key', load: async () => ({ command: createUser }) },
+  {
+    name: 'create-user',
+    summary: 'Make a user and their first key',
+    load: async () => ({ command: createUser }),
+  },
   { name: 'create-key', summary: 'Make another key for a user', load: async () => ({ command: createKey }) },
 ]

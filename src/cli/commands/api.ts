@@ -1,5 +1,5 @@
-import { Problem } from '../../contract/errors.ts'
 import type { Answered } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
 import type { Command } from '../command.ts'
 import { bodyOf, openInput } from '../input.ts'
 
@@ -8,8 +8,17 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 export const command: Command = {
   arguments: '<method> <path>',
   options: [
-    { flags: '-f, --field <key=value>', description: 'a field of the JSON body (of the query with GET); true, false, null, numbers and JSON are taken as such', repeatable: true },
-    { flags: '-F, --raw-field <key=value>', description: 'a field that is text whatever it looks like', repeatable: true },
+    {
+      flags: '-f, --field <key=value>',
+      description:
+        'a field of the JSON body (of the query with GET); true, false, null, numbers and JSON are taken as such',
+      repeatable: true,
+    },
+    {
+      flags: '-F, --raw-field <key=value>',
+      description: 'a field that is text whatever it looks like',
+      repeatable: true,
+    },
     { flags: '-H, --header <name:value>', description: 'a header', repeatable: true },
     { flags: '--input <file>', description: 'a file, or - for standard input, as the body' },
     { flags: '-i, --include', description: 'print the status and the headers too' },
@@ -17,36 +26,62 @@ export const command: Command = {
   examples: [
     'gridline api GET /v2/users/current',
     'gridline api POST /v2/folders -f path=Reports/2024',
-    "gridline api POST /v2/grids/alice:12/row -f 'rows=[[1,\"x\"]]'",
+    'gridline api POST /v2/grids/alice:12/row -f \'rows=[[1,"x"]]\'',
     'gridline api GET /v2/folders/home -f page_size=2',
     'gridline api POST /v2/grids/upload --input data.csv -H X-File-Name:data.csv -H Content-Type:text/csv',
   ],
   async run(context, [given, path], options) {
     const method = given.toUpperCase()
-    if (!methods.includes(method)) throw new Problem('usage', `not a method: ${given}`, { hint: `Methods are ${methods.join(', ')}.` })
-    const { field, rawField, header, input, include } = options as { field?: string[]; rawField?: string[]; header?: string[]; input?: string; include?: boolean }
+    if (!methods.includes(method))
+      throw new Problem('usage', `not a method: ${given}`, { hint: `Methods are ${methods.join(', ')}.` })
+    const { field, rawField, header, input, include } = options as {
+      field?: string[]
+      rawField?: string[]
+      header?: string[]
+      input?: string
+      include?: boolean
+    }
     const headers: Record<string, string> = {}
     for (const text of header ?? []) {
       const at = text.indexOf(':')
       if (at < 1) throw new Problem('usage', `--header ${text}: must be NAME:VALUE`)
       headers[text.slice(0, at).trim().toLowerCase()] = text.slice(at + 1).trim()
     }
-    const fields = [...(field ?? []).map((text) => pair(text, typed)), ...(rawField ?? []).map((text) => pair(text, (value) => value))]
-    if (fields.length > 0 && input !== undefined) throw new Problem('usage', '--field and --input do not go together')
+    const fields = [
+      ...(field ?? []).map((text) => pair(text, typed)),
+      ...(rawField ?? []).map((text) => pair(text, (value) => value)),
+    ]
+    if (fields.length > 0 && input !== undefined)
+      throw new Problem('usage', '--field and --input do not go together')
     let address = path.startsWith('/') ? path : `/${path}`
     let json: unknown
     if (fields.length > 0) {
       if (method === 'GET' || method === 'HEAD') {
-        const query = new URLSearchParams(fields.map(([name, value]): [string, string] => [name, typeof value === 'string' ? value : JSON.stringify(value)]))
+        const query = new URLSearchParams(
+          fields.map(([name, value]): [string, string] => [
+            name,
+            typeof value === 'string' ? value : JSON.stringify(value),
+          ]),
+        )
         address += `${address.includes('?') ? '&' : '?'}${query}`
       } else json = Object.fromEntries(fields)
     }
     const client = await context.client()
-    const body = input === undefined ? undefined : bodyOf(await openInput(input), headers['content-type'] ?? 'application/json', () => {}, () => {})
+    const body =
+      input === undefined
+        ? undefined
+        : bodyOf(
+            await openInput(input),
+            headers['content-type'] ?? 'application/json',
+            () => {},
+            () => {},
+          )
     const response = await client.send(method, address, headers, { json, body })
     if (context.flags.jq !== undefined || typeof context.flags.json === 'string') {
       const value = (await response.json()) as object
-      return Array.isArray(value) ? { many: value, view: { columns: [] } } : { one: value, view: { columns: [] } }
+      return Array.isArray(value)
+        ? { many: value, view: { columns: [] } }
+        : { one: value, view: { columns: [] } }
     }
     return { bytes: answer(response, include === true) }
   },
@@ -69,7 +104,10 @@ function typed(value: string): unknown {
 
 async function* answer(response: Answered, include: boolean): AsyncGenerator<Uint8Array> {
   if (include) {
-    const lines = [`HTTP ${response.status}`, ...[...response.headers].map(([name, value]) => `${name}: ${value}`)]
+    const lines = [
+      `HTTP ${response.status}`,
+      ...[...response.headers].map(([name, value]) => `${name}: ${value}`),
+    ]
     yield Buffer.from(`${lines.join('\n')}\n\n`)
   }
   let last: number | undefined

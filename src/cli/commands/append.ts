@@ -1,7 +1,7 @@
+import { headerText, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
-import { headerText, resolve } from '../../client/index.ts'
 import type { Command } from '../command.ts'
 import { bodyOf, type Input, openInput } from '../input.ts'
 import { Progress } from '../output/progress.ts'
@@ -22,8 +22,17 @@ const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, jsonl: dataTypes.ndjso
 export const command: Command = {
   arguments: '<grid> [file]',
   options: [
-    { flags: '--row <cells>', description: 'one row as CSV, in column order; may be repeated', repeatable: true },
-    { flags: '--format <format>', description: 'csv, tsv, or jsonl (an object or array a line); by the ending of the file, else found out', choices: Object.keys(formats) },
+    {
+      flags: '--row <cells>',
+      description: 'one row as CSV, in column order; may be repeated',
+      repeatable: true,
+    },
+    {
+      flags: '--format <format>',
+      description:
+        'csv, tsv, or jsonl (an object or array a line); by the ending of the file, else found out',
+      choices: Object.keys(formats),
+    },
     ...readingOptions.filter(({ flags }) => !flags.startsWith('--column')),
   ],
   examples: [
@@ -36,11 +45,18 @@ export const command: Command = {
     const rows = options.row as string[] | undefined
     if (rows && file !== undefined) throw new Problem('usage', '--row and a file do not go together')
     if (!rows && file === undefined && process.stdin.isTTY) {
-      throw new Problem('usage', 'nothing to append', { hint: 'Give a file, - for standard input, or --row.' })
+      throw new Problem('usage', 'nothing to append', {
+        hint: 'Give a file, - for standard input, or --row.',
+      })
     }
     const input = rows ? rowsInput(rows) : await openInput(file ?? '-')
-    const headers = rows ? { ...readingHeaders(options), Header: false, Delimiter: readingHeaders(options).Delimiter ?? '%2C' } : readingHeaders(options)
-    const { type, input: source } = await typed(input, rows ? 'csv' : (options.format as keyof typeof formats | undefined))
+    const headers = rows
+      ? { ...readingHeaders(options), Header: false, Delimiter: readingHeaders(options).Delimiter ?? '%2C' }
+      : readingHeaders(options)
+    const { type, input: source } = await typed(
+      input,
+      rows ? 'csv' : (options.format as keyof typeof formats | undefined),
+    )
     const client = await context.client()
     const fid = await resolve(client, grid, 'grid')
     const progress = new Progress(context.messages, source.name, source.size)
@@ -49,7 +65,12 @@ export const command: Command = {
         fid,
         headers,
         plainHeaders: { [FILE_NAME_HEADER]: headerText(source.name) },
-        body: bodyOf(source, type, (bytes) => progress.add(bytes), () => progress.restart()),
+        body: bodyOf(
+          source,
+          type,
+          (bytes) => progress.add(bytes),
+          () => progress.restart(),
+        ),
       })
       progress.end()
       for (const warning of done.warnings) context.messages.warning(warning)
@@ -73,7 +94,10 @@ function rowsInput(rows: readonly string[]): Input {
 }
 
 /** The media type of an input: as told, by its ending, or by its first character. */
-async function typed(input: Input, told: keyof typeof formats | undefined): Promise<{ type: string; input: Input }> {
+async function typed(
+  input: Input,
+  told: keyof typeof formats | undefined,
+): Promise<{ type: string; input: Input }> {
   if (told) return { type: formats[told], input }
   if (/\.(jsonl|ndjson)(\.gz)?$/i.test(input.name)) return { type: formats.jsonl, input }
   if (/\.(tsv|tab)(\.gz)?$/i.test(input.name)) return { type: formats.tsv, input }

@@ -21,7 +21,9 @@ function shown(name: SettingName, value: string | undefined): string | null {
 
 function checked(name: string): SettingName {
   if ((settingNames as readonly string[]).includes(name)) return name as SettingName
-  throw new Problem('usage', `no setting is called ${name}`, { hint: `Settings are: ${settingNames.join(', ')}` })
+  throw new Problem('usage', `no setting is called ${name}`, {
+    hint: `Settings are: ${settingNames.join(', ')}`,
+  })
 }
 
 async function row(context: Context, name: SettingName) {
@@ -48,7 +50,9 @@ const set: Command = {
     const name = checked(given)
     if (name === 'profile') throw new Problem('usage', 'a profile is chosen with: gridline profile use NAME')
     if (name === 'format' && !(formats as readonly string[]).includes(value)) {
-      throw new Problem('usage', `no format is called ${value}`, { hint: `Formats are: ${formats.join(', ')}` })
+      throw new Problem('usage', `no format is called ${value}`, {
+        hint: `Formats are: ${formats.join(', ')}`,
+      })
     }
     const settings = await context.settings()
     await context.config.change((config) => {
@@ -57,11 +61,15 @@ const set: Command = {
         return
       }
       const profile = settings.profile.value!
-      config.profiles = { ...config.profiles, [profile]: { ...config.profiles?.[profile], [name]: name === 'url' ? checkUrl(value) : value } }
+      config.profiles = {
+        ...config.profiles,
+        [profile]: { ...config.profiles?.[profile], [name]: name === 'url' ? checkUrl(value) : value },
+      }
       config.profile = profile
     })
     const now = await row(context, name)
-    if (now.value !== shown(name, name === 'url' ? checkUrl(value) : value)) context.messages.warning(`${now.source} has precedence over what was set`)
+    if (now.value !== shown(name, name === 'url' ? checkUrl(value) : value))
+      context.messages.warning(`${now.source} has precedence over what was set`)
     return { one: now, view }
   },
 }
@@ -69,5 +77,9 @@ const set: Command = {
 export const commands: readonly Entry[] = [
   { name: 'get', summary: 'Show a setting and where it comes from', load: async () => ({ command: get }) },
   { name: 'set', summary: 'Change a setting', load: async () => ({ command: set }) },
-  { name: 'list', summary: 'Show all settings and where they come from', load: async () => ({ command: list }) },
+  {
+    name: 'list',
+    summary: 'Show all settings and where they come from',
+    load: async () => ({ command: list }),
+  },
 ]

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
-import { Problem } from '../../contract/errors.ts'
 import { Client } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
 import type { Command } from '../command.ts'
 import { checkUrl } from '../settings.ts'
 import { whoView } from './whoami.ts'
@@ -8,18 +8,37 @@ import { whoView } from './whoami.ts'
 export const command: Command = {
   arguments: '[url]',
   options: [{ flags: '--user <name>', description: 'your username on the server' }],
-  examples: ['gridline login https://charts.example.com', 'echo "$KEY" | gridline login https://charts.example.com --user ci', 'gridline login localhost:8080 --profile local'],
+  examples: [
+    'gridline login https://charts.example.com',
+    'echo "$KEY" | gridline login https://charts.example.com --user ci',
+    'gridline login localhost:8080 --profile local',
+  ],
   async run(context, [given], options) {
     const profile = context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? 'default'
     const before = (await context.config.read()).profiles?.[profile]
     const terminal = process.stdin.isTTY === true && process.stderr.isTTY === true
-    const address = given ?? context.environment.GRIDLINE_URL ?? before?.url ?? (terminal ? await ask('Address of the server: ') : undefined)
-    if (!address) throw new Problem('usage', 'which server?', { hint: 'Give its address: gridline login https://charts.example.com' })
+    const address =
+      given ??
+      context.environment.GRIDLINE_URL ??
+      before?.url ??
+      (terminal ? await ask('Address of the server: ') : undefined)
+    if (!address)
+      throw new Problem('usage', 'which server?', {
+        hint: 'Give its address: gridline login https://charts.example.com',
+      })
     const url = checkUrl(address)
-    const user = (options.user as string | undefined) ?? context.environment.GRIDLINE_USER ?? (terminal ? await ask('Username: ') : undefined)
+    const user =
+      (options.user as string | undefined) ??
+      context.environment.GRIDLINE_USER ??
+      (terminal ? await ask('Username: ') : undefined)
     if (!user) throw new Problem('usage', 'which user?', { hint: 'Give --user NAME.' })
-    const apiKey = context.environment.GRIDLINE_API_KEY ?? (terminal ? await askHidden('API key: ') : (await readAll(process.stdin)).trim())
-    if (!apiKey) throw new Problem('usage', 'no API key', { hint: 'Set GRIDLINE_API_KEY, or give it on standard input.' })
+    const apiKey =
+      context.environment.GRIDLINE_API_KEY ??
+      (terminal ? await askHidden('API key: ') : (await readAll(process.stdin)).trim())
+    if (!apiKey)
+      throw new Problem('usage', 'no API key', {
+        hint: 'Set GRIDLINE_API_KEY, or give it on standard input.',
+      })
     const { remoteFetch } = await import('../remote.ts')
     const { fetch, close } = remoteFetch()
     try {

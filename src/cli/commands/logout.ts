@@ -5,7 +5,8 @@ export const command: Command = {
   examples: ['gridline logout', 'gridline logout --profile work'],
   async run(context) {
     const config = await context.config.read()
-    const profile = context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? config.profile ?? 'default'
+    const profile =
+      context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? config.profile ?? 'default'
     const known = config.profiles?.[profile]
     if (!known) throw new Problem('not_found', `not logged in (profile ${profile})`)
     await context.config.change((next) => {

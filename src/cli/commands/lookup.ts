@@ -9,7 +9,10 @@ export const command: Command = {
   async run(context, [path], options) {
     const client = await context.client()
     const { user } = options as { user?: string }
-    const found = user === undefined ? await lookup(client, path) : await client.call('files.lookup', { query: { path, user } })
+    const found =
+      user === undefined
+        ? await lookup(client, path)
+        : await client.call('files.lookup', { query: { path, user } })
     return { one: found, view: fileView }
   },
 }

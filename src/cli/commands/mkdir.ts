@@ -1,6 +1,6 @@
+import { lookup } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Command, Failure } from '../command.ts'
-import { lookup } from '../../client/index.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {

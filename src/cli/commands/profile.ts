@@ -17,14 +17,21 @@ async function known(context: Context, name: string): Promise<void> {
   const { profiles = {} } = await context.config.read()
   if (Object.hasOwn(profiles, name)) return
   const names = Object.keys(profiles).join(', ')
-  throw new Problem('not_found', `no profile is called ${name}`, { hint: names ? `Profiles are: ${names}` : `Make it with: gridline login URL --profile ${name}` })
+  throw new Problem('not_found', `no profile is called ${name}`, {
+    hint: names ? `Profiles are: ${names}` : `Make it with: gridline login URL --profile ${name}`,
+  })
 }
 
 const list: Command = {
   async run(context) {
     const { profiles = {} } = await context.config.read()
     const { profile } = await context.settings()
-    const many = Object.entries(profiles).map(([name, { url, user }]) => ({ profile: name, url, user, current: name === profile.value }))
+    const many = Object.entries(profiles).map(([name, { url, user }]) => ({
+      profile: name,
+      url,
+      user,
+      current: name === profile.value,
+    }))
     return { many, view, empty: 'No profiles. Log in with: gridline login URL' }
   },
 }

@@ -9,15 +9,31 @@ export const command: Command = {
   options: [
     { flags: '--host <address>', description: 'address to listen on; 127.0.0.1 if not given' },
     { flags: '--port <port>', description: 'port to listen on; 8080 if not given, any free one for 0' },
-    { flags: '--database <url>', description: 'sqlite:FILE or postgres://…; the database of this machine if not given' },
+    {
+      flags: '--database <url>',
+      description: 'sqlite:FILE or postgres://…; the database of this machine if not given',
+    },
     { flags: '--blobs <place>', description: 'sql: large values in the database too', choices: ['sql'] },
-    { flags: '--url <url>', description: 'address the service is reached at from outside; links are made of it' },
+    {
+      flags: '--url <url>',
+      description: 'address the service is reached at from outside; links are made of it',
+    },
   ],
-  examples: ['gridline serve', 'gridline serve --host 0.0.0.0 --url https://charts.example.com', 'gridline serve --database postgres://gridline@db/gridline'],
+  examples: [
+    'gridline serve',
+    'gridline serve --host 0.0.0.0 --url https://charts.example.com',
+    'gridline serve --database postgres://gridline@db/gridline',
+  ],
   async run(context, _, options) {
-    const { host = '127.0.0.1', port: given = '8080', database, url } = options as { host?: string; port?: string; database?: string; url?: string }
+    const {
+      host = '127.0.0.1',
+      port: given = '8080',
+      database,
+      url,
+    } = options as { host?: string; port?: string; database?: string; url?: string }
     const wanted = Number(given)
-    if (!/^\d+$/.test(given) || wanted > 65_535) throw new Problem('usage', `--port ${given}: must be a number up to 65535`)
+    if (!/^\d+$/.test(given) || wanted > 65_535)
+      throw new Problem('usage', `--port ${given}: must be a number up to 65535`)
     const { createService, listen } = await import('../../service/index.ts')
     const { messages } = context
     const quiet = context.flags.quiet === true
@@ -30,13 +46,17 @@ export const command: Command = {
       const service = await createService({
         database: database ?? databaseUrl(context.environment),
         url: base ?? here,
-        log: quiet ? undefined : (line) => process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
+        log: quiet
+          ? undefined
+          : (line) =>
+              process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
         environment: context.environment,
       })
       handle = service.handle
       const sweep = setInterval(() => service.store.sweep().catch(() => {}), 3600_000)
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
-      if (!database && !(await service.store.read(({ accounts }) => accounts.hasKeys(loginName())))) messages.note(`To log in here, make a key: gridline admin create-key ${loginName()}`)
+      if (!database && !(await service.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
+        messages.note(`To log in here, make a key: gridline admin create-key ${loginName()}`)
       await new Promise<void>((resolve) => {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) {
           process.removeAllListeners(signal)

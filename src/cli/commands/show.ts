@@ -1,5 +1,5 @@
-import type { GridMeta } from '../../contract/resources.ts'
 import { resolve } from '../../client/index.ts'
+import type { GridMeta } from '../../contract/resources.ts'
 import type { Command } from '../command.ts'
 import type { View } from '../output/view.ts'
 
@@ -10,7 +10,12 @@ const detailView: View = {
     { field: 'filename', title: 'NAME' },
     { field: 'filetype', title: 'TYPE' },
     { field: 'row_count', title: 'ROWS', align: 'right' },
-    { field: 'cols', title: 'COLUMNS', format: (cols: GridMeta['cols'] | undefined) => (cols ?? []).map(({ name, type }) => `${name}:${type}`).join(' ') },
+    {
+      field: 'cols',
+      title: 'COLUMNS',
+      format: (cols: GridMeta['cols'] | undefined) =>
+        (cols ?? []).map(({ name, type }) => `${name}:${type}`).join(' '),
+    },
     { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
     { field: 'creation_time', title: 'CREATED' },
     { field: 'date_modified', title: 'MODIFIED' },
@@ -20,7 +25,11 @@ const detailView: View = {
 
 export const command: Command = {
   arguments: '<file>',
-  examples: ['gridline show sales', 'gridline show alice:12 --json', "gridline show sales --jq '.cols[].name'"],
+  examples: [
+    'gridline show sales',
+    'gridline show alice:12 --json',
+    "gridline show sales --jq '.cols[].name'",
+  ],
   async run(context, [file]) {
     const client = await context.client()
     const fid = await resolve(client, file)

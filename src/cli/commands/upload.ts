@@ -1,15 +1,15 @@
 import { basename } from 'node:path'
+import { headerText, lookupIfThere } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
-import { Problem } from '../../contract/errors.ts'
 import type { GridMeta } from '../../contract/resources.ts'
-import { headerText, lookupIfThere } from '../../client/index.ts'
 import type { Command, Failure, Outcome } from '../command.ts'
 import type { Context } from '../context.ts'
 import { bodyOf, openInput } from '../input.ts'
 import { Progress } from '../output/progress.ts'
 import { madeView, type View } from '../output/view.ts'
-import { readingHeaders, readingOptionsOf, readingOptions } from '../reading.ts'
+import { readingHeaders, readingOptions, readingOptionsOf } from '../reading.ts'
 
 interface Options {
   name?: string
@@ -25,7 +25,11 @@ export const command: Command = {
     { flags: '--name <name>', description: 'name of the grid; the filename without its ending if not given' },
     { flags: '--folder <path|id>', description: 'folder to put it in; missing folders are made' },
     { flags: '--public', description: 'let anyone read it' },
-    { flags: '--on-conflict <rule>', description: 'if the name is taken: fail, rename, replace (fid and link stay) or append', choices: conflictRules },
+    {
+      flags: '--on-conflict <rule>',
+      description: 'if the name is taken: fail, rename, replace (fid and link stay) or append',
+      choices: conflictRules,
+    },
     ...readingOptions,
     { flags: '--dry-run', description: 'show names, types, rows and assumptions, and change nothing' },
   ],
@@ -76,7 +80,12 @@ async function uploadFile(context: Context, file: string, given: Record<string, 
   const client = await context.client()
   const progress = new Progress(context.messages, input.name, input.size)
   try {
-    const body = bodyOf(input, 'application/octet-stream', (bytes) => progress.add(bytes), () => progress.restart())
+    const body = bodyOf(
+      input,
+      'application/octet-stream',
+      (bytes) => progress.add(bytes),
+      () => progress.restart(),
+    )
     const { file: made, warnings } = await client.call('grids.upload', {
       headers: {
         'World-Readable': options.public ? true : undefined,
@@ -110,8 +119,16 @@ const previewView: View = {
   columns: [
     { field: 'name', title: 'NAME' },
     { field: 'rows', title: 'ROWS', align: 'right' },
-    { field: 'columns', title: 'COLUMNS', format: (columns: Preview['columns']) => columns.map(({ name, type }) => `${name}:${type}`).join(' ') },
-    { field: 'target', title: 'TAKEN BY', format: (target: Preview['target']) => (target ? `${target.fid} (${target.filetype})` : '') },
+    {
+      field: 'columns',
+      title: 'COLUMNS',
+      format: (columns: Preview['columns']) => columns.map(({ name, type }) => `${name}:${type}`).join(' '),
+    },
+    {
+      field: 'target',
+      title: 'TAKEN BY',
+      format: (target: Preview['target']) => (target ? `${target.fid} (${target.filetype})` : ''),
+    },
   ],
 }
 
@@ -123,7 +140,11 @@ async function preview(context: Context, file: string, given: Record<string, unk
   const name = gridName(options.name ?? (file === '-' ? undefined : basename(file)))
   const found = await ingestDelimited(input.open(), readingOptionsOf(given, input.name), { slice() {} })
   const client = await context.client()
-  const id = options.folder !== undefined ? (parseFid(options.folder) ?? (/^-?\d+$/.test(options.folder) ? { idlocal: Number(options.folder) } : undefined)) : undefined
+  const id =
+    options.folder !== undefined
+      ? (parseFid(options.folder) ??
+        (/^-?\d+$/.test(options.folder) ? { idlocal: Number(options.folder) } : undefined))
+      : undefined
   const path = id || options.folder === undefined ? name : `${options.folder}/${name}`
   const target = await lookupIfThere(client, path, id?.idlocal)
   for (const warning of found.warnings) context.messages.warning(`${input.name}: ${warning}`)

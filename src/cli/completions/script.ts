@@ -16,17 +16,27 @@ export const shells = Object.keys(writers)
 /** The completion script of a shell, made from the table of commands. */
 export async function completionScript(shell: string): Promise<string> {
   const write = Object.hasOwn(writers, shell) ? writers[shell] : undefined
-  if (!write) throw new Problem('usage', `no completion for ${shell}`, { hint: `Shells are: ${shells.join(', ')}` })
+  if (!write)
+    throw new Problem('usage', `no completion for ${shell}`, { hint: `Shells are: ${shells.join(', ')}` })
   return write(await commandTree())
 }
 
 function bash(tree: Node[]): string {
   const cases = flatten(tree).map(({ path, node }) => {
-    const words = [...node.children.map(({ name }) => name), ...node.options.flatMap(({ names }) => names)].join(' ')
+    const words = [
+      ...node.children.map(({ name }) => name),
+      ...node.options.flatMap(({ names }) => names),
+    ].join(' ')
     return `    '${path.join(' ')}') words='${words}'; files=${node.files ? 1 : 0} ;;`
   })
   const choices = flatten(tree).flatMap(({ path, node }) =>
-    node.options.filter((option) => option.choices.length > 0).flatMap((option) => option.names.map((name) => `    '${path.join(' ')} ${name}') words='${option.choices.join(' ')}'; files=0 ;;`)),
+    node.options
+      .filter((option) => option.choices.length > 0)
+      .flatMap((option) =>
+        option.names.map(
+          (name) => `    '${path.join(' ')} ${name}') words='${option.choices.join(' ')}'; files=0 ;;`,
+        ),
+      ),
   )
   return `# gridline completion for bash
 _gridline() {
@@ -34,7 +44,9 @@ _gridline() {
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$word" in -*) continue ;; esac
     case "\${path:+$path }$word" in
-${flatten(tree).map(({ path }) => `      '${path.join(' ')}') path='${path.join(' ')}' ;;`).join('\n')}
+${flatten(tree)
+  .map(({ path }) => `      '${path.join(' ')}') path='${path.join(' ')}' ;;`)
+  .join('\n')}
     esac
   done
   case "$path" in
@@ -90,10 +102,13 @@ function fish(tree: Node[]): string {
   }
   for (const { path, node } of flatten(tree)) {
     const seen = path.map((name) => `__fish_seen_subcommand_from ${name}`).join('; and ')
-    for (const { name, summary } of node.children) lines.push(`complete -c gridline -n '${seen}' -a ${name} -d '${quote(summary)}'`)
+    for (const { name, summary } of node.children)
+      lines.push(`complete -c gridline -n '${seen}' -a ${name} -d '${quote(summary)}'`)
     if (node.files) lines.push(`complete -c gridline -n '${seen}' -F`)
     for (const { names, description, choices, takesValue } of node.options) {
-      const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)).join(' ')
+      const flags = names
+        .map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`))
+        .join(' ')
       const value = !takesValue ? '' : choices.length > 0 ? ` -x -a '${choices.join(' ')}'` : ' -r'
       lines.push(`complete -c gridline -n '${seen}' ${flags}${value} -d '${quote(description)}'`)
     }
@@ -111,7 +126,14 @@ function powershell(tree: Node[]): string {
     return `    '${path.join(' ')}' = @(${words.map(([word, text]) => `@('${word}', '${quote(text)}')`).join(', ')})`
   })
   const choices = flatten(tree).flatMap(({ path, node }) =>
-    node.options.filter((option) => option.choices.length > 0).flatMap((option) => option.names.map((name) => `    '${path.join(' ')} ${name}' = @(${option.choices.map((choice) => `@('${choice}', '${choice}')`).join(', ')})`)),
+    node.options
+      .filter((option) => option.choices.length > 0)
+      .flatMap((option) =>
+        option.names.map(
+          (name) =>
+            `    '${path.join(' ')} ${name}' = @(${option.choices.map((choice) => `@('${choice}', '${choice}')`).join(', ')})`,
+        ),
+      ),
   )
   return `# gridline completion for PowerShell
 Register-ArgumentCompleter -Native -CommandName gridline -ScriptBlock {

@@ -28,11 +28,23 @@ async function nodeOf(entry: Entry): Promise<Node> {
   const loaded = await entry.load()
   const { name, summary } = entry
   if ('commands' in loaded) {
-    return { name, summary, options: [], children: await Promise.all(loaded.commands.map(nodeOf)), files: false }
+    return {
+      name,
+      summary,
+      options: [],
+      children: await Promise.all(loaded.commands.map(nodeOf)),
+      files: false,
+    }
   }
   const { command } = loaded
   const options = [...(command.options ?? []), ...globalOptions].map(optionOf)
-  return { name, summary, options, children: [], files: /file/.test(command.arguments ?? '') && name !== 'show' }
+  return {
+    name,
+    summary,
+    options,
+    children: [],
+    files: /file/.test(command.arguments ?? '') && name !== 'show',
+  }
 }
 
 function optionOf({ flags, description, choices }: Option): CompletedOption {

@@ -35,9 +35,12 @@ export class Messages {
       this.line(JSON.stringify({ ...errorBody(problem), ...(of === undefined ? {} : { file: of }) }))
       return
     }
-    const what = of === undefined || problem.message.includes(of) ? problem.message : `${of}: ${problem.message}`
+    const what =
+      of === undefined || problem.message.includes(of) ? problem.message : `${of}: ${problem.message}`
     const hint = problem.hint ? ` ${this.paint('2', problem.hint)}` : ''
-    this.line(`${this.paint('31', 'error:')} ${oneLine(what)}${/[.?!…]$/.test(what) || !hint ? '' : '.'}${hint}`)
+    this.line(
+      `${this.paint('31', 'error:')} ${oneLine(what)}${/[.?!…]$/.test(what) || !hint ? '' : '.'}${hint}`,
+    )
   }
 
   line(text: string): void {

@@ -8,7 +8,12 @@ import type { View } from './view.ts'
  * The one place that writes stdout. JSON where asked for, ids with --quiet, a table on a terminal,
  * tab-separated values without decoration anywhere else.
  */
-export async function print(outcome: Outcome, flags: GlobalFlags, format: string | undefined, color: boolean): Promise<void> {
+export async function print(
+  outcome: Outcome,
+  flags: GlobalFlags,
+  format: string | undefined,
+  color: boolean,
+): Promise<void> {
   if (outcome === undefined) return
   if ('bytes' in outcome) {
     for await (const chunk of outcome.bytes) await write(chunk)
@@ -48,7 +53,9 @@ function pick(row: Record<string, unknown>, fields: string[]): Record<string, un
   const chosen: Record<string, unknown> = {}
   for (const field of fields) {
     if (!Object.hasOwn(row, field)) {
-      throw new Problem('usage', `no field is called ${field}`, { hint: `Fields are: ${Object.keys(row).join(', ')}` })
+      throw new Problem('usage', `no field is called ${field}`, {
+        hint: `Fields are: ${Object.keys(row).join(', ')}`,
+      })
     }
     chosen[field] = row[field]
   }
@@ -58,7 +65,11 @@ function pick(row: Record<string, unknown>, fields: string[]): Record<string, un
 function cellText(row: Record<string, unknown>, { field, format }: View['columns'][number]): string {
   const value = row[field]
   if (format) return format(value as never, row as never)
-  return value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return value === undefined || value === null
+    ? ''
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value)
 }
 
 /** A field of tab-separated output: what would break the line is shown as an escape. */

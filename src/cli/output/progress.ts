@@ -31,7 +31,11 @@ export class Progress {
       return
     }
     const quarter = this.total ? Math.floor((this.done / this.total) * 4) : 0
-    if (now - this.started < QUIET_MS || (quarter === this.lastQuarter && now - this.lastLine < LINE_EVERY_MS)) return
+    if (
+      now - this.started < QUIET_MS ||
+      (quarter === this.lastQuarter && now - this.lastLine < LINE_EVERY_MS)
+    )
+      return
     this.lastQuarter = quarter
     this.lastLine = now
     this.messages.note(this.text())
@@ -69,7 +73,8 @@ export class Progress {
     const share = Math.min(1, this.done / this.total)
     const left = time((this.total - this.done) / rate)
     const percent = `${Math.floor(share * 100)} %`
-    if (!this.messages.terminal) return `${this.name}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}`
+    if (!this.messages.terminal)
+      return `${this.name}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}`
     const filled = Math.round(share * BAR)
     return `${this.name}  ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}  ${left} left`
   }
@@ -79,5 +84,7 @@ function time(seconds: number): string {
   if (!Number.isFinite(seconds)) return '–'
   const s = Math.ceil(seconds)
   if (s < 60) return `${s} s`
-  return s < 3600 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`
+  return s < 3600
+    ? `${Math.floor(s / 60)} min ${s % 60} s`
+    : `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`
 }

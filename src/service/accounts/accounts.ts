@@ -35,7 +35,10 @@ export async function createUser(
   }
   return store.write(async (writers) => {
     const taken = await writers.accounts.userLike(username)
-    if (taken) throw new Problem('already_exists', `a user named ${taken.owner} already exists`, { hint: `Make another key for them with: gridline admin create-key ${taken.owner}` })
+    if (taken)
+      throw new Problem('already_exists', `a user named ${taken.owner} already exists`, {
+        hint: `Make another key for them with: gridline admin create-key ${taken.owner}`,
+      })
     await writers.accounts.addUser({
       owner: username,
       email: options.email ?? null,
@@ -49,7 +52,9 @@ export async function createUser(
 export async function createKey(store: Store, username: string, options: KeyOptions = {}): Promise<NewKey> {
   return store.write(async (writers) => {
     if (!(await writers.accounts.user(username))) {
-      throw new Problem('not_found', `no user is called ${username}`, { hint: `Make one with: gridline admin create-user ${username}` })
+      throw new Problem('not_found', `no user is called ${username}`, {
+        hint: `Make one with: gridline admin create-user ${username}`,
+      })
     }
     return addKey(writers, username, options)
   })
@@ -60,19 +65,38 @@ async function addKey({ accounts }: Writers, owner: string, options: KeyOptions)
   const chosen = (options.scopes ?? 'read,write').split(',').map((scope) => scope.trim())
   const unknown = chosen.find((scope) => !(scopes as readonly string[]).includes(scope))
   if (unknown !== undefined) {
-    throw new Problem('invalid_request', `not a scope: ${JSON.stringify(unknown)}`, { hint: `Scopes are ${scopes.join(', ')}.` })
+    throw new Problem('invalid_request', `not a scope: ${JSON.stringify(unknown)}`, {
+      hint: `Scopes are ${scopes.join(', ')}.`,
+    })
   }
   const now = Date.now()
   const expires_at = options.expires === undefined ? null : now + duration(options.expires)
   const name = options.name ?? 'key'
-  const row = { owner, hash: sha256(api_key), name, scopes: chosen.join(','), created_at: now, expires_at, revoked_at: null }
+  const row = {
+    owner,
+    hash: sha256(api_key),
+    name,
+    scopes: chosen.join(','),
+    created_at: now,
+    expires_at,
+    revoked_at: null,
+  }
   await accounts.addKey(row)
-  return { username: owner, api_key, name, scopes: chosen, expires_at: expires_at === null ? null : new Date(expires_at).toISOString() }
+  return {
+    username: owner,
+    api_key,
+    name,
+    scopes: chosen,
+    expires_at: expires_at === null ? null : new Date(expires_at).toISOString(),
+  }
 }
 
 function duration(text: string): number {
   const match = /^(\d{1,5})([dhm])$/.exec(text)
-  if (!match || match[1] === '0') throw new Problem('invalid_request', `not a time: ${JSON.stringify(text)}`, { hint: 'Give 30d, 12h or 90m.' })
+  if (!match || match[1] === '0')
+    throw new Problem('invalid_request', `not a time: ${JSON.stringify(text)}`, {
+      hint: 'Give 30d, 12h or 90m.',
+    })
   return Number(match[1]) * { d: 86_400_000, h: 3_600_000, m: 60_000 }[match[2] as 'd' | 'h' | 'm']
 }
 

@@ -26,7 +26,10 @@ export function fileMeta(file: FileRow, permission: Permission, url: string): Fi
       files: `${url}/v2/files/${fid}`,
       [kind]: `${url}/v2/${kind}/${fid}`,
       plots: file.filetype === 'plot' ? `${url}/v2/plots/${fid}` : null,
-      parent: file.parent === ROOT ? `${url}/v2/folders/home?user=${file.owner}` : `${url}/v2/folders/${file.owner}:${file.parent}`,
+      parent:
+        file.parent === ROOT
+          ? `${url}/v2/folders/home?user=${file.owner}`
+          : `${url}/v2/folders/${file.owner}:${file.parent}`,
     },
     creation_time: new Date(file.creation_time).toISOString(),
     date_modified: new Date(file.date_modified).toISOString(),
@@ -46,7 +49,11 @@ export function fileMeta(file: FileRow, permission: Permission, url: string): Fi
     is_template: null,
     metadata: JSON.parse(file.metadata),
     ...(permission === 'admin'
-      ? { deleted: file.trashed_at !== null, share_key: file.share_key, share_key_enabled: file.share_key !== null }
+      ? {
+          deleted: file.trashed_at !== null,
+          share_key: file.share_key,
+          share_key_enabled: file.share_key !== null,
+        }
       : {}),
   }
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { Limits } from '../../contract/limits.ts'
-import type { FileRow, FileReader } from '../store/files.ts'
+import type { FileReader, FileRow } from '../store/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
 
 /** A name that may stand in a path; Problem `invalid_request` for any other. */
@@ -24,13 +24,22 @@ export function checkFilename(name: unknown, limits: Limits, field = 'filename')
 export function pathNames(path: string, limits: Limits): string[] {
   const names = path.split('/').filter((name) => name !== '')
   if (names.length > limits.path_depth) {
-    throw new Problem('invalid_request', `path: ${names.length} levels; the limit is ${limits.path_depth} (path_depth)`, { field: 'path' })
+    throw new Problem(
+      'invalid_request',
+      `path: ${names.length} levels; the limit is ${limits.path_depth} (path_depth)`,
+      { field: 'path' },
+    )
   }
   return names
 }
 
 /** The active file at a path below `parent`; one keyed read a level. */
-export async function find(files: FileReader, owner: string, parent: number, names: string[]): Promise<FileRow | undefined> {
+export async function find(
+  files: FileReader,
+  owner: string,
+  parent: number,
+  names: string[],
+): Promise<FileRow | undefined> {
   let folder = parent
   for (const [k, name] of names.entries()) {
     const file = await files.named(owner, folder, name)
@@ -48,10 +57,17 @@ export interface Place {
 }
 
 /** The folder meant by `parent` or `parent_path`, whose missing folders are made. */
-export async function placeOf(writers: Writers, owner: string, place: Place, limits: Limits): Promise<number> {
+export async function placeOf(
+  writers: Writers,
+  owner: string,
+  place: Place,
+  limits: Limits,
+): Promise<number> {
   const { parent, parent_path } = place
   const start = parent === undefined || parent === null ? ROOT : await folder(writers, owner, parent)
-  return parent_path === undefined ? start : makeFolders(writers, owner, ROOT, pathNames(parent_path, limits), limits)
+  return parent_path === undefined
+    ? start
+    : makeFolders(writers, owner, ROOT, pathNames(parent_path, limits), limits)
 }
 
 async function folder({ files }: Readers, owner: string, idlocal: number): Promise<number> {
@@ -76,15 +92,28 @@ export async function makeFolders(
   for (const name of names) {
     const found = await writers.files.named(owner, parent, name)
     if (found && found.filetype !== 'fold') {
-      throw new Problem('conflict', `a file named '${name}' already exists, and it is no folder`, { field: 'path' })
+      throw new Problem('conflict', `a file named '${name}' already exists, and it is no folder`, {
+        field: 'path',
+      })
     }
     parent = found ? found.idlocal : await makeFolder(writers, owner, parent, name, limits)
   }
   return parent
 }
 
-export async function makeFolder(writers: Writers, owner: string, parent: number, name: string, limits: Limits): Promise<number> {
-  const { idlocal } = await writers.files.add({ owner, parent, filetype: 'fold', filename: checkFilename(name, limits) })
+export async function makeFolder(
+  writers: Writers,
+  owner: string,
+  parent: number,
+  name: string,
+  limits: Limits,
+): Promise<number> {
+  const { idlocal } = await writers.files.add({
+    owner,
+    parent,
+    filetype: 'fold',
+    filename: checkFilename(name, limits),
+  })
   return idlocal
 }
 
@@ -97,7 +126,12 @@ export function nameTaken(name: string): Problem {
 }
 
 /** `name`, or `name (1)`, `name (2)` … if it is taken. */
-export async function freeName(files: FileReader, owner: string, parent: number, name: string): Promise<string> {
+export async function freeName(
+  files: FileReader,
+  owner: string,
+  parent: number,
+  name: string,
+): Promise<string> {
   let free = name
   for (let n = 1; await files.named(owner, parent, free); n++) free = `${name} (${n})`
   return free

@@ -48,7 +48,8 @@ async function children(
     }),
   )
   const shown = files.slice(0, size)
-  if (shown.length === 0 && (query.page ?? 1) > 1) throw new Problem('not_found', `there is no page ${query.page}`)
+  if (shown.length === 0 && (query.page ?? 1) > 1)
+    throw new Problem('not_found', `there is no page ${query.page}`)
   const link = (cursor: Partial<Record<'cursor' | 'page', string>>): string => {
     const parameters = new URLSearchParams()
     for (const [name, value] of Object.entries({ ...query, page: undefined, cursor: undefined, ...cursor })) {
@@ -58,7 +59,11 @@ async function children(
   }
   const last = shown[shown.length - 1]
   const more = files.length > size
-  const next = !more ? null : query.page ? link({ page: String(query.page + 1) }) : link({ cursor: writeCursor(last, field) })
+  const next = !more
+    ? null
+    : query.page
+      ? link({ page: String(query.page + 1) })
+      : link({ cursor: writeCursor(last, field) })
   return {
     results: shown.map((file) => fileMeta(file, permissionOn(file, caller) ?? 'read', service.url)),
     count: shown.length,
@@ -74,11 +79,15 @@ function writeCursor(file: FileRow, field: 'filename' | 'date_modified'): string
 function readCursor(cursor: string): [string | number, number] {
   try {
     const [value, idlocal] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-    if ((typeof value === 'string' || typeof value === 'number') && Number.isInteger(idlocal)) return [value, idlocal]
+    if ((typeof value === 'string' || typeof value === 'number') && Number.isInteger(idlocal))
+      return [value, idlocal]
   } catch {
     // Falls through to the refusal.
   }
-  throw new Problem('invalid_request', 'cursor: not one of this service', { field: 'cursor', hint: 'Take it from next or previous.' })
+  throw new Problem('invalid_request', 'cursor: not one of this service', {
+    field: 'cursor',
+    hint: 'Take it from next or previous.',
+  })
 }
 
 function whose(caller: Caller | undefined, user: string | undefined): string {
@@ -93,7 +102,12 @@ async function knownUser(service: Service, owner: string): Promise<void> {
   }
 }
 
-async function home(service: Service, caller: Caller | undefined, owner: string, query: ListQuery): Promise<FolderMeta> {
+async function home(
+  service: Service,
+  caller: Caller | undefined,
+  owner: string,
+  query: ListQuery,
+): Promise<FolderMeta> {
   await knownUser(service, owner)
   const page = await children(service, caller, owner, ROOT, query, '/v2/folders/home')
   return { ...homeMeta(owner, caller?.username === owner ? 'admin' : 'read', service.url), children: page }
@@ -102,7 +116,14 @@ async function home(service: Service, caller: Caller | undefined, owner: string,
 async function folder(service: Service, { caller, query, fid }: Call<'folders.get'>, at: Fid) {
   const file = await service.store.read(({ files }) => files.get(at.owner, at.idlocal))
   const { permission } = admit(file, caller, 'read', 'fold')
-  const page = await children(service, caller, at.owner, at.idlocal, query, `/v2/folders/${fid.owner}:${fid.idlocal}`)
+  const page = await children(
+    service,
+    caller,
+    at.owner,
+    at.idlocal,
+    query,
+    `/v2/folders/${fid.owner}:${fid.idlocal}`,
+  )
   return { body: { ...fileMeta(file!, permission, service.url), children: page }, etag: etag(file!) }
 }
 
@@ -129,13 +150,22 @@ export const folderHandlers = {
   'folders.all': async (service, { caller, query }) => {
     const owner = whose(caller, query.user)
     await knownUser(service, owner)
-    return { body: { children: await children(service, caller, owner, undefined, query as ListQuery, '/v2/folders/all') } }
+    return {
+      body: {
+        children: await children(service, caller, owner, undefined, query as ListQuery, '/v2/folders/all'),
+      },
+    }
   },
 
   'folders.lookup': (service, { caller, query }) => lookup(service, caller, query, 'fold'),
 
   'folders.get': async (service, call) =>
     call.fid.idlocal === ROOT
-      ? { body: await home(service, call.caller, call.fid.owner, { ...(call.query as ListQuery), user: call.fid.owner }) }
+      ? {
+          body: await home(service, call.caller, call.fid.owner, {
+            ...(call.query as ListQuery),
+            user: call.fid.owner,
+          }),
+        }
       : folder(service, call, call.fid),
 } satisfies Partial<Handlers>

@@ -156,7 +156,8 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
       admit(file, append.caller, 'write', 'grid')
       checkMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
       if (append.width !== width) throw wrongLength(append, width)
-      if (append.uids && (await columnsMoved(writers, append))) throw new Problem('conflict', 'the columns of the grid have just changed', { hint: 'Append again.' })
+      if (append.uids && (await columnsMoved(writers, append)))
+        throw new Problem('conflict', 'the columns of the grid have just changed', { hint: 'Append again.' })
       if (grid!.ragged) throw new Ragged()
       bodies.push(...append.rows)
       added += append.rows.length
@@ -217,7 +218,10 @@ async function columnsMoved({ grids }: Writers, { fid, uids }: Append): Promise<
 }
 
 /** Appends, columns that are shorter than others filled up first. */
-export async function appendRows(service: Pick<Service, 'store' | 'appends'>, append: Append): Promise<Appended> {
+export async function appendRows(
+  service: Pick<Service, 'store' | 'appends'>,
+  append: Append,
+): Promise<Appended> {
   try {
     return await service.appends.add(append)
   } catch (error) {
@@ -231,10 +235,14 @@ const COMMA = Buffer.from(',')
 
 function wrongLength({ width }: Append, columns: number): Problem {
   const values = `${width} ${width === 1 ? 'value' : 'values'}`
-  return new Problem('bad_data', `a row has ${values}; the grid has ${columns} ${columns === 1 ? 'column' : 'columns'}`, {
-    field: 'rows',
-    hint: 'Give every column a value, null where there is none.',
-  })
+  return new Problem(
+    'bad_data',
+    `a row has ${values}; the grid has ${columns} ${columns === 1 ? 'column' : 'columns'}`,
+    {
+      field: 'rows',
+      hint: 'Give every column a value, null where there is none.',
+    },
+  )
 }
 
 function keyOf({ owner, idlocal }: Fid): string {

@@ -6,7 +6,16 @@ import type { ColumnRow } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
 import { checkMatch } from '../version.ts'
 import { byUid } from './content.ts'
-import { addColumns, arrayOf, checkColumnName, newUid, type NewColumn, storeArray, tooManyColumns, wrong } from './create.ts'
+import {
+  addColumns,
+  arrayOf,
+  checkColumnName,
+  type NewColumn,
+  newUid,
+  storeArray,
+  tooManyColumns,
+  wrong,
+} from './create.ts'
 import { restructure } from './layout.ts'
 
 /** One change of a grid's columns: checked again in the transaction, recorded under its key. */
@@ -39,7 +48,11 @@ function refuseDoubles(names: readonly string[]): void {
   const seen = new Set<string>()
   for (const name of names) {
     if (seen.has(name)) {
-      throw new Problem('invalid_request', `cols: a column named ${JSON.stringify(name)} already exists in this grid`, { field: 'cols' })
+      throw new Problem(
+        'invalid_request',
+        `cols: a column named ${JSON.stringify(name)} already exists in this grid`,
+        { field: 'cols' },
+      )
     }
     seen.add(name)
   }
@@ -55,9 +68,11 @@ export async function createColumns(service: Service, call: Call, cols: RawJson)
     service,
     call.fid,
     async ({ columns }): Promise<NewColumn[]> => {
-      if (columns.length + parts.length > service.limits.columns) throw tooManyColumns(columns.length + parts.length, service.limits)
+      if (columns.length + parts.length > service.limits.columns)
+        throw tooManyColumns(columns.length + parts.length, service.limits)
       const stored: NewColumn[] = []
-      for (const { name, data } of parts) stored.push({ name, ...(await storeArray(service.store.blobs, data)) })
+      for (const { name, data } of parts)
+        stored.push({ name, ...(await storeArray(service.store.blobs, data)) })
       return stored
     },
     (writers, stored, { columns }) =>
@@ -80,16 +95,30 @@ function nextPosition(columns: readonly ColumnRow[]): number {
 }
 
 /** Replaces data, name or order of the columns of `uids`, in that order. Reference 4.1, PUT col. */
-export async function updateColumns(service: Service, call: Call, uids: string[], cols: RawJson): Promise<void> {
+export async function updateColumns(
+  service: Service,
+  call: Call,
+  uids: string[],
+  cols: RawJson,
+): Promise<void> {
   const parts = objects(cols)
   if (parts.length !== uids.length) {
-    throw new Problem('invalid_request', `cols: ${parts.length} columns for ${uids.length} uids`, { field: 'cols', hint: 'Give one object a uid.' })
+    throw new Problem('invalid_request', `cols: ${parts.length} columns for ${uids.length} uids`, {
+      field: 'cols',
+      hint: 'Give one object a uid.',
+    })
   }
   const changes = parts.map((column, k) => {
     const data = column.get('data')
     const order = column.get('order')?.value() ?? undefined
-    if (order !== undefined && !Number.isSafeInteger(order)) throw wrong(`cols.${k}.order`, 'must be an integer')
-    return { uid: uids[k], name: nameOf(column, k, service), order: order as number | undefined, data: data && arrayOf(data, `cols.${k}.data`) }
+    if (order !== undefined && !Number.isSafeInteger(order))
+      throw wrong(`cols.${k}.order`, 'must be an integer')
+    return {
+      uid: uids[k],
+      name: nameOf(column, k, service),
+      order: order as number | undefined,
+      data: data && arrayOf(data, `cols.${k}.data`),
+    }
   })
   await restructure(
     service,
@@ -97,7 +126,8 @@ export async function updateColumns(service: Service, call: Call, uids: string[]
     async ({ columns }) => {
       byUid(uids)(columns)
       const stored = new Map<string, Omit<NewColumn, 'name'>>()
-      for (const { uid, data } of changes) if (data) stored.set(uid, await storeArray(service.store.blobs, data))
+      for (const { uid, data } of changes)
+        if (data) stored.set(uid, await storeArray(service.store.blobs, data))
       return stored
     },
     (writers, stored, { columns }) =>
@@ -112,7 +142,11 @@ export async function updateColumns(service: Service, call: Call, uids: string[]
           if (!values) continue
           Object.assign(column, { type: values.type, rows: values.rows })
           await writers.grids.removeSlices(owner, idlocal, uid, 0)
-          await writers.grids.addSlices(owner, idlocal, values.slices.map((slice) => ({ ...slice, uid })))
+          await writers.grids.addSlices(
+            owner,
+            idlocal,
+            values.slices.map((slice) => ({ ...slice, uid })),
+          )
         }
         refuseDoubles([...after.values()].map(({ name }) => name))
         await renumber(writers, columns, [...after.values()], changes)

@@ -77,7 +77,9 @@ export function byUid(uids: readonly string[]): (columns: ColumnRow[]) => Column
     uids.map((uid) => {
       const found = columns.find((column) => column.uid === uid)
       if (found) return found
-      throw new Problem('unknown_column', `the grid has no column with uid ${JSON.stringify(uid)}`, { field: 'uid' })
+      throw new Problem('unknown_column', `the grid has no column with uid ${JSON.stringify(uid)}`, {
+        field: 'uid',
+      })
     })
 }
 
@@ -87,7 +89,11 @@ export function columnsAre(columns: readonly { name: string }[]): string {
 }
 
 /** The values of a column as JSON, joined by commas, in pieces; only the first `head` if given. */
-export async function* columnText({ blobs }: Snapshot, column: SnapshotColumn, head = Number.POSITIVE_INFINITY): Bytes {
+export async function* columnText(
+  { blobs }: Snapshot,
+  column: SnapshotColumn,
+  head = Number.POSITIVE_INFINITY,
+): Bytes {
   let left = Math.min(head, column.rows)
   const needed: SliceRef[] = []
   for (const slice of column.slices) {

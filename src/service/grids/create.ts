@@ -30,7 +30,10 @@ export function newUid(taken: Set<string>): string {
 }
 
 /** Column name → its parts, in column order, of the `data` of a new grid. Reference 2.2. */
-export function readGridData(data: RawJson, limits: Limits): { columns: { name: string; data: RawJson }[]; metadata?: unknown } {
+export function readGridData(
+  data: RawJson,
+  limits: Limits,
+): { columns: { name: string; data: RawJson }[]; metadata?: unknown } {
   const object = data.kind === 'string' ? parseRaw(Buffer.from(data.value() as string), 'data') : data
   if (object.kind !== 'object') throw wrong('data', 'must be an object, or a string that holds one')
   const members = object.entries()
@@ -42,8 +45,13 @@ export function readGridData(data: RawJson, limits: Limits): { columns: { name: 
     if (column.kind !== 'object') throw wrong(path, 'must be an object with data')
     const parts = column.entries()
     const order = parts.get('order')
-    if (order && order.kind !== 'number' && order.kind !== 'null') throw wrong(`${path}.order`, 'must be an integer')
-    return { name, data: arrayOf(parts.get('data'), `${path}.data`), order: (order?.value() as number | null) ?? k }
+    if (order && order.kind !== 'number' && order.kind !== 'null')
+      throw wrong(`${path}.order`, 'must be an integer')
+    return {
+      name,
+      data: arrayOf(parts.get('data'), `${path}.data`),
+      order: (order?.value() as number | null) ?? k,
+    }
   })
   if (columns.length > limits.columns) throw tooManyColumns(columns.length, limits)
   columns.sort((a, b) => a.order - b.order)
@@ -51,7 +59,9 @@ export function readGridData(data: RawJson, limits: Limits): { columns: { name: 
 }
 
 export function tooManyColumns(count: number, limits: Limits): Problem {
-  return new Problem('bad_data', `${count} columns; the limit is ${limits.columns} (columns)`, { hint: 'Make several grids.' })
+  return new Problem('bad_data', `${count} columns; the limit is ${limits.columns} (columns)`, {
+    hint: 'Make several grids.',
+  })
 }
 
 export function arrayOf(data: RawJson | undefined, path: string): RawJson {
@@ -63,7 +73,10 @@ export function checkColumnName(name: unknown, path: string, limits: Limits): st
   if (typeof name !== 'string') throw wrong(path, 'must be a string')
   if (name === '') throw wrong(path, 'a column must have a name')
   if (name.length > limits.column_name_length) {
-    throw wrong(path.slice(0, 80), `a name of ${name.length} characters; the limit is ${limits.column_name_length} (column_name_length)`)
+    throw wrong(
+      path.slice(0, 80),
+      `a name of ${name.length} characters; the limit is ${limits.column_name_length} (column_name_length)`,
+    )
   }
   if (!name.isWellFormed()) throw wrong(path, 'a name that is not well-formed Unicode')
   return name
@@ -87,18 +100,29 @@ export async function storeArray(blobs: Blobs, data: RawJson): Promise<Omit<NewC
 }
 
 /** Stores several arrays, a few at a time. */
-export async function storeArrays(blobs: Blobs, columns: { name: string; data: RawJson }[]): Promise<NewColumn[]> {
+export async function storeArrays(
+  blobs: Blobs,
+  columns: { name: string; data: RawJson }[],
+): Promise<NewColumn[]> {
   const stored: NewColumn[] = []
   const AT_ONCE = 16
   for (let k = 0; k < columns.length; k += AT_ONCE) {
     const some = columns.slice(k, k + AT_ONCE)
-    stored.push(...(await Promise.all(some.map(async ({ name, data }) => ({ name, ...(await storeArray(blobs, data)) })))))
+    stored.push(
+      ...(await Promise.all(
+        some.map(async ({ name, data }) => ({ name, ...(await storeArray(blobs, data)) })),
+      )),
+    )
   }
   return stored
 }
 
 /** Adds the rows that make a file a grid. */
-export async function addGrid(writers: Writers, { owner, idlocal }: FileRow, columns: NewColumn[]): Promise<void> {
+export async function addGrid(
+  writers: Writers,
+  { owner, idlocal }: FileRow,
+  columns: NewColumn[],
+): Promise<void> {
   const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
   const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
   await writers.grids.add({ owner, idlocal, row_count, ragged })
@@ -129,7 +153,13 @@ export async function addColumns(
     owner,
     idlocal,
     columns.flatMap(({ slices }, k) =>
-      slices.map(({ rows: count, bytes, hash }, seq) => ({ uid: rows[k].uid, seq, rows: count, bytes, hash })),
+      slices.map(({ rows: count, bytes, hash }, seq) => ({
+        uid: rows[k].uid,
+        seq,
+        rows: count,
+        bytes,
+        hash,
+      })),
     ),
   )
   return rows.map(({ uid }) => uid)

@@ -25,9 +25,18 @@ async function gridOf(service: Service, call: Call, fid: Fid): Promise<{ body: G
 }
 
 /** A read of the grid in the path by somebody who may read it. */
-function reading<T>(service: Service, call: Call, work: (readers: Readers) => Promise<T>): Promise<T & { etag: string }> {
+function reading<T>(
+  service: Service,
+  call: Call,
+  work: (readers: Readers) => Promise<T>,
+): Promise<T & { etag: string }> {
   return service.store.read(async (readers) => {
-    const { file } = admit(await readers.files.get(call.fid.owner, call.fid.idlocal), call.caller, 'read', 'grid')
+    const { file } = admit(
+      await readers.files.get(call.fid.owner, call.fid.idlocal),
+      call.caller,
+      'read',
+      'grid',
+    )
     return { ...(await work(readers)), etag: etag(file) }
   })
 }
@@ -94,7 +103,13 @@ export const gridHandlers = {
     checkFilename(target.filename, service.limits)
     const before = await madeBefore(service, call, target)
     const { idlocal, warnings } =
-      before ?? (await place(service, call, await storeTable(service, call.bytes, readingOptions(service, call)), target))
+      before ??
+      (await place(
+        service,
+        call,
+        await storeTable(service, call.bytes, readingOptions(service, call)),
+        target,
+      ))
     const made = await gridOf(service, call, { owner, idlocal })
     return { body: { file: made.body, warnings }, etag: made.etag }
   },
@@ -113,9 +128,17 @@ export const gridHandlers = {
     }))
     switch (format) {
       case 'csv':
-        return { body: rowsAs(snap, delimited(','), head), type: `${dataTypes.csv}; charset=utf-8`, etag: tag }
+        return {
+          body: rowsAs(snap, delimited(','), head),
+          type: `${dataTypes.csv}; charset=utf-8`,
+          etag: tag,
+        }
       case 'tsv':
-        return { body: rowsAs(snap, delimited('\t'), head), type: `${dataTypes.tsv}; charset=utf-8`, etag: tag }
+        return {
+          body: rowsAs(snap, delimited('\t'), head),
+          type: `${dataTypes.tsv}; charset=utf-8`,
+          etag: tag,
+        }
       case 'ndjson':
         return { body: rowsAs(snap, ndjson(), head), type: dataTypes.ndjson, etag: tag }
       default:
@@ -127,14 +150,34 @@ export const gridHandlers = {
     const { contentType } = call
     if (contentType === dataTypes.csv || contentType === dataTypes.tsv) {
       await mayChange(service, call)
-      const options = { ...readingOptions(service, call), ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}) }
+      const options = {
+        ...readingOptions(service, call),
+        ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
+      }
       const done =
         (await appendedBefore(service, call)) ??
         (await appendTable(service, call, call.fid, await storeTable(service, call.bytes, options, true)))
-      return { body: { fid: formatFid(call.fid), rows_added: done.rows_added, row_count: done.row_count, warnings: done.warnings ?? [] } }
+      return {
+        body: {
+          fid: formatFid(call.fid),
+          rows_added: done.rows_added,
+          row_count: done.row_count,
+          warnings: done.warnings ?? [],
+        },
+      }
     }
-    const { rows, width } = contentType === dataTypes.ndjson ? await rowsOfLines(service, call) : rowsOf(call.fields.rows as RawJson)
-    const append: Append = { fid: call.fid, caller: call.caller, write: call.writeKey(call.fid.owner), ifMatch: call.ifMatch, rows, width }
+    const { rows, width } =
+      contentType === dataTypes.ndjson
+        ? await rowsOfLines(service, call)
+        : rowsOf(call.fields.rows as RawJson)
+    const append: Append = {
+      fid: call.fid,
+      caller: call.caller,
+      write: call.writeKey(call.fid.owner),
+      ifMatch: call.ifMatch,
+      rows,
+      width,
+    }
     if (rows.length === 0) await mayChange(service, call)
     const done = rows.length === 0 ? await nothingAdded(service, call) : await appendRows(service, append)
     return { body: { fid: formatFid(call.fid), ...done, warnings: [] } }
@@ -143,7 +186,12 @@ export const gridHandlers = {
   'columns.get': async (service, call) => {
     const { uid } = call.query
     const { snap, etag: tag } = await reading(service, call, async (readers) => ({
-      snap: await snapshot(service.store, readers, call.fid, uid === undefined ? undefined : byUid(uidList(uid))),
+      snap: await snapshot(
+        service.store,
+        readers,
+        call.fid,
+        uid === undefined ? undefined : byUid(uidList(uid)),
+      ),
     }))
     return { body: columnsJson(snap), type: 'application/json', etag: tag }
   },
@@ -175,10 +223,15 @@ function metadataText(given: unknown, limit: number): string {
   let value = given
   if (typeof value === 'string') value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata').value()
   if (value === undefined || value === null) value = {}
-  if (typeof value !== 'object' || Array.isArray(value)) throw wrong('metadata', 'must be an object, or a string that holds one')
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw wrong('metadata', 'must be an object, or a string that holds one')
   const text = JSON.stringify(value)
   if (Buffer.byteLength(text) > limit) {
-    throw new Problem('too_large', `metadata: ${Buffer.byteLength(text)} bytes; the limit is ${limit} (metadata_bytes)`, { field: 'metadata' })
+    throw new Problem(
+      'too_large',
+      `metadata: ${Buffer.byteLength(text)} bytes; the limit is ${limit} (metadata_bytes)`,
+      { field: 'metadata' },
+    )
   }
   return text
 }
@@ -191,8 +244,14 @@ async function madeBefore(service: Service, call: Call, target: Target) {
     const before = await idempotency.find(call.writeKey(owner))
     if (before) return before.result as { idlocal: number; warnings: string[] }
     const inPath = target.parent_path === undefined ? [] : pathNames(target.parent_path, limits)
-    const taken = await find(files, owner, inPath.length > 0 ? ROOT : (target.parent ?? ROOT), [...inPath, target.filename])
-    if (taken && (target.onConflict === 'fail' || (target.onConflict !== 'rename' && taken.filetype !== 'grid'))) {
+    const taken = await find(files, owner, inPath.length > 0 ? ROOT : (target.parent ?? ROOT), [
+      ...inPath,
+      target.filename,
+    ])
+    if (
+      taken &&
+      (target.onConflict === 'fail' || (target.onConflict !== 'rename' && taken.filetype !== 'grid'))
+    ) {
       throw nameTaken(target.filename)
     }
     return undefined
@@ -200,7 +259,9 @@ async function madeBefore(service: Service, call: Call, target: Target) {
 }
 
 async function appendedBefore(service: Service, call: Call) {
-  const before = await service.store.read(({ idempotency }) => idempotency.find(call.writeKey(call.fid.owner)))
+  const before = await service.store.read(({ idempotency }) =>
+    idempotency.find(call.writeKey(call.fid.owner)),
+  )
   return before?.result as { rows_added: number; row_count: number; warnings: string[] } | undefined
 }
 
@@ -219,7 +280,11 @@ function rowsOf(given: RawJson): { rows: Buffer[]; width: number } {
     let values = 0
     for (const _ of row.items()) values++
     if (width >= 0 && values !== width) {
-      throw new Problem('bad_data', `row ${rows.length + 1} has ${values} values, the rows before it ${width}`, { field: 'rows', path: `rows.${rows.length}` })
+      throw new Problem(
+        'bad_data',
+        `row ${rows.length + 1} has ${values} values, the rows before it ${width}`,
+        { field: 'rows', path: `rows.${rows.length}` },
+      )
     }
     width = values
     rows.push(row.bytes)
@@ -235,14 +300,21 @@ async function rowsOfLines(service: Service, call: Call): Promise<{ rows: Buffer
   const source = call.fileName ?? 'the rows'
   const rows: Buffer[] = []
   let size = 0
-  for await (const { line, value } of jsonLines(call.bytes, { source, maxRecordBytes: service.limits.record_bytes })) {
+  for await (const { line, value } of jsonLines(call.bytes, {
+    source,
+    maxRecordBytes: service.limits.record_bytes,
+  })) {
     let row = value.bytes
     if (value.kind === 'object') {
       const cells: (Buffer | undefined)[] = columns.map(() => undefined)
       for (const [name, cell] of value.entries()) {
         const at = names.get(name)
         if (at === undefined) {
-          throw new Problem('unknown_column', `${source}, line ${line}: the grid has no column ${JSON.stringify(name)}`, { hint: columnsAre(columns) })
+          throw new Problem(
+            'unknown_column',
+            `${source}, line ${line}: the grid has no column ${JSON.stringify(name)}`,
+            { hint: columnsAre(columns) },
+          )
         }
         cells[at] = cell.bytes
       }
@@ -251,13 +323,22 @@ async function rowsOfLines(service: Service, call: Call): Promise<{ rows: Buffer
       let values = 0
       for (const _ of value.items()) values++
       if (values !== columns.length) {
-        throw badData(source, { line }, `${values} values; the grid has ${columns.length} columns`, 'Give every column a value, null where there is none.')
+        throw badData(
+          source,
+          { line },
+          `${values} values; the grid has ${columns.length} columns`,
+          'Give every column a value, null where there is none.',
+        )
       }
       row = Buffer.from(row)
     }
     size += row.length
     if (size > service.limits.json_body_bytes) {
-      throw new Problem('too_large', `${source}: more than ${service.limits.json_body_bytes} bytes of rows (limit json_body_bytes)`, { hint: 'Append in several parts, or as CSV.' })
+      throw new Problem(
+        'too_large',
+        `${source}: more than ${service.limits.json_body_bytes} bytes of rows (limit json_body_bytes)`,
+        { hint: 'Append in several parts, or as CSV.' },
+      )
     }
     rows.push(row)
   }

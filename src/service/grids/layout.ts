@@ -1,8 +1,8 @@
-import type { Fid } from '../../contract/fid.ts'
 import { Problem } from '../../contract/errors.ts'
+import type { Fid } from '../../contract/fid.ts'
+import type { Service } from '../context.ts'
 import type { ColumnRow, GridRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store, Writers } from '../store/store.ts'
-import type { Service } from '../context.ts'
 import { loadText, storeText } from './slices.ts'
 import { columnsOf, combine, repeated } from './values.ts'
 
@@ -51,7 +51,10 @@ export async function foldTail(store: Store, fid: Fid): Promise<void> {
   const rows = tail.reduce((sum, one) => sum + one.rows, 0)
   const bytes = tail.reduce((sum, one) => sum + one.body.length, 0)
   const last = tail[tail.length - 1].seq
-  const values = columnsOf(tail.map(({ body }) => body), columns.length)
+  const values = columnsOf(
+    tail.map(({ body }) => body),
+    columns.length,
+  )
   const added: (SliceRef & { uid: string })[] = []
   for (const [k, { uid }] of columns.entries()) {
     added.push({ uid, ...(await mergedWithLast(store, layout.slices.get(uid) ?? [], rows, values[k].text)) })
@@ -62,7 +65,10 @@ export async function foldTail(store: Store, fid: Fid): Promise<void> {
       await writers.grids.removeTail(owner, idlocal, last)
       for (const [k, { uid, type, rows: before }] of columns.entries()) {
         await writers.grids.removeSlices(owner, idlocal, uid, added[k].seq)
-        await writers.grids.changeColumn(owner, idlocal, uid, { rows: before + rows, type: combine(type, values[k].type) })
+        await writers.grids.changeColumn(owner, idlocal, uid, {
+          rows: before + rows,
+          type: combine(type, values[k].type),
+        })
       }
       await writers.grids.addSlices(owner, idlocal, added)
       await writers.grids.change(owner, idlocal, {
@@ -77,7 +83,12 @@ export async function foldTail(store: Store, fid: Fid): Promise<void> {
   }
 }
 
-async function mergedWithLast(store: Store, slices: SliceRef[], rows: number, text: Buffer): Promise<SliceRef> {
+async function mergedWithLast(
+  store: Store,
+  slices: SliceRef[],
+  rows: number,
+  text: Buffer,
+): Promise<SliceRef> {
   let seq = slices.length > 0 ? slices[slices.length - 1].seq + 1 : 0
   let total = rows
   const parts = [text]
@@ -151,7 +162,10 @@ export async function fillUp(service: Pick<Service, 'store' | 'appends'>, fid: F
       for (const { column, slices: more } of fills) {
         await grids.addSlices(owner, idlocal, after(slices.get(column.uid), column.uid, more))
         const rows = more.reduce((sum, slice) => sum + slice.rows, 0)
-        await grids.changeColumn(owner, idlocal, column.uid, { rows: column.rows + rows, type: combine(column.type, 'text') })
+        await grids.changeColumn(owner, idlocal, column.uid, {
+          rows: column.rows + rows,
+          type: combine(column.type, 'text'),
+        })
       }
     },
   )
@@ -174,5 +188,11 @@ export function after(
   more: readonly SliceRef[],
 ): (SliceRef & { uid: string })[] {
   const first = slices?.length ? slices[slices.length - 1].seq + 1 : 0
-  return more.map((slice, k) => ({ uid, rows: slice.rows, bytes: slice.bytes, hash: slice.hash, seq: first + k }))
+  return more.map((slice, k) => ({
+    uid,
+    rows: slice.rows,
+    bytes: slice.bytes,
+    hash: slice.hash,
+    seq: first + k,
+  }))
 }

@@ -164,7 +164,14 @@ export function delimited(delimiter: ',' | '\t'): RowWriter {
   }
 }
 
-function writeCell(buf: Uint8Array, start: number, end: number, separator: number, cell: (text: string) => string, out: Out): void {
+function writeCell(
+  buf: Uint8Array,
+  start: number,
+  end: number,
+  separator: number,
+  cell: (text: string) => string,
+  out: Out,
+): void {
   const first = buf[start]
   if (first === 0x6e) return
   if (first === 0x5b || first === 0x7b) {

@@ -1,4 +1,4 @@
-import { numbersAsText, type Form, type Slice, type SliceSink } from '../../ingest/index.ts'
+import { type Form, numbersAsText, type Slice, type SliceSink } from '../../ingest/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { pack, unpack } from './codec.ts'
@@ -14,11 +14,7 @@ export interface StoredSlice extends SliceRef {
 }
 
 /** Packs text into a blob. `seq` is the caller's to set. */
-export async function storeText(
-  blobs: Blobs,
-  rows: number,
-  text: Uint8Array,
-): Promise<SliceRef> {
+export async function storeText(blobs: Blobs, rows: number, text: Uint8Array): Promise<SliceRef> {
   return { seq: 0, rows, bytes: text.length, hash: await blobs.put(await pack(text)) }
 }
 
@@ -93,7 +89,13 @@ export class SliceWriter implements SliceSink {
     const held = this.held
     this.held = []
     for (const slice of held) {
-      const stored: StoredSlice = { seq: this.columns[slice.column].length, rows: slice.rows, bytes: slice.text.length, hash: '', form: slice.form }
+      const stored: StoredSlice = {
+        seq: this.columns[slice.column].length,
+        rows: slice.rows,
+        bytes: slice.text.length,
+        hash: '',
+        form: slice.form,
+      }
       this.columns[slice.column].push(stored)
       const job = storeText(this.blobs, slice.rows, slice.text).then(
         ({ hash }) => {

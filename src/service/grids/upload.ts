@@ -1,15 +1,26 @@
 import { Problem } from '../../contract/errors.ts'
-import type { ConflictRule } from '../../contract/headers.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { badData, type Bytes, type DelimitedOptions, givenDelimiter, givenTypes, type GivenType, type Ingested, ingestDelimited, numbersAsText, type Slice } from '../../ingest/index.ts'
+import type { ConflictRule } from '../../contract/headers.ts'
+import {
+  type Bytes,
+  badData,
+  type DelimitedOptions,
+  type GivenType,
+  givenDelimiter,
+  givenTypes,
+  type Ingested,
+  ingestDelimited,
+  numbersAsText,
+  type Slice,
+} from '../../ingest/index.ts'
+import { admit } from '../access.ts'
 import type { Call, Service } from '../context.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
-import { admit } from '../access.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { checkMatch } from '../version.ts'
 import { appendRows } from './append.ts'
-import { addColumns, addGrid, type NewColumn } from './create.ts'
 import { columnsAre } from './content.ts'
+import { addColumns, addGrid, type NewColumn } from './create.ts'
 import { after, filling, restructure } from './layout.ts'
 import { asText, SliceWriter, type StoredSlice } from './slices.ts'
 import { combine, rowsOfColumns, type Values } from './values.ts'
@@ -26,16 +37,25 @@ export interface Table {
 }
 
 /** What the headers say of how a text is to be read. */
-export function readingOptions(service: Service, { headers, fileName }: Pick<Call, 'headers' | 'fileName'>): DelimitedOptions {
-  const { Delimiter, Encoding, Header } = headers as { Delimiter?: string; Encoding?: string; Header?: boolean }
+export function readingOptions(
+  service: Service,
+  { headers, fileName }: Pick<Call, 'headers' | 'fileName'>,
+): DelimitedOptions {
+  const { Delimiter, Encoding, Header } = headers as {
+    Delimiter?: string
+    Encoding?: string
+    Header?: boolean
+  }
   const tsv = /\.(tsv|tab)(\.gz)?$/i.test(fileName ?? '')
   return {
     source: fileName ?? 'the upload',
-    delimiter: Delimiter === undefined ? (tsv ? '\t' : undefined) : givenDelimiter(decoded(Delimiter, 'Delimiter')),
+    delimiter:
+      Delimiter === undefined ? (tsv ? '\t' : undefined) : givenDelimiter(decoded(Delimiter, 'Delimiter')),
     encoding: Encoding,
     header: Header,
     types: columnTypes(headers.Columns as string | undefined),
-    nullText: headers['Null-Text'] === undefined ? undefined : decoded(headers['Null-Text'] as string, 'Null-Text'),
+    nullText:
+      headers['Null-Text'] === undefined ? undefined : decoded(headers['Null-Text'] as string, 'Null-Text'),
     maxRecordBytes: service.limits.record_bytes,
     maxColumns: service.limits.columns,
   }
@@ -57,11 +77,20 @@ function columnTypes(header: string | undefined): Map<string, GivenType> | undef
   } catch {
     // Falls through to the refusal.
   }
-  throw new Problem('invalid_request', 'Columns: must be a JSON object of column names to number, text or boolean', { field: 'Columns' })
+  throw new Problem(
+    'invalid_request',
+    'Columns: must be a JSON object of column names to number, text or boolean',
+    { field: 'Columns' },
+  )
 }
 
 /** Reads a delimited text into stored slices. Nothing names them yet: a fault leaves nothing behind. */
-export async function storeTable(service: Service, bytes: Bytes, options: DelimitedOptions, keepSmall = false): Promise<Table> {
+export async function storeTable(
+  service: Service,
+  bytes: Bytes,
+  options: DelimitedOptions,
+  keepSmall = false,
+): Promise<Table> {
   const writer = new SliceWriter(service.store.blobs)
   let found: Ingested
   try {
@@ -78,7 +107,13 @@ export async function storeTable(service: Service, bytes: Bytes, options: Delimi
   const mixed = found.columns.flatMap(({ name, text }) =>
     text ? [`column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}`] : [],
   )
-  return { rows: found.rows, columns, warnings: [...found.warnings, ...mixed], nameless: options.header === false, small }
+  return {
+    rows: found.rows,
+    columns,
+    warnings: [...found.warnings, ...mixed],
+    nameless: options.header === false,
+    small,
+  }
 }
 
 /** Where an upload goes and what is done if the name is taken. */
@@ -102,28 +137,32 @@ export async function place(service: Service, call: Call, table: Table, target: 
   checkFilename(target.filename, limits)
   const write = call.writeKey(owner)
   const outcome = await store.write<Written | { existing: number }>(async (writers) => {
-      const before = await writers.idempotency.find(write)
-      if (before) return before.result as Written
-      const parent = await placeOf(writers, owner, target, limits)
-      const existing = await writers.files.named(owner, parent, target.filename)
-      if (existing && target.onConflict === 'fail') throw nameTaken(target.filename)
-      if (existing && target.onConflict !== 'rename') {
-        if (existing.filetype !== 'grid') throw nameTaken(target.filename)
-        return { existing: existing.idlocal }
-      }
-      const filename = existing ? await freeName(writers.files, owner, parent, target.filename) : target.filename
-      const file = await writers.files.add({
-        owner,
-        filetype: 'grid',
-        filename,
-        parent,
-        world_readable: target.world_readable ? 1 : 0,
-      })
-      await addGrid(writers, file, table.columns)
-      const renamed = existing ? [`a file named '${target.filename}' already exists; this one is named '${filename}'`] : []
-      const result = { idlocal: file.idlocal, warnings: [...table.warnings, ...renamed] }
-      await writers.idempotency.record([{ write, result }])
-      return result
+    const before = await writers.idempotency.find(write)
+    if (before) return before.result as Written
+    const parent = await placeOf(writers, owner, target, limits)
+    const existing = await writers.files.named(owner, parent, target.filename)
+    if (existing && target.onConflict === 'fail') throw nameTaken(target.filename)
+    if (existing && target.onConflict !== 'rename') {
+      if (existing.filetype !== 'grid') throw nameTaken(target.filename)
+      return { existing: existing.idlocal }
+    }
+    const filename = existing
+      ? await freeName(writers.files, owner, parent, target.filename)
+      : target.filename
+    const file = await writers.files.add({
+      owner,
+      filetype: 'grid',
+      filename,
+      parent,
+      world_readable: target.world_readable ? 1 : 0,
+    })
+    await addGrid(writers, file, table.columns)
+    const renamed = existing
+      ? [`a file named '${target.filename}' already exists; this one is named '${filename}'`]
+      : []
+    const result = { idlocal: file.idlocal, warnings: [...table.warnings, ...renamed] }
+    await writers.idempotency.record([{ write, result }])
+    return result
   })
   if ('idlocal' in outcome) return outcome
   const change = target.onConflict === 'replace' ? replaceColumns : appendSlices
@@ -142,7 +181,11 @@ async function replaceColumns(service: Service, call: Call, fid: Fid, table: Tab
       const file = await writers.files.get(fid.owner, fid.idlocal)
       checkMatch(admit(file, call.caller, 'write', 'grid').file, call.ifMatch)
       const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
-      await writers.grids.removeColumns(fid.owner, fid.idlocal, columns.map(({ uid }) => uid))
+      await writers.grids.removeColumns(
+        fid.owner,
+        fid.idlocal,
+        columns.map(({ uid }) => uid),
+      )
       const kept = table.columns.map((column) => ({ ...column, uid: uids.get(column.name) }))
       await addColumns(writers, fid.owner, fid.idlocal, kept, new Set(), 0)
       await writers.files.change(fid.owner, fid.idlocal)
@@ -164,7 +207,12 @@ interface AppendedTable {
  * Appends a table's rows, columns matched by name (by position where the table has no names). A few
  * rows go the way of single ones, into the tail; many become slices.
  */
-export async function appendTable(service: Service, call: Call, fid: Fid, table: Table): Promise<Omit<AppendedTable, 'idlocal'>> {
+export async function appendTable(
+  service: Service,
+  call: Call,
+  fid: Fid,
+  table: Table,
+): Promise<Omit<AppendedTable, 'idlocal'>> {
   if (!table.small) return appendSlices(service, call, fid, table)
   const columns = await service.store.read(({ grids }) => grids.columns(fid.owner, fid.idlocal))
   const warnings = [...table.warnings]
@@ -173,10 +221,20 @@ export async function appendTable(service: Service, call: Call, fid: Fid, table:
     if (!source) return undefined
     warnOfText(source, columns[k], warnings)
     const values = table.small![table.columns.indexOf(source)]
-    return typeIn(source, columns[k].type) === 'text' && values.type === 'number' ? numbersAsText(values.text) : values.text
+    return typeIn(source, columns[k].type) === 'text' && values.type === 'number'
+      ? numbersAsText(values.text)
+      : values.text
   })
   const rows = rowsOfColumns(texts, table.rows)
-  const append = { fid, caller: call.caller, write: call.writeKey(fid.owner), ifMatch: call.ifMatch, rows, width: columns.length, uids: columns.map(({ uid }) => uid) }
+  const append = {
+    fid,
+    caller: call.caller,
+    write: call.writeKey(fid.owner),
+    ifMatch: call.ifMatch,
+    rows,
+    width: columns.length,
+    uids: columns.map(({ uid }) => uid),
+  }
   return { ...(await appendRows(service, append)), warnings }
 }
 
@@ -198,8 +256,13 @@ async function appendSlices(service: Service, call: Call, fid: Fid, table: Table
         const fill = grid.row_count - column.rows
         const filled = fill > 0 ? await filling(store, '""', fill) : []
         const source = matched[k]
-        const more = source ? await fitting(service, source, column, warnings) : await filling(store, 'null', table.rows)
-        const type = combine(fill > 0 ? combine(column.type, 'text') : column.type, source ? typeIn(source, column.type) : 'empty')
+        const more = source
+          ? await fitting(service, source, column, warnings)
+          : await filling(store, 'null', table.rows)
+        const type = combine(
+          fill > 0 ? combine(column.type, 'text') : column.type,
+          source ? typeIn(source, column.type) : 'empty',
+        )
         parts.push({ column, slices: [...filled, ...more], rows: grid.row_count + table.rows, type })
       }
       return { parts, warnings }
@@ -214,7 +277,12 @@ async function appendSlices(service: Service, call: Call, fid: Fid, table: Table
         await writers.grids.changeColumn(fid.owner, fid.idlocal, column.uid, { rows, type })
       }
       await writers.files.change(fid.owner, fid.idlocal)
-      const result = { idlocal: fid.idlocal, rows_added: table.rows, row_count: grid.row_count + table.rows, warnings }
+      const result = {
+        idlocal: fid.idlocal,
+        rows_added: table.rows,
+        row_count: grid.row_count + table.rows,
+        warnings,
+      }
       await writers.idempotency.record([{ write: call.writeKey(fid.owner), result }])
       return result
     },
@@ -240,17 +308,32 @@ function match(
   const names = new Set(columns.map(({ name }) => name))
   const unknown = table.columns.filter(({ name }) => !names.has(name)).map(({ name }) => name)
   if (unknown.length > 0) {
-    throw new Problem('unknown_column', `${source}: the grid has no column ${unknown.slice(0, 5).map((name) => JSON.stringify(name)).join(', ')}`, {
-      hint: columnsAre(columns),
-    })
+    throw new Problem(
+      'unknown_column',
+      `${source}: the grid has no column ${unknown
+        .slice(0, 5)
+        .map((name) => JSON.stringify(name))
+        .join(', ')}`,
+      {
+        hint: columnsAre(columns),
+      },
+    )
   }
-  const missing = columns.filter(({ name }) => !table.columns.some((column) => column.name === name)).map(({ name }) => name)
-  if (missing.length > 0) warnings.push(`not in the file, filled with nulls: ${missing.slice(0, 10).join(', ')}`)
+  const missing = columns
+    .filter(({ name }) => !table.columns.some((column) => column.name === name))
+    .map(({ name }) => name)
+  if (missing.length > 0)
+    warnings.push(`not in the file, filled with nulls: ${missing.slice(0, 10).join(', ')}`)
   return columns.map(({ name }) => table.columns.find((column) => column.name === name))
 }
 
 /** Numbers that come into a column of text are text; text that comes among numbers stays text, with a warning. */
-async function fitting(service: Service, source: NewColumn, target: { name: string; type: string }, warnings: string[]): Promise<SliceRef[]> {
+async function fitting(
+  service: Service,
+  source: NewColumn,
+  target: { name: string; type: string },
+  warnings: string[],
+): Promise<SliceRef[]> {
   const type = typeIn(source, target.type)
   warnOfText(source, target, warnings)
   if (type === 'text' && source.type === 'number') {

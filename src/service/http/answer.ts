@@ -11,15 +11,22 @@ export function jsonReply(status: number, body: unknown, headers: Record<string,
 
 /** Any failure as the answer to a request: always JSON, always with `errors`. */
 export function errorReply(error: unknown, quirk?: (problem: Problem) => number | undefined): Reply {
-  const problem = error instanceof Problem ? error : new Problem('internal', 'the service failed; its log says why')
+  const problem =
+    error instanceof Problem ? error : new Problem('internal', 'the service failed; its log says why')
   const headers: Record<string, string> = {}
-  if (problem.code === 'unauthenticated') headers['www-authenticate'] = 'Basic realm="gridline", charset="UTF-8"'
+  if (problem.code === 'unauthenticated')
+    headers['www-authenticate'] = 'Basic realm="gridline", charset="UTF-8"'
   if (problem.status === 429 || problem.status === 503) headers['retry-after'] = '1'
   return jsonReply(quirk?.(problem) ?? problem.status, errorBody(problem), headers)
 }
 
 /** Bytes as they are made. A fault on the way breaks the connection: half is never taken for whole. */
-export function streamReply(status: number, bytes: Bytes, type: string, headers: Record<string, string> = {}): Reply {
+export function streamReply(
+  status: number,
+  bytes: Bytes,
+  type: string,
+  headers: Record<string, string> = {},
+): Reply {
   return new Reply(status, { 'content-type': type, ...headers }, gathered(bytes))
 }
 

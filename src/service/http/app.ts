@@ -55,7 +55,8 @@ export function createApp(
         reply = await perform(service, handler, authenticator, name, request, path, query, fid, line)
       }
     } catch (error) {
-      if (!(error instanceof Problem)) line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      if (!(error instanceof Problem))
+        line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
       reply = errorReply(error, (problem) => quirkStatus(request.headers, problem.code))
     }
     reply.headers['x-request-id'] = requestId
@@ -67,11 +68,19 @@ export function createApp(
 }
 
 function nowhere(entries: [OperationName, Operation][], method: string, path: string): Reply {
-  const methods = entries.filter(([, operation]) => matches(operation.path, path)).map(([, operation]) => operation.method)
-  if (methods.length === 0) return errorReply(new Problem('not_found', `no such address: ${path.slice(0, 200)}`))
-  const allow = [...new Set(methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one]))), 'OPTIONS'].join(', ')
+  const methods = entries
+    .filter(([, operation]) => matches(operation.path, path))
+    .map(([, operation]) => operation.method)
+  if (methods.length === 0)
+    return errorReply(new Problem('not_found', `no such address: ${path.slice(0, 200)}`))
+  const allow = [
+    ...new Set(methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one]))),
+    'OPTIONS',
+  ].join(', ')
   if (method === 'OPTIONS') return new Reply(204, { allow }, null)
-  const reply = errorReply(new Problem('method_not_allowed', `${method} is not possible here`, { hint: `Allowed: ${allow}` }))
+  const reply = errorReply(
+    new Problem('method_not_allowed', `${method} is not possible here`, { hint: `Allowed: ${allow}` }),
+  )
   reply.headers.allow = allow
   return reply
 }
@@ -81,8 +90,12 @@ function address(url: string): { path: string; query: string } {
   const at = url.indexOf('/', url.indexOf('//') + 2)
   const mark = url.indexOf('?', at)
   const raw = at < 0 ? '/' : url.slice(at, mark < 0 ? undefined : mark)
-  const clean = raw.includes('//') || raw.endsWith('/') ? raw.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1') : raw
-  return { path: clean.includes('%') ? decodedPath(clean) : clean, query: mark < 0 ? '' : url.slice(mark + 1) }
+  const clean =
+    raw.includes('//') || raw.endsWith('/') ? raw.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1') : raw
+  return {
+    path: clean.includes('%') ? decodedPath(clean) : clean,
+    query: mark < 0 ? '' : url.slice(mark + 1),
+  }
 }
 
 function decodedPath(path: string): string {
@@ -156,14 +169,21 @@ function idempotencyKey(headers: Incoming['headers'], { limits }: Service): stri
   const key = headers.get(IDEMPOTENCY_HEADER)
   if (key === null || key === '') return undefined
   if (key.length > limits.idempotency_key_length) {
-    throw new Problem('invalid_request', `${IDEMPOTENCY_HEADER}: ${key.length} characters; the limit is ${limits.idempotency_key_length}`)
+    throw new Problem(
+      'invalid_request',
+      `${IDEMPOTENCY_HEADER}: ${key.length} characters; the limit is ${limits.idempotency_key_length}`,
+    )
   }
   return key
 }
 
 /** What makes two requests with one key the same: address, headers that matter, and a JSON body. */
 function fingerprint(target: string, headers: object, json: Buffer | undefined): string {
-  return createHash('sha256').update(`${target}\n${JSON.stringify(headers)}\n`).update(json ?? '').digest('hex').slice(0, 32)
+  return createHash('sha256')
+    .update(`${target}\n${JSON.stringify(headers)}\n`)
+    .update(json ?? '')
+    .digest('hex')
+    .slice(0, 32)
 }
 
 function respond(operation: Operation, { body, etag, type }: Answer<unknown>, request: Incoming): Reply {

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Caller } from '../access.ts'
-import { sha256 } from '../store/blobs.ts'
 import type { KeyRow } from '../store/accounts.ts'
+import { sha256 } from '../store/blobs.ts'
 import type { Store } from '../store/store.ts'
 import type { Incoming } from './message.ts'
 
@@ -39,9 +39,12 @@ export class Authenticator {
     const kind = scheme?.toLowerCase()
     if (kind === 'basic') {
       const [, username, key] = /^([^:]*):(.*)$/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? []
-      return this.good(username ? await this.store.read(({ accounts }) => accounts.key(username, sha256(key))) : undefined)
+      return this.good(
+        username ? await this.store.read(({ accounts }) => accounts.key(username, sha256(key))) : undefined,
+      )
     }
-    if (kind === 'bearer') return this.good(await this.store.read(({ accounts }) => accounts.keyByHash(sha256(value.trim()))))
+    if (kind === 'bearer')
+      return this.good(await this.store.read(({ accounts }) => accounts.keyByHash(sha256(value.trim()))))
     throw new Problem('unauthenticated', 'this kind of credentials is not known', {
       hint: 'Send Authorization: Basic with username:api_key, or Bearer with an API key.',
     })
@@ -61,5 +64,7 @@ export class Authenticator {
 /** A key may do less than its owner. */
 export function checkScope(caller: Caller | undefined, scope: 'read' | 'write'): void {
   if (!caller || caller.scopes.has(scope) || caller.scopes.has('admin')) return
-  throw new Problem('forbidden', `this API key has no ${scope} scope`, { hint: `Use a key with --scopes ${scope}.` })
+  throw new Problem('forbidden', `this API key has no ${scope} scope`, {
+    hint: `Use a key with --scopes ${scope}.`,
+  })
 }

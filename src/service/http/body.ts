@@ -1,8 +1,8 @@
-import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { Readable } from 'node:stream'
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts'
 import type { Body } from '../../contract/operations.ts'
+import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { type Bytes, parseRaw } from '../../ingest/index.ts'
 import type { Incoming } from './message.ts'
 import { readForm, unmangled } from './parameters.ts'
@@ -39,7 +39,9 @@ export async function receive(request: Incoming, body: Body, limits: Limits): Pr
     return { ...none, fields, json: content }
   }
   if (!isJson && body.kind === 'json' && contentType !== 'text/plain') {
-    throw new Problem('unsupported_media_type', `a body of type ${contentType} is not understood here`, { hint: 'Send application/json.' })
+    throw new Problem('unsupported_media_type', `a body of type ${contentType} is not understood here`, {
+      hint: 'Send application/json.',
+    })
   }
   const fields = content.length === 0 ? {} : fieldsOf(content, body.raw ?? [])
   await check(schema, fields, body.raw ?? [])
@@ -61,15 +63,21 @@ async function* limited(request: Incoming, name: LimitName, limits: Limits): Asy
 }
 
 function tooLarge(size: number, name: string, limit: number): Problem {
-  return new Problem('too_large', `the body has ${bytesText(size)} or more; the limit is ${bytesText(limit)} (${name})`, {
-    hint: 'Send it in parts, or ask the operator to raise the limit.',
-  })
+  return new Problem(
+    'too_large',
+    `the body has ${bytesText(size)} or more; the limit is ${bytesText(limit)} (${name})`,
+    {
+      hint: 'Send it in parts, or ask the operator to raise the limit.',
+    },
+  )
 }
 
 async function whole(bytes: Bytes): Promise<Buffer> {
   const parts: Uint8Array[] = []
   for await (const part of bytes) parts.push(part)
-  return parts.length === 1 ? Buffer.from(parts[0].buffer, parts[0].byteOffset, parts[0].byteLength) : Buffer.concat(parts)
+  return parts.length === 1
+    ? Buffer.from(parts[0].buffer, parts[0].byteOffset, parts[0].byteLength)
+    : Buffer.concat(parts)
 }
 
 function fieldsOf(content: Buffer, raw: readonly string[]): Record<string, unknown> {
@@ -81,17 +89,27 @@ function fieldsOf(content: Buffer, raw: readonly string[]): Record<string, unkno
 }
 
 /** Required fields are there and each is of its type; the message names the field. */
-async function check(schema: ObjectSchema, fields: Record<string, unknown>, raw: readonly string[]): Promise<void> {
+async function check(
+  schema: ObjectSchema,
+  fields: Record<string, unknown>,
+  raw: readonly string[],
+): Promise<void> {
   for (const name of schema.required) {
-    if (fields[name] === undefined) throw new Problem('invalid_request', `${name}: is missing`, { field: name })
+    if (fields[name] === undefined)
+      throw new Problem('invalid_request', `${name}: is missing`, { field: name })
   }
-  const checked = Object.keys(fields).filter((name) => !raw.includes(name) && Object.hasOwn(schema.properties, name))
+  const checked = Object.keys(fields).filter(
+    (name) => !raw.includes(name) && Object.hasOwn(schema.properties, name),
+  )
   if (checked.length === 0) return
   const { Check } = await import('typebox/schema')
   for (const name of checked) {
     const property = schema.properties[name]
     if (Check(property as never, fields[name])) continue
-    throw new Problem('invalid_request', `${name}: must be ${described(property)}`, { field: name, path: name })
+    throw new Problem('invalid_request', `${name}: must be ${described(property)}`, {
+      field: name,
+      path: name,
+    })
   }
 }
 
@@ -111,7 +129,9 @@ async function firstFile(request: Incoming, bytes: Bytes): Promise<{ bytes: Byte
       limits: { files: 1 },
     })
     parser.on('file', (_field, stream, fileName) => resolve({ bytes: stream, fileName: unmangled(fileName) }))
-    parser.on('error', (error) => reject(new Problem('invalid_request', `the multipart body is damaged: ${(error as Error).message}`)))
+    parser.on('error', (error) =>
+      reject(new Problem('invalid_request', `the multipart body is damaged: ${(error as Error).message}`)),
+    )
     parser.on('finish', () => reject(new Problem('invalid_request', 'the multipart body holds no file')))
     const input = Readable.from(bytes)
     input.on('error', (error) => {

@@ -6,7 +6,9 @@ import { openApi } from './openapi.ts'
 /** Operations about the service itself. */
 export const systemHandlers = {
   'service.index': async ({ url }) => ({
-    body: Object.fromEntries(['grids', 'plots', 'files', 'folders', 'users'].map((name) => [name, `${url}/v2/${name}`])),
+    body: Object.fromEntries(
+      ['grids', 'plots', 'files', 'folders', 'users'].map((name) => [name, `${url}/v2/${name}`]),
+    ),
   }),
   'service.openapi': async ({ url }) => ({ body: openApi(url, version) }),
   'service.health': async () => ({ body: { status: 'ok' } }),

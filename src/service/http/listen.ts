@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Problem } from '../../contract/errors.ts'
 import type { Incoming, Reply } from './message.ts'
@@ -18,9 +18,12 @@ const SILENCE = 120_000
 
 /** Puts Node's HTTP listener in front of the service. */
 export function listen(handle: Handle, { host, port }: { host: string; port: number }): Promise<Listening> {
-  const server = createServer({ keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 0 }, (request, response) => {
-    answer(handle, request, response).catch(() => response.destroy())
-  })
+  const server = createServer(
+    { keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 0 },
+    (request, response) => {
+      answer(handle, request, response).catch(() => response.destroy())
+    },
+  )
   server.timeout = SILENCE
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -32,7 +35,13 @@ export function listen(handle: Handle, { host, port }: { host: string; port: num
       }
       const reason = reasons[error.code ?? '']
       const at = `${host}:${port}`
-      reject(reason ? new Problem('failed', `cannot listen on ${at}: ${reason}`, { hint: 'Give another --port or --host.' }) : error)
+      reject(
+        reason
+          ? new Problem('failed', `cannot listen on ${at}: ${reason}`, {
+              hint: 'Give another --port or --host.',
+            })
+          : error,
+      )
     })
     server.listen(port, host, () => {
       resolve({
@@ -54,7 +63,11 @@ export function listen(handle: Handle, { host, port }: { host: string; port: num
 async function answer(handle: Handle, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const head = request.method === 'HEAD'
   const { headers } = request
-  const { status, headers: named, body } = await handle({
+  const {
+    status,
+    headers: named,
+    body,
+  } = await handle({
     method: head ? 'GET' : (request.method ?? 'GET'),
     url: `http://${headers.host ?? 'localhost'}${request.url}`,
     headers: {

@@ -12,7 +12,12 @@ export function openApi(url: string, version: string): Record<string, unknown> {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Gridline', version, description: 'Grids and charts: upload, append, read, share.', license: { name: 'MIT' } },
+    info: {
+      title: 'Gridline',
+      version,
+      description: 'Grids and charts: upload, append, read, share.',
+      license: { name: 'MIT' },
+    },
     servers: [{ url }],
     security: [{ basic: [] }, { bearer: [] }, {}],
     paths,
@@ -51,14 +56,23 @@ export function openApi(url: string, version: string): Record<string, unknown> {
 function described(name: string, operation: Operation): Record<string, unknown> {
   const { summary, section, path, body, result, status, access, method } = operation
   const parameters: unknown[] = []
-  if (path.includes(':fid')) parameters.push({ name: 'fid', in: 'path', required: true, schema: { type: 'string', examples: ['alice:12'] } })
+  if (path.includes(':fid'))
+    parameters.push({
+      name: 'fid',
+      in: 'path',
+      required: true,
+      schema: { type: 'string', examples: ['alice:12'] },
+    })
   const required: readonly string[] = operation.query?.required ?? []
   for (const [key, schema] of Object.entries(operation.query?.properties ?? {})) {
     parameters.push({ name: key, in: 'query', required: required.includes(key), schema })
   }
-  for (const [key, schema] of Object.entries(operation.headers ?? {})) parameters.push({ name: `Gridline-${key}`, in: 'header', schema })
-  if (operation.body.kind === 'bytes') parameters.push({ name: FILE_NAME_HEADER, in: 'header', schema: { type: 'string' } })
-  if (method !== 'GET') parameters.push({ name: IDEMPOTENCY_HEADER, in: 'header', schema: { type: 'string' } })
+  for (const [key, schema] of Object.entries(operation.headers ?? {}))
+    parameters.push({ name: `Gridline-${key}`, in: 'header', schema })
+  if (operation.body.kind === 'bytes')
+    parameters.push({ name: FILE_NAME_HEADER, in: 'header', schema: { type: 'string' } })
+  if (method !== 'GET')
+    parameters.push({ name: IDEMPOTENCY_HEADER, in: 'header', schema: { type: 'string' } })
   return {
     operationId: name,
     tags: [name.split('.')[0]],
@@ -68,7 +82,10 @@ function described(name: string, operation: Operation): Record<string, unknown> 
     requestBody: requestBody(body),
     responses: {
       [status]: response(result, summary),
-      default: { description: 'An error', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+      default: {
+        description: 'An error',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
     },
   }
 }
@@ -88,6 +105,8 @@ function requestBody(body: Operation['body']): unknown {
 
 function response(result: Operation['result'], summary: string): unknown {
   if (result === 'none') return { description: summary }
-  return { description: summary, content: { 'application/json': result === 'stream' ? {} : { schema: result } } }
+  return {
+    description: summary,
+    content: { 'application/json': result === 'stream' ? {} : { schema: result } },
+  }
 }
-

@@ -1,6 +1,6 @@
-import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { Problem } from '../../contract/errors.ts'
 import { prefixed, prefixes } from '../../contract/headers.ts'
+import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import type { Incoming } from './message.ts'
 
 /** Texts of a query as the types its schema names; 400 with the name for one that is not of its type. */
@@ -12,7 +12,8 @@ export function readQuery(
   for (const [name, schema] of Object.entries(properties)) {
     const texts = query.getAll(name)
     if (texts.length === 0) {
-      if (required.includes(name)) throw new Problem('invalid_request', `${name}: is missing in the query`, { field: name })
+      if (required.includes(name))
+        throw new Problem('invalid_request', `${name}: is missing in the query`, { field: name })
       continue
     }
     if (schema.type === 'array') values[name] = texts.map((text) => convert(name, schema.items ?? {}, text))
@@ -51,7 +52,8 @@ export function readBoolean(text: string): boolean | undefined {
 }
 
 function convert(name: string, shape: Schema, text: string): unknown {
-  const refuse = (what: string): Problem => new Problem('invalid_request', `${name}: must be ${what}`, { field: name })
+  const refuse = (what: string): Problem =>
+    new Problem('invalid_request', `${name}: must be ${what}`, { field: name })
   if (shape.enum) {
     if (shape.enum.includes(text)) return text
     throw refuse(`one of ${shape.enum.join(', ')}`)
@@ -75,7 +77,8 @@ export function readForm(properties: Record<string, Schema>, form: URLSearchPara
   const fields: Record<string, unknown> = {}
   for (const [name, text] of form) {
     const schema: Schema | undefined = properties[name]
-    if (schema) fields[name] = convert(name, schema.anyOf?.find(({ type }) => type !== 'null') ?? schema, text)
+    if (schema)
+      fields[name] = convert(name, schema.anyOf?.find(({ type }) => type !== 'null') ?? schema, text)
   }
   return fields
 }

@@ -14,7 +14,11 @@ export class AccountReader {
 
   /** A user of that name, whatever its case. */
   userLike(name: string): Promise<UserRow | undefined> {
-    return this.db.selectFrom('users').selectAll().where('name_key', '=', name.toLowerCase()).executeTakeFirst()
+    return this.db
+      .selectFrom('users')
+      .selectAll()
+      .where('name_key', '=', name.toLowerCase())
+      .executeTakeFirst()
   }
 
   key(owner: string, hash: string): Promise<KeyRow | undefined> {
@@ -27,7 +31,10 @@ export class AccountReader {
   }
 
   async hasKeys(owner: string): Promise<boolean> {
-    return (await this.db.selectFrom('api_keys').select('hash').where('owner', '=', owner).limit(1).execute()).length > 0
+    return (
+      (await this.db.selectFrom('api_keys').select('hash').where('owner', '=', owner).limit(1).execute())
+        .length > 0
+    )
   }
 
   /** The key a bearer token stands for, whoever owns it. */
@@ -38,7 +45,10 @@ export class AccountReader {
 
 export class AccountWriter extends AccountReader {
   async addUser(user: Omit<Insertable<Schema['users']>, 'name_key'>): Promise<void> {
-    await this.db.insertInto('users').values({ ...user, name_key: user.owner.toLowerCase() }).execute()
+    await this.db
+      .insertInto('users')
+      .values({ ...user, name_key: user.owner.toLowerCase() })
+      .execute()
     await this.db.insertInto('counters').values({ owner: user.owner, next_idlocal: 0 }).execute()
   }
 

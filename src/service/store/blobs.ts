@@ -30,7 +30,11 @@ export class SqlBlobs implements Blobs {
     await this.engine.stage(async (db) => {
       const stored_at = Date.now()
       // Seen again: it lives on as long as a new one.
-      const known = await db.updateTable('blobs').set({ stored_at }).where('hash', '=', hash).executeTakeFirst()
+      const known = await db
+        .updateTable('blobs')
+        .set({ stored_at })
+        .where('hash', '=', hash)
+        .executeTakeFirst()
       if (known.numUpdatedRows > 0n) return
       for (let piece = 0; piece * PIECE < Math.max(1, bytes.length); piece++) {
         const body = bytes.subarray(piece * PIECE, (piece + 1) * PIECE)
@@ -44,9 +48,13 @@ export class SqlBlobs implements Blobs {
     const pieces = await this.engine.read((db) =>
       db.selectFrom('blobs').select('body').where('hash', '=', hash).orderBy('piece').execute(),
     )
-    const bytes = pieces.length === 1 ? asBuffer(pieces[0].body) : Buffer.concat(pieces.map(({ body }) => body))
+    const bytes =
+      pieces.length === 1 ? asBuffer(pieces[0].body) : Buffer.concat(pieces.map(({ body }) => body))
     if (sha256(bytes) !== hash) {
-      throw new Problem('damaged', `stored bytes are damaged: blob ${hash.slice(0, 12)} does not match its checksum`)
+      throw new Problem(
+        'damaged',
+        `stored bytes are damaged: blob ${hash.slice(0, 12)} does not match its checksum`,
+      )
     }
     return bytes
   }
@@ -65,7 +73,14 @@ export class SqlBlobs implements Blobs {
         .limit(most)
         .execute()
       if (orphans.length === 0) return 0
-      await db.deleteFrom('blobs').where('hash', 'in', orphans.map(({ hash }) => hash)).execute()
+      await db
+        .deleteFrom('blobs')
+        .where(
+          'hash',
+          'in',
+          orphans.map(({ hash }) => hash),
+        )
+        .execute()
       return orphans.length
     })
   }

@@ -64,7 +64,10 @@ export class FileReader {
       const [value, idlocal] = after
       const beyond = descending ? '<' : '>'
       select = select.where(({ and, or, eb }) =>
-        or([eb(order, beyond, value as never), and([eb(order, '=', value as never), eb('idlocal', beyond, idlocal)])]),
+        or([
+          eb(order, beyond, value as never),
+          and([eb(order, '=', value as never), eb('idlocal', beyond, idlocal)]),
+        ]),
       )
     }
     return select.execute()
@@ -85,7 +88,9 @@ export class FileWriter extends FileReader {
   }
 
   /** Puts a new file in its folder; its name must be free there. */
-  async add(file: Pick<Insertable<Schema['files']>, 'owner' | 'filetype' | 'filename' | 'parent'> & Partial<FileRow>): Promise<FileRow> {
+  async add(
+    file: Pick<Insertable<Schema['files']>, 'owner' | 'filetype' | 'filename' | 'parent'> & Partial<FileRow>,
+  ): Promise<FileRow> {
     const now = Date.now()
     const row = {
       trashed_at: null,

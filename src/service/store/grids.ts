@@ -100,7 +100,10 @@ export class GridWriter extends GridReader {
 
   async addColumns(columns: ColumnRow[]): Promise<void> {
     for (let k = 0; k < columns.length; k += BATCH) {
-      await this.db.insertInto('columns').values(columns.slice(k, k + BATCH)).execute()
+      await this.db
+        .insertInto('columns')
+        .values(columns.slice(k, k + BATCH))
+        .execute()
     }
   }
 

@@ -1,5 +1,5 @@
-import type { Db } from './schema.ts'
 import { Problem } from '../../contract/errors.ts'
+import type { Db } from './schema.ts'
 
 /** How long a key is remembered: promise 2 of the design. */
 export const KEY_LIFETIME = 24 * 3600 * 1000
@@ -50,7 +50,6 @@ export class IdempotencyReader {
       return JSON.parse(row.result)
     })
   }
-
 }
 
 export class IdempotencyWriter extends IdempotencyReader {
@@ -75,6 +74,9 @@ export class IdempotencyWriter extends IdempotencyReader {
 
   /** Forgets keys past their time. */
   async expire(now = Date.now()): Promise<void> {
-    await this.db.deleteFrom('idempotency').where('created_at', '<', now - KEY_LIFETIME).execute()
+    await this.db
+      .deleteFrom('idempotency')
+      .where('created_at', '<', now - KEY_LIFETIME)
+      .execute()
   }
 }

@@ -15,7 +15,8 @@ interface Applied {
 export async function migrate(engine: Engine): Promise<void> {
   const applied = await appliedNames(engine)
   const newer = [...applied].filter((name) => !migrations.some((migration) => migration.name === name))
-  if (newer.length > 0) throw new Error(`the database was written by a newer version of gridline (${newer.join(', ')})`)
+  if (newer.length > 0)
+    throw new Error(`the database was written by a newer version of gridline (${newer.join(', ')})`)
   for (const { name, up } of migrations) {
     if (applied.has(name)) continue
     await engine.write(async (db) => {
@@ -26,7 +27,11 @@ export async function migrate(engine: Engine): Promise<void> {
         .addColumn('name', engine.types.text, (c) => c.primaryKey())
         .addColumn('applied_at', engine.types.int, (c) => c.notNull())
         .execute()
-      const known = await plain.selectFrom('schema_migrations').select('name').where('name', '=', name).execute()
+      const known = await plain
+        .selectFrom('schema_migrations')
+        .select('name')
+        .where('name', '=', name)
+        .execute()
       // Another process was quicker.
       if (known.length > 0) return
       await up(db as unknown as Kysely<unknown>, engine.types)
@@ -38,7 +43,10 @@ export async function migrate(engine: Engine): Promise<void> {
 async function appliedNames(engine: Engine): Promise<Set<string>> {
   return engine.read(async (db) => {
     if (!(await hasTable(engine, db))) return new Set<string>()
-    const rows = await (db as unknown as Kysely<Applied>).selectFrom('schema_migrations').select('name').execute()
+    const rows = await (db as unknown as Kysely<Applied>)
+      .selectFrom('schema_migrations')
+      .select('name')
+      .execute()
     return new Set(rows.map(({ name }) => name))
   })
 }

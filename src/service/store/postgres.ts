@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, type Transaction, sql } from 'kysely'
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import type { Engine } from './engine.ts'
 import type { Db, Schema } from './schema.ts'
@@ -14,7 +14,12 @@ export async function postgresEngine(url: string): Promise<Engine> {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
       oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text'),
   }
-  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS, types: types as never, connectionTimeoutMillis: 10_000 })
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: CONNECTIONS,
+    types: types as never,
+    connectionTimeoutMillis: 10_000,
+  })
   // A connection lost while idle is replaced at the next use.
   pool.on('error', () => {})
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
@@ -54,7 +59,11 @@ function asProblem(error: unknown): unknown {
   if (error instanceof Problem || !(error instanceof Error)) return error
   const { code = '' } = error as { code?: string }
   if (code === '53100') return new Problem('disk_full', 'the database cannot grow: its disk is full')
-  if (/^(08|57P|53)/.test(code) || /^(ECONN|ETIMEDOUT|ENOTFOUND)/.test(code) || /timeout|terminated/i.test(error.message)) {
+  if (
+    /^(08|57P|53)/.test(code) ||
+    /^(ECONN|ETIMEDOUT|ENOTFOUND)/.test(code) ||
+    /timeout|terminated/i.test(error.message)
+  ) {
     return new Problem('overloaded', `the database does not answer: ${error.message}`)
   }
   return error

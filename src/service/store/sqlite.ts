@@ -1,5 +1,5 @@
-import { createRequire, isBuiltin } from 'node:module'
 import { mkdirSync } from 'node:fs'
+import { createRequire, isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
 import {
   type CompiledQuery,
@@ -249,7 +249,10 @@ function asProblem(error: unknown): unknown {
   if (code === 5 || /database is locked/i.test(error.message)) {
     return new Problem('overloaded', 'another process has kept the database busy for 10 s')
   }
-  if (code === 8) return new Problem('disk_full', 'the database cannot be written to: it is read-only', { hint: 'Check the permissions of its folder.' })
+  if (code === 8)
+    return new Problem('disk_full', 'the database cannot be written to: it is read-only', {
+      hint: 'Check the permissions of its folder.',
+    })
   if (code === 11 || code === 26) {
     return new Problem('damaged', 'the database file is damaged', { hint: 'Restore it from a backup.' })
   }

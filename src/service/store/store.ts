@@ -99,5 +99,7 @@ async function engineFor({ database, maxPages }: StoreOptions): Promise<Engine> 
     const { postgresEngine } = await import('./postgres.ts')
     return postgresEngine(database)
   }
-  throw new Problem('usage', `not a database: ${database}`, { hint: 'Give sqlite:FILE or postgres://user:password@host/name' })
+  throw new Problem('usage', `not a database: ${database}`, {
+    hint: 'Give sqlite:FILE or postgres://user:password@host/name',
+  })
 }
