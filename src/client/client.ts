@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { type ErrorCode, isErrorCode, Problem } from '../contract/errors.ts'
 import { IDEMPOTENCY_HEADER, prefixes } from '../contract/headers.ts'
 import {
-  fillPath,
   type Operation,
   type OperationName,
   operations,
+  pathOf,
   type QueryOf,
   type ResultOf,
 } from '../contract/operations.ts'
@@ -86,7 +86,7 @@ export class Client {
     for (const [key, value] of Object.entries(options.query ?? {})) {
       for (const one of [value].flat()) if (one !== undefined) query.append(key, String(one))
     }
-    const path = fillPath(operation.path, options.fid) + (query.size > 0 ? `?${query}` : '')
+    const path = pathOf(name, options.fid) + (query.size > 0 ? `?${query}` : '')
     const headers: Record<string, string> = { ...options.plainHeaders }
     for (const [key, value] of Object.entries(options.headers ?? {})) {
       if (value !== undefined) headers[prefixes[0] + key.toLowerCase()] = headerText(String(value))

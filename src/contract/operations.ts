@@ -361,7 +361,8 @@ export type QueryOf<N extends OperationName> = Operations[N] extends { query: in
   ? s.Static<Q>
   : Record<string, never>
 
-/** Fills the path template: `fillPath('/v2/grids/:fid', 'alice:1')`. */
-export function fillPath(path: string, fid?: string): string {
+/** The path of an operation: `pathOf('grids.get', 'alice:1')` is `/v2/grids/alice:1`. */
+export function pathOf(name: OperationName, fid?: string): string {
+  const { path } = operations[name]
   return fid === undefined ? path : path.replace(':fid', fid)
 }

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { commandTree } from '../../src/cli/completions/tree.ts'
 import { completionScript, shells } from '../../src/cli/completions/script.ts'
+import { commandTree } from '../../src/cli/completions/tree.ts'
 import { errorCodes } from '../../src/contract/errors.ts'
 import { fidFromLink, parseFid, webUrl } from '../../src/contract/fid.ts'
 import { limits } from '../../src/contract/limits.ts'
@@ -29,7 +29,8 @@ interface Import {
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8')
   const found: Import[] = []
-  const pattern = /(?:^|\n)(?:import|export)\s+(type\s)?[^'"\n;]*?(?:\{[^}]*\}\s*)?(?:from\s+)?'([^']+)'|import\('([^']+)'\)/g
+  const pattern =
+    /(?:^|\n)(?:import|export)\s+(type\s)?[^'"\n;]*?(?:\{[^}]*\}\s*)?(?:from\s+)?'([^']+)'|import\('([^']+)'\)/g
   for (const [, typeOnly, plain, dynamic] of text.matchAll(pattern)) {
     const target = plain ?? dynamic
     const to = target.startsWith('.') ? relative(root, join(root, dirname(file), target)) : target
@@ -44,7 +45,12 @@ const room = (path: string): string => path.split('/')[1]
 describe('imports run downhill (design 5)', () => {
   it('finds imports at all', () => {
     expect(imports.length).toBeGreaterThan(200)
-    expect(imports).toContainEqual({ from: 'src/cli/connect.ts', to: 'src/service/index.ts', dynamic: true, typeOnly: false })
+    expect(imports).toContainEqual({
+      from: 'src/cli/connect.ts',
+      to: 'src/service/index.ts',
+      dynamic: true,
+      typeOnly: false,
+    })
   })
 
   const may: Record<string, string[]> = {
@@ -57,21 +63,38 @@ describe('imports run downhill (design 5)', () => {
   }
   for (const [from, allowed] of Object.entries(may)) {
     it(`${from} → ${allowed.join(', ') || 'nothing'}`, () => {
-      const wrong = imports.filter((i) => room(i.from) === from && i.to.startsWith('src/') && ![from, ...allowed].includes(room(i.to)))
+      const wrong = imports.filter(
+        (i) => room(i.from) === from && i.to.startsWith('src/') && ![from, ...allowed].includes(room(i.to)),
+      )
       expect(wrong).toEqual([])
     })
   }
 
   it('cli reaches the service only through dynamic imports of its front door', () => {
-    const wrong = imports.filter((i) => room(i.from) === 'cli' && i.to.startsWith('src/service') && !(i.to === 'src/service/index.ts' && (i.dynamic || i.typeOnly)))
+    const wrong = imports.filter(
+      (i) =>
+        room(i.from) === 'cli' &&
+        i.to.startsWith('src/service') &&
+        !(i.to === 'src/service/index.ts' && (i.dynamic || i.typeOnly)),
+    )
     expect(wrong).toEqual([])
   })
 
   it('resources do not import http; only the store knows SQL', () => {
     const inside = imports.filter(({ from }) => from.startsWith('src/service/'))
     const place = (path: string): string => path.split('/')[2]
-    expect(inside.filter((i) => !['http', 'index.ts'].includes(place(i.from)) && i.to.startsWith('src/service/http'))).toEqual([])
-    expect(imports.filter(({ from, to }) => !from.startsWith('src/service/store') && ['kysely', 'pg', 'node:sqlite', '@photostructure/sqlite'].includes(to))).toEqual([])
+    expect(
+      inside.filter(
+        (i) => !['http', 'index.ts'].includes(place(i.from)) && i.to.startsWith('src/service/http'),
+      ),
+    ).toEqual([])
+    expect(
+      imports.filter(
+        ({ from, to }) =>
+          !from.startsWith('src/service/store') &&
+          ['kysely', 'pg', 'node:sqlite', '@photostructure/sqlite'].includes(to),
+      ),
+    ).toEqual([])
   })
 
   it('no folder is called utils, helpers, common or lib', () => {
@@ -93,24 +116,37 @@ describe('the contract', () => {
 
   it('no path of the API is written anywhere else', () => {
     const elsewhere = sources('src').filter((path) => !path.startsWith('src/contract/'))
-    const paths = entries.map(([, { path }]) => path).filter((path) => path.split('/').length > 3 && !path.includes(':'))
+    const paths = entries
+      .map(([, { path }]) => path)
+      .filter((path) => path.split('/').length > 3 && !path.includes(':'))
     for (const file of elsewhere) {
-      const code = readFileSync(join(root, file), 'utf8').replace(/^\s*(\/\/|\*|\/\*).*$/gm, '').replace(/examples: \[[^\]]*\]/g, '')
+      const code = readFileSync(join(root, file), 'utf8')
+        .replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+        .replace(/examples: \[[^\]]*\]/g, '')
       for (const path of paths) expect(code.includes(`'${path}'`), `${file} has ${path}`).toBe(false)
     }
   })
 
   it('what a retry cannot cure is never 429 or 5xx', () => {
-    const retried = Object.entries(errorCodes).filter(([, { status }]) => status === 429 || status === 503).map(([code]) => code)
+    const retried = Object.entries(errorCodes)
+      .filter(([, { status }]) => status === 429 || status === 503)
+      .map(([code]) => code)
     expect(retried.sort()).toEqual(['overloaded', 'rate_limited', 'unreachable'])
   })
 
   it('fids and links', () => {
     for (const text of ['alice:0', 'alice:-1', 'a.b_c-d:12']) expect(parseFid(text)).toBeDefined()
-    for (const text of ['alice', 'alice:', ':1', 'alice:-2', 'alice:01', 'al/ice:1', 'alice:1x', 'a b:1']) expect(parseFid(text), text).toBeUndefined()
+    for (const text of ['alice', 'alice:', ':1', 'alice:-2', 'alice:01', 'al/ice:1', 'alice:1x', 'a b:1'])
+      expect(parseFid(text), text).toBeUndefined()
     const fid = { owner: 'alice', idlocal: 12 }
     expect(webUrl('http://h', fid)).toBe('http://h/~alice/12/')
-    for (const link of ['http://h/~alice/12/', 'http://h:80/~alice/12', 'https://h/p/~alice/12.embed?x=1', 'http://h/~alice/12.csv', 'http://h/v2/grids/alice:12/content']) {
+    for (const link of [
+      'http://h/~alice/12/',
+      'http://h:80/~alice/12',
+      'https://h/p/~alice/12.embed?x=1',
+      'http://h/~alice/12.csv',
+      'http://h/v2/grids/alice:12/content',
+    ]) {
       expect(fidFromLink(link), link).toEqual(fid)
     }
     expect(fidFromLink('http://h/alice')).toBeUndefined()
@@ -119,12 +155,38 @@ describe('the contract', () => {
 
 describe('completions', () => {
   it.each(shells)('the script for %s is the one in completions/', async (shell) => {
-    const { files } = { files: { bash: 'gridline.bash', zsh: '_gridline', fish: 'gridline.fish', powershell: 'gridline.ps1' } as Record<string, string> }
+    const { files } = {
+      files: {
+        bash: 'gridline.bash',
+        zsh: '_gridline',
+        fish: 'gridline.fish',
+        powershell: 'gridline.ps1',
+      } as Record<string, string>,
+    }
     expect(await completionScript(shell)).toBe(readFileSync(join(root, 'completions', files[shell]), 'utf8'))
   })
 
   it('knows every command', async () => {
     const tree = await commandTree()
-    expect(tree.map(({ name }) => name)).toEqual(expect.arrayContaining(['upload', 'append', 'ls', 'show', 'cat', 'lookup', 'mkdir', 'api', 'login', 'logout', 'whoami', 'profile', 'config', 'serve', 'admin', 'completion']))
+    expect(tree.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'upload',
+        'append',
+        'ls',
+        'show',
+        'cat',
+        'lookup',
+        'mkdir',
+        'api',
+        'login',
+        'logout',
+        'whoami',
+        'profile',
+        'config',
+        'serve',
+        'admin',
+        'completion',
+      ]),
+    )
   })
 })

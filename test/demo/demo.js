@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const own = process.argv[2]
 // npm runs scripts in the folder of the package; a file is meant from where the person stands.
-const file = own ? resolve(process.env.INIT_CWD ?? process.cwd(), own) : join(root, 'test', 'data', 'weather.csv')
+const file = own
+  ? resolve(process.env.INIT_CWD ?? process.cwd(), own)
+  : join(root, 'test', 'data', 'weather.csv')
 const home = mkdtempSync(join(tmpdir(), 'gridline-demo-'))
 
 function gridline(args, { shown = true, input } = {}) {
@@ -41,11 +43,13 @@ gridline(['cat', made.fid, '--format', 'table', '--head', '5'])
 // Two rows of the file itself, appended to it.
 const rows = gridline(['cat', made.fid, '--head', '2'], { shown: false }).split('\n').slice(1).join('\n')
 console.log(`\n$ head -2 rows.csv | gridline append ${made.fid} - --no-header`)
-process.stdout.write(gridline(['append', made.fid, '-', '--no-header', '--format', 'csv'], { shown: false, input: rows }))
+process.stdout.write(
+  gridline(['append', made.fid, '-', '--no-header', '--format', 'csv'], { shown: false, input: rows }),
+)
 
 gridline(['cat', made.fid, '--columns', columns.slice(0, 3).join(','), '--head', '3', '--format', 'json'])
 gridline(['show', made.fid, '--json', 'fid,filename,row_count,web_url'])
 console.log(`\nIts link: ${made.web_url}`)
-console.log('It is there once somebody serves it: gridline serve')
-console.log('The demo kept everything in a folder of its own, which is now removed.')
-rmSync(home, { recursive: true, force: true })
+console.log(
+  `It is served there by: GRIDLINE_HOME=${home} ${relative(process.cwd(), join(root, 'bin', 'gridline.js')) || 'gridline'} serve`,
+)

@@ -1,4 +1,5 @@
 import { embedUrl, formatFid, ROOT, webUrl } from '../../contract/fid.ts'
+import { pathOf } from '../../contract/operations.ts'
 import type { ColumnMeta, FileMeta, FolderMeta, GridMeta } from '../../contract/resources.ts'
 import type { Permission } from '../access.ts'
 import type { FileRow } from '../store/files.ts'
@@ -11,7 +12,6 @@ export function fileMeta(file: FileRow, permission: Permission, url: string): Fi
   const fid = formatFid(file)
   const page = webUrl(url, file)
   const image = `${url}/~${file.owner}/${file.idlocal}.png`
-  const kind = { grid: 'grids', plot: 'plots', fold: 'folders', extra: 'files' }[file.filetype]
   return {
     fid,
     filename: file.filename,
@@ -23,13 +23,14 @@ export function fileMeta(file: FileRow, permission: Permission, url: string): Fi
     img_url: image,
     image_urls: { default: image, 'block-thumb': image, 'list-thumb': image },
     api_urls: {
-      files: `${url}/v2/files/${fid}`,
-      [kind]: `${url}/v2/${kind}/${fid}`,
-      plots: file.filetype === 'plot' ? `${url}/v2/plots/${fid}` : null,
+      files: url + pathOf('files.get', fid),
+      ...(file.filetype === 'grid' ? { grids: url + pathOf('grids.get', fid) } : {}),
+      ...(file.filetype === 'fold' ? { folders: url + pathOf('folders.get', fid) } : {}),
+      plots: null,
       parent:
         file.parent === ROOT
-          ? `${url}/v2/folders/home?user=${file.owner}`
-          : `${url}/v2/folders/${file.owner}:${file.parent}`,
+          ? `${url}${pathOf('folders.home')}?user=${file.owner}`
+          : url + pathOf('folders.get', formatFid({ owner: file.owner, idlocal: file.parent })),
     },
     creation_time: new Date(file.creation_time).toISOString(),
     date_modified: new Date(file.date_modified).toISOString(),

@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, ROOT } from '../../contract/fid.ts'
+import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
+import { pathOf } from '../../contract/operations.ts'
 import type { FolderMeta } from '../../contract/resources.ts'
 import { admit, type Caller, notFound, permissionOn } from '../access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
@@ -109,7 +110,7 @@ async function home(
   query: ListQuery,
 ): Promise<FolderMeta> {
   await knownUser(service, owner)
-  const page = await children(service, caller, owner, ROOT, query, '/v2/folders/home')
+  const page = await children(service, caller, owner, ROOT, query, pathOf('folders.home'))
   return { ...homeMeta(owner, caller?.username === owner ? 'admin' : 'read', service.url), children: page }
 }
 
@@ -122,7 +123,7 @@ async function folder(service: Service, { caller, query, fid }: Call<'folders.ge
     at.owner,
     at.idlocal,
     query,
-    `/v2/folders/${fid.owner}:${fid.idlocal}`,
+    pathOf('folders.get', formatFid(fid)),
   )
   return { body: { ...fileMeta(file!, permission, service.url), children: page }, etag: etag(file!) }
 }
@@ -152,7 +153,14 @@ export const folderHandlers = {
     await knownUser(service, owner)
     return {
       body: {
-        children: await children(service, caller, owner, undefined, query as ListQuery, '/v2/folders/all'),
+        children: await children(
+          service,
+          caller,
+          owner,
+          undefined,
+          query as ListQuery,
+          pathOf('folders.all'),
+        ),
       },
     }
   },
