@@ -1,0 +1,361 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeCsv } from './generate.ts'
+import { post } from './load.ts'
+
+interface Row {
+  what: string
+  ours: string
+  theirs: string
+  ratio: string
+  atLeast: string
+}
+
+interface Place {
+  root: string
+  folder: string
+  home: string
+  executable: string
+}
+
+/** A command as the benchmark runs it. `clean` is not timed. */
+interface Timed {
+  command: string
+  args: string[]
+  clean?: () => void
+  env?: Record<string, string>
+}
+
+const ROUNDS = 5
+
+export async function bench(root: string, folder: string, wanted: string[]): Promise<void> {
+  const place: Place = {
+    root,
+    folder,
+    home: join(folder, 'home'),
+    executable: join(root, 'bin', 'gridline.js'),
+  }
+  const million = join(folder, '1m.csv')
+  if (!existsSync(million)) writeCsv(million, 1_000_000)
+  const groups: Record<string, () => Promise<Row[]>> = {
+    start: async () => start(place),
+    upload: async () => upload(place, million),
+    memory: async () => memory(place),
+    served: () => served(place, million),
+    append: () => appendAndRead(place),
+  }
+  const rows: Row[] = []
+  for (const [name, run] of Object.entries(groups)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue
+    process.stderr.write(`${name} …\n`)
+    rows.push(...(await run()))
+  }
+  print(rows)
+}
+
+function print(rows: Row[]): void {
+  const titles: Row = { what: 'what', ours: 'gridline', theirs: 'other side', ratio: 'ratio', atLeast: 'aim' }
+  const names = Object.keys(titles) as (keyof Row)[]
+  const widths = names.map((name) => Math.max(...[titles, ...rows].map((row) => row[name].length)))
+  for (const row of [titles, ...rows])
+    console.log(
+      names
+        .map((name, k) => row[name].padEnd(widths[k]))
+        .join('  ')
+        .trimEnd(),
+    )
+}
+
+function median(values: number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
+}
+
+function seconds({ command, args, clean, env }: Timed): number {
+  clean?.()
+  const started = performance.now()
+  const { status, stderr } = spawnSync(command, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`)
+  return (performance.now() - started) / 1000
+}
+
+/** Medians of both, taken in turn after a warm-up. */
+function inTurn(ours: Timed, theirs: Timed, rounds = ROUNDS): [number, number] {
+  seconds(ours)
+  seconds(theirs)
+  const times: [number[], number[]] = [[], []]
+  for (let round = 0; round < rounds; round++) {
+    times[0].push(seconds(ours))
+    times[1].push(seconds(theirs))
+  }
+  return [median(times[0]), median(times[1])]
+}
+
+function gridline({ executable, home }: Place, args: string[], clean?: () => void): Timed {
+  return { command: process.execPath, args: [executable, ...args], env: { GRIDLINE_HOME: home }, clean }
+}
+
+function fresh({ home }: Place): () => void {
+  return () => rmSync(home, { recursive: true, force: true })
+}
+
+const ms = (s: number): string => `${(s * 1000).toFixed(0)} ms`
+const rate = (bytes: number, s: number): string => `${(bytes / 1e6 / s).toFixed(0)} MB/s`
+
+function start(place: Place): Row[] {
+  const bare: Timed = { command: process.execPath, args: ['-e', '0'] }
+  const small = join(place.folder, 'small.csv')
+  writeFileSync(small, 'city,price\nOslo,1.5\nLima,2\n')
+  const [version, nothing] = inTurn(gridline(place, ['--version']), bare, 15)
+  const [upload, nothingAgain] = inTurn(gridline(place, ['upload', small, '-q'], fresh(place)), bare, 15)
+  return [
+    {
+      what: '--version, against node -e 0',
+      ours: ms(version),
+      theirs: ms(nothing),
+      ratio: (version / nothing).toFixed(2),
+      atLeast: '≤ 1.25',
+    },
+    {
+      what: 'upload small.csv, against node -e 0',
+      ours: ms(upload),
+      theirs: ms(nothingAgain),
+      ratio: (upload / nothingAgain).toFixed(2),
+      atLeast: '≤ 2.5',
+    },
+  ]
+}
+
+function upload(place: Place, csv: string): Row[] {
+  const ours = gridline(place, ['upload', csv, '-q'], fresh(place))
+  const bytes = statSync(csv).size
+  const rows: Row[] = []
+  const table = join(place.folder, 'peer.db')
+  const gone = (): void => {
+    for (const end of ['', '.wal', '-journal']) rmSync(table + end, { force: true })
+  }
+  const duck: Timed = {
+    command: process.execPath,
+    args: [join(place.folder, 'duckdb.mjs'), csv, table],
+    clean: gone,
+  }
+  const [a, b] = inTurn(ours, duck)
+  rows.push({
+    what: '1 M rows × 6 into a grid, against DuckDB',
+    ours: rate(bytes, a),
+    theirs: rate(bytes, b),
+    ratio: (b / a).toFixed(2),
+    atLeast: '≥ 1.0',
+  })
+  if (spawnSync('sqlite3', ['--version']).status === 0) {
+    const sqlite: Timed = { command: 'sqlite3', args: [table, '.mode csv', `.import ${csv} t`], clean: gone }
+    const [c, d] = inTurn(ours, sqlite)
+    rows.push({
+      what: 'the same, against sqlite3 .import',
+      ours: rate(bytes, c),
+      theirs: rate(bytes, d),
+      ratio: (d / c).toFixed(2),
+      atLeast: '≥ 1.5',
+    })
+  }
+  gone()
+  return rows
+}
+
+/** Peak memory of one process, MB, by its own account at its end. */
+function peak(place: Place, args: string[]): number {
+  const report = join(place.folder, 'peak.txt')
+  const probe = join(place.folder, 'peak.cjs')
+  writeFileSync(
+    probe,
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)))`,
+  )
+  fresh(place)()
+  seconds({
+    command: process.execPath,
+    args: ['--require', probe, place.executable, ...args],
+    env: { GRIDLINE_HOME: place.home },
+  })
+  return Number(readFileSync(report, 'utf8')) / 1024
+}
+
+function memory(place: Place): Row[] {
+  const sizes = { '10 MB': 172_000, '1 GB': 17_000_000 }
+  const peaks: Record<string, number> = {}
+  for (const [name, rows] of Object.entries(sizes)) {
+    const csv = join(place.folder, 'sized.csv')
+    writeCsv(csv, rows)
+    peaks[name] = peak(place, ['upload', csv, '-q'])
+    rmSync(csv)
+  }
+  return [
+    {
+      what: 'peak memory of an upload of 1 GB, against 10 MB',
+      ours: `${peaks['1 GB'].toFixed(0)} MB`,
+      theirs: `${peaks['10 MB'].toFixed(0)} MB`,
+      ratio: (peaks['1 GB'] / peaks['10 MB']).toFixed(2),
+      atLeast: '≤ 200 MB, 1',
+    },
+  ]
+}
+
+interface Server {
+  url: string
+  child: ChildProcess
+  authorization: string
+  env: Record<string, string>
+  stop: () => Promise<void>
+}
+
+async function serve(place: Place): Promise<Server> {
+  const home = join(place.folder, 'served')
+  rmSync(home, { recursive: true, force: true })
+  const env = { GRIDLINE_HOME: home }
+  const made = spawnSync(process.execPath, [place.executable, 'admin', 'create-user', 'bench', '--json'], {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  })
+  const { api_key } = JSON.parse(made.stdout)
+  const child = spawn(process.execPath, [place.executable, 'serve', '--port', '0', '-q'], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const url = await new Promise<string>((resolve) => {
+    child.stderr!.on('data', (chunk) => {
+      const found = /listening on (\S+)/.exec(String(chunk))
+      if (found) resolve(found[1])
+    })
+  })
+  return {
+    url,
+    child,
+    authorization: `Basic ${Buffer.from(`bench:${api_key}`).toString('base64')}`,
+    env: { GRIDLINE_HOME: place.home, GRIDLINE_URL: url, GRIDLINE_USER: 'bench', GRIDLINE_API_KEY: api_key },
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve())
+        child.kill('SIGTERM')
+      }),
+  }
+}
+
+async function served(place: Place, csv: string): Promise<Row[]> {
+  const server = await serve(place)
+  const bytes = statSync(csv).size
+  const remote: Timed = {
+    command: process.execPath,
+    args: [place.executable, 'upload', csv, '-q', '--on-conflict', 'rename'],
+    env: server.env,
+  }
+  const [a, b] = inTurn(remote, gridline(place, ['upload', csv, '-q'], fresh(place)))
+  await server.stop()
+  return [
+    {
+      what: 'the same through serve, against embedded',
+      ours: rate(bytes, a),
+      theirs: rate(bytes, b),
+      ratio: (b / a).toFixed(2),
+      atLeast: '≥ 0.7',
+    },
+  ]
+}
+
+async function appendAndRead(place: Place): Promise<Row[]> {
+  const server = await serve(place)
+  const headers = { authorization: server.authorization, 'content-type': 'application/json' }
+  const ask = (method: string, path: string, body?: string): Promise<Response> =>
+    fetch(server.url + path, { method, headers, body })
+  const empty = (await (
+    await ask(
+      'POST',
+      '/v2/grids',
+      '{"filename":"empty","data":{"cols":{"n":{"data":[],"order":0},"city":{"data":[],"order":1},"price":{"data":[],"order":2}}}}',
+    )
+  ).json()) as { file: { fid: string } }
+  const large = join(place.folder, '10m.csv')
+  if (!existsSync(large)) writeNarrow(large, 10_000_000)
+  const { stdout } = spawnSync(process.execPath, [place.executable, 'upload', large, '-q'], {
+    env: { ...process.env, ...server.env },
+    encoding: 'utf8',
+  })
+  const grids = { empty: empty.file.fid, large: stdout.trim() }
+  const acks: Record<keyof typeof grids, number[]> = { empty: [], large: [] }
+  let n = 0
+  const run = async (name: keyof typeof grids): Promise<number> => {
+    const load = await post(
+      server.url,
+      `/v2/grids/${grids[name]}/row`,
+      server.authorization,
+      () => `{"rows":[[${n++},"Oslo",12.5]]}`,
+      64,
+      4,
+    )
+    if (load.failures > 0) throw new Error(`${load.failures} appends failed`)
+    return load.acks / load.seconds
+  }
+  await run('empty')
+  for (let round = 0; round < ROUNDS; round++) {
+    acks.empty.push(await run('empty'))
+    acks.large.push(await run('large'))
+  }
+  const [onEmpty, onLarge] = [median(acks.empty), median(acks.large)]
+  const reads: number[] = []
+  const firsts: number[] = []
+  const before = residentMegabytes(server.child)
+  let most = before
+  for (let round = 0; round < 3; round++) {
+    const started = performance.now()
+    const answer = await ask('GET', `/v2/grids/${grids.large}/content`)
+    let bytes = 0
+    let first = 0
+    for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+      if (bytes === 0) first = performance.now() - started
+      bytes += chunk.length
+      if (bytes % (64 << 20) < chunk.length) most = Math.max(most, residentMegabytes(server.child))
+    }
+    reads.push(bytes / 1e6 / ((performance.now() - started) / 1000))
+    firsts.push(first)
+  }
+  await server.stop()
+  return [
+    {
+      what: 'one-row appends, 64 connections, 10 M rows against empty',
+      ours: `${onLarge.toFixed(0)} acks/s`,
+      theirs: `${onEmpty.toFixed(0)} acks/s`,
+      ratio: (onLarge / onEmpty).toFixed(2),
+      atLeast: '≥ 5,000, 0.8',
+    },
+    {
+      what: 'GET content of 10 M rows as JSON',
+      ours: `${median(reads).toFixed(0)} MB/s`,
+      theirs: `first byte ${median(firsts).toFixed(0)} ms`,
+      ratio: `memory ${before.toFixed(0)} → ${most.toFixed(0)} MB`,
+      atLeast: '≥ 150, ≤ 50 ms',
+    },
+  ]
+}
+
+function residentMegabytes({ pid }: ChildProcess): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+  } catch {
+    return Number.NaN
+  }
+}
+
+function writeNarrow(file: string, rows: number): void {
+  let part = 'n,city,price\n'
+  writeFileSync(file, '')
+  for (let k = 0; k < rows; k++) {
+    part += `${k},${['Oslo', 'Lima', 'Kyoto'][k % 3]},${(k % 1000) / 8}\n`
+    if (part.length > 1 << 22) {
+      writeFileSync(file, part, { flag: 'a' })
+      part = ''
+    }
+  }
+  writeFileSync(file, part, { flag: 'a' })
+}
