@@ -3,8 +3,13 @@ import type { Blobs } from '../store/blobs.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { pack, unpack } from './codec.ts'
 
-/** Slices being packed and stored at once, and read ahead. */
-const AT_ONCE = 6
+/**
+ * Batches being packed and stored at once: two, so that a core is left to the scanner. A batch is
+ * about so many bytes, and the scanner is held back when more than the backlog waits.
+ */
+const AT_ONCE = 2
+const BATCH_BYTES = 512 * 1024
+const BACKLOG_BYTES = 2 * 1024 * 1024
 const READ_AHEAD = 3
 /** Tables up to this size stay in memory until it is known what becomes of them. */
 const SMALL_BYTES = 64 * 1024
@@ -41,12 +46,13 @@ export async function* texts(blobs: Blobs, slices: readonly SliceRef[]): AsyncGe
   }
 }
 
-/** Stores the slices of a table under way; holds the reader back when the disk is slower. */
+/** Stores the slices of a table under way; holds the scanner back when the disk is slower. */
 export class SliceWriter implements SliceSink {
   /** By column. */
   readonly columns: StoredSlice[][] = []
-  private held: Slice[] = []
-  private heldBytes = 0
+  private waiting: Slice[] = []
+  private waitingBytes = 0
+  private bytes = 0
   private readonly running = new Set<Promise<void>>()
   private failed: unknown
 
@@ -57,20 +63,27 @@ export class SliceWriter implements SliceSink {
   }
 
   async slice(slice: Slice): Promise<void> {
-    this.held.push(slice)
-    this.heldBytes += slice.text.length
-    if (this.heldBytes > SMALL_BYTES) await this.store()
+    this.waiting.push(slice)
+    this.waitingBytes += slice.text.length
+    this.bytes += slice.text.length
+    if (this.bytes <= SMALL_BYTES) return
+    this.work()
+    while (this.waitingBytes > BACKLOG_BYTES) await Promise.race(this.running)
+    if (this.failed) throw this.failed
   }
 
   /** The slices of a small table, of which nothing is stored yet. */
   get small(): readonly Slice[] | undefined {
-    return this.columns.every((slices) => slices.length === 0) ? this.held : undefined
+    return this.bytes <= SMALL_BYTES ? this.waiting : undefined
   }
 
   /** Stores what is left and turns the slices of each text column that were found too early to be numbers. */
   async finish(isText: (column: number) => boolean): Promise<void> {
-    await this.store()
-    await this.settle()
+    while (!this.failed && (this.waiting.length > 0 || this.running.size > 0)) {
+      this.work()
+      await Promise.race(this.running)
+    }
+    if (this.failed) throw this.failed
     for (const [column, slices] of this.columns.entries()) {
       if (!isText(column)) continue
       for (const slice of slices) {
@@ -81,35 +94,45 @@ export class SliceWriter implements SliceSink {
 
   /** Waits for what is under way; for when the table is given up. */
   async settle(): Promise<void> {
+    this.waiting = []
     await Promise.all(this.running)
-    if (this.failed) throw this.failed
   }
 
-  private async store(): Promise<void> {
-    const held = this.held
-    this.held = []
-    for (const slice of held) {
-      const stored: StoredSlice = {
-        seq: this.columns[slice.column].length,
-        rows: slice.rows,
-        bytes: slice.text.length,
-        hash: '',
-        form: slice.form,
-      }
-      this.columns[slice.column].push(stored)
-      const job = storeText(this.blobs, slice.rows, slice.text).then(
-        ({ hash }) => {
-          stored.hash = hash
-        },
-        (error) => {
+  private work(): void {
+    while (this.running.size < AT_ONCE && this.waiting.length > 0) {
+      const job: Promise<void> = this.storeSome(this.batch())
+        .catch((error) => {
           this.failed ??= error
-        },
-      )
+        })
+        .then(() => {
+          this.running.delete(job)
+          if (!this.failed) this.work()
+          else this.waitingBytes = 0
+        })
       this.running.add(job)
-      job.then(() => this.running.delete(job))
-      while (this.running.size >= AT_ONCE) await Promise.race(this.running)
-      if (this.failed) throw this.failed
     }
+  }
+
+  private batch(): Slice[] {
+    let bytes = 0
+    let count = 0
+    while (count < this.waiting.length && bytes < BATCH_BYTES) bytes += this.waiting[count++].text.length
+    this.waitingBytes -= bytes
+    return this.waiting.splice(0, count)
+  }
+
+  private async storeSome(batch: readonly Slice[]): Promise<void> {
+    const stored = batch.map(({ column, rows, form, text }): StoredSlice => {
+      const slices = this.columns[column]
+      const slice = { seq: slices.length, rows, bytes: text.length, hash: '', form }
+      slices.push(slice)
+      return slice
+    })
+    await Promise.all(
+      batch.map(async ({ rows, text }, k) => {
+        stored[k].hash = (await storeText(this.blobs, rows, text)).hash
+      }),
+    )
   }
 }
 
