@@ -214,6 +214,13 @@ onBothStores('the service', (test) => {
       ])
     })
 
+    it('zero characters, which no database holds in a text, are 400 on both stores', async () => {
+      expect((await test().ask('alice', 'GET', '/v2/files/lookup?path=a%00b')).status).toBe(400)
+      expect((await test().ask('alice', 'POST', '/v2/folders', { json: { path: 'a\0b' } })).status).toBe(400)
+      const cols = { 'a\0b': { data: [1] } }
+      expect((await test().ask('alice', 'POST', '/v2/grids', { json: { data: { cols } } })).status).toBe(400)
+    })
+
     it('nesting is bounded', async () => {
       const deep = `{"data":{"cols":{"a":{"data":[${'['.repeat(300)}${']'.repeat(300)}]}}}}`
       const answer = await test().ask('alice', 'POST', '/v2/grids', { body: deep })

@@ -72,6 +72,7 @@ export function arrayOf(data: RawJson | undefined, path: string): RawJson {
 export function checkColumnName(name: unknown, path: string, limits: Limits): string {
   if (typeof name !== 'string') throw wrong(path, 'must be a string')
   if (name === '') throw wrong(path, 'a column must have a name')
+  if (name.includes('\0')) throw wrong('cols', 'a column name must not hold a zero character')
   if (name.length > limits.column_name_length) {
     throw wrong(
       path.slice(0, 80),

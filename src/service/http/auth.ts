@@ -1,4 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
+import { isUsername } from '../../contract/fid.ts'
 import type { Caller } from '../access.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import { sha256 } from '../store/blobs.ts'
@@ -40,7 +41,9 @@ export class Authenticator {
     if (kind === 'basic') {
       const [, username, key] = /^([^:]*):(.*)$/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? []
       return this.good(
-        username ? await this.store.read(({ accounts }) => accounts.key(username, sha256(key))) : undefined,
+        username && isUsername(username)
+          ? await this.store.read(({ accounts }) => accounts.key(username, sha256(key)))
+          : undefined,
       )
     }
     if (kind === 'bearer')

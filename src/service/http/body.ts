@@ -105,7 +105,11 @@ async function check(
   const { Check } = await import('typebox/schema')
   for (const name of checked) {
     const property = schema.properties[name]
-    if (Check(property as never, fields[name])) continue
+    const value = fields[name]
+    if (typeof value === 'string' && value.includes('\0')) {
+      throw new Problem('invalid_request', `${name}: must not hold zero characters`, { field: name })
+    }
+    if (Check(property as never, value)) continue
     throw new Problem('invalid_request', `${name}: must be ${described(property)}`, {
       field: name,
       path: name,

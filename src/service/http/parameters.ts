@@ -54,6 +54,8 @@ export function readBoolean(text: string): boolean | undefined {
 function convert(name: string, shape: Schema, text: string): unknown {
   const refuse = (what: string): Problem =>
     new Problem('invalid_request', `${name}: must be ${what}`, { field: name })
+  // What databases cannot hold in a text.
+  if (text.includes('\0')) throw refuse('text without zero characters')
   if (shape.enum) {
     if (shape.enum.includes(text)) return text
     throw refuse(`one of ${shape.enum.join(', ')}`)
