@@ -32,8 +32,8 @@ _gridline() {
   done
   case "$path" in
     '') words='upload append cat ls show lookup mkdir api login logout whoami profile config serve admin completion --help --version' ;;
-    'upload') words='--name --folder --public --on-conflict --delimiter --encoding --no-header --column --null --dry-run --json --jq -q --quiet --profile'; files=1 ;;
-    'append') words='--row --format --delimiter --encoding --no-header --null --json --jq -q --quiet --profile'; files=1 ;;
+    'upload') words='--name --folder --public --on-conflict --delimiter --encoding --header --no-header --column --null --dry-run --json --jq -q --quiet --profile'; files=1 ;;
+    'append') words='--row --format --delimiter --encoding --header --no-header --null --json --jq -q --quiet --profile'; files=1 ;;
     'cat') words='--format --columns --head --json --jq -q --quiet --profile'; files=0 ;;
     'ls') words='--all --type --order --limit --json --jq -q --quiet --profile'; files=0 ;;
     'show') words='--json --jq -q --quiet --profile'; files=0 ;;

@@ -35,6 +35,11 @@ export async function connect(
       close,
     }
   }
+  if (api_key.value) {
+    throw new Problem('usage', `an API key is set (${api_key.source}), but no server`, {
+      hint: 'Set GRIDLINE_URL, or log in with: gridline login URL',
+    })
+  }
   // The one place that knows the service: everything else goes through its fetch.
   const { createService } = await import('../service/index.ts')
   const service = await createService({

@@ -9,6 +9,7 @@ export const readingOptions: readonly Option[] = [
     description: 'character between cells, or tab, comma, semicolon, pipe, space; found out if not given',
   },
   { flags: '--encoding <name>', description: 'utf-8, utf-16le, windows-1252 …; found out if not given' },
+  { flags: '--header', description: 'the first line is names; found out if not given' },
   { flags: '--no-header', description: 'the first line is data' },
   {
     flags: '--column <name:type>',
@@ -48,7 +49,7 @@ export function readingOptionsOf(options: Record<string, unknown>, source: strin
     source,
     delimiter: delimiter === undefined ? (tsv ? '\t' : undefined) : givenDelimiter(delimiter),
     encoding,
-    header: header === false ? false : undefined,
+    header,
     types: columnTypes(column),
     nullText,
   }
@@ -63,7 +64,7 @@ export function readingHeaders(
   return {
     Delimiter: delimiter === undefined ? undefined : encodeURIComponent(givenDelimiter(delimiter)!),
     Encoding: encoding,
-    Header: header === false ? false : undefined,
+    Header: header,
     Columns: types && encodeURIComponent(JSON.stringify(Object.fromEntries(types))),
     'Null-Text': nullText === undefined ? undefined : encodeURIComponent(nullText),
   }

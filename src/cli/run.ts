@@ -4,11 +4,12 @@ import { version } from '../contract/version.ts'
 import { type Command, type Entry, globalOptions, type Option } from './command.ts'
 import { commands } from './commands.ts'
 import { Context, type GlobalFlags } from './context.ts'
+import type { Messages } from './output/messages.ts'
 
 /** Runs one command line; resolves to the exit code. */
 export async function run(argv: string[]): Promise<number> {
-  quietWhenReaderLeaves()
   let context = new Context(process.env, globalsIn(argv))
+  watchOutput(context.messages)
   let code = 0
   try {
     const { Command: Program, CommanderError } = await import('commander')
@@ -125,12 +126,14 @@ async function perform(
 ): Promise<number> {
   const interrupted = onInterrupt(context)
   try {
+    const format = (await context.settings()).format.value
+    if (context.flags.json !== undefined || context.flags.jq !== undefined)
+      await checkSelection(context.flags)
     const outcome = await Promise.race([command.run(context, args, options), interrupted.happens])
     const { print } = await import('./output/print.ts')
     const failures = outcome && 'many' in outcome ? (outcome.failures ?? []) : []
     const some = outcome && 'many' in outcome && outcome.many.length > 0
     if (failures.length === 0 || some) {
-      const format = (await context.settings()).format.value
       await print(
         outcome,
         context.flags,
@@ -138,7 +141,7 @@ async function perform(
         process.stdout.isTTY === true && !context.environment.NO_COLOR,
       )
     }
-    for (const { of, problem } of failures) context.messages.error(problem, of)
+    context.messages.failures(failures)
     if (failures.length === 0) return 0
     if (some) return 8
     const exits = new Set(failures.map(({ problem }) => problem.exit))
@@ -148,12 +151,19 @@ async function perform(
   }
 }
 
+/** A wrong field or expression is found before anything is changed. */
+async function checkSelection(flags: GlobalFlags): Promise<void> {
+  const { checkFields, checkJq } = await import('./output/selection.ts')
+  if (typeof flags.json === 'string') checkFields(flags.json.split(','))
+  if (flags.jq !== undefined) await checkJq(flags.jq)
+}
+
 /** Ctrl-C: what is under way is given up; nothing of it is visible anywhere. */
 function onInterrupt(context: Context): { happens: Promise<never>; off: () => void } {
   let listener = (): void => {}
   const happens = new Promise<never>((_, reject) => {
     listener = () => {
-      context.messages.line('interrupted')
+      context.messages.interrupted()
       reject(new Interrupted())
     }
     process.once('SIGINT', listener)
@@ -188,11 +198,17 @@ function report(context: Context, error: unknown): number {
   return 1
 }
 
-/** `gridline cat g | head` ends when head has seen enough. */
-function quietWhenReaderLeaves(): void {
+/** `gridline cat g | head` ends when head has seen enough; other faults of the output are said. */
+function watchOutput(messages: Messages): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
-    throw error
+    messages.error(
+      new Problem(
+        'failed',
+        `the output cannot be written: ${error.code === 'ENOSPC' ? 'the disk is full' : error.message}`,
+      ),
+    )
+    process.exit(1)
   })
 }
 
@@ -209,25 +225,25 @@ function joinJsonFields(argv: readonly string[], known: ReadonlySet<string>): st
   const words: string[] = []
   for (let k = 0; k < argv.length; k++) {
     if (argv[k] === '--') return [...words, ...argv.slice(k)]
-    if (argv[k] !== '--json') {
+    const next = argv[k + 1]
+    if (argv[k] !== '--json' || next === undefined || next.startsWith('-')) {
       words.push(argv[k])
       continue
     }
-    const next = argv[k + 1]
+    const named = next.split(',')
+    const looksLikeFields = /^[a-z_]+(,[a-z_]+)*$/.test(next)
+    // One unknown word is a field that does not exist if the command has its argument already.
     const fields =
-      next !== undefined &&
-      /^[a-z_]+(,[a-z_]+)*$/.test(next) &&
-      next.split(',').every((field) => known.has(field))
+      looksLikeFields &&
+      (named.length > 1 || known.has(next) || words.filter((word) => !word.startsWith('-')).length > 1)
+    words.push(fields ? `--json=${next}` : '--json=')
     if (fields) k++
-    words.push(fields ? `--json=${next}` : '--json')
-    // Commander would take the next word for its value.
-    if (!fields && next !== undefined && !next.startsWith('-')) words[words.length - 1] = '--json='
   }
   return words
 }
 
 async function fieldNames(argv: readonly string[]): Promise<ReadonlySet<string>> {
   if (!argv.includes('--json')) return new Set()
-  const { fieldNames: names } = await import('./output/fields.ts')
+  const { fieldNames: names } = await import('./output/selection.ts')
   return names()
 }

@@ -41,6 +41,9 @@ const SLICE_ROWS = 65_536
 const GROUP_BYTES = 8 * 1024 * 1024
 const BLOCK = 512 * 1024
 
+/** 1,5 and 1.234,50, as much of Europe writes them. */
+const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
+
 /**
  * Reads delimited text (gzip undone, any encoding) into slices, in flat memory. A column is numbers if
  * every filled cell is one; slices that came as `number` before a text cell was met are the sink's to
@@ -59,6 +62,7 @@ export async function ingestDelimited(
   const dialect = sniff(head, ended, options, warnings)
   const { names } = dialect
   const tokenizer = new Tokenizer(dialect, names.length, warnings, source)
+  tokenizer.headerRows = dialect.headerRows
   const builders = columnBuilders(names, dialect, options, source)
   sink.begin?.(names)
 
@@ -117,6 +121,14 @@ export async function ingestDelimited(
     const type = options.types?.get(names[k]) ?? (builder.isText ? 'text' : 'number')
     return { name: names[k], type, text: builder.numbers > 0 ? builder.firstText : undefined }
   })
+  for (const [k, builder] of builders.entries()) {
+    const { firstText } = builder
+    if (firstText && DECIMAL_COMMA.test(firstText.text)) {
+      warnings.say(
+        `column ${names[k]} looks like numbers with a decimal comma (line ${firstText.line}: ${firstText.text}); kept as text`,
+      )
+    }
+  }
   return { rows, columns, dialect, warnings: warnings.list() }
 }
 

@@ -55,18 +55,33 @@ function isHeader(first: string[], data: string[][]): boolean {
     } else if (kind === 'number' && below === 'text') forData++
     else if (below === 'text' && data.some((row) => row[k + shift] === cell)) repeated++
   })
-  if (forData > 0) return isSequence(first) ? !isSequence(data[0]) : forHeader > forData
+  if (forData > 0) return isSequence(first, data) || forHeader > forData
   return forHeader > 0 || repeated === 0 || repeated === first.length
 }
 
-/** 1990, 1991, 1992: numbers in even steps are names of columns over other numbers. */
-function isSequence(cells: string[]): boolean {
-  const numbers = cells.filter((cell) => kindOf(cell) === 'number').map(Number)
-  if (numbers.length < 2 || !numbers.every(Number.isInteger)) return false
-  const years = numbers.every((n) => n >= 1500 && n <= 2500)
-  if (!years && (numbers.length < 3 || numbers.length === cells.length)) return false
-  const step = numbers[1] - numbers[0]
-  return step !== 0 && numbers.every((n, k) => k === 0 || n - numbers[k - 1] === step)
+/**
+ * 1990, 1991, 1992: numbers in even steps are names of columns over other numbers. Years are believed
+ * from two on; other numbers only beside a word, three of them, and not where every row is like that.
+ */
+function isSequence(first: string[], data: string[][]): boolean {
+  const steps = (cells: string[]): number[] | undefined => {
+    const numbers = cells.filter((cell) => kindOf(cell) === 'number').map(Number)
+    if (numbers.length < 2 || !numbers.every(Number.isInteger)) return undefined
+    const step = numbers[1] - numbers[0]
+    return step !== 0 && numbers.every((n, k) => k === 0 || n - numbers[k - 1] === step) ? numbers : undefined
+  }
+  const years = (cells: string[]): boolean => {
+    const numbers = steps(cells)
+    return numbers?.every((n) => n >= 1500 && n <= 2500) === true && Math.abs(numbers[1] - numbers[0]) <= 25
+  }
+  if (years(first)) return !data.every(years)
+  const numbers = steps(first)
+  return (
+    numbers !== undefined &&
+    numbers.length > 2 &&
+    numbers.length < first.length &&
+    !data.every((row) => steps(row))
+  )
 }
 
 /**

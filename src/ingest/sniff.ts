@@ -221,15 +221,17 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
 }
 
 /** Index of the first row of the table: behind titles, comments and blank lines. */
-function tableStart({ rows, width, first }: Candidate): number {
-  let start = first
+function tableStart(candidate: Candidate): number {
+  const { rows, width, first } = candidate
+  let start = behindTitle(candidate, first)
   // R's write.table names no column for the row names: one cell fewer, right above the data.
+  const above = rows[start - 1]
   if (
     width > 1 &&
-    start > 0 &&
-    rows[start - 1].length === width - 1 &&
-    rows[start - 1][0] !== '' &&
-    !rows[start - 1][0].startsWith('#')
+    start === first &&
+    above?.length === width - 1 &&
+    above[0] !== '' &&
+    !above[0].startsWith('#')
   )
     start--
   const comment = (row: string[] | undefined): boolean => row?.[0].startsWith('#') === true
@@ -240,6 +242,26 @@ function tableStart({ rows, width, first }: Candidate): number {
   const last = rows[after - 1]
   const isHeader = last.length === rows[after].length && width > 1 && countHeaderRows(rows.slice(after)) === 0
   return isHeader ? after - 1 : after
+}
+
+/**
+ * Titles as spreadsheets export them: one cell and empty ones up to the width, or a line with commas
+ * of its own that a blank one parts from a table with a header over numbers.
+ */
+function behindTitle({ rows, width }: Candidate, first: number): number {
+  const empty = (row: string[]): boolean => row.every((cell) => cell.trim() === '')
+  const full = (row: string[]): boolean => row.length >= width && row.every((cell) => cell.trim() !== '')
+  const title = (row: string[]): boolean =>
+    row[0].trim() !== '' && row.slice(1).every((cell) => cell.trim() === '')
+  if (width < 2) return first
+  let at = first
+  while (at < rows.length && (empty(rows[at]) || title(rows[at]))) at++
+  if (at > first && at + 1 < rows.length && full(rows[at]) && countHeaderRows(rows.slice(at)) > 0) return at
+  const blank = rows.findIndex((row, k) => k > first && k <= first + 3 && empty(row))
+  const below = rows.slice(blank + 1)
+  if (blank < 0 || below.length < 2 || !full(below[0]) || countHeaderRows(below) === 0) return first
+  const overNumbers = below[0].some((_, k) => below.slice(1).every((row) => /^-?[\d.]+$/.test(row[k] ?? '')))
+  return overNumbers && countHeaderRows(rows.slice(first, blank)) > 0 ? blank + 1 : first
 }
 
 function columnNames(

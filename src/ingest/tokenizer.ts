@@ -21,6 +21,8 @@ export class Tokenizer {
   rows = 0
   /** The line the next row starts on. */
   line = 1
+  /** Rows of names at the beginning: their length is nobody's fault. */
+  headerRows = 0
 
   private readonly delimiter: number
   private readonly quote: number
@@ -29,6 +31,8 @@ export class Tokenizer {
   private readonly maxRows: number
   private blankRows = 0
   private newlines = 0
+  /** Rows given out by earlier calls. */
+  private given = 0
   private flags = 0
 
   constructor(
@@ -130,6 +134,7 @@ export class Tokenizer {
       this.line = line + 1
     }
     this.rows = rows
+    this.given += rows
     return Math.min(row, to)
   }
 
@@ -173,6 +178,7 @@ export class Tokenizer {
       this.starts[k] = row
       this.ends[k] = row << 2
     }
+    if (this.headerRows > this.given + rows) return
     this.warnings.count(
       'short',
       this.line,

@@ -298,6 +298,46 @@ describe('dirty input loads right with a warning, or is refused with line and te
       undefined,
     ],
     [
+      'years over rows in even steps',
+      'country,2019,2020,2021\nNO,1,2,3\nSE,4,5,6\n',
+      ['country', '2019', '2020', '2021'],
+      [
+        ['NO', 1, 2, 3],
+        ['SE', 4, 5, 6],
+      ],
+      undefined,
+    ],
+    [
+      'a title padded with delimiters',
+      'Quarterly report 2024,,\n,,\nregion,q1,q2\nNorth,10,20\nSouth,30,40\n',
+      ['region', 'q1', 'q2'],
+      [
+        ['North', 10, 20],
+        ['South', 30, 40],
+      ],
+      /passed over.*Quarterly report/,
+    ],
+    [
+      'a title with a comma',
+      'Sales, Q1\n\nregion,amount\nN,1\nS,2\n',
+      ['region', 'amount'],
+      [
+        ['N', 1],
+        ['S', 2],
+      ],
+      /passed over.*Sales/,
+    ],
+    [
+      'decimal commas',
+      'a;b\nx;12,50\ny;1.234,56\n',
+      ['a', 'b'],
+      [
+        ['x', '12,50'],
+        ['y', '1.234,56'],
+      ],
+      /column b looks like numbers with a decimal comma \(line 2: 12,50\)/,
+    ],
+    [
       'units below the names',
       'time,temp\n(s),(°C)\n1,20.5\n2,21\n',
       ['time (s)', 'temp (°C)'],

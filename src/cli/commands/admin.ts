@@ -18,6 +18,10 @@ const view: View = {
   ],
 }
 
+function place(context: Context, url: unknown): string {
+  return ((url as string | undefined) ?? databaseUrl(context.environment)).replace(/\/\/[^@/]*@/, '//…@')
+}
+
 /** Works on the database itself: whoever can open it is its administrator. */
 async function onStore<T>(
   context: Context,
@@ -53,7 +57,7 @@ const createUser: Command = {
     const made = await onStore(context, url, ({ createUser: create }, store) =>
       create(store, name, { email: email as string | undefined, admin: admin === true }),
     )
-    context.messages.note('The key is shown this once.')
+    context.messages.note(`Kept in ${place(context, url)}. The key is shown this once.`)
     return { one: made, view }
   },
 }
@@ -83,7 +87,7 @@ const createKey: Command = {
         name: label as string | undefined,
       })
     })
-    context.messages.note('The key is shown this once.')
+    context.messages.note(`Kept in ${place(context, url)}. The key is shown this once.`)
     return { one: made, view }
   },
 }

@@ -31,8 +31,7 @@ export const command: Command = {
     const query = { columns: columns?.split(','), head: head === undefined ? undefined : Number(head) }
     if (chosen === 'table') {
       const response = await client.response('grids.content', { fid, query: { ...query, format: 'json' } })
-      const { cols } = (await response.json()) as { cols: Record<string, { data: unknown[]; order: number }> }
-      return table(cols)
+      return table(await response.text())
     }
     const response = await client.response('grids.content', {
       fid,
@@ -52,23 +51,31 @@ async function* withNewline(response: Answered): AsyncGenerator<Uint8Array> {
   yield Buffer.from('\n')
 }
 
-/** Rows under their names, for eyes: everything is in memory, so meant with --head. */
-async function table(cols: Record<string, { data: unknown[]; order: number }>) {
+/** Rows under their names, for eyes, numbers as they were written: everything is in memory, so meant with --head. */
+async function table(content: string) {
+  const { parseRaw } = await import('../../ingest/index.ts')
   const { table: render } = await import('../output/table.ts')
-  const columns = Object.entries(cols).sort(([, a], [, b]) => a.order - b.order)
-  const rows = Math.max(0, ...columns.map(([, { data }]) => data.length))
-  const text = (value: unknown): string =>
-    value === null || value === undefined
-      ? ''
-      : typeof value === 'object'
-        ? JSON.stringify(value)
-        : String(value)
-  const cells = Array.from({ length: rows }, (_, row) => columns.map(([, { data }]) => text(data[row])))
+  const columns = [...parseRaw(Buffer.from(content)).entries().get('cols')!.entries()].map(
+    ([name, column]) => {
+      const values = [...column.entries().get('data')!.items()]
+      const numeric = values.every(({ kind }) => kind === 'number' || kind === 'null')
+      const cells = values.map((value) =>
+        value.kind === 'string'
+          ? (value.value() as string)
+          : value.kind === 'null'
+            ? ''
+            : value.bytes.toString('utf8'),
+      )
+      return { name, numeric, cells }
+    },
+  )
+  const rows = Math.max(0, ...columns.map(({ cells }) => cells.length))
+  const cells = Array.from({ length: rows }, (_, row) => columns.map((column) => column.cells[row] ?? ''))
   const view = {
-    columns: columns.map(([name, { data }]) => ({
+    columns: columns.map(({ name, numeric }) => ({
       field: name,
       title: name,
-      align: data.every((v) => v === null || typeof v === 'number') ? ('right' as const) : undefined,
+      align: numeric ? ('right' as const) : undefined,
     })),
   }
   return { text: render(false, view, cells, process.stdout.isTTY === true && !process.env.NO_COLOR) }

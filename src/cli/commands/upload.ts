@@ -41,6 +41,11 @@ export const command: Command = {
   ],
   async run(context, files, options) {
     const { name } = options as Options
+    if (name !== undefined && (name.trim() === '' || name.includes('/'))) {
+      throw new Problem('usage', `--name ${JSON.stringify(name)}: must not be empty or hold /`, {
+        hint: 'Give the folder with --folder.',
+      })
+    }
     if (name !== undefined && files.length > 1) throw new Problem('usage', '--name goes with one file')
     if (files.includes('-') && name === undefined && !(options as Options).dryRun) {
       throw new Problem('usage', 'standard input has no name', { hint: 'Give one with --name.' })
@@ -74,7 +79,11 @@ function folderHeaders(folder: string | undefined): Record<string, string | numb
   return /^-?\d+$/.test(folder) ? { Parent: Number(folder) } : { 'Parent-Path': folder }
 }
 
-async function uploadFile(context: Context, file: string, given: Record<string, unknown>): Promise<GridMeta> {
+async function uploadFile(
+  context: Context,
+  file: string,
+  given: Record<string, unknown>,
+): Promise<GridMeta & { warnings: string[] }> {
   const options = given as Options
   const input = await openInput(file)
   const client = await context.client()
@@ -98,7 +107,7 @@ async function uploadFile(context: Context, file: string, given: Record<string, 
     })
     progress.end()
     for (const warning of warnings) context.messages.warning(`${input.name}: ${warning}`)
-    return made
+    return { ...made, warnings }
   } finally {
     progress.end()
   }
@@ -148,6 +157,9 @@ async function preview(context: Context, file: string, given: Record<string, unk
   const path = id || options.folder === undefined ? name : `${options.folder}/${name}`
   const target = await lookupIfThere(client, path, id?.idlocal)
   for (const warning of found.warnings) context.messages.warning(`${input.name}: ${warning}`)
+  if (target && options.onConflict === undefined) {
+    context.messages.warning(`${input.name}: the name ${name} is taken by ${target.fid}; give --on-conflict`)
+  }
   return {
     file: input.name,
     name,

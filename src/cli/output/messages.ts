@@ -1,4 +1,4 @@
-import { errorBody, type Problem } from '../../contract/errors.ts'
+import { errorBody, Problem } from '../../contract/errors.ts'
 
 /** Everything said on stderr: notes, warnings, errors. Data never comes here. */
 export class Messages {
@@ -14,19 +14,24 @@ export class Messages {
     this.color = this.terminal && !environment.NO_COLOR
   }
 
-  /** For people at work; not with --quiet. */
+  /** Nothing but errors is wanted. */
+  get silent(): boolean {
+    return this.quiet || this.json
+  }
+
+  /** For people at work; not with --quiet or --json. */
   note(text: string): void {
-    if (!this.quiet) this.line(text)
+    if (!this.quiet && !this.json) this.line(text)
   }
 
   /** For somebody who watches: nothing a script would want in its log. */
   aside(text: string): void {
-    if (!this.quiet && this.terminal) this.line(text)
+    if (this.terminal) this.note(text)
   }
 
-  /** What was assumed or may be wrong. */
+  /** What was assumed or may be wrong; JSON has it among its fields. */
   warning(text: string): void {
-    if (!this.quiet) this.line(`${this.paint('33', 'warning:')} ${text}`)
+    if (!this.quiet && !this.json) this.line(`${this.paint('33', 'warning:')} ${text}`)
   }
 
   /** A failure: with --json one JSON object, else what and what to do. */
@@ -40,6 +45,25 @@ export class Messages {
     const hint = problem.hint ? ` ${this.paint('2', problem.hint)}` : ''
     this.line(
       `${this.paint('31', 'error:')} ${oneLine(what)}${/[.?!…]$/.test(what) || !hint ? '' : '.'}${hint}`,
+    )
+  }
+
+  /** Those of several things that could not be done; with --json one object for all. */
+  failures(failures: readonly { of: string; problem: Problem }[]): void {
+    if (failures.length === 0) return
+    if (!this.json || failures.length === 1) {
+      for (const { of, problem } of failures) this.error(problem, of)
+      return
+    }
+    const errors = failures.flatMap(({ of, problem }) =>
+      errorBody(problem).errors.map((error) => ({ ...error, file: of })),
+    )
+    this.line(JSON.stringify({ detail: `${failures.length} could not be done`, errors }))
+  }
+
+  interrupted(): void {
+    this.line(
+      this.json ? JSON.stringify(errorBody(new Problem('interrupted', 'interrupted'))) : 'interrupted',
     )
   }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { Problem } from '../../contract/errors.ts'
 import type { Outcome } from '../command.ts'
 import type { GlobalFlags } from '../context.ts'
+import { jqOn, pick } from './selection.ts'
 import type { View } from './view.ts'
 
 /**
@@ -49,19 +49,6 @@ export async function print(
   await write(cells.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
 }
 
-function pick(row: Record<string, unknown>, fields: string[]): Record<string, unknown> {
-  const chosen: Record<string, unknown> = {}
-  for (const field of fields) {
-    if (!Object.hasOwn(row, field)) {
-      throw new Problem('usage', `no field is called ${field}`, {
-        hint: `Fields are: ${Object.keys(row).join(', ')}`,
-      })
-    }
-    chosen[field] = row[field]
-  }
-  return chosen
-}
-
 function cellText(row: Record<string, unknown>, { field, format }: View['columns'][number]): string {
   const value = row[field]
   if (format) return format(value as never, row as never)
@@ -78,19 +65,8 @@ function plain(text: string): string {
 }
 
 async function json(value: unknown, jq: string | undefined): Promise<string> {
-  if (jq !== undefined) return runJq(value, jq)
+  if (jq !== undefined) return jqOn(value, jq)
   return `${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`
-}
-
-/** A jq expression on a value; strings come without quotes, as `jq -r` prints them. */
-async function runJq(value: unknown, expression: string): Promise<string> {
-  const jq = await import('jq-wasm')
-  try {
-    const text = await jq.raw(JSON.stringify(value), expression, ['-r', '-c'])
-    return text === '' ? '' : `${text.replace(/\n$/, '')}\n`
-  } catch (error) {
-    throw new Problem('usage', `--jq: ${(error as Error).message.trim().split('\n')[0]}`)
-  }
 }
 
 async function write(data: string | Uint8Array): Promise<void> {

@@ -24,7 +24,7 @@ export class Progress {
 
   add(bytes: number): void {
     this.done += bytes
-    if (this.messages.quiet) return
+    if (this.messages.silent) return
     const now = performance.now()
     if (this.messages.terminal) {
       if (now - this.started > QUIET_MS) this.show()

@@ -2,6 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, ROOT } from '../../contract/fid.ts'
 import { admit, type Caller, notFound, type Permission } from '../access.ts'
 import type { Handlers, Service } from '../context.ts'
+import { columnsOf, combine } from '../grids/values.ts'
 import type { FileRow, Filetype } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import { etag } from '../version.ts'
@@ -12,13 +13,17 @@ import { find, pathNames } from './names.ts'
 export async function metaOf(service: Service, readers: Readers, file: FileRow, permission: Permission) {
   if (file.filetype !== 'grid') return fileMeta(file, permission, service.url)
   const { owner, idlocal } = file
-  return gridMeta(
-    file,
-    permission,
-    service.url,
-    await readers.grids.get(owner, idlocal),
-    await readers.grids.columns(owner, idlocal),
-  )
+  const grid = await readers.grids.get(owner, idlocal)
+  const columns = await readers.grids.columns(owner, idlocal)
+  if (grid.tail_rows > 0) {
+    // The types in the table are those of the slices; rows of the tail may hold something else.
+    const tail = columnsOf(
+      (await readers.grids.tail(owner, idlocal)).map(({ body }) => body),
+      columns.length,
+    )
+    for (const [k, column] of columns.entries()) column.type = combine(column.type, tail[k].type)
+  }
+  return gridMeta(file, permission, service.url, grid, columns)
 }
 
 /** The file of a path a caller may read; 404 for any other. An empty path is 400: R relies on it. */

@@ -118,10 +118,10 @@ export async function makeFolder(
 }
 
 /** Existing clients look for "already exists" in the message. */
-export function nameTaken(name: string): Problem {
+export function nameTaken(name: string, hint = 'Choose another name.'): Problem {
   return new Problem('already_exists', `a file named '${name}' already exists`, {
     field: 'filename',
-    hint: 'Choose another name, or replace or append to it (--on-conflict).',
+    hint,
   })
 }
 

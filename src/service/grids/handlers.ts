@@ -16,7 +16,7 @@ import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { byName, byUid, columnsAre, columnsJson, contentJson, snapshot } from './content.ts'
 import { addGrid, readGridData, storeArrays, wrong } from './create.ts'
 import { delimited, ndjson, rowsAs } from './rows.ts'
-import { appendTable, place, readingOptions, storeTable, type Target } from './upload.ts'
+import { appendTable, ON_CONFLICT, place, readingOptions, storeTable, type Target } from './upload.ts'
 
 /** The answer to a grid that was made or changed: read anew, so that a retry gets it too. */
 async function gridOf(service: Service, call: Call, fid: Fid): Promise<{ body: GridMeta; etag: string }> {
@@ -252,7 +252,7 @@ async function madeBefore(service: Service, call: Call, target: Target) {
       taken &&
       (target.onConflict === 'fail' || (target.onConflict !== 'rename' && taken.filetype !== 'grid'))
     ) {
-      throw nameTaken(target.filename)
+      throw nameTaken(target.filename, ON_CONFLICT)
     }
     return undefined
   })

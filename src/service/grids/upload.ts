@@ -105,7 +105,9 @@ export async function storeTable(
     ({ name, type }, k): NewColumn => ({ name, type, rows: found.rows, slices: writer.columns[k] }),
   )
   const mixed = found.columns.flatMap(({ name, text }) =>
-    text ? [`column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}`] : [],
+    text
+      ? [`column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${missing(text.text)}`]
+      : [],
   )
   return {
     rows: found.rows,
@@ -116,6 +118,13 @@ export async function storeTable(
   }
 }
 
+/** What to do where a text among numbers looks like a missing value. */
+function missing(text: string): string {
+  return /^(n\/?a|nan|null|none|nil|-+|\?+|\.)$/i.test(text)
+    ? ` (if that is a missing value: --null ${text})`
+    : ''
+}
+
 /** Where an upload goes and what is done if the name is taken. */
 export interface Target {
   filename: string
@@ -124,6 +133,9 @@ export interface Target {
   world_readable: boolean
   onConflict: ConflictRule
 }
+
+/** What an upload can do about a taken name. */
+export const ON_CONFLICT = 'Choose another name, or replace or append to it (--on-conflict).'
 
 interface Written {
   idlocal: number
@@ -141,9 +153,9 @@ export async function place(service: Service, call: Call, table: Table, target: 
     if (before) return before.result as Written
     const parent = await placeOf(writers, owner, target, limits)
     const existing = await writers.files.named(owner, parent, target.filename)
-    if (existing && target.onConflict === 'fail') throw nameTaken(target.filename)
+    if (existing && target.onConflict === 'fail') throw nameTaken(target.filename, ON_CONFLICT)
     if (existing && target.onConflict !== 'rename') {
-      if (existing.filetype !== 'grid') throw nameTaken(target.filename)
+      if (existing.filetype !== 'grid') throw nameTaken(target.filename, ON_CONFLICT)
       return { existing: existing.idlocal }
     }
     const filename = existing
@@ -315,7 +327,9 @@ function match(
         .map((name) => JSON.stringify(name))
         .join(', ')}`,
       {
-        hint: columnsAre(columns),
+        hint: unknown.every((name) => /^column_\d+$/.test(name))
+          ? `If the first line is data, give --no-header. ${columnsAre(columns)}`
+          : columnsAre(columns),
       },
     )
   }
