@@ -59,7 +59,7 @@ describe('the first five things', () => {
       ]),
     ).toEqual({ code: 0, stderr: '', stdout: '{"price":1.50,"city":"Oslo"}\n' })
     expect((await run(['cat', 'sales', '--format', 'table', '--head', '1'])).stdout).toBe(
-      'city  price\nOslo    1.5\n',
+      'city  price\nOslo   1.50\n',
     )
     const ls = await run(['ls'])
     expect(ls.stdout).toMatch(new RegExp(`^${user}:0\tsales\tgrid\tprivate\t\\d{4}-`))
@@ -159,10 +159,16 @@ describe('upload', () => {
         { name: 'n', type: 'text' },
         { name: 'note', type: 'text' },
       ],
-      warnings: ['delimiter taken to be ;'],
+      warnings: [
+        'delimiter taken to be ;',
+        'column n looks like numbers with a decimal comma (line 2: 1,5); kept as text',
+      ],
       target: null,
     })
-    expect(stderr).toBe('warning: dry.csv: delimiter taken to be ;\n')
+    expect(stderr).toBe('')
+    expect((await run(['upload', 'dry.csv', '--dry-run'])).stderr).toMatch(
+      /^warning: dry.csv: delimiter taken to be ;\n/,
+    )
     expect((await run(['lookup', 'dry'])).code).toBe(3)
     expect(JSON.parse((await run(['upload', 't.csv', '--dry-run', '--json'])).stdout).target.filetype).toBe(
       'grid',
@@ -289,10 +295,27 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
     })
   }
 
+  it('a wrong field or expression is found before anything is done', async () => {
+    for (const args of [
+      ['--json', 'fid,nothing'],
+      ['--jq', '.bad['],
+      ['--json', 'nothing'],
+    ]) {
+      const { code, stdout } = await run(['append', 'target', '--row', '9,z', ...args])
+      expect([code, stdout]).toEqual([2, ''])
+    }
+    expect((await run(['mkdir', 'Fields', '--json', 'nothing'])).code).toBe(2)
+  })
+
+  it('a key without a server is wrong use, not an upload to this machine', async () => {
+    const { code, stderr } = await run(['upload', 'good.csv'], undefined, { GRIDLINE_API_KEY: 'k' })
+    expect([code, stderr]).toEqual([2, expect.stringContaining('no server')])
+  })
+
   it('a wrong field and a wrong jq expression', async () => {
     for (const [flag, message] of [
       ['--json=nothing', 'no field is called nothing'],
-      ['--jq=.[', '--jq: jq: error: syntax error'],
+      ['--jq=.[', '--jq: error: syntax error, unexpected end of file'],
     ]) {
       const { code, stdout, stderr } = await run(['show', 'target', flag])
       expect([code, stdout, JSON.parse(stderr).detail]).toEqual([2, '', expect.stringContaining(message)])

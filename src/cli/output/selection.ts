@@ -67,7 +67,12 @@ function firstLine(error: unknown): string {
 export async function checkJq(expression: string): Promise<void> {
   try {
     await run(null, `empty | (${expression}\n)`)
-  } catch (error) {
+  } catch (wrapped) {
+    // The message is about the expression as it was given.
+    const error = await run(null, expression).then(
+      () => wrapped,
+      (own) => own,
+    )
     throw new Problem('usage', `--jq: ${firstLine(error)}`)
   }
 }
