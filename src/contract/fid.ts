@@ -39,6 +39,12 @@ export function embedUrl(base: string, { owner, idlocal }: Fid): string {
   return `${base}/~${owner}/${idlocal}.embed`
 }
 
+/** The file whose page is at the path `/~alice/12`. */
+export function fidOfPage(path: string): Fid | undefined {
+  const match = /^\/~([^/]+)\/(\d+)$/.exec(path)
+  return match ? parseFid(`${match[1]}:${match[2]}`) : undefined
+}
+
 /** The file a link points at: a page, an embed, an export (`….csv`) or an API address. */
 export function fidFromLink(link: string): Fid | undefined {
   if (!/^https?:\/\//i.test(link)) return undefined

@@ -160,15 +160,30 @@ function newlines(chunk: Uint8Array, end: number): number {
 }
 
 async function* decoded(source: Bytes, encoding: string, name: string): AsyncGenerator<Uint8Array> {
-  const decoder = new TextDecoder(encoding)
+  const decoder = new TextDecoder(encoding, { fatal: true })
   let line = 1
+  const decode = (chunk?: Uint8Array): Buffer => {
+    try {
+      return Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }))
+    } catch {
+      const where = chunk
+        ? `between line ${line} and line ${line + newlines(chunk, chunk.length)}`
+        : 'at the end'
+      throw badData(
+        name,
+        {},
+        `bytes that are not ${encoding} ${where}`,
+        'Give another --encoding, or mend the file.',
+      )
+    }
+  }
   for await (const chunk of source) {
-    const text = Buffer.from(decoder.decode(chunk, { stream: true }))
+    const text = decode(chunk)
     if (text.includes(0)) throw binary(text, 0, line, name)
     line += newlines(text, text.length)
     yield text
   }
-  yield Buffer.from(decoder.decode())
+  yield decode()
 }
 
 /** UTF-8 passed on as it is, once it is seen to be; else Windows-1252 from the first byte that is not ASCII. */

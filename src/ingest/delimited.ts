@@ -189,6 +189,14 @@ function columnBuilders(
   )
 }
 
+/** Where the first line end of a piece ends; −1 if it has none. */
+function lineEnd(piece: Uint8Array, crEnds: boolean): number {
+  const lf = piece.indexOf(0x0a)
+  const cr = crEnds ? piece.indexOf(0x0d) : -1
+  if (cr < 0 || (lf >= 0 && lf < cr)) return lf
+  return lf === cr + 1 ? lf : cr
+}
+
 type Take = (buf: Buffer, from: number, to: number, final: boolean) => Promise<number>
 
 /** Hands the text on in blocks, each beginning with the row the last one ended in. */
@@ -208,7 +216,7 @@ async function blocks(
     let piece = chunk
     // Preamble lines are counted off before the first row.
     while (preamble > 0 && piece.length > 0) {
-      const end = piece.indexOf(dialect.crOnly ? 0x0d : 0x0a)
+      const end = lineEnd(piece, dialect.crOnly)
       if (end >= 0) {
         preamble--
         tokenizer.line++

@@ -6,7 +6,7 @@ export interface Dialect {
   quote: string
   /** `double`: a quote inside quotes is written twice; `backslash`: also as `\"`. */
   escape: 'double' | 'backslash'
-  /** Rows end in a lone CR, as on old Macs. */
+  /** A lone CR ends a row, as on old Macs; otherwise it is part of its cell. */
   crOnly: boolean
   /** Blanks after a delimiter do not count, so a quote may follow them. */
   skipSpace: boolean

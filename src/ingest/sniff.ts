@@ -2,11 +2,13 @@ import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
 import type { DelimitedOptions, Dialect } from './dialect.ts'
 import { countHeaderRows } from './header.ts'
-import { badData, excerpt, type Warnings } from './warnings.ts'
+import { badData, excerpt, Warnings } from './warnings.ts'
 
 /** How much of a file the guess rests on, in bytes and rows. */
 export const SAMPLE_BYTES = 256 * 1024
 const SAMPLE_ROWS = 200
+/** As much as is searched for signs of how quotes are written. */
+const STYLE_CHARACTERS = 64 * 1024
 
 type Style = Pick<Dialect, 'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse'>
 interface Candidate {
@@ -26,9 +28,8 @@ const NONE = '\x1f'
 /** How the text is written, from its beginning. `whole`: `head` is all there is. */
 export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, warnings: Warnings): Dialect {
   const source = options.source ?? 'input'
-  const crOnly = !head.includes(0x0a) && head.includes(0x0d)
   let text = head.toString('utf8')
-  if (!whole) text = text.slice(0, text.lastIndexOf(crOnly ? '\r' : '\n') + 1)
+  if (!whole) text = text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1)
   if (text.trim() === '' && head.length === 0)
     throw badData(source, {}, 'the file is empty', 'Give a file with a header and rows.')
   if (text.trim() === '')
@@ -37,14 +38,15 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
   const told = /^sep=(.)\r?\n/i.exec(text)
   const delimiter = givenDelimiter(options.delimiter) ?? told?.[1]
   if (told) text = text.slice(told[0].length)
-  const best = chooseDelimiter(text, delimiter, crOnly, warnings)
+  const best = withLineEnds(text, delimiter, warnings)
   if (!delimiter && best.width > 1 && best.style.delimiter !== ',')
     warnings.say(`delimiter taken to be ${named(best.style.delimiter)}`)
   if (best.style.quote !== '"') warnings.say(`quotes taken to be ${best.style.quote}`)
   if (best.style.escape === 'backslash') warnings.say('quotes inside cells taken to be written \\"')
   if (best.style.skipSpace) warnings.say('blanks after a delimiter were dropped')
 
-  const start = tableStart(best)
+  // Told that the first line is data, nothing stands above it.
+  const start = options.header === false ? 0 : tableStart(best)
   const table = best.rows.slice(start)
   const preamble = (best.at[start] ?? 0) + (told ? 1 : 0)
   const skipped = best.at[start] ?? 0
@@ -60,16 +62,17 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
   if (headerRows === 2) {
     warnings.say(`lines ${preamble + 1} and ${preamble + 2} were taken as two header rows and joined`)
   }
-  const names = columnNames(table, headerRows, best, warnings)
+  const count = Math.max(table[0]?.length ?? 0, best.agreeing > 0.5 ? best.width : 0)
   const most = options.maxColumns ?? defaultLimits.columns
-  if (names.length > most) {
+  if (count > most) {
     throw badData(
       source,
       { line: preamble + 1 },
-      `${names.length} columns; the limit is ${most} (columns)`,
+      `${count} columns; the limit is ${most} (columns)`,
       'Split the file, or turn columns into rows.',
     )
   }
+  const names = columnNames(table, headerRows, best, warnings)
   return { ...best.style, preamble, headerRows, names }
 }
 
@@ -96,6 +99,25 @@ function named(delimiter: string): string {
   return { '\t': 'tab', ' ': 'space' }[delimiter] ?? delimiter
 }
 
+/** Lone CRs outside quotes end rows if nothing else does, or if the rows agree better that way. */
+function withLineEnds(text: string, delimiter: string | undefined, warnings: Warnings): Candidate {
+  const ends = { lf: 0, cr: 0 }
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i]
+    if (c === '"') quoted = !quoted
+    else if (quoted) continue
+    else if (c === '\n') ends.lf++
+    else if (c === '\r' && text[i + 1] !== '\n') ends.cr++
+  }
+  if (ends.cr === 0) return chooseDelimiter(text, delimiter, false, warnings)
+  const apart = chooseDelimiter(text, delimiter, true, new Warnings())
+  const together = chooseDelimiter(text, delimiter, false, new Warnings())
+  const crEnds = ends.lf === 0 || (apart.agreeing === 1 && apart.agreeing >= together.agreeing)
+  if (crEnds && ends.lf > 0) warnings.say('lone CRs were taken as line ends, as LFs are')
+  return chooseDelimiter(text, delimiter, crEnds, warnings)
+}
+
 function chooseDelimiter(
   text: string,
   given: string | undefined,
@@ -118,7 +140,18 @@ function chooseDelimiter(
 
 /** Rows that agree count most; then more columns, then the order the delimiters are tried in. */
 function score(c: Candidate): number {
-  return c.agreeing - 0.3 * (c.first / c.rows.length) + Math.min(c.width, 20) * 0.002
+  const above = c.first > 0 ? 0.05 + 0.3 * (c.first / c.rows.length) : 0
+  return c.agreeing - above + Math.min(c.width, 20) * 0.002 + (hasDecimalCommas(c) ? 0.1 : 0)
+}
+
+/** 1,5;2,25: every comma between semicolons is one of a number. */
+function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
+  if (style.delimiter !== ';') return false
+  const cells = rows
+    .slice(first + 1)
+    .flat()
+    .filter((cell) => cell.includes(','))
+  return cells.length > 0 && cells.every((cell) => /^\s*-?\d+(\.\d{3})*,\d+\s*$/.test(cell))
 }
 
 /** Words parted by blanks are a table only if every line has as many, and half the columns are numbers. */
@@ -155,8 +188,10 @@ function candidate(text: string, delimiter: string, crOnly: boolean): Candidate 
 
 function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
   const d = `\\u${delimiter.charCodeAt(0).toString(16).padStart(4, '0')}`
-  const count = (pattern: string): number => (text.match(new RegExp(pattern, 'gm')) ?? []).length
-  const doubled = count(`(?:^|${d}) *"`)
+  const start = text.slice(0, STYLE_CHARACTERS)
+  const count = (pattern: string): number => (start.match(new RegExp(pattern, 'gm')) ?? []).length
+  const blanks = delimiter === ' ' ? '' : ' *'
+  const doubled = count(`(?:^|${d})${blanks}"`)
   const single = doubled === 0 ? count(`(?:^|${d})'[^'\\r\\n]*'(?=${d}|\\r?$)`) : 0
   const singleOpened = single > 0 ? count(`(?:^|${d})'`) : 0
   const quote = single > 1 && single === singleOpened ? "'" : '"'
@@ -202,14 +237,14 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
         i++
       }
       const start = i
-      while (i < text.length && text[i] !== delimiter && text[i] !== '\n' && text[i] !== '\r') i++
+      while (i < text.length && text[i] !== delimiter && !endsRow(text, i, crOnly)) i++
       cell += text.slice(start, i)
       row.push(cell)
       if (text[i] !== delimiter) break
       i++
       if (collapse) {
         while (text[i] === delimiter) i++
-        if (text[i] === '\n' || text[i] === '\r' || i >= text.length) break
+        if (i >= text.length || endsRow(text, i, crOnly)) break
       }
     }
     if (text[i] === '\r' && text[i + 1] === '\n') i++
@@ -218,6 +253,10 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
     rows.push(row)
   }
   return { rows, at }
+}
+
+function endsRow(text: string, i: number, crEnds: boolean): boolean {
+  return text[i] === '\n' || (text[i] === '\r' && (crEnds || text[i + 1] === '\n'))
 }
 
 /** Index of the first row of the table: behind titles, comments and blank lines. */
@@ -292,10 +331,15 @@ function columnNames(
     cells = above.map((name, k) => `${name.trim()} ${(header[1][k] ?? '').trim()}`)
   }
   const used = new Set<string>()
+  const suffixes = new Map<string, number>()
   return cells.map((cell, k) => {
     const wanted = cell.trim()
-    let name = wanted || `column_${k + 1}`
-    for (let n = 2; used.has(name); n++) name = wanted ? `${wanted} (${n})` : `column_${k + 1} (${n})`
+    const base = wanted || `column_${k + 1}`
+    let name = base
+    for (let n = suffixes.get(base) ?? 2; used.has(name); n++) {
+      name = `${base} (${n})`
+      suffixes.set(base, n + 1)
+    }
     used.add(name)
     if (headerRows > 0 && wanted === '') warnings.say(`column ${k + 1} has no name; called ${name}`)
     else if (name !== wanted && headerRows > 0)

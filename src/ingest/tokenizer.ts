@@ -112,9 +112,9 @@ export class Tokenizer {
       // At a line end, or at the scratch byte behind the last one.
       if (i >= to && !final) break
       let next = i + 1
-      if (buf[i] === CR && !crOnly) {
+      if (buf[i] === CR) {
         if (next >= to && !final) break
-        next++
+        if (next < to && buf[next] === LF) next++
       }
       if (cell === 1 && ends[first] === starts[first] << 2) {
         // A blank line. In a table of one column it is an empty cell, unless nothing but blanks follows.
@@ -204,11 +204,14 @@ export class Tokenizer {
       const c = buf[j]
       if (c === quote) {
         const after = this.blanks(buf, j + 1)
-        if (after >= to && !final) return -1
+        if ((after >= to || (buf[after] === CR && after + 1 >= to)) && !final) return -1
         if (buf[j + 1] === quote) {
           flags = ESCAPED
           j += 2
-        } else if (kind[buf[after]] !== 0) {
+        } else if (
+          kind[buf[after]] !== 0 &&
+          (buf[after] !== CR || this.dialect.crOnly || buf[after + 1] === LF)
+        ) {
           if (stray >= 0) {
             if (newlines > 0) break
             this.warnings.count(
@@ -239,6 +242,8 @@ export class Tokenizer {
         newlines++
         j++
         if (stray >= 0) break
+      } else if (stray >= 0 && c === this.delimiter) {
+        break
       } else if (backslash && c === BACKSLASH) {
         flags = ESCAPED
         j += buf[j + 1] === quote || buf[j + 1] === BACKSLASH ? 2 : 1

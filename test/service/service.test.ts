@@ -245,6 +245,36 @@ onBothStores('the service', (test) => {
     })
   })
 
+  describe('the page behind a link', () => {
+    it('shows the first rows to whoever may read, as text', async () => {
+      const { fid, web_url } = await test().grid(
+        'alice',
+        '<b>paged',
+        { 'a<script>': ['<img src=x onerror=alert(1)>', null], n: [1.1, 2] },
+        { world_readable: true },
+      )
+      const { status, text, headers } = await test().ask(undefined, 'GET', new URL(web_url).pathname)
+      expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+      expect(text).toContain('<h1>&lt;b&gt;paged</h1>')
+      expect(text).toContain('<td>&lt;img src=x onerror=alert(1)&gt;</td>')
+      expect(text).not.toMatch(/<script|<img|<b>/)
+      expect(text).toContain(`http://gridline.test/v2/grids/${fid}/content?format=csv`)
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    })
+
+    it('private and absent are alike: 401 without credentials, 404 with those of somebody else', async () => {
+      const { web_url } = await test().grid('alice', 'not paged', { a: [1] })
+      const path = new URL(web_url).pathname
+      const [hidden, absent] = [
+        await test().ask(undefined, 'GET', path),
+        await test().ask(undefined, 'GET', '/~alice/99999/'),
+      ]
+      expect([hidden.status, hidden.text]).toEqual([401, absent.text])
+      expect((await test().ask('bob', 'GET', path)).status).toBe(404)
+      expect((await test().ask('alice', 'GET', path)).status).toBe(200)
+    })
+  })
+
   it('healthz, readyz, and an OpenAPI document of every operation', async () => {
     expect((await test().ask(undefined, 'GET', '/healthz')).json).toEqual({ status: 'ok' })
     expect((await test().ask(undefined, 'GET', '/readyz')).json).toEqual({ status: 'ok' })

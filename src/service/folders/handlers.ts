@@ -125,7 +125,8 @@ async function folder(service: Service, { caller, query, fid }: Call<'folders.ge
     query,
     pathOf('folders.get', formatFid(fid)),
   )
-  return { body: { ...fileMeta(file!, permission, service.url), children: page }, etag: etag(file!) }
+  // No entity tag: the children change without the folder.
+  return { body: { ...fileMeta(file!, permission, service.url), children: page } }
 }
 
 export const folderHandlers = {

@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { admit, type Caller } from '../access.ts'
 import type { Service } from '../context.ts'
-import type { WriteKey } from '../store/idempotency.ts'
+import { otherRequest, sameRequest, type WriteKey } from '../store/idempotency.ts'
 import type { Store, Writers } from '../store/store.ts'
 import { checkMatch } from '../version.ts'
 import { fillUp } from './layout.ts'
@@ -26,7 +26,7 @@ export interface Append {
   /** Values in each row. */
   width: number
   /** The columns the values are meant for, where that was found out beforehand. */
-  uids?: string[]
+  columns?: readonly { uid: string; name: string }[]
 }
 
 export interface Appended {
@@ -156,7 +156,7 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
       admit(file, append.caller, 'write', 'grid')
       checkMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
       if (append.width !== width) throw wrongLength(append, width)
-      if (append.uids && (await columnsMoved(writers, append)))
+      if (append.columns && (await columnsMoved(writers, append)))
         throw new Problem('conflict', 'the columns of the grid have just changed', { hint: 'Append again.' })
       if (grid!.ragged) throw new Ragged()
       bodies.push(...append.rows)
@@ -188,9 +188,13 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
 }
 
 /** A retry that came in the same group as the request it repeats. */
-function sameKey(records: { write: WriteKey; result: Appended }[], write: WriteKey): Appended | undefined {
+function sameKey(
+  records: { write: WriteKey; result: Appended }[],
+  write: WriteKey,
+): Appended | Problem | undefined {
   if (write.key === undefined) return undefined
-  return records.find((r) => r.write.key === write.key && r.write.caller === write.caller)?.result
+  const before = records.find((r) => r.write.key === write.key && r.write.caller === write.caller)
+  return before && (sameRequest(before.write, write) ? before.result : otherRequest())
 }
 
 function* tailBodies(rows: Buffer[]): Generator<{ rows: number; body: Buffer }> {
@@ -212,9 +216,9 @@ function* tailBodies(rows: Buffer[]): Generator<{ rows: number; body: Buffer }> 
   yield { rows: count, body: Buffer.concat(parts) }
 }
 
-async function columnsMoved({ grids }: Writers, { fid, uids }: Append): Promise<boolean> {
+async function columnsMoved({ grids }: Writers, { fid, columns: expected }: Append): Promise<boolean> {
   const columns = await grids.columns(fid.owner, fid.idlocal)
-  return columns.some(({ uid }, k) => uid !== uids![k])
+  return columns.some(({ uid, name }, k) => uid !== expected![k].uid || name !== expected![k].name)
 }
 
 /** Appends, columns that are shorter than others filled up first. */

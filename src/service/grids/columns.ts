@@ -72,7 +72,7 @@ export async function createColumns(service: Service, call: Call, cols: RawJson)
         throw tooManyColumns(columns.length + parts.length, service.limits)
       const stored: NewColumn[] = []
       for (const { name, data } of parts)
-        stored.push({ name, ...(await storeArray(service.store.blobs, data)) })
+        stored.push({ name, ...(await storeArray(service.store.blobs, data, columns.length + parts.length)) })
       return stored
     },
     (writers, stored, { columns }) =>

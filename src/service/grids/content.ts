@@ -93,6 +93,7 @@ export async function* columnText(
   { blobs }: Snapshot,
   column: SnapshotColumn,
   head = Number.POSITIVE_INFINITY,
+  ahead?: number,
 ): Bytes {
   let left = Math.min(head, column.rows)
   const needed: SliceRef[] = []
@@ -109,7 +110,7 @@ export async function* columnText(
     return rows > most ? firstValues(text, most) : text
   }
   let k = 0
-  for await (const text of texts(blobs, needed)) {
+  for await (const text of texts(blobs, needed, ahead)) {
     if (k > 0) yield COMMA
     yield cutTo(text, needed[k++].rows)
   }

@@ -87,12 +87,17 @@ export function wrong(path: string, why: string): Problem {
   return new Problem('invalid_request', `${path}: ${why}`, { field: path.split('.')[0], path })
 }
 
+/** Bytes of a slice: reading rows holds one of each column. */
+function sliceBytes(columns: number): number {
+  return Math.max(16 * 1024, Math.min(512 * 1024, Math.floor((32 << 20) / columns)))
+}
+
 /** Stores the values of an array; returns what a column is made of. */
-export async function storeArray(blobs: Blobs, data: RawJson): Promise<Omit<NewColumn, 'name'>> {
+export async function storeArray(blobs: Blobs, data: RawJson, columns = 1): Promise<Omit<NewColumn, 'name'>> {
   const slices: SliceRef[] = []
   let rows = 0
   let type: ColumnType = 'empty'
-  for (const values of cut(data)) {
+  for (const values of cut(data, sliceBytes(columns))) {
     slices.push({ ...(await storeText(blobs, values.rows, values.text)), seq: slices.length })
     rows += values.rows
     type = combine(type, values.type)
@@ -111,7 +116,7 @@ export async function storeArrays(
     const some = columns.slice(k, k + AT_ONCE)
     stored.push(
       ...(await Promise.all(
-        some.map(async ({ name, data }) => ({ name, ...(await storeArray(blobs, data)) })),
+        some.map(async ({ name, data }) => ({ name, ...(await storeArray(blobs, data, columns.length)) })),
       )),
     )
   }

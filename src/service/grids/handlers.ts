@@ -41,11 +41,12 @@ function reading<T>(
   })
 }
 
-/** Refuses early, before bytes are taken in, what the write would refuse at its end. */
+/** Refuses early, before bytes are taken in, what the write would refuse at its end. A retry is let through. */
 async function mayChange(service: Service, call: Call): Promise<void> {
-  const file = await service.store.read(({ files }) => files.get(call.fid.owner, call.fid.idlocal))
-  admit(file, call.caller, 'write', 'grid')
-  checkMatch(file!, call.ifMatch)
+  await service.store.read(async ({ files, idempotency }) => {
+    const { file } = admit(await files.get(call.fid.owner, call.fid.idlocal), call.caller, 'write', 'grid')
+    if (!(await idempotency.find(call.writeKey(call.fid.owner)))) checkMatch(file, call.ifMatch)
+  })
 }
 
 export const gridHandlers = {
@@ -166,7 +167,7 @@ export const gridHandlers = {
         },
       }
     }
-    const { rows, width } =
+    const { rows, width, columns } =
       contentType === dataTypes.ndjson
         ? await rowsOfLines(service, call)
         : rowsOf(call.fields.rows as RawJson)
@@ -177,6 +178,7 @@ export const gridHandlers = {
       ifMatch: call.ifMatch,
       rows,
       width,
+      columns,
     }
     if (rows.length === 0) await mayChange(service, call)
     const done = rows.length === 0 ? await nothingAdded(service, call) : await appendRows(service, append)
@@ -271,7 +273,7 @@ async function nothingAdded(service: Service, { fid }: Call) {
 }
 
 /** The rows of a JSON body, each as it came. All must be of one length. */
-function rowsOf(given: RawJson): { rows: Buffer[]; width: number } {
+function rowsOf(given: RawJson): { rows: Buffer[]; width: number; columns?: undefined } {
   if (given?.kind !== 'array') throw wrong('rows', 'must be an array of rows')
   const rows: Buffer[] = []
   let width = -1
@@ -293,7 +295,10 @@ function rowsOf(given: RawJson): { rows: Buffer[]; width: number } {
 }
 
 /** Rows of newline-delimited JSON: objects by column name, arrays by position. */
-async function rowsOfLines(service: Service, call: Call): Promise<{ rows: Buffer[]; width: number }> {
+async function rowsOfLines(
+  service: Service,
+  call: Call,
+): Promise<{ rows: Buffer[]; width: number; columns: readonly { uid: string; name: string }[] }> {
   await mayChange(service, call)
   const columns = await service.store.read(({ grids }) => grids.columns(call.fid.owner, call.fid.idlocal))
   const names = new Map(columns.map(({ name }, k) => [name, k]))
@@ -342,7 +347,7 @@ async function rowsOfLines(service: Service, call: Call): Promise<{ rows: Buffer
     }
     rows.push(row)
   }
-  return { rows, width: columns.length }
+  return { rows, width: columns.length, columns }
 }
 
 function uidList(uids: string): string[] {

@@ -8,7 +8,7 @@ import { columnsOf, combine, repeated } from './values.ts'
 
 /** A slice grows by merging up to this; then it stays. */
 const FULL_ROWS = 65_536
-const FULL_BYTES = 4 << 20
+const FULL_BYTES = 1 << 20
 const TRIES = 10
 
 /** Columns and slices of a grid at one moment. */

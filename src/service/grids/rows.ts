@@ -13,7 +13,9 @@ class Cursor {
   private at = 0
 
   constructor(snap: Snapshot, column: SnapshotColumn, head: number | undefined) {
-    this.pieces = columnText(snap, column, head)[Symbol.asyncIterator]()
+    this.pieces = columnText(snap, column, head, snap.columns.length > 8 ? 1 : undefined)[
+      Symbol.asyncIterator
+    ]()
     this.buf = Buffer.alloc(0)
   }
 

@@ -28,12 +28,16 @@ export async function loadText(blobs: Blobs, slice: Pick<SliceRef, 'hash' | 'byt
 }
 
 /** Texts of slices in order, a few read ahead. */
-export async function* texts(blobs: Blobs, slices: readonly SliceRef[]): AsyncGenerator<Buffer> {
+export async function* texts(
+  blobs: Blobs,
+  slices: readonly SliceRef[],
+  most = READ_AHEAD,
+): AsyncGenerator<Buffer> {
   const ahead: Promise<Buffer>[] = []
   let next = 0
   try {
     for (let k = 0; k < slices.length; k++) {
-      while (next < slices.length && ahead.length < READ_AHEAD) {
+      while (next < slices.length && ahead.length < most) {
         const text = loadText(blobs, slices[next++])
         // Whoever awaits it sees the fault; until then it is not unhandled.
         text.catch(() => {})

@@ -177,12 +177,20 @@ export async function place(service: Service, call: Call, table: Table, target: 
     return result
   })
   if ('idlocal' in outcome) return outcome
-  const change = target.onConflict === 'replace' ? replaceColumns : appendSlices
-  return change(service, call, { owner, idlocal: outcome.existing }, table)
+  const fid = { owner, idlocal: outcome.existing }
+  return target.onConflict === 'replace'
+    ? replaceColumns(service, call, fid, table, target.world_readable)
+    : appendSlices(service, call, fid, table)
 }
 
 /** Puts a table in the place of a grid's columns; fid, link and the uids of names that stay are kept. */
-async function replaceColumns(service: Service, call: Call, fid: Fid, table: Table): Promise<Written> {
+async function replaceColumns(
+  service: Service,
+  call: Call,
+  fid: Fid,
+  table: Table,
+  makePublic: boolean,
+): Promise<Written> {
   return restructure(
     service,
     fid,
@@ -200,7 +208,7 @@ async function replaceColumns(service: Service, call: Call, fid: Fid, table: Tab
       )
       const kept = table.columns.map((column) => ({ ...column, uid: uids.get(column.name) }))
       await addColumns(writers, fid.owner, fid.idlocal, kept, new Set(), 0)
-      await writers.files.change(fid.owner, fid.idlocal)
+      await writers.files.change(fid.owner, fid.idlocal, makePublic ? { world_readable: 1 } : {})
       const result = { idlocal: fid.idlocal, warnings: table.warnings }
       await writers.idempotency.record([{ write: call.writeKey(fid.owner), result }])
       return result
@@ -245,7 +253,7 @@ export async function appendTable(
     ifMatch: call.ifMatch,
     rows,
     width: columns.length,
-    uids: columns.map(({ uid }) => uid),
+    columns,
   }
   return { ...(await appendRows(service, append)), warnings }
 }

@@ -25,7 +25,7 @@ export interface Values {
 }
 
 /** Cuts an array into slices at whole values. The text between two values is kept as written. */
-export function* cut(array: RawJson, maxRows = 65_536, maxBytes = 2 << 20): Generator<Values> {
+export function* cut(array: RawJson, maxBytes = 512 * 1024, maxRows = 65_536): Generator<Values> {
   const { buf } = array
   let i = skipBlanks(buf, array.start + 1)
   while (buf[i] !== 0x5d) {

@@ -1,13 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { TrieRouter } from 'hono/router/trie-router'
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, parseFid } from '../../contract/fid.ts'
+import { type Fid, fidOfPage, parseFid } from '../../contract/fid.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../contract/headers.ts'
 import { type Operation, type OperationName, operations } from '../../contract/operations.ts'
 import { quirkStatus } from '../../contract/quirks.ts'
 import type { Bytes } from '../../ingest/index.ts'
 import { notFound } from '../access.ts'
 import type { Answer, Call, Handler, Handlers, Service } from '../context.ts'
+import { pageOf } from '../pages/page.ts'
 import { listed } from '../version.ts'
 import { errorReply, jsonReply, streamReply } from './answer.ts'
 import { type Authenticator, checkScope } from './auth.ts'
@@ -42,12 +43,17 @@ export function createApp(
     const given = request.headers.get(REQUEST_ID_HEADER)
     const requestId = given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
     const { path, query } = address(request.url)
+    const head = request.method === 'HEAD'
+    const method = head ? 'GET' : request.method
     const line: LogLine = { request_id: requestId, method: request.method, path, status: 500, ms: 0 }
     let reply: Reply
     try {
-      const [[found]] = router.match(request.method, path)
-      if (!found) {
-        reply = nowhere(entries, request.method, path)
+      const [[found]] = router.match(method, path)
+      const page = found ? undefined : fidOfPage(path)
+      if (page && method === 'GET') {
+        reply = await showPage(service, authenticator, page, request, line)
+      } else if (!found) {
+        reply = nowhere(entries, method, path)
       } else {
         const [name, { fid }] = found as [OperationName, Record<string, string>]
         line.operation = name
@@ -63,8 +69,39 @@ export function createApp(
     line.status = reply.status
     line.ms = Math.round((performance.now() - started) * 10) / 10
     log(line)
-    return reply
+    return head ? await withoutBody(reply) : reply
   }
+}
+
+/** Pages hold what people wrote: nothing in them may run or be fetched. */
+const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'private, no-cache',
+}
+
+async function showPage(
+  service: Service,
+  authenticator: Authenticator,
+  fid: Fid,
+  request: Incoming,
+  line: LogLine,
+): Promise<Reply> {
+  const caller = await authenticator.caller(request.headers)
+  line.user = caller?.username
+  checkScope(caller, 'read')
+  const { html, etag } = await pageOf(service, caller, fid)
+  return new Reply(200, { ...PAGE_HEADERS, etag }, html)
+}
+
+/** The answer to HEAD: what GET would say of the body, and no body. */
+async function withoutBody({ status, headers, body }: Reply): Promise<Reply> {
+  if (typeof body === 'string') headers['content-length'] = String(Buffer.byteLength(body))
+  else await body?.[Symbol.asyncIterator]().return?.()
+  return new Reply(status, headers, null)
 }
 
 function nowhere(entries: [OperationName, Operation][], method: string, path: string): Reply {
@@ -156,7 +193,8 @@ async function perform(
       caller: caller?.username ?? '',
       key,
       operation: name,
-      fingerprint: key === undefined ? '' : fingerprint(`${path}?${queryText}`, headers, received.json),
+      fingerprint:
+        key === undefined ? '' : fingerprint(`${path}?${queryText}`, headers, request.headers, received.json),
     }),
   }
   const answer = await handler(service, call)
@@ -177,10 +215,18 @@ function idempotencyKey(headers: Incoming['headers'], { limits }: Service): stri
   return key
 }
 
-/** What makes two requests with one key the same: address, headers that matter, and a JSON body. */
-function fingerprint(target: string, headers: object, json: Buffer | undefined): string {
+/** What makes two requests with one key the same: address, headers that matter, a JSON body, the name and length of any other. */
+function fingerprint(
+  target: string,
+  options: object,
+  headers: Incoming['headers'],
+  json: Buffer | undefined,
+): string {
+  const named = [FILE_NAME_HEADER, 'content-type', 'content-length']
+    .map((name) => headers.get(name) ?? '')
+    .join('\n')
   return createHash('sha256')
-    .update(`${target}\n${JSON.stringify(headers)}\n`)
+    .update(`${target}\n${JSON.stringify(options)}\n${named}\n`)
     .update(json ?? '')
     .digest('hex')
     .slice(0, 32)

@@ -127,21 +127,41 @@ function described({ type, anyOf, enum: values, description }: Schema): string {
 /** The first file of a multipart body, as it streams in. */
 async function firstFile(request: Incoming, bytes: Bytes): Promise<{ bytes: Bytes; fileName: string }> {
   const { Busboy } = await import('@fastify/busboy')
+  const headers = { 'content-type': request.headers.get('content-type') ?? '' }
+  const input = Readable.from(bytes)
   return new Promise((resolve, reject) => {
-    const parser = new Busboy({
-      headers: { 'content-type': request.headers.get('content-type') ?? '' },
-      limits: { files: 1 },
-    })
-    parser.on('file', (_field, stream, fileName) => resolve({ bytes: stream, fileName: unmangled(fileName) }))
-    parser.on('error', (error) =>
-      reject(new Problem('invalid_request', `the multipart body is damaged: ${(error as Error).message}`)),
-    )
-    parser.on('finish', () => reject(new Problem('invalid_request', 'the multipart body holds no file')))
-    const input = Readable.from(bytes)
-    input.on('error', (error) => {
-      reject(error)
-      parser.destroy(error)
-    })
-    input.pipe(parser)
+    let file: Readable | undefined
+    const fail = (error: unknown): void => {
+      reject(damagedForm(error))
+      file?.destroy(damagedForm(error))
+    }
+    try {
+      const parser = new Busboy({ headers, limits: { files: 1 } })
+      parser.on('file', (_field, stream, fileName) => {
+        file = stream
+        // Nobody may be reading it any more when the connection breaks.
+        stream.on('error', () => {})
+        resolve({ bytes: filePart(stream), fileName: unmangled(fileName) })
+      })
+      parser.on('error', fail)
+      parser.on('finish', () => reject(new Problem('invalid_request', 'the multipart body holds no file')))
+      input.on('error', fail)
+      input.pipe(parser)
+    } catch (error) {
+      fail(error)
+    }
   })
+}
+
+async function* filePart(file: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* file
+  } catch (error) {
+    throw damagedForm(error)
+  }
+}
+
+function damagedForm(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  return new Problem('invalid_request', `the multipart body is damaged: ${(error as Error).message}`)
 }

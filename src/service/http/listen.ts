@@ -60,15 +60,17 @@ export function listen(handle: Handle, { host, port }: { host: string; port: num
   })
 }
 
+/** What is still coming of a body nobody reads is thrown away for so long, so that the client gets to the answer. */
+const DISCARD_MS = 30_000
+
 async function answer(handle: Handle, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const head = request.method === 'HEAD'
   const { headers } = request
   const {
     status,
     headers: named,
     body,
   } = await handle({
-    method: head ? 'GET' : (request.method ?? 'GET'),
+    method: request.method ?? 'GET',
     url: `http://${headers.host ?? 'localhost'}${request.url}`,
     headers: {
       get(name) {
@@ -76,30 +78,32 @@ async function answer(handle: Handle, request: IncomingMessage, response: Server
         return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value
       },
     },
-    body: request,
+    // A handler that stops reading must not take the connection, and with it its answer, away.
+    body: request.iterator({ destroyOnReturn: false }),
   })
   if (response.destroyed) {
     if (body !== null && typeof body !== 'string') await body[Symbol.asyncIterator]().return?.()
     return
   }
+  if (!request.complete) discard(request)
   if (body === null || typeof body === 'string') {
-    // What is left of a body nobody read would be taken for the next request.
-    if (!request.complete) named.connection = 'close'
     if (body !== null) named['content-length'] = String(Buffer.byteLength(body))
     response.writeHead(status, named)
-    response.end(head || body === null ? undefined : body)
+    response.end(body ?? undefined)
     return
   }
   response.writeHead(status, named)
-  if (head) {
-    await body[Symbol.asyncIterator]().return?.()
-    response.end()
-    return
-  }
   const gone = once(response, 'close')
   for await (const chunk of body) {
     if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone])
     if (response.destroyed) return
   }
   response.end()
+}
+
+function discard(request: IncomingMessage): void {
+  const timer = setTimeout(() => request.destroy(), DISCARD_MS)
+  request.once('close', () => clearTimeout(timer))
+  request.on('error', () => {})
+  request.resume()
 }

@@ -16,6 +16,19 @@ export interface WriteKey {
   fingerprint: string
 }
 
+export function sameRequest(
+  a: Pick<WriteKey, 'operation' | 'fingerprint'>,
+  b: Pick<WriteKey, 'operation' | 'fingerprint'>,
+): boolean {
+  return a.operation === b.operation && a.fingerprint === b.fingerprint
+}
+
+export function otherRequest(): Problem {
+  return new Problem('idempotency_mismatch', 'this Idempotency-Key was used for another request', {
+    hint: 'Use a new key for every new request.',
+  })
+}
+
 /** What keyed writes came to, kept in the transaction of the write. */
 export class IdempotencyReader {
   constructor(protected readonly db: Db) {}
@@ -42,11 +55,7 @@ export class IdempotencyReader {
     return writes.map((write) => {
       const row = rows.find(({ caller, key }) => caller === write.caller && key === write.key)
       if (!row) return undefined
-      if (row.operation !== write.operation || row.fingerprint !== write.fingerprint) {
-        return new Problem('idempotency_mismatch', 'this Idempotency-Key was used for another request', {
-          hint: 'Use a new key for every new request.',
-        })
-      }
+      if (!sameRequest(row, write)) return otherRequest()
       return JSON.parse(row.result)
     })
   }

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Engine } from './engine.ts'
 import type { Db, Schema } from './schema.ts'
 
-const TRIES = 12
+const TRIES = 30
 const CONNECTIONS = 16
 
 /** PostgreSQL at SERIALIZABLE, every transaction repeated after a conflict. */
@@ -34,7 +34,7 @@ export async function postgresEngine(url: string): Promise<Engine> {
       } catch (error) {
         if (!isConflict(error)) throw asProblem(error)
         if (attempt >= TRIES) throw new Problem('overloaded', 'too many writes to the same file at once')
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** Math.min(attempt, 7)))
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** Math.min(attempt, 9)))
       }
     }
   }

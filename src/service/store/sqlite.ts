@@ -166,9 +166,13 @@ class WriteQueue {
         } catch (error) {
           job.outcome = { error }
           if (group.length === 1) throw error
-          // Fails where SQLite has already given the whole transaction up: then all of it is off.
-          database.exec('ROLLBACK TO job')
-          database.exec('RELEASE job')
+          try {
+            database.exec('ROLLBACK TO job')
+            database.exec('RELEASE job')
+          } catch {
+            // SQLite has given the whole transaction up: all of it is off, for this reason.
+            throw error
+          }
         }
       }
       database.exec('COMMIT')
@@ -178,9 +182,11 @@ class WriteQueue {
       } catch {
         // No transaction was open.
       }
-      const failed = group.find((job) => job.outcome && 'error' in job.outcome)?.outcome
-      const cause = failed && 'error' in failed ? failed.error : error
-      for (const job of group) job.reject(asProblem(cause))
+      for (const { outcome, reject } of group) {
+        // Whoever was refused by itself hears that; the others hear why nothing could be kept.
+        const own = outcome && 'error' in outcome && outcome.error instanceof Problem
+        reject(asProblem(own ? outcome.error : error))
+      }
       return
     }
     for (const { outcome, resolve, reject } of group) {
