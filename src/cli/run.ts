@@ -25,7 +25,7 @@ export async function run(argv: string[]): Promise<number> {
         'after',
         '\nA FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.\nWithout a server (gridline login, GRIDLINE_URL) everything is kept on this machine.',
       )
-    const path = await chosen(commands, argv)
+    const path = await chosen(commands, hoist(argv))
     await build(program, commands, path, async (command, args, options) => {
       const flags: GlobalFlags = {
         ...options,
@@ -34,7 +34,7 @@ export async function run(argv: string[]): Promise<number> {
       context = new Context(process.env, flags)
       code = await perform(context, command, args, options)
     })
-    const words = joinJsonFields(argv, await fieldNames(argv))
+    const words = joinJsonFields(hoist(argv), await fieldNames(argv))
     try {
       await program.parseAsync(words, { from: 'user' })
     } catch (error) {
@@ -126,20 +126,16 @@ async function perform(
 ): Promise<number> {
   const interrupted = onInterrupt(context)
   try {
-    const format = (await context.settings()).format.value
     if (context.flags.json !== undefined || context.flags.jq !== undefined)
       await checkSelection(context.flags)
     const outcome = await Promise.race([command.run(context, args, options), interrupted.happens])
     const { print } = await import('./output/print.ts')
     const failures = outcome && 'many' in outcome ? (outcome.failures ?? []) : []
     const some = outcome && 'many' in outcome && outcome.many.length > 0
-    if (failures.length === 0 || some) {
-      await print(
-        outcome,
-        context.flags,
-        format,
-        process.stdout.isTTY === true && !context.environment.NO_COLOR,
-      )
+    if (outcome && (failures.length === 0 || some)) {
+      const format = (await context.settings()).format.value
+      const color = process.stdout.isTTY === true && !context.environment.NO_COLOR
+      await Promise.race([print(outcome, context.flags, format, color), interrupted.happens])
     }
     context.messages.failures(failures)
     if (failures.length === 0) return 0
@@ -220,13 +216,33 @@ function globalsIn(argv: readonly string[]): GlobalFlags {
   return { json: json ? true : undefined, quiet: argv.includes('-q') || argv.includes('--quiet') }
 }
 
+/** `gridline -q ls` is `gridline ls -q`: options that every command takes may come first. */
+function hoist(argv: readonly string[]): string[] {
+  const moved: string[] = []
+  let k = 0
+  while (k < argv.length && /^(-q|--quiet|--json|--jq|--profile)(=|$)/.test(argv[k])) {
+    const word = argv[k++]
+    moved.push(word)
+    if (word === '--jq' || word === '--profile') moved.push(argv[k++])
+    // Of `--json X` in front of the command only a list of fields can be meant, unless X is the command.
+    else if (
+      word === '--json' &&
+      argv[k] !== undefined &&
+      !argv[k].startsWith('-') &&
+      !commands.some(({ name }) => name === argv[k])
+    )
+      moved.push(argv[k++])
+  }
+  return [...argv.slice(k), ...moved.filter((word) => word !== undefined)]
+}
+
 /** `--json fid,filename` means fields only if that is what follows; `--json sales.csv` is a file. */
 function joinJsonFields(argv: readonly string[], known: ReadonlySet<string>): string[] {
   const words: string[] = []
   for (let k = 0; k < argv.length; k++) {
     if (argv[k] === '--') return [...words, ...argv.slice(k)]
     const next = argv[k + 1]
-    if (argv[k] !== '--json' || next === undefined || next.startsWith('-')) {
+    if (argv[k] !== '--json' || next === undefined || (next.startsWith('-') && next !== '-')) {
       words.push(argv[k])
       continue
     }

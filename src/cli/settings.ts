@@ -149,7 +149,9 @@ export function resolveSettings(
     })
   }
   // A key belongs to its server: with another address from the environment, the profile's key stays home.
-  const elsewhere = environment.GRIDLINE_URL !== undefined && environment.GRIDLINE_URL !== chosen?.url
+  const elsewhere =
+    Boolean(environment.GRIDLINE_URL) &&
+    checkUrl(environment.GRIDLINE_URL!) !== (chosen?.url && checkUrl(chosen.url))
   const fromProfile = (name: keyof Profile): Setting | undefined =>
     chosen?.[name] && !(elsewhere && name !== 'url')
       ? { value: chosen[name], source: `profile ${profile.value}` }

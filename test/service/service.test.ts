@@ -236,7 +236,7 @@ onBothStores('the service', (test) => {
       const { fid } = await test().grid('alice', 'damaged', { a: ['a value that is only here'] })
       await test().service.store.engine.write((db) =>
         db
-          .updateTable('blobs')
+          .updateTable('blob_pieces')
           .set({ body: Buffer.from('0"a value that was not"') })
           .where('body', '=', Buffer.from('0"a value that is only here"'))
           .execute(),

@@ -53,7 +53,11 @@ export const command: Command = {
         environment: context.environment,
       })
       handle = service.handle
-      const sweep = setInterval(() => service.store.sweep().catch(() => {}), 3600_000)
+      const sweepNow = (): void => {
+        service.store.sweepIfDue().catch((error) => messages.warning(`sweeping failed: ${error.message}`))
+      }
+      sweepNow()
+      const sweep = setInterval(sweepNow, 3600_000)
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
       if (!database && !(await service.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
         messages.note(`To log in here, make a key: gridline admin create-key ${loginName()}`)

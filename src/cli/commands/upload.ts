@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { headerText, lookupIfThere } from '../../client/index.ts'
+import { type Client, headerText, lookupIfThere } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
@@ -71,12 +71,20 @@ function gridNameOf(file: string, options: Options): string {
   return options.name ?? basename(file)
 }
 
-/** `--folder` is a path unless it is an id: `alice:12` or `12`. */
-function folderHeaders(folder: string | undefined): Record<string, string | number | undefined> {
+/** `--folder` is a path, `alice:12`, or the number 12 where no folder is called that. */
+async function folderHeaders(
+  client: Client,
+  folder: string | undefined,
+): Promise<Record<string, string | number>> {
   if (folder === undefined) return {}
   const fid = parseFid(folder)
-  if (fid) return { Parent: fid.idlocal }
-  return /^-?\d+$/.test(folder) ? { Parent: Number(folder) } : { 'Parent-Path': folder }
+  if (fid) {
+    const { username } = await client.call('users.current')
+    if (fid.owner === username) return { Parent: fid.idlocal }
+    throw new Problem('forbidden', `--folder ${folder}: uploads go to folders of your own (${username})`)
+  }
+  const number = /^-?\d+$/.test(folder) && !(await lookupIfThere(client, folder))
+  return number ? { Parent: Number(folder) } : { 'Parent-Path': folder }
 }
 
 async function uploadFile(
@@ -87,6 +95,7 @@ async function uploadFile(
   const options = given as Options
   const input = await openInput(file)
   const client = await context.client()
+  const folder = await folderHeaders(client, options.folder)
   const progress = new Progress(context.messages, input.name, input.size)
   try {
     const body = bodyOf(
@@ -99,7 +108,7 @@ async function uploadFile(
       headers: {
         'World-Readable': options.public ? true : undefined,
         'On-Conflict': options.onConflict ?? 'fail',
-        ...folderHeaders(options.folder),
+        ...folder,
         ...readingHeaders(given),
       },
       plainHeaders: { [FILE_NAME_HEADER]: headerText(gridNameOf(file, options)) },
@@ -149,13 +158,9 @@ async function preview(context: Context, file: string, given: Record<string, unk
   const name = gridName(options.name ?? (file === '-' ? undefined : basename(file)))
   const found = await ingestDelimited(input.open(), readingOptionsOf(given, input.name), { slice() {} })
   const client = await context.client()
-  const id =
-    options.folder !== undefined
-      ? (parseFid(options.folder) ??
-        (/^-?\d+$/.test(options.folder) ? { idlocal: Number(options.folder) } : undefined))
-      : undefined
-  const path = id || options.folder === undefined ? name : `${options.folder}/${name}`
-  const target = await lookupIfThere(client, path, id?.idlocal)
+  const place = await folderHeaders(client, options.folder)
+  const path = place['Parent-Path'] === undefined ? name : `${place['Parent-Path']}/${name}`
+  const target = await lookupIfThere(client, path, place.Parent as number | undefined)
   for (const warning of found.warnings) context.messages.warning(`${input.name}: ${warning}`)
   if (target && options.onConflict === undefined) {
     context.messages.warning(`${input.name}: the name ${name} is taken by ${target.fid}; give --on-conflict`)

@@ -14,7 +14,7 @@ export interface Blobs {
 }
 
 const PIECE = 256 * 1024
-/** A blob that nothing names yet may be part of an upload under way. */
+/** A blob that nothing names may be part of an upload under way, or of a read that began before it was let go. */
 const GRACE = 24 * 3600 * 1000
 
 export function sha256(bytes: Uint8Array | string): string {
@@ -36,9 +36,10 @@ export class SqlBlobs implements Blobs {
         .where('hash', '=', hash)
         .executeTakeFirst()
       if (known.numUpdatedRows > 0n) return
+      await db.insertInto('blobs').values({ hash, stored_at }).execute()
       for (let piece = 0; piece * PIECE < Math.max(1, bytes.length); piece++) {
         const body = bytes.subarray(piece * PIECE, (piece + 1) * PIECE)
-        await db.insertInto('blobs').values({ hash, piece, body, stored_at }).execute()
+        await db.insertInto('blob_pieces').values({ hash, piece, body }).execute()
       }
     })
     return hash
@@ -46,7 +47,7 @@ export class SqlBlobs implements Blobs {
 
   async get(hash: string): Promise<Buffer> {
     const pieces = await this.engine.read((db) =>
-      db.selectFrom('blobs').select('body').where('hash', '=', hash).orderBy('piece').execute(),
+      db.selectFrom('blob_pieces').select('body').where('hash', '=', hash).orderBy('piece').execute(),
     )
     const bytes =
       pieces.length === 1 ? asBuffer(pieces[0].body) : Buffer.concat(pieces.map(({ body }) => body))
@@ -65,7 +66,6 @@ export class SqlBlobs implements Blobs {
       const orphans = await db
         .selectFrom('blobs')
         .select('hash')
-        .where('piece', '=', 0)
         .where('stored_at', '<', now - GRACE)
         .where(({ not, exists, selectFrom }) =>
           not(exists(selectFrom('slices').select('slices.hash').whereRef('slices.hash', '=', 'blobs.hash'))),
@@ -73,14 +73,10 @@ export class SqlBlobs implements Blobs {
         .limit(most)
         .execute()
       if (orphans.length === 0) return 0
-      await db
-        .deleteFrom('blobs')
-        .where(
-          'hash',
-          'in',
-          orphans.map(({ hash }) => hash),
-        )
-        .execute()
+      const hashes = orphans.map(({ hash }) => hash)
+      for (const table of ['blobs', 'blob_pieces'] as const) {
+        await db.deleteFrom(table).where('hash', 'in', hashes).execute()
+      }
       return orphans.length
     })
   }

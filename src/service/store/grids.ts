@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import type { Selectable, SelectQueryBuilder } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import type { Db, Schema } from './schema.ts'
 
@@ -13,6 +13,8 @@ export interface SliceRef {
   bytes: number
   hash: string
 }
+
+type SliceHashes = SelectQueryBuilder<Schema, 'slices', { hash: string }>
 
 /** Rows of several thousand values go into one statement; engines bound the parameters of one. */
 const BATCH = 400
@@ -127,6 +129,9 @@ export class GridWriter extends GridReader {
   async removeColumns(owner: string, idlocal: number, uids: string[]): Promise<void> {
     for (let k = 0; k < uids.length; k += BATCH) {
       const some = uids.slice(k, k + BATCH)
+      await this.letGo((slices) =>
+        slices.where('owner', '=', owner).where('idlocal', '=', idlocal).where('uid', 'in', some),
+      )
       for (const table of ['columns', 'slices'] as const) {
         await this.db
           .deleteFrom(table)
@@ -147,12 +152,28 @@ export class GridWriter extends GridReader {
 
   /** Removes a column's slices from `seq` on. */
   async removeSlices(owner: string, idlocal: number, uid: string, seq: number): Promise<void> {
+    await this.letGo((slices) =>
+      slices
+        .where('owner', '=', owner)
+        .where('idlocal', '=', idlocal)
+        .where('uid', '=', uid)
+        .where('seq', '>=', seq),
+    )
     await this.db
       .deleteFrom('slices')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .where('uid', '=', uid)
       .where('seq', '>=', seq)
+      .execute()
+  }
+
+  /** Readers that have seen these slices may still be reading them: their blobs stay for a while. */
+  private async letGo(chosen: (slices: SliceHashes) => SliceHashes): Promise<void> {
+    await this.db
+      .updateTable('blobs')
+      .set({ stored_at: Date.now() })
+      .where('hash', 'in', chosen(this.db.selectFrom('slices').select('hash')))
       .execute()
   }
 

@@ -83,8 +83,11 @@ export interface Schema {
   }
   /** Appended rows that are in no slice yet: JSON arrays, one a row, parted by commas. */
   tail: { owner: string; idlocal: number; seq: number; rows: number; body: Uint8Array }
-  /** Content-addressed bytes in pieces. A blob is written before the row that names it. */
-  blobs: { hash: string; piece: number; body: Uint8Array; stored_at: number }
+  /** Content-addressed bytes. A blob is written before the row that names it; `stored_at` is when it was last wanted or let go. */
+  blobs: { hash: string; stored_at: number }
+  blob_pieces: { hash: string; piece: number; body: Uint8Array }
+  /** When work that is due now and then was last done. */
+  chores: { name: string; done_at: number }
   idempotency: {
     owner: string
     caller: string

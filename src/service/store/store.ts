@@ -33,8 +33,12 @@ export interface Store {
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>): Promise<T>
   /** Clears out what is past its time: keys, and blobs nothing names. */
   sweep(): Promise<void>
+  /** The same, if it has not been done for a day. */
+  sweepIfDue(): Promise<void>
   close(): Promise<void>
 }
+
+const SWEEP_EVERY = 24 * 3600 * 1000
 
 export interface StoreOptions {
   /** `sqlite:FILE` or `postgres://…`. */
@@ -61,6 +65,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         idempotency: new IdempotencyWriter(db),
       }),
     )
+  const sweep = async (): Promise<void> => {
+    await write(({ idempotency }) => idempotency.expire())
+    while ((await blobs.collect()) > 0);
+    await engine.write(async (db) => {
+      await db.deleteFrom('chores').where('name', '=', 'sweep').execute()
+      await db.insertInto('chores').values({ name: 'sweep', done_at: Date.now() }).execute()
+    })
+  }
   return {
     engine,
     blobs,
@@ -82,9 +94,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         await writers.idempotency.record([{ write: key, result }])
         return result
       }),
-    async sweep() {
-      await write(({ idempotency }) => idempotency.expire())
-      while ((await blobs.collect()) > 0);
+    sweep,
+    async sweepIfDue() {
+      const chore = await engine.read((db) =>
+        db.selectFrom('chores').select('done_at').where('name', '=', 'sweep').executeTakeFirst(),
+      )
+      if (!chore || chore.done_at < Date.now() - SWEEP_EVERY) await sweep()
     },
     close: () => engine.close(),
   }

@@ -104,11 +104,21 @@ export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
     .execute()
   await schema
     .createTable('blobs')
+    .addColumn('hash', text, (c) => c.primaryKey())
+    .addColumn('stored_at', int, (c) => c.notNull())
+    .execute()
+  await schema.createIndex('blobs_stored').on('blobs').column('stored_at').execute()
+  await schema
+    .createTable('blob_pieces')
     .addColumn('hash', text, (c) => c.notNull())
     .addColumn('piece', int, (c) => c.notNull())
     .addColumn('body', bytes, (c) => c.notNull())
-    .addColumn('stored_at', int, (c) => c.notNull())
-    .addPrimaryKeyConstraint('blobs_pk', ['hash', 'piece'])
+    .addPrimaryKeyConstraint('blob_pieces_pk', ['hash', 'piece'])
+    .execute()
+  await schema
+    .createTable('chores')
+    .addColumn('name', text, (c) => c.primaryKey())
+    .addColumn('done_at', int, (c) => c.notNull())
     .execute()
   await schema
     .createTable('idempotency')
