@@ -296,7 +296,7 @@ function behindTitle({ rows, width }: Candidate, first: number): number {
   let at = first
   while (at < rows.length && (empty(rows[at]) || title(rows[at]))) at++
   if (at > first && at + 1 < rows.length && full(rows[at]) && countHeaderRows(rows.slice(at)) > 0) return at
-  const blank = rows.findIndex((row, k) => k > first && k <= first + 3 && empty(row))
+  const blank = rows.findIndex((row, k) => k > first && k <= first + 3 && row.length === 1 && empty(row))
   const below = rows.slice(blank + 1)
   if (blank < 0 || below.length < 2 || !full(below[0]) || countHeaderRows(below) === 0) return first
   const overNumbers = below[0].some((_, k) => below.slice(1).every((row) => /^-?[\d.]+$/.test(row[k] ?? '')))

@@ -75,6 +75,14 @@ describe('the first five things', () => {
     )
   })
 
+  it('options that every command takes may come first', async () => {
+    expect((await run(['-q', 'lookup', 'sales'])).stdout).toMatch(/^\S+:0\n$/)
+    expect(JSON.parse((await run(['--json', 'fid,filename', 'lookup', 'sales'])).stdout).filename).toBe(
+      'sales',
+    )
+    expect(JSON.parse((await run(['--json', 'ls'])).stdout)).toHaveLength(1)
+  })
+
   it('--json before an argument that is no field', async () => {
     expect(JSON.parse((await run(['show', '--json', 'sales'])).stdout).filename).toBe('sales')
     expect(JSON.parse((await run(['lookup', '--json', 'sales'])).stdout).filename).toBe('sales')

@@ -138,6 +138,26 @@ describe('a server', () => {
     silent.close()
   })
 
+  it('bad data in the middle of a long upload is said, also from a pipe', async () => {
+    const bad = `${rows(20_000)}1,2,3\n${rows(900_000).slice(7)}`
+    const piped = await gridline(['upload', '-', '--name', 'piped'], {
+      home: home('b'),
+      env: as('alice'),
+      stdin: bad,
+    })
+    expect([piped.code, piped.stderr]).toEqual([
+      7,
+      expect.stringMatching(/^error: piped, line 20002: 3 cells where there are 2 columns: 1,2,3/),
+    ])
+  })
+
+  it('HEAD says what GET would, without a body', async () => {
+    const answer = await fetch(`${server.url}/v2/users/alice`, { method: 'HEAD' })
+    expect(answer.status).toBe(404)
+    const index = await fetch(`${server.url}/v2`, { method: 'HEAD' })
+    expect([index.status, await index.text()]).toEqual([200, ''])
+  })
+
   it('a port in use is said so', async () => {
     const again = await gridline(['serve', '--port', new URL(server.url).port], { home: serverHome })
     expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/the port is in use/)])
@@ -164,6 +184,17 @@ describe('interruption', () => {
     child.kill('SIGINT')
     expect([await closed, stderr]).toEqual([130, 'interrupted\n'])
     expect((await gridline(['ls', '--all'], { home: place })).stdout).toBe('')
+  })
+
+  it('Ctrl-C while rows are printed', async () => {
+    const place = home('printing')
+    await gridline(['upload', file('printed.csv', rows(300_000)), '-q'], { home: place })
+    const child = start(['cat', 'printed'], { home: place })
+    child.stdout!.once('data', () => {
+      child.stdout!.pause()
+      child.kill('SIGINT')
+    })
+    expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(130)
   })
 
   it('a reader that leaves is no error', async () => {

@@ -379,6 +379,37 @@ describe('dirty input loads right with a warning, or is refused with line and te
       undefined,
     ],
     [
+      'CR rows with LF inside quotes',
+      '"id","note"\r"1","x\ny"\r"2","z"\r',
+      ['id', 'note'],
+      [
+        [1, 'x\ny'],
+        [2, 'z'],
+      ],
+      undefined,
+    ],
+    [
+      'lone CRs among LFs',
+      'a,b\r1,x\r2,y\n3,z\n',
+      ['a', 'b'],
+      [
+        [1, 'x'],
+        [2, 'y'],
+        [3, 'z'],
+      ],
+      /lone CRs were taken as line ends/,
+    ],
+    [
+      'decimal commas in every cell',
+      't;v\n1,5;2,25\n3,5;4,75\n',
+      ['t', 'v'],
+      [
+        ['1,5', '2,25'],
+        ['3,5', '4,75'],
+      ],
+      /decimal comma/,
+    ],
+    [
       'a CR inside a cell',
       'a,b\n1,x\ry\n2,z\n',
       ['a', 'b'],
@@ -426,6 +457,16 @@ describe('dirty input loads right with a warning, or is refused with line and te
     ['a row too long', 'a,b\n1,2\n3,4,5\n', /line 3: 3 cells where there are 2 columns: 3,4,5/],
     ['a quote never closed', 'a,b\n1,"x\n2,y\n', /line 2: a quote is opened and never closed: "x/],
     [
+      'a quoted cell that swallows a delimiter',
+      'a,b,c\n"Smith" John,"x",1\n',
+      /line 2: a quoted cell goes on behind its closing quote/,
+    ],
+    [
+      'bytes that are not of the given encoding',
+      Buffer.from([0xff, 0xfe, 0x61, 0x00, 0x2c, 0x00, 0x62, 0x00, 0x0a, 0x00, 0x00, 0xd8, 0x0a, 0x00]),
+      /bytes that are not utf-16le/,
+    ],
+    [
       'a quoted cell that goes on',
       'a,b\n1,"x"y\n2,"z\nq" w\n',
       /line 2: a quoted cell goes on behind its closing quote: "x"y/,
@@ -470,6 +511,13 @@ describe('dirty input loads right with a warning, or is refused with line and te
       /long.csv, line 2: the line is longer than 16 MiB/,
     )
     expect(pulled).toBeLessThan(70)
+  })
+
+  it('takes its guess in linear time', async () => {
+    const started = performance.now()
+    await read(`a b\n${' '.repeat(200_000)}x 1\n`)
+    await refusal(`${'a,'.repeat(9_999)}a\n${'1,'.repeat(9_999)}1\n`)
+    expect(performance.now() - started).toBeLessThan(3000)
   })
 
   it('undoes any given encoding', async () => {

@@ -473,6 +473,125 @@ onBothStores('grids', (test) => {
     })
   })
 
+  describe('keys and retries', () => {
+    it('different requests with one key at once: one is made, the others are 422', async () => {
+      const { fid } = await test().grid('alice', 'one key', { a: [] })
+      const answers = await Promise.all(
+        [1, 2, 3].map((n) =>
+          test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+            json: { rows: [[n]] },
+            headers: { 'idempotency-key': 'same' },
+          }),
+        ),
+      )
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422])
+      expect((await content(fid)).a.data).toHaveLength(1)
+    })
+
+    it('another file with the same key is 422', async () => {
+      const send = (name: string) =>
+        test().ask('alice', 'POST', '/v2/grids/upload', {
+          body: 'a,b\n1,2\n',
+          headers: { 'x-file-name': name, 'idempotency-key': 'build-7' },
+        })
+      expect([
+        (await send('key one.csv')).status,
+        (await send('key two.csv')).status,
+        (await send('key one.csv')).status,
+      ]).toEqual([201, 422, 201])
+    })
+
+    it('a retry with the If-Match it was first sent with is answered as before', async () => {
+      const { fid, cols } = await test().grid('alice', 'retried', { a: [1] })
+      const { headers } = await test().ask('alice', 'GET', `/v2/grids/${fid}`)
+      const put = () =>
+        test().ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[0].uid}`, {
+          json: { cols: '[{"data":[2]}]' },
+          headers: { 'if-match': headers.get('etag')!, 'idempotency-key': 'put' },
+        })
+      expect([(await put()).status, (await put()).status]).toEqual([200, 200])
+      const csv = () =>
+        test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          body: 'a\n3\n',
+          headers: { 'content-type': 'text/csv', 'idempotency-key': 'csv' },
+        })
+      expect([(await csv()).json.row_count, (await csv()).json.row_count]).toEqual([2, 2])
+    })
+
+    it('NDJSON whose columns move while it is read is refused', async () => {
+      const { fid, cols } = await test().grid('alice', 'moving', { a: [1], b: ['x'] })
+      const body = new ReadableStream({
+        async start(controller) {
+          controller.enqueue(Buffer.from('{"a":2,"b":"y"}\n'))
+          await new Promise(setImmediate)
+          const moved = await test().ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[1].uid}`, {
+            json: { cols: '[{"order":0}]' },
+          })
+          expect(moved.status).toBe(200)
+          controller.enqueue(Buffer.from('{"a":3,"b":"z"}\n'))
+          controller.close()
+        },
+      })
+      const { status } = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+        body,
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+      const after = await content(fid)
+      expect([201, 409]).toContain(status)
+      expect(after.a.data).toEqual(status === 201 ? [1, 2, 3] : [1])
+      expect(after.b.data).toEqual(status === 201 ? ['x', 'y', 'z'] : ['x'])
+    })
+
+    it('a read goes on though its grid is replaced and swept', async () => {
+      const values = Array.from({ length: 300_000 }, (_, k) => `value ${k}`)
+      const { fid } = await test().grid('alice', 'read on', { a: values })
+      const { store } = test().service
+      await store.engine.write((db) =>
+        db
+          .updateTable('blobs')
+          .set({ stored_at: Date.now() - 25 * 3600 * 1000 })
+          .execute(),
+      )
+      const reply = await test().service.handle({
+        method: 'GET',
+        url: `http://x/v2/grids/${fid}/content`,
+        headers: {
+          get: (name) =>
+            name.toLowerCase() === 'authorization' ? `Bearer ${test().keys.get('alice')}` : null,
+        },
+        body: null,
+      })
+      const parts: Uint8Array[] = []
+      for await (const part of reply.body as AsyncIterable<Uint8Array>) {
+        if (parts.length === 0) {
+          await test().ask('alice', 'POST', '/v2/grids/upload', {
+            body: 'a,b\n1,2\n',
+            headers: { 'x-file-name': 'read on.csv', 'gridline-on-conflict': 'replace' },
+          })
+          await store.sweep()
+        }
+        parts.push(part)
+      }
+      expect(JSON.parse(Buffer.concat(parts).toString()).cols.a.data).toEqual(values)
+      expect((await content(fid)).a.data).toEqual([1])
+    })
+  })
+
+  it('multipart that is cut, refused early or damaged harms nobody', async () => {
+    await test().grid('alice', 'formed twice', { a: [1] })
+    const part =
+      '--B\r\nContent-Disposition: form-data; name="f"; filename="formed twice.csv"\r\n\r\na,b\n1,2\n'
+    const send = (body: string, more: Record<string, string> = {}) =>
+      test().ask('alice', 'POST', '/v2/grids/upload', {
+        body,
+        headers: { 'content-type': 'multipart/form-data; boundary=B', ...more },
+      })
+    expect((await send(part, { 'gridline-on-conflict': 'fail' })).status).toBe(409)
+    expect((await send(part)).status).toBe(400)
+    expect((await send(part, { 'content-type': 'multipart/form-data' })).status).toBe(400)
+    expect((await send('--B--\r\n')).status).toBe(400)
+  })
+
   describe('versions (design 2 and 4)', () => {
     it('ETag, If-None-Match and If-Match', async () => {
       const { fid } = await test().grid('alice', 'versions', { a: [1] })
