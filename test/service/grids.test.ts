@@ -48,6 +48,18 @@ onBothStores('grids', (test) => {
       expect((await content(json.file.fid)).a.data).toEqual([1])
     })
 
+    it('forty at once by one owner are all made', async () => {
+      const made = await Promise.all(
+        Array.from({ length: 40 }, (_, k) =>
+          test().ask('bob', 'POST', '/v2/grids', {
+            json: { data: { cols: { a: { data: [k] } } }, filename: `at once ${k}` },
+          }),
+        ),
+      )
+      expect(made.map(({ status }) => status)).toEqual(Array(40).fill(201))
+      expect(new Set(made.map(({ json }) => json.file.fid)).size).toBe(40)
+    })
+
     it('numbers files of a user from 0 in one sequence', async () => {
       await test().user('carol')
       const first = await test().grid('carol', 'one', { a: [1] })
