@@ -47,10 +47,10 @@ export function sqliteEngine(file: string, options: { maxPages?: number } = {}):
     return new Connection(database)
   }
   const writer = open()
-  writer.database.exec('PRAGMA page_size = 8192')
+  writer.database.exec('PRAGMA page_size = 4096')
   writer.database.exec('PRAGMA journal_mode = WAL')
   writer.database.exec('PRAGMA synchronous = FULL')
-  writer.database.exec('PRAGMA wal_autocheckpoint = 8000')
+  writer.database.exec('PRAGMA wal_autocheckpoint = 16000')
   if (options.maxPages) writer.database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
   const writes = new WriteQueue(writer)
   const readers = new ReaderPool(open)
