@@ -143,7 +143,8 @@ export class ColumnBuilder {
       if (flags < ESCAPED) {
         for (let i = start; i < end; i++) {
           const c = buf[i]
-          if (c > BACKSLASH || special[c] === 0) out[at++] = c
+          // Everything above the double quote but the backslash, and of the rest the space and `!`.
+          if (c > QUOTE ? c !== BACKSLASH : c === SPACE || c === 0x21) out[at++] = c
           else at = writeEscape(out, at, c)
         }
       } else at = this.unescaped(buf, start, end, out, at)
