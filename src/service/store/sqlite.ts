@@ -30,7 +30,15 @@ interface Database {
 /** node:sqlite where Node has it, else the package with the same interface and its binary inside. */
 function sqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
   const require = createRequire(import.meta.url)
-  return require(isBuiltin('node:sqlite') ? 'node:sqlite' : '@photostructure/sqlite')
+  if (!isBuiltin('node:sqlite')) return require('@photostructure/sqlite')
+  // Loading it, Node 22 and 24 warn of it on stderr, which belongs to the person. What is used of it has been stable.
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return require('node:sqlite')
+  } finally {
+    process.emitWarning = emitWarning
+  }
 }
 
 const READERS = 4
