@@ -15,9 +15,15 @@ export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
   }
   const proxied = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => process.env[name])
   const dispatcher = proxied ? new EnvHttpProxyAgent(options) : new Agent(options)
+  // A request that may have to be sent again (after a redirect, say) is cloned by fetch, and of a
+  // streamed body the clone keeps every byte. These two promise that it will not be.
+  const unrepeated = { redirect: 'error', window: null } as const
+  const send = (url: string, sent: Parameters<Fetch>[1]): Promise<unknown> => {
+    const streamed = sent.body !== undefined && typeof sent.body !== 'string'
+    return undiciFetch(url, { ...sent, ...(streamed ? unrepeated : {}), duplex: 'half', dispatcher })
+  }
   return {
-    fetch: (url, sent) =>
-      undiciFetch(url, { ...sent, duplex: 'half', dispatcher }) as unknown as ReturnType<Fetch>,
+    fetch: send as Fetch,
     close: () => dispatcher.destroy(),
   }
 }
