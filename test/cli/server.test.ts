@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -149,6 +150,34 @@ describe('a server', () => {
       7,
       expect.stringMatching(/^error: piped, line 20002: 3 cells where there are 2 columns: 1,2,3/),
     ])
+  })
+
+  it('an upload larger than memory allows for goes through in flat memory on both sides', async () => {
+    const place = home('flat')
+    const report = join(place, 'peak.txt')
+    const probe = file(
+      'probe.cjs',
+      `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)))`,
+    )
+    const child = start(['upload', '-', '--name', 'flat', '-q'], {
+      home: place,
+      env: as('alice'),
+      nodeArguments: ['--require', probe],
+    })
+    const closed = new Promise((resolve) => child.on('close', resolve))
+    child.stdin!.write('n,text\n')
+    const block = Buffer.from(rows(40_000).slice(7))
+    const megabytes = 300
+    for (let sent = 0; sent < megabytes << 20; sent += block.length) {
+      if (!child.stdin!.write(block)) await once(child.stdin!, 'drain')
+    }
+    child.stdin!.end()
+    expect(await closed).toBe(0)
+    expect(Number(readFileSync(report, 'utf8')) / 1024).toBeLessThan(220)
+    if (process.platform === 'linux') {
+      const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.child.pid}/status`, 'utf8'))
+      expect(Number(peak?.[1]) / 1024).toBeLessThan(250)
+    }
   })
 
   it('HEAD says what GET would, without a body', async () => {
