@@ -102,8 +102,8 @@ async function answer(handle: Handle, request: IncomingMessage, response: Server
 }
 
 function discard(request: IncomingMessage): void {
-  const timer = setTimeout(() => request.destroy(), DISCARD_MS)
-  request.once('close', () => clearTimeout(timer))
+  const timer = setTimeout(() => request.destroy(), DISCARD_MS).unref()
+  for (const end of ['end', 'close'] as const) request.once(end, () => clearTimeout(timer))
   request.on('error', () => {})
   request.resume()
 }
