@@ -9,15 +9,9 @@ export interface Fid {
 }
 
 const USERNAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_])?$/
-const UID = /^[0-9a-f]{6}$/
 
 export function isUsername(text: string): boolean {
   return USERNAME.test(text)
-}
-
-/** A column's id: 6 hex characters, unique in its grid. */
-export function isUid(text: string): boolean {
-  return UID.test(text)
 }
 
 export function formatFid({ owner, idlocal }: Fid): string {

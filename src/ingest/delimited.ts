@@ -129,7 +129,19 @@ export async function ingestDelimited(
       )
     }
   }
-  return { rows, columns, dialect, warnings: warnings.list() }
+  const mixed = columns.flatMap(({ name, text }) =>
+    text
+      ? [`column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${missing(text.text)}`]
+      : [],
+  )
+  return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed] }
+}
+
+/** What to do where a text among numbers looks like a missing value. */
+function missing(text: string): string {
+  return /^(n\/?a|nan|null|none|nil|-+|\?+|\.)$/i.test(text)
+    ? ` (if that is a missing value: --null ${text})`
+    : ''
 }
 
 /** The start of the text, long enough to tell how it is written. */

@@ -104,25 +104,13 @@ export async function storeTable(
   const columns = found.columns.map(
     ({ name, type }, k): NewColumn => ({ name, type, rows: found.rows, slices: writer.columns[k] }),
   )
-  const mixed = found.columns.flatMap(({ name, text }) =>
-    text
-      ? [`column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${missing(text.text)}`]
-      : [],
-  )
   return {
     rows: found.rows,
     columns,
-    warnings: [...found.warnings, ...mixed],
+    warnings: found.warnings,
     nameless: options.header === false,
     small,
   }
-}
-
-/** What to do where a text among numbers looks like a missing value. */
-function missing(text: string): string {
-  return /^(n\/?a|nan|null|none|nil|-+|\?+|\.)$/i.test(text)
-    ? ` (if that is a missing value: --null ${text})`
-    : ''
 }
 
 /** Where an upload goes and what is done if the name is taken. */
