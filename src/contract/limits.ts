@@ -16,6 +16,21 @@ export const limits = {
   metadata_bytes: { value: 256 * KiB, unit: 'bytes', what: 'metadata of one file' },
   json_depth: { value: 256, unit: 'levels', what: 'nesting of a JSON value' },
   path_depth: { value: 64, unit: 'levels', what: 'folders above a file' },
+  archive_bytes: { value: 4 * GiB, unit: 'bytes', what: 'one archive or workbook, as sent' },
+  unpacked_bytes: { value: 16 * GiB, unit: 'bytes', what: 'what is in an archive or workbook, unpacked' },
+  archive_entries: {
+    value: 1_000,
+    unit: 'files',
+    what: 'data files in one archive, or sheets in a workbook',
+  },
+  compression_ratio: { value: 200, unit: 'times', what: 'how much an archived file may grow when unpacked' },
+  collaborators: { value: 1_000, unit: 'collaborators', what: 'collaborators on one file' },
+  import_seconds: { value: 60, unit: 'seconds', what: 'fetching the file of a URL import' },
+  requests_per_minute: {
+    value: 0,
+    unit: 'requests',
+    what: 'requests of one user or address; 0 for any number',
+  },
   page_size: { value: 1_000, unit: 'items', what: 'one page of a list' },
   idempotency_key_length: { value: 255, unit: 'characters', what: 'an Idempotency-Key' },
 } as const satisfies Record<string, { value: number; unit: string; what: string }>

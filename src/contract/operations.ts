@@ -7,8 +7,24 @@ import type { LimitName } from './limits.ts'
 import * as r from './resources.ts'
 import * as s from './schema.ts'
 
-/** What a caller must be: nobody in particular, somebody, or somebody with that permission on the file. */
-export type Access = 'anyone' | 'caller' | 'read' | 'write' | 'admin'
+/**
+ * What a caller must be: nobody in particular, somebody, an operator of the service; or, for an
+ * operation on a file, what they must be allowed to do with it (`service/access/policy.ts`).
+ */
+export type Access = 'anyone' | 'caller' | 'operator' | FileAccess
+export type FileAccess = 'read' | 'collaborate' | 'write' | 'trash' | 'own'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** The first part of a path → the kind of file it is about; under `files` all kinds are found. */
+export const resources = {
+  files: undefined,
+  grids: 'grid',
+  plots: 'plot',
+  folders: 'fold',
+  extras: 'extra',
+} as const
+export type Resource = keyof typeof resources
 
 export type Body =
   | { kind: 'none' }
@@ -27,24 +43,32 @@ export interface Operation {
   summary: string
   /** Section of the reference. */
   section: string
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** `:fid` stands for a file id. */
+  method: Method
+  /** Another method with the same meaning. */
+  synonym?: Method
+  /** `:fid` stands for a file id; other names for what they say. The resource in it decides which kind of file is found. */
   path: string
+  /** The same under other resources: `/v2/grids/:fid/trash` beside `/v2/files/:fid/trash`. */
+  under?: readonly Resource[]
   access: Access
-  /** Only files of this kind are found under the path. */
-  filetype?: 'grid' | 'plot' | 'fold'
+  /** Needs an account also where reading does not. */
+  account?: true
   query?: s.ObjectSchema
   /** Headers of the service's own, without their prefix. */
   headers?: Record<string, s.Schema>
   body: Body
   status: 200 | 201 | 204
-  /** JSON Schema of the answer; `stream` for bytes of a type the handler names. */
+  /** JSON Schema of the answer; `stream` for bytes of one of the types in `produces`. */
   result: s.Schema | 'stream' | 'none'
+  /** Media types of a streamed answer; JSON if not given. */
+  produces?: readonly string[]
 }
 
 const none = { kind: 'none' } as const
 const json = (schema: s.ObjectSchema, more: { form?: boolean; raw?: readonly string[] } = {}) =>
   ({ kind: 'json', schema, ...more, limit: 'json_body_bytes' }) as const
+
+const everywhere = ['grids', 'plots', 'folders', 'extras'] as const
 
 const lookupQuery = s.object({
   path: s.string({ description: "Names parted by '/', relative to parent." }),
@@ -56,7 +80,7 @@ const lookupQuery = s.object({
 
 const listQuery = {
   user: s.optional(s.string()),
-  filetype: s.optional(s.array(s.oneOf(['plot', 'grid', 'fold']))),
+  filetype: s.optional(s.array(s.oneOf(['plot', 'grid', 'fold', 'extra']))),
   order_by: s.optional(s.oneOf(['filename', '-filename', 'date_modified', '-date_modified'])),
   page: s.optional(s.integer({ minimum: 1 })),
   page_size: s.optional(s.integer({ minimum: 1 })),
@@ -65,6 +89,24 @@ const listQuery = {
 
 const uids = s.string({ description: 'Column uids, parted by commas.' })
 
+const pageQuery = {
+  page: s.optional(s.integer({ minimum: 1 })),
+  page_size: s.optional(s.integer({ minimum: 1 })),
+  cursor: s.optional(s.string()),
+}
+
+/** Reference 4.2; an unknown name is 400. */
+export const imageNames = ['default', 'block-thumb', 'list-thumb'] as const
+
+const plotContentQuery = {
+  inline_data: s.optional(s.boolean({ description: 'true: the data of a plot beside its references.' })),
+  map_data: s.optional(
+    s.oneOf(['unreadable'], {
+      description: 'unreadable: the data of grids the caller may not read, by source.',
+    }),
+  ),
+}
+
 export const contentFormats = ['json', 'csv', 'tsv', 'ndjson'] as const
 
 export const dataTypes = {
@@ -72,6 +114,18 @@ export const dataTypes = {
   tsv: 'text/tab-separated-values',
   ndjson: 'application/x-ndjson',
 } as const
+
+/** Media types of files that become grids; what a file is, is seen by its bytes. */
+export const uploadTypes = [
+  dataTypes.csv,
+  dataTypes.tsv,
+  dataTypes.ndjson,
+  'application/json',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/zip',
+  'application/x-tar',
+  'application/gzip',
+] as const
 
 const readingHeaders = {
   Delimiter: uploadHeaders.Delimiter,
@@ -89,7 +143,7 @@ export const operations = {
     access: 'caller',
     body: json(r.GridCreate, { raw: ['data'] }),
     status: 201,
-    result: r.Created(r.GridMeta),
+    result: r.Created(s.either(r.GridMeta, r.FolderMeta)),
   },
   'grids.upload': {
     summary: 'Make a grid of a data file',
@@ -100,11 +154,11 @@ export const operations = {
     headers: uploadHeaders,
     body: {
       kind: 'bytes',
-      types: ['application/octet-stream', dataTypes.csv, dataTypes.tsv, 'multipart/form-data'],
+      types: ['application/octet-stream', ...uploadTypes, 'multipart/form-data'],
       limit: 'upload_bytes',
     },
     status: 201,
-    result: r.Created(r.GridMeta),
+    result: r.Created(s.either(r.GridMeta, r.FolderMeta)),
   },
   'grids.lookup': {
     summary: 'Find a grid by its path',
@@ -112,7 +166,6 @@ export const operations = {
     method: 'GET',
     path: '/v2/grids/lookup',
     access: 'anyone',
-    filetype: 'grid',
     query: lookupQuery,
     body: none,
     status: 200,
@@ -124,7 +177,6 @@ export const operations = {
     method: 'GET',
     path: '/v2/grids/:fid',
     access: 'read',
-    filetype: 'grid',
     body: none,
     status: 200,
     result: r.GridMeta,
@@ -135,7 +187,6 @@ export const operations = {
     method: 'GET',
     path: '/v2/grids/:fid/content',
     access: 'read',
-    filetype: 'grid',
     query: s.object({
       format: s.optional(
         s.oneOf([...contentFormats, 'api'], {
@@ -150,6 +201,7 @@ export const operations = {
     body: none,
     status: 200,
     result: 'stream',
+    produces: ['application/json', ...Object.values(dataTypes)],
   },
   'rows.append': {
     summary: 'Append rows',
@@ -157,7 +209,6 @@ export const operations = {
     method: 'POST',
     path: '/v2/grids/:fid/row',
     access: 'write',
-    filetype: 'grid',
     headers: readingHeaders,
     body: {
       kind: 'bytes',
@@ -175,7 +226,6 @@ export const operations = {
     method: 'GET',
     path: '/v2/grids/:fid/col',
     access: 'read',
-    filetype: 'grid',
     query: s.object({ uid: s.optional(uids) }),
     body: none,
     status: 200,
@@ -187,7 +237,6 @@ export const operations = {
     method: 'POST',
     path: '/v2/grids/:fid/col',
     access: 'write',
-    filetype: 'grid',
     body: json(r.ColumnsCreate),
     status: 201,
     result: r.ColumnsWritten,
@@ -198,7 +247,6 @@ export const operations = {
     method: 'PUT',
     path: '/v2/grids/:fid/col',
     access: 'write',
-    filetype: 'grid',
     query: s.object({ uid: uids }),
     body: json(r.ColumnsUpdate, { raw: ['cols'] }),
     status: 200,
@@ -210,7 +258,6 @@ export const operations = {
     method: 'DELETE',
     path: '/v2/grids/:fid/col',
     access: 'write',
-    filetype: 'grid',
     query: s.object({ uid: uids }),
     body: none,
     status: 204,
@@ -235,10 +282,311 @@ export const operations = {
     section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid',
+    under: ['extras'],
     access: 'read',
     body: none,
     status: 200,
     result: r.FileMeta,
+  },
+  'files.update': {
+    summary: 'Change name, place or access of a file',
+    section: '4.3',
+    method: 'PATCH',
+    synonym: 'PUT',
+    path: '/v2/files/:fid',
+    under: ['grids', 'folders', 'extras'],
+    access: 'write',
+    body: json(r.FileUpdate, { form: true }),
+    status: 200,
+    result: r.FileMeta,
+  },
+  'files.delete': {
+    summary: 'Move a file to the trash; its name is free at once',
+    section: '4.1',
+    method: 'DELETE',
+    path: '/v2/files/:fid',
+    under: everywhere,
+    access: 'trash',
+    body: none,
+    status: 204,
+    result: 'none',
+  },
+  'files.content': {
+    summary: 'What is in a file, as it is',
+    section: '4.3',
+    method: 'GET',
+    path: '/v2/files/:fid/content',
+    under: ['extras'],
+    access: 'read',
+    query: s.object(plotContentQuery),
+    body: none,
+    status: 200,
+    result: 'stream',
+    produces: ['application/json', 'text/plain'],
+  },
+  'files.copy': {
+    summary: 'Copy a file into your own files',
+    section: '4.3',
+    method: 'POST',
+    path: '/v2/files/:fid/copy',
+    under: everywhere,
+    access: 'read',
+    account: true,
+    body: json(r.FileCopy, { form: true }),
+    status: 200,
+    result: r.FileCopied,
+  },
+  'files.image': {
+    summary: 'A picture of a plot',
+    section: '4.3',
+    method: 'GET',
+    path: '/v2/files/:fid/image',
+    under: ['plots'],
+    access: 'read',
+    query: s.object({ image_name: s.optional(s.oneOf(imageNames)) }),
+    body: none,
+    status: 200,
+    result: 'stream',
+    produces: ['image/png'],
+  },
+  'files.path': {
+    summary: 'The full path of a file',
+    section: '4.3',
+    method: 'GET',
+    path: '/v2/files/:fid/path',
+    under: everywhere,
+    access: 'read',
+    body: none,
+    status: 200,
+    result: s.object({ path: s.string() }),
+  },
+  'files.sources': {
+    summary: 'What a plot or grid was made of, and what was made of it',
+    section: '4.3',
+    method: 'GET',
+    path: '/v2/files/:fid/sources',
+    under: ['grids', 'plots'],
+    access: 'read',
+    query: s.object({
+      relation: s.optional(
+        s.oneOf(r.relations, { description: 'Only this relation: a next or prev node has it.' }),
+      ),
+      cursor: s.optional(s.string()),
+    }),
+    body: none,
+    status: 200,
+    result: r.SourcesGraph,
+  },
+  'files.trash': {
+    summary: 'Move a file to the trash',
+    section: '3',
+    method: 'POST',
+    path: '/v2/files/:fid/trash',
+    under: everywhere,
+    access: 'trash',
+    body: none,
+    status: 200,
+    result: r.FileMeta,
+  },
+  'files.restore': {
+    summary: 'Take a file out of the trash',
+    section: '3',
+    method: 'POST',
+    path: '/v2/files/:fid/restore',
+    under: everywhere,
+    access: 'own',
+    body: none,
+    status: 200,
+    result: r.FileMeta,
+  },
+  'files.permanent_delete': {
+    summary: 'Remove a file in the trash for good',
+    section: '3',
+    method: 'DELETE',
+    path: '/v2/files/:fid/permanent_delete',
+    under: everywhere,
+    access: 'own',
+    body: none,
+    status: 204,
+    result: 'none',
+  },
+  'files.drop_reference': {
+    summary: 'Remove the reference to an extra; the extra stays',
+    section: '4.3',
+    method: 'POST',
+    path: '/v2/files/:fid/drop_reference',
+    under: ['grids', 'plots', 'folders'],
+    access: 'write',
+    body: json(r.DropReference, { form: true }),
+    status: 200,
+    result: r.FileMeta,
+  },
+  'collaborators.list': {
+    summary: 'Who else may read or change a file',
+    section: '4.3',
+    method: 'GET',
+    path: '/v2/files/:fid/collaborators',
+    under: everywhere,
+    access: 'collaborate',
+    body: none,
+    status: 200,
+    result: s.array(r.Collaborator),
+  },
+  'collaborators.add': {
+    summary: 'Let users, teams or addresses read or change a file',
+    section: '4.3',
+    method: 'POST',
+    path: '/v2/files/:fid/collaborators',
+    under: everywhere,
+    access: 'own',
+    body: json(r.CollaboratorsAdd),
+    status: 200,
+    result: r.CollaboratorsChanged,
+  },
+  'collaborators.remove': {
+    summary: 'Take that back',
+    section: '4.3',
+    method: 'DELETE',
+    path: '/v2/files/:fid/collaborators',
+    under: everywhere,
+    access: 'own',
+    body: json(r.CollaboratorsRemove),
+    status: 200,
+    result: r.CollaboratorsChanged,
+  },
+  'stars.add': {
+    summary: 'Star a file',
+    section: '4.3',
+    method: 'POST',
+    path: '/v2/files/:fid/star',
+    under: everywhere,
+    access: 'read',
+    account: true,
+    body: none,
+    status: 200,
+    result: r.FileMeta,
+  },
+  'stars.remove': {
+    summary: 'Take the star away',
+    section: '4.3',
+    method: 'DELETE',
+    path: '/v2/files/:fid/star',
+    under: everywhere,
+    access: 'read',
+    account: true,
+    body: none,
+    status: 204,
+    result: 'none',
+  },
+  'extras.create': {
+    summary: 'Make an extra: a file that other files reference',
+    section: '1',
+    method: 'POST',
+    path: '/v2/extras',
+    access: 'caller',
+    body: json(r.ExtraCreate),
+    status: 201,
+    result: r.Created(r.FileMeta),
+  },
+  'plots.list': {
+    summary: 'Public plots, the newest first',
+    section: '4.2',
+    method: 'GET',
+    path: '/v2/plots',
+    access: 'anyone',
+    query: s.object({
+      order_by: s.optional(s.oneOf(['views', '-views'])),
+      min_quality: s.optional(s.integer()),
+      max_quality: s.optional(s.integer()),
+      page_size: s.optional(s.integer({ minimum: 1 })),
+      cursor: s.optional(s.string({ description: 'From next or previous.' })),
+    }),
+    body: none,
+    status: 200,
+    result: r.PlotPage,
+  },
+  'plots.feed': {
+    summary: 'Handpicked plots in random order',
+    section: '4.2',
+    method: 'GET',
+    path: '/v2/plots/feed',
+    access: 'anyone',
+    body: none,
+    status: 200,
+    result: r.PlotPage,
+  },
+  'plots.lookup': {
+    summary: 'Find a plot by its path',
+    section: '4.2',
+    method: 'GET',
+    path: '/v2/plots/lookup',
+    access: 'anyone',
+    query: lookupQuery,
+    body: none,
+    status: 200,
+    result: r.PlotMeta,
+  },
+  'plots.create': {
+    summary: 'Make a plot of a figure',
+    section: '4.2',
+    method: 'POST',
+    path: '/v2/plots',
+    access: 'caller',
+    body: json(r.PlotCreate, { raw: ['figure'] }),
+    status: 200,
+    result: r.PlotCreated,
+  },
+  'plots.get': {
+    summary: 'Meta information of a plot',
+    section: '4.2',
+    method: 'GET',
+    path: '/v2/plots/:fid',
+    access: 'read',
+    body: none,
+    status: 200,
+    result: r.PlotMeta,
+  },
+  'plots.update': {
+    summary: 'Replace the figure of a plot, or change its name, place or access',
+    section: '4.2',
+    method: 'PATCH',
+    synonym: 'PUT',
+    path: '/v2/plots/:fid',
+    access: 'write',
+    body: json(r.PlotUpdate, { form: true, raw: ['figure'] }),
+    status: 200,
+    result: r.PlotMeta,
+  },
+  'plots.content': {
+    summary: 'The figure of a plot',
+    section: '4.2',
+    method: 'GET',
+    path: '/v2/plots/:fid/content',
+    access: 'read',
+    query: s.object(plotContentQuery),
+    body: none,
+    status: 200,
+    result: 'stream',
+  },
+  'feed.add': {
+    summary: 'Pick a public plot for the feed',
+    section: '4.2',
+    method: 'POST',
+    path: '/v2/plots/:fid/feed',
+    access: 'operator',
+    body: none,
+    status: 200,
+    result: r.PlotMeta,
+  },
+  'feed.remove': {
+    summary: 'Take a plot out of the feed',
+    section: '4.2',
+    method: 'DELETE',
+    path: '/v2/plots/:fid/feed',
+    access: 'operator',
+    body: none,
+    status: 204,
+    result: 'none',
   },
   'folders.create': {
     summary: 'Make a folder',
@@ -272,13 +620,45 @@ export const operations = {
     status: 200,
     result: s.object({ children: r.Page }),
   },
+  'folders.shared': {
+    summary: 'Files others share with you',
+    section: '5',
+    method: 'GET',
+    path: '/v2/folders/shared',
+    access: 'caller',
+    query: s.object(pageQuery),
+    body: none,
+    status: 200,
+    result: s.object({ children: r.Page }),
+  },
+  'folders.starred': {
+    summary: 'Files you have starred',
+    section: '4.3',
+    method: 'GET',
+    path: '/v2/folders/starred',
+    access: 'caller',
+    query: s.object(pageQuery),
+    body: none,
+    status: 200,
+    result: s.object({ children: r.Page }),
+  },
+  'folders.trashed': {
+    summary: 'Your files in the trash',
+    section: '3',
+    method: 'GET',
+    path: '/v2/folders/trashed',
+    access: 'caller',
+    query: s.object(pageQuery),
+    body: none,
+    status: 200,
+    result: s.object({ children: r.Page }),
+  },
   'folders.lookup': {
     summary: 'Find a folder by its path',
     section: '4.3',
     method: 'GET',
     path: '/v2/folders/lookup',
     access: 'anyone',
-    filetype: 'fold',
     query: lookupQuery,
     body: none,
     status: 200,
@@ -290,7 +670,6 @@ export const operations = {
     method: 'GET',
     path: '/v2/folders/:fid',
     access: 'read',
-    filetype: 'fold',
     query: s.object(listQuery),
     body: none,
     status: 200,
@@ -305,6 +684,106 @@ export const operations = {
     body: none,
     status: 200,
     result: r.UserMeta,
+  },
+  'users.get': {
+    summary: 'A user',
+    section: '2.5',
+    method: 'GET',
+    path: '/v2/users/:username',
+    access: 'anyone',
+    body: none,
+    status: 200,
+    result: r.UserSummary,
+  },
+  'keys.list': {
+    summary: 'Your API keys',
+    section: '5',
+    method: 'GET',
+    path: '/v2/keys',
+    access: 'caller',
+    body: none,
+    status: 200,
+    result: s.object({ keys: s.array(r.ApiKey) }),
+  },
+  'keys.create': {
+    summary: 'Make an API key; it is shown this once',
+    section: '5',
+    method: 'POST',
+    path: '/v2/keys',
+    access: 'caller',
+    body: json(r.KeyCreate),
+    status: 201,
+    result: r.NewApiKey,
+  },
+  'keys.revoke': {
+    summary: 'End an API key',
+    section: '5',
+    method: 'DELETE',
+    path: '/v2/keys/:id',
+    access: 'caller',
+    body: none,
+    status: 204,
+    result: 'none',
+  },
+  'teams.list': {
+    summary: 'Teams you own or are a member of',
+    section: '2.7',
+    method: 'GET',
+    path: '/v2/teams',
+    access: 'caller',
+    body: none,
+    status: 200,
+    result: s.object({ teams: s.array(r.Team) }),
+  },
+  'teams.create': {
+    summary: 'Make a team',
+    section: '2.7',
+    method: 'POST',
+    path: '/v2/teams',
+    access: 'caller',
+    body: json(r.TeamCreate),
+    status: 201,
+    result: r.Team,
+  },
+  'teams.get': {
+    summary: 'A team and its members',
+    section: '2.7',
+    method: 'GET',
+    path: '/v2/teams/:team',
+    access: 'caller',
+    body: none,
+    status: 200,
+    result: r.Team,
+  },
+  'teams.delete': {
+    summary: 'Dissolve a team',
+    section: '2.7',
+    method: 'DELETE',
+    path: '/v2/teams/:team',
+    access: 'caller',
+    body: none,
+    status: 204,
+    result: 'none',
+  },
+  'members.add': {
+    summary: 'Add users to a team',
+    section: '2.7',
+    method: 'POST',
+    path: '/v2/teams/:team/members',
+    access: 'caller',
+    body: json(r.MembersChange),
+    status: 200,
+    result: r.Team,
+  },
+  'members.remove': {
+    summary: 'Take users out of a team',
+    section: '2.7',
+    method: 'DELETE',
+    path: '/v2/teams/:team/members',
+    access: 'caller',
+    body: json(r.MembersChange),
+    status: 200,
+    result: r.Team,
   },
   'service.index': {
     summary: 'Addresses of the resources',
@@ -325,6 +804,28 @@ export const operations = {
     body: none,
     status: 200,
     result: s.anything(),
+  },
+  'service.docs': {
+    summary: 'This API as a page to read',
+    section: '9',
+    method: 'GET',
+    path: '/v2/docs',
+    access: 'anyone',
+    body: none,
+    status: 200,
+    result: 'stream',
+    produces: ['text/html'],
+  },
+  'service.metrics': {
+    summary: 'Counters for Prometheus',
+    section: '-',
+    method: 'GET',
+    path: '/metrics',
+    access: 'anyone',
+    body: none,
+    status: 200,
+    result: 'stream',
+    produces: ['text/plain'],
   },
   'service.health': {
     summary: 'The process answers',
@@ -362,7 +863,27 @@ export type QueryOf<N extends OperationName> = Operations[N] extends { query: in
   : Record<string, never>
 
 /** The path of an operation: `pathOf('grids.get', 'alice:1')` is `/v2/grids/alice:1`. */
-export function pathOf(name: OperationName, fid?: string): string {
+export function pathOf(name: OperationName, what?: string): string {
   const { path } = operations[name]
-  return fid === undefined ? path : path.replace(':fid', fid)
+  // A fid stands in a path as it is: clients look for the colon.
+  return what === undefined ? path : path.replace(/:\w+/, encodeURIComponent(what).replace('%3A', ':'))
+}
+
+/** Every path of an operation with the kind of file found there. */
+export function routesOf({
+  path,
+  under = [],
+}: Operation): { path: string; filetype: FileKind | undefined }[] {
+  const [, version, resource, ...rest] = path.split('/')
+  return [resource, ...under].map((one) => ({
+    path: one === undefined ? path : ['', version, one, ...rest].join('/'),
+    filetype: resources[one as Resource],
+  }))
+}
+
+export type FileKind = Exclude<(typeof resources)[Resource], undefined>
+
+/** The methods an operation answers to. */
+export function methodsOf({ method, synonym }: Operation): Method[] {
+  return synonym ? [method, synonym] : [method]
 }

@@ -36,7 +36,24 @@ const meta = {
   deleted: s.optional(s.boolean()),
   share_key: s.optional(s.nullable(s.string())),
   share_key_enabled: s.optional(s.boolean()),
+  /** What was ignored of a change. */
+  warnings: s.optional(s.array(s.string())),
 }
+
+/** Names of fields a client may send back although they cannot be written. */
+export const readOnlyFields: ReadonlySet<string> = new Set([
+  ...Object.keys(meta),
+  'cols',
+  'children',
+  'row_count',
+  'refresh_interval',
+  'organize_view_url',
+  'autosize',
+  'caption',
+  'height',
+  'width',
+  'user',
+])
 
 export const FileMeta = s.object(meta)
 export type FileMeta = s.Static<typeof FileMeta>
@@ -89,21 +106,226 @@ export const Parent = {
   parent_path: s.optional(s.string()),
 }
 
+const Metadata = s.either(s.record(s.anything()), s.string())
+
+/** Without `data`, `source_url` names what to import. Reference 2.2. */
 export const GridCreate = s.object({
-  data: s.either(GridData, s.string()),
+  data: s.optional(s.either(GridData, s.string())),
   filename: s.optional(s.string()),
   ...Parent,
   world_readable: s.optional(s.boolean()),
   share_key_enabled: s.optional(s.boolean()),
-  metadata: s.optional(s.either(s.record(s.anything()), s.string())),
-  source_fid: s.optional(s.string()),
-  source_url: s.optional(s.string()),
-  source_referer: s.optional(s.string()),
+  metadata: s.optional(Metadata),
+  source_fid: s.optional(s.nullable(s.string())),
+  source_url: s.optional(s.nullable(s.string())),
+  source_referer: s.optional(s.nullable(s.string())),
 })
+
+/** Writable meta information; what is not given stays. Reference 2.1, 4.3. */
+const writable = {
+  filename: s.optional(s.string()),
+  ...Parent,
+  world_readable: s.optional(s.boolean()),
+  share_key_enabled: s.optional(s.boolean()),
+  metadata: s.optional(Metadata),
+  is_theme: s.optional(s.nullable(s.boolean())),
+  is_template: s.optional(s.nullable(s.boolean())),
+}
+
+export const FileUpdate = s.object(writable)
+export type FileUpdate = s.Static<typeof FileUpdate>
+
+/** Reference 2.4: `data`, `layout` and optionally `frames`. */
+export const Figure = s.object({
+  data: s.optional(s.array(s.record(s.anything()))),
+  layout: s.optional(s.record(s.anything())),
+  frames: s.optional(s.array(s.anything())),
+})
+
+/** Reference 2.5; what is nobody else's business is null for them. */
+export const UserSummary = s.object({
+  username: s.string(),
+  profile_url: s.string(),
+  avatar_url: s.nullable(s.string()),
+  background_url: s.nullable(s.string()),
+  bio: s.nullable(s.string()),
+  nickname: s.nullable(s.string()),
+  website: s.nullable(s.string()),
+  stream_tokens: s.nullable(s.array(s.string())),
+  feature_set_id: s.nullable(s.string()),
+  csrf_token: s.nullable(s.string()),
+  date_joined: s.string({ description: 'YYYY-MM-DD HH:MM:SS' }),
+  map_access_tokens: s.nullable(s.anything()),
+  has_password: s.nullable(s.boolean()),
+  email: s.nullable(s.string()),
+  is_active: s.nullable(s.boolean()),
+  readonly: s.nullable(s.boolean()),
+  is_dash_creator: s.nullable(s.boolean()),
+  dash_created_count: s.nullable(s.integer()),
+  is_chart_creator: s.nullable(s.boolean()),
+  charts_created_count: s.nullable(s.integer()),
+})
+export type UserSummary = s.Static<typeof UserSummary>
+
+export const PlotMeta = s.object({
+  ...meta,
+  figure: s.optional(s.nullable(Figure)),
+  quality: s.integer({
+    description:
+      '0 to 5: a point each for a title, a title of an axis, names of traces, shown data, and a legend or annotation.',
+  }),
+  refresh_interval: s.nullable(s.integer()),
+  organize_view_url: s.string(),
+  autosize: s.boolean(),
+  caption: s.string(),
+  height: s.nullable(s.anything()),
+  width: s.nullable(s.anything()),
+  user: s.optional(UserSummary),
+  source_fid: s.optional(s.nullable(s.string())),
+})
+export type PlotMeta = s.Static<typeof PlotMeta>
+
+/** Reference 2.6. */
+export const PlotPage = s.object({
+  results: s.array(PlotMeta),
+  next: s.nullable(s.string()),
+  previous: s.nullable(s.string()),
+})
+export type PlotPage = s.Static<typeof PlotPage>
+
+export const PlotCreate = s.object({
+  figure: Figure,
+  raw_data: s.optional(
+    s.oneOf(['refuse', 'grid'], {
+      description: 'grid: data arrays of the figure are moved into a grid; refuse (400) if not given.',
+    }),
+  ),
+  filename: s.optional(s.string()),
+  ...Parent,
+  world_readable: s.optional(s.boolean()),
+  share_key_enabled: s.optional(s.boolean()),
+  metadata: s.optional(Metadata),
+  source_fid: s.optional(s.nullable(s.string())),
+})
+
+export const PlotCreated = s.object({
+  file: PlotMeta,
+  warnings: s.array(s.string()),
+  grid_fid: s.optional(s.nullable(s.string({ description: 'The grid data arrays were moved into.' }))),
+})
+export type PlotCreated = s.Static<typeof PlotCreated>
+
+export const PlotUpdate = s.object({
+  ...writable,
+  figure: s.optional(Figure),
+  raw_data: PlotCreate.properties.raw_data,
+})
+
+export const FileCopy = s.object({
+  deep_copy: s.optional(s.boolean({ description: 'Of a plot: copy its data too.' })),
+  make_public: s.optional(s.boolean({ description: 'Whether anyone may read the copy.' })),
+})
+
+export const FileCopied = s.object({
+  files: s.array(s.either(GridMeta, PlotMeta, FileMeta)),
+  new_fid: s.string(),
+  warnings: s.array(s.string()),
+})
+export type FileCopied = s.Static<typeof FileCopied>
+
+/** Reference 4.3, Sources rules 1 to 5. */
+export const relations = ['parent', 'child', 'created plots', 'source grids', 'source URL'] as const
+export type Relation = (typeof relations)[number]
+
+/** JSON Graph Format 2. */
+export const SourcesGraph = s.object({
+  graph: s.object({
+    id: s.string(),
+    type: s.string(),
+    label: s.string(),
+    directed: s.boolean(),
+    nodes: s.record(s.object({ label: s.string(), metadata: s.optional(s.record(s.anything())) })),
+    edges: s.array(
+      s.object({ source: s.string(), target: s.string(), relation: s.string(), directed: s.boolean() }),
+    ),
+  }),
+})
+export type SourcesGraph = s.Static<typeof SourcesGraph>
+
+export const DropReference = s.object({ fid: s.string({ description: 'Of the extra.' }) })
+
+export const ExtraCreate = s.object({
+  filename: s.string(),
+  content: s.anything(),
+  referencers: s.array(s.string(), { description: 'Fids of the files that reference it.' }),
+  world_readable: s.optional(s.boolean()),
+})
+
+/** Reference 2.7: a user, an invited address, or a team. */
+export const Collaborator = s.object({
+  type: s.optional(s.oneOf(['email', 'team'])),
+  username: s.optional(s.string()),
+  name: s.optional(s.string()),
+  email: s.optional(s.nullable(s.string())),
+  readonly: s.boolean(),
+})
+export type Collaborator = s.Static<typeof Collaborator>
+
+export const CollaboratorsAdd = s.object({
+  users: s.optional(
+    s.array(s.string(), { description: 'Usernames, or addresses of people without an account.' }),
+  ),
+  teams: s.optional(s.array(s.string())),
+  readonly: s.optional(s.boolean({ description: 'false if not given: they may change the file.' })),
+  send_email: s.optional(s.boolean({ description: 'Tell them by e-mail; false if not given.' })),
+  email_text: s.optional(s.string()),
+  add_to_grids: s.optional(s.boolean({ description: 'Of a plot: also for its grids that are yours.' })),
+})
+
+export const CollaboratorsRemove = s.object({
+  users: s.optional(s.array(s.string())),
+  teams: s.optional(s.array(s.string())),
+})
+
+export const CollaboratorsChanged = s.object({
+  collaborators: s.array(Collaborator),
+  emails_sent: s.integer(),
+  warnings: s.array(s.string()),
+})
+export type CollaboratorsChanged = s.Static<typeof CollaboratorsChanged>
+
+export const Team = s.object({
+  name: s.string(),
+  owner: s.string(),
+  members: s.array(s.string()),
+})
+export type Team = s.Static<typeof Team>
+
+export const TeamCreate = s.object({ name: s.string(), members: s.optional(s.array(s.string())) })
+export const MembersChange = s.object({ users: s.array(s.string()) })
+
+export const ApiKey = s.object({
+  id: s.string(),
+  name: s.string(),
+  scopes: s.array(s.string()),
+  created_at: Timestamp,
+  expires_at: s.nullable(Timestamp),
+})
+export type ApiKey = s.Static<typeof ApiKey>
+
+export const KeyCreate = s.object({
+  name: s.optional(s.string()),
+  scopes: s.optional(s.array(s.oneOf(['read', 'write', 'admin']))),
+  expires: s.optional(s.string({ description: '30d, 12h, 90m; never if not given.' })),
+})
+
+export const NewApiKey = s.object({ ...ApiKey.properties, username: s.string(), api_key: s.string() })
+export type NewApiKey = s.Static<typeof NewApiKey>
 
 export const FolderCreate = s.object({
   path: s.string({ description: 'Folders by name, parted by /; missing ones are made.' }),
   ...Parent,
+  world_readable: s.optional(s.boolean()),
 })
 
 export const RowsAppend = s.object({

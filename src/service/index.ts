@@ -1,9 +1,10 @@
 import { Problem } from '../contract/errors.ts'
 import { limitsFrom } from '../contract/limits.ts'
-import type { Caller } from './access.ts'
+import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
 import { accountHandlers } from './accounts/handlers.ts'
 import type { Handlers, Service } from './context.ts'
+import { extraHandlers } from './extras/handlers.ts'
 import { fileHandlers } from './files/handlers.ts'
 import { folderHandlers } from './folders/handlers.ts'
 import { AppendQueue } from './grids/append.ts'
@@ -14,7 +15,15 @@ import { Authenticator } from './http/auth.ts'
 import { systemHandlers } from './http/handlers.ts'
 import type { Listening } from './http/listen.ts'
 import { type Incoming, type Reply, toResponse } from './http/message.ts'
+import { UrlImport } from './imports/fetch.ts'
+import { Mail } from './mail.ts'
+import { Metrics } from './metrics.ts'
+import { plotHandlers } from './plots/handlers.ts'
+import { Seal } from './seal.ts'
+import { sharingHandlers } from './sharing/handlers.ts'
+import { teamHandlers } from './sharing/teams.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
+import { Views } from './views.ts'
 
 export { createKey, createUser, ensureUser } from './accounts/accounts.ts'
 export type { LogLine } from './http/app.ts'
@@ -28,6 +37,12 @@ export interface ServiceOptions extends StoreOptions {
   /** Whom requests without credentials speak for; made a user if there is none of the name. */
   actingAs?: string
   log?: (line: LogLine) => void
+  /** Where e-mail is sent through: `smtp://…`; none is sent if not given. */
+  smtp?: string
+  /** The sender of e-mail. */
+  mailFrom?: string
+  /** Whether grids may be made of what is at an address. */
+  allowUrlImport?: boolean
   /** Where limits are overridden: `GRIDLINE_LIMIT_…`. */
   environment?: Record<string, string | undefined>
 }
@@ -88,6 +103,12 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     limits: limitsFrom(options.environment ?? process.env),
     appends: new AppendQueue(store, fold, background),
     background,
+    views: new Views(store, background),
+    mail: options.smtp ? new Mail(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,
+    metrics: new Metrics(),
+    seal: new Seal(store),
+    urlImport: options.allowUrlImport ? new UrlImport() : undefined,
+    forgetCredentials: () => authenticator.forget(),
   }
   let actingAs: Caller | undefined
   if (options.actingAs) {
@@ -98,10 +119,15 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     ...gridHandlers,
     ...fileHandlers,
     ...folderHandlers,
+    ...plotHandlers,
+    ...extraHandlers,
+    ...sharingHandlers,
+    ...teamHandlers,
     ...accountHandlers,
     ...systemHandlers,
   }
-  const handle = createApp(service, handlers, new Authenticator(store, actingAs), options.log ?? (() => {}))
+  const authenticator = new Authenticator(store, actingAs)
+  const handle = createApp(service, handlers, authenticator, options.log ?? (() => {}))
   let wrote = false
   const idle = async (): Promise<void> => {
     while (pending.size > 0) await Promise.all(pending)
@@ -116,6 +142,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     idle,
     async close() {
       await idle()
+      await service.mail?.close()
       // Nobody else does it where there is no server. A fault of it is no fault of what was asked for.
       if (actingAs && wrote) await store.sweepIfDue().catch(() => {})
       await store.close()

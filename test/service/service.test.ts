@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { operations } from '../../src/contract/operations.ts'
 import { type Answer, onBothStores } from '../support/service.ts'
 
 onBothStores('the service', (test) => {
@@ -281,9 +282,14 @@ onBothStores('the service', (test) => {
     const { json } = await test().ask(undefined, 'GET', '/v2/openapi.json')
     expect(json.openapi).toBe('3.1.0')
     expect(json.paths['/v2/grids/{fid}/row'].post.operationId).toBe('rows.append')
-    expect(json.paths['/v2/grids'].post.requestBody.content['application/json'].schema.required).toEqual([
-      'data',
+    expect(json.paths['/v2/plots'].post.requestBody.content['application/json'].schema.required).toEqual([
+      'figure',
     ])
+    const described = Object.values(json.paths).flatMap((path) => Object.values(path as object))
+    const ids = described.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const name of Object.keys(operations)) expect(ids).toContain(name)
+    for (const { responses } of described) expect(Object.keys(responses)).toHaveLength(2)
   })
 
   it('sweeps keys past their time and blobs nothing names', async () => {

@@ -4,6 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { GridMeta } from '../../contract/resources.ts'
+
 import type { Command, Failure, Outcome } from '../command.ts'
 import type { Context } from '../context.ts'
 import { bodyOf, openInput } from '../input.ts'
@@ -116,7 +117,7 @@ async function uploadFile(
     })
     progress.end()
     for (const warning of warnings) context.messages.warning(`${input.name}: ${warning}`)
-    return { ...made, warnings }
+    return { ...(made as GridMeta), warnings }
   } finally {
     progress.end()
   }

@@ -15,6 +15,9 @@ export interface NewKey {
   expires_at: string | null
 }
 
+/** With what the store knows it by. */
+type MadeKey = NewKey & { hash: string }
+
 export interface KeyOptions {
   name?: string
   /** Parted by commas. */
@@ -45,11 +48,12 @@ export async function createUser(
       is_admin: options.admin ? 1 : 0,
       date_joined: Date.now(),
     })
+    if (options.email) await writers.sharing.welcome(username, options.email)
     return addKey(writers, username, {})
   })
 }
 
-export async function createKey(store: Store, username: string, options: KeyOptions = {}): Promise<NewKey> {
+export async function createKey(store: Store, username: string, options: KeyOptions = {}): Promise<MadeKey> {
   return store.write(async (writers) => {
     if (!(await writers.accounts.user(username))) {
       throw new Problem('not_found', `no user is called ${username}`, {
@@ -60,7 +64,7 @@ export async function createKey(store: Store, username: string, options: KeyOpti
   })
 }
 
-async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<NewKey> {
+async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<MadeKey> {
   const api_key = randomBytes(24).toString('base64url').replace(/^[-_]/, 'k')
   const chosen = (options.scopes ?? 'read,write').split(',').map((scope) => scope.trim())
   const unknown = chosen.find((scope) => !(scopes as readonly string[]).includes(scope))
@@ -83,6 +87,7 @@ async function addKey({ accounts }: Writers, owner: string, options: KeyOptions)
   }
   await accounts.addKey(row)
   return {
+    hash: row.hash,
     username: owner,
     api_key,
     name,

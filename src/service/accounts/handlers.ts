@@ -1,12 +1,73 @@
 import { Problem } from '../../contract/errors.ts'
+import type { ApiKey } from '../../contract/resources.ts'
 import type { Handlers } from '../context.ts'
+import type { KeyRow } from '../store/accounts.ts'
+import { createKey } from './accounts.ts'
+import { joined, userSummary } from './summary.ts'
+
+/** A key is named by the beginning of its hash: the key itself is not kept. */
+const ID_LENGTH = 12
+
+function shownKey({ hash, name, scopes, created_at, expires_at }: KeyRow): ApiKey {
+  return {
+    id: hash.slice(0, ID_LENGTH),
+    name,
+    scopes: scopes.split(','),
+    created_at: new Date(created_at).toISOString(),
+    expires_at: expires_at === null ? null : new Date(expires_at).toISOString(),
+  }
+}
 
 export const accountHandlers = {
   'users.current': async (service, { caller }) => {
     const user = await service.store.read(({ accounts }) => accounts.user(caller!.username))
     if (!user) throw new Problem('unauthenticated', 'this account is gone')
     const { owner, email, is_admin, date_joined } = user
-    const joined = new Date(date_joined).toISOString().slice(0, 19).replace('T', ' ')
-    return { body: { username: owner, email, is_admin: is_admin === 1, date_joined: joined } }
+    return {
+      body: { username: owner, email, is_admin: is_admin === 1, date_joined: joined(date_joined) },
+    }
+  },
+
+  'users.get': async (service, { caller, name }) => {
+    const user = await service.store.read(({ accounts }) => accounts.user(name))
+    if (!user) throw new Problem('not_found', `no user is called ${name.slice(0, 100)}`)
+    return { body: userSummary(service, user, caller?.username === user.owner) }
+  },
+
+  'keys.list': async (service, { caller }) => {
+    const keys = await service.store.read(({ accounts }) => accounts.keys(caller!.username))
+    return { body: { keys: keys.map(shownKey) } }
+  },
+
+  'keys.create': async (service, call) => {
+    const { name, scopes, expires } = call.fields as { name?: string; scopes?: string[]; expires?: string }
+    const { username, scopes: own } = call.caller!
+    // A key must not make a mightier one.
+    const wanted = scopes ?? ['read', 'write'].filter((scope) => own.has('admin') || own.has(scope))
+    const beyond = own.has('admin') ? undefined : wanted.find((scope) => !own.has(scope))
+    if (beyond !== undefined)
+      throw new Problem('forbidden', `scopes: this API key has no ${beyond} scope to give on`, {
+        field: 'scopes',
+      })
+    const made = await createKey(service.store, username, { name, scopes: wanted.join(','), expires })
+    const row = (await service.store.read(({ accounts }) => accounts.keys(username))).find(
+      ({ hash }) => hash === made.hash,
+    )
+    return { body: { ...shownKey(row!), username, api_key: made.api_key } }
+  },
+
+  'keys.revoke': async (service, call) => {
+    const { username } = call.caller!
+    await service.store.writeOnce(call.writeKey(username), async ({ accounts }) => {
+      const key = (await accounts.keys(username)).find(({ hash }) => hash.slice(0, ID_LENGTH) === call.name)
+      if (!key)
+        throw new Problem('not_found', `you have no API key ${call.name.slice(0, 100)}`, {
+          hint: 'See what keys there are: gridline key list.',
+        })
+      await accounts.revokeKey(username, key.hash)
+      return null
+    })
+    service.forgetCredentials()
+    return { body: undefined }
   },
 } satisfies Partial<Handlers>

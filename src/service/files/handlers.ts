@@ -1,69 +1,141 @@
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, ROOT } from '../../contract/fid.ts'
-import { admit, type Caller, notFound, type Permission } from '../access.ts'
-import type { Handlers, Service } from '../context.ts'
-import { columnsOf, combine } from '../grids/values.ts'
-import type { FileRow, Filetype } from '../store/files.ts'
-import type { Readers } from '../store/store.ts'
+import { ROOT } from '../../contract/fid.ts'
+import type { FolderMeta } from '../../contract/resources.ts'
+import { admitted, knownFid, notFound } from '../access/access.ts'
+import type { Call, Handlers, Service } from '../context.ts'
+import { gridContent } from '../grids/download.ts'
+import { figureContent } from '../plots/content.ts'
 import { etag } from '../version.ts'
-import { fileMeta, gridMeta, homeMeta } from './meta.ts'
-import { find, pathNames } from './names.ts'
+import { copyFile } from './copy.ts'
+import { homeMeta } from './meta.ts'
+import { changed, changing, getFile, lookup } from './read.ts'
+import { sourcesOf } from './sources.ts'
+import { remove, restore, trash } from './states.ts'
+import { storedBytes } from './stored.ts'
+import { update } from './update.ts'
 
-/** What kind of file it is decides what its meta information holds. */
-export async function metaOf(service: Service, readers: Readers, file: FileRow, permission: Permission) {
-  if (file.filetype !== 'grid') return fileMeta(file, permission, service.url)
-  const { owner, idlocal } = file
-  const grid = await readers.grids.get(owner, idlocal)
-  const columns = await readers.grids.columns(owner, idlocal)
-  if (grid.tail_rows > 0) {
-    // The types in the table are those of the slices; rows of the tail may hold something else.
-    const tail = columnsOf(
-      (await readers.grids.tail(owner, idlocal)).map(({ body }) => body),
-      columns.length,
-    )
-    for (const [k, column] of columns.entries()) column.type = combine(column.type, tail[k].type)
-  }
-  return gridMeta(file, permission, service.url, grid, columns)
-}
-
-/** The file of a path a caller may read; 404 for any other. An empty path is 400: R relies on it. */
-export async function lookup(
-  service: Service,
-  caller: Caller | undefined,
-  query: { path: string; parent?: number; user?: string },
-  filetype?: Filetype,
-) {
-  const names = pathNames(query.path, service.limits)
-  if (names.length === 0) throw new Problem('invalid_request', 'path: must not be empty', { field: 'path' })
-  const owner = query.user ?? caller?.username
-  if (!owner) throw new Problem('unauthenticated', 'whose file? Give user, or log in', { field: 'user' })
-  return service.store.read(async (readers) => {
-    const found = await find(readers.files, owner, query.parent ?? ROOT, names)
-    const { file, permission } = admit(found, caller, 'read', filetype)
-    if (file.trashed_at !== null) throw notFound(filetype)
-    return { body: await metaOf(service, readers, file, permission), etag: etag(file) }
-  })
-}
-
-/** The file of an id, read together with its meta information. */
-export async function getFile(service: Service, caller: Caller | undefined, fid: Fid, filetype?: Filetype) {
-  return service.store.read(async (readers) => {
-    const found = await readers.files.get(fid.owner, fid.idlocal)
-    const { file, permission } = admit(found, caller, 'read', filetype)
-    return { body: await metaOf(service, readers, file, permission), etag: etag(file) }
-  })
+async function home(service: Service, { fid, caller }: Call): Promise<{ body: FolderMeta }> {
+  const user = await service.store.read(({ accounts }) => accounts.user(fid.owner))
+  if (!user) throw notFound()
+  return { body: homeMeta(fid.owner, caller?.username === fid.owner ? 'admin' : 'read', service.url) }
 }
 
 export const fileHandlers = {
-  'files.get': async (service, { caller, fid }) => {
-    if (fid.idlocal !== ROOT) return getFile(service, caller, fid)
-    const user = await service.store.read(({ accounts }) => accounts.user(fid.owner))
-    if (!user) throw notFound()
-    return { body: homeMeta(fid.owner, caller?.username === fid.owner ? 'admin' : 'read', service.url) }
+  'files.get': (service, call) =>
+    call.fid.idlocal === ROOT && call.filetype === undefined
+      ? home(service, call)
+      : getFile(service, call, call.fid, call.filetype),
+
+  'files.lookup': async (service, call) => {
+    const found = await lookup(service, call, call.query)
+    return call.query.exists ? ({ body: { exists: true }, etag: undefined } as never) : found
   },
 
-  'files.lookup': async (service, { caller, query }) => {
-    const found = await lookup(service, caller, query)
-    return query.exists ? ({ body: { exists: true }, etag: undefined } as never) : found
+  'files.update': async (service, call) => {
+    await changing(service, call, (writers, found) => update(service, call, writers, found))
+    return changed(service, call)
+  },
+
+  'files.delete': async (service, call) => {
+    await changing(service, call, ({ files }, { file }) => trash(files, file))
+    return { body: undefined }
+  },
+
+  'files.trash': async (service, call) => {
+    await changing(service, call, ({ files }, { file }) => trash(files, file))
+    return changed(service, call)
+  },
+
+  'files.restore': async (service, call) => {
+    const warnings = await changing(service, call, ({ files }, { file }) => restore(files, file))
+    const { body, etag: tag } = await changed(service, call)
+    return { body: warnings.length > 0 ? { ...body, warnings } : body, etag: tag }
+  },
+
+  'files.permanent_delete': async (service, call) => {
+    await changing(service, call, ({ files }, { file }) => remove(files, file))
+    return { body: undefined }
+  },
+
+  'files.content': async (service, call) => {
+    if (call.fid.idlocal === ROOT) throw noContent()
+    const { file } = await service.store.read((readers) => admitted(readers, call))
+    if (file.filetype === 'fold') throw noContent()
+    if (file.filetype === 'grid') return gridContent(service, call as Call<never>, {})
+    if (file.filetype === 'plot') return figureContent(service, call as Call<never>)
+    return storedBytes(service, call as Call<never>)
+  },
+
+  'files.copy': (service, call) => copyFile(service, call),
+
+  'files.image': async (service, call) => {
+    const { file } = await service.store.read((readers) => admitted(readers, call))
+    if (file.filetype !== 'plot')
+      throw new Problem('invalid_request', 'only plots have images', { hint: 'Give the fid of a plot.' })
+    throw new Problem('not_implemented', 'this version does not draw plots yet')
+  },
+
+  'files.path': async (service, call) =>
+    service.store.read(async (readers) => {
+      const { file, roles } = await admitted(readers, call)
+      if (file.filetype === 'extra')
+        throw new Problem('invalid_request', 'an extra is in no folder, so it has no path')
+      const names = [file.filename]
+      for (let parent = file.parent; parent !== ROOT; ) {
+        const folder = await readers.files.get(file.owner, parent)
+        // Names of folders are for those who may see them.
+        if (!folder || (!roles.has('owner') && !(await knownFid(readers, folder, call)))) break
+        names.unshift(folder.filename)
+        parent = folder.parent
+      }
+      return { body: { path: `/${names.join('/')}` }, etag: etag(file) }
+    }),
+
+  'files.sources': async (service, call) => ({ body: await sourcesOf(service, call) }),
+
+  'files.drop_reference': async (service, call) => {
+    await changing(service, call, async ({ files, plots }, { file }) => {
+      const text = call.fields.fid as string
+      const [, owner, idlocal] = /^([^:]+):(\d{1,15})$/.exec(text) ?? []
+      const dropped =
+        owner !== undefined &&
+        (await plots.removeReference({
+          owner: file.owner,
+          idlocal: file.idlocal,
+          kind: 'extra',
+          to_owner: owner,
+          to_idlocal: Number(idlocal),
+        }))
+      if (!dropped)
+        throw new Problem('invalid_request', `fid: the file references no extra ${JSON.stringify(text)}`, {
+          field: 'fid',
+          hint: 'Only references to extras can be dropped; see references of the file.',
+        })
+      await files.change(file.owner, file.idlocal)
+      return null
+    })
+    return changed(service, call)
+  },
+
+  'stars.add': async (service, call) => {
+    await changing(service, call, async ({ sharing }, { file }) => {
+      await sharing.addStar(file.owner, file.idlocal, call.caller!.username)
+      return null
+    })
+    return changed(service, call)
+  },
+
+  'stars.remove': async (service, call) => {
+    await changing(service, call, async ({ sharing }, { file }) => {
+      await sharing.removeStar(file.owner, file.idlocal, call.caller!.username)
+      return null
+    })
+    return { body: undefined }
   },
 } satisfies Partial<Handlers>
+
+function noContent(): Problem {
+  return new Problem('invalid_request', 'a folder has no content of its own', {
+    hint: 'List what is in it under /v2/folders/.',
+  })
+}

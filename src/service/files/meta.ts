@@ -1,32 +1,67 @@
 import { embedUrl, formatFid, ROOT, webUrl } from '../../contract/fid.ts'
-import { pathOf } from '../../contract/operations.ts'
-import type { ColumnMeta, FileMeta, FolderMeta, GridMeta } from '../../contract/resources.ts'
-import type { Permission } from '../access.ts'
+import { imageNames, pathOf } from '../../contract/operations.ts'
+import type {
+  Collaborator,
+  ColumnMeta,
+  FileMeta,
+  FolderMeta,
+  GridMeta,
+  PlotMeta,
+  UserSummary,
+} from '../../contract/resources.ts'
+import {
+  type Admitted,
+  type Asker,
+  knownFid,
+  type Permission,
+  readableFid,
+  stateOf,
+} from '../access/access.ts'
+import { allows } from '../access/policy.ts'
+import { userSummary } from '../accounts/summary.ts'
+import type { Service } from '../context.ts'
+import { loadText } from '../grids/slices.ts'
+import { columnsOf, combine } from '../grids/values.ts'
 import type { FileRow } from '../store/files.ts'
-import type { ColumnRow, GridRow } from '../store/grids.ts'
+import type { ColumnRow } from '../store/grids.ts'
+import type { ContentRow } from '../store/plots.ts'
+import type { CollaboratorRow } from '../store/sharing.ts'
+import type { Readers } from '../store/store.ts'
 
 const none = { results: [], count: 0 }
+/** Relations named in the meta information of one file; all of them are found through /sources. */
+const RELATED = 100
+/** Figures larger than this are left out of lists. */
+const LISTED_FIGURE_BYTES = 64 * 1024
+
+/** Resources of the API by kind of file, for its addresses. */
+const addresses = {
+  grid: ['grids', 'grids.get'],
+  plot: ['plots', 'plots.get'],
+  fold: ['folders', 'folders.get'],
+  extra: ['extras', 'files.get'],
+} as const
 
 /** A file as the API shows it, to somebody with that permission. Reference 2.1. */
-export function fileMeta(file: FileRow, permission: Permission, url: string): FileMeta {
+function bareMeta(row: FileRow, permission: Permission, url: string, showParent = true): FileMeta {
+  const file = showParent ? row : { ...row, parent: ROOT }
   const fid = formatFid(file)
-  const page = webUrl(url, file)
-  const image = `${url}/~${file.owner}/${file.idlocal}.png`
+  const image = url + pathOf('files.image', fid)
+  const [resource, get] = addresses[file.filetype]
   return {
     fid,
     filename: file.filename,
     filetype: file.filetype,
     owner: file.owner,
     title: file.filename,
-    web_url: page,
+    web_url: webUrl(url, file),
     embed_url: embedUrl(url, file),
     img_url: image,
-    image_urls: { default: image, 'block-thumb': image, 'list-thumb': image },
+    image_urls: Object.fromEntries(imageNames.map((name) => [name, `${image}?image_name=${name}`])),
     api_urls: {
       files: url + pathOf('files.get', fid),
-      ...(file.filetype === 'grid' ? { grids: url + pathOf('grids.get', fid) } : {}),
-      ...(file.filetype === 'fold' ? { folders: url + pathOf('folders.get', fid) } : {}),
       plots: null,
+      ...(resource === 'extras' ? {} : { [resource]: url + pathOf(get, fid) }),
       parent:
         file.parent === ROOT
           ? `${url}${pathOf('folders.home')}?user=${file.owner}`
@@ -35,7 +70,7 @@ export function fileMeta(file: FileRow, permission: Permission, url: string): Fi
     creation_time: new Date(file.creation_time).toISOString(),
     date_modified: new Date(file.date_modified).toISOString(),
     parent: file.parent,
-    parented: true,
+    parented: file.filetype !== 'extra',
     world_readable: file.world_readable === 1,
     current_user_permission: permission,
     comments: none,
@@ -46,8 +81,8 @@ export function fileMeta(file: FileRow, permission: Permission, url: string): Fi
     preview: '',
     subfolder_count: null,
     views: file.views,
-    is_theme: null,
-    is_template: null,
+    is_theme: flag(file.is_theme),
+    is_template: flag(file.is_template),
     metadata: JSON.parse(file.metadata),
     ...(permission === 'admin'
       ? {
@@ -59,23 +94,216 @@ export function fileMeta(file: FileRow, permission: Permission, url: string): Fi
   }
 }
 
+function flag(value: number | null): boolean | null {
+  return value === null ? null : value === 1
+}
+
+/** Reference 2.7. Addresses are shown to the owner of the file only. */
+export function collaborator(
+  row: CollaboratorRow,
+  forOwner: boolean,
+  teamNames: Map<string, string>,
+): Collaborator {
+  const readonly = row.may_write === 0
+  if (row.kind === 'email') return { type: 'email', email: forOwner ? row.name : null, readonly }
+  if (row.kind === 'team') return { type: 'team', name: teamNames.get(row.name) ?? row.name, readonly }
+  return { username: row.name, email: null, readonly }
+}
+
+/** Names of teams as their owners wrote them, by key. */
+export async function teamNames(
+  readers: Readers,
+  rows: readonly CollaboratorRow[],
+): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  for (const { kind, name } of rows) {
+    if (kind === 'team' && !names.has(name)) names.set(name, (await readers.sharing.team(name))?.name ?? name)
+  }
+  return names
+}
+
+/** Files of any owners for a list: what takes a question a file (references) is left out. */
+export async function fileMetas(
+  service: Service,
+  readers: Readers,
+  files: readonly Admitted[],
+  asker: Asker,
+): Promise<FileMeta[]> {
+  const parents = new Map<string, boolean>()
+  // A public file in a private folder must not tell of the folder.
+  const showsParent = async ({ file, roles }: Admitted): Promise<boolean> => {
+    if (roles.has('owner') || file.parent === ROOT) return true
+    const folder = { owner: file.owner, idlocal: file.parent }
+    const key = formatFid(folder)
+    if (!parents.has(key)) parents.set(key, (await knownFid(readers, folder, asker)) !== undefined)
+    return parents.get(key)!
+  }
+  const metas = new Map<Admitted, FileMeta>()
+  for (const owner of new Set(files.map(({ file }) => file.owner))) {
+    const own = files.filter(({ file }) => file.owner === owner)
+    const ids = own.map(({ file }) => file.idlocal)
+    const stars = await readers.sharing.stars(owner, ids)
+    const collaborators = await readers.sharing.collaborators(owner, ids)
+    const names = await teamNames(readers, collaborators)
+    const subfolders = await readers.files.subfolderCounts(
+      owner,
+      own.filter(({ file }) => file.filetype === 'fold').map(({ file }) => file.idlocal),
+    )
+    for (const admitted of own) {
+      const { file, permission, roles } = admitted
+      const meta = bareMeta(file, permission, service.url, await showsParent(admitted))
+      const starred = stars.filter(({ idlocal }) => idlocal === file.idlocal)
+      meta.stars = { results: starred.map(({ username }) => ({ username })), count: starred.length }
+      if (allows('collaborate', stateOf(file), roles)) {
+        const results = collaborators
+          .filter(({ idlocal }) => idlocal === file.idlocal)
+          .map((row) => collaborator(row, roles.has('owner'), names))
+        meta.collaborators = { results, count: results.length }
+      }
+      if (file.filetype === 'fold') meta.subfolder_count = subfolders.get(file.idlocal) ?? 0
+      metas.set(admitted, meta)
+    }
+  }
+  return files.map((one) => metas.get(one)!)
+}
+
+/** A plot's meta information while its figure is still to be read: bytes are read outside of transactions. */
+export interface Described {
+  body: FileMeta | GridMeta | PlotMeta
+  content?: ContentRow
+}
+
+/** All there is to say of one file. What kind it is decides what that holds. */
+export async function describe(
+  service: Service,
+  readers: Readers,
+  admitted: Admitted,
+  asker: Asker,
+): Promise<Described> {
+  const { file } = admitted
+  const [meta] = await fileMetas(service, readers, [admitted], asker)
+  meta.references = await readable(
+    readers,
+    (await readers.plots.referencesOf(file.owner, [file.idlocal])).map(({ to_owner, to_idlocal }) => ({
+      owner: to_owner,
+      idlocal: to_idlocal,
+    })),
+    asker,
+  )
+  if (file.filetype === 'grid' || file.filetype === 'extra')
+    meta.referencers = await readable(
+      readers,
+      await readers.plots.referencersOf(file, undefined, undefined, false, RELATED),
+      asker,
+    )
+  const source_fid = await sourceFid(readers, file, asker)
+  if (file.filetype === 'grid') return { body: await gridMeta(readers, file, meta, source_fid) }
+  if (file.filetype === 'plot') return plotMeta(service, readers, admitted, meta, source_fid)
+  return { body: meta }
+}
+
+/** What a file was copied from, for those who may know of it. */
+async function sourceFid(readers: Readers, { source_fid }: FileRow, asker: Asker): Promise<string | null> {
+  if (source_fid === null) return null
+  const [, owner, idlocal] = /^(.*):(.*)$/.exec(source_fid)!
+  return (await readableFid(readers, { owner, idlocal: Number(idlocal) }, asker)) ?? null
+}
+
+async function readable(
+  readers: Readers,
+  files: readonly { owner: string; idlocal: number }[],
+  asker: Asker,
+): Promise<string[]> {
+  const fids: string[] = []
+  for (const one of files) if (await knownFid(readers, one, asker)) fids.push(formatFid(one))
+  return fids
+}
+
 export function columnMeta({ name, uid, position, type }: ColumnRow): ColumnMeta {
   return { name, uid, order: position, type }
 }
 
-export function gridMeta(
+async function gridMeta(
+  readers: Readers,
   file: FileRow,
-  permission: Permission,
-  url: string,
-  grid: GridRow,
-  columns: ColumnRow[],
-): GridMeta {
+  meta: FileMeta,
+  source_fid: string | null,
+): Promise<GridMeta> {
+  const { owner, idlocal } = file
+  const grid = await readers.grids.get(owner, idlocal)
+  const columns = await readers.grids.columns(owner, idlocal)
+  if (grid.tail_rows > 0) {
+    // The types in the table are those of the slices; rows of the tail may hold something else.
+    const tail = columnsOf(
+      (await readers.grids.tail(owner, idlocal)).map(({ body }) => body),
+      columns.length,
+    )
+    for (const [k, column] of columns.entries()) column.type = combine(column.type, tail[k].type)
+  }
   return {
-    ...fileMeta(file, permission, url),
+    ...meta,
     cols: columns.map(columnMeta),
     row_count: grid.row_count,
-    source_fid: file.source_fid,
+    source_fid,
     source_url: file.source_url,
+  }
+}
+
+async function plotMeta(
+  service: Service,
+  readers: Readers,
+  { file }: Admitted,
+  meta: FileMeta,
+  source_fid: string | null,
+): Promise<Described> {
+  const { owner, idlocal } = file
+  const plot = await readers.plots.plot(owner, idlocal)
+  const content = await readers.plots.content(owner, idlocal)
+  const body: PlotMeta = {
+    ...meta,
+    source_fid,
+    api_urls: { ...meta.api_urls, plots: service.url + pathOf('plots.get', meta.fid) },
+    quality: plot?.quality ?? 0,
+    refresh_interval: refreshInterval(meta.metadata),
+    organize_view_url: `${service.url}${pathOf('folders.home')}?user=${owner}`,
+    autosize: true,
+    caption: '',
+    height: null,
+    width: null,
+    user: summaryOf(service, await readers.accounts.user(owner), owner),
+  }
+  return { body, content }
+}
+
+function refreshInterval({ refresh_interval }: Record<string, unknown>): number | null {
+  return Number.isInteger(refresh_interval) ? (refresh_interval as number) : null
+}
+
+function summaryOf(
+  service: Service,
+  user: Parameters<typeof userSummary>[1] | undefined,
+  owner: string,
+): UserSummary {
+  return userSummary(service, user ?? { owner, email: null, date_joined: 0 }, false)
+}
+
+/** The meta information with the figure in it; outside of transactions. */
+export async function whole(
+  service: Service,
+  { body, content }: Described,
+  listed = false,
+): Promise<FileMeta | GridMeta | PlotMeta> {
+  if (!content) return body
+  const plot = body as PlotMeta
+  if (listed && content.bytes > LISTED_FIGURE_BYTES) return { ...plot, figure: null }
+  const figure = JSON.parse((await loadText(service.store.blobs, content)).toString('utf8'))
+  const { layout = {} } = figure as { layout?: Record<string, unknown> }
+  return {
+    ...plot,
+    figure,
+    height: layout.height ?? null,
+    width: layout.width ?? null,
+    autosize: layout.autosize !== false,
   }
 }
 
@@ -90,6 +318,7 @@ export function homeMeta(owner: string, permission: Permission, url: string): Fo
     live_name: null,
     parent: ROOT,
     trashed_at: null,
+    trashed_with: null,
     world_readable: 1,
     share_key: null,
     metadata: '{}',
@@ -100,6 +329,8 @@ export function homeMeta(owner: string, permission: Permission, url: string): Fo
     source_fid: null,
     source_url: null,
     source_referer: null,
+    is_theme: null,
+    is_template: null,
   }
-  return { ...fileMeta(home, permission, url), parented: false }
+  return { ...bareMeta(home, permission, url), parented: false }
 }

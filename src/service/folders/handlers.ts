@@ -1,14 +1,15 @@
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
+import { formatFid, ROOT } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations.ts'
-import type { FolderMeta } from '../../contract/resources.ts'
-import { admit, type Caller, notFound, permissionOn } from '../access.ts'
+import type { FolderMeta, Page } from '../../contract/resources.ts'
+import type { Static } from '../../contract/schema.ts'
+import { type Admitted, type Asker, type Caller, known, visibleTo } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
-import { lookup } from '../files/handlers.ts'
-import { fileMeta, homeMeta } from '../files/meta.ts'
+import { fileMetas, homeMeta } from '../files/meta.ts'
 import { find, makeFolders, nameTaken, pathNames, placeOf } from '../files/names.ts'
-import type { FileRow, Filetype } from '../store/files.ts'
-import { etag } from '../version.ts'
+import { getFile, lookup } from '../files/read.ts'
+import type { FileRow, Filetype, Key } from '../store/files.ts'
+import type { Readers } from '../store/store.ts'
 
 /** What old clients get that ask for no size. */
 const PAGE = 50
@@ -22,73 +23,117 @@ interface ListQuery {
   cursor?: string
 }
 
+type Children = Static<typeof Page>
+
 /** One page of a folder, or of all of a user's files. Pages follow a key; `page=N` is for old clients. */
 async function children(
   service: Service,
-  caller: Caller | undefined,
+  asker: Asker,
   owner: string,
   parent: number | undefined,
   query: ListQuery,
   path: string,
-) {
+  trashed = false,
+): Promise<Children> {
   const order = query.order_by ?? 'filename'
   const descending = order.startsWith('-')
   const field = order.replace('-', '') as 'filename' | 'date_modified'
   const size = Math.min(query.page_size ?? PAGE, service.limits.page_size)
-  const files = await service.store.read((readers) =>
-    readers.files.list({
+  const after =
+    query.cursor === undefined
+      ? undefined
+      : ((await service.seal.open(query.cursor)) as [string | number, number])
+  const { files, metas } = await service.store.read(async (readers) => {
+    const found = await readers.files.list({
       owner,
       parent,
       filetypes: query.filetype,
-      publicOnly: caller?.username !== owner,
+      visible: await visibleTo(readers, owner, asker.caller),
+      trashed,
       order: field,
       descending,
-      after: query.cursor === undefined ? undefined : readCursor(query.cursor),
-      skip: query.cursor === undefined && query.page ? (query.page - 1) * size : undefined,
+      after,
+      skip: after === undefined && query.page ? (query.page - 1) * size : undefined,
       limit: size + 1,
-    }),
-  )
-  const shown = files.slice(0, size)
-  if (shown.length === 0 && (query.page ?? 1) > 1)
-    throw new Problem('not_found', `there is no page ${query.page}`)
-  const link = (cursor: Partial<Record<'cursor' | 'page', string>>): string => {
-    const parameters = new URLSearchParams()
-    for (const [name, value] of Object.entries({ ...query, page: undefined, cursor: undefined, ...cursor })) {
-      for (const one of [value].flat()) if (one !== undefined) parameters.append(name, String(one))
+    })
+    const shown: Admitted[] = []
+    for (const file of found.slice(0, size)) {
+      const one = await known(readers, file, asker)
+      if (one) shown.push(one)
     }
-    return `${service.url}${path}?${parameters}`
-  }
-  const last = shown[shown.length - 1]
-  const more = files.length > size
-  const next = !more
-    ? null
-    : query.page
-      ? link({ page: String(query.page + 1) })
-      : link({ cursor: writeCursor(last, field) })
-  return {
-    results: shown.map((file) => fileMeta(file, permissionOn(file, caller) ?? 'read', service.url)),
-    count: shown.length,
-    next,
-    previous: query.page && query.page > 1 ? link({ page: String(query.page - 1) }) : null,
-  }
-}
-
-function writeCursor(file: FileRow, field: 'filename' | 'date_modified'): string {
-  return Buffer.from(JSON.stringify([file[field], file.idlocal])).toString('base64url')
-}
-
-function readCursor(cursor: string): [string | number, number] {
-  try {
-    const [value, idlocal] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-    if ((typeof value === 'string' || typeof value === 'number') && Number.isInteger(idlocal))
-      return [value, idlocal]
-  } catch {
-    // Falls through to the refusal.
-  }
-  throw new Problem('invalid_request', 'cursor: not one of this service', {
-    field: 'cursor',
-    hint: 'Take it from next or previous.',
+    return { files: found, metas: await fileMetas(service, readers, shown, asker) }
   })
+  if (files.length === 0 && (query.page ?? 1) > 1)
+    throw new Problem('not_found', `there is no page ${query.page}`)
+  const last = files[size - 1]
+  const next =
+    files.length <= size
+      ? null
+      : query.page
+        ? link(service, path, query, { page: query.page + 1 })
+        : link(service, path, query, { cursor: await service.seal.close([last[field], last.idlocal]) })
+  return {
+    results: metas,
+    count: metas.length,
+    next,
+    previous: query.page && query.page > 1 ? link(service, path, query, { page: query.page - 1 }) : null,
+  }
+}
+
+/** The address of another page of the same list. */
+function link(
+  { url }: Service,
+  path: string,
+  query: ListQuery,
+  other: { cursor?: string; page?: number },
+): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...query, page: undefined, cursor: undefined, ...other })) {
+    for (const one of [value].flat()) if (one !== undefined) parameters.append(name, String(one))
+  }
+  return `${url}${path}?${parameters}`
+}
+
+type Read = (readers: Readers, after: Key | undefined, limit: number) => Promise<FileRow[]>
+
+/** One page of files of many owners, those left out that the caller may not see (any more). */
+async function ofMany(
+  service: Service,
+  call: Call<'folders.shared'> | Call<'folders.starred'>,
+  read: Read,
+): Promise<{ children: Children }> {
+  const { page = 1, page_size, cursor } = call.query
+  const size = Math.min(page_size ?? PAGE, service.limits.page_size)
+  const path = pathOf(call.operation)
+  let after = cursor === undefined ? undefined : ((await service.seal.open(cursor)) as Key)
+  const { metas, more } = await service.store.read(async (readers) => {
+    let shown: Admitted[] = []
+    for (let at = 1; at <= page; at++) {
+      shown = []
+      for (let done = false; !done && shown.length <= size; ) {
+        const batch = await read(readers, after, size + 1)
+        done = batch.length <= size
+        for (const file of batch) {
+          if (shown.length > size) break
+          const one = await known(readers, file, call)
+          if (one) shown.push(one)
+          if (shown.length <= size) after = { owner: file.owner, idlocal: file.idlocal }
+        }
+      }
+      if (at < page && shown.length <= size) throw new Problem('not_found', `there is no page ${page}`)
+    }
+    const kept = shown.slice(0, size)
+    return { metas: await fileMetas(service, readers, kept, call), more: shown.length > size }
+  })
+  const next = more
+    ? link(
+        service,
+        path,
+        { page_size },
+        cursor === undefined && page > 1 ? { page: page + 1 } : { cursor: await service.seal.close(after) },
+      )
+    : null
+  return { children: { results: metas, count: metas.length, next, previous: null } }
 }
 
 function whose(caller: Caller | undefined, user: string | undefined): string {
@@ -103,78 +148,85 @@ async function knownUser(service: Service, owner: string): Promise<void> {
   }
 }
 
-async function home(
-  service: Service,
-  caller: Caller | undefined,
-  owner: string,
-  query: ListQuery,
-): Promise<FolderMeta> {
+async function home(service: Service, asker: Asker, owner: string, query: ListQuery): Promise<FolderMeta> {
   await knownUser(service, owner)
-  const page = await children(service, caller, owner, ROOT, query, pathOf('folders.home'))
-  return { ...homeMeta(owner, caller?.username === owner ? 'admin' : 'read', service.url), children: page }
-}
-
-async function folder(service: Service, { caller, query, fid }: Call<'folders.get'>, at: Fid) {
-  const file = await service.store.read(({ files }) => files.get(at.owner, at.idlocal))
-  const { permission } = admit(file, caller, 'read', 'fold')
-  const page = await children(
-    service,
-    caller,
-    at.owner,
-    at.idlocal,
-    query,
-    pathOf('folders.get', formatFid(fid)),
-  )
-  // No entity tag: the children change without the folder.
-  return { body: { ...fileMeta(file!, permission, service.url), children: page } }
+  const page = await children(service, asker, owner, ROOT, query, pathOf('folders.home'))
+  return {
+    ...homeMeta(owner, asker.caller?.username === owner ? 'admin' : 'read', service.url),
+    children: page,
+  }
 }
 
 export const folderHandlers = {
   'folders.create': async (service, call) => {
-    const { path, ...place } = call.fields as { path: string; parent?: number; parent_path?: string }
+    const { path, world_readable, ...place } = call.fields as {
+      path: string
+      parent?: number
+      parent_path?: string
+      world_readable?: boolean
+    }
     const owner = call.caller!.username
     const names = pathNames(path, service.limits)
     if (names.length === 0) throw new Problem('invalid_request', 'path: must not be empty', { field: 'path' })
     const { idlocal } = await service.store.writeOnce(call.writeKey(owner), async (writers) => {
       const parent = await placeOf(writers, owner, place, service.limits)
       if (await find(writers.files, owner, parent, names)) throw nameTaken(names[names.length - 1])
-      return { idlocal: await makeFolders(writers, owner, parent, names, service.limits) }
+      const made = await makeFolders(writers, owner, parent, names, service.limits)
+      if (world_readable) await writers.files.change(owner, made, { world_readable: 1 })
+      return { idlocal: made }
     })
-    const file = await service.store.read(({ files }) => files.get(owner, idlocal))
-    if (!file) throw notFound('fold')
-    return { body: { file: fileMeta(file, 'admin', service.url), warnings: [] }, etag: etag(file) }
+    const { body, etag } = await getFile(service, call, { owner, idlocal }, 'fold')
+    return { body: { file: body, warnings: [] }, etag }
   },
 
-  'folders.home': async (service, { caller, query }) => ({
-    body: await home(service, caller, whose(caller, query.user), query as ListQuery),
+  'folders.home': async (service, call) => ({
+    body: await home(service, call, whose(call.caller, call.query.user), call.query as ListQuery),
   }),
 
-  'folders.all': async (service, { caller, query }) => {
-    const owner = whose(caller, query.user)
+  'folders.all': async (service, call) => {
+    const owner = whose(call.caller, call.query.user)
     await knownUser(service, owner)
+    const query = call.query as ListQuery
     return {
-      body: {
-        children: await children(
-          service,
-          caller,
-          owner,
-          undefined,
-          query as ListQuery,
-          pathOf('folders.all'),
-        ),
-      },
+      body: { children: await children(service, call, owner, undefined, query, pathOf('folders.all')) },
     }
   },
 
-  'folders.lookup': (service, { caller, query }) => lookup(service, caller, query, 'fold'),
+  'folders.shared': async (service, call) => ({
+    body: await ofMany(service, call, ({ sharing }, after, limit) =>
+      sharing.sharedWith(call.caller!.username, after, limit),
+    ),
+  }),
 
-  'folders.get': async (service, call) =>
-    call.fid.idlocal === ROOT
-      ? {
-          body: await home(service, call.caller, call.fid.owner, {
-            ...(call.query as ListQuery),
-            user: call.fid.owner,
-          }),
-        }
-      : folder(service, call, call.fid),
+  'folders.starred': async (service, call) => ({
+    body: await ofMany(service, call, ({ sharing }, after, limit) =>
+      sharing.starredBy(call.caller!.username, after, limit),
+    ),
+  }),
+
+  'folders.trashed': async (service, call) => {
+    const query = { ...call.query, filetype: ['plot', 'grid', 'fold', 'extra'] } as ListQuery
+    const page = await children(
+      service,
+      call,
+      call.caller!.username,
+      undefined,
+      query,
+      pathOf('folders.trashed'),
+      true,
+    )
+    return { body: { children: page } }
+  },
+
+  'folders.lookup': (service, call) => lookup(service, call, call.query, 'fold'),
+
+  'folders.get': async (service, call) => {
+    const query = call.query as ListQuery
+    const { owner, idlocal } = call.fid
+    if (idlocal === ROOT) return { body: await home(service, call, owner, { ...query, user: owner }) }
+    const { body } = await getFile(service, call, call.fid, 'fold')
+    // No entity tag: the children change without the folder.
+    const path = pathOf('folders.get', formatFid(call.fid))
+    return { body: { ...body, children: await children(service, call, owner, idlocal, query, path) } }
+  },
 } satisfies Partial<Handlers>

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { admit, type Caller } from '../access.ts'
+import { type Asker, admit } from '../access/access.ts'
 import type { Service } from '../context.ts'
 import { otherRequest, sameRequest, type WriteKey } from '../store/idempotency.ts'
 import type { Store, Writers } from '../store/store.ts'
@@ -19,7 +19,7 @@ const GROUP = 1024
 /** Rows to be appended to a grid: JSON arrays parted by commas. */
 export interface Append {
   fid: Fid
-  caller: Caller | undefined
+  asker: Asker
   write: WriteKey
   ifMatch: string | undefined
   rows: Buffer[]
@@ -153,7 +153,7 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
         done.push({ one, result: before as Appended, tailBytes: 0 })
         continue
       }
-      admit(file, append.caller, 'write', 'grid')
+      await admit(writers, file, append.asker, { access: 'write', filetype: 'grid' })
       checkMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
       if (append.width !== width) throw wrongLength(append, width)
       if (append.columns && (await columnsMoved(writers, append)))

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { RawJson } from '../../ingest/index.ts'
-import { admit } from '../access.ts'
+import { admitted } from '../access/access.ts'
 import type { Call, Service } from '../context.ts'
 import type { ColumnRow } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
@@ -23,8 +23,7 @@ async function changing<T>(writers: Writers, call: Call, change: () => Promise<T
   const write = call.writeKey(call.fid.owner)
   const before = await writers.idempotency.find(write)
   if (before) return before.result as T
-  const file = await writers.files.get(call.fid.owner, call.fid.idlocal)
-  checkMatch(admit(file, call.caller, 'write', 'grid').file, call.ifMatch)
+  checkMatch((await admitted(writers, call)).file, call.ifMatch)
   const result = await change()
   await writers.files.change(call.fid.owner, call.fid.idlocal)
   await writers.idempotency.record([{ write, result: result ?? null }])

@@ -4,59 +4,48 @@ import type { ConflictRule } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
 import type { GridMeta } from '../../contract/resources.ts'
 import { badData, gridName, jsonLines, parseRaw, type RawJson } from '../../ingest/index.ts'
-import { admit, notFound } from '../access.ts'
+import { admitted, notFound } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
-import { getFile, lookup } from '../files/handlers.ts'
+import { readSourceFid } from '../files/copy.ts'
 import { columnMeta } from '../files/meta.ts'
 import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../files/names.ts'
+import { getFile, lookup, mayChange } from '../files/read.ts'
+import { metadataText, newShareKey } from '../files/update.ts'
 import type { Readers } from '../store/store.ts'
-import { checkMatch, etag } from '../version.ts'
+import { etag } from '../version.ts'
 import { type Append, appendRows } from './append.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
-import { byName, byUid, columnsAre, columnsJson, contentJson, snapshot } from './content.ts'
+import { byUid, columnsAre, columnsJson, snapshot } from './content.ts'
 import { addGrid, readGridData, storeArrays, wrong } from './create.ts'
-import { delimited, ndjson, rowsAs } from './rows.ts'
+import { gridContent } from './download.ts'
 import { appendTable, ON_CONFLICT, place, readingOptions, storeTable, type Target } from './upload.ts'
 
 /** The answer to a grid that was made or changed: read anew, so that a retry gets it too. */
 async function gridOf(service: Service, call: Call, fid: Fid): Promise<{ body: GridMeta; etag: string }> {
-  const { body, etag: tag } = await getFile(service, call.caller, fid, 'grid')
-  return { body: body as GridMeta, etag: tag }
+  return getFile(service, call, fid, 'grid')
 }
 
-/** A read of the grid in the path by somebody who may read it. */
+/** A read of the grid in the path by somebody who may do what the operation does. */
 function reading<T>(
   service: Service,
   call: Call,
   work: (readers: Readers) => Promise<T>,
 ): Promise<T & { etag: string }> {
   return service.store.read(async (readers) => {
-    const { file } = admit(
-      await readers.files.get(call.fid.owner, call.fid.idlocal),
-      call.caller,
-      'read',
-      'grid',
-    )
+    const { file } = await admitted(readers, call)
     return { ...(await work(readers)), etag: etag(file) }
-  })
-}
-
-/** Refuses early, before bytes are taken in, what the write would refuse at its end. A retry is let through. */
-async function mayChange(service: Service, call: Call): Promise<void> {
-  await service.store.read(async ({ files, idempotency }) => {
-    const { file } = admit(await files.get(call.fid.owner, call.fid.idlocal), call.caller, 'write', 'grid')
-    if (!(await idempotency.find(call.writeKey(call.fid.owner)))) checkMatch(file, call.ifMatch)
   })
 }
 
 export const gridHandlers = {
   'grids.create': async (service, call) => {
     const fields = call.fields as {
-      data: RawJson
+      data?: RawJson
       filename?: string
       parent?: number
       parent_path?: string
       world_readable?: boolean
+      share_key_enabled?: boolean
       metadata?: unknown
       source_fid?: string
       source_url?: string
@@ -65,6 +54,7 @@ export const gridHandlers = {
     const { limits, store } = service
     const owner = call.caller!.username
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
+    if (fields.data === undefined) throw wrong('data', 'is missing')
     const { columns: parts, metadata: inside } = readGridData(fields.data, limits)
     const metadata = metadataText(fields.metadata ?? inside, limits.metadata_bytes)
     const columns = await storeArrays(store.blobs, parts)
@@ -79,8 +69,9 @@ export const gridHandlers = {
         filename: fields.filename ?? (await freeName(writers.files, owner, parent, gridName(undefined))),
         parent,
         world_readable: fields.world_readable ? 1 : 0,
+        share_key: fields.share_key_enabled ? newShareKey() : null,
         metadata,
-        source_fid: fields.source_fid ?? null,
+        source_fid: await readSourceFid(writers, fields.source_fid, call, 'grid'),
         source_url: fields.source_url ?? null,
         source_referer: fields.source_url ? (fields.source_referer ?? null) : null,
       })
@@ -115,37 +106,11 @@ export const gridHandlers = {
     return { body: { file: made.body, warnings }, etag: made.etag }
   },
 
-  'grids.lookup': async (service, { caller, query }) => {
-    const { body, etag: tag } = await lookup(service, caller, query, 'grid')
-    return { body: body as GridMeta, etag: tag }
-  },
+  'grids.lookup': (service, call) => lookup(service, call, call.query, 'grid'),
 
   'grids.get': (service, call) => gridOf(service, call, call.fid),
 
-  'grids.content': async (service, call) => {
-    const { format = 'json', columns, head } = call.query
-    const { snap, etag: tag } = await reading(service, call, async (readers) => ({
-      snap: await snapshot(service.store, readers, call.fid, columns && byName(columns)),
-    }))
-    switch (format) {
-      case 'csv':
-        return {
-          body: rowsAs(snap, delimited(','), head),
-          type: `${dataTypes.csv}; charset=utf-8`,
-          etag: tag,
-        }
-      case 'tsv':
-        return {
-          body: rowsAs(snap, delimited('\t'), head),
-          type: `${dataTypes.tsv}; charset=utf-8`,
-          etag: tag,
-        }
-      case 'ndjson':
-        return { body: rowsAs(snap, ndjson(), head), type: dataTypes.ndjson, etag: tag }
-      default:
-        return { body: contentJson(snap, head), type: 'application/json', etag: tag }
-    }
-  },
+  'grids.content': (service, call) => gridContent(service, call, call.query),
 
   'rows.append': async (service, call) => {
     const { contentType } = call
@@ -173,7 +138,7 @@ export const gridHandlers = {
         : rowsOf(call.fields.rows as RawJson)
     const append: Append = {
       fid: call.fid,
-      caller: call.caller,
+      asker: call,
       write: call.writeKey(call.fid.owner),
       ifMatch: call.ifMatch,
       rows,
@@ -220,23 +185,6 @@ export const gridHandlers = {
     return { body: undefined }
   },
 } satisfies Partial<Handlers>
-
-function metadataText(given: unknown, limit: number): string {
-  let value = given
-  if (typeof value === 'string') value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata').value()
-  if (value === undefined || value === null) value = {}
-  if (typeof value !== 'object' || Array.isArray(value))
-    throw wrong('metadata', 'must be an object, or a string that holds one')
-  const text = JSON.stringify(value)
-  if (Buffer.byteLength(text) > limit) {
-    throw new Problem(
-      'too_large',
-      `metadata: ${Buffer.byteLength(text)} bytes; the limit is ${limit} (metadata_bytes)`,
-      { field: 'metadata' },
-    )
-  }
-  return text
-}
 
 /** An upload that has been made already, or that is bound to fail: known before its bytes are read. */
 async function madeBefore(service: Service, call: Call, target: Target) {

@@ -134,6 +134,23 @@ export function ndjson(): RowWriter {
   }
 }
 
+/** An array a row, parted by commas. */
+export function arrays(): RowWriter {
+  let first = true
+  return {
+    head: () => '',
+    row(cursors, out) {
+      out.text(first ? '[' : ',[')
+      first = false
+      for (const [k, { buf, start, end }] of cursors.entries()) {
+        if (k > 0) out.byte(0x2c)
+        out.bytes(buf, start, end)
+      }
+      out.byte(0x5d)
+    },
+  }
+}
+
 /**
  * RFC 4180 with LF: null is an empty cell, the empty string `""`, what is neither text, number nor
  * boolean its JSON. Read in again it gives the same values.

@@ -13,7 +13,7 @@ import {
   numbersAsText,
   type Slice,
 } from '../../ingest/index.ts'
-import { admit } from '../access.ts'
+import { admit } from '../access/access.ts'
 import type { Call, Service } from '../context.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import type { SliceRef } from '../store/grids.ts'
@@ -187,7 +187,8 @@ async function replaceColumns(
       const before = await writers.idempotency.find(call.writeKey(fid.owner))
       if (before) return before.result as Written
       const file = await writers.files.get(fid.owner, fid.idlocal)
-      checkMatch(admit(file, call.caller, 'write', 'grid').file, call.ifMatch)
+      const found = await admit(writers, file, call, { access: 'write', filetype: 'grid' })
+      checkMatch(found.file, call.ifMatch)
       const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
       await writers.grids.removeColumns(
         fid.owner,
@@ -236,7 +237,7 @@ export async function appendTable(
   const rows = rowsOfColumns(texts, table.rows)
   const append = {
     fid,
-    caller: call.caller,
+    asker: call,
     write: call.writeKey(fid.owner),
     ifMatch: call.ifMatch,
     rows,
@@ -279,7 +280,8 @@ async function appendSlices(service: Service, call: Call, fid: Fid, table: Table
       const before = await writers.idempotency.find(call.writeKey(fid.owner))
       if (before) return before.result as AppendedTable
       const file = await writers.files.get(fid.owner, fid.idlocal)
-      checkMatch(admit(file, call.caller, 'write', 'grid').file, call.ifMatch)
+      const found = await admit(writers, file, call, { access: 'write', filetype: 'grid' })
+      checkMatch(found.file, call.ifMatch)
       for (const { column, slices: more, rows, type } of parts) {
         await writers.grids.addSlices(fid.owner, fid.idlocal, after(slices.get(column.uid), column.uid, more))
         await writers.grids.changeColumn(fid.owner, fid.idlocal, column.uid, { rows, type })

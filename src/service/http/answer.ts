@@ -1,6 +1,7 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { Bytes } from '../../ingest/index.ts'
 import { Reply } from './message.ts'
+import { TooMany } from './rates.ts'
 
 /** Small pieces of a stream are gathered up to this: each costs a turn on its way. */
 const GATHER = 16 * 1024
@@ -16,7 +17,8 @@ export function errorReply(error: unknown, quirk?: (problem: Problem) => number 
   const headers: Record<string, string> = {}
   if (problem.code === 'unauthenticated')
     headers['www-authenticate'] = 'Basic realm="gridline", charset="UTF-8"'
-  if (problem.status === 429 || problem.status === 503) headers['retry-after'] = '1'
+  if (problem.status === 429 || problem.status === 503)
+    headers['retry-after'] = String(problem instanceof TooMany ? problem.wait : 1)
   return jsonReply(quirk?.(problem) ?? problem.status, errorBody(problem), headers)
 }
 

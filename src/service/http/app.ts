@@ -3,18 +3,29 @@ import { TrieRouter } from 'hono/router/trie-router'
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, fidOfPage, parseFid } from '../../contract/fid.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../contract/headers.ts'
-import { type Operation, type OperationName, operations } from '../../contract/operations.ts'
+import {
+  type FileKind,
+  methodsOf,
+  type Operation,
+  type OperationName,
+  operations,
+  routesOf,
+} from '../../contract/operations.ts'
 import { quirkStatus } from '../../contract/quirks.ts'
+import { readOnlyFields } from '../../contract/resources.ts'
 import type { Bytes } from '../../ingest/index.ts'
-import { notFound } from '../access.ts'
+import { type Caller, notFound } from '../access/access.ts'
 import type { Answer, Call, Handler, Handlers, Service } from '../context.ts'
+import type { Metrics } from '../metrics.ts'
+import { jsonPage } from '../pages/json.ts'
 import { pageOf } from '../pages/page.ts'
 import { listed } from '../version.ts'
 import { errorReply, jsonReply, streamReply } from './answer.ts'
-import { type Authenticator, checkScope } from './auth.ts'
+import { type Authenticator, checkOperator, checkScope } from './auth.ts'
 import { receive } from './body.ts'
 import { type Incoming, Reply } from './message.ts'
 import { readHeaders, readQuery, unmangled } from './parameters.ts'
+import { Rates } from './rates.ts'
 
 /** One line of the log: what was asked, what it came to. Never credentials. */
 export interface LogLine {
@@ -25,7 +36,15 @@ export interface LogLine {
   status: number
   ms: number
   user?: string
+  /** What the client says it is. */
+  client?: string
   error?: string
+}
+
+/** An operation under one of its paths. */
+interface Route {
+  name: OperationName
+  filetype: FileKind | undefined
 }
 
 /** Request → operation → answer, for every operation of the contract. */
@@ -35,9 +54,18 @@ export function createApp(
   authenticator: Authenticator,
   log: (line: LogLine) => void,
 ): (request: Incoming) => Promise<Reply> {
-  const router = new TrieRouter<OperationName>()
-  const entries = Object.entries(operations) as [OperationName, Operation][]
-  for (const [name, { method, path }] of entries) router.add(method, path, name)
+  const router = new TrieRouter<Route>()
+  const routes: { method: string; path: string }[] = []
+  for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][]) {
+    for (const { path, filetype } of routesOf(operation)) {
+      for (const method of methodsOf(operation)) {
+        routes.push({ method, path })
+        router.add(method, path, { name, filetype })
+      }
+    }
+  }
+  const metrics: Metrics = service.metrics
+  const rates = new Rates(service.limits.requests_per_minute)
   return async (request) => {
     const started = performance.now()
     const given = request.headers.get(REQUEST_ID_HEADER)
@@ -46,19 +74,25 @@ export function createApp(
     const head = request.method === 'HEAD'
     const method = head ? 'GET' : request.method
     const line: LogLine = { request_id: requestId, method: request.method, path, status: 500, ms: 0 }
+    line.client = request.headers.get('plotly-client-platform')?.slice(0, 100)
     let reply: Reply
+    metrics.begin()
     try {
       const [[found]] = router.match(method, path)
       const page = found ? undefined : fidOfPage(path)
       if (page && method === 'GET') {
-        reply = await showPage(service, authenticator, page, request, line)
+        line.operation = 'page'
+        reply = await showPage(service, authenticator, rates, page, request, query, line)
       } else if (!found) {
-        reply = nowhere(entries, method, path)
+        reply = nowhere(routes, method, path)
       } else {
-        const [name, { fid }] = found as [OperationName, Record<string, string>]
-        line.operation = name
-        const handler = handlers[name] as Handler<OperationName>
-        reply = await perform(service, handler, authenticator, name, request, path, query, fid, line)
+        const [route, parameters] = found as [Route, Record<string, string>]
+        line.operation = route.name
+        const handler = handlers[route.name] as Handler<OperationName>
+        const caller = await authenticator.caller(request.headers)
+        line.user = caller?.username
+        if (!UNLIMITED.has(route.name)) rates.take(caller?.username ?? `@${request.address ?? ''}`)
+        reply = await perform(service, handler, caller, route, request, path, query, parameters)
       }
     } catch (error) {
       if (!(error instanceof Problem))
@@ -67,11 +101,16 @@ export function createApp(
     }
     reply.headers['x-request-id'] = requestId
     line.status = reply.status
-    line.ms = Math.round((performance.now() - started) * 10) / 10
+    const ms = performance.now() - started
+    line.ms = Math.round(ms * 10) / 10
+    metrics.end(line.operation ?? 'none', reply.status, ms / 1000)
     log(line)
     return head ? await withoutBody(reply) : reply
   }
 }
+
+/** What tells whether the service is well must not be refused by it. */
+const UNLIMITED: ReadonlySet<OperationName> = new Set(['service.health', 'service.ready', 'service.metrics'])
 
 /** Pages hold what people wrote: nothing in them may run or be fetched. */
 const PAGE_HEADERS = {
@@ -86,14 +125,19 @@ const PAGE_HEADERS = {
 async function showPage(
   service: Service,
   authenticator: Authenticator,
+  rates: Rates,
   fid: Fid,
   request: Incoming,
+  queryText: string,
   line: LogLine,
 ): Promise<Reply> {
   const caller = await authenticator.caller(request.headers)
   line.user = caller?.username
+  rates.take(caller?.username ?? `@${request.address ?? ''}`)
   checkScope(caller, 'read')
-  const { html, etag } = await pageOf(service, caller, fid)
+  const shareKey = new URLSearchParams(queryText).get('share_key') ?? undefined
+  const { html, etag } = await pageOf(service, { caller, shareKey }, fid)
+  service.views.count(fid)
   return new Reply(200, { ...PAGE_HEADERS, etag }, html)
 }
 
@@ -104,10 +148,8 @@ async function withoutBody({ status, headers, body }: Reply): Promise<Reply> {
   return new Reply(status, headers, null)
 }
 
-function nowhere(entries: [OperationName, Operation][], method: string, path: string): Reply {
-  const methods = entries
-    .filter(([, operation]) => matches(operation.path, path))
-    .map(([, operation]) => operation.method)
+function nowhere(routes: { method: string; path: string }[], method: string, path: string): Reply {
+  const methods = routes.filter((route) => matches(route.path, path)).map((route) => route.method)
   if (methods.length === 0)
     return errorReply(new Problem('not_found', `no such address: ${path.slice(0, 200)}`))
   const allow = [
@@ -152,27 +194,24 @@ function matches(template: string, path: string): boolean {
 async function perform(
   service: Service,
   handler: Handler<OperationName>,
-  authenticator: Authenticator,
-  name: OperationName,
+  caller: Caller | undefined,
+  { name, filetype }: Route,
   request: Incoming,
   path: string,
   queryText: string,
-  fidText: string | undefined,
-  line: LogLine,
+  parameters: Record<string, string>,
 ): Promise<Reply> {
   const operation: Operation = operations[name]
-  const caller = await authenticator.caller(request.headers)
-  line.user = caller?.username
   const safe = operation.method === 'GET'
   checkScope(caller, safe ? 'read' : 'write')
-  if (operation.access === 'caller' && !caller) throw new Problem('unauthenticated', 'this needs an account')
-  let fid: Fid = NO_FILE
-  if (fidText !== undefined) {
-    const parsed = parseFid(fidText)
-    if (!parsed) throw notFound(operation.filetype)
-    fid = parsed
-  }
-  const query = operation.query ? readQuery(operation.query, new URLSearchParams(queryText)) : {}
+  if ((operation.access === 'caller' || operation.account) && !caller)
+    throw new Problem('unauthenticated', 'this needs an account')
+  if (operation.access === 'operator') checkOperator(caller)
+  const { fid: fidText, ...others } = parameters
+  const fid = fidText === undefined ? NO_FILE : parseFid(fidText)
+  if (!fid) throw notFound(filetype)
+  const search = new URLSearchParams(queryText)
+  const query = operation.query ? readQuery(operation.query, search) : {}
   const headers = readHeaders(operation.headers, request.headers)
   const received = await receive(request, operation.body, service.limits)
   const key = safe ? undefined : idempotencyKey(request.headers, service)
@@ -181,6 +220,9 @@ async function perform(
     operation: name,
     caller,
     fid,
+    filetype,
+    name: Object.values(others)[0] ?? '',
+    shareKey: safe ? (search.get('share_key') ?? undefined) : undefined,
     query: query as never,
     headers,
     fields: received.fields,
@@ -197,8 +239,25 @@ async function perform(
         key === undefined ? '' : fingerprint(`${path}?${queryText}`, headers, request.headers, received.json),
     }),
   }
-  const answer = await handler(service, call)
-  return respond(operation, answer as Answer<unknown>, request)
+  const answer = (await handler(service, call)) as Answer<unknown>
+  addWarnings(answer.body, received.ignored)
+  if (safe && search.get('format') === 'api' && operation.result !== 'stream')
+    return new Reply(operation.status, PAGE_HEADERS, jsonPage(service.url, path, answer.body))
+  return respond(operation, answer, request)
+}
+
+/** Old clients send whole records back: what cannot be written is passed over, and named. */
+function addWarnings(body: unknown, ignored: readonly string[]): void {
+  if (ignored.length === 0 || typeof body !== 'object' || body === null || Array.isArray(body)) return
+  const object = body as { warnings?: string[] }
+  object.warnings = [
+    ...(object.warnings ?? []),
+    ...ignored.map((name) =>
+      readOnlyFields.has(name)
+        ? `${name} cannot be written here and was ignored`
+        : `${name.slice(0, 100)} is not known here and was ignored`,
+    ),
+  ]
 }
 
 const NO_FILE: Fid = { owner: '', idlocal: 0 }

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
-import type { Caller } from '../access.ts'
+import type { Caller } from '../access/access.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import { sha256 } from '../store/blobs.ts'
 import type { Store } from '../store/store.ts'
@@ -33,6 +33,11 @@ export class Authenticator {
     if (this.known.size >= REMEMBERED) this.known.clear()
     this.known.set(header, { caller, until: Date.now() + FRESH })
     return caller
+  }
+
+  /** Nothing that was found out before counts any more. */
+  forget(): void {
+    this.known.clear()
   }
 
   private async check(header: string): Promise<Caller> {
@@ -69,5 +74,14 @@ export function checkScope(caller: Caller | undefined, scope: 'read' | 'write'):
   if (!caller || caller.scopes.has(scope) || caller.scopes.has('admin')) return
   throw new Problem('forbidden', `this API key has no ${scope} scope`, {
     hint: `Use a key with --scopes ${scope}.`,
+  })
+}
+
+/** For what concerns the whole service: an administrator, with a key that says so. */
+export function checkOperator(caller: Caller | undefined): void {
+  if (!caller) throw new Problem('unauthenticated', 'this needs an account')
+  if (caller.isAdmin && caller.scopes.has('admin')) return
+  throw new Problem('forbidden', 'only an administrator of this service may do this', {
+    hint: 'It takes a user made with --admin, and a key with --scopes admin.',
   })
 }

@@ -14,6 +14,8 @@ export interface Received {
   contentType: string
   /** A filename inside the body (multipart). */
   fileName?: string
+  /** Fields that the operation does not take. */
+  ignored: string[]
   /** The bytes of a JSON body, for telling whether a retry is the same request. */
   json?: Buffer
 }
@@ -23,7 +25,7 @@ const empty: Bytes = (async function* () {})()
 /** Reads the body of a request. An empty one is none; one over the limit is 413. */
 export async function receive(request: Incoming, body: Body, limits: Limits): Promise<Received> {
   const contentType = (request.headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
-  const none = { fields: {}, bytes: empty, contentType }
+  const none = { fields: {}, bytes: empty, contentType, ignored: [] }
   if (body.kind === 'none') return none
   const isJson = contentType === '' || contentType === 'application/json' || contentType.endsWith('+json')
   if (body.kind === 'bytes' && !(body.json && isJson)) {
@@ -34,9 +36,10 @@ export async function receive(request: Incoming, body: Body, limits: Limits): Pr
   const schema = body.kind === 'json' ? body.schema : body.json!
   const content = await whole(limited(request, 'json_body_bytes', limits))
   if (body.kind === 'json' && body.form && contentType === 'application/x-www-form-urlencoded') {
-    const fields = readForm(schema.properties, new URLSearchParams(content.toString('utf8')))
+    const form = new URLSearchParams(content.toString('utf8'))
+    const fields = readForm(schema.properties, form)
     await check(schema, fields, [])
-    return { ...none, fields, json: content }
+    return { ...none, fields, ignored: unknownIn(schema, form.keys()), json: content }
   }
   if (!isJson && body.kind === 'json' && contentType !== 'text/plain') {
     throw new Problem('unsupported_media_type', `a body of type ${contentType} is not understood here`, {
@@ -45,7 +48,11 @@ export async function receive(request: Incoming, body: Body, limits: Limits): Pr
   }
   const fields = content.length === 0 ? {} : fieldsOf(content, body.raw ?? [])
   await check(schema, fields, body.raw ?? [])
-  return { ...none, fields, json: content }
+  return { ...none, fields, ignored: unknownIn(schema, Object.keys(fields)), json: content }
+}
+
+function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
+  return [...new Set(names)].filter((name) => !Object.hasOwn(schema.properties, name))
 }
 
 /** The bytes of a body, counted: no more than the limit get through. */

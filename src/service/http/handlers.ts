@@ -1,16 +1,32 @@
 import { Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
 import type { Handlers } from '../context.ts'
+import { docsPage } from '../pages/docs.ts'
 import { openApi } from './openapi.ts'
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}
 
 /** Operations about the service itself. */
 export const systemHandlers = {
   'service.index': async ({ url }) => ({
     body: Object.fromEntries(
-      ['grids', 'plots', 'files', 'folders', 'users'].map((name) => [name, `${url}/v2/${name}`]),
+      ['grids', 'plots', 'files', 'folders', 'extras', 'users', 'teams', 'keys'].map((name) => [
+        name,
+        `${url}/v2/${name}`,
+      ]),
     ),
   }),
   'service.openapi': async ({ url }) => ({ body: openApi(url, version) }),
+  'service.docs': async ({ url }) => ({
+    body: once(docsPage(url, version)),
+    type: 'text/html; charset=utf-8',
+  }),
+  'service.metrics': async ({ metrics }) => ({
+    body: once(metrics.text()),
+    type: 'text/plain; version=0.0.4; charset=utf-8',
+  }),
   'service.health': async () => ({ body: { status: 'ok' } }),
   'service.ready': async ({ store }) => {
     try {

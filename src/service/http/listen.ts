@@ -80,6 +80,7 @@ async function answer(handle: Handle, request: IncomingMessage, response: Server
     },
     // A handler that stops reading must not take the connection, and with it its answer, away.
     body: request.iterator({ destroyOnReturn: false }),
+    address: request.socket.remoteAddress,
   })
   if (response.destroyed) {
     if (body !== null && typeof body !== 'string') await body[Symbol.asyncIterator]().return?.()

@@ -10,6 +10,8 @@ export interface Incoming {
   url: string
   headers: { get(name: string): string | null }
   body: Bytes | null
+  /** Where it comes from, if over a network. */
+  address?: string
 }
 
 /** An answer: a text, bytes as they are made, or nothing. */

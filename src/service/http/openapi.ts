@@ -1,14 +1,27 @@
 import { errorCodes } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER } from '../../contract/headers.ts'
-import { type Operation, operations } from '../../contract/operations.ts'
+import { methodsOf, type Operation, operations, routesOf } from '../../contract/operations.ts'
 
 /** The contract as an OpenAPI 3.1 document. */
 export function openApi(url: string, version: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const [name, operation] of Object.entries(operations) as [string, Operation][]) {
-    const path = operation.path.replace(':fid', '{fid}')
-    paths[path] ??= {}
-    paths[path][operation.method.toLowerCase()] = described(name, operation)
+    for (const [k, { path: template }] of routesOf(operation).entries()) {
+      const path = template.replace(/:(\w+)/g, '{$1}')
+      for (const method of methodsOf(operation)) {
+        paths[path] ??= {}
+        const id = [
+          name,
+          k > 0 ? template.split('/')[2] : '',
+          method === operation.method ? '' : method.toLowerCase(),
+        ]
+        paths[path][method.toLowerCase()] = described(
+          id.filter((part) => part !== '').join('.'),
+          template,
+          operation,
+        )
+      }
+    }
   }
   return {
     openapi: '3.1.0',
@@ -53,15 +66,15 @@ export function openApi(url: string, version: string): Record<string, unknown> {
   }
 }
 
-function described(name: string, operation: Operation): Record<string, unknown> {
-  const { summary, section, path, body, result, status, access, method } = operation
+function described(id: string, path: string, operation: Operation): Record<string, unknown> {
+  const { summary, section, body, result, status, access, account, method, produces } = operation
   const parameters: unknown[] = []
-  if (path.includes(':fid'))
+  for (const [, name] of path.matchAll(/:(\w+)/g))
     parameters.push({
-      name: 'fid',
+      name,
       in: 'path',
       required: true,
-      schema: { type: 'string', examples: ['alice:12'] },
+      schema: name === 'fid' ? { type: 'string', examples: ['alice:12'] } : { type: 'string' },
     })
   const required: readonly string[] = operation.query?.required ?? []
   for (const [key, schema] of Object.entries(operation.query?.properties ?? {})) {
@@ -73,15 +86,29 @@ function described(name: string, operation: Operation): Record<string, unknown> 
     parameters.push({ name: FILE_NAME_HEADER, in: 'header', schema: { type: 'string' } })
   if (method !== 'GET')
     parameters.push({ name: IDEMPOTENCY_HEADER, in: 'header', schema: { type: 'string' } })
+  if (path.includes(':fid')) {
+    const precondition = method === 'GET' ? 'If-None-Match' : 'If-Match'
+    parameters.push({ name: precondition, in: 'header', schema: { type: 'string' } })
+    if (method === 'GET')
+      parameters.push({
+        name: 'share_key',
+        in: 'query',
+        description: 'Opens one private file for reading.',
+        schema: { type: 'string' },
+      })
+  }
   return {
-    operationId: name,
-    tags: [name.split('.')[0]],
+    operationId: id,
+    tags: [path.split('/')[2] ?? 'service'],
     summary,
-    description: section === '-' ? undefined : `Reference section ${section}. Who may: ${access}.`,
+    description:
+      section === '-'
+        ? undefined
+        : `Reference section ${section}. Who may: ${access}${account ? ', with an account' : ''}.`,
     parameters,
     requestBody: requestBody(body),
     responses: {
-      [status]: response(result, summary),
+      [status]: response(result, summary, produces),
       default: {
         description: 'An error',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
@@ -100,13 +127,21 @@ function requestBody(body: Operation['body']): unknown {
     if (body.json) content['application/json'] = { schema: body.json }
     for (const type of body.types) content[type] = {}
   }
-  return { required: true, content }
+  const required = body.kind === 'bytes' || body.schema.required.length > 0
+  return { required, content }
 }
 
-function response(result: Operation['result'], summary: string): unknown {
+function response(
+  result: Operation['result'],
+  summary: string,
+  produces: readonly string[] = ['application/json'],
+): unknown {
   if (result === 'none') return { description: summary }
   return {
     description: summary,
-    content: { 'application/json': result === 'stream' ? {} : { schema: result } },
+    content:
+      result === 'stream'
+        ? Object.fromEntries(produces.map((type) => [type, {}]))
+        : { 'application/json': { schema: result } },
   }
 }

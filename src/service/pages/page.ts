@@ -2,10 +2,11 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations.ts'
 import { parseRaw } from '../../ingest/index.ts'
-import { admit, type Caller } from '../access.ts'
+import { type Asker, admit } from '../access/access.ts'
 import type { Service } from '../context.ts'
 import { contentJson, snapshot } from '../grids/content.ts'
 import { etag } from '../version.ts'
+import { document, text } from './html.ts'
 
 const ROWS = 100
 const COLUMNS = 200
@@ -20,11 +21,11 @@ export interface Page {
  * The page behind `web_url`. Whoever may not read the file learns nothing: without credentials the
  * answer is 401 whether there is a file or not, so that a browser asks for them; with some it is 404.
  */
-export async function pageOf(service: Service, caller: Caller | undefined, fid: Fid): Promise<Page> {
+export async function pageOf(service: Service, asker: Asker, fid: Fid): Promise<Page> {
   const found = await service.store.read(async (readers) => {
     const row = await readers.files.get(fid.owner, fid.idlocal)
     try {
-      const { file } = admit(row, caller, 'read')
+      const { file } = await admit(readers, row, asker, { access: 'read' })
       return {
         file,
         snap:
@@ -33,7 +34,7 @@ export async function pageOf(service: Service, caller: Caller | undefined, fid: 
             : undefined,
       }
     } catch (error) {
-      if (caller) throw error
+      if (asker.caller) throw error
       throw new Problem('unauthenticated', 'this page is not public, or there is none')
     }
   })
@@ -68,38 +69,4 @@ async function table(content: AsyncIterable<Uint8Array>): Promise<string> {
   })
   const head = [...cols.keys()].map((name) => `<th>${text(name)}</th>`).join('')
   return `<div><table><thead><tr>${head}</tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table></div>`
-}
-
-function document(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${text(title)}</title>
-<style>
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #222; background: #fff }
-h1 { font-size: 1.4rem; margin: 0 }
-p { color: #555; margin: .3rem 0 }
-div { overflow-x: auto; margin-top: 1rem }
-table { border-collapse: collapse; font-size: 14px }
-th, td { padding: .25rem .8rem .25rem 0; text-align: left; white-space: pre; border-bottom: 1px solid #eee }
-td.n { text-align: right; font-variant-numeric: tabular-nums }
-@media (prefers-color-scheme: dark) { body { color: #ddd; background: #161616 } p { color: #999 } th, td { border-color: #333 } a { color: #8bf } }
-</style>
-<h1>${text(title)}</h1>
-${body}
-</html>
-`
-}
-
-/** Text as it may stand in HTML, between tags or in quotes. */
-function text(plain: string): string {
-  const escapes: Record<string, string> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  }
-  return plain.replace(/[&<>"']/g, (c) => escapes[c])
 }

@@ -70,6 +70,13 @@ export class SqlBlobs implements Blobs {
         .where(({ not, exists, selectFrom }) =>
           not(exists(selectFrom('slices').select('slices.hash').whereRef('slices.hash', '=', 'blobs.hash'))),
         )
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('contents').select('contents.hash').whereRef('contents.hash', '=', 'blobs.hash'),
+            ),
+          ),
+        )
         .limit(most)
         .execute()
       if (orphans.length === 0) return 0

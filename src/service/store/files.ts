@@ -10,8 +10,10 @@ export interface ListQuery {
   /** Only this folder's; all of the owner's if not given. */
   parent?: number
   filetypes?: Filetype[]
-  /** Only what anyone may read. */
-  publicOnly: boolean
+  /** Only what anyone may read, and what of the rest the caller may; all if not given. */
+  visible?: { files: number[]; folders: number[] }
+  /** What is in the trash by itself, instead of what is active. */
+  trashed?: boolean
   order: 'filename' | 'date_modified'
   descending: boolean
   /** Key of the last file of the page before: the ordered value and the idlocal. */
@@ -20,6 +22,14 @@ export interface ListQuery {
   skip?: number
   limit: number
 }
+
+/** Where a page of files of many owners ended. */
+export interface Key {
+  owner: string
+  idlocal: number
+}
+
+const BATCH = 400
 
 /** Files of every kind: names, places, states. */
 export class FileReader {
@@ -34,6 +44,84 @@ export class FileReader {
       .executeTakeFirst()
   }
 
+  /** Several of one owner's files. */
+  async some(owner: string, idlocals: readonly number[]): Promise<FileRow[]> {
+    const rows: FileRow[] = []
+    for (let k = 0; k < idlocals.length; k += BATCH) {
+      rows.push(
+        ...(await this.db
+          .selectFrom('files')
+          .selectAll()
+          .where('owner', '=', owner)
+          .where('idlocal', 'in', idlocals.slice(k, k + BATCH))
+          .execute()),
+      )
+    }
+    return rows
+  }
+
+  /** Ids of the folders in these folders, whatever their state. */
+  async foldersIn(owner: string, parents: readonly number[]): Promise<number[]> {
+    const ids: number[] = []
+    for (let k = 0; k < parents.length; k += BATCH) {
+      const rows = await this.db
+        .selectFrom('files')
+        .select('idlocal')
+        .where('owner', '=', owner)
+        .where('parent', 'in', parents.slice(k, k + BATCH))
+        .where('filetype', '=', 'fold')
+        .execute()
+      ids.push(...rows.map(({ idlocal }) => idlocal))
+    }
+    return ids
+  }
+
+  /** These folders and all below them. */
+  async foldersBelow(owner: string, folders: readonly number[]): Promise<number[]> {
+    const all = new Set(folders)
+    for (let level = [...folders]; level.length > 0; ) {
+      level = (await this.foldersIn(owner, level)).filter((id) => !all.has(id))
+      for (const id of level) all.add(id)
+    }
+    return [...all]
+  }
+
+  /** How many folders are in each of these. */
+  async subfolderCounts(owner: string, folders: readonly number[]): Promise<Map<number, number>> {
+    if (folders.length === 0) return new Map()
+    const rows = await this.db
+      .selectFrom('files')
+      .select(({ fn }) => ['parent', fn.countAll<number>().as('count')])
+      .where('owner', '=', owner)
+      .where('parent', 'in', folders)
+      .where('filetype', '=', 'fold')
+      .where('trashed_at', 'is', null)
+      .groupBy('parent')
+      .execute()
+    return new Map(rows.map(({ parent, count }) => [parent, Number(count)]))
+  }
+
+  /** Copies of a file, in the order of their ids. */
+  copiesOf(fid: string, after: Key | undefined, backwards: boolean, limit: number): Promise<FileRow[]> {
+    let select = this.db
+      .selectFrom('files')
+      .selectAll()
+      .where('source_fid', '=', fid)
+      .orderBy('owner', backwards ? 'desc' : 'asc')
+      .orderBy('idlocal', backwards ? 'desc' : 'asc')
+      .limit(limit)
+    if (after) {
+      const beyond = backwards ? '<' : '>'
+      select = select.where(({ or, and, eb }) =>
+        or([
+          eb('owner', beyond, after.owner),
+          and([eb('owner', '=', after.owner), eb('idlocal', beyond, after.idlocal)]),
+        ]),
+      )
+    }
+    return select.execute()
+  }
+
   /** The active file of that name in a folder. */
   named(owner: string, parent: number, filename: string): Promise<FileRow | undefined> {
     return this.db
@@ -46,19 +134,31 @@ export class FileReader {
   }
 
   list(query: ListQuery): Promise<FileRow[]> {
-    const { owner, parent, filetypes, publicOnly, order, descending, after, skip, limit } = query
+    const { owner, parent, filetypes, visible, trashed, order, descending, after, skip, limit } = query
     const direction = descending ? 'desc' : 'asc'
     let select = this.db
       .selectFrom('files')
       .selectAll()
       .where('owner', '=', owner)
-      .where('trashed_at', 'is', null)
       .orderBy(order, direction)
       .orderBy('idlocal', direction)
       .limit(limit)
+    select = trashed
+      ? select.where('trashed_at', 'is not', null).where('trashed_with', 'is', null)
+      : select.where('trashed_at', 'is', null)
     if (parent !== undefined) select = select.where('parent', '=', parent)
-    if (filetypes) select = select.where('filetype', 'in', filetypes)
-    if (publicOnly) select = select.where('world_readable', '=', 1)
+    // Extras are in no folder; they are found through what references them.
+    select = filetypes ? select.where('filetype', 'in', filetypes) : select.where('filetype', '!=', 'extra')
+    if (visible) {
+      const { files, folders } = visible
+      select = select.where(({ or, eb }) =>
+        or([
+          eb('world_readable', '=', 1),
+          ...(files.length > 0 ? [eb('idlocal', 'in', files)] : []),
+          ...(folders.length > 0 ? [eb('parent', 'in', folders)] : []),
+        ]),
+      )
+    }
     if (skip) select = select.offset(skip)
     if (after) {
       const [value, idlocal] = after
@@ -94,6 +194,10 @@ export class FileWriter extends FileReader {
     const now = Date.now()
     const row = {
       trashed_at: null,
+      trashed_with: null,
+      is_theme: null,
+      is_template: null,
+      live_name: file.filename,
       world_readable: 0,
       share_key: null,
       metadata: '{}',
@@ -102,8 +206,7 @@ export class FileWriter extends FileReader {
       source_url: null,
       source_referer: null,
       ...file,
-      idlocal: await this.nextIdlocal(file.owner),
-      live_name: file.filename,
+      idlocal: file.idlocal ?? (await this.nextIdlocal(file.owner)),
       creation_time: now,
       date_modified: now,
       version: 1,
@@ -121,4 +224,118 @@ export class FileWriter extends FileReader {
       .where('idlocal', '=', idlocal)
       .execute()
   }
+
+  /** Into the trash: the file, and of a folder all that is active below it. Its name is free at once. */
+  async trash(file: FileRow): Promise<void> {
+    const { owner, idlocal } = file
+    const trashed_at = Date.now()
+    await this.change(owner, idlocal, { trashed_at, trashed_with: null, live_name: null })
+    if (file.filetype !== 'fold') return
+    const folders = await this.foldersBelow(owner, [idlocal])
+    for (let k = 0; k < folders.length; k += BATCH) {
+      await this.db
+        .updateTable('files')
+        .set(({ eb }) => ({
+          trashed_at,
+          trashed_with: idlocal,
+          live_name: null,
+          version: eb('version', '+', 1),
+        }))
+        .where('owner', '=', owner)
+        .where('parent', 'in', folders.slice(k, k + BATCH))
+        .where('trashed_at', 'is', null)
+        .execute()
+    }
+  }
+
+  /** Out of the trash, into `parent`; of a folder all that was taken there with it. */
+  async restore(file: FileRow, parent: number): Promise<void> {
+    const { owner, idlocal, filename, filetype } = file
+    await this.change(owner, idlocal, {
+      trashed_at: null,
+      trashed_with: null,
+      live_name: filetype === 'extra' ? null : filename,
+      parent,
+    })
+    if (filetype !== 'fold') return
+    await this.db
+      .updateTable('files')
+      .set(({ eb, ref }) => ({
+        trashed_at: null,
+        trashed_with: null,
+        live_name: ref('filename'),
+        version: eb('version', '+', 1),
+      }))
+      .where('owner', '=', owner)
+      .where('trashed_with', '=', idlocal)
+      .execute()
+  }
+
+  /** A name that two files of a trashed folder have got meanwhile. */
+  async doubleIn(owner: string, folder: number): Promise<string | undefined> {
+    const row = await this.db
+      .selectFrom('files')
+      .select('filename')
+      .where('owner', '=', owner)
+      .where('trashed_with', '=', folder)
+      .groupBy(['parent', 'filename'])
+      .having(({ fn }) => fn.countAll(), '>', 1)
+      .limit(1)
+      .executeTakeFirst()
+    return row?.filename
+  }
+
+  /** A file and all below it, for good. Bytes that nothing names any more are collected later. */
+  async remove(file: FileRow): Promise<void> {
+    const { owner, idlocal } = file
+    const ids = [idlocal]
+    if (file.filetype === 'fold') {
+      const folders = await this.foldersBelow(owner, [idlocal])
+      for (let k = 0; k < folders.length; k += BATCH) {
+        const rows = await this.db
+          .selectFrom('files')
+          .select('idlocal')
+          .where('owner', '=', owner)
+          .where('parent', 'in', folders.slice(k, k + BATCH))
+          .execute()
+        ids.push(...rows.map((row) => row.idlocal))
+      }
+    }
+    for (let k = 0; k < ids.length; k += BATCH) await this.removeRows(owner, ids.slice(k, k + BATCH))
+  }
+
+  private async removeRows(owner: string, ids: number[]): Promise<void> {
+    const stored_at = Date.now()
+    // Readers that have seen these blobs may still be reading them.
+    for (const table of ['slices', 'contents'] as const) {
+      const hashes = this.db
+        .selectFrom(table)
+        .select('hash')
+        .where('owner', '=', owner)
+        .where('idlocal', 'in', ids)
+      await this.db.updateTable('blobs').set({ stored_at }).where('hash', 'in', hashes).execute()
+    }
+    await this.db
+      .deleteFrom('references')
+      .where('to_owner', '=', owner)
+      .where('to_idlocal', 'in', ids)
+      .execute()
+    for (const table of OF_A_FILE) {
+      await this.db.deleteFrom(table).where('owner', '=', owner).where('idlocal', 'in', ids).execute()
+    }
+  }
 }
+
+/** Tables whose rows belong to a file and go with it. */
+const OF_A_FILE = [
+  'files',
+  'grids',
+  'columns',
+  'slices',
+  'tail',
+  'contents',
+  'plots',
+  'references',
+  'collaborators',
+  'stars',
+] as const

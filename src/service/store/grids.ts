@@ -190,4 +190,23 @@ export class GridWriter extends GridReader {
       .where('seq', '<=', seq)
       .execute()
   }
+
+  /** Gives another file the same columns: slices never change, so they are shared. `uids` if not all. */
+  async copy(
+    from: { owner: string; idlocal: number },
+    to: { owner: string; idlocal: number },
+    uids?: string[],
+  ): Promise<void> {
+    const { row_count, ragged } = await this.get(from.owner, from.idlocal)
+    const all = await this.columns(from.owner, from.idlocal)
+    const columns = all.filter(({ uid }) => !uids || uids.includes(uid))
+    await this.add({ ...to, row_count, ragged })
+    await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position })))
+    const slices = await this.slices(from.owner, from.idlocal, uids)
+    await this.addSlices(
+      to.owner,
+      to.idlocal,
+      [...slices].flatMap(([uid, list]) => list.map((slice) => ({ ...slice, uid }))),
+    )
+  }
 }

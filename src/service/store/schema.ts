@@ -35,6 +35,8 @@ export interface Schema {
     live_name: string | null
     parent: number
     trashed_at: number | null
+    /** The folder that took it into the trash; null if it was trashed by itself. */
+    trashed_with: number | null
     world_readable: number
     share_key: string | null
     /** A JSON object. */
@@ -47,7 +49,40 @@ export interface Schema {
     source_fid: string | null
     source_url: string | null
     source_referer: string | null
+    is_theme: number | null
+    is_template: number | null
   }
+  /** What is in a file that is no grid: a figure, an extra. */
+  contents: { owner: string; idlocal: number; hash: string; bytes: number; media_type: string }
+  plots: { owner: string; idlocal: number; quality: number; picked_at: number | null }
+  /** What files are made of: a plot of grids, any file of its extras. */
+  references: {
+    owner: string
+    idlocal: number
+    kind: 'grid' | 'extra'
+    to_owner: string
+    to_idlocal: number
+  }
+  collaborators: {
+    owner: string
+    idlocal: number
+    kind: 'user' | 'team' | 'email'
+    /** A username, the key of a team, an address in lower case. */
+    name: string
+    may_write: number
+    added_at: number
+  }
+  stars: { owner: string; idlocal: number; username: string; starred_at: number }
+  teams: {
+    /** The name in lower case. */
+    name_key: string
+    name: string
+    owner: string
+    created_at: number
+  }
+  team_members: { team: string; username: string }
+  /** What the service signs with. */
+  secrets: { name: string; value: string }
   grids: {
     owner: string
     idlocal: number

@@ -6,11 +6,15 @@ import { FileReader, FileWriter } from './files.ts'
 import { GridReader, GridWriter } from './grids.ts'
 import { IdempotencyReader, IdempotencyWriter, type WriteKey } from './idempotency.ts'
 import { migrate } from './migrate.ts'
+import { PlotReader, PlotWriter } from './plots.ts'
+import { SharingReader, SharingWriter } from './sharing.ts'
 
 export interface Readers {
   accounts: AccountReader
   files: FileReader
   grids: GridReader
+  plots: PlotReader
+  sharing: SharingReader
   idempotency: IdempotencyReader
 }
 
@@ -18,6 +22,8 @@ export interface Writers {
   accounts: AccountWriter
   files: FileWriter
   grids: GridWriter
+  plots: PlotWriter
+  sharing: SharingWriter
   idempotency: IdempotencyWriter
 }
 
@@ -62,6 +68,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         accounts: new AccountWriter(db),
         files: new FileWriter(db),
         grids: new GridWriter(db),
+        plots: new PlotWriter(db),
+        sharing: new SharingWriter(db),
         idempotency: new IdempotencyWriter(db),
       }),
     )
@@ -82,6 +90,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
           accounts: new AccountReader(db),
           files: new FileReader(db),
           grids: new GridReader(db),
+          plots: new PlotReader(db),
+          sharing: new SharingReader(db),
           idempotency: new IdempotencyReader(db),
         }),
       ),

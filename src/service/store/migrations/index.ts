@@ -1,5 +1,9 @@
 import type { Migration } from '../engine.ts'
 import * as start from './0001-start.ts'
+import * as sharing from './0002-sharing.ts'
 
 /** In order; a migration that has been released is never changed. */
-export const migrations: Migration[] = [{ name: '0001-start', up: start.up }]
+export const migrations: Migration[] = [
+  { name: '0001-start', up: start.up },
+  { name: '0002-sharing', up: sharing.up },
+]

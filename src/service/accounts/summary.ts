@@ -1,0 +1,38 @@
+import type { UserSummary } from '../../contract/resources.ts'
+import type { Service } from '../context.ts'
+import type { UserRow } from '../store/accounts.ts'
+
+/** `YYYY-MM-DD HH:MM:SS`, as the API writes when somebody joined. */
+export function joined(at: number): string {
+  return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** A user as plots carry them. Reference 2.5: what is nobody else's business is null for others. */
+export function userSummary(
+  { url }: Service,
+  user: Pick<UserRow, 'owner' | 'email' | 'date_joined'>,
+  forThemselves: boolean,
+): UserSummary {
+  return {
+    username: user.owner,
+    profile_url: `${url}/~${user.owner}`,
+    avatar_url: null,
+    background_url: null,
+    bio: null,
+    nickname: null,
+    website: null,
+    stream_tokens: null,
+    feature_set_id: null,
+    csrf_token: null,
+    date_joined: joined(user.date_joined),
+    map_access_tokens: null,
+    has_password: null,
+    email: forThemselves ? user.email : null,
+    is_active: forThemselves ? true : null,
+    readonly: null,
+    is_dash_creator: null,
+    dash_created_count: null,
+    is_chart_creator: null,
+    charts_created_count: null,
+  }
+}

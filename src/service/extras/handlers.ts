@@ -1,0 +1,58 @@
+import { Problem } from '../../contract/errors.ts'
+import { parseFid, ROOT } from '../../contract/fid.ts'
+import { admit } from '../access/access.ts'
+import type { Handlers } from '../context.ts'
+import { checkFilename } from '../files/names.ts'
+import { getFile } from '../files/read.ts'
+import { storeText } from '../grids/slices.ts'
+
+/** Extras: files in no folder, which other files reference. */
+export const extraHandlers = {
+  'extras.create': async (service, call) => {
+    const { filename, content, referencers, world_readable } = call.fields as {
+      filename: string
+      content: unknown
+      referencers: string[]
+      world_readable?: boolean
+    }
+    const { store, limits } = service
+    const owner = call.caller!.username
+    checkFilename(filename, limits)
+    if (referencers.length === 0)
+      throw new Problem('invalid_request', 'referencers: an extra belongs to at least one file', {
+        field: 'referencers',
+        hint: 'Name the files that reference it, by fid.',
+      })
+    const text = typeof content === 'string' ? content : JSON.stringify(content)
+    const media_type = typeof content === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
+    const { hash, bytes } = await storeText(store.blobs, 1, Buffer.from(text))
+    const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
+      const file = await writers.files.add({
+        owner,
+        filetype: 'extra',
+        filename,
+        parent: ROOT,
+        live_name: null,
+        world_readable: world_readable ? 1 : 0,
+      })
+      const own = { owner, idlocal: file.idlocal }
+      await writers.plots.setContent({ ...own, hash, bytes, media_type })
+      for (const text of referencers) {
+        const fid = parseFid(text)
+        const row = fid && (await writers.files.get(fid.owner, fid.idlocal))
+        const { file: referencer } = await admit(writers, row, call, { access: 'write' })
+        await writers.plots.addReference({
+          owner: referencer.owner,
+          idlocal: referencer.idlocal,
+          kind: 'extra',
+          to_owner: owner,
+          to_idlocal: file.idlocal,
+        })
+        await writers.files.change(referencer.owner, referencer.idlocal)
+      }
+      return { idlocal: file.idlocal }
+    })
+    const { body, etag } = await getFile(service, call, { owner, idlocal }, 'extra')
+    return { body: { file: body, warnings: [] }, etag }
+  },
+} satisfies Partial<Handlers>

@@ -1,0 +1,240 @@
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, formatFid, parseFid, ROOT } from '../../contract/fid.ts'
+import type { FileKind } from '../../contract/operations.ts'
+import type { FileCopied } from '../../contract/resources.ts'
+import { parseRaw, type RawJson } from '../../ingest/index.ts'
+import { type Asker, admitted, knownFid, stateOf } from '../access/access.ts'
+import { allows } from '../access/policy.ts'
+import type { Answer, Call, Service } from '../context.ts'
+import { copyColumns, foldBeforeCopy } from '../grids/copy.ts'
+import { loadText, storeText } from '../grids/slices.ts'
+import { shownGrids } from '../plots/content.ts'
+import { sourcesIn, withGrids } from '../plots/figure.ts'
+import { MEDIA_TYPE } from '../plots/write.ts'
+import type { FileRow } from '../store/files.ts'
+import type { SliceRef } from '../store/grids.ts'
+import type { Readers, Writers } from '../store/store.ts'
+import { checkMatch } from '../version.ts'
+import { freeName } from './names.ts'
+import { changed } from './read.ts'
+
+interface Copied {
+  idlocal: number
+  /** Every file that was made. */
+  made: number[]
+  warnings: string[]
+}
+
+/** `source_fid` of a new file: the one it was copied from, if the caller may know of it. */
+export async function readSourceFid(
+  readers: Readers,
+  given: string | null | undefined,
+  asker: Asker,
+  filetype: FileKind,
+): Promise<string | null> {
+  if (given === undefined || given === null || given === '') return null
+  const fid = parseFid(given)
+  const found = fid && (await knownFid(readers, fid, asker))
+  if (found?.file.filetype === filetype) return given
+  throw new Problem('invalid_request', `source_fid: no such ${filetype}, or you may not see it`, {
+    field: 'source_fid',
+  })
+}
+
+/** Copies a file into the caller's own files. Reference 4.3, copy rules 1 to 5. */
+export async function copyFile(service: Service, call: Call<'files.copy'>): Promise<Answer<FileCopied>> {
+  const { deep_copy, make_public } = call.fields as { deep_copy?: boolean; make_public?: boolean }
+  const owner = call.caller!.username
+  const write = call.writeKey(owner)
+  const { store } = service
+  const before = (await store.read(({ idempotency }) => idempotency.find(write)))?.result as
+    | Copied
+    | undefined
+  const done = before ?? (await copy())
+  async function copy(): Promise<Copied> {
+    const { file } = await store.read((readers) => admitted(readers, call))
+    const like = { owner, world_readable: make_public ? 1 : 0 }
+    switch (file.filetype) {
+      case 'fold':
+        throw new Problem('invalid_request', 'a folder cannot be copied', { hint: 'Copy the files in it.' })
+      case 'grid':
+        await foldBeforeCopy(service, file)
+        return store.writeOnce(write, async (writers) => {
+          const { file: grid } = await admittedNow(writers, call)
+          const made = await addCopy(writers, grid, like, grid.filename)
+          await copyColumns(writers, grid, made)
+          return { idlocal: made.idlocal, made: [made.idlocal], warnings: [] }
+        })
+      case 'extra':
+        return store.writeOnce(write, async (writers) => {
+          const { file: extra } = await admittedNow(writers, call)
+          const made = await addCopy(writers, extra, like, extra.filename)
+          await copyContent(writers, extra, made)
+          return { idlocal: made.idlocal, made: [made.idlocal], warnings: [] }
+        })
+      case 'plot':
+        return copyPlot(service, call, like, deep_copy === true)
+    }
+  }
+  const files = []
+  for (const idlocal of done.made) files.push((await changed(service, call, { owner, idlocal })).body)
+  return { body: { files, new_fid: formatFid({ owner, idlocal: done.idlocal }), warnings: done.warnings } }
+}
+
+/** Permission and version once more, in the transaction that copies. */
+async function admittedNow(writers: Writers, call: Call<'files.copy'>) {
+  const found = await admitted(writers, call)
+  checkMatch(found.file, call.ifMatch)
+  return found
+}
+
+/** The row of a copy: beside the original for its owner, in the home folder for others. */
+async function addCopy(
+  writers: Writers,
+  file: FileRow,
+  like: { owner: string; world_readable: number },
+  name: string,
+): Promise<FileRow> {
+  const { owner } = like
+  const beside = owner === file.owner && file.trashed_at === null && (await inActiveFolder(writers, file))
+  const parent = beside ? file.parent : ROOT
+  const { filetype, metadata, is_theme, is_template } = file
+  const filename = filetype === 'extra' ? name : await freeName(writers.files, owner, parent, name)
+  return writers.files.add({
+    ...like,
+    filetype,
+    filename,
+    parent,
+    metadata,
+    is_theme,
+    is_template,
+    live_name: filetype === 'extra' ? null : filename,
+    source_fid: formatFid(file),
+  })
+}
+
+async function inActiveFolder({ files }: Writers, { owner, parent }: FileRow): Promise<boolean> {
+  return parent === ROOT || (await files.get(owner, parent))?.trashed_at === null
+}
+
+async function copyContent(writers: Writers, from: Fid, to: Fid): Promise<void> {
+  const content = await writers.plots.content(from.owner, from.idlocal)
+  if (!content) throw new Problem('damaged', 'the content of this file is gone')
+  await writers.plots.setContent({ ...content, owner: to.owner, idlocal: to.idlocal })
+}
+
+const UNREADABLE =
+  'the data of this plot is in grids you may not read, so the columns it shows were copied with it'
+
+/**
+ * A plot: a linked copy, which uses the same grids; or a deep one, with copies of the grids, where that
+ * was asked for or the caller may not read them. Of a grid they may not read only what the plot shows is
+ * copied, under the plot's name.
+ */
+async function copyPlot(
+  service: Service,
+  call: Call<'files.copy'>,
+  like: { owner: string; world_readable: number },
+  deepAsked: boolean,
+): Promise<Copied> {
+  const { store } = service
+  const content = await store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
+  if (!content) throw new Problem('damaged', 'the figure of this plot is gone')
+  const figure = parseRaw(await loadText(store.blobs, content))
+  const plan = await store.read((readers) => planOf(service, readers, call, figure))
+  const deep = deepAsked || plan.some(({ readable }) => !readable)
+  const copies = deep ? plan.filter(({ shown }) => shown) : []
+  // Ids are part of the references, which are stored before the files are made.
+  const targets = new Map<string, Fid>()
+  for (const { grid } of copies) {
+    await foldBeforeCopy(service, grid)
+    const idlocal = await store.write(({ files }) => files.nextIdlocal(like.owner))
+    targets.set(formatFid(grid), { owner: like.owner, idlocal })
+  }
+  const stored: SliceRef | undefined =
+    copies.length > 0
+      ? await storeText(
+          store.blobs,
+          1,
+          withGrids(figure, (grid) => targets.get(formatFid(grid))),
+        )
+      : undefined
+  return store.writeOnce(call.writeKey(like.owner), async (writers) => {
+    const { file } = await admittedNow(writers, call)
+    const now = await writers.plots.content(file.owner, file.idlocal)
+    if (now?.hash !== content.hash)
+      throw new Problem('conflict', 'the plot has just changed', { hint: 'Copy it again.' })
+    const made = await addCopy(writers, file, like, file.filename)
+    const grids: number[] = []
+    for (const { grid, readable, uids } of copies) {
+      const target = targets.get(formatFid(grid))!
+      const row = await writers.files.get(grid.owner, grid.idlocal)
+      if (!row)
+        throw new Problem('conflict', 'a grid of the plot has just changed', { hint: 'Copy it again.' })
+      const name = readable ? row.filename : `${file.filename.slice(0, 240)}_grid`
+      await writers.files.add({
+        owner: like.owner,
+        idlocal: target.idlocal,
+        filetype: 'grid',
+        filename: await freeName(writers.files, like.owner, made.parent, name),
+        parent: made.parent,
+        metadata: readable ? row.metadata : '{}',
+        source_fid: formatFid(grid),
+      })
+      await copyColumns(writers, grid, target, readable ? undefined : uids)
+      grids.push(target.idlocal)
+    }
+    const { hash, bytes } = stored ?? content
+    const to = { owner: like.owner, idlocal: made.idlocal }
+    await writers.plots.setContent({ ...to, hash, bytes, media_type: MEDIA_TYPE })
+    await writers.plots.setPlot(
+      to.owner,
+      to.idlocal,
+      (await writers.plots.plot(file.owner, file.idlocal))?.quality ?? 0,
+    )
+    await writers.plots.setGrids(
+      to.owner,
+      to.idlocal,
+      plan.map(({ grid }) => targets.get(formatFid(grid)) ?? grid),
+    )
+    const warnings = plan.some(({ readable }) => !readable) ? [UNREADABLE] : []
+    if (deep && copies.length < plan.length)
+      warnings.push('some data of this plot is gone and was not copied')
+    return { idlocal: made.idlocal, made: [made.idlocal, ...grids], warnings }
+  })
+}
+
+interface PlanOfGrid {
+  grid: Fid
+  uids: string[]
+  /** The caller may read the grid. */
+  readable: boolean
+  /** The plot shows it. */
+  shown: boolean
+}
+
+async function planOf(
+  service: Service,
+  readers: Readers,
+  call: Call<'files.copy'>,
+  figure: RawJson,
+): Promise<PlanOfGrid[]> {
+  const { file, roles } = await admitted(readers, call)
+  const sources = sourcesIn(figure).map(({ source }) => source)
+  const shown = await shownGrids(service, readers, file.owner, sources, call)
+  const plan = new Map<string, PlanOfGrid>()
+  for (const { grid, uids } of sources) {
+    const key = formatFid(grid)
+    const one = plan.get(key) ?? {
+      grid,
+      uids: [],
+      readable: shown.get(key)?.readable ?? false,
+      shown: shown.has(key),
+    }
+    one.uids = [...new Set([...one.uids, ...uids])]
+    plan.set(key, one)
+  }
+  // A deleted grid is no reason for a deep copy of one's own plot.
+  const own = allows('own', stateOf(file), roles)
+  return [...plan.values()].map((one) => (own && !one.shown ? { ...one, readable: true } : one))
+}

@@ -1,0 +1,86 @@
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, ROOT } from '../../contract/fid.ts'
+import type { FileKind } from '../../contract/operations.ts'
+import type { FileMeta, GridMeta, PlotMeta } from '../../contract/resources.ts'
+import { type Admitted, type Asker, admit, admitted, notFound } from '../access/access.ts'
+import type { Call, Service } from '../context.ts'
+import type { Readers, Writers } from '../store/store.ts'
+import { checkMatch, etag } from '../version.ts'
+import { describe, whole } from './meta.ts'
+import { find, pathNames } from './names.ts'
+
+type AnyMeta = FileMeta & GridMeta & PlotMeta
+
+export interface Found {
+  body: AnyMeta
+  etag: string
+}
+
+/** The file of a path a caller may read; 404 for any other. An empty path is 400: R relies on it. */
+export async function lookup(
+  service: Service,
+  asker: Asker,
+  query: { path: string; parent?: number; user?: string },
+  filetype?: FileKind,
+): Promise<Found> {
+  const names = pathNames(query.path, service.limits)
+  if (names.length === 0) throw new Problem('invalid_request', 'path: must not be empty', { field: 'path' })
+  const owner = query.user ?? asker.caller?.username
+  if (!owner) throw new Problem('unauthenticated', 'whose file? Give user, or log in', { field: 'user' })
+  return read(service, asker, async (readers) => {
+    const file = await find(readers.files, owner, query.parent ?? ROOT, names)
+    return admit(readers, file, asker, { access: 'read', filetype })
+  })
+}
+
+/** The file of an id, read together with its meta information. */
+export async function getFile(service: Service, asker: Asker, fid: Fid, filetype?: FileKind): Promise<Found> {
+  return read(service, asker, async (readers) =>
+    admit(readers, await readers.files.get(fid.owner, fid.idlocal), asker, { access: 'read', filetype }),
+  )
+}
+
+async function read(
+  service: Service,
+  asker: Asker,
+  find: (readers: Readers) => Promise<Admitted>,
+): Promise<Found> {
+  const { described, tag } = await service.store.read(async (readers) => {
+    const found = await find(readers)
+    return { described: await describe(service, readers, found, asker), tag: etag(found.file) }
+  })
+  return { body: (await whole(service, described)) as AnyMeta, etag: tag }
+}
+
+/** The answer to a change: the file as it is now, read anew so that a retry gets it too. */
+export function changed(service: Service, call: Call, fid: Fid = call.fid): Promise<Found> {
+  return getFile(service, call, fid)
+}
+
+/**
+ * One change of the file in the path: allowed, of the version the caller has seen, made once however
+ * often it comes with the same key. What `work` returns must be JSON.
+ */
+export function changing<T>(
+  service: Service,
+  call: Call,
+  work: (writers: Writers, found: Admitted) => Promise<T>,
+): Promise<T> {
+  return service.store.writeOnce(call.writeKey(call.fid.owner), async (writers) => {
+    const found = await admitted(writers, call)
+    checkMatch(found.file, call.ifMatch)
+    return (await work(writers, found)) ?? (null as T)
+  })
+}
+
+/** Refuses early, before bytes are taken in, what the write would refuse at its end. A retry is let through. */
+export async function mayChange(service: Service, call: Call): Promise<Admitted | undefined> {
+  return service.store.read(async (readers) => {
+    if (await readers.idempotency.find(call.writeKey(call.fid.owner))) return undefined
+    const found = await admitted(readers, call)
+    checkMatch(found.file, call.ifMatch)
+    return found
+  })
+}
+
+export { notFound }

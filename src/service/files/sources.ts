@@ -1,0 +1,171 @@
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, formatFid } from '../../contract/fid.ts'
+import { pathOf } from '../../contract/operations.ts'
+import { type Relation, relations, type SourcesGraph } from '../../contract/resources.ts'
+import { type Admitted, admitted, known } from '../access/access.ts'
+import type { Call, Service } from '../context.ts'
+import type { FileRow, Key } from '../store/files.ts'
+import type { Readers } from '../store/store.ts'
+
+/** Of each relation so many are shown; the rest is behind `next`. Reference 4.3, sources rule 7. */
+const SHOWN = 5
+/** Related files are read in batches, for those the caller may not see do not count. */
+const BATCH = 50
+const MOST = 2000
+
+interface Related {
+  /** A fid, or an address. */
+  id: string
+  label: string
+  metadata: Record<string, unknown>
+}
+
+interface Page {
+  related: Related[]
+  next?: Key
+  previous?: Key
+}
+
+/** The relations of a file whose other end is in the store, in pages by id. */
+const found: Partial<
+  Record<
+    Relation,
+    (
+      readers: Readers,
+      file: FileRow,
+      after: Key | undefined,
+      backwards: boolean,
+      limit: number,
+    ) => Promise<FileRow[]>
+  >
+> = {
+  child: ({ files }, file, after, backwards, limit) =>
+    files.copiesOf(formatFid(file), after, backwards, limit),
+  'created plots': ({ plots }, file, after, backwards, limit) =>
+    file.filetype === 'grid'
+      ? plots.referencersOf(file, 'grid', after, backwards, limit)
+      : Promise.resolve([]),
+  'source grids': async ({ plots, files }, file, after, backwards, limit) => {
+    if (file.filetype !== 'plot') return []
+    const references = (await plots.referencesOf(file.owner, [file.idlocal])).filter(
+      ({ kind }) => kind === 'grid',
+    )
+    const keys = references.map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal }))
+    if (backwards) keys.reverse()
+    const beyond = keys.filter((key) => !after || (backwards ? before(key, after) : before(after, key)))
+    const rows: FileRow[] = []
+    for (const { owner, idlocal } of beyond.slice(0, limit)) {
+      const row = await files.get(owner, idlocal)
+      if (row) rows.push(row)
+    }
+    return rows
+  },
+  parent: async ({ files }, { source_fid }, after) => {
+    if (source_fid === null || after) return []
+    const [, owner, idlocal] = /^(.*):(.*)$/.exec(source_fid)!
+    const row = await files.get(owner, Number(idlocal))
+    return row ? [row] : []
+  },
+}
+
+function before(a: Key, b: Key): boolean {
+  return a.owner < b.owner || (a.owner === b.owner && a.idlocal < b.idlocal)
+}
+
+/** What a plot or grid was made of and what was made of it, in JSON Graph Format. Reference 4.3. */
+export async function sourcesOf(service: Service, call: Call<'files.sources'>): Promise<SourcesGraph> {
+  const { relation, cursor } = call.query
+  const position =
+    cursor === undefined
+      ? undefined
+      : ((await service.seal.open(cursor)) as { key: Key; backwards: boolean; relation: Relation })
+  if (position && position.relation !== relation)
+    throw new Problem('invalid_request', 'cursor: is of another relation', { field: 'cursor' })
+  const { subject, pages } = await service.store.read(async (readers) => {
+    const admittedFile = await admitted(readers, call)
+    if (admittedFile.file.filetype !== 'grid' && admittedFile.file.filetype !== 'plot')
+      throw new Problem('invalid_request', 'only plots and grids have sources')
+    const list: [Relation, Page][] = []
+    for (const one of relation ? [relation] : relations)
+      list.push([
+        one,
+        await page(readers, call, admittedFile, one, position?.key, position?.backwards ?? false),
+      ])
+    return { subject: admittedFile.file, pages: list }
+  })
+  const id = formatFid(subject)
+  const nodes: SourcesGraph['graph']['nodes'] = {
+    [id]: { label: subject.filename, metadata: about(subject) },
+  }
+  const edges: SourcesGraph['graph']['edges'] = []
+  const connect = (target: string, name: string): void => {
+    edges.push({ source: id, target, relation: name, directed: true })
+  }
+  for (const [name, { related, next, previous }] of pages) {
+    for (const one of related) {
+      nodes[one.id] ??= { label: one.label, metadata: one.metadata }
+      connect(one.id, name)
+    }
+    for (const [label, key] of [
+      ['next', next],
+      ['prev', previous],
+    ] as const) {
+      if (!key) continue
+      const query = new URLSearchParams({
+        relation: name,
+        cursor: await service.seal.close({ key, backwards: label === 'prev', relation: name }),
+      })
+      const node = `${label}:${name}`
+      nodes[node] = {
+        label,
+        metadata: { relation: name, url: `${service.url}${pathOf('files.sources', id)}?${query}` },
+      }
+      connect(node, name)
+    }
+  }
+  return {
+    graph: { id, type: 'sources', label: `Sources of ${subject.filename}`, directed: true, nodes, edges },
+  }
+}
+
+async function page(
+  readers: Readers,
+  call: Call<'files.sources'>,
+  { file }: Admitted,
+  relation: Relation,
+  from: Key | undefined,
+  backwards: boolean,
+): Promise<Page> {
+  if (relation === 'source URL') {
+    const { source_url: url } = file
+    return { related: url === null ? [] : [{ id: url, label: url, metadata: { filetype: 'url', url } }] }
+  }
+  const rows: FileRow[] = []
+  let after = from
+  for (let seen = 0; rows.length <= SHOWN && seen < MOST; ) {
+    const batch = await found[relation]!(readers, file, after, backwards, BATCH)
+    for (const row of batch) {
+      if (rows.length <= SHOWN && (await known(readers, row, call))) rows.push(row)
+      after = { owner: row.owner, idlocal: row.idlocal }
+    }
+    seen += batch.length
+    if (batch.length < BATCH) break
+  }
+  const more = rows.length > SHOWN
+  const shown = rows.slice(0, SHOWN)
+  if (backwards) shown.reverse()
+  const [first, last] = [shown[0], shown[shown.length - 1]]
+  return {
+    related: shown.map((row) => ({ id: formatFid(row), label: row.filename, metadata: about(row) })),
+    next: last && (backwards || more) ? keyOf(last) : undefined,
+    previous: first && (backwards ? more : from !== undefined) ? keyOf(first) : undefined,
+  }
+}
+
+function keyOf({ owner, idlocal }: Fid): Key {
+  return { owner, idlocal }
+}
+
+function about(file: FileRow): Record<string, unknown> {
+  return { fid: formatFid(file), filetype: file.filetype, owner: file.owner }
+}

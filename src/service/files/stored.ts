@@ -1,0 +1,20 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Bytes } from '../../ingest/index.ts'
+import { admitted } from '../access/access.ts'
+import type { Answer, Call, Service } from '../context.ts'
+import { loadText } from '../grids/slices.ts'
+import { etag } from '../version.ts'
+
+/** The bytes of an extra. */
+export async function storedBytes(service: Service, call: Call): Promise<Answer<Bytes>> {
+  const { content, tag } = await service.store.read(async (readers) => {
+    const { file } = await admitted(readers, call)
+    return { content: await readers.plots.content(file.owner, file.idlocal), tag: etag(file) }
+  })
+  if (!content) throw new Problem('damaged', 'the content of this file is gone')
+  const bytes = await loadText(service.store.blobs, content)
+  async function* once(): AsyncGenerator<Uint8Array> {
+    yield bytes
+  }
+  return { body: once(), etag: tag, type: content.media_type }
+}

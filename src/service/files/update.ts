@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import { Problem } from '../../contract/errors.ts'
+import { ROOT } from '../../contract/fid.ts'
+import type { FileUpdate } from '../../contract/resources.ts'
+import { parseRaw } from '../../ingest/index.ts'
+import { type Admitted, refused, rolesOn, stateOf } from '../access/access.ts'
+import { allows, fieldAccess } from '../access/policy.ts'
+import type { Call, Service } from '../context.ts'
+import { wrong } from '../grids/create.ts'
+import type { FileRow } from '../store/files.ts'
+import type { Writers } from '../store/store.ts'
+import { checkFilename, nameTaken, placeOf } from './names.ts'
+
+type Changes = Partial<FileRow>
+
+/**
+ * Applies a PUT or PATCH of a file's writable meta information: what is not given stays, and what is
+ * given as it was is no change. Reference 4.3; design 7.
+ */
+export async function update(
+  service: Service,
+  call: Call,
+  writers: Writers,
+  found: Admitted,
+  more: Changes = {},
+): Promise<null> {
+  const { file } = found
+  const changes: Changes = { ...more, ...(await changesOf(service, call, writers, found)) }
+  if (Object.keys(changes).length === 0) return null
+  const after = { ...file, ...changes }
+  const moved = after.parent !== file.parent || after.filename !== file.filename
+  if (moved && after.live_name !== null) {
+    const taken = await writers.files.named(after.owner, after.parent, after.filename)
+    if (taken && taken.idlocal !== file.idlocal) throw nameTaken(after.filename)
+    changes.live_name = after.filename
+  }
+  await writers.files.change(file.owner, file.idlocal, changes)
+  return null
+}
+
+async function changesOf(service: Service, call: Call, writers: Writers, found: Admitted): Promise<Changes> {
+  const fields = call.fields as FileUpdate
+  const { file } = found
+  const changes: Changes = {}
+  const set = <F extends keyof FileRow>(field: keyof FileUpdate, name: F, value: FileRow[F]): void => {
+    if (value === file[name]) return
+    mayWrite(call, found, field)
+    changes[name] = value
+  }
+  if (fields.filename !== undefined)
+    set('filename', 'filename', checkFilename(fields.filename, service.limits))
+  if (fields.world_readable !== undefined)
+    set('world_readable', 'world_readable', fields.world_readable ? 1 : 0)
+  if (fields.is_theme !== undefined) set('is_theme', 'is_theme', asFlag(fields.is_theme))
+  if (fields.is_template !== undefined) set('is_template', 'is_template', asFlag(fields.is_template))
+  if (fields.metadata !== undefined)
+    set('metadata', 'metadata', metadataText(fields.metadata, service.limits.metadata_bytes))
+  if (fields.share_key_enabled !== undefined && fields.share_key_enabled !== (file.share_key !== null)) {
+    mayWrite(call, found, 'share_key_enabled')
+    changes.share_key = fields.share_key_enabled ? newShareKey() : null
+  }
+  const placed = (fields.parent !== undefined && fields.parent !== null) || fields.parent_path !== undefined
+  if (placed && file.filetype !== 'extra') {
+    if (fields.parent_path !== undefined) mayWrite(call, found, 'parent_path')
+    const parent = await placeOf(writers, file.owner, fields, service.limits)
+    if (parent !== file.parent) {
+      mayWrite(call, found, 'parent')
+      await mayPutInto(call, writers, file, parent)
+      changes.parent = parent
+    }
+  }
+  return changes
+}
+
+/** The field asks for more than the file does: it stays as it is. */
+function mayWrite(call: Call, { file, roles }: Admitted, field: keyof FileUpdate): void {
+  const access = fieldAccess[field]
+  if (!allows(access, stateOf(file), roles)) {
+    const { code, message, hint } = refused(call.caller, access)
+    throw new Problem(code, `${field}: ${message}`, { field, hint })
+  }
+}
+
+/** A file goes into a folder the caller may change; a folder never into itself. */
+async function mayPutInto(call: Call, writers: Writers, file: FileRow, parent: number): Promise<void> {
+  if (call.caller?.username !== file.owner) {
+    const folder = await writers.files.get(file.owner, parent)
+    const roles = folder ? await rolesOn(writers, folder, call) : new Set<never>()
+    if (!folder || !allows('write', stateOf(folder), roles))
+      throw new Problem('forbidden', 'parent: you may not put files into this folder', { field: 'parent' })
+  }
+  for (let folder = parent; folder !== ROOT; ) {
+    if (folder === file.idlocal)
+      throw new Problem('invalid_request', 'parent: a folder cannot be moved into itself', {
+        field: 'parent',
+      })
+    folder = (await writers.files.get(file.owner, folder))?.parent ?? ROOT
+  }
+}
+
+function asFlag(value: boolean | null): number | null {
+  return value === null ? null : value ? 1 : 0
+}
+
+/** New at every enabling: an old link stays dead. */
+export function newShareKey(): string {
+  return randomBytes(18).toString('base64url')
+}
+
+/** Metadata as it is stored; taken as an object or as a string that holds one. Reference 2.2. */
+export function metadataText(given: unknown, limit: number): string {
+  let value = given
+  if (typeof value === 'string') value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata').value()
+  if (value === undefined || value === null) value = {}
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw wrong('metadata', 'must be an object, or a string that holds one')
+  const text = JSON.stringify(value)
+  if (Buffer.byteLength(text) > limit) {
+    throw new Problem(
+      'too_large',
+      `metadata: ${Buffer.byteLength(text)} bytes; the limit is ${limit} (metadata_bytes)`,
+      { field: 'metadata' },
+    )
+  }
+  return text
+}

@@ -1,0 +1,40 @@
+import type { Fid } from '../../contract/fid.ts'
+import type { Service } from '../context.ts'
+import type { Writers } from '../store/store.ts'
+import { foldTail } from './layout.ts'
+import { columnsOf, rowsOfColumns } from './values.ts'
+
+/** Moves what was appended last into slices, which copies share. */
+export async function foldBeforeCopy({ store }: Service, fid: Fid): Promise<void> {
+  await foldTail(store, fid)
+}
+
+/** Gives a new file the columns of a grid, or those of some uids: only names of slices are written. */
+export async function copyColumns(writers: Writers, from: Fid, to: Fid, uids?: string[]): Promise<void> {
+  const { grids } = writers
+  const target = { owner: to.owner, idlocal: to.idlocal }
+  await grids.copy({ owner: from.owner, idlocal: from.idlocal }, target, uids)
+  const source = await grids.get(from.owner, from.idlocal)
+  if (source.tail_rows === 0) return
+  // Rows that arrived since the tail was moved.
+  const columns = await grids.columns(from.owner, from.idlocal)
+  const tail = await grids.tail(from.owner, from.idlocal)
+  const chosen = columns.map(({ uid }) => !uids || uids.includes(uid))
+  let bytes = 0
+  for (const { seq, rows, body } of tail) {
+    const texts = columnsOf([body], columns.length).map(({ text }) => text)
+    const kept = rowsOfColumns(
+      texts.filter((_, k) => chosen[k]),
+      rows,
+    )
+    const copied = Buffer.from(kept.join(','))
+    bytes += copied.length
+    await grids.addTail({ ...target, seq, rows, body: copied })
+  }
+  await grids.change(to.owner, to.idlocal, {
+    row_count: source.row_count,
+    tail_rows: source.tail_rows,
+    tail_bytes: bytes,
+    tail_seq: source.tail_seq,
+  })
+}

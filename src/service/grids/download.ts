@@ -1,0 +1,39 @@
+import { type contentFormats, dataTypes } from '../../contract/operations.ts'
+import type { Bytes } from '../../ingest/index.ts'
+import { admitted } from '../access/access.ts'
+import type { Answer, Call, Service } from '../context.ts'
+import { etag } from '../version.ts'
+import { byName, contentJson, snapshot } from './content.ts'
+import { delimited, ndjson, rowsAs } from './rows.ts'
+
+/** How a grid is wanted. */
+interface Wanted {
+  format?: (typeof contentFormats)[number] | 'api'
+  columns?: string[]
+  head?: number
+}
+
+/** The content of the grid in the path, in the format asked for. */
+export async function gridContent(
+  service: Service,
+  call: Call,
+  { format = 'json', columns, head }: Wanted,
+): Promise<Answer<Bytes>> {
+  const { snap, tag } = await service.store.read(async (readers) => {
+    const { file } = await admitted(readers, call)
+    return {
+      snap: await snapshot(service.store, readers, call.fid, columns && byName(columns)),
+      tag: etag(file),
+    }
+  })
+  switch (format) {
+    case 'csv':
+      return { body: rowsAs(snap, delimited(','), head), type: `${dataTypes.csv}; charset=utf-8`, etag: tag }
+    case 'tsv':
+      return { body: rowsAs(snap, delimited('\t'), head), type: `${dataTypes.tsv}; charset=utf-8`, etag: tag }
+    case 'ndjson':
+      return { body: rowsAs(snap, ndjson(), head), type: dataTypes.ndjson, etag: tag }
+    default:
+      return { body: contentJson(snap, head), type: 'application/json', etag: tag }
+  }
+}

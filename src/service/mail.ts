@@ -1,0 +1,41 @@
+import type { Transporter } from 'nodemailer'
+
+export interface Letter {
+  to: string
+  subject: string
+  text: string
+}
+
+const PATIENCE = 15_000
+
+/** Sends plain-text mail over SMTP. Connects when first used. */
+export class Mail {
+  private transport: Promise<Transporter> | undefined
+
+  constructor(
+    /** `smtp://user:password@host:587`, `smtps://…`. */
+    private readonly smtp: string,
+    /** The sender. */
+    private readonly from: string,
+  ) {}
+
+  async send(letter: Letter): Promise<void> {
+    this.transport ??= import('nodemailer').then(({ createTransport }) =>
+      createTransport(this.smtp, {
+        connectionTimeout: PATIENCE,
+        greetingTimeout: PATIENCE,
+        socketTimeout: PATIENCE,
+      } as never),
+    )
+    // An address is one address: a comma in it would be several.
+    await (await this.transport).sendMail({
+      ...letter,
+      to: { name: '', address: letter.to },
+      from: this.from,
+    })
+  }
+
+  async close(): Promise<void> {
+    ;(await this.transport?.catch(() => undefined))?.close()
+  }
+}

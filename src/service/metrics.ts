@@ -1,0 +1,73 @@
+import { version } from '../contract/version.ts'
+
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+interface Timing {
+  buckets: number[]
+  sum: number
+  count: number
+}
+
+/** Counters of this process as Prometheus reads them. Labels are operations and statuses, never people or files. */
+export class Metrics {
+  private readonly requests = new Map<string, number>()
+  private readonly timings = new Map<string, Timing>()
+  private underWay = 0
+
+  begin(): void {
+    this.underWay++
+  }
+
+  end(operation: string, status: number, seconds: number): void {
+    this.underWay--
+    const key = `operation="${operation}",status="${status}"`
+    this.requests.set(key, (this.requests.get(key) ?? 0) + 1)
+    let timing = this.timings.get(operation)
+    if (!timing) {
+      timing = { buckets: BUCKETS.map(() => 0), sum: 0, count: 0 }
+      this.timings.set(operation, timing)
+    }
+    timing.sum += seconds
+    timing.count++
+    for (const [k, bound] of BUCKETS.entries()) if (seconds <= bound) timing.buckets[k]++
+  }
+
+  /** The text exposition format, version 0.0.4. */
+  text(): string {
+    const lines = [
+      ...head('gridline_info', 'gauge', 'The version that runs.'),
+      `gridline_info{version="${version}",node="${process.version}"} 1`,
+      ...head('gridline_requests_total', 'counter', 'Requests answered, by operation and status.'),
+      ...[...this.requests].map(([labels, count]) => `gridline_requests_total{${labels}} ${count}`),
+      ...head('gridline_requests_under_way', 'gauge', 'Requests being answered.'),
+      `gridline_requests_under_way ${this.underWay}`,
+      ...head('gridline_request_seconds', 'histogram', 'Time to the first byte of an answer.'),
+    ]
+    for (const [operation, { buckets, sum, count }] of this.timings) {
+      for (const [k, bound] of BUCKETS.entries())
+        lines.push(`gridline_request_seconds_bucket{operation="${operation}",le="${bound}"} ${buckets[k]}`)
+      lines.push(
+        `gridline_request_seconds_bucket{operation="${operation}",le="+Inf"} ${count}`,
+        `gridline_request_seconds_sum{operation="${operation}"} ${sum}`,
+        `gridline_request_seconds_count{operation="${operation}"} ${count}`,
+      )
+    }
+    const { rss, heapUsed } = process.memoryUsage()
+    const { user, system } = process.cpuUsage()
+    lines.push(
+      ...head('process_resident_memory_bytes', 'gauge', 'Memory of the process.'),
+      `process_resident_memory_bytes ${rss}`,
+      ...head('nodejs_heap_size_used_bytes', 'gauge', 'Memory JavaScript uses.'),
+      `nodejs_heap_size_used_bytes ${heapUsed}`,
+      ...head('process_cpu_seconds_total', 'counter', 'Processor time used.'),
+      `process_cpu_seconds_total ${(user + system) / 1e6}`,
+      ...head('process_start_time_seconds', 'gauge', 'When the process began.'),
+      `process_start_time_seconds ${Math.round(Date.now() / 1000 - process.uptime())}`,
+    )
+    return `${lines.join('\n')}\n`
+  }
+}
+
+function head(name: string, type: string, help: string): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
+}

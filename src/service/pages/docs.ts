@@ -1,0 +1,59 @@
+import { methodsOf, type Operation, operations, routesOf } from '../../contract/operations.ts'
+import type { Schema } from '../../contract/schema.ts'
+import { document, text } from './html.ts'
+
+/** The contract as a page: what OpenAPI says, for people. */
+export function docsPage(url: string, version: string): string {
+  const groups = new Map<string, [string, Operation][]>()
+  for (const [name, operation] of Object.entries(operations) as [string, Operation][]) {
+    const [group] = name.split('.')
+    if (!groups.has(group)) groups.set(group, [])
+    groups.get(group)!.push([name, operation])
+  }
+  const body = [...groups].map(
+    ([group, entries]) =>
+      `<h2 id="${group}">${group}</h2>\n${entries.map(([name, operation]) => described(name, operation)).join('\n')}`,
+  )
+  const contents = [...groups.keys()].map((group) => `<a href="#${group}">${group}</a>`).join(' · ')
+  return document(
+    'The API of Gridline',
+    `<p>Version ${text(version)}, at <code>${text(url)}</code>. As a document for programs: <a href="${text(url)}/v2/openapi.json">openapi.json</a>.</p>
+<p>Credentials: HTTP Basic with username and API key, or Bearer with an API key. Errors are JSON with <code>errors</code>, an array of <code>code</code>, <code>message</code>, <code>field</code>. Every write takes an <code>Idempotency-Key</code>, every change an <code>If-Match</code>.</p>
+<p>${contents}</p>
+${body.join('\n')}`,
+  )
+}
+
+function described(name: string, operation: Operation): string {
+  const { summary, access, account, query, headers, body, status, section } = operation
+  const rows: string[] = []
+  const row = (where: string, field: string, schema: Schema, required: boolean): void => {
+    rows.push(
+      `<tr><td>${where}</td><td><code>${text(field)}</code></td><td>${text(typeOf(schema))}${required ? '' : ', optional'}</td><td>${text(schema.description ?? '')}</td></tr>`,
+    )
+  }
+  for (const [field, schema] of Object.entries(query?.properties ?? {}))
+    row('query', field, schema, query!.required.includes(field))
+  for (const [field, schema] of Object.entries(headers ?? {}))
+    row('header', `Gridline-${field}`, schema, false)
+  const fields = body.kind === 'json' ? body.schema : body.kind === 'bytes' ? body.json : undefined
+  for (const [field, schema] of Object.entries(fields?.properties ?? {}))
+    row('body', field, schema, fields!.required.includes(field))
+  const bytes = body.kind === 'bytes' ? `<p>Body: ${text(body.types.join(', '))}</p>` : ''
+  const methods = methodsOf(operation).join(', ')
+  const paths = routesOf(operation)
+    .map(({ path }) => text(path))
+    .join('<br>')
+  const who = account ? `${access}, with an account` : access
+  return `<details id="${name}"><summary><code class="m">${methods}</code> <code>${text(operation.path)}</code> ${text(summary)}</summary>
+<p><code>${paths}</code></p>
+<p>Who may: ${who}. Answers ${status}.${section === '-' ? '' : ` Reference section ${section}.`}</p>${bytes}
+${rows.length > 0 ? `<div><table>${rows.join('\n')}</table></div>` : ''}</details>`
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.enum) return schema.enum.join(' | ')
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
+  if (schema.type === 'array') return `array of ${typeOf(schema.items ?? {})}`
+  return schema.type ?? 'any'
+}

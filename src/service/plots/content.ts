@@ -1,0 +1,139 @@
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, formatFid } from '../../contract/fid.ts'
+import { type Bytes, parseRaw } from '../../ingest/index.ts'
+import { type Asker, admitted, known, knownFid } from '../access/access.ts'
+import type { Answer, Call, Service } from '../context.ts'
+import { columnText, type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
+import { arrays, rowsAs } from '../grids/rows.ts'
+import { loadText } from '../grids/slices.ts'
+import type { Readers } from '../store/store.ts'
+import { etag } from '../version.ts'
+import { isTransposed } from './data.ts'
+import { type Part, type Source, sourcesIn, withPlacesForData } from './figure.ts'
+
+/**
+ * The figure of a plot. With `inline_data` the columns it refers to beside the references, with
+ * `map_data=unreadable` those of grids the caller may not read, by reference. Reading a plot includes
+ * the data it shows: that is what its owner may read of the grids now. Reference 4.2.
+ */
+export async function figureContent(service: Service, call: Call<'plots.content'>): Promise<Answer<Bytes>> {
+  const { inline_data, map_data } = call.query
+  const { store } = service
+  const { content, tag, owner } = await store.read(async (readers) => {
+    const { file } = await admitted(readers, call)
+    return {
+      content: await readers.plots.content(file.owner, file.idlocal),
+      tag: etag(file),
+      owner: file.owner,
+    }
+  })
+  if (!content) throw new Problem('damaged', 'the figure of this plot is gone')
+  const text = await loadText(store.blobs, content)
+  const type = 'application/json'
+  if (!inline_data && !map_data) return { body: once(text), etag: tag, type }
+  const figure = parseRaw(text)
+  const shown = await store.read((readers) =>
+    shownGrids(
+      service,
+      readers,
+      owner,
+      sourcesIn(figure).map(({ source }) => source),
+      call,
+    ),
+  )
+  // No entity tag: the data changes without the plot.
+  return { body: pieces(shown, figure, inline_data === true, map_data === 'unreadable'), type }
+}
+
+/** A grid as a plot shows it. */
+export interface Shown {
+  snap: Snapshot
+  columns: Map<string, SnapshotColumn>
+  /** Whether the caller could read the grid itself. */
+  readable: boolean
+}
+
+/** The grids of these sources as far as the plot's owner, or the caller, may read them; by fid. */
+export async function shownGrids(
+  service: Service,
+  readers: Readers,
+  owner: string,
+  sources: readonly Source[],
+  asker: Asker,
+): Promise<Map<string, Shown>> {
+  const wanted = new Map<string, { fid: Fid; uids: Set<string> }>()
+  for (const { grid, uids } of sources) {
+    const key = formatFid(grid)
+    if (!wanted.has(key)) wanted.set(key, { fid: grid, uids: new Set() })
+    for (const uid of uids) wanted.get(key)!.uids.add(uid)
+  }
+  const forOwner: Asker = { caller: { username: owner, scopes: new Set(['read']), isAdmin: false } }
+  const shown = new Map<string, Shown>()
+  for (const [key, { fid, uids }] of wanted) {
+    const file = await readers.files.get(fid.owner, fid.idlocal)
+    if (file?.filetype !== 'grid') continue
+    const readable = (await known(readers, file, { caller: asker.caller })) !== undefined
+    if (!readable && !(await knownFid(readers, fid, forOwner))) continue
+    const snap = await snapshot(service.store, readers, fid, (all) => all.filter(({ uid }) => uids.has(uid)))
+    shown.set(key, { snap, columns: new Map(snap.columns.map((column) => [column.uid, column])), readable })
+  }
+  return shown
+}
+
+async function* pieces(
+  shown: Map<string, Shown>,
+  figure: ReturnType<typeof parseRaw>,
+  inline: boolean,
+  map: boolean,
+): AsyncGenerator<Uint8Array> {
+  const isShown = ({ grid, uids }: Source): boolean => {
+    const columns = shown.get(formatFid(grid))?.columns
+    return columns !== undefined && uids.every((uid) => columns.has(uid))
+  }
+  const mapped = new Map<string, Exclude<Part, Buffer>>()
+  const parts = withPlacesForData(figure, isShown)
+  for (const part of parts) {
+    if (Buffer.isBuffer(part)) continue
+    if (!shown.get(formatFid(part.source.grid))!.readable) mapped.set(part.text, part)
+  }
+  const out = inline ? parts : [figure.bytes]
+  for (const [k, part] of out.entries()) {
+    // What is added goes in before the last brace.
+    if (Buffer.isBuffer(part)) yield map && k === out.length - 1 ? part.subarray(0, -1) : part
+    else yield* data(shown, part)
+  }
+  if (!map) return
+  yield Buffer.from(`${figure.entries().size > 0 ? ',' : ''}"map_data":{`)
+  let first = true
+  for (const part of mapped.values()) {
+    yield Buffer.from(`${first ? '' : ','}${JSON.stringify(part.text)}:`)
+    first = false
+    yield* data(shown, part)
+  }
+  yield Buffer.from('}}')
+}
+
+/** The array a reference stands for: one column as it is, several as rows or as a list of columns. */
+async function* data(shown: Map<string, Shown>, { source, place }: Exclude<Part, Buffer>): Bytes {
+  const { snap, columns } = shown.get(formatFid(source.grid))!
+  const chosen = source.uids.map((uid) => columns.get(uid)!)
+  yield OPEN
+  if (chosen.length === 1) yield* columnText(snap, chosen[0])
+  else if (isTransposed(place.type, place.attribute)) yield* rowsAs({ ...snap, columns: chosen }, arrays())
+  else {
+    for (const [k, column] of chosen.entries()) {
+      yield k > 0 ? NEXT : OPEN
+      yield* columnText(snap, column)
+    }
+    yield CLOSE
+  }
+  yield CLOSE
+}
+
+const OPEN = Buffer.from('[')
+const NEXT = Buffer.from('],[')
+const CLOSE = Buffer.from(']')
+
+async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes
+}

@@ -1,0 +1,132 @@
+import { Problem } from '../../contract/errors.ts'
+import type { FileUpdate, PlotMeta } from '../../contract/resources.ts'
+import { parseRaw, type RawJson } from '../../ingest/index.ts'
+import { knownFid, notFound } from '../access/access.ts'
+import type { Call, Handlers, Service } from '../context.ts'
+import { readSourceFid } from '../files/copy.ts'
+import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
+import { changed, changing, getFile, lookup, mayChange } from '../files/read.ts'
+import { metadataText, newShareKey, update } from '../files/update.ts'
+import { loadText } from '../grids/slices.ts'
+import { figureContent } from './content.ts'
+import { sourcesIn } from './figure.ts'
+import { feed, publicPlots } from './list.ts'
+import { putFigure, storeFigure } from './write.ts'
+
+async function plotOf(
+  service: Service,
+  call: Call,
+  fid = call.fid,
+): Promise<{ body: PlotMeta; etag: string }> {
+  return getFile(service, call, fid, 'plot')
+}
+
+/** What the plot's figure refers to now: a change may keep it, whoever makes it. */
+async function referredTo(service: Service, call: Call): Promise<Set<string>> {
+  const content = await service.store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
+  if (!content) return new Set()
+  const figure = parseRaw(await loadText(service.store.blobs, content))
+  return new Set(
+    sourcesIn(figure).flatMap(({ source: { grid, uids } }) =>
+      uids.map((uid) => `${grid.owner}:${grid.idlocal}:${uid}`),
+    ),
+  )
+}
+
+export const plotHandlers = {
+  'plots.create': async (service, call) => {
+    const { limits, store } = service
+    const owner = call.caller!.username
+    const fields = call.fields as Omit<FileUpdate, 'metadata'> & {
+      figure: RawJson
+      raw_data?: string
+      metadata?: unknown
+      source_fid?: string | null
+    }
+    if (fields.filename !== undefined) checkFilename(fields.filename, limits)
+    const metadata = metadataText(fields.metadata, limits.metadata_bytes)
+    const write = call.writeKey(owner)
+    const before = (await store.read(({ idempotency }) => idempotency.find(write)))?.result as
+      | { idlocal: number; grid: number | null }
+      | undefined
+    const made = before ?? (await make())
+    async function make(): Promise<{ idlocal: number; grid: number | null }> {
+      const figure = await storeFigure(service, owner, fields.figure, fields.raw_data === 'grid')
+      return store.writeOnce(write, async (writers) => {
+        const parent = await placeOf(writers, owner, fields, limits)
+        if (fields.filename !== undefined && (await writers.files.named(owner, parent, fields.filename)))
+          throw nameTaken(fields.filename)
+        const file = await writers.files.add({
+          owner,
+          filetype: 'plot',
+          filename: fields.filename ?? (await freeName(writers.files, owner, parent, 'plot')),
+          parent,
+          world_readable: fields.world_readable ? 1 : 0,
+          share_key: fields.share_key_enabled ? newShareKey() : null,
+          metadata,
+          source_fid: await readSourceFid(writers, fields.source_fid, call, 'plot'),
+        })
+        await putFigure(writers, file, figure, call)
+        return { idlocal: file.idlocal, grid: figure.grid?.idlocal ?? null }
+      })
+    }
+    const { body, etag } = await plotOf(service, call, { owner, idlocal: made.idlocal })
+    const grid_fid = made.grid === null ? null : `${owner}:${made.grid}`
+    return { body: { file: body, warnings: [], grid_fid }, etag }
+  },
+
+  'plots.update': async (service, call) => {
+    const fields = call.fields as { figure?: RawJson; raw_data?: string }
+    if (fields.figure === undefined) {
+      await changing(service, call, (writers, found) => update(service, call, writers, found))
+      return plotOf(service, call)
+    }
+    const may = await mayChange(service, call)
+    if (may) {
+      const before = await referredTo(service, call)
+      const figure = await storeFigure(service, call.fid.owner, fields.figure, fields.raw_data === 'grid')
+      await changing(service, call, async (writers, found) => {
+        await update(service, call, writers, found, {})
+        const file = await writers.files.get(call.fid.owner, call.fid.idlocal)
+        await putFigure(writers, file!, figure, call, before)
+        // Counted up by the update already if there was anything else to change.
+        if (file!.version === found.file.version) await writers.files.change(call.fid.owner, call.fid.idlocal)
+        return null
+      })
+    }
+    return plotOf(service, call)
+  },
+
+  'plots.get': (service, call) => plotOf(service, call),
+
+  'plots.lookup': (service, call) => lookup(service, call, call.query, 'plot'),
+
+  'plots.content': (service, call) => figureContent(service, call),
+
+  'plots.list': async (service, call) => ({ body: await publicPlots(service, call) }),
+
+  'plots.feed': async (service, call) => ({ body: await feed(service, call) }),
+
+  'feed.add': async (service, call) => {
+    await pick(service, call, Date.now())
+    return changed(service, call)
+  },
+
+  'feed.remove': async (service, call) => {
+    await pick(service, call, null)
+    return { body: undefined }
+  },
+} satisfies Partial<Handlers>
+
+/** Only what everybody may read is picked; an operator sees no more of private plots than others. */
+async function pick(service: Service, call: Call, at: number | null): Promise<void> {
+  const { owner, idlocal } = call.fid
+  await service.store.writeOnce(call.writeKey(owner), async (writers) => {
+    const found = await knownFid(writers, call.fid, call)
+    if (found?.file.filetype !== 'plot') throw notFound('plot')
+    if (at !== null && (found.file.world_readable === 0 || found.file.trashed_at !== null))
+      throw new Problem('conflict', 'only public plots can be picked for the feed')
+    await writers.plots.pick(owner, idlocal, at)
+    return null
+  })
+}

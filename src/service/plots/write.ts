@@ -1,0 +1,148 @@
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, formatFid } from '../../contract/fid.ts'
+import { parseRaw, type RawJson } from '../../ingest/index.ts'
+import { type Asker, knownFid } from '../access/access.ts'
+import type { Service } from '../context.ts'
+import { freeName } from '../files/names.ts'
+import { addGrid, type NewColumn, newUid, storeArrays, tooManyColumns } from '../grids/create.ts'
+import { storeText } from '../grids/slices.ts'
+import type { FileRow } from '../store/files.ts'
+import type { SliceRef } from '../store/grids.ts'
+import type { Readers, Writers } from '../store/store.ts'
+import { type RawArray, rawArrays, readFigure, type Source, sourcesIn, withReferences } from './figure.ts'
+import { qualityOf } from './quality.ts'
+
+/** A figure whose bytes are stored and which no plot has yet. */
+export interface StoredFigure {
+  content: SliceRef
+  sources: { source: Source; path: string }[]
+  quality: number
+  /** The grid its arrays go into, made together with the plot. */
+  grid?: { idlocal: number; columns: NewColumn[] }
+}
+
+/** What a figure's references must be to be stored in a plot. */
+export const MEDIA_TYPE = 'application/json'
+
+/**
+ * Reads a figure and stores it, its data arrays moved into columns of a grid where that was asked for;
+ * typed arrays always are, for clients that send them know no other way. Reference 2.4: arrays are
+ * refused otherwise, with the path of the first one.
+ */
+export async function storeFigure(
+  service: Service,
+  owner: string,
+  given: RawJson,
+  move: boolean,
+): Promise<StoredFigure> {
+  const { store, limits } = service
+  const figure = readFigure(given)
+  const { arrays, typed } = rawArrays(figure)
+  if (arrays.length > 0 && !move) throw refusal(arrays[0], arrays.length)
+  const all = [...arrays, ...typed]
+  let kept = figure
+  let grid: StoredFigure['grid']
+  if (all.length > 0) {
+    if (all.length > limits.columns) throw tooManyColumns(all.length, limits)
+    const columns = await storeArrays(
+      store.blobs,
+      all.map(({ path, values }) => ({ name: path, data: values })),
+    )
+    const taken = new Set<string>()
+    for (const column of columns) column.uid = newUid(taken)
+    // The id is part of the references, which are stored before the grid is made.
+    const idlocal = await store.write(({ files }) => files.nextIdlocal(owner))
+    grid = { idlocal, columns }
+    const fid = formatFid({ owner, idlocal })
+    const references = new Map(columns.map(({ name, uid }) => [name, `${fid}:${uid}`]))
+    kept = parseRaw(withReferences(figure, (path) => references.get(path)))
+  }
+  const text = kept.bytes
+  return {
+    content: await storeText(store.blobs, 1, text),
+    sources: sourcesIn(kept).map(({ source, place }) => ({ source, path: `figure.${place.path}src` })),
+    quality: qualityOf(kept),
+    grid,
+  }
+}
+
+function refusal({ path }: RawArray, count: number): Problem {
+  const more = count > 1 ? ` (and ${count - 1} more)` : ''
+  return new Problem(
+    'invalid_request',
+    `figure.${path}: holds raw data${more}; a figure refers to columns of a grid`,
+    {
+      field: 'figure',
+      path: `figure.${path}`,
+      hint: `Give ${path.slice(path.lastIndexOf('.') + 1)}src with owner:grid:column, or send raw_data: "grid" to have one made (gridline plot create does).`,
+    },
+  )
+}
+
+/** Makes the figure the plot's: its grid, its bytes, and what it is made of. */
+export async function putFigure(
+  writers: Writers,
+  plot: FileRow,
+  figure: StoredFigure,
+  asker: Asker,
+  before: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const { owner, idlocal } = plot
+  if (figure.grid) await addDataGrid(writers, plot, figure.grid)
+  const grids = await checkSources(writers, figure, asker, before)
+  const { hash, bytes } = figure.content
+  await writers.plots.setContent({ owner, idlocal, hash, bytes, media_type: MEDIA_TYPE })
+  await writers.plots.setPlot(owner, idlocal, figure.quality)
+  await writers.plots.setGrids(owner, idlocal, grids)
+}
+
+async function addDataGrid(
+  writers: Writers,
+  { owner, parent, filename, world_readable }: FileRow,
+  { idlocal, columns }: NonNullable<StoredFigure['grid']>,
+): Promise<void> {
+  const file = await writers.files.add({
+    owner,
+    idlocal,
+    filetype: 'grid',
+    filename: await freeName(writers.files, owner, parent, `${filename.slice(0, 240)}_grid`),
+    parent,
+    world_readable,
+  })
+  await addGrid(writers, file, columns)
+}
+
+/**
+ * Every reference names columns there are, of grids whoever asks may read; what the plot referred to
+ * `before` may stay. Returns the grids.
+ */
+async function checkSources(
+  readers: Readers,
+  { sources }: StoredFigure,
+  asker: Asker,
+  before: ReadonlySet<string>,
+): Promise<Fid[]> {
+  const grids = new Map<string, { fid: Fid; uids: ReadonlySet<string> | undefined }>()
+  for (const { source, path } of sources) {
+    const key = formatFid(source.grid)
+    if (!grids.has(key)) {
+      const found = await knownFid(readers, source.grid, asker)
+      const uids =
+        found?.file.filetype === 'grid'
+          ? new Set(
+              (await readers.grids.columns(source.grid.owner, source.grid.idlocal)).map(({ uid }) => uid),
+            )
+          : undefined
+      grids.set(key, { fid: source.grid, uids })
+    }
+    const { uids } = grids.get(key)!
+    for (const uid of source.uids) {
+      if (uids?.has(uid) || before.has(`${key}:${uid}`)) continue
+      const why = uids
+        ? `the grid ${key} has no column with uid ${JSON.stringify(uid)}`
+        : `there is no grid ${key}, or you may not see it`
+      throw new Problem('invalid_request', `${path}: ${why}`, { field: 'figure', path })
+    }
+  }
+  return [...grids.values()].map(({ fid }) => fid)
+}

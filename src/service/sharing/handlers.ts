@@ -1,0 +1,207 @@
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
+import type { Collaborator, CollaboratorsChanged } from '../../contract/resources.ts'
+import { admitted } from '../access/access.ts'
+import type { Call, Handlers, Service } from '../context.ts'
+import { collaborator, teamNames } from '../files/meta.ts'
+import { changing } from '../files/read.ts'
+import type { CollaboratorRow } from '../store/sharing.ts'
+import type { Readers, Writers } from '../store/store.ts'
+import { etag } from '../version.ts'
+import { invitation } from './invitation.ts'
+
+type Who = Pick<CollaboratorRow, 'kind' | 'name'>
+
+/** Somebody to write to, and whether they have an account. */
+interface Addressee {
+  email: string | null
+  name: string
+}
+
+async function listOf(readers: Readers, { owner, idlocal }: Fid, forOwner: boolean): Promise<Collaborator[]> {
+  const rows = await readers.sharing.collaborators(owner, [idlocal])
+  const names = await teamNames(readers, rows)
+  return rows.map((row) => collaborator(row, forOwner, names))
+}
+
+const ADDRESS = /^[^\s@"<>(),:;\\[\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
+
+/** A username or address of the request, as it is stored. */
+async function userMeant({ accounts }: Readers, text: string): Promise<Who & Addressee> {
+  if (text.includes('@')) {
+    if (!ADDRESS.test(text)) throw wrongUser(`not an e-mail address: ${JSON.stringify(text.slice(0, 100))}`)
+    const user = await accounts.userByEmail(text)
+    const email = text.toLowerCase()
+    return user ? { kind: 'user', name: user.owner, email } : { kind: 'email', name: email, email }
+  }
+  const user = await accounts.userLike(text)
+  if (!user) throw wrongUser(`no user is called ${JSON.stringify(text.slice(0, 100))}`)
+  return { kind: 'user', name: user.owner, email: user.email }
+}
+
+function wrongUser(why: string): Problem {
+  return new Problem('invalid_request', `users: ${why}`, {
+    field: 'users',
+    hint: 'Give usernames, or addresses of people without an account.',
+  })
+}
+
+async function teamMeant({ sharing }: Readers, name: string, caller: string): Promise<Who> {
+  const team = await sharing.team(name)
+  const member = team && (team.owner === caller || (await sharing.members(team.name_key)).includes(caller))
+  if (!member)
+    throw new Problem(
+      'invalid_request',
+      `teams: you are in no team called ${JSON.stringify(name.slice(0, 100))}`,
+      {
+        field: 'teams',
+      },
+    )
+  return { kind: 'team', name: team.name_key }
+}
+
+/** The file, and with `add_to_grids` the grids of a plot that are its owner's too. */
+async function filesMeant(writers: Writers, fid: Fid, withGrids: boolean): Promise<Fid[]> {
+  const grids = withGrids ? await writers.plots.referencesOf(fid.owner, [fid.idlocal]) : []
+  return [
+    fid,
+    ...grids
+      .filter(({ kind, to_owner }) => kind === 'grid' && to_owner === fid.owner)
+      .map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal })),
+  ]
+}
+
+async function changedList(service: Service, call: Call): Promise<CollaboratorsChanged> {
+  const collaborators = await service.store.read((readers) => listOf(readers, call.fid, true))
+  return { collaborators, emails_sent: 0, warnings: [] }
+}
+
+export const sharingHandlers = {
+  'collaborators.list': (service, call) =>
+    service.store.read(async (readers) => {
+      const { file, roles } = await admitted(readers, call)
+      return { body: await listOf(readers, call.fid, roles.has('owner')), etag: etag(file) }
+    }),
+
+  'collaborators.add': async (service, call) => {
+    const {
+      users = [],
+      teams = [],
+      readonly = false,
+      add_to_grids = false,
+      ...letter
+    } = call.fields as {
+      users?: string[]
+      teams?: string[]
+      readonly?: boolean
+      add_to_grids?: boolean
+      send_email?: boolean
+      email_text?: string
+    }
+    let title = ''
+    // Set where the write is really made: a retry must not send letters again.
+    let fresh: Addressee[] = []
+    await changing(service, call, async (writers, { file }) => {
+      title = file.filename
+      fresh = []
+      const added: Who[] = []
+      for (const text of users) {
+        const { email, ...who } = await userMeant(writers, text)
+        if (who.kind === 'user' && who.name === file.owner) continue
+        added.push(who)
+        fresh.push({ email, name: who.name })
+      }
+      for (const name of teams) {
+        const team = await teamMeant(writers, name, call.caller!.username)
+        added.push(team)
+        for (const member of await writers.sharing.members(team.name)) {
+          const user = await writers.accounts.user(member)
+          if (user && user.owner !== file.owner) fresh.push({ email: user.email, name: user.owner })
+        }
+      }
+      for (const { owner, idlocal } of await filesMeant(writers, call.fid, add_to_grids)) {
+        for (const { kind, name } of added)
+          await writers.sharing.addCollaborator({ owner, idlocal, kind, name, may_write: readonly ? 0 : 1 })
+        const count = (await writers.sharing.collaborators(owner, [idlocal])).length
+        const limit = service.limits.collaborators
+        if (count > limit)
+          throw new Problem(
+            'invalid_request',
+            `${count} collaborators; the limit is ${limit} (collaborators)`,
+            {
+              hint: 'Make a team.',
+            },
+          )
+        await writers.files.change(owner, idlocal)
+      }
+      return null
+    })
+    const body = await changedList(service, call)
+    if (letter.send_email && fresh.length > 0) {
+      const done = await invite(service, call, title, fresh, letter.email_text)
+      body.emails_sent = done.sent
+      body.warnings.push(...done.warnings)
+    }
+    return { body }
+  },
+
+  'collaborators.remove': async (service, call) => {
+    const { users = [], teams = [] } = call.fields as { users?: string[]; teams?: string[] }
+    const warnings = await changing(service, call, async (writers, { file }) => {
+      const { owner, idlocal } = file
+      const rows = await writers.sharing.collaborators(owner, [idlocal])
+      const left: string[] = []
+      const remove = async (text: string, kinds: Who['kind'][], names: string[]): Promise<void> => {
+        const row = rows.find(({ kind, name }) => kinds.includes(kind) && names.includes(name.toLowerCase()))
+        if (row) await writers.sharing.removeCollaborator(owner, idlocal, row.kind, row.name)
+        else left.push(`${text} was no collaborator`)
+      }
+      for (const text of users) {
+        const user = text.includes('@') ? await writers.accounts.userByEmail(text) : undefined
+        const names = [text.toLowerCase(), ...(user ? [user.owner.toLowerCase()] : [])]
+        await remove(text, ['user', 'email'], names)
+      }
+      for (const text of teams) await remove(text, ['team'], [text.toLowerCase()])
+      await writers.files.change(owner, idlocal)
+      return left
+    })
+    const body = await changedList(service, call)
+    return { body: { ...body, warnings } }
+  },
+} satisfies Partial<Handlers>
+
+/** Tells people of a file; what could not be sent is said, and takes nothing back. */
+async function invite(
+  service: Service,
+  call: Call,
+  title: string,
+  to: readonly Addressee[],
+  words: string | undefined,
+): Promise<{ sent: number; warnings: string[] }> {
+  const { mail } = service
+  if (!mail) return { sent: 0, warnings: ['no e-mail was sent: this server has no SMTP set (serve --smtp)'] }
+  const warnings: string[] = []
+  let sent = 0
+  for (const { email, name } of to) {
+    if (email === null) {
+      warnings.push(`no e-mail was sent to ${name}: no address is known`)
+      continue
+    }
+    try {
+      await mail.send({
+        to: email,
+        ...invitation({
+          from: call.caller!.username,
+          title,
+          fid: formatFid(call.fid),
+          link: webUrl(service.url, call.fid),
+          words,
+        }),
+      })
+      sent++
+    } catch (error) {
+      warnings.push(`no e-mail was sent to ${name}: ${(error as Error).message.split('\n')[0]}`)
+    }
+  }
+  return { sent, warnings }
+}

@@ -1,0 +1,113 @@
+import { Problem } from '../../contract/errors.ts'
+import { isUsername } from '../../contract/fid.ts'
+import type { Team } from '../../contract/resources.ts'
+import type { Call, Handlers } from '../context.ts'
+import type { TeamRow } from '../store/sharing.ts'
+import type { Readers, Writers } from '../store/store.ts'
+
+async function teamOf(readers: Readers, { name, name_key, owner }: TeamRow): Promise<Team> {
+  return { name, owner, members: await readers.sharing.members(name_key) }
+}
+
+/** The team of a path if the caller is in it; who is not learns nothing of it. */
+async function known(readers: Readers, call: Call<never> | Call, owning: boolean): Promise<TeamRow> {
+  const { username } = call.caller!
+  const team = await readers.sharing.team(call.name)
+  if (
+    !team ||
+    (team.owner !== username && !(await readers.sharing.members(team.name_key)).includes(username))
+  )
+    throw new Problem(
+      'not_found',
+      `no team is called ${JSON.stringify(call.name.slice(0, 100))}, or you are not in it`,
+    )
+  if (owning && team.owner !== username)
+    throw new Problem('forbidden', 'only the owner of the team may do this', { hint: `Ask ${team.owner}.` })
+  return team
+}
+
+async function addMembers(writers: Writers, team: TeamRow, users: readonly string[]): Promise<void> {
+  for (const name of users) {
+    const user = await writers.accounts.userLike(name)
+    if (!user)
+      throw new Problem('invalid_request', `users: no user is called ${JSON.stringify(name.slice(0, 100))}`, {
+        field: 'users',
+      })
+    if (user.owner !== team.owner) await writers.sharing.addMember(team.name_key, user.owner)
+  }
+}
+
+export const teamHandlers = {
+  'teams.list': (service, { caller }) =>
+    service.store.read(async (readers) => {
+      const teams: Team[] = []
+      for (const team of await readers.sharing.teamsOf(caller!.username))
+        teams.push(await teamOf(readers, team))
+      return { body: { teams } }
+    }),
+
+  'teams.create': async (service, call) => {
+    const { name, members = [] } = call.fields as { name: string; members?: string[] }
+    const owner = call.caller!.username
+    if (!isUsername(name))
+      throw new Problem(
+        'invalid_request',
+        `name: not a name for a team: ${JSON.stringify(name.slice(0, 100))}`,
+        {
+          field: 'name',
+          hint: 'Use letters, digits, and . _ - between them; 64 characters at most.',
+        },
+      )
+    await service.store.writeOnce(call.writeKey(owner), async (writers) => {
+      if (await writers.sharing.team(name))
+        throw new Problem('already_exists', `a team named '${name}' already exists`, { field: 'name' })
+      await writers.sharing.addTeam(name, owner)
+      await addMembers(writers, (await writers.sharing.team(name))!, members)
+      return null
+    })
+    return service.store.read(async (readers) => ({
+      body: await teamOf(readers, (await readers.sharing.team(name))!),
+    }))
+  },
+
+  'teams.get': (service, call) =>
+    service.store.read(async (readers) => ({
+      body: await teamOf(readers, await known(readers, call, false)),
+    })),
+
+  'teams.delete': async (service, call) => {
+    await service.store.writeOnce(call.writeKey(call.caller!.username), async (writers) => {
+      await writers.sharing.removeTeam((await known(writers, call, true)).name_key)
+      return null
+    })
+    return { body: undefined }
+  },
+
+  'members.add': async (service, call) => {
+    await service.store.writeOnce(call.writeKey(call.caller!.username), async (writers) => {
+      await addMembers(writers, await known(writers, call, true), call.fields.users as string[])
+      return null
+    })
+    return service.store.read(async (readers) => ({
+      body: await teamOf(readers, await known(readers, call, true)),
+    }))
+  },
+
+  'members.remove': async (service, call) => {
+    await service.store.writeOnce(call.writeKey(call.caller!.username), async (writers) => {
+      const users = call.fields.users as string[]
+      // Whoever is in a team may leave it.
+      const leaving = users.every((user) => user === call.caller!.username)
+      const team = await known(writers, call, !leaving)
+      for (const name of users) {
+        const user = await writers.accounts.userLike(name)
+        if (user) await writers.sharing.removeMember(team.name_key, user.owner)
+      }
+      return { team: await teamOf(writers, team) }
+    })
+    return service.store.read(async (readers) => {
+      const team = await readers.sharing.team(call.name)
+      return { body: team ? await teamOf(readers, team) : { name: call.name, owner: '', members: [] } }
+    })
+  },
+} satisfies Partial<Handlers>

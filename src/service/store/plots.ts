@@ -1,0 +1,215 @@
+import type { Insertable, Selectable } from 'kysely'
+import type { FileRow, Key } from './files.ts'
+import type { Db, Schema } from './schema.ts'
+
+export type ContentRow = Selectable<Schema['contents']>
+export type PlotRow = Selectable<Schema['plots']>
+export type ReferenceRow = Selectable<Schema['references']>
+
+export interface PublicPlots {
+  order: 'creation_time' | 'views'
+  descending: boolean
+  minQuality?: number
+  maxQuality?: number
+  after?: Key & { value: number }
+  limit: number
+}
+
+/** Plots, what is in files that are no grids, and references between files. */
+export class PlotReader {
+  constructor(protected readonly db: Db) {}
+
+  content(owner: string, idlocal: number): Promise<ContentRow | undefined> {
+    return this.db
+      .selectFrom('contents')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .executeTakeFirst()
+  }
+
+  plot(owner: string, idlocal: number): Promise<PlotRow | undefined> {
+    return this.db
+      .selectFrom('plots')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .executeTakeFirst()
+  }
+
+  /** One page of what anyone may read, by a key that no coming or going of plots moves. */
+  public({ order, descending, minQuality, maxQuality, after, limit }: PublicPlots): Promise<FileRow[]> {
+    const direction = descending ? 'desc' : 'asc'
+    let select = this.db
+      .selectFrom('files')
+      .innerJoin('plots', (join) =>
+        join.onRef('plots.owner', '=', 'files.owner').onRef('plots.idlocal', '=', 'files.idlocal'),
+      )
+      .selectAll('files')
+      .where('files.filetype', '=', 'plot')
+      .where('files.world_readable', '=', 1)
+      .where('files.trashed_at', 'is', null)
+      .orderBy(`files.${order}`, direction)
+      .orderBy('files.owner', direction)
+      .orderBy('files.idlocal', direction)
+      .limit(limit)
+    if (minQuality !== undefined) select = select.where('plots.quality', '>=', minQuality)
+    if (maxQuality !== undefined) select = select.where('plots.quality', '<=', maxQuality)
+    if (after) {
+      const beyond = descending ? '<' : '>'
+      select = select.where(({ or, and, eb }) =>
+        or([
+          eb(`files.${order}`, beyond, after.value),
+          and([eb(`files.${order}`, '=', after.value), eb('files.owner', beyond, after.owner)]),
+          and([
+            eb(`files.${order}`, '=', after.value),
+            eb('files.owner', '=', after.owner),
+            eb('files.idlocal', beyond, after.idlocal),
+          ]),
+        ]),
+      )
+    }
+    return select.execute()
+  }
+
+  /** Public plots an operator has picked, the last picked first. */
+  picked(limit: number): Promise<FileRow[]> {
+    return this.db
+      .selectFrom('plots')
+      .innerJoin('files', (join) =>
+        join.onRef('plots.owner', '=', 'files.owner').onRef('plots.idlocal', '=', 'files.idlocal'),
+      )
+      .selectAll('files')
+      .where('plots.picked_at', 'is not', null)
+      .where('files.world_readable', '=', 1)
+      .where('files.trashed_at', 'is', null)
+      .orderBy('plots.picked_at', 'desc')
+      .limit(limit)
+      .execute()
+  }
+
+  /** What these files of one owner reference. */
+  referencesOf(owner: string, idlocals: readonly number[]): Promise<ReferenceRow[]> {
+    return this.db
+      .selectFrom('references')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', 'in', idlocals)
+      .orderBy('idlocal')
+      .orderBy('to_owner')
+      .orderBy('to_idlocal')
+      .execute()
+  }
+
+  /** Files that reference this one, in the order of their ids. */
+  referencersOf(
+    { owner, idlocal }: Key,
+    kind: 'grid' | 'extra' | undefined,
+    after: Key | undefined,
+    backwards: boolean,
+    limit: number,
+  ): Promise<FileRow[]> {
+    const direction = backwards ? 'desc' : 'asc'
+    let select = this.db
+      .selectFrom('references')
+      .innerJoin('files', (join) =>
+        join.onRef('files.owner', '=', 'references.owner').onRef('files.idlocal', '=', 'references.idlocal'),
+      )
+      .selectAll('files')
+      .where('references.to_owner', '=', owner)
+      .where('references.to_idlocal', '=', idlocal)
+      .orderBy('references.owner', direction)
+      .orderBy('references.idlocal', direction)
+      .limit(limit)
+    if (kind) select = select.where('references.kind', '=', kind)
+    if (after) {
+      const beyond = backwards ? '<' : '>'
+      select = select.where(({ or, and, eb }) =>
+        or([
+          eb('references.owner', beyond, after.owner),
+          and([eb('references.owner', '=', after.owner), eb('references.idlocal', beyond, after.idlocal)]),
+        ]),
+      )
+    }
+    return select.execute()
+  }
+}
+
+export class PlotWriter extends PlotReader {
+  async setContent(row: Insertable<Schema['contents']>): Promise<void> {
+    const { hash, bytes, media_type } = row
+    await this.db
+      .insertInto('contents')
+      .values(row)
+      .onConflict((conflict) =>
+        conflict.columns(['owner', 'idlocal']).doUpdateSet({ hash, bytes, media_type }),
+      )
+      .execute()
+  }
+
+  async setPlot(owner: string, idlocal: number, quality: number): Promise<void> {
+    await this.db
+      .insertInto('plots')
+      .values({ owner, idlocal, quality, picked_at: null })
+      .onConflict((conflict) => conflict.columns(['owner', 'idlocal']).doUpdateSet({ quality }))
+      .execute()
+  }
+
+  async pick(owner: string, idlocal: number, picked_at: number | null): Promise<void> {
+    await this.db
+      .updateTable('plots')
+      .set({ picked_at })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+  }
+
+  async addReference(row: ReferenceRow): Promise<void> {
+    await this.db
+      .insertInto('references')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['owner', 'idlocal', 'to_owner', 'to_idlocal']).doNothing())
+      .execute()
+  }
+
+  /** Removes one reference; returns whether there was one. */
+  async removeReference({ owner, idlocal, kind, to_owner, to_idlocal }: ReferenceRow): Promise<boolean> {
+    const { numDeletedRows } = await this.db
+      .deleteFrom('references')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('kind', '=', kind)
+      .where('to_owner', '=', to_owner)
+      .where('to_idlocal', '=', to_idlocal)
+      .executeTakeFirst()
+    return numDeletedRows > 0n
+  }
+
+  /** The grids a plot is made of, in the place of those it was made of. */
+  async setGrids(owner: string, idlocal: number, grids: readonly Key[]): Promise<void> {
+    await this.db
+      .deleteFrom('references')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('kind', '=', 'grid')
+      .execute()
+    for (const grid of grids)
+      await this.addReference({
+        owner,
+        idlocal,
+        kind: 'grid',
+        to_owner: grid.owner,
+        to_idlocal: grid.idlocal,
+      })
+  }
+
+  /** Counts views; no change of the file. */
+  async addViews(owner: string, idlocal: number, count: number): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set(({ eb }) => ({ views: eb('views', '+', count) }))
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+  }
+}

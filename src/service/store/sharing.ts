@@ -1,0 +1,246 @@
+import type { Selectable } from 'kysely'
+import type { FileRow, Key } from './files.ts'
+import type { Db, Schema } from './schema.ts'
+
+export type CollaboratorRow = Selectable<Schema['collaborators']>
+export type TeamRow = Selectable<Schema['teams']>
+
+/** What a user has been given on one owner's files: a file or folder, and whether they may change it. */
+export interface Grant {
+  idlocal: number
+  may_write: number
+}
+
+/** Collaborators, teams, stars. */
+export class SharingReader {
+  constructor(protected readonly db: Db) {}
+
+  collaborators(owner: string, idlocals: readonly number[]): Promise<CollaboratorRow[]> {
+    return this.db
+      .selectFrom('collaborators')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', 'in', idlocals)
+      .orderBy('idlocal')
+      .orderBy('kind', 'desc')
+      .orderBy('name')
+      .execute()
+  }
+
+  /** All that `username` has been given on the files of `owner`, by themselves or as a member of teams. */
+  grants(owner: string, username: string): Promise<Grant[]> {
+    return this.db
+      .selectFrom('collaborators')
+      .select(['idlocal', 'may_write'])
+      .where('owner', '=', owner)
+      .where(({ or, and, eb, selectFrom }) =>
+        or([
+          and([eb('kind', '=', 'user'), eb('name', '=', username)]),
+          and([
+            eb('kind', '=', 'team'),
+            eb('name', 'in', selectFrom('team_members').select('team').where('username', '=', username)),
+          ]),
+        ]),
+      )
+      .execute()
+  }
+
+  /** Files others have shared with `username`, in the order of their ids. */
+  sharedWith(username: string, after: Key | undefined, limit: number): Promise<FileRow[]> {
+    let select = this.db
+      .selectFrom('files')
+      .selectAll('files')
+      .where('files.trashed_at', 'is', null)
+      .where('files.owner', '!=', username)
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('collaborators')
+            .select('collaborators.name')
+            .whereRef('collaborators.owner', '=', 'files.owner')
+            .whereRef('collaborators.idlocal', '=', 'files.idlocal')
+            .where(({ or, and, eb, selectFrom: from }) =>
+              or([
+                and([eb('collaborators.kind', '=', 'user'), eb('collaborators.name', '=', username)]),
+                and([
+                  eb('collaborators.kind', '=', 'team'),
+                  eb(
+                    'collaborators.name',
+                    'in',
+                    from('team_members').select('team').where('username', '=', username),
+                  ),
+                ]),
+              ]),
+            ),
+        ),
+      )
+      .orderBy('files.owner')
+      .orderBy('files.idlocal')
+      .limit(limit)
+    if (after)
+      select = select.where(({ or, and, eb }) =>
+        or([
+          eb('files.owner', '>', after.owner),
+          and([eb('files.owner', '=', after.owner), eb('files.idlocal', '>', after.idlocal)]),
+        ]),
+      )
+    return select.execute()
+  }
+
+  /** Files `username` has starred, in the order of their ids; whether they may be read is not asked here. */
+  starredBy(username: string, after: Key | undefined, limit: number): Promise<FileRow[]> {
+    let select = this.db
+      .selectFrom('stars')
+      .innerJoin('files', (join) =>
+        join.onRef('files.owner', '=', 'stars.owner').onRef('files.idlocal', '=', 'stars.idlocal'),
+      )
+      .selectAll('files')
+      .where('stars.username', '=', username)
+      .where('files.trashed_at', 'is', null)
+      .orderBy('stars.owner')
+      .orderBy('stars.idlocal')
+      .limit(limit)
+    if (after)
+      select = select.where(({ or, and, eb }) =>
+        or([
+          eb('stars.owner', '>', after.owner),
+          and([eb('stars.owner', '=', after.owner), eb('stars.idlocal', '>', after.idlocal)]),
+        ]),
+      )
+    return select.execute()
+  }
+
+  /** Who has starred these files, the first `most` of each. */
+  stars(owner: string, idlocals: readonly number[]): Promise<{ idlocal: number; username: string }[]> {
+    return this.db
+      .selectFrom('stars')
+      .select(['idlocal', 'username'])
+      .where('owner', '=', owner)
+      .where('idlocal', 'in', idlocals)
+      .orderBy('idlocal')
+      .orderBy('username')
+      .execute()
+  }
+
+  team(name: string): Promise<TeamRow | undefined> {
+    return this.db
+      .selectFrom('teams')
+      .selectAll()
+      .where('name_key', '=', name.toLowerCase())
+      .executeTakeFirst()
+  }
+
+  /** Teams `username` owns or is a member of. */
+  teamsOf(username: string): Promise<TeamRow[]> {
+    return this.db
+      .selectFrom('teams')
+      .selectAll()
+      .where(({ or, eb, selectFrom }) =>
+        or([
+          eb('owner', '=', username),
+          eb('name_key', 'in', selectFrom('team_members').select('team').where('username', '=', username)),
+        ]),
+      )
+      .orderBy('name_key')
+      .execute()
+  }
+
+  async members(team: string): Promise<string[]> {
+    const rows = await this.db
+      .selectFrom('team_members')
+      .select('username')
+      .where('team', '=', team)
+      .orderBy('username')
+      .execute()
+    return rows.map(({ username }) => username)
+  }
+}
+
+export class SharingWriter extends SharingReader {
+  /** Adds a collaborator, or changes what they may. */
+  async addCollaborator(row: Omit<CollaboratorRow, 'added_at'>): Promise<void> {
+    const { may_write } = row
+    await this.db
+      .insertInto('collaborators')
+      .values({ ...row, added_at: Date.now() })
+      .onConflict((conflict) =>
+        conflict.columns(['owner', 'idlocal', 'kind', 'name']).doUpdateSet({ may_write }),
+      )
+      .execute()
+  }
+
+  async removeCollaborator(
+    owner: string,
+    idlocal: number,
+    kind: CollaboratorRow['kind'],
+    name: string,
+  ): Promise<void> {
+    await this.db
+      .deleteFrom('collaborators')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('kind', '=', kind)
+      .where('name', '=', name)
+      .execute()
+  }
+
+  /** What an address was invited to is its user's, from the day there is one. */
+  async welcome(username: string, email: string): Promise<void> {
+    const invitations = await this.db
+      .selectFrom('collaborators')
+      .selectAll()
+      .where('kind', '=', 'email')
+      .where('name', '=', email.toLowerCase())
+      .execute()
+    for (const row of invitations) {
+      await this.removeCollaborator(row.owner, row.idlocal, 'email', row.name)
+      await this.addCollaborator({ ...row, kind: 'user', name: username })
+    }
+  }
+
+  async addStar(owner: string, idlocal: number, username: string): Promise<void> {
+    await this.db
+      .insertInto('stars')
+      .values({ owner, idlocal, username, starred_at: Date.now() })
+      .onConflict((conflict) => conflict.columns(['owner', 'idlocal', 'username']).doNothing())
+      .execute()
+  }
+
+  async removeStar(owner: string, idlocal: number, username: string): Promise<void> {
+    await this.db
+      .deleteFrom('stars')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('username', '=', username)
+      .execute()
+  }
+
+  async addTeam(name: string, owner: string): Promise<void> {
+    await this.db
+      .insertInto('teams')
+      .values({ name_key: name.toLowerCase(), name, owner, created_at: Date.now() })
+      .execute()
+  }
+
+  /** The team, its members, and what it has been given. */
+  async removeTeam(team: string): Promise<void> {
+    await this.db.deleteFrom('teams').where('name_key', '=', team).execute()
+    await this.db.deleteFrom('team_members').where('team', '=', team).execute()
+    await this.db.deleteFrom('collaborators').where('kind', '=', 'team').where('name', '=', team).execute()
+  }
+
+  async addMember(team: string, username: string): Promise<void> {
+    await this.db
+      .insertInto('team_members')
+      .values({ team, username })
+      .onConflict((conflict) => conflict.columns(['team', 'username']).doNothing())
+      .execute()
+  }
+
+  async removeMember(team: string, username: string): Promise<void> {
+    await this.db
+      .deleteFrom('team_members')
+      .where('team', '=', team)
+      .where('username', '=', username)
+      .execute()
+  }
+}

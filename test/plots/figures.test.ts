@@ -1,0 +1,41 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { parseRaw } from '../../src/ingest/index.ts'
+import { rawArrays } from '../../src/service/plots/figure.ts'
+import { onBothStores } from '../support/service.ts'
+
+const folder = fileURLToPath(new URL('../../../shared/figures/', import.meta.url))
+const there = existsSync(folder)
+const files = there ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []
+
+/** Members the service adds beside what it was given. */
+function withoutSources(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSources)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, member]) => !(name.endsWith('src') && /^\w+:\d+:[0-9a-f]{6}$/.test(String(member))))
+      .map(([name, member]) => [name, withoutSources(member)]),
+  )
+}
+
+describe.skipIf(!there)('real figures (reference 2.4)', () => {
+  onBothStores('plot create', (test) => {
+    it.each(files)('%s', async (name) => {
+      const text = readFileSync(folder + name, 'utf8')
+      const original = JSON.parse(text)
+      const made = await test().ask('alice', 'POST', '/v2/plots', {
+        body: `{"figure": ${text}, "filename": ${JSON.stringify(name)}, "raw_data": "grid"}`,
+        headers: { 'content-type': 'application/json' },
+      })
+      expect([made.status, made.text.slice(0, 300)]).toEqual([200, expect.anything()])
+      const { fid } = made.json.file
+      const stored = await test().ask('alice', 'GET', `/v2/plots/${fid}/content`)
+      const left = rawArrays(parseRaw(Buffer.from(stored.text)))
+      expect([...left.arrays, ...left.typed].map(({ path }) => path)).toEqual([])
+      const inlined = await test().ask('alice', 'GET', `/v2/plots/${fid}/content?inline_data=true`)
+      expect(withoutSources(inlined.json)).toEqual(original)
+    })
+  })
+})
