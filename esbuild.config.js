@@ -14,7 +14,18 @@ await build({
   minify: true,
   legalComments: 'linked',
   // Binaries, and what CommonJS packages look up at run time.
-  external: ['@photostructure/sqlite', 'pg', 'pg-native', 'jq-wasm', 'conf', '@fastify/busboy'],
+  external: [
+    '@photostructure/sqlite',
+    'pg',
+    'pg-native',
+    'jq-wasm',
+    'conf',
+    '@fastify/busboy',
+    'nodemailer',
+    'saxes',
+    'tar-stream',
+    'yauzl',
+  ],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },

@@ -51,7 +51,7 @@ _gridline() {
     'config get') words='--json --jq -q --quiet --profile'; files=0 ;;
     'config set') words='--json --jq -q --quiet --profile'; files=0 ;;
     'config list') words='--json --jq -q --quiet --profile'; files=0 ;;
-    'serve') words='--host --port --database --blobs --url --json --jq -q --quiet --profile'; files=0 ;;
+    'serve') words='--host --port --database --blobs --url --smtp --mail-from --allow-url-import --json --jq -q --quiet --profile'; files=0 ;;
     'admin') words='create-user create-key'; files=0 ;;
     'admin create-user') words='--email --admin --database --json --jq -q --quiet --profile'; files=0 ;;
     'admin create-key') words='--scopes --expires --label --database --json --jq -q --quiet --profile'; files=0 ;;

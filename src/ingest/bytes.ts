@@ -2,6 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
+import { defaultLimits } from '../contract/limits.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 export type Bytes = AsyncIterable<Uint8Array>
@@ -52,6 +53,23 @@ const signatures: [string, string][] = [
   ['\x7fELF', 'a program'],
 ]
 
+/** Below this, data that packs well is no bomb but a column of zeros. */
+const HARMLESS_BYTES = 16 * 1024 * 1024
+
+/** Whether data grows more when unpacked than honest data does. */
+export function isBomb(unpacked: number, packed: number, ratio = defaultLimits.compression_ratio): boolean {
+  return unpacked > HARMLESS_BYTES && unpacked > packed * ratio
+}
+
+export function bomb(name: string, ratio = defaultLimits.compression_ratio): Problem {
+  return badData(
+    name,
+    {},
+    `the data grows more than ${ratio} times when unpacked (limit compression_ratio)`,
+    'Unpack it before you upload it.',
+  )
+}
+
 /** Undoes gzip, seen by its first bytes. */
 export async function* gunzip(source: Bytes, name: string): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(source, 2)
@@ -60,11 +78,23 @@ export async function* gunzip(source: Bytes, name: string): AsyncGenerator<Uint8
     return
   }
   const unzip = createGunzip({ chunkSize: 256 * 1024 })
-  const input = Readable.from(whole)
+  let packed = 0
+  let unpacked = 0
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of whole) {
+      packed += chunk.length
+      yield chunk
+    }
+  }
+  const input = Readable.from(counted())
   // A fault of the source comes out as itself, one of the gzip data as bad data.
   input.on('error', (error) => unzip.destroy(error))
   try {
-    for await (const chunk of input.pipe(unzip)) yield chunk
+    for await (const chunk of input.pipe(unzip)) {
+      unpacked += chunk.length
+      if (isBomb(unpacked, packed)) throw bomb(name)
+      yield chunk
+    }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? ''
     if (!code.startsWith('Z_')) throw error

@@ -10,6 +10,7 @@ export {
   type GivenType,
   givenTypes,
 } from './dialect.ts'
+export { type FileOptions, type FoundTable, ingestFile } from './file.ts'
 export { kindOf, parseRaw, RawJson, skipBlanks, skipValue } from './json.ts'
 export { gridName } from './name.ts'
 export { type JsonLine, jsonLines } from './ndjson.ts'

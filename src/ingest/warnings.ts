@@ -17,6 +17,10 @@ export class Warnings {
     this.plain.push(text)
   }
 
+  addAll(texts: readonly string[]): void {
+    this.plain.push(...texts)
+  }
+
   /**
    * One more case of `kind`; `text` gets where, as `3 lines (first: line 7)`. A line counts once, for
    * it is read again when the bytes in hand ended inside it.

@@ -29,6 +29,7 @@ export { createKey, createUser, ensureUser } from './accounts/accounts.ts'
 export type { LogLine } from './http/app.ts'
 export type { Listening } from './http/listen.ts'
 export type { Incoming, Reply } from './http/message.ts'
+export { UrlImport } from './imports/fetch.ts'
 export { openStore, type Store } from './store/store.ts'
 
 export interface ServiceOptions extends StoreOptions {
@@ -42,7 +43,7 @@ export interface ServiceOptions extends StoreOptions {
   /** The sender of e-mail. */
   mailFrom?: string
   /** Whether grids may be made of what is at an address. */
-  allowUrlImport?: boolean
+  urlImport?: boolean | UrlImport
   /** Where limits are overridden: `GRIDLINE_LIMIT_…`. */
   environment?: Record<string, string | undefined>
 }
@@ -107,7 +108,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     mail: options.smtp ? new Mail(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,
     metrics: new Metrics(),
     seal: new Seal(store),
-    urlImport: options.allowUrlImport ? new UrlImport() : undefined,
+    urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
     forgetCredentials: () => authenticator.forget(),
   }
   let actingAs: Caller | undefined

@@ -181,7 +181,7 @@ describe('a server', () => {
   })
 
   it('HEAD says what GET would, without a body', async () => {
-    const answer = await fetch(`${server.url}/v2/users/alice`, { method: 'HEAD' })
+    const answer = await fetch(`${server.url}/v2/users/nobody-of-that-name`, { method: 'HEAD' })
     expect(answer.status).toBe(404)
     const index = await fetch(`${server.url}/v2`, { method: 'HEAD' })
     expect([index.status, await index.text()]).toEqual([200, ''])

@@ -18,6 +18,18 @@ export const command: Command = {
       flags: '--url <url>',
       description: 'address the service is reached at from outside; links are made of it',
     },
+    {
+      flags: '--smtp <url>',
+      description: 'send invitations through this server: smtp://user:password@host:587',
+    },
+    {
+      flags: '--mail-from <address>',
+      description: 'sender of invitations; gridline@ the host of --url if not given',
+    },
+    {
+      flags: '--allow-url-import',
+      description: 'let grids be made of files at public addresses (source_url)',
+    },
   ],
   examples: [
     'gridline serve',
@@ -30,7 +42,20 @@ export const command: Command = {
       port: given = '8080',
       database,
       url,
-    } = options as { host?: string; port?: string; database?: string; url?: string }
+      smtp = context.environment.GRIDLINE_SMTP,
+      mailFrom,
+      allowUrlImport,
+    } = options as {
+      host?: string
+      port?: string
+      database?: string
+      url?: string
+      smtp?: string
+      mailFrom?: string
+      allowUrlImport?: boolean
+    }
+    if (smtp !== undefined && !/^smtps?:\/\//.test(smtp))
+      throw new Problem('usage', '--smtp: must begin with smtp:// or smtps://')
     const wanted = Number(given)
     if (!/^\d+$/.test(given) || wanted > 65_535)
       throw new Problem('usage', `--port ${given}: must be a number up to 65535`)
@@ -46,6 +71,9 @@ export const command: Command = {
       const service = await createService({
         database: database ?? databaseUrl(context.environment),
         url: base ?? here,
+        smtp,
+        mailFrom: mailFrom ?? `gridline@${new URL(base ?? here).hostname}`,
+        urlImport: allowUrlImport === true,
         log: quiet
           ? undefined
           : (line) =>

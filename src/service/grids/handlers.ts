@@ -9,8 +9,9 @@ import type { Call, Handlers, Service } from '../context.ts'
 import { readSourceFid } from '../files/copy.ts'
 import { columnMeta } from '../files/meta.ts'
 import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../files/names.ts'
-import { getFile, lookup, mayChange } from '../files/read.ts'
+import { changed, getFile, lookup, mayChange } from '../files/read.ts'
 import { metadataText, newShareKey } from '../files/update.ts'
+import { withoutPassword } from '../imports/fetch.ts'
 import type { Readers } from '../store/store.ts'
 import { etag } from '../version.ts'
 import { type Append, appendRows } from './append.ts'
@@ -18,7 +19,15 @@ import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { byUid, columnsAre, columnsJson, snapshot } from './content.ts'
 import { addGrid, readGridData, storeArrays, wrong } from './create.ts'
 import { gridContent } from './download.ts'
-import { appendTable, ON_CONFLICT, place, readingOptions, storeTable, type Target } from './upload.ts'
+import {
+  appendTable,
+  ON_CONFLICT,
+  placeAll,
+  readingOptions,
+  storeTable,
+  storeTables,
+  type Target,
+} from './upload.ts'
 
 /** The answer to a grid that was made or changed: read anew, so that a retry gets it too. */
 async function gridOf(service: Service, call: Call, fid: Fid): Promise<{ body: GridMeta; etag: string }> {
@@ -47,14 +56,14 @@ export const gridHandlers = {
       world_readable?: boolean
       share_key_enabled?: boolean
       metadata?: unknown
-      source_fid?: string
-      source_url?: string
-      source_referer?: string
+      source_fid?: string | null
+      source_url?: string | null
+      source_referer?: string | null
     }
     const { limits, store } = service
     const owner = call.caller!.username
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
-    if (fields.data === undefined) throw wrong('data', 'is missing')
+    if (fields.data === undefined) return importUrl(service, call)
     const { columns: parts, metadata: inside } = readGridData(fields.data, limits)
     const metadata = metadataText(fields.metadata ?? inside, limits.metadata_bytes)
     const columns = await storeArrays(store.blobs, parts)
@@ -72,8 +81,7 @@ export const gridHandlers = {
         share_key: fields.share_key_enabled ? newShareKey() : null,
         metadata,
         source_fid: await readSourceFid(writers, fields.source_fid, call, 'grid'),
-        source_url: fields.source_url ?? null,
-        source_referer: fields.source_url ? (fields.source_referer ?? null) : null,
+        ...sourceOf(fields),
       })
       await addGrid(writers, file, columns)
       return { idlocal: file.idlocal }
@@ -95,14 +103,8 @@ export const gridHandlers = {
     checkFilename(target.filename, service.limits)
     const before = await madeBefore(service, call, target)
     const { idlocal, warnings } =
-      before ??
-      (await place(
-        service,
-        call,
-        await storeTable(service, call.bytes, readingOptions(service, call)),
-        target,
-      ))
-    const made = await gridOf(service, call, { owner, idlocal })
+      before ?? (await placeAll(service, call, await storeTables(service, call), target))
+    const made = await changed(service, call, { owner, idlocal })
     return { body: { file: made.body, warnings }, etag: made.etag }
   },
 
@@ -185,6 +187,58 @@ export const gridHandlers = {
     return { body: undefined }
   },
 } satisfies Partial<Handlers>
+
+/** The address a grid came from, and the page that named it: the second only together with the first. */
+function sourceOf({
+  source_url,
+  source_referer,
+}: {
+  source_url?: string | null
+  source_referer?: string | null
+}) {
+  if (!source_url) return { source_url: null, source_referer: null }
+  return {
+    source_url: withoutPassword(source_url),
+    source_referer: source_referer ? withoutPassword(source_referer) : null,
+  }
+}
+
+/** A grid without data is made of what is at its `source_url`. */
+async function importUrl(service: Service, call: Call<'grids.create'>) {
+  const fields = call.fields as {
+    filename?: string
+    parent?: number
+    parent_path?: string
+    world_readable?: boolean
+    source_url?: string | null
+    source_referer?: string | null
+  }
+  const owner = call.caller!.username
+  if (!fields.source_url) throw wrong('data', 'is missing')
+  if (!service.urlImport)
+    throw new Problem('forbidden', 'this server imports nothing from addresses', {
+      field: 'source_url',
+      hint: 'Send the data itself, or have the operator allow it: gridline serve --allow-url-import.',
+    })
+  const before = await service.store.read(({ idempotency }) => idempotency.find(call.writeKey(owner)))
+  let done = before?.result as { idlocal: number; warnings: string[] } | undefined
+  if (!done) {
+    const { bytes, fileName } = await service.urlImport.open(fields.source_url, service.limits)
+    const imported = { ...call, bytes, fileName } as Call
+    const target: Target = {
+      filename: fields.filename ?? gridName(fileName),
+      parent: fields.parent,
+      parent_path: fields.parent_path,
+      world_readable: fields.world_readable === true,
+      onConflict: fields.filename === undefined ? 'rename' : 'fail',
+      ...sourceOf(fields),
+    }
+    checkFilename(target.filename, service.limits)
+    done = await placeAll(service, imported, await storeTables(service, imported), target)
+  }
+  const made = await changed(service, call, { owner, idlocal: done.idlocal })
+  return { body: { file: made.body, warnings: done.warnings }, etag: made.etag }
+}
 
 /** An upload that has been made already, or that is bound to fail: known before its bytes are read. */
 async function madeBefore(service: Service, call: Call, target: Target) {

@@ -10,12 +10,13 @@ import {
   givenTypes,
   type Ingested,
   ingestDelimited,
+  ingestFile,
   numbersAsText,
   type Slice,
 } from '../../ingest/index.ts'
 import { admit } from '../access/access.ts'
 import type { Call, Service } from '../context.ts'
-import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
+import { checkFilename, freeName, makeFolders, nameTaken, placeOf } from '../files/names.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { checkMatch } from '../version.ts'
 import { appendRows } from './append.ts'
@@ -101,9 +102,9 @@ export async function storeTable(
   }
   const small = keepSmall ? writer.small?.map(valuesOf) : undefined
   if (!small) await writer.finish((column) => found.columns[column].type === 'text')
-  const columns = found.columns.map(
-    ({ name, type }, k): NewColumn => ({ name, type, rows: found.rows, slices: writer.columns[k] }),
-  )
+  const columns = small
+    ? found.columns.map(({ name, type }): NewColumn => ({ name, type, rows: found.rows, slices: [] }))
+    : columnsFrom(found, writer)
   return {
     rows: found.rows,
     columns,
@@ -113,6 +114,53 @@ export async function storeTable(
   }
 }
 
+/** Tables of one file, with where they stand in it; a single one has no path. */
+export interface Tables {
+  tables: { path: string[]; table: Table }[]
+  warnings: string[]
+}
+
+/** Reads a file of any kind into stored slices. Nothing names them yet. */
+export async function storeTables(service: Service, call: Call): Promise<Tables> {
+  const { limits, store } = service
+  const options = { ...readingOptions(service, call), fileName: call.fileName, limits }
+  const writers: SliceWriter[] = []
+  const open = (): SliceWriter => {
+    writers.push(new SliceWriter(store.blobs))
+    return writers[writers.length - 1]
+  }
+  try {
+    const { tables, warnings } = await ingestFile(call.bytes, options, open)
+    const stored: Tables['tables'] = []
+    for (const { path, ingested, sink } of tables) {
+      await sink.finish((column) => ingested.columns[column].type === 'text')
+      stored.push({
+        path,
+        table: {
+          rows: ingested.rows,
+          columns: columnsFrom(ingested, sink),
+          warnings:
+            path.length > 0
+              ? ingested.warnings.map((text) => `${path.join('/')}: ${text}`)
+              : ingested.warnings,
+          nameless: options.header === false,
+        },
+      })
+    }
+    return { tables: stored, warnings }
+  } catch (error) {
+    for (const writer of writers) await writer.settle().catch(() => {})
+    throw error
+  }
+}
+
+function columnsFrom({ columns }: Ingested, writer: SliceWriter): NewColumn[] {
+  return columns.map(({ name, type }, k) => {
+    const slices = writer.columns[k]
+    return { name, type, rows: slices.reduce((sum, { rows }) => sum + rows, 0), slices }
+  })
+}
+
 /** Where an upload goes and what is done if the name is taken. */
 export interface Target {
   filename: string
@@ -120,6 +168,9 @@ export interface Target {
   parent_path?: string
   world_readable: boolean
   onConflict: ConflictRule
+  /** Of a URL import. */
+  source_url?: string | null
+  source_referer?: string | null
 }
 
 /** What an upload can do about a taken name. */
@@ -128,6 +179,18 @@ export const ON_CONFLICT = 'Choose another name, or replace or append to it (--o
 interface Written {
   idlocal: number
   warnings: string[]
+}
+
+/** Makes what a file held a grid, or a folder of several. */
+export async function placeAll(
+  service: Service,
+  call: Call,
+  stored: Tables,
+  target: Target,
+): Promise<Written> {
+  const [{ table }] = stored.tables
+  if (stored.tables.length > 1) return placeFolder(service, call, stored, target)
+  return place(service, call, { ...table, warnings: [...stored.warnings, ...table.warnings] }, target)
 }
 
 /** Makes a stored table a grid, or part of one that has the name already. */
@@ -155,12 +218,12 @@ export async function place(service: Service, call: Call, table: Table, target: 
       filename,
       parent,
       world_readable: target.world_readable ? 1 : 0,
+      source_url: target.source_url ?? null,
+      source_referer: target.source_referer ?? null,
     })
     await addGrid(writers, file, table.columns)
-    const renamed = existing
-      ? [`a file named '${target.filename}' already exists; this one is named '${filename}'`]
-      : []
-    const result = { idlocal: file.idlocal, warnings: [...table.warnings, ...renamed] }
+    const said = existing ? [renamed(target.filename, filename)] : []
+    const result = { idlocal: file.idlocal, warnings: [...table.warnings, ...said] }
     await writers.idempotency.record([{ write, result }])
     return result
   })
@@ -169,6 +232,67 @@ export async function place(service: Service, call: Call, table: Table, target: 
   return target.onConflict === 'replace'
     ? replaceColumns(service, call, fid, table, target.world_readable)
     : appendSlices(service, call, fid, table)
+}
+
+/** Makes several stored tables grids in a folder of the upload's name. */
+export async function placeFolder(
+  service: Service,
+  call: Call,
+  { tables, warnings }: Tables,
+  target: Target,
+): Promise<Written> {
+  const owner = call.caller!.username
+  const { limits, store } = service
+  if (target.onConflict === 'replace' || target.onConflict === 'append')
+    throw new Problem(
+      'invalid_request',
+      `${target.onConflict} goes with a single table; this file holds ${tables.length}`,
+      {
+        hint: 'Choose fail or rename.',
+      },
+    )
+  return store.writeOnce(call.writeKey(owner), async (writers) => {
+    const { files } = writers
+    const parent = await placeOf(writers, owner, target, limits)
+    const taken = await files.named(owner, parent, target.filename)
+    if (taken && target.onConflict === 'fail') throw nameTaken(target.filename, 'Choose another name.')
+    const filename = await freeName(files, owner, parent, target.filename)
+    const world_readable = target.world_readable ? 1 : 0
+    const folder = await files.add({ owner, filetype: 'fold', filename, parent, world_readable })
+    const said = [...warnings]
+    if (taken) said.push(renamed(target.filename, filename))
+    for (const { path, table } of tables) {
+      const names = path.map((name) => fittingName(name, limits.filename_length))
+      const name = names.pop()!
+      const inside = await makeFolders(writers, owner, folder.idlocal, names, limits)
+      const file = await files.add({
+        owner,
+        filetype: 'grid',
+        filename: await freeName(files, owner, inside, name),
+        parent: inside,
+        world_readable,
+        source_url: target.source_url ?? null,
+        source_referer: target.source_referer ?? null,
+      })
+      await addGrid(writers, file, table.columns)
+      said.push(...table.warnings)
+    }
+    return { idlocal: folder.idlocal, warnings: said }
+  })
+}
+
+function renamed(wanted: string, filename: string): string {
+  return `a file named '${wanted}' already exists; this one is named '${filename}'`
+}
+
+/** Names of tabs and files in archives hold what ours may not. */
+function fittingName(name: string, most: number): string {
+  const clean = name
+    .toWellFormed()
+    .replace(/[/\u0000-\u001f\u007f]/g, '_')
+    .slice(0, most - 10)
+    .trim()
+  return clean === '' || clean === '.' || clean === '..' ? 'Untitled grid' : clean
 }
 
 /** Puts a table in the place of a grid's columns; fid, link and the uids of names that stay are kept. */

@@ -1,0 +1,137 @@
+import type { Limits } from '../contract/limits.ts'
+import type { Member } from './archive.ts'
+import { type Bytes, gunzip, peek } from './bytes.ts'
+import { type Ingested, ingestDelimited, type SliceSink } from './delimited.ts'
+import type { DelimitedOptions } from './dialect.ts'
+import { gridName, isDataFile } from './name.ts'
+import { badData, Warnings } from './warnings.ts'
+
+/** One table of a file: where it stands in it, and what became of it. */
+export interface FoundTable<S> {
+  /** Folders and name inside an archive or workbook; empty where the file is the table. */
+  path: string[]
+  ingested: Ingested
+  sink: S
+}
+
+export interface FileOptions extends DelimitedOptions {
+  /** Its extension is the first guess of what it is; its bytes decide. */
+  fileName?: string
+  limits: Limits
+}
+
+type Kind = 'delimited' | 'json' | 'lines' | 'zip' | 'tar'
+
+/**
+ * Reads any data file: delimited text, JSON, NDJSON, a workbook, or an archive of those. `open` makes
+ * the sink of each table. Several tables come with a path; a single one without.
+ */
+export async function ingestFile<S extends SliceSink>(
+  input: Bytes,
+  options: FileOptions,
+  open: () => S,
+): Promise<{ tables: FoundTable<S>[]; warnings: string[] }> {
+  const source = options.source ?? 'input'
+  const warnings = new Warnings()
+  const { head, whole } = await peek(gunzip(input, source), 1024)
+  const tables: FoundTable<S>[] = []
+  const kind = kindOf(head, options.fileName)
+  const each = async (member: Member): Promise<void> => {
+    const parts = member.path.split('/')
+    const name = parts.pop()!
+    if (name.startsWith('.') || parts[0] === '__MACOSX') return
+    if (!isDataFile(name)) {
+      warnings.say(`${member.path} was passed over: not a data file`)
+      return
+    }
+    if (tables.length >= options.limits.archive_entries)
+      throw badData(
+        source,
+        {},
+        `more than ${options.limits.archive_entries} data files (limit archive_entries)`,
+        'Make several archives.',
+      )
+    const inner = await ingestFile(
+      await member.open(),
+      { ...options, source: `${source}: ${member.path}`, fileName: name },
+      open,
+    )
+    warnings.addAll(inner.warnings)
+    for (const table of inner.tables)
+      tables.push({ ...table, path: [...parts, gridName(name), ...table.path] })
+  }
+  switch (kind) {
+    case 'tar': {
+      const { tarMembers } = await import('./archive.ts')
+      for await (const member of tarMembers(whole, options.limits, source)) await each(member)
+      break
+    }
+    case 'zip': {
+      const [{ zipMembers }, { spool }] = await Promise.all([import('./archive.ts'), import('./spool.ts')])
+      const spooled = await spool(whole, options.limits.archive_bytes, source)
+      try {
+        const members = await zipMembers(spooled, options.limits, source)
+        if (members.some(({ path }) => path === 'xl/workbook.xml')) {
+          const { xlsxSheets } = await import('./xlsx.ts')
+          const sheets = await xlsxSheets(spooled, options.limits, source, warnings)
+          for (const { name, csv } of sheets) {
+            const sink = open()
+            const where = sheets.length > 1 ? `${source}, sheet ${name}` : source
+            const reading = { ...options, source: where, delimiter: ',', encoding: 'utf-8' }
+            tables.push({ path: [name], ingested: await ingestDelimited(csv(), reading, sink), sink })
+          }
+        } else for (const member of members) await each(member)
+      } finally {
+        await spooled.close()
+      }
+      break
+    }
+    default: {
+      const sink = open()
+      tables.push({ path: [], ingested: await one(kind, whole, options, sink), sink })
+    }
+  }
+  if (tables.length === 0)
+    throw badData(source, {}, 'no data file is in it', 'It may hold CSV, TSV, JSON, NDJSON and XLSX files.')
+  // A single table is the file itself, whatever it was wrapped in.
+  if (tables.length === 1) tables[0].path = []
+  return { tables, warnings: warnings.list() }
+}
+
+async function one(kind: Kind, bytes: Bytes, options: FileOptions, sink: SliceSink): Promise<Ingested> {
+  if (kind === 'delimited') return ingestDelimited(bytes, options, sink)
+  const { ingestJson, ingestLines } = await import('./records.ts')
+  return kind === 'lines'
+    ? ingestLines(bytes, options, sink)
+    : ingestJson(bytes, { ...options, maxJsonBytes: options.limits.json_body_bytes }, sink)
+}
+
+/** What a file is: by its first bytes where those are telling, else by its extension. */
+function kindOf(head: Buffer, fileName = ''): Kind {
+  if (head.toString('latin1', 0, 4) === 'PK\x03\x04' || head.toString('latin1', 0, 4) === 'PK\x05\x06')
+    return 'zip'
+  if (head.toString('latin1', 257, 262) === 'ustar') return 'tar'
+  const name = fileName.replace(/\.gz$/i, '')
+  if (/\.(jsonl|ndjson)$/i.test(name)) return 'lines'
+  const text = head
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .trimStart()
+  const looksLikeJson = /^(\{\s*("|\})|\[\s*([{["\d\-\]]|null|true|false))/.test(text)
+  // In an NDJSON file the first line is whole, and another follows.
+  const end = text.indexOf('\n')
+  const isLines =
+    looksLikeJson && end > 0 && isJson(text.slice(0, end)) && /^\s*[{[]/.test(text.slice(end + 1))
+  if (/\.json$/i.test(name)) return isLines ? 'lines' : 'json'
+  if (/\.\w+$/.test(name) || !looksLikeJson) return 'delimited'
+  return isLines ? 'lines' : 'json'
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line)
+    return true
+  } catch {
+    return false
+  }
+}

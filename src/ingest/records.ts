@@ -1,0 +1,268 @@
+import { Problem } from '../contract/errors.ts'
+import { bytesText } from '../contract/limits.ts'
+import { type Bytes, gunzip, utf8 } from './bytes.ts'
+import type { Ingested, SliceSink } from './delimited.ts'
+import type { ColumnType, DelimitedOptions, Dialect } from './dialect.ts'
+import { kindOf, parseRaw, type RawJson, skipBlanks, skipValue } from './json.ts'
+import { jsonLines } from './ndjson.ts'
+import { badData, excerpt, Warnings } from './warnings.ts'
+
+export interface JsonOptions
+  extends Pick<DelimitedOptions, 'source' | 'encoding' | 'maxRecordBytes' | 'maxColumns'> {
+  /** A document of JSON is read whole, up to this. */
+  maxJsonBytes?: number
+}
+
+const SLICE_ROWS = 65_536
+const SLICE_BYTES = 512 * 1024
+const NULL = Buffer.from('null')
+const COMMA = Buffer.from(',')
+
+/** JSON has no dialect to be found out. */
+const plain: Dialect = {
+  delimiter: '',
+  quote: '',
+  escape: 'double',
+  crOnly: false,
+  skipSpace: false,
+  collapse: false,
+  preamble: 0,
+  headerRows: 0,
+  names: [],
+}
+
+class Column {
+  type: ColumnType | 'empty' = 'empty'
+  parts: Buffer[] = []
+  rows = 0
+  size = 0
+  /** Rows that have been given to the sink. */
+  given = 0
+
+  constructor(readonly name: string) {}
+
+  add(value: Buffer): void {
+    if (this.rows > 0) this.parts.push(COMMA)
+    this.parts.push(value)
+    this.rows++
+    this.size += value.length + 1
+    const kind = kindOf(value[0])
+    if (kind === 'null') return
+    const type = kind === 'string' ? 'text' : kind === 'number' || kind === 'boolean' ? kind : 'json'
+    this.type = this.type === 'empty' || this.type === type ? type : 'json'
+  }
+}
+
+/** Gathers values of columns, found as they come, into slices. */
+class Table {
+  private readonly columns: Column[] = []
+  private readonly byName = new Map<string, Column>()
+  rows = 0
+  private size = 0
+
+  constructor(
+    private readonly sink: SliceSink,
+    private readonly options: JsonOptions,
+  ) {}
+
+  get names(): string[] {
+    return this.columns.map(({ name }) => name)
+  }
+
+  column(given: string): Column {
+    const known = this.byName.get(given)
+    if (known) return known
+    const most = this.options.maxColumns
+    const source = this.options.source ?? 'input'
+    if (most !== undefined && this.columns.length >= most)
+      throw badData(source, {}, `more than ${most} columns (limit columns)`)
+    if (!given.isWellFormed() || given.includes('\0'))
+      throw badData(source, {}, `a column name that is not text: ${excerpt(given)}`)
+    // A column needs a name, and no two may have the same one.
+    let name = given.trim() === '' ? `column_${this.columns.length + 1}` : given
+    for (let n = 2; this.columns.some((column) => column.name === name); n++) name = `${given}_${n}`
+    const column = new Column(name)
+    this.columns.push(column)
+    this.byName.set(given, column)
+    this.sink.begin?.([name])
+    return column
+  }
+
+  /** Values by column name; columns not named get null. */
+  async record(cells: Iterable<[string, RawJson]>): Promise<void> {
+    for (const [name, cell] of cells) {
+      const column = this.column(name)
+      await this.fill(column)
+      column.add(cell.bytes)
+      this.size += cell.bytes.length
+    }
+    this.rows++
+    if (this.size >= SLICE_BYTES * 8 || this.rows % SLICE_ROWS === 0) await this.flush()
+  }
+
+  /** A whole column at once. */
+  async values(name: string, array: RawJson): Promise<void> {
+    const column = this.column(name)
+    const { buf } = array
+    let i = skipBlanks(buf, array.start + 1)
+    while (buf[i] !== 0x5d) {
+      const end = skipValue(buf, i)
+      column.add(buf.subarray(i, end))
+      if (column.size >= SLICE_BYTES || column.rows >= SLICE_ROWS) await this.give(column)
+      i = skipBlanks(buf, end)
+      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    }
+    this.rows = Math.max(this.rows, column.given + column.rows)
+  }
+
+  /** Nulls up to the row that is being read. */
+  private async fill(column: Column): Promise<void> {
+    while (column.given + column.rows < this.rows) {
+      column.add(NULL)
+      if (column.rows >= SLICE_ROWS) await this.give(column)
+    }
+  }
+
+  private async give(column: Column): Promise<void> {
+    if (column.rows === 0) return
+    const { rows } = column
+    const text = Buffer.concat(column.parts)
+    column.given += rows
+    column.parts = []
+    column.rows = 0
+    column.size = 0
+    await this.sink.slice({ column: this.columns.indexOf(column), rows, form: 'text', text })
+  }
+
+  private async flush(): Promise<void> {
+    this.size = 0
+    for (const column of this.columns) {
+      await this.fill(column)
+      await this.give(column)
+    }
+  }
+
+  async end(warnings: Warnings): Promise<Ingested> {
+    await this.flush()
+    const source = this.options.source ?? 'input'
+    if (this.rows === 0 || this.columns.length === 0)
+      throw badData(source, {}, 'no rows', 'Give at least one.')
+    return {
+      rows: this.rows,
+      columns: this.columns.map(({ name, type }) => ({ name, type: type === 'empty' ? 'text' : type })),
+      dialect: { ...plain, names: this.names },
+      warnings: warnings.list(),
+    }
+  }
+}
+
+/** Newline-delimited JSON, an object or an array a line, in flat memory. */
+export async function ingestLines(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<Ingested> {
+  const table = new Table(sink, options)
+  const { source, encoding, maxRecordBytes } = options
+  for await (const { value } of jsonLines(input, { source, encoding, maxRecordBytes })) {
+    if (value.kind === 'object') await table.record(value.entries())
+    else await table.record(byPosition(value))
+  }
+  return table.end(new Warnings())
+}
+
+function* byPosition(row: RawJson): Generator<[string, RawJson]> {
+  let k = 0
+  for (const cell of row.items()) yield [`column_${++k}`, cell]
+}
+
+/**
+ * A document of JSON: records (`[{…}]`), rows (`[[…]]`), columns (`{"name": […]}`), or a grid as the API
+ * has it (`{"cols": …}`).
+ */
+export async function ingestJson(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<Ingested> {
+  const warnings = new Warnings()
+  const source = options.source ?? 'input'
+  const parts: Uint8Array[] = []
+  let size = 0
+  const most = options.maxJsonBytes ?? Number.POSITIVE_INFINITY
+  for await (const part of utf8(gunzip(input, source), options.encoding, source, warnings)) {
+    parts.push(part)
+    size += part.length
+    if (size > most)
+      throw badData(
+        source,
+        {},
+        `a JSON document of more than ${bytesText(most)} (limit json_body_bytes)`,
+        'Write a JSON object a line (NDJSON): that is read piece by piece.',
+      )
+  }
+  let json: RawJson
+  try {
+    json = parseRaw(Buffer.concat(parts), source)
+  } catch (error) {
+    throw error instanceof Problem ? new Problem('bad_data', error.message) : error
+  }
+  const table = new Table(sink, options)
+  if (json.kind === 'array') await readItems(json, table, source)
+  else if (json.kind === 'object') await readMembers(json, table, source, warnings)
+  else throw badData(source, {}, 'neither an object nor an array', SHAPES)
+  return table.end(warnings)
+}
+
+const SHAPES = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]}, or rows as arrays.'
+
+async function readItems(json: RawJson, table: Table, source: string): Promise<void> {
+  let kind: RawJson['kind'] | undefined
+  let names: string[] | undefined
+  let at = 0
+  for (const item of json.items()) {
+    at++
+    kind ??= item.kind
+    if (item.kind === 'null' && kind === 'object') continue
+    if (item.kind === 'object' && kind === 'object') await table.record(item.entries())
+    else if (item.kind === 'array' && kind === 'array') {
+      if (at === 1) {
+        names = namesIn(item)
+        if (names) {
+          for (const name of names) table.column(name)
+          continue
+        }
+      }
+      const cells = [...item.items()]
+      if (names && cells.length > names.length)
+        throw badData(source, {}, `row ${at} has ${cells.length} values; there are ${names.length} names`)
+      await table.record(cells.map((cell, k) => [names?.[k] ?? `column_${k + 1}`, cell]))
+    } else if (kind !== 'object' && kind !== 'array' && item.kind !== 'object' && item.kind !== 'array')
+      await table.record([['value', item]])
+    else throw badData(source, {}, `item ${at} is of another kind than those before it`, SHAPES)
+  }
+}
+
+/** The first of several rows as names of columns, if it is nothing but different texts. */
+function namesIn(row: RawJson): string[] | undefined {
+  const cells = [...row.items()]
+  if (cells.length === 0 || cells.some(({ kind }) => kind !== 'string')) return undefined
+  const names = cells.map((cell) => cell.value() as string)
+  return new Set(names).size === names.length && names.every((name) => name.trim() !== '') ? names : undefined
+}
+
+async function readMembers(json: RawJson, table: Table, source: string, warnings: Warnings): Promise<void> {
+  const members = json.entries()
+  const cols = members.get('cols')
+  if (cols?.kind === 'object') {
+    for (const [name, column] of cols.entries()) {
+      const data = column.kind === 'object' ? column.entries().get('data') : undefined
+      if (data?.kind !== 'array') throw badData(source, {}, `column ${excerpt(name)} has no data`, SHAPES)
+      await table.values(name, data)
+    }
+    return
+  }
+  const arrays = [...members].filter(([, member]) => member.kind === 'array')
+  const [only] = arrays
+  const first = only && [...only[1].items()][0]
+  if (arrays.length === 1 && first?.kind === 'object' && members.size >= 1) {
+    if (members.size > 1) warnings.say(`only ${only[0]} was read: the rest is no table`)
+    await readItems(only[1], table, source)
+    return
+  }
+  if (arrays.length === 0 || arrays.length < members.size)
+    throw badData(source, {}, 'an object whose members are not all arrays', SHAPES)
+  for (const [name, array] of arrays) await table.values(name, array)
+}

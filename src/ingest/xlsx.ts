@@ -1,0 +1,332 @@
+import type { SaxesTagPlain } from 'saxes'
+import { bytesText } from '../contract/limits.ts'
+import { type ArchiveLimits, type Member, zipMembers } from './archive.ts'
+import type { Bytes } from './bytes.ts'
+import type { Spooled } from './spool.ts'
+import { badData, excerpt, type Warnings } from './warnings.ts'
+
+/** Texts of a workbook are held while its sheets are read. */
+const MOST_TEXT = 64 * 1024 * 1024
+const DAY = 86_400_000
+
+/** One tab, as comma-separated text with every row of one width; none where it is empty. */
+export interface Sheet {
+  name: string
+  csv(): Bytes
+}
+
+interface Workbook {
+  texts: string[]
+  /** By cell style: whether numbers are moments. */
+  dates: ('date' | 'duration' | undefined)[]
+  from1904: boolean
+}
+
+/** The tabs of an XLSX workbook that hold anything, in their order. */
+export async function xlsxSheets(
+  spooled: Spooled,
+  limits: ArchiveLimits,
+  source: string,
+  warnings: Warnings,
+): Promise<Sheet[]> {
+  const members = new Map((await zipMembers(spooled, limits, source)).map((member) => [member.path, member]))
+  const part = (path: string): Member | undefined => members.get(path.replace(/^\//, ''))
+  const main = part('xl/workbook.xml')
+  if (!main) throw badData(source, {}, 'not a workbook: it has no xl/workbook.xml')
+  const listed: { name: string; id: string }[] = []
+  let from1904 = false
+  await read(main, source, {
+    open({ name, attributes }) {
+      if (local(name) === 'sheet')
+        listed.push({ name: attributes.name ?? '', id: attributes['r:id'] ?? attributes.id ?? '' })
+      if (local(name) === 'workbookPr') from1904 = /^(1|true)$/.test(attributes.date1904 ?? '')
+    },
+  })
+  if (listed.length > limits.archive_entries)
+    throw badData(
+      source,
+      {},
+      `${listed.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
+    )
+  const targets = new Map<string, string>()
+  const relations = part('xl/_rels/workbook.xml.rels')
+  if (relations)
+    await read(relations, source, {
+      open({ name, attributes }) {
+        if (local(name) !== 'Relationship') return
+        const target = attributes.Target ?? ''
+        targets.set(attributes.Id ?? '', target.startsWith('/') ? target.slice(1) : `xl/${target}`)
+      },
+    })
+  const book: Workbook = {
+    texts: await sharedTexts(part('xl/sharedStrings.xml'), source),
+    dates: await dateStyles(part('xl/styles.xml'), source),
+    from1904,
+  }
+  const sheets: Sheet[] = []
+  for (const [k, { name, id }] of listed.entries()) {
+    const member = part(targets.get(id) ?? `xl/worksheets/sheet${k + 1}.xml`)
+    // Charts are sheets too, of another kind.
+    if (!member?.path.includes('worksheets/')) continue
+    const width = await widthOf(member, source)
+    if (width === 0) continue
+    sheets.push({ name, csv: () => sheetCsv(member, width, book, source, warnings) })
+  }
+  if (sheets.length === 0) throw badData(source, {}, 'no sheet of the workbook holds anything')
+  return sheets
+}
+
+interface Visitor {
+  open?(tag: SaxesTagPlain): void
+  text?(text: string): void
+  close?(name: string): void
+}
+
+function local(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+/** Parses a part of the workbook, stopping between chunks for whoever reads along. */
+async function* parsing(member: Member, source: string, visitor: Visitor): AsyncGenerator<void> {
+  const { SaxesParser } = await import('saxes')
+  const parser = new SaxesParser({ fragment: false })
+  let failed: Error | undefined
+  parser.on('error', (error) => {
+    failed ??= error
+  })
+  if (visitor.open) parser.on('opentag', (tag) => visitor.open!(tag as SaxesTagPlain))
+  if (visitor.text) {
+    parser.on('text', visitor.text)
+    parser.on('cdata', visitor.text)
+  }
+  if (visitor.close) parser.on('closetag', ({ name }) => visitor.close!(name))
+  // An entity could stand for anything, and for any amount of it: workbooks define none.
+  parser.on('doctype', () => {
+    failed ??= new Error('it declares a document type')
+  })
+  const decoder = new TextDecoder()
+  const check = (): void => {
+    if (failed) throw badData(source, {}, `${member.path} is damaged: ${excerpt(failed.message, 120)}`)
+  }
+  for await (const chunk of await member.open()) {
+    parser.write(decoder.decode(chunk, { stream: true }))
+    check()
+    yield
+  }
+  parser.write(decoder.decode())
+  parser.close()
+  check()
+  yield
+}
+
+async function read(member: Member, source: string, visitor: Visitor): Promise<void> {
+  for await (const _ of parsing(member, source, visitor));
+}
+
+/** The texts cells refer to by number; phonetic hints are no part of them. */
+async function sharedTexts(member: Member | undefined, source: string): Promise<string[]> {
+  const texts: string[] = []
+  if (!member) return texts
+  let current = ''
+  let inText = false
+  let hint = 0
+  let size = 0
+  await read(member, source, {
+    open({ name }) {
+      const tag = local(name)
+      if (tag === 'si') current = ''
+      else if (tag === 't') inText = hint === 0
+      else if (tag === 'rPh') hint++
+    },
+    text(text) {
+      if (!inText) return
+      current += text
+      size += text.length
+      if (size > MOST_TEXT)
+        throw badData(source, {}, `more than ${bytesText(MOST_TEXT)} of text`, 'Export its sheets as CSV.')
+    },
+    close(name) {
+      const tag = local(name)
+      if (tag === 'si') texts.push(current)
+      else if (tag === 't') inText = false
+      else if (tag === 'rPh') hint--
+    },
+  })
+  return texts
+}
+
+/** Formats by number that show moments; those from 164 on are the workbook's own. */
+const builtIn = new Map<number, 'date' | 'duration'>([
+  ...[
+    14, 15, 16, 17, 18, 19, 20, 21, 22, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 45, 47, 50, 51, 52, 53, 54,
+    55, 56, 57, 58,
+  ].map((id): [number, 'date'] => [id, 'date']),
+  [46, 'duration'],
+])
+
+async function dateStyles(
+  member: Member | undefined,
+  source: string,
+): Promise<('date' | 'duration' | undefined)[]> {
+  const styles: ('date' | 'duration' | undefined)[] = []
+  if (!member) return styles
+  const own = new Map<number, 'date' | 'duration' | undefined>()
+  let inCells = false
+  await read(member, source, {
+    open({ name, attributes }) {
+      const tag = local(name)
+      if (tag === 'numFmt') own.set(Number(attributes.numFmtId), formatKind(attributes.formatCode ?? ''))
+      else if (tag === 'cellXfs') inCells = true
+      else if (tag === 'xf' && inCells) {
+        const id = Number(attributes.numFmtId)
+        styles.push(own.has(id) ? own.get(id) : builtIn.get(id))
+      }
+    },
+    close(name) {
+      if (local(name) === 'cellXfs') inCells = false
+    },
+  })
+  return styles
+}
+
+/** What a number format shows, by the letters outside of its quotes, colours and conditions. */
+function formatKind(code: string): 'date' | 'duration' | undefined {
+  const bare = code.replace(/"[^"]*"|\\.|_.|\*./g, '')
+  if (/\[(h+|m+|s+)\]/i.test(bare)) return 'duration'
+  return /[ymdhs]/i.test(bare.replace(/\[[^\]]*\]/g, '').replace(/general/gi, '')) ? 'date' : undefined
+}
+
+/** `C12` → 2: the number of a column, from 0. */
+function columnOf(reference: string): number {
+  let column = 0
+  for (let k = 0; k < reference.length; k++) {
+    const c = reference.charCodeAt(k) & 0xdf
+    if (c < 0x41 || c > 0x5a) break
+    column = column * 26 + (c - 0x40)
+  }
+  return column - 1
+}
+
+/** Columns a sheet fills. */
+async function widthOf(member: Member, source: string): Promise<number> {
+  let width = 0
+  await read(
+    member,
+    source,
+    cells((row) => {
+      width = Math.max(width, row.length)
+    }),
+  )
+  return width
+}
+
+interface Cell {
+  type: string
+  style: number
+  text: string
+}
+
+/** Hands over each row that holds anything, as cells by column. */
+function cells(take: (row: (Cell | undefined)[]) => void): Visitor {
+  let row: (Cell | undefined)[] = []
+  let column = -1
+  let cell: Cell | undefined
+  let inValue = false
+  return {
+    open({ name, attributes }) {
+      const tag = local(name)
+      if (tag === 'row') {
+        row = []
+        column = -1
+      } else if (tag === 'c') {
+        column = attributes.r ? columnOf(attributes.r) : column + 1
+        cell = { type: attributes.t ?? 'n', style: Number(attributes.s ?? -1), text: '' }
+      } else if (tag === 'v' || tag === 't') inValue = true
+    },
+    text(text) {
+      if (inValue && cell) cell.text += text
+    },
+    close(name) {
+      const tag = local(name)
+      if (tag === 'v' || tag === 't') inValue = false
+      else if (tag === 'c') {
+        if (cell && cell.text !== '' && column >= 0 && column < 16_384) row[column] = cell
+        cell = undefined
+      } else if (tag === 'row' && row.length > 0) take(row)
+    },
+  }
+}
+
+async function* sheetCsv(
+  member: Member,
+  width: number,
+  book: Workbook,
+  source: string,
+  warnings: Warnings,
+): AsyncGenerator<Uint8Array> {
+  let out = ''
+  let line = 0
+  let wide = false
+  const visitor = cells((row) => {
+    line++
+    const texts = Array.from({ length: width }, (_, k) => cellText(row[k], book, line, warnings))
+    // Titles above a table stand alone on their line.
+    const filled = row.filter((cell) => cell !== undefined).length
+    wide ||= filled > 1
+    out += `${(wide || width === 1 ? texts : [texts.find((text) => text !== '') ?? '']).map(quoted).join(',')}\n`
+  })
+  for await (const _ of parsing(member, source, visitor)) {
+    if (out.length < 64 * 1024) continue
+    yield Buffer.from(out)
+    out = ''
+  }
+  if (out !== '') yield Buffer.from(out)
+}
+
+function quoted(text: string): string {
+  return /[",\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** A cell as text: numbers as shortly as they are exact, moments in ISO 8601. */
+function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings: Warnings): string {
+  if (!cell) return ''
+  const { type, style, text } = cell
+  switch (type) {
+    case 's':
+      return book.texts[Number(text)] ?? ''
+    case 'b':
+      return text === '1' ? 'true' : 'false'
+    case 'e':
+      warnings.count(
+        'error',
+        line,
+        (where) => `errors of formulas (as ${excerpt(text)}) are read as nothing: ${where}`,
+      )
+      return ''
+    case 'n': {
+      const number = Number(text)
+      if (!Number.isFinite(number)) return text
+      const kind = book.dates[style]
+      return kind ? moment(number, kind, book.from1904) : String(number)
+    }
+    default:
+      return text.replaceAll('_x000D_', '\r')
+  }
+}
+
+/** Days since 1900 (with a leap day that never was) or 1904, as date, time, or both. */
+function moment(serial: number, kind: 'date' | 'duration', from1904: boolean): string {
+  const ms = Math.round(serial * DAY)
+  if (kind === 'duration' || (serial >= 0 && serial < 1)) {
+    const sign = ms < 0 ? '-' : ''
+    const seconds = Math.round(Math.abs(ms) / 1000)
+    const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
+    return `${sign}${two(seconds / 3600)}:${two((seconds % 3600) / 60)}:${two(seconds % 60)}`
+  }
+  const first = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30)
+  const at = new Date(first + ms)
+  if (Number.isNaN(at.getTime())) return String(serial)
+  const iso = at.toISOString()
+  if (ms % DAY === 0) return iso.slice(0, 10)
+  return `${iso.slice(0, 10)} ${iso.slice(11, ms % 1000 === 0 ? 19 : 23)}`
+}

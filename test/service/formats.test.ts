@@ -1,0 +1,297 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { defaultLimits } from '../../src/contract/limits.ts'
+import { isPublic } from '../../src/service/imports/addresses.ts'
+import { UrlImport } from '../../src/service/index.ts'
+import { tar, tarGz, xlsx, zip } from '../support/archives.ts'
+import { onBothStores, type TestService } from '../support/service.ts'
+
+async function upload(
+  test: TestService,
+  name: string,
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+) {
+  return test.ask('alice', 'POST', '/v2/grids/upload', {
+    body: typeof body === 'string' ? body : new Uint8Array(body),
+    headers: { 'x-file-name': name, 'content-type': 'application/octet-stream', ...headers },
+  })
+}
+
+async function content(test: TestService, fid: string): Promise<Record<string, unknown[]>> {
+  const { json } = await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
+  return Object.fromEntries(
+    Object.entries(json.cols as Record<string, { data: unknown[] }>).map(([name, { data }]) => [name, data]),
+  )
+}
+
+async function childrenOf(
+  test: TestService,
+  fid: string,
+): Promise<{ fid: string; filename: string; filetype: string }[]> {
+  return (await test.ask('alice', 'GET', `/v2/folders/${fid}`)).json.children.results
+}
+
+onBothStores('upload of other formats (reference 4.1)', (test) => {
+  it('XLSX of one tab is a grid: numbers, texts, moments, errors of formulas', async () => {
+    const book = await xlsx({
+      Sales: [
+        ['city', 'price', 'day', 'open'],
+        ['Köln & Bonn', 1.5, { date: 45292 }, true],
+        ['<b>', 0.1 + 0.2, { date: 45292.5 }, false],
+        [null, -3, null, { error: '#N/A' }],
+      ],
+    })
+    const { status, json } = await upload(test(), 'sales.xlsx', book)
+    expect([status, json.file.filetype, json.file.filename]).toEqual([201, 'grid', 'sales'])
+    expect(json.warnings).toEqual([expect.stringContaining('errors of formulas')])
+    expect(await content(test(), json.file.fid)).toEqual({
+      city: ['Köln & Bonn', '<b>', null],
+      price: [1.5, 0.30000000000000004, -3],
+      day: ['2024-01-01', '2024-01-01 12:00:00', null],
+      open: ['true', 'false', null],
+    })
+  })
+
+  it('XLSX of several tabs is a folder with a grid a tab; an empty one is none', async () => {
+    const book = await xlsx({ One: [['a'], [1]], Empty: [], 'Two/2': [['b'], ['x']] })
+    const { status, json } = await upload(test(), 'book.xlsx', book)
+    expect([status, json.file.filetype, json.file.filename]).toEqual([201, 'fold', 'book'])
+    const children = await childrenOf(test(), json.file.fid)
+    expect(children.map(({ filename, filetype }) => [filename, filetype])).toEqual([
+      ['One', 'grid'],
+      ['Two_2', 'grid'],
+    ])
+    const again = await upload(test(), 'book.xlsx', book)
+    expect([again.json.file.filename, again.json.warnings[0]]).toEqual([
+      'book (1)',
+      expect.stringContaining('already exists'),
+    ])
+  })
+
+  for (const [kind, make] of [
+    ['ZIP', zip],
+    ['TAR', tar],
+    ['TAR.GZ', tarGz],
+  ] as const) {
+    it(`${kind} of data files is a folder; what is no data is passed over`, async () => {
+      const bytes = await make({
+        'north.csv': 'a,b\n1,2\n',
+        'deep/er/south.tsv': 'a\tb\n3\tx\n',
+        'deep/records.json': '[{"k": 1}, {"k": [2], "l": null}]',
+        'README.md': 'hello',
+        '__MACOSX/._north.csv': 'junk',
+      })
+      const { status, json } = await upload(test(), `data.${kind.toLowerCase()}`, bytes)
+      expect([status, json.file.filetype]).toEqual([201, 'fold'])
+      expect(json.file.filename).toMatch(/^data( \(\d\))?$/)
+      expect(json.warnings).toContainEqual('README.md was passed over: not a data file')
+      const top = await childrenOf(test(), json.file.fid)
+      expect(top.map(({ filename }) => filename)).toEqual(['deep', 'north'])
+      const deep = await childrenOf(test(), top[0].fid)
+      expect(deep.map(({ filename }) => filename)).toEqual(['er', 'records'])
+      expect(await content(test(), deep[1].fid)).toEqual({ k: [1, [2]], l: [null, null] })
+    })
+  }
+
+  it('an archive of one data file is that grid', async () => {
+    const { json } = await upload(test(), 'single.zip', await zip({ 'x/only.csv': 'a\n1\n' }))
+    expect([json.file.filetype, json.file.filename]).toEqual(['grid', 'single'])
+  })
+
+  it('JSON: records, columns, rows, a grid, lines; numbers as written', async () => {
+    const cases: [string, string, Record<string, unknown[]>][] = [
+      [
+        'records.json',
+        '[{"a": 1.10, "b": "x"}, {"b": true, "c": {"d": 1}}]',
+        { a: [1.1, null], b: ['x', true], c: [null, { d: 1 }] },
+      ],
+      ['columns.json', '{"a": [1, 2], "__proto__": ["x", null]}', { a: [1, 2], ['__proto__']: ['x', null] }],
+      ['rows.json', '[["n", "m"], [1, 2], [3, 4]]', { n: [1, 3], m: [2, 4] }],
+      ['bare.json', '[[1, 2], [3, 4]]', { column_1: [1, 3], column_2: [2, 4] }],
+      ['grid.json', '{"cols": {"z": {"data": [1], "order": 0}}}', { z: [1] }],
+      ['wrapped.json', '{"meta": 1, "data": [{"q": 1}]}', { q: [1] }],
+      ['lines.ndjson', '{"a": 1}\n{"a": 2, "b": 3}\n', { a: [1, 2], b: [null, 3] }],
+      ['lines', '{"a": 1}\n\n{"a": 2}', { a: [1, 2] }],
+    ]
+    for (const [name, text, expected] of cases) {
+      const { status, json } = await upload(test(), name, text)
+      expect([name, status]).toEqual([name, 201])
+      const cols = await content(test(), json.file.fid)
+      expect(Object.entries(cols)).toEqual(Object.entries(expected))
+    }
+    const raw = await upload(test(), 'exact.json', '[{"a": 1.10, "b": 12345678901234567890}]')
+    const { text } = await test().ask('alice', 'GET', `/v2/grids/${raw.json.file.fid}/content`)
+    expect(text).toContain('[1.10]')
+    expect(text).toContain('[12345678901234567890]')
+  })
+
+  it('JSON that is no table is refused with what would be one', async () => {
+    for (const text of ['{"a": 1}', '"text"', '[1, {"a": 2}]', '[{"a": ', '[]', '{"a": [1], "b": 2}']) {
+      const { status, json } = await upload(test(), 'wrong.json', text)
+      expect([text, status, json.errors[0].code]).toEqual([text, 400, 'bad_data'])
+    }
+  })
+
+  it('all four headers under every prefix', async () => {
+    for (const prefix of ['Gridline', 'Service', 'Plotly']) {
+      const { json } = await upload(test(), `${prefix}.csv`, 'a\n1\n', {
+        [`${prefix}-World-Readable`]: 'true',
+        [`${prefix}-Parent-Path`]: `Under ${prefix}`,
+      })
+      expect(json.file).toMatchObject({ filename: prefix, world_readable: true })
+      const folder = (await test().ask('alice', 'GET', `/v2/folders/lookup?path=Under+${prefix}`)).json
+      expect(json.file.parent).toBe(Number(folder.fid.split(':')[1]))
+      const beside = await upload(test(), 'beside.csv', 'a\n1\n', {
+        [`${prefix}-Parent`]: folder.fid.split(':')[1],
+      })
+      expect([beside.json.file.parent, beside.json.file.world_readable]).toEqual([json.file.parent, false])
+    }
+  })
+
+  describe('hostile archives are refused, quickly (bad input)', () => {
+    const refused = async (name: string, bytes: Buffer, message: RegExp) => {
+      const started = performance.now()
+      const { status, json } = await upload(test(), name, bytes)
+      expect([status, json.errors[0].code, json.detail]).toEqual([
+        400,
+        'bad_data',
+        expect.stringMatching(message),
+      ])
+      expect(performance.now() - started).toBeLessThan(2000)
+    }
+
+    it('paths that lead out, in ZIP and TAR', async () => {
+      const harmless = await zip({ 'aa/evil.csv': 'a\n1\n' })
+      const evil = Buffer.from(harmless.toString('latin1').replaceAll('aa/evil.csv', '../evil.csv'), 'latin1')
+      await refused('evil.zip', evil, /relative path|leads out/)
+      await refused('evil.tar', await tar({ '../../etc/passwd.csv': 'a\n1\n' }), /leads out/)
+      await refused('evil.tar', await tar({ '/etc/cron.csv': 'a\n1\n' }), /leads out/)
+    })
+
+    it('bombs: one file that grows a thousandfold, in ZIP, TAR.GZ, GZ and XLSX', async () => {
+      const huge = Buffer.alloc(200 * 1024 * 1024, 'a,b\n')
+      await refused('bomb.zip', await zip({ 'bomb.csv': huge }), /grows more than/)
+      await refused('bomb.csv.gz', gzipSync(huge), /grows more than/)
+      await refused('bomb.tar.gz', await tarGz({ 'bomb.csv': huge }), /grows more than/)
+      const sheet = Buffer.concat([
+        Buffer.from('<worksheet><sheetData>'),
+        Buffer.alloc(100 * 1024 * 1024, '<row></row>'),
+      ])
+      const book = await zip({
+        'xl/workbook.xml': '<workbook><sheets><sheet name="s" id="a"/></sheets></workbook>',
+        'xl/worksheets/sheet1.xml': sheet,
+      })
+      await refused('bomb.xlsx', book, /grows more than/)
+    })
+
+    it('entities that multiply, encryption, overlap, damage', async () => {
+      const laughs = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><workbook>&b;</workbook>'
+      await refused('laughs.xlsx', await zip({ 'xl/workbook.xml': laughs }), /damaged/)
+      const locked = await zip({ 'a.csv': 'a\n1\n' })
+      const central = locked.indexOf(Buffer.from('PK\x01\x02', 'latin1'))
+      locked[central + 8] |= 1
+      await refused('locked.zip', locked, /encrypted/)
+      const two = await zip({ 'a.csv': 'a\n1\n', 'b.csv': 'b\n1\n' })
+      const second = two.indexOf(
+        Buffer.from('PK\x01\x02', 'latin1'),
+        two.indexOf(Buffer.from('PK\x01\x02', 'latin1')) + 4,
+      )
+      two.writeUInt32LE(0, second + 42)
+      await refused('overlap.zip', two, /overlap/)
+      const whole = await zip({ 'a.csv': 'a,b\n1,2\n'.repeat(5000) })
+      await refused('cut.zip', whole.subarray(0, whole.length - 30), /damaged/)
+      await refused('nothing.zip', await zip({ 'a.png': 'x' }), /no data file/)
+    })
+  })
+
+  it('replace and append go with one table', async () => {
+    const { status, json } = await upload(
+      test(),
+      'two.zip',
+      await zip({ 'a.csv': 'a\n1\n', 'b.csv': 'b\n1\n' }),
+      {
+        'Gridline-On-Conflict': 'replace',
+      },
+    )
+    expect([status, json.detail]).toEqual([400, expect.stringContaining('single table')])
+  })
+
+  it('URL import is off unless it was allowed', async () => {
+    const { status, json } = await test().ask('alice', 'POST', '/v2/grids', {
+      json: { source_url: 'http://example.com/x.csv' },
+    })
+    expect([status, json.errors[0].code]).toEqual([403, 'forbidden'])
+  })
+})
+
+describe('URL import', () => {
+  it('takes public addresses only', () => {
+    for (const address of [
+      '127.0.0.1',
+      '10.1.2.3',
+      '169.254.169.254',
+      '192.168.0.1',
+      '172.31.0.1',
+      '0.0.0.0',
+      '::1',
+      '::',
+      'fe80::1',
+      'fc00::1',
+      '::ffff:10.0.0.1',
+      '64:ff9b::a00:1',
+      '2002:a00:1::',
+      'not an address',
+    ])
+      expect([address, isPublic(address)]).toEqual([address, false])
+    for (const address of ['1.1.1.1', '93.184.216.34', '2606:4700::1111'])
+      expect([address, isPublic(address)]).toEqual([address, true])
+  })
+
+  it('refuses by scheme, by address however written, and by what a name resolves to', async () => {
+    const fetcher = new UrlImport()
+    for (const [url, why] of [
+      ['file:///etc/passwd', /http/],
+      ['ftp://example.com/x', /http/],
+      ['http://127.0.0.1/x', /not public/],
+      ['http://0x7f.1/x', /not public/],
+      ['http://2130706433/x', /not public/],
+      ['http://[::1]/x', /not public/],
+      ['http://[::ffff:127.0.0.1]/x', /not public/],
+      ['http://localhost/x', /not public/],
+      ['http://user:pw@example.com/x', /password/],
+      ['nonsense', /not an address/],
+    ] as const)
+      await expect(fetcher.open(url, defaultLimits), url).rejects.toThrow(why)
+  })
+
+  it('follows redirects with the same care, and says what went wrong', async () => {
+    const server = createServer((request, response) => {
+      if (request.url === '/data.csv') response.end('a,b\n1,2\n')
+      else if (request.url === '/there') response.writeHead(302, { location: '/data.csv' }).end()
+      else if (request.url === '/away') response.writeHead(302, { location: 'http://127.0.0.2/secret' }).end()
+      else if (request.url === '/round') response.writeHead(302, { location: '/round' }).end()
+      else if (request.url === '/long') response.end(Buffer.alloc(5000))
+      else response.writeHead(404).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const fetcher = new UrlImport((address) => address === '127.0.0.1')
+    try {
+      const { bytes, fileName } = await fetcher.open(`${base}/there`, defaultLimits)
+      const parts: Uint8Array[] = []
+      for await (const part of bytes) parts.push(part)
+      expect([fileName, Buffer.concat(parts).toString()]).toEqual(['data.csv', 'a,b\n1,2\n'])
+      await expect(fetcher.open(`${base}/away`, defaultLimits)).rejects.toThrow(/not public/)
+      await expect(fetcher.open(`${base}/round`, defaultLimits)).rejects.toThrow(/redirects/)
+      await expect(fetcher.open(`${base}/none`, defaultLimits)).rejects.toThrow(/answered 404/)
+      await expect(fetcher.open(`${base}/long`, { ...defaultLimits, upload_bytes: 100 })).rejects.toThrow(
+        /upload_bytes/,
+      )
+    } finally {
+      server.close()
+    }
+  })
+})
