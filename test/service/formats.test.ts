@@ -172,13 +172,13 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
     })
 
     it('bombs: one file that grows a thousandfold, in ZIP, TAR.GZ, GZ and XLSX', async () => {
-      const huge = Buffer.alloc(200 * 1024 * 1024, 'a,b\n')
+      const huge = Buffer.alloc(64 * 1024 * 1024, 'a,b\n')
       await refused('bomb.zip', await zip({ 'bomb.csv': huge }), /grows more than/)
       await refused('bomb.csv.gz', gzipSync(huge), /grows more than/)
       await refused('bomb.tar.gz', await tarGz({ 'bomb.csv': huge }), /grows more than/)
       const sheet = Buffer.concat([
         Buffer.from('<worksheet><sheetData>'),
-        Buffer.alloc(100 * 1024 * 1024, '<row></row>'),
+        Buffer.alloc(64 * 1024 * 1024, '<row></row>'),
       ])
       const book = await zip({
         'xl/workbook.xml': '<workbook><sheets><sheet name="s" id="a"/></sheets></workbook>',
