@@ -51,6 +51,8 @@ export interface BodySource {
 
 export interface CallOptions<N extends OperationName> {
   fid?: string
+  /** What else a path names: a team, a key, a user. */
+  name?: string
   query?: Partial<QueryOf<N>>
   /** Headers of the service's own, by their names without prefix. */
   headers?: Record<string, string | number | boolean | undefined>
@@ -86,7 +88,7 @@ export class Client {
     for (const [key, value] of Object.entries(options.query ?? {})) {
       for (const one of [value].flat()) if (one !== undefined) query.append(key, String(one))
     }
-    const path = pathOf(name, options.fid) + (query.size > 0 ? `?${query}` : '')
+    const path = pathOf(name, options.fid ?? options.name) + (query.size > 0 ? `?${query}` : '')
     const headers: Record<string, string> = { ...options.plainHeaders }
     for (const [key, value] of Object.entries(options.headers ?? {})) {
       if (value !== undefined) headers[prefixes[0] + key.toLowerCase()] = headerText(String(value))

@@ -4,7 +4,11 @@ import type { FileMeta } from '../contract/resources.ts'
 import type { Client } from './client.ts'
 
 /** The id of a file given as fid (`alice:3`), as link, or as path in the caller's home folder. */
-export async function resolve(client: Client, file: string, filetype?: 'grid' | 'fold'): Promise<string> {
+export async function resolve(
+  client: Client,
+  file: string,
+  filetype?: 'grid' | 'plot' | 'fold',
+): Promise<string> {
   const fid = parseFid(file) ?? fidFromLink(file)
   if (fid) return formatFid(fid)
   if (/^https?:/i.test(file)) {
@@ -15,19 +19,26 @@ export async function resolve(client: Client, file: string, filetype?: 'grid' | 
   return (await lookup(client, file, filetype)).fid
 }
 
+const lookups = {
+  grid: { operation: 'grids.lookup', what: 'grid' },
+  plot: { operation: 'plots.lookup', what: 'plot' },
+  fold: { operation: 'folders.lookup', what: 'folder' },
+} as const
+
 /** Meta information of the file at a path. */
 export async function lookup(
   client: Client,
   path: string,
-  filetype?: 'grid' | 'fold',
+  filetype?: 'grid' | 'plot' | 'fold',
   parent?: number,
 ): Promise<FileMeta> {
-  const name = filetype === 'grid' ? 'grids.lookup' : filetype === 'fold' ? 'folders.lookup' : 'files.lookup'
+  const { operation, what } = filetype
+    ? lookups[filetype]
+    : { operation: 'files.lookup' as const, what: 'file' }
   try {
-    return await client.call(name, { query: { path, parent } })
+    return await client.call(operation, { query: { path, parent } })
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'not_found') throw error
-    const what = filetype === 'grid' ? 'grid' : filetype === 'fold' ? 'folder' : 'file'
     throw new Problem('not_found', `no ${what} at ${path}`, { hint: 'See what there is with: gridline ls' })
   }
 }

@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
 import type { Command } from '../command.ts'
+import { pages } from '../files.ts'
 import { fileView } from '../output/view.ts'
 
 const PAGE = 500
@@ -12,6 +13,9 @@ export const command: Command = {
   arguments: '[folder]',
   options: [
     { flags: '--all', description: 'files of all folders' },
+    { flags: '--shared', description: 'files others share with you' },
+    { flags: '--starred', description: 'files you have starred' },
+    { flags: '--trashed', description: 'files in the trash' },
     { flags: '--type <type>', description: 'only files of this type', choices: ['grid', 'plot', 'fold'] },
     {
       flags: '--order <field>',
@@ -26,40 +30,42 @@ export const command: Command = {
     'gridline ls --all --type grid --json fid,filename',
   ],
   async run(context, [folder], options) {
-    const { all, type, order, limit } = options as {
+    const { all, shared, starred, trashed, type, order, limit } = options as {
       all?: boolean
+      shared?: boolean
+      starred?: boolean
+      trashed?: boolean
       type?: 'grid'
       order?: 'filename'
       limit?: string
     }
     if (limit !== undefined && !/^\d+$/.test(limit))
       throw new Problem('usage', `--limit ${limit}: must be a number`)
-    if (all && folder !== undefined) throw new Problem('usage', '--all and a folder do not go together')
+    const lists = [all, shared, starred, trashed].filter((wanted) => wanted).length
+    if (lists > 1 || (lists === 1 && folder !== undefined))
+      throw new Problem('usage', 'give a folder, or one of --all, --shared, --starred, --trashed')
+    if (lists === 1 && !all && (type ?? order) !== undefined)
+      throw new Problem('usage', '--type and --order go with a folder or --all')
     const client = await context.client()
     const fid = folder === undefined || folder === '/' ? undefined : await resolve(client, folder, 'fold')
     const most = limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
-    const files: FileMeta[] = []
-    for (let cursor: string | undefined; ; ) {
-      const query = {
-        filetype: type ? [type] : undefined,
-        order_by: order,
-        page_size: Math.min(PAGE, Math.max(1, most)),
-        cursor,
-      }
-      const { children } = all
-        ? await client.call('folders.all', { query })
-        : fid === undefined || fid.endsWith(`:${ROOT}`)
-          ? await client.call('folders.home', { query: { ...query, user: fid?.split(':')[0] } })
-          : await client.call('folders.get', { fid, query })
-      files.push(...children!.results)
-      const next = children!.next && new URL(children!.next).searchParams.get('cursor')
-      if (!next || files.length >= most) break
-      cursor = next
-    }
+    const files: FileMeta[] = await pages(async (cursor) => {
+      const page = { page_size: Math.min(PAGE, Math.max(1, most)), cursor }
+      if (shared) return (await client.call('folders.shared', { query: page })).children
+      if (starred) return (await client.call('folders.starred', { query: page })).children
+      if (trashed) return (await client.call('folders.trashed', { query: page })).children
+      const query = { ...page, filetype: type ? [type] : undefined, order_by: order }
+      if (all) return (await client.call('folders.all', { query })).children
+      const home = fid === undefined || fid.endsWith(`:${ROOT}`)
+      const found = home
+        ? await client.call('folders.home', { query: { ...query, user: fid?.split(':')[0] } })
+        : await client.call('folders.get', { fid, query })
+      return found.children!
+    }, most)
     return {
-      many: files.slice(0, most),
+      many: files,
       view: fileView,
-      empty: 'Nothing here yet. Upload a file with: gridline upload FILE',
+      empty: lists === 1 && !all ? 'Nothing.' : 'Nothing here yet. Upload a file with: gridline upload FILE',
     }
   },
 }

@@ -36,3 +36,14 @@ export const madeView: View = {
     { field: 'web_url', title: 'LINK' },
   ],
 }
+
+/** A file and where it is found by others. */
+export const linkView: View = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
+    { field: 'web_url', title: 'LINK' },
+  ],
+}

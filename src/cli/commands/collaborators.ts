@@ -1,0 +1,32 @@
+import { resolve } from '../../client/index.ts'
+import type { Command } from '../command.ts'
+import type { View } from '../output/view.ts'
+
+const view: View = {
+  id: 'who',
+  columns: [
+    { field: 'who', title: 'WHO' },
+    { field: 'type', title: 'TYPE' },
+    {
+      field: 'readonly',
+      title: 'MAY',
+      format: (readonly: boolean) => (readonly ? 'read' : 'read and change'),
+    },
+  ],
+}
+
+export const command: Command = {
+  arguments: '<file>',
+  examples: ['gridline collaborators sales', 'gridline collaborators sales --json'],
+  async run(context, [file]) {
+    const client = await context.client()
+    const fid = await resolve(client, file)
+    const list = await client.call('collaborators.list', { fid })
+    const many = list.map((one) => ({
+      ...one,
+      type: one.type ?? 'user',
+      who: one.username ?? one.name ?? one.email ?? '(an address)',
+    }))
+    return { many, view, empty: 'Nobody else has been given this file.' }
+  },
+}

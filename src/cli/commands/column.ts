@@ -1,0 +1,175 @@
+import { type Client, resolve } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { ColumnMeta } from '../../contract/resources.ts'
+import type { Command, Entry, Option } from '../command.ts'
+import { openInput } from '../input.ts'
+import type { View } from '../output/view.ts'
+
+const view: View = {
+  id: 'uid',
+  columns: [
+    { field: 'uid', title: 'UID' },
+    { field: 'name', title: 'NAME' },
+    { field: 'type', title: 'TYPE' },
+    { field: 'order', title: 'ORDER', align: 'right' },
+  ],
+}
+
+const data: Option = {
+  flags: '--data <json>',
+  description: 'values as a JSON array; - or @FILE reads them from there',
+}
+
+async function columnsOf(client: Client, grid: string): Promise<{ fid: string; cols: ColumnMeta[] }> {
+  const fid = await resolve(client, grid, 'grid')
+  return { fid, cols: (await client.call('grids.get', { fid })).cols }
+}
+
+/** A column by name or uid. */
+function columnIn(cols: readonly ColumnMeta[], wanted: string): ColumnMeta {
+  const found = cols.find(({ name }) => name === wanted) ?? cols.find(({ uid }) => uid === wanted)
+  if (found) return found
+  throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(wanted)}`, {
+    hint: `Its columns are: ${cols
+      .slice(0, 20)
+      .map(({ name }) => name)
+      .join(', ')}${cols.length > 20 ? ' …' : ''}`,
+  })
+}
+
+async function values(given: string): Promise<unknown[]> {
+  let text = given
+  if (given === '-' || given.startsWith('@')) {
+    const parts: Uint8Array[] = []
+    for await (const part of (await openInput(given === '-' ? '-' : given.slice(1))).open()) parts.push(part)
+    text = Buffer.concat(parts).toString('utf8')
+  }
+  try {
+    const array: unknown = JSON.parse(text)
+    if (Array.isArray(array)) return array
+  } catch {
+    // Falls through to the refusal.
+  }
+  throw new Problem('usage', '--data: must be a JSON array', { hint: "As: --data '[1, 2, null]'" })
+}
+
+const list: Command = {
+  arguments: '<grid>',
+  examples: ['gridline column list sales'],
+  async run(context, [grid]) {
+    return { many: (await columnsOf(await context.client(), grid)).cols, view, empty: 'No columns.' }
+  },
+}
+
+const get: Command = {
+  arguments: '<grid> <column...>',
+  examples: ['gridline column get sales price', "gridline column get sales price city --jq '.cols[0].data'"],
+  async run(context, [grid, ...names]) {
+    const client = await context.client()
+    const { fid, cols } = await columnsOf(client, grid)
+    const uid = names.map((name) => columnIn(cols, name).uid).join(',')
+    const response = await client.response('columns.get', { fid, query: { uid } })
+    if (context.flags.json !== undefined || context.flags.jq !== undefined)
+      return { one: (await response.json()) as object, view }
+    const { parseRaw } = await import('../../ingest/index.ts')
+    const found = parseRaw(Buffer.from(await response.text()))
+      .entries()
+      .get('cols')!
+    // Values one a line, tab between columns; texts as they are.
+    const columns = [...found.items()].map((column) => [...column.entries().get('data')!.items()])
+    const rows = Math.max(0, ...columns.map((cells) => cells.length))
+    const lines = Array.from({ length: rows }, (_, row) =>
+      columns
+        .map((cells) => {
+          const cell = cells[row]
+          if (!cell || cell.kind === 'null') return ''
+          return cell.kind === 'string'
+            ? String(cell.value()).replace(/[\t\n\r]/g, ' ')
+            : cell.bytes.toString('utf8')
+        })
+        .join('\t'),
+    )
+    return { text: lines.map((line) => `${line}\n`).join('') }
+  },
+}
+
+const set: Command = {
+  arguments: '<grid> <column>',
+  options: [data, { flags: '--order <n>', description: 'place of the column, from 0' }],
+  examples: [
+    "gridline column set sales price --data '[1, 2, 3]'",
+    'gridline column set sales price --order 0',
+  ],
+  async run(context, [grid, name], options) {
+    const { data: given, order } = options as { data?: string; order?: string }
+    if (given === undefined && order === undefined)
+      throw new Problem('usage', 'nothing to set', { hint: 'Give --data or --order.' })
+    if (order !== undefined && !/^\d+$/.test(order))
+      throw new Problem('usage', `--order ${order}: must be a number`)
+    const change = {
+      ...(given === undefined ? {} : { data: await values(given) }),
+      ...(order === undefined ? {} : { order: Number(order) }),
+    }
+    return update(await context.client(), grid, name, change)
+  },
+}
+
+const add: Command = {
+  arguments: '<grid> <name>',
+  options: [data],
+  examples: [
+    "gridline column add sales total --data '[10, 20, 30]'",
+    'gridline column add sales total --data @total.json',
+  ],
+  async run(context, [grid, name], { data: given }) {
+    if (given === undefined) throw new Problem('usage', 'no values', { hint: 'Give --data.' })
+    const client = await context.client()
+    const fid = await resolve(client, grid, 'grid')
+    const json = { cols: JSON.stringify([{ name, data: await values(given as string) }]) }
+    const { cols } = await client.call('columns.create', { fid, json })
+    return { one: cols[0], view }
+  },
+}
+
+const rename: Command = {
+  arguments: '<grid> <column> <name>',
+  examples: ['gridline column rename sales price "price in EUR"'],
+  async run(context, [grid, column, name]) {
+    return update(await context.client(), grid, column, { name })
+  },
+}
+
+const remove: Command = {
+  arguments: '<grid> <column...>',
+  examples: ['gridline column remove sales total'],
+  async run(context, [grid, ...names]) {
+    const client = await context.client()
+    const { fid, cols } = await columnsOf(client, grid)
+    const gone = names.map((name) => columnIn(cols, name))
+    await client.call('columns.delete', { fid, query: { uid: gone.map(({ uid }) => uid).join(',') } })
+    return { many: gone, view }
+  },
+}
+
+async function update(client: Client, grid: string, name: string, change: object) {
+  const { fid, cols } = await columnsOf(client, grid)
+  const { uid } = columnIn(cols, name)
+  const json = { cols: JSON.stringify([change]) }
+  const { cols: written } = await client.call('columns.update', { fid, query: { uid }, json })
+  return { one: written[0], view }
+}
+
+const entry = (name: string, summary: string, command: Command): Entry => ({
+  name,
+  summary,
+  load: async () => ({ command }),
+})
+
+export const commands: readonly Entry[] = [
+  entry('list', 'List the columns of a grid', list),
+  entry('get', 'Print the values of columns', get),
+  entry('set', 'Replace the values of a column, or move it', set),
+  entry('add', 'Add a column', add),
+  entry('rename', 'Rename a column', rename),
+  entry('remove', 'Remove columns', remove),
+]

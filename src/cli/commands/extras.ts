@@ -1,0 +1,55 @@
+import { basename } from 'node:path'
+import { type Client, resolve } from '../../client/index.ts'
+import type { Command, Entry } from '../command.ts'
+import { openInput } from '../input.ts'
+import { fileView } from '../output/view.ts'
+
+const list: Command = {
+  arguments: '<file>',
+  examples: ['gridline extras list plot'],
+  async run(context, [file]) {
+    const client = await context.client()
+    const { references } = await client.call('files.get', { fid: await resolve(client, file) })
+    const files = await Promise.all(references.map((fid) => client.call('files.get', { fid })))
+    return { many: files.filter(({ filetype }) => filetype === 'extra'), view: fileView, empty: 'No extras.' }
+  },
+}
+
+const add: Command = {
+  arguments: '<file> <content>',
+  options: [{ flags: '--name <name>', description: 'name of the extra; that of the content if not given' }],
+  examples: ['gridline extras add plot notes.txt', 'gridline extras add plot settings.json'],
+  async run(context, [file, content], { name }) {
+    const client = await context.client()
+    const fid = await resolve(client, file)
+    const text = await textOf(content)
+    const json = {
+      filename: (name as string | undefined) ?? basename(content),
+      content: /\.json$/i.test(content) ? JSON.parse(text) : text,
+      referencers: [fid],
+    }
+    return { one: (await client.call('extras.create', { json })).file, view: fileView }
+  },
+}
+
+const cat: Command = {
+  arguments: '<extra>',
+  examples: ['gridline extras cat alice:14'],
+  async run(context, [extra]) {
+    const client: Client = await context.client()
+    const { body } = await client.response('files.content', { fid: await resolve(client, extra) })
+    return body ? { bytes: body } : undefined
+  },
+}
+
+async function textOf(file: string): Promise<string> {
+  const parts: Uint8Array[] = []
+  for await (const part of (await openInput(file)).open()) parts.push(part)
+  return Buffer.concat(parts).toString('utf8')
+}
+
+export const commands: readonly Entry[] = [
+  { name: 'list', summary: 'List the extras of a file', load: async () => ({ command: list }) },
+  { name: 'add', summary: 'Add a file as an extra', load: async () => ({ command: add }) },
+  { name: 'cat', summary: 'Print what is in an extra', load: async () => ({ command: cat }) },
+]

@@ -1,0 +1,30 @@
+import { resolve } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { ROOT } from '../../contract/fid.ts'
+import type { Command } from '../command.ts'
+import { overFiles } from '../files.ts'
+import { fileView } from '../output/view.ts'
+
+export const command: Command = {
+  arguments: '<file...>',
+  options: [
+    {
+      flags: '--to <folder>',
+      description: 'the folder, where it is not the last argument; / is the home folder',
+    },
+  ],
+  examples: [
+    'gridline mv sales Reports',
+    "gridline mv 'Reports/2023*' Archive",
+    'gridline mv Reports/sales /',
+  ],
+  async run(context, given, { to }) {
+    const folder = (to as string | undefined) ?? given[given.length - 1]
+    const files = to === undefined ? given.slice(0, -1) : given
+    if (files.length === 0)
+      throw new Problem('usage', 'mv needs a file and a folder', { hint: 'See: gridline mv --help' })
+    const client = await context.client()
+    const parent = /^\/*$/.test(folder) ? ROOT : Number((await resolve(client, folder, 'fold')).split(':')[1])
+    return overFiles(context, files, (c, fid) => c.call('files.update', { fid, json: { parent } }), fileView)
+  },
+}

@@ -1,0 +1,232 @@
+import { basename } from 'node:path'
+import { type Client, resolve } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { PlotMeta } from '../../contract/resources.ts'
+import type { Command, Entry } from '../command.ts'
+import { overFiles, pages } from '../files.ts'
+import { openInput } from '../input.ts'
+import { fileView, linkView, type View } from '../output/view.ts'
+
+const listView: View = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'views', title: 'VIEWS', align: 'right' },
+    { field: 'quality', title: 'QUALITY', align: 'right' },
+    { field: 'date_modified', title: 'MODIFIED' },
+    { field: 'web_url', title: 'LINK' },
+  ],
+}
+
+const createdView: View = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'grid_fid', title: 'DATA', format: (fid: string | null) => fid ?? '' },
+    { field: 'web_url', title: 'LINK' },
+  ],
+}
+
+/** A figure from a file or standard input, sent as it was written: no number changes on the way. */
+async function bodyWith(
+  figure: string,
+  fields: object,
+): Promise<{ type: string; repeatable: true; open: () => AsyncIterable<Uint8Array> }> {
+  const input = await openInput(figure)
+  const parts: Uint8Array[] = []
+  for await (const part of input.open()) parts.push(part)
+  const text = Buffer.concat(parts)
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .trim()
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch (error) {
+    throw new Problem('bad_data', `${input.name}: not JSON: ${(error as Error).message}`, {
+      hint: 'Give a figure as plotly writes it: {"data": […], "layout": {…}}.',
+    })
+  }
+  if (typeof parsed !== 'object' || parsed === null)
+    throw new Problem('bad_data', `${input.name}: not a figure`, {
+      hint: 'Give {"data": […], "layout": {…}}.',
+    })
+  const whole = Array.isArray(parsed) ? `{"data":${text}}` : text
+  const rest = JSON.stringify({ raw_data: 'grid', ...fields }).slice(1)
+  const bytes = Buffer.from(`{"figure":${whole},${rest}`)
+  return {
+    type: 'application/json',
+    repeatable: true,
+    async *open() {
+      yield bytes
+    },
+  }
+}
+
+const create: Command = {
+  arguments: '<figure>',
+  options: [
+    { flags: '--name <name>', description: 'name of the plot; that of the file if not given' },
+    { flags: '--folder <path>', description: 'folder to put it in; missing folders are made' },
+    { flags: '--public', description: 'let anyone read it, and its data' },
+  ],
+  examples: [
+    'gridline plot create figure.json',
+    'gridline plot create figure.json --name "Sales 2024" --folder Reports --public',
+    "python3 -c 'import plotly.express as px; print(px.line(y=[1, 3, 2]).to_json())' | gridline plot create - --name line",
+  ],
+  async run(context, [figure], options) {
+    const { name, folder, public: isPublic } = options as { name?: string; folder?: string; public?: boolean }
+    if (figure === '-' && name === undefined)
+      throw new Problem('usage', 'standard input has no name', { hint: 'Give one with --name.' })
+    const filename = name ?? basename(figure).replace(/\.json$/i, '')
+    const body = await bodyWith(figure, { filename, parent_path: folder, world_readable: isPublic === true })
+    const client = await context.client()
+    const { file, warnings, grid_fid } = await client.call('plots.create', { body })
+    for (const warning of warnings) context.messages.warning(warning)
+    return { one: { ...file, grid_fid: grid_fid ?? null, warnings }, view: createdView }
+  },
+}
+
+const update: Command = {
+  arguments: '<plot> <figure>',
+  examples: ['gridline plot update "Sales 2024" figure.json'],
+  async run(context, [plot, figure]) {
+    const body = await bodyWith(figure, {})
+    const client = await context.client()
+    const fid = await resolve(client, plot, 'plot')
+    return { one: await client.call('plots.update', { fid, body }), view: linkView }
+  },
+}
+
+const show: Command = {
+  arguments: '<plot...>',
+  examples: ['gridline plot show "Sales 2024"', "gridline plot show alice:7 --jq '.figure.layout.title'"],
+  run: (context, plots) =>
+    overFiles(context, plots, (client, fid) => client.call('plots.get', { fid }), listView, {
+      filetype: 'plot',
+    }),
+}
+
+const data: Command = {
+  arguments: '<plot>',
+  options: [
+    { flags: '--inline', description: 'with the data of its grids, instead of references to them' },
+    { flags: '--unreadable', description: 'add the data of grids you may not read' },
+  ],
+  examples: ['gridline plot data "Sales 2024" > figure.json', 'gridline plot data alice:7 --inline'],
+  async run(context, [plot], { inline, unreadable }) {
+    const client = await context.client()
+    const fid = await resolve(client, plot, 'plot')
+    const query = {
+      inline_data: inline ? true : undefined,
+      map_data: unreadable ? ('unreadable' as const) : undefined,
+    }
+    const response = await client.response('plots.content', { fid, query })
+    if (context.flags.json !== undefined || context.flags.jq !== undefined)
+      return { one: (await response.json()) as object, view: { columns: [] } }
+    return { bytes: withNewline(response.body!) }
+  },
+}
+
+async function* withNewline(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* bytes
+  yield Buffer.from('\n')
+}
+
+const list: Command = {
+  options: [
+    {
+      flags: '--order <field>',
+      description: 'views: the most viewed first; the newest first if not given',
+      choices: ['views'],
+    },
+    { flags: '--min-quality <n>', description: 'only plots of at least this quality, 0 to 5' },
+    { flags: '--limit <n>', description: 'at most so many; 20 if not given' },
+    { flags: '--all', description: 'all of them' },
+  ],
+  examples: [
+    'gridline plot list',
+    'gridline plot list --order views --limit 5',
+    'gridline plot list --all --json fid,filename',
+  ],
+  async run(context, _, options) {
+    const {
+      order,
+      minQuality,
+      limit = '20',
+      all,
+    } = options as {
+      order?: string
+      minQuality?: string
+      limit?: string
+      all?: boolean
+    }
+    for (const [flag, value] of [
+      ['--limit', limit],
+      ['--min-quality', minQuality ?? '0'],
+    ] as const)
+      if (!/^\d+$/.test(value)) throw new Problem('usage', `${flag} ${value}: must be a number`)
+    const client = await context.client()
+    const most = all ? Number.POSITIVE_INFINITY : Number(limit)
+    const query = {
+      order_by: order === undefined ? undefined : ('-views' as const),
+      min_quality: minQuality === undefined ? undefined : Number(minQuality),
+      page_size: Math.min(100, Math.max(1, most)),
+    }
+    const plots: PlotMeta[] = await pages(
+      (cursor) => client.call('plots.list', { query: { ...query, cursor } }),
+      most,
+    )
+    return { many: plots, view: listView, empty: 'No public plots.' }
+  },
+}
+
+const feed: Command = {
+  examples: ['gridline plot feed'],
+  async run(context) {
+    const client = await context.client()
+    return {
+      many: (await client.call('plots.feed')).results,
+      view: listView,
+      empty: 'Nothing has been picked.',
+    }
+  },
+}
+
+const picking = (work: (client: Client, fid: string) => Promise<unknown>, example: string): Command => ({
+  arguments: '<plot...>',
+  examples: [example],
+  run: (context, plots) =>
+    overFiles(
+      context,
+      plots,
+      async (client, fid) => {
+        await work(client, fid)
+        return client.call('files.get', { fid })
+      },
+      fileView,
+      { filetype: 'plot' },
+    ),
+})
+const pick = picking((client, fid) => client.call('feed.add', { fid }), 'gridline plot pick alice:7')
+const unpick = picking((client, fid) => client.call('feed.remove', { fid }), 'gridline plot unpick alice:7')
+
+const entry = (name: string, summary: string, command: Command): Entry => ({
+  name,
+  summary,
+  load: async () => ({ command }),
+})
+
+export const commands: readonly Entry[] = [
+  entry('create', 'Make a plot of a figure; its data goes into a grid', create),
+  entry('update', 'Replace the figure of a plot; its link stays', update),
+  entry('show', 'Show what a plot is', show),
+  entry('data', 'Print the figure of a plot', data),
+  entry('list', 'List public plots', list),
+  entry('feed', 'List handpicked plots', feed),
+  entry('pick', 'Pick public plots for the feed (administrators)', pick),
+  entry('unpick', 'Take plots out of the feed (administrators)', unpick),
+]

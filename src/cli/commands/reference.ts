@@ -1,0 +1,22 @@
+import { resolve } from '../../client/index.ts'
+import type { Command, Entry } from '../command.ts'
+import { fileView } from '../output/view.ts'
+
+const drop: Command = {
+  arguments: '<file> <extra>',
+  examples: ['gridline reference drop plot alice:14'],
+  async run(context, [file, extra]) {
+    const client = await context.client()
+    const fid = await resolve(client, file)
+    const json = { fid: await resolve(client, extra) }
+    return { one: await client.call('files.drop_reference', { fid, json }), view: fileView }
+  },
+}
+
+export const commands: readonly Entry[] = [
+  {
+    name: 'drop',
+    summary: 'Drop the reference to an extra; the extra stays',
+    load: async () => ({ command: drop }),
+  },
+]

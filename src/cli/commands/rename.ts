@@ -1,0 +1,13 @@
+import { resolve } from '../../client/index.ts'
+import type { Command } from '../command.ts'
+import { fileView } from '../output/view.ts'
+
+export const command: Command = {
+  arguments: '<file> <name>',
+  examples: ['gridline rename Reports/sales "sales 2024"'],
+  async run(context, [file, filename]) {
+    const client = await context.client()
+    const fid = await resolve(client, file)
+    return { one: await client.call('files.update', { fid, json: { filename } }), view: fileView }
+  },
+}

@@ -1,0 +1,70 @@
+import { resolve } from '../../client/index.ts'
+import { relations, type SourcesGraph } from '../../contract/resources.ts'
+import type { Command } from '../command.ts'
+
+export const command: Command = {
+  arguments: '<file>',
+  options: [{ flags: '--relation <name>', description: 'only this relation, all of it', choices: relations }],
+  examples: [
+    'gridline sources plot',
+    'gridline sources sales --relation "created plots"',
+    'gridline sources sales --json',
+  ],
+  async run(context, [file], { relation }) {
+    const client = await context.client()
+    const fid = await resolve(client, file)
+    const document = await client.call('files.sources', { fid, query: { relation: relation as undefined } })
+    if (relation !== undefined)
+      await followAll(document, (query) => client.call('files.sources', { fid, query }))
+    const tree = process.stdout.isTTY && context.flags.json === undefined && context.flags.jq === undefined
+    if (tree && !context.flags.quiet) return { text: drawn(document) }
+    if (context.flags.json === undefined && context.flags.jq === undefined && !context.flags.quiet)
+      return { text: `${JSON.stringify(document)}\n` }
+    return { one: document, view: { columns: [{ field: 'graph', title: 'GRAPH' }] } }
+  },
+}
+
+type Page = { relation: never; cursor: string }
+
+/** Puts the pages behind `next` into the first one. */
+async function followAll(first: SourcesGraph, read: (query: Page) => Promise<SourcesGraph>): Promise<void> {
+  for (;;) {
+    const { nodes, edges } = first.graph
+    const [name] =
+      Object.entries(nodes).find(([, { label, metadata }]) => label === 'next' && metadata?.url) ?? []
+    if (name === undefined) return
+    const { searchParams } = new URL(nodes[name].metadata!.url as string)
+    delete nodes[name]
+    first.graph.edges = edges.filter(({ target }) => target !== name)
+    const more = await read({
+      relation: searchParams.get('relation') as never,
+      cursor: searchParams.get('cursor')!,
+    })
+    for (const [id, node] of Object.entries(more.graph.nodes)) if (node.label !== 'prev') nodes[id] ??= node
+    first.graph.edges.push(
+      ...more.graph.edges.filter(({ target }) => more.graph.nodes[target].label !== 'prev'),
+    )
+  }
+}
+
+function drawn({ graph }: SourcesGraph): string {
+  const lines = [`${graph.nodes[graph.id].label} (${graph.id})`]
+  const shown = relations.filter((relation) => graph.edges.some((edge) => edge.relation === relation))
+  for (const [k, relation] of shown.entries()) {
+    const end = k === shown.length - 1
+    lines.push(`${end ? '└─' : '├─'} ${relation}`)
+    const targets = graph.edges.filter((edge) => edge.relation === relation).map(({ target }) => target)
+    for (const [n, target] of targets.entries()) {
+      const { label, metadata } = graph.nodes[target]
+      const text =
+        metadata?.url && (label === 'next' || label === 'prev')
+          ? `… more: --relation "${relation}"`
+          : target === label
+            ? label
+            : `${label} (${target})`
+      lines.push(`${end ? '  ' : '│ '} ${n === targets.length - 1 ? '└─' : '├─'} ${text}`)
+    }
+  }
+  if (shown.length === 0) lines.push('└─ made of nothing else, and nothing was made of it')
+  return `${lines.map((line) => line.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd')).join('\n')}\n`
+}

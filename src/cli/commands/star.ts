@@ -1,0 +1,18 @@
+import type { Command } from '../command.ts'
+import { overFiles } from '../files.ts'
+import { fileView } from '../output/view.ts'
+
+export const command: Command = {
+  arguments: '<file...>',
+  examples: ['gridline star sales', 'gridline ls --starred'],
+  run: (context, files) =>
+    overFiles(
+      context,
+      files,
+      async (client, fid) => {
+        await client.call('stars.add', { fid })
+        return client.call('files.get', { fid })
+      },
+      fileView,
+    ),
+}

@@ -1,0 +1,64 @@
+import type { Command, Entry } from '../command.ts'
+import { confirm } from '../files.ts'
+import type { View } from '../output/view.ts'
+
+const view: View = {
+  id: 'name',
+  columns: [
+    { field: 'name', title: 'TEAM' },
+    { field: 'owner', title: 'OWNER' },
+    { field: 'members', title: 'MEMBERS', format: (members: string[]) => members.join(' ') },
+  ],
+}
+
+const create: Command = {
+  arguments: '<name> [user...]',
+  examples: ['gridline team create finance bob eve'],
+  async run(context, [name, ...members]) {
+    const client = await context.client()
+    return { one: await client.call('teams.create', { json: { name, members } }), view }
+  },
+}
+
+const add: Command = {
+  arguments: '<team> <user...>',
+  examples: ['gridline team add finance bob'],
+  async run(context, [team, ...users]) {
+    const client = await context.client()
+    return { one: await client.call('members.add', { name: team, json: { users } }), view }
+  },
+}
+
+const remove: Command = {
+  arguments: '<team> [user...]',
+  options: [{ flags: '-y, --yes', description: 'do not ask before a team is dissolved' }],
+  examples: ['gridline team remove finance bob', 'gridline team remove finance --yes'],
+  async run(context, [team, ...users], { yes }) {
+    const client = await context.client()
+    if (users.length > 0)
+      return { one: await client.call('members.remove', { name: team, json: { users } }), view }
+    const gone = await client.call('teams.get', { name: team })
+    await confirm(`Dissolve the team ${team}?`, yes === true)
+    await client.call('teams.delete', { name: team })
+    return { one: gone, view }
+  },
+}
+
+const list: Command = {
+  examples: ['gridline team list'],
+  async run(context) {
+    const client = await context.client()
+    return { many: (await client.call('teams.list')).teams, view, empty: 'You are in no team.' }
+  },
+}
+
+export const commands: readonly Entry[] = [
+  { name: 'create', summary: 'Make a team', load: async () => ({ command: create }) },
+  { name: 'add', summary: 'Add users to a team', load: async () => ({ command: add }) },
+  {
+    name: 'remove',
+    summary: 'Take users out of a team, or dissolve it',
+    load: async () => ({ command: remove }),
+  },
+  { name: 'list', summary: 'List your teams', load: async () => ({ command: list }) },
+]

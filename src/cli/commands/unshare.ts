@@ -1,0 +1,47 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Command } from '../command.ts'
+import { overFiles } from '../files.ts'
+import { sharedView } from './share.ts'
+
+export const command: Command = {
+  arguments: '<file...>',
+  options: [
+    { flags: '--user <name>', description: 'a user; may be repeated', repeatable: true },
+    { flags: '--team <name>', description: 'a team; may be repeated', repeatable: true },
+    { flags: '--email <address>', description: 'an address; may be repeated', repeatable: true },
+    { flags: '--link', description: 'end the secret link; a new one will be another' },
+  ],
+  examples: [
+    'gridline unshare sales --user bob',
+    "gridline unshare 'Reports/*' --team finance",
+    'gridline unshare sales --link',
+  ],
+  run(context, files, options) {
+    const {
+      user = [],
+      team = [],
+      email = [],
+      link,
+    } = options as {
+      user?: string[]
+      team?: string[]
+      email?: string[]
+      link?: boolean
+    }
+    if (user.length + team.length + email.length === 0 && !link)
+      throw new Problem('usage', 'unshare with whom?', { hint: 'Give --user, --team, --email or --link.' })
+    return overFiles(
+      context,
+      files,
+      async (client, fid) => {
+        const { filename } = link
+          ? await client.call('files.update', { fid, json: { share_key_enabled: false } })
+          : await client.call('files.get', { fid })
+        const json = { users: [...user, ...email], teams: team }
+        const done = await client.call('collaborators.remove', { fid, json })
+        return { fid, filename, ...done }
+      },
+      sharedView,
+    )
+  },
+}

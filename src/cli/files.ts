@@ -1,0 +1,184 @@
+import { type Client, lookupIfThere, resolve } from '../client/index.ts'
+import { Problem } from '../contract/errors.ts'
+import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
+import type { FileMeta } from '../contract/resources.ts'
+import type { Failure, Outcome } from './command.ts'
+import type { Context } from './context.ts'
+import type { View } from './output/view.ts'
+
+const PAGE = 500
+
+export type Kind = 'grid' | 'plot' | 'fold'
+
+interface Where {
+  /** Only files of this kind are meant. */
+  filetype?: Kind
+  /** Files in the trash are meant, which have no path any more: they go by name. */
+  trashed?: boolean
+}
+
+/** A file as it was given, and what it came to. */
+interface Meant {
+  of: string
+  fid: string
+}
+
+/** The files meant by fids, links, paths and patterns (`Reports/2024*`); one that is not there is a Failure. */
+export async function meant(
+  client: Client,
+  given: readonly string[],
+  where: Where = {},
+): Promise<{ files: Meant[]; failures: Failure[] }> {
+  const files: Meant[] = []
+  const failures: Failure[] = []
+  for (const of of given) {
+    try {
+      for (const file of await one(client, of, where)) {
+        if (!files.some(({ fid }) => fid === file.fid)) files.push(file)
+      }
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      failures.push({ of, problem: error })
+    }
+  }
+  return { files, failures }
+}
+
+async function one(client: Client, given: string, where: Where): Promise<Meant[]> {
+  const fid = parseFid(given) ?? fidFromLink(given)
+  if (fid) return [{ of: given, fid: formatFid(fid) }]
+  if (where.trashed) return inTrash(client, given)
+  if (!isPattern(given)) return [{ of: given, fid: await resolve(client, given, where.filetype) }]
+  // A file may be called so.
+  const literal = await lookupIfThere(client, given)
+  if (literal) return [{ of: given, fid: literal.fid }]
+  const found = await matching(client, given, where)
+  if (found.length > 0) return found
+  throw new Problem('not_found', `nothing matches ${given}`, { hint: 'See what there is with: gridline ls' })
+}
+
+function isPattern(text: string): boolean {
+  return /[*?[]/.test(text)
+}
+
+/** `*` any text, `?` any character, `[ab]` one of these; never a slash. */
+function patternOf(text: string): RegExp {
+  const source = text.replace(/\[(!?)([^\]]+)\]|[*?]|[.+^${}()|\\[\]]/g, (found, not, characters) => {
+    if (found === '*') return '.*'
+    if (found === '?') return '.'
+    if (characters !== undefined) return `[${not ? '^' : ''}${characters.replace(/[\\\]^]/g, '\\$&')}]`
+    return `\\${found}`
+  })
+  return new RegExp(`^${source}$`, 'su')
+}
+
+async function matching(client: Client, given: string, { filetype }: Where): Promise<Meant[]> {
+  const parts = given.split('/').filter((part) => part !== '')
+  let level: { path: string; fid: string | undefined }[] = [{ path: '', fid: undefined }]
+  for (const [k, part] of parts.entries()) {
+    const pattern = patternOf(part)
+    const last = k === parts.length - 1
+    const next: { path: string; fid: string }[] = []
+    for (const folder of level) {
+      for (const file of await childrenOf(client, folder.fid)) {
+        const wanted = last ? !filetype || file.filetype === filetype : file.filetype === 'fold'
+        if (wanted && pattern.test(file.filename))
+          next.push({ path: `${folder.path}${file.filename}/`, fid: file.fid })
+      }
+    }
+    level = next
+  }
+  return level.map(({ path, fid }) => ({ of: path.slice(0, -1), fid: fid! }))
+}
+
+/** All files of a folder, or of the home folder. */
+export async function childrenOf(client: Client, fid: string | undefined): Promise<FileMeta[]> {
+  return pages(async (cursor) => {
+    const query = { page_size: PAGE, cursor }
+    const folder =
+      fid === undefined
+        ? await client.call('folders.home', { query })
+        : await client.call('folders.get', { fid, query })
+    return folder.children!
+  })
+}
+
+/** What all pages of a list hold. */
+export async function pages<T>(
+  read: (cursor: string | undefined) => Promise<{ results: T[]; next: string | null }>,
+  most = Number.POSITIVE_INFINITY,
+): Promise<T[]> {
+  const all: T[] = []
+  for (let cursor: string | undefined; ; ) {
+    const { results, next } = await read(cursor)
+    all.push(...results)
+    cursor = next === null ? undefined : (new URL(next).searchParams.get('cursor') ?? undefined)
+    if (cursor === undefined || all.length >= most) return all.slice(0, most)
+  }
+}
+
+async function inTrash(client: Client, given: string): Promise<Meant[]> {
+  const all = await pages(
+    async (cursor) => (await client.call('folders.trashed', { query: { page_size: PAGE, cursor } })).children,
+  )
+  const name = given.split('/').pop()!
+  const pattern = patternOf(name)
+  const found = all.filter(({ filename }) => filename === name || (isPattern(name) && pattern.test(filename)))
+  if (found.length === 0)
+    throw new Problem('not_found', `nothing in the trash is called ${given}`, {
+      hint: 'See what is there with: gridline ls --trashed',
+    })
+  if (found.length > 1 && !isPattern(name))
+    throw new Problem('conflict', `${found.length} files in the trash are called ${given}`, {
+      hint: `Give one by its id: ${found.map(({ fid }) => fid).join(', ')}`,
+    })
+  return found.map(({ fid, filename }) => ({ of: filename, fid }))
+}
+
+/** Does the same with every file given: one answer for one file, a report for several. */
+export async function overFiles(
+  context: Context,
+  given: readonly string[],
+  work: (client: Client, fid: string, of: string) => Promise<object>,
+  view: View,
+  where: Where = {},
+): Promise<Outcome> {
+  const client = await context.client()
+  if (given.length === 1 && !isPattern(given[0])) {
+    const { files, failures } = await meant(client, given, where)
+    if (failures.length > 0) throw failures[0].problem
+    return { one: warned(context, given[0], await work(client, files[0].fid, given[0])), view }
+  }
+  const { files, failures } = await meant(client, given, where)
+  const many: object[] = []
+  for (const { of, fid } of files) {
+    try {
+      many.push(warned(context, of, await work(client, fid, of)))
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code === 'interrupted') throw error
+      failures.push({ of, problem: error })
+    }
+  }
+  return { many, view, failures }
+}
+
+function warned(context: Context, of: string, made: object): object {
+  for (const warning of (made as { warnings?: string[] }).warnings ?? [])
+    context.messages.warning(`${of}: ${warning}`)
+  return made
+}
+
+/** Asks a person; Problem `usage` where nobody can be asked. */
+export async function confirm(question: string, yes: boolean): Promise<void> {
+  if (yes) return
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new Problem('usage', 'this cannot be undone, and nobody can be asked', { hint: 'Add --yes.' })
+  const { createInterface } = await import('node:readline/promises')
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const answer = await lines.question(`${question} [y/N] `)
+    if (!/^y(es)?$/i.test(answer.trim())) throw new Problem('failed', 'nothing was changed')
+  } finally {
+    lines.close()
+  }
+}
