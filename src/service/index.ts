@@ -114,7 +114,12 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   let actingAs: Caller | undefined
   if (options.actingAs) {
     await ensureUser(store, options.actingAs)
-    actingAs = { username: options.actingAs, scopes: new Set(['read', 'write', 'admin']), isAdmin: true }
+    actingAs = {
+      username: options.actingAs,
+      scopes: new Set(['read', 'write', 'admin']),
+      isAdmin: true,
+      expiresAt: null,
+    }
   }
   const handlers: Handlers = {
     ...gridHandlers,

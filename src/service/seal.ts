@@ -11,29 +11,31 @@ export class Seal {
 
   constructor(private readonly store: Store) {}
 
-  async close(value: unknown): Promise<string> {
+  /** `list` says what list the cursor is of: it opens in no other. */
+  async close(value: unknown, list: string): Promise<string> {
     const body = Buffer.from(JSON.stringify(value))
-    return Buffer.concat([await this.tag(body), body]).toString('base64url')
+    return Buffer.concat([await this.tag(body, list), body]).toString('base64url')
   }
 
   /** What was closed; Problem `invalid_request` for anything that was not closed here. */
-  async open(cursor: string): Promise<unknown> {
+  async open<T>(cursor: string, list: string): Promise<T> {
     const bytes = Buffer.from(cursor, 'base64url')
     const body = bytes.subarray(TAG_BYTES)
-    if (bytes.length > TAG_BYTES && timingSafeEqual(bytes.subarray(0, TAG_BYTES), await this.tag(body)))
+    if (bytes.length > TAG_BYTES && timingSafeEqual(bytes.subarray(0, TAG_BYTES), await this.tag(body, list)))
       return JSON.parse(body.toString('utf8'))
-    throw new Problem('invalid_request', 'cursor: not one of this service', {
+    throw new Problem('invalid_request', 'cursor: not one of this list', {
       field: 'cursor',
       hint: 'Take it from next or previous.',
     })
   }
 
-  private async tag(body: Buffer): Promise<Buffer> {
+  private async tag(body: Buffer, list: string): Promise<Buffer> {
     this.secret ??= this.load()
     this.secret.catch(() => {
       this.secret = undefined
     })
     return createHmac('sha256', await this.secret)
+      .update(`${list}\n`)
       .update(body)
       .digest()
       .subarray(0, TAG_BYTES)

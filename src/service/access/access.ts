@@ -13,6 +13,8 @@ export interface Caller {
   username: string
   scopes: ReadonlySet<string>
   isAdmin: boolean
+  /** When the key ends; null for never. */
+  expiresAt: number | null
 }
 
 /** A caller and what else they came with: what decides on permissions. */

@@ -36,7 +36,7 @@ export const policy: Record<FileAccess, Record<State, readonly Role[]>> = {
 /** What a change of each field asks for, beyond `write` on the file. Reference 2.1: admin fields are the owner's. */
 export const fieldAccess: Record<keyof FileUpdate, FileAccess> = {
   filename: 'write',
-  parent: 'write',
+  parent: 'own',
   parent_path: 'own',
   world_readable: 'write',
   metadata: 'write',

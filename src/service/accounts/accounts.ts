@@ -96,7 +96,7 @@ async function addKey({ accounts }: Writers, owner: string, options: KeyOptions)
   }
 }
 
-function duration(text: string): number {
+export function duration(text: string): number {
   const match = /^(\d{1,5})([dhm])$/.exec(text)
   if (!match || match[1] === '0')
     throw new Problem('invalid_request', `not a time: ${JSON.stringify(text)}`, {

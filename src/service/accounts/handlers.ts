@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { ApiKey } from '../../contract/resources.ts'
 import type { Handlers } from '../context.ts'
 import type { KeyRow } from '../store/accounts.ts'
-import { createKey } from './accounts.ts'
+import { createKey, duration } from './accounts.ts'
 import { joined, userSummary } from './summary.ts'
 
 /** A key is named by the beginning of its hash: the key itself is not kept. */
@@ -49,6 +49,12 @@ export const accountHandlers = {
       throw new Problem('forbidden', `scopes: this API key has no ${beyond} scope to give on`, {
         field: 'scopes',
       })
+    const { expiresAt } = call.caller!
+    if (expiresAt !== null && (expires === undefined || Date.now() + duration(expires) > expiresAt))
+      throw new Problem('forbidden', 'expires: a key made with a key that ends must not outlive it', {
+        field: 'expires',
+        hint: `Yours ends at ${new Date(expiresAt).toISOString()}.`,
+      })
     const made = await createKey(service.store, username, { name, scopes: wanted.join(','), expires })
     const row = (await service.store.read(({ accounts }) => accounts.keys(username))).find(
       ({ hash }) => hash === made.hash,
@@ -57,13 +63,16 @@ export const accountHandlers = {
   },
 
   'keys.revoke': async (service, call) => {
-    const { username } = call.caller!
+    const { username, scopes: own } = call.caller!
     await service.store.writeOnce(call.writeKey(username), async ({ accounts }) => {
       const key = (await accounts.keys(username)).find(({ hash }) => hash.slice(0, ID_LENGTH) === call.name)
       if (!key)
         throw new Problem('not_found', `you have no API key ${call.name.slice(0, 100)}`, {
           hint: 'See what keys there are: gridline key list.',
         })
+      const mightier = key.scopes.split(',').find((scope) => !own.has('admin') && !own.has(scope))
+      if (mightier !== undefined)
+        throw new Problem('forbidden', `this key has the ${mightier} scope, which yours has not`)
       await accounts.revokeKey(username, key.hash)
       return null
     })

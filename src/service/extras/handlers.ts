@@ -37,7 +37,7 @@ export const extraHandlers = {
       })
       const own = { owner, idlocal: file.idlocal }
       await writers.plots.setContent({ ...own, hash, bytes, media_type })
-      for (const text of referencers) {
+      for (const text of new Set(referencers)) {
         const fid = parseFid(text)
         const row = fid && (await writers.files.get(fid.owner, fid.idlocal))
         const { file: referencer } = await admit(writers, row, call, { access: 'write' })

@@ -178,6 +178,7 @@ async function copyPlot(
         filetype: 'grid',
         filename: await freeName(writers.files, like.owner, made.parent, name),
         parent: made.parent,
+        world_readable: like.world_readable,
         metadata: readable ? row.metadata : '{}',
         source_fid: formatFid(grid),
       })

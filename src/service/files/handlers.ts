@@ -5,7 +5,6 @@ import { admitted, knownFid, notFound } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
 import { gridContent } from '../grids/download.ts'
 import { figureContent } from '../plots/content.ts'
-import { etag } from '../version.ts'
 import { copyFile } from './copy.ts'
 import { homeMeta } from './meta.ts'
 import { changed, changing, getFile, lookup } from './read.ts'
@@ -88,7 +87,7 @@ export const fileHandlers = {
         names.unshift(folder.filename)
         parent = folder.parent
       }
-      return { body: { path: `/${names.join('/')}` }, etag: etag(file) }
+      return { body: { path: `/${names.join('/')}` } }
     }),
 
   'files.sources': async (service, call) => ({ body: await sourcesOf(service, call) }),
@@ -126,8 +125,12 @@ export const fileHandlers = {
   },
 
   'stars.remove': async (service, call) => {
-    await changing(service, call, async ({ sharing }, { file }) => {
-      await sharing.removeStar(file.owner, file.idlocal, call.caller!.username)
+    // One's own star goes without asking for the file: it may have become unreadable since, or be gone.
+    const { owner, idlocal } = call.fid
+    await service.store.writeOnce(call.writeKey(owner), async (writers) => {
+      const starred = await writers.sharing.hasStar(owner, idlocal, call.caller!.username)
+      if (!starred) await admitted(writers, call)
+      await writers.sharing.removeStar(owner, idlocal, call.caller!.username)
       return null
     })
     return { body: undefined }

@@ -297,7 +297,7 @@ export async function whole(
   const plot = body as PlotMeta
   if (listed && content.bytes > LISTED_FIGURE_BYTES) return { ...plot, figure: null }
   const figure = JSON.parse((await loadText(service.store.blobs, content)).toString('utf8'))
-  const { layout = {} } = figure as { layout?: Record<string, unknown> }
+  const layout = (figure as { layout?: Record<string, unknown> | null }).layout ?? {}
   return {
     ...plot,
     figure,

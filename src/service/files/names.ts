@@ -132,7 +132,9 @@ export async function freeName(
   parent: number,
   name: string,
 ): Promise<string> {
+  // Room for the number, so that the name stays one that may be sent back.
+  const stem = [...name].slice(0, 240).join('').slice(0, 245)
   let free = name
-  for (let n = 1; await files.named(owner, parent, free); n++) free = `${name} (${n})`
+  for (let n = 1; await files.named(owner, parent, free); n++) free = `${stem} (${n})`
   return free
 }

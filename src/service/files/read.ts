@@ -2,10 +2,10 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, ROOT } from '../../contract/fid.ts'
 import type { FileKind } from '../../contract/operations.ts'
 import type { FileMeta, GridMeta, PlotMeta } from '../../contract/resources.ts'
-import { type Admitted, type Asker, admit, admitted, notFound } from '../access/access.ts'
+import { type Admitted, type Asker, admit, admitted, knownFid, notFound } from '../access/access.ts'
 import type { Call, Service } from '../context.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import { checkMatch, etag } from '../version.ts'
+import { checkMatch, etag, etagOf } from '../version.ts'
 import { describe, whole } from './meta.ts'
 import { find, pathNames } from './names.ts'
 
@@ -28,7 +28,11 @@ export async function lookup(
   const owner = query.user ?? asker.caller?.username
   if (!owner) throw new Problem('unauthenticated', 'whose file? Give user, or log in', { field: 'user' })
   return read(service, asker, async (readers) => {
-    const file = await find(readers.files, owner, query.parent ?? ROOT, names)
+    const start = query.parent ?? ROOT
+    // A folder by its id is for those who may see it.
+    if (start !== ROOT && !(await knownFid(readers, { owner, idlocal: start }, asker)))
+      throw notFound(filetype)
+    const file = await find(readers.files, owner, start, names)
     return admit(readers, file, asker, { access: 'read', filetype })
   })
 }
@@ -49,7 +53,8 @@ async function read(
     const found = await find(readers)
     return { described: await describe(service, readers, found, asker), tag: etag(found.file) }
   })
-  return { body: (await whole(service, described)) as AnyMeta, etag: tag }
+  const body = (await whole(service, described)) as AnyMeta
+  return { body, etag: etagOf(tag, body) }
 }
 
 /** The answer to a change: the file as it is now, read anew so that a retry gets it too. */

@@ -78,9 +78,10 @@ export async function sourcesOf(service: Service, call: Call<'files.sources'>): 
   const position =
     cursor === undefined
       ? undefined
-      : ((await service.seal.open(cursor)) as { key: Key; backwards: boolean; relation: Relation })
-  if (position && position.relation !== relation)
-    throw new Problem('invalid_request', 'cursor: is of another relation', { field: 'cursor' })
+      : await service.seal.open<{ key: Key; backwards: boolean }>(
+          cursor,
+          `sources ${formatFid(call.fid)} ${relation}`,
+        )
   const { subject, pages } = await service.store.read(async (readers) => {
     const admittedFile = await admitted(readers, call)
     if (admittedFile.file.filetype !== 'grid' && admittedFile.file.filetype !== 'plot')
@@ -113,7 +114,7 @@ export async function sourcesOf(service: Service, call: Call<'files.sources'>): 
       if (!key) continue
       const query = new URLSearchParams({
         relation: name,
-        cursor: await service.seal.close({ key, backwards: label === 'prev', relation: name }),
+        cursor: await service.seal.close({ key, backwards: label === 'prev' }, `sources ${id} ${name}`),
       })
       const node = `${label}:${name}`
       nodes[node] = {

@@ -19,7 +19,7 @@ export async function restore(files: FileWriter, file: FileRow): Promise<string[
   const parent = folder?.trashed_at === null ? folder.idlocal : ROOT
   const taken = file.filetype === 'extra' ? undefined : await files.named(owner, parent, filename)
   if (taken) throw nameConflict(file, taken)
-  const double = file.filetype === 'fold' ? await files.doubleIn(owner, file.idlocal) : undefined
+  const double = file.filetype === 'fold' ? await files.doubleIn(file) : undefined
   if (double !== undefined)
     throw new Problem(
       'conflict',

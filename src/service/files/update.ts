@@ -3,13 +3,13 @@ import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileUpdate } from '../../contract/resources.ts'
 import { parseRaw } from '../../ingest/index.ts'
-import { type Admitted, refused, rolesOn, stateOf } from '../access/access.ts'
+import { type Admitted, knownFid, refused, stateOf } from '../access/access.ts'
 import { allows, fieldAccess } from '../access/policy.ts'
 import type { Call, Service } from '../context.ts'
 import { wrong } from '../grids/create.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Writers } from '../store/store.ts'
-import { checkFilename, nameTaken, placeOf } from './names.ts'
+import { checkFilename, freeName, nameTaken, placeOf } from './names.ts'
 
 type Changes = Partial<FileRow>
 
@@ -31,8 +31,12 @@ export async function update(
   const moved = after.parent !== file.parent || after.filename !== file.filename
   if (moved && after.live_name !== null) {
     const taken = await writers.files.named(after.owner, after.parent, after.filename)
-    if (taken && taken.idlocal !== file.idlocal) throw nameTaken(after.filename)
-    changes.live_name = after.filename
+    if (taken && taken.idlocal !== file.idlocal) {
+      if (found.roles.has('owner') || (await knownFid(writers, taken, call))) throw nameTaken(after.filename)
+      // Who may not know of the other file must not learn its name from a refusal.
+      changes.filename = await freeName(writers.files, after.owner, after.parent, after.filename)
+    }
+    changes.live_name = changes.filename ?? after.filename
   }
   await writers.files.change(file.owner, file.idlocal, changes)
   return null
@@ -61,12 +65,17 @@ async function changesOf(service: Service, call: Call, writers: Writers, found: 
   }
   const placed = (fields.parent !== undefined && fields.parent !== null) || fields.parent_path !== undefined
   if (placed && file.filetype !== 'extra') {
-    if (fields.parent_path !== undefined) mayWrite(call, found, 'parent_path')
-    const parent = await placeOf(writers, file.owner, fields, service.limits)
-    if (parent !== file.parent) {
-      mayWrite(call, found, 'parent')
-      await mayPutInto(call, writers, file, parent)
-      changes.parent = parent
+    // Whoever is not shown the folder sends back what they were shown.
+    const shown = found.roles.has('owner') || fields.parent !== (await shownParent(call, writers, file))
+    if (shown) {
+      mayWrite(call, found, fields.parent_path === undefined ? 'parent' : 'parent_path')
+      const parent = await placeOf(writers, file.owner, fields, service.limits)
+      if (parent !== file.parent) {
+        await notIntoItself(writers, file, parent)
+        changes.parent = parent
+        // What is moved out of a trashed folder is in the trash by itself.
+        if (file.trashed_with !== null) changes.trashed_with = null
+      }
     }
   }
   return changes
@@ -81,14 +90,13 @@ function mayWrite(call: Call, { file, roles }: Admitted, field: keyof FileUpdate
   }
 }
 
-/** A file goes into a folder the caller may change; a folder never into itself. */
-async function mayPutInto(call: Call, writers: Writers, file: FileRow, parent: number): Promise<void> {
-  if (call.caller?.username !== file.owner) {
-    const folder = await writers.files.get(file.owner, parent)
-    const roles = folder ? await rolesOn(writers, folder, call) : new Set<never>()
-    if (!folder || !allows('write', stateOf(folder), roles))
-      throw new Problem('forbidden', 'parent: you may not put files into this folder', { field: 'parent' })
-  }
+/** The folder as the caller is shown it. */
+async function shownParent(call: Call, writers: Writers, { owner, parent }: FileRow): Promise<number> {
+  if (parent === ROOT) return ROOT
+  return (await knownFid(writers, { owner, idlocal: parent }, call)) ? parent : ROOT
+}
+
+async function notIntoItself(writers: Writers, file: FileRow, parent: number): Promise<void> {
   for (let folder = parent; folder !== ROOT; ) {
     if (folder === file.idlocal)
       throw new Problem('invalid_request', 'parent: a folder cannot be moved into itself', {

@@ -39,10 +39,11 @@ async function children(
   const descending = order.startsWith('-')
   const field = order.replace('-', '') as 'filename' | 'date_modified'
   const size = Math.min(query.page_size ?? PAGE, service.limits.page_size)
+  const place = `${path} ${owner} ${order}`
   const after =
     query.cursor === undefined
       ? undefined
-      : ((await service.seal.open(query.cursor)) as [string | number, number])
+      : await service.seal.open<[string | number, number]>(query.cursor, place)
   const { files, metas } = await service.store.read(async (readers) => {
     const found = await readers.files.list({
       owner,
@@ -71,7 +72,7 @@ async function children(
       ? null
       : query.page
         ? link(service, path, query, { page: query.page + 1 })
-        : link(service, path, query, { cursor: await service.seal.close([last[field], last.idlocal]) })
+        : link(service, path, query, { cursor: await service.seal.close([last[field], last.idlocal], place) })
   return {
     results: metas,
     count: metas.length,
@@ -105,22 +106,25 @@ async function ofMany(
   const { page = 1, page_size, cursor } = call.query
   const size = Math.min(page_size ?? PAGE, service.limits.page_size)
   const path = pathOf(call.operation)
-  let after = cursor === undefined ? undefined : ((await service.seal.open(cursor)) as Key)
+  let after = cursor === undefined ? undefined : await service.seal.open<Key>(cursor, path)
   const { metas, more } = await service.store.read(async (readers) => {
     let shown: Admitted[] = []
-    for (let at = 1; at <= page; at++) {
+    for (let n = 1; n <= page; n++) {
       shown = []
+      let at = after
       for (let done = false; !done && shown.length <= size; ) {
-        const batch = await read(readers, after, size + 1)
+        const batch = await read(readers, at, size + 1)
         done = batch.length <= size
         for (const file of batch) {
           if (shown.length > size) break
           const one = await known(readers, file, call)
           if (one) shown.push(one)
-          if (shown.length <= size) after = { owner: file.owner, idlocal: file.idlocal }
+          at = { owner: file.owner, idlocal: file.idlocal }
+          // A cursor names only what was shown.
+          if (one && shown.length <= size) after = at
         }
       }
-      if (at < page && shown.length <= size) throw new Problem('not_found', `there is no page ${page}`)
+      if (n < page && shown.length <= size) throw new Problem('not_found', `there is no page ${page}`)
     }
     const kept = shown.slice(0, size)
     return { metas: await fileMetas(service, readers, kept, call), more: shown.length > size }
@@ -130,7 +134,9 @@ async function ofMany(
         service,
         path,
         { page_size },
-        cursor === undefined && page > 1 ? { page: page + 1 } : { cursor: await service.seal.close(after) },
+        cursor === undefined && page > 1
+          ? { page: page + 1 }
+          : { cursor: await service.seal.close(after, path) },
       )
     : null
   return { children: { results: metas, count: metas.length, next, previous: null } }

@@ -32,7 +32,7 @@ export async function copyColumns(writers: Writers, from: Fid, to: Fid, uids?: s
     await grids.addTail({ ...target, seq, rows, body: copied })
   }
   await grids.change(to.owner, to.idlocal, {
-    row_count: source.row_count,
+    row_count: (await grids.get(to.owner, to.idlocal)).row_count + source.tail_rows,
     tail_rows: source.tail_rows,
     tail_bytes: bytes,
     tail_seq: source.tail_seq,

@@ -210,6 +210,7 @@ async function perform(
   const { fid: fidText, ...others } = parameters
   const fid = fidText === undefined ? NO_FILE : parseFid(fidText)
   if (!fid) throw notFound(filetype)
+  if (Object.values(others).some((text) => text.includes('\0'))) throw notFound()
   const search = new URLSearchParams(queryText)
   const query = operation.query ? readQuery(operation.query, search) : {}
   const headers = readHeaders(operation.headers, request.headers)

@@ -65,7 +65,12 @@ export class Authenticator {
       })
     }
     const user = await this.store.read(({ accounts }) => accounts.user(key.owner))
-    return { username: key.owner, scopes: new Set(key.scopes.split(',')), isAdmin: user?.is_admin === 1 }
+    return {
+      username: key.owner,
+      scopes: new Set(key.scopes.split(',')),
+      isAdmin: user?.is_admin === 1,
+      expiresAt: key.expires_at,
+    }
   }
 }
 

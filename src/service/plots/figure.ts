@@ -66,7 +66,7 @@ function wrong(path: string, why: string): Problem {
 
 /** `alice:3:0f12ab,c0ffee`; undefined for what is no reference at all. */
 export function readSource(text: string): Source | undefined {
-  const match = /^([^:\s]+):(\d{1,15}):([^:]*)$/.exec(text.trim())
+  const match = /^([A-Za-z0-9._-]+):(\d{1,15}):([^:\0]*)$/.exec(text.trim())
   if (!match) return undefined
   // What a star at the end meant is not known any more; it changes nothing here.
   const uids = match[3]
@@ -169,8 +169,9 @@ function object(value: RawJson, change: (name: string, member: RawJson) => Part[
     const changed = change(name, member)
     if (changed?.length === 0) continue
     if (parts.length > 1) parts.push(COMMA)
-    if (changed && changed[0] === MEMBERS) parts.push(...changed.slice(1))
-    else parts.push(Buffer.from(`${JSON.stringify(name)}:`), ...(changed ?? [member.bytes]))
+    if (!(changed && changed[0] === MEMBERS)) parts.push(Buffer.from(`${JSON.stringify(name)}:`))
+    // One by one: a figure has more parts than a call takes arguments.
+    for (const part of changed ?? [member.bytes]) if (part !== MEMBERS) parts.push(part)
   }
   parts.push(Buffer.from('}'))
   return parts
@@ -189,7 +190,7 @@ function list(value: RawJson, change: (item: RawJson, k: number) => Part[]): Par
   let k = 0
   for (const item of value.items()) {
     if (k > 0) parts.push(COMMA)
-    parts.push(...change(item, k++))
+    for (const part of change(item, k++)) parts.push(part)
   }
   parts.push(Buffer.from(']'))
   return parts

@@ -19,7 +19,8 @@ export async function publicPlots(service: Service, call: Call<'plots.list'>): P
   const order = order_by === undefined ? 'creation_time' : 'views'
   const descending = order_by !== 'views'
   const size = Math.min(page_size ?? PAGE, LARGEST_PAGE)
-  const from = cursor === undefined ? undefined : ((await service.seal.open(cursor)) as CursorContent)
+  const from =
+    cursor === undefined ? undefined : await service.seal.open<CursorContent>(cursor, `plots ${order}`)
   const backwards = from?.backwards === true
   const { rows, described } = await service.store.read(async (readers) => {
     const found = await readers.plots.public({
@@ -43,7 +44,10 @@ export async function publicPlots(service: Service, call: Call<'plots.list'>): P
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries({ order_by, min_quality, max_quality, page_size }))
       if (value !== undefined) query.set(name, String(value))
-    query.set('cursor', await service.seal.close({ at, backwards: back } satisfies CursorContent))
+    query.set(
+      'cursor',
+      await service.seal.close({ at, backwards: back } satisfies CursorContent, `plots ${order}`),
+    )
     return `${service.url}${pathOf('plots.list' satisfies OperationName)}?${query}`
   }
   return {

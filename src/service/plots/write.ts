@@ -89,7 +89,7 @@ export async function putFigure(
 ): Promise<void> {
   const { owner, idlocal } = plot
   if (figure.grid) await addDataGrid(writers, plot, figure.grid)
-  const grids = await checkSources(writers, figure, asker, before)
+  const grids = await checkSources(writers, figure, owner, asker, before)
   const { hash, bytes } = figure.content
   await writers.plots.setContent({ owner, idlocal, hash, bytes, media_type: MEDIA_TYPE })
   await writers.plots.setPlot(owner, idlocal, figure.quality)
@@ -118,11 +118,14 @@ async function addDataGrid(
  */
 async function checkSources(
   readers: Readers,
-  { sources }: StoredFigure,
+  { sources, grid: made }: StoredFigure,
+  owner: string,
   asker: Asker,
   before: ReadonlySet<string>,
 ): Promise<Fid[]> {
   const grids = new Map<string, { fid: Fid; uids: ReadonlySet<string> | undefined }>()
+  // The grid just made is the plot owner's, whoever asks.
+  const own = made && formatFid({ owner, idlocal: made.idlocal })
   for (const { source, path } of sources) {
     const key = formatFid(source.grid)
     if (!grids.has(key)) {
@@ -135,6 +138,7 @@ async function checkSources(
           : undefined
       grids.set(key, { fid: source.grid, uids })
     }
+    if (own === key) continue
     const { uids } = grids.get(key)!
     for (const uid of source.uids) {
       if (uids?.has(uid) || before.has(`${key}:${uid}`)) continue

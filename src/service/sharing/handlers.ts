@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
+import { type Fid, formatFid, isUsername, webUrl } from '../../contract/fid.ts'
 import type { Collaborator, CollaboratorsChanged } from '../../contract/resources.ts'
 import { admitted } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
@@ -24,7 +24,8 @@ async function listOf(readers: Readers, { owner, idlocal }: Fid, forOwner: boole
   return rows.map((row) => collaborator(row, forOwner, names))
 }
 
-const ADDRESS = /^[^\s@"<>(),:;\\[\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
+const ADDRESS =
+  /^[^\s@"<>(),:;\\[\]\u0000-\u001f\u007f]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
 
 /** A username or address of the request, as it is stored. */
 async function userMeant({ accounts }: Readers, text: string): Promise<Who & Addressee> {
@@ -34,7 +35,7 @@ async function userMeant({ accounts }: Readers, text: string): Promise<Who & Add
     const email = text.toLowerCase()
     return user ? { kind: 'user', name: user.owner, email } : { kind: 'email', name: email, email }
   }
-  const user = await accounts.userLike(text)
+  const user = isUsername(text) ? await accounts.userLike(text) : undefined
   if (!user) throw wrongUser(`no user is called ${JSON.stringify(text.slice(0, 100))}`)
   return { kind: 'user', name: user.owner, email: user.email }
 }
@@ -47,7 +48,7 @@ function wrongUser(why: string): Problem {
 }
 
 async function teamMeant({ sharing }: Readers, name: string, caller: string): Promise<Who> {
-  const team = await sharing.team(name)
+  const team = isUsername(name) ? await sharing.team(name) : undefined
   const member = team && (team.owner === caller || (await sharing.members(team.name_key)).includes(caller))
   if (!member)
     throw new Problem(
@@ -69,6 +70,12 @@ async function filesMeant(writers: Writers, fid: Fid, withGrids: boolean): Promi
       .filter(({ kind, to_owner }) => kind === 'grid' && to_owner === fid.owner)
       .map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal })),
   ]
+}
+
+function tooMany(count: number, limit: number): Problem {
+  return new Problem('invalid_request', `${count} collaborators; the limit is ${limit} (collaborators)`, {
+    hint: 'Make a team.',
+  })
 }
 
 async function changedList(service: Service, call: Call): Promise<CollaboratorsChanged> {
@@ -98,6 +105,8 @@ export const sharingHandlers = {
       send_email?: boolean
       email_text?: string
     }
+    const asked = users.length + teams.length
+    if (asked > service.limits.collaborators) throw tooMany(asked, service.limits.collaborators)
     let title = ''
     // Set where the write is really made: a retry must not send letters again.
     let fresh: Addressee[] = []
@@ -124,14 +133,7 @@ export const sharingHandlers = {
           await writers.sharing.addCollaborator({ owner, idlocal, kind, name, may_write: readonly ? 0 : 1 })
         const count = (await writers.sharing.collaborators(owner, [idlocal])).length
         const limit = service.limits.collaborators
-        if (count > limit)
-          throw new Problem(
-            'invalid_request',
-            `${count} collaborators; the limit is ${limit} (collaborators)`,
-            {
-              hint: 'Make a team.',
-            },
-          )
+        if (count > limit) throw tooMany(count, limit)
         await writers.files.change(owner, idlocal)
       }
       return null
@@ -199,8 +201,9 @@ async function invite(
         }),
       })
       sent++
-    } catch (error) {
-      warnings.push(`no e-mail was sent to ${name}: ${(error as Error).message.split('\n')[0]}`)
+    } catch {
+      // What the mail server says may hold addresses, which are not the sharer's to know.
+      warnings.push(`no e-mail was sent to ${name}: the mail server did not take it`)
     }
   }
   return { sent, warnings }

@@ -27,8 +27,8 @@ async function known(readers: Readers, call: Call<never> | Call, owning: boolean
 }
 
 async function addMembers(writers: Writers, team: TeamRow, users: readonly string[]): Promise<void> {
-  for (const name of users) {
-    const user = await writers.accounts.userLike(name)
+  for (const name of new Set(users)) {
+    const user = isUsername(name) ? await writers.accounts.userLike(name) : undefined
     if (!user)
       throw new Problem('invalid_request', `users: no user is called ${JSON.stringify(name.slice(0, 100))}`, {
         field: 'users',
@@ -58,16 +58,15 @@ export const teamHandlers = {
           hint: 'Use letters, digits, and . _ - between them; 64 characters at most.',
         },
       )
-    await service.store.writeOnce(call.writeKey(owner), async (writers) => {
+    const body = await service.store.writeOnce<Team>(call.writeKey(owner), async (writers) => {
       if (await writers.sharing.team(name))
         throw new Problem('already_exists', `a team named '${name}' already exists`, { field: 'name' })
       await writers.sharing.addTeam(name, owner)
-      await addMembers(writers, (await writers.sharing.team(name))!, members)
-      return null
+      const team = (await writers.sharing.team(name))!
+      await addMembers(writers, team, members)
+      return teamOf(writers, team)
     })
-    return service.store.read(async (readers) => ({
-      body: await teamOf(readers, (await readers.sharing.team(name))!),
-    }))
+    return { body }
   },
 
   'teams.get': (service, call) =>
@@ -94,20 +93,17 @@ export const teamHandlers = {
   },
 
   'members.remove': async (service, call) => {
-    await service.store.writeOnce(call.writeKey(call.caller!.username), async (writers) => {
+    const { team } = await service.store.writeOnce(call.writeKey(call.caller!.username), async (writers) => {
       const users = call.fields.users as string[]
       // Whoever is in a team may leave it.
       const leaving = users.every((user) => user === call.caller!.username)
-      const team = await known(writers, call, !leaving)
+      const found = await known(writers, call, !leaving)
       for (const name of users) {
         const user = await writers.accounts.userLike(name)
-        if (user) await writers.sharing.removeMember(team.name_key, user.owner)
+        if (user) await writers.sharing.removeMember(found.name_key, user.owner)
       }
-      return { team: await teamOf(writers, team) }
+      return { team: await teamOf(writers, found) }
     })
-    return service.store.read(async (readers) => {
-      const team = await readers.sharing.team(call.name)
-      return { body: team ? await teamOf(readers, team) : { name: call.name, owner: '', members: [] } }
-    })
+    return { body: team }
   },
 } satisfies Partial<Handlers>

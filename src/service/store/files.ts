@@ -258,31 +258,43 @@ export class FileWriter extends FileReader {
       parent,
     })
     if (filetype !== 'fold') return
-    await this.db
-      .updateTable('files')
-      .set(({ eb, ref }) => ({
-        trashed_at: null,
-        trashed_with: null,
-        live_name: ref('filename'),
-        version: eb('version', '+', 1),
-      }))
-      .where('owner', '=', owner)
-      .where('trashed_with', '=', idlocal)
-      .execute()
+    const together = [idlocal, ...(file.trashed_with === null ? [] : [file.trashed_with])]
+    const folders = await this.foldersBelow(owner, [idlocal])
+    for (let k = 0; k < folders.length; k += BATCH) {
+      await this.db
+        .updateTable('files')
+        .set(({ eb, ref }) => ({
+          trashed_at: null,
+          trashed_with: null,
+          live_name: ref('filename'),
+          version: eb('version', '+', 1),
+        }))
+        .where('owner', '=', owner)
+        .where('parent', 'in', folders.slice(k, k + BATCH))
+        .where('trashed_with', 'in', together)
+        .execute()
+    }
   }
 
-  /** A name that two files of a trashed folder have got meanwhile. */
-  async doubleIn(owner: string, folder: number): Promise<string | undefined> {
-    const row = await this.db
-      .selectFrom('files')
-      .select('filename')
-      .where('owner', '=', owner)
-      .where('trashed_with', '=', folder)
-      .groupBy(['parent', 'filename'])
-      .having(({ fn }) => fn.countAll(), '>', 1)
-      .limit(1)
-      .executeTakeFirst()
-    return row?.filename
+  /** A name that two files in a folder would have if it were restored: renamed, moved or made meanwhile. */
+  async doubleIn({ owner, idlocal, trashed_with }: FileRow): Promise<string | undefined> {
+    const together = [idlocal, ...(trashed_with === null ? [] : [trashed_with])]
+    const folders = await this.foldersBelow(owner, [idlocal])
+    for (let k = 0; k < folders.length; k += BATCH) {
+      const row = await this.db
+        .selectFrom('files')
+        .select('filename')
+        .where('owner', '=', owner)
+        .where('parent', 'in', folders.slice(k, k + BATCH))
+        .where(({ or, eb }) => or([eb('trashed_at', 'is', null), eb('trashed_with', 'in', together)]))
+        .where('filetype', '!=', 'extra')
+        .groupBy(['parent', 'filename'])
+        .having(({ fn }) => fn.countAll(), '>', 1)
+        .limit(1)
+        .executeTakeFirst()
+      if (row) return row.filename
+    }
+    return undefined
   }
 
   /** A file and all below it, for good. Bytes that nothing names any more are collected later. */

@@ -57,6 +57,7 @@ export class GridReader {
 
   /** Slices by column uid, each list in row order; of the columns named, or of all. */
   async slices(owner: string, idlocal: number, uids?: string[]): Promise<Map<string, SliceRef[]>> {
+    if (uids?.length === 0) return new Map()
     let select = this.db
       .selectFrom('slices')
       .select(['uid', 'seq', 'rows', 'bytes', 'hash'])
@@ -197,9 +198,11 @@ export class GridWriter extends GridReader {
     to: { owner: string; idlocal: number },
     uids?: string[],
   ): Promise<void> {
-    const { row_count, ragged } = await this.get(from.owner, from.idlocal)
     const all = await this.columns(from.owner, from.idlocal)
     const columns = all.filter(({ uid }) => !uids || uids.includes(uid))
+    // Of the columns copied: how long others are is no business of the copy.
+    const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
+    const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
     await this.add({ ...to, row_count, ragged })
     await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position })))
     const slices = await this.slices(from.owner, from.idlocal, uids)

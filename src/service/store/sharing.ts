@@ -109,7 +109,7 @@ export class SharingReader {
     return select.execute()
   }
 
-  /** Who has starred these files, the first `most` of each. */
+  /** Who has starred these files. */
   stars(owner: string, idlocals: readonly number[]): Promise<{ idlocal: number; username: string }[]> {
     return this.db
       .selectFrom('stars')
@@ -119,6 +119,17 @@ export class SharingReader {
       .orderBy('idlocal')
       .orderBy('username')
       .execute()
+  }
+
+  async hasStar(owner: string, idlocal: number, username: string): Promise<boolean> {
+    const rows = await this.db
+      .selectFrom('stars')
+      .select('username')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('username', '=', username)
+      .execute()
+    return rows.length > 0
   }
 
   team(name: string): Promise<TeamRow | undefined> {
