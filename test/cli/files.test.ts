@@ -1,0 +1,138 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { type Ended, gridline } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder()
+afterAll(folder.remove)
+
+function home(name: string) {
+  const path = join(folder.path, name)
+  mkdirSync(path, { recursive: true })
+  const file = (called: string, content: string): void => writeFileSync(join(path, called), content)
+  const run = (args: string[], stdin?: string): Promise<Ended> =>
+    gridline(args, { home: join(path, 'home'), cwd: path, stdin })
+  /** Ids and times differ from run to run. */
+  const shown = async (args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run(args)
+    return `${code} ${stdout}${stderr}`
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'NOW')
+      .replace(/(^|[\t ])[\w.-]+:(\d+)/gm, '$1me:$2')
+      .replace(/~[\w.-]+\//g, '~me/')
+  }
+  return { file, run, shown }
+}
+
+describe('keeping files in order', () => {
+  const { file, run, shown } = home('order')
+
+  it('rename, mv, trash, restore, delete: one file, several, patterns', async () => {
+    file('a.csv', 'x,y\n1,2\n')
+    for (const name of ['draft 1', 'draft 2', 'sales']) await run(['upload', 'a.csv', '--name', name])
+    await run(['mkdir', 'Archive'])
+    expect(await shown(['rename', 'sales', 'sales 2024'])).toBe('0 me:2\tsales 2024\tgrid\tprivate\tNOW\n')
+    expect(await shown(['mv', 'draft*', 'Archive'])).toBe(
+      '0 me:0\tdraft 1\tgrid\tprivate\tNOW\nme:1\tdraft 2\tgrid\tprivate\tNOW\n',
+    )
+    expect(
+      await shown([
+        'path',
+        'me:0'.replace('me', (await run(['whoami', '--json', 'username'])).stdout.split('"')[3]),
+      ]),
+    ).toBe('0 /Archive/draft 1\n')
+    expect(await shown(['trash', 'Archive/draft ?', 'nothing'])).toBe(
+      '8 me:0\tdraft 1\tgrid\tprivate\tNOW\nme:1\tdraft 2\tgrid\tprivate\tNOW\nerror: no file at nothing. See what there is with: gridline ls\n',
+    )
+    expect(await shown(['restore', 'draft 1'])).toBe('0 me:0\tdraft 1\tgrid\tprivate\tNOW\n')
+    expect((await run(['delete', 'draft 2'])).code).toBe(2)
+    expect(await shown(['delete', 'draft 2', 'sales 2024', '--yes'])).toBe(
+      '0 me:2\tsales 2024\tgrid\nme:1\tdraft 2\tgrid\n',
+    )
+    expect(await shown(['ls', '--trashed'])).toMatch(/^0 /)
+    expect((await run(['trash', 'zzz*'])).code).toBe(3)
+  })
+})
+
+describe('plots', () => {
+  const { file, run, shown } = home('plots')
+
+  it('create moves the data into a grid; data, update, cp, sources', async () => {
+    file('figure.json', '{"data": [{"type": "bar", "x": ["a", "b"], "y": [1.10, 2]}], "layout": {}}')
+    file('other.json', '[{"type": "bar", "y": [3]}]')
+    expect(await shown(['plot', 'create', 'figure.json', '--public'])).toBe(
+      '0 me:1\tfigure\tme:0\thttp://127.0.0.1:8080/~me/1/\n',
+    )
+    const { stdout } = await run(['plot', 'data', 'figure', '--inline'])
+    expect(stdout).toContain('"y":[1.10, 2]')
+    expect((await run(['plot', 'update', 'figure', 'other.json'])).code).toBe(0)
+    expect(
+      JSON.parse((await run(['plot', 'data', 'figure', '--inline', '--json'])).stdout).data[0].y,
+    ).toEqual([3])
+    const copy = JSON.parse((await run(['cp', 'figure', '--deep', '--json'])).stdout)
+    expect([copy.filename, copy.files.length]).toEqual(['figure (1)', 2])
+    const { graph } = JSON.parse((await run(['sources', 'figure'])).stdout)
+    expect(graph.edges.map(({ relation }: { relation: string }) => relation)).toEqual([
+      'child',
+      'source grids',
+    ])
+    expect(await shown(['plot', 'list', '-q'])).toBe('0 me:1\n')
+    expect(await shown(['plot', 'create', '-'])).toContain('2 error: standard input has no name')
+    expect((await run(['plot', 'create', '-', '--name', 'x'], 'nonsense')).code).toBe(7)
+  })
+})
+
+describe('columns, sharing, keys', () => {
+  const { file, run, shown } = home('more')
+
+  it('column list, get, set, add, rename, remove', async () => {
+    file('a.csv', 'x,y\n1,p\n2,q\n')
+    await run(['upload', 'a.csv'])
+    expect((await run(['column', 'add', 'a', 'z', '--data', '[1.50, null]'])).code).toBe(0)
+    expect((await run(['column', 'get', 'a', 'z', 'y'])).stdout).toBe('1.5\tp\n\tq\n')
+    expect((await run(['column', 'rename', 'a', 'z', 'new'])).code).toBe(0)
+    expect((await run(['column', 'set', 'a', 'new', '--order', '0'])).code).toBe(0)
+    expect((await run(['column', 'list', 'a', '--jq', '.[].name'])).stdout).toBe('new\nx\ny\n')
+    expect((await run(['column', 'remove', 'a', 'new', 'x'])).code).toBe(0)
+    expect(await shown(['column', 'get', 'a', 'gone'])).toContain('7 error: the grid has no column "gone"')
+  })
+
+  it('share by address and link, star, teams, keys', async () => {
+    const shared = JSON.parse(
+      (
+        await run([
+          'share',
+          'a',
+          '--email',
+          'eve@example.org',
+          '--read-only',
+          '--message',
+          'hi',
+          '--link',
+          '--json',
+        ])
+      ).stdout,
+    )
+    expect(shared).toMatchObject({
+      collaborators: [{ type: 'email', email: 'eve@example.org', readonly: true }],
+      emails_sent: 0,
+      warnings: [expect.stringContaining('no SMTP')],
+      share_link: expect.stringMatching(/\?share_key=\S{24}$/),
+    })
+    expect(await shown(['collaborators', 'a'])).toBe('0 eve@example.org\temail\tread\n')
+    expect((await run(['unshare', 'a', '--email', 'eve@example.org', '--link'])).code).toBe(0)
+    expect(await shown(['collaborators', 'a', '--json'])).toBe('0 []\n')
+    expect((await run(['star', 'a'])).code).toBe(0)
+    expect(await shown(['ls', '--starred', '-q'])).toBe('0 me:0\n')
+    expect((await run(['team', 'create', 'crew'])).code).toBe(0)
+    expect((await run(['team', 'list', '-q'])).stdout).toBe('crew\n')
+    expect((await run(['team', 'remove', 'crew', '--yes'])).code).toBe(0)
+    const key = JSON.parse(
+      (await run(['key', 'create', '--label', 'ci', '--scopes', 'read', '--json'])).stdout,
+    )
+    expect(key.scopes).toEqual(['read'])
+    expect((await run(['key', 'revoke', key.id])).code).toBe(0)
+    expect((await run(['key', 'list', '--json'])).stdout).toBe('[]\n')
+    expect((await run(['share', 'a'])).code).toBe(2)
+  })
+})
