@@ -15,6 +15,13 @@ export const limits = {
   filename_length: { value: 255, unit: 'characters', what: 'a filename' },
   metadata_bytes: { value: 256 * KiB, unit: 'bytes', what: 'metadata of one file' },
   json_depth: { value: 256, unit: 'levels', what: 'nesting of a JSON value' },
+  json_members: { value: 100_000, unit: 'members', what: 'members of one JSON object' },
+  figure_columns: {
+    value: 100_000,
+    unit: 'columns',
+    what: 'columns one figure refers to, each as often as it is named',
+  },
+  figure_grids: { value: 1_000, unit: 'grids', what: 'grids one figure refers to' },
   path_depth: { value: 64, unit: 'levels', what: 'folders above a file' },
   archive_bytes: { value: 4 * GiB, unit: 'bytes', what: 'one archive or workbook, as sent' },
   unpacked_bytes: { value: 16 * GiB, unit: 'bytes', what: 'what is in an archive or workbook, unpacked' },

@@ -11,7 +11,16 @@ export {
   givenTypes,
 } from './dialect.ts'
 export { type FileOptions, type FoundTable, ingestFile } from './file.ts'
-export { kindOf, parseRaw, RawJson, skipBlanks, skipValue } from './json.ts'
+export {
+  kindOf,
+  type Member,
+  memberName,
+  parseRaw,
+  RawJson,
+  skipBlanks,
+  skipString,
+  skipValue,
+} from './json.ts'
 export { gridName } from './name.ts'
 export { type JsonLine, jsonLines } from './ndjson.ts'
 export { givenDelimiter } from './sniff.ts'

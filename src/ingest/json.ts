@@ -28,21 +28,39 @@ export class RawJson {
     return JSON.parse(this.bytes.toString('utf8'))
   }
 
+  /** Members of an object in the order written, one by one; a name given twice comes twice. */
+  *members(): Generator<[string, RawJson]> {
+    const { buf } = this
+    for (let at = firstMember(buf, this.start); at; at = nextMember(buf, at.end))
+      yield [memberName(buf, at), new RawJson(buf, at.value, at.end)]
+  }
+
   /** Members of an object in the order written; of a name given twice the last counts. */
   entries(): Map<string, RawJson> {
     const members = new Map<string, RawJson>()
-    const { buf } = this
-    let i = skipBlanks(buf, this.start + 1)
-    while (buf[i] !== 0x7d) {
-      const nameEnd = skipValue(buf, i)
-      const name = JSON.parse(buf.subarray(i, nameEnd).toString('utf8')) as string
-      i = skipBlanks(buf, skipBlanks(buf, nameEnd) + 1)
-      const end = skipValue(buf, i)
-      members.set(name, new RawJson(buf, i, end))
-      i = skipBlanks(buf, end)
-      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    for (const [name, value] of this.members()) {
+      members.set(name, value)
+      if (members.size > defaultLimits.json_members) {
+        throw new Problem(
+          'invalid_request',
+          `an object has more than ${defaultLimits.json_members} members (limit json_members)`,
+        )
+      }
     }
     return members
+  }
+
+  /** One member of an object, found without reading the others; undefined for what is no object. */
+  get(name: string): RawJson | undefined {
+    if (this.kind !== 'object') return undefined
+    const { buf } = this
+    let found: RawJson | undefined
+    for (let at = firstMember(buf, this.start); at; at = nextMember(buf, at.end)) {
+      // A name may be written with escapes, which make it longer.
+      if (at.nameEnd - at.start - 2 < name.length) continue
+      if (memberName(buf, at) === name) found = new RawJson(buf, at.value, at.end)
+    }
+    return found
   }
 
   /** Items of an array. */
@@ -56,6 +74,37 @@ export class RawJson {
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
   }
+}
+
+/** Where a member of an object stands: from the quote of its name to behind its value. */
+export interface Member {
+  start: number
+  nameEnd: number
+  value: number
+  end: number
+}
+
+/** The first member of the object that begins at `from`; undefined where there is none. */
+function firstMember(buf: Buffer, from: number): Member | undefined {
+  const start = skipBlanks(buf, from + 1)
+  return buf[start] === 0x7d ? undefined : memberAt(buf, start)
+}
+
+/** The member behind the one that ends at `end`. */
+function nextMember(buf: Buffer, end: number): Member | undefined {
+  const comma = skipBlanks(buf, end)
+  return buf[comma] === 0x2c ? memberAt(buf, skipBlanks(buf, comma + 1)) : undefined
+}
+
+function memberAt(buf: Buffer, start: number): Member {
+  const nameEnd = skipString(buf, start)
+  const value = skipBlanks(buf, skipBlanks(buf, nameEnd) + 1)
+  return { start, nameEnd, value, end: skipValue(buf, value) }
+}
+
+/** The name of a member. */
+export function memberName(buf: Buffer, { start, nameEnd }: Member): string {
+  return JSON.parse(buf.toString('utf8', start, nameEnd)) as string
 }
 
 /** Reads one JSON value; Problem `invalid_request` with the place where it is none. */
@@ -145,7 +194,8 @@ function skipWord(buf: Uint8Array, i: number, word: string): number {
   return i + word.length
 }
 
-function skipString(buf: Uint8Array, start: number): number {
+/** Behind the string whose quote is at `start`. */
+export function skipString(buf: Uint8Array, start: number): number {
   let i = start + 1
   for (;;) {
     const c = buf[i]

@@ -221,7 +221,7 @@ async function planOf(
   figure: RawJson,
 ): Promise<PlanOfGrid[]> {
   const { file, roles } = await admitted(readers, call)
-  const sources = sourcesIn(figure).map(({ source }) => source)
+  const sources = sourcesIn(figure)
   const shown = await shownGrids(service, readers, file.owner, sources, call)
   const plan = new Map<string, PlanOfGrid>()
   for (const { grid, uids } of sources) {

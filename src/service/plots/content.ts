@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { type Bytes, parseRaw } from '../../ingest/index.ts'
+import { type Bytes, parseRaw, RawJson } from '../../ingest/index.ts'
 import { type Asker, admitted, known, knownFid } from '../access/access.ts'
 import type { Answer, Call, Service } from '../context.ts'
 import { columnText, type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
@@ -9,7 +9,8 @@ import { loadText } from '../grids/slices.ts'
 import type { Readers } from '../store/store.ts'
 import { etag } from '../version.ts'
 import { isTransposed } from './data.ts'
-import { type Part, type Source, sourcesIn, withPlacesForData } from './figure.ts'
+import { referencesOf, withData } from './figure.ts'
+import { type Reference, type Source, survey } from './survey.ts'
 
 /**
  * The figure of a plot. With `inline_data` the columns it refers to beside the references, with
@@ -32,17 +33,11 @@ export async function figureContent(service: Service, call: Call<'plots.content'
   const type = 'application/json'
   if (!inline_data && !map_data) return { body: once(text), etag: tag, type }
   const figure = parseRaw(text)
-  const shown = await store.read((readers) =>
-    shownGrids(
-      service,
-      readers,
-      owner,
-      sourcesIn(figure).map(({ source }) => source),
-      call,
-    ),
-  )
+  const references = referencesOf(survey(figure))
+  const sources = references.map(({ source }) => source)
+  const shown = await store.read((readers) => shownGrids(service, readers, owner, sources, call))
   // No entity tag: the data changes without the plot.
-  return { body: pieces(shown, figure, inline_data === true, map_data === 'unreadable'), type }
+  return { body: pieces(shown, figure, references, inline_data === true, map_data === 'unreadable'), type }
 }
 
 /** A grid as a plot shows it. */
@@ -85,44 +80,44 @@ export async function shownGrids(
 
 async function* pieces(
   shown: Map<string, Shown>,
-  figure: ReturnType<typeof parseRaw>,
+  figure: RawJson,
+  references: readonly Reference[],
   inline: boolean,
   map: boolean,
 ): AsyncGenerator<Uint8Array> {
-  const isShown = ({ grid, uids }: Source): boolean => {
+  const withColumns = references.filter(({ source: { grid, uids } }) => {
     const columns = shown.get(formatFid(grid))?.columns
     return columns !== undefined && uids.every((uid) => columns.has(uid))
-  }
-  const mapped = new Map<string, Exclude<Part, Buffer>>()
-  const parts = withPlacesForData(figure, isShown)
-  for (const part of parts) {
-    if (Buffer.isBuffer(part)) continue
-    if (!shown.get(formatFid(part.source.grid))!.readable) mapped.set(part.text, part)
-  }
-  const out = inline ? parts : [figure.bytes]
-  for (const [k, part] of out.entries()) {
-    // What is added goes in before the last brace.
-    if (Buffer.isBuffer(part)) yield map && k === out.length - 1 ? part.subarray(0, -1) : part
+  })
+  // What is added goes in before the last brace.
+  const open = map ? new RawJson(figure.buf, figure.start, figure.end - 1) : figure
+  for (const part of withData(open, inline ? withColumns : [])) {
+    if (Buffer.isBuffer(part)) yield part
     else yield* data(shown, part)
   }
   if (!map) return
-  yield Buffer.from(`${figure.entries().size > 0 ? ',' : ''}"map_data":{`)
+  yield Buffer.from(`${figure.members().next().done ? '' : ','}"map_data":{`)
+  const mapped = new Map(
+    withColumns
+      .filter(({ source }) => !shown.get(formatFid(source.grid))!.readable)
+      .map((reference) => [reference.text, reference]),
+  )
   let first = true
-  for (const part of mapped.values()) {
-    yield Buffer.from(`${first ? '' : ','}${JSON.stringify(part.text)}:`)
+  for (const reference of mapped.values()) {
+    yield Buffer.from(`${first ? '' : ','}${JSON.stringify(reference.text)}:`)
     first = false
-    yield* data(shown, part)
+    yield* data(shown, reference)
   }
   yield Buffer.from('}}')
 }
 
 /** The array a reference stands for: one column as it is, several as rows or as a list of columns. */
-async function* data(shown: Map<string, Shown>, { source, place }: Exclude<Part, Buffer>): Bytes {
+async function* data(shown: Map<string, Shown>, { source, type, attribute }: Reference): Bytes {
   const { snap, columns } = shown.get(formatFid(source.grid))!
   const chosen = source.uids.map((uid) => columns.get(uid)!)
   yield OPEN
   if (chosen.length === 1) yield* columnText(snap, chosen[0])
-  else if (isTransposed(place.type, place.attribute)) yield* rowsAs({ ...snap, columns: chosen }, arrays())
+  else if (isTransposed(type, attribute)) yield* rowsAs({ ...snap, columns: chosen }, arrays())
   else {
     for (const [k, column] of chosen.entries()) {
       yield k > 0 ? NEXT : OPEN

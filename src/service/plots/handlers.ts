@@ -27,9 +27,7 @@ async function referredTo(service: Service, call: Call): Promise<Set<string>> {
   if (!content) return new Set()
   const figure = parseRaw(await loadText(service.store.blobs, content))
   return new Set(
-    sourcesIn(figure).flatMap(({ source: { grid, uids } }) =>
-      uids.map((uid) => `${grid.owner}:${grid.idlocal}:${uid}`),
-    ),
+    sourcesIn(figure).flatMap(({ grid, uids }) => uids.map((uid) => `${grid.owner}:${grid.idlocal}:${uid}`)),
   )
 }
 

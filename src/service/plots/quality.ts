@@ -1,30 +1,47 @@
 import type { RawJson } from '../../ingest/index.ts'
-import { sourcesIn } from './figure.ts'
 
 /**
  * How well a plot explains itself, 0 to 5: a point each for a title, a title of an axis, names of all
  * traces (or a single one), shown data, and a legend, colour bar or annotation. Reference 4.2 has
  * min_quality and max_quality and leaves open what they measure.
  */
-export function qualityOf(figure: RawJson): number {
-  const members = figure.entries()
-  const layout = (members.get('layout')?.value() ?? {}) as Record<string, unknown>
-  const traces = members.get('data')?.kind === 'array' ? [...members.get('data')!.items()] : []
-  const named = traces.every((trace) => trace.entries().has('name'))
-  const axes = Object.entries(layout).filter(([name]) => /^[xy]axis\d*$|^scene\d*$|^polar\d*$/.test(name))
+export function qualityOf(figure: RawJson, hasData: boolean): number {
+  const layout = object(figure.get('layout'))
+  const traces = [...items(figure.get('data'))]
+  const legend = layout?.get('showlegend')?.value() !== false
   const points = [
     titled(layout),
-    axes.some(([, axis]) => titled(axis) || Object.values(Object(axis)).some(titled)),
-    traces.length > 0 && (traces.length === 1 || named),
-    sourcesIn(figure).length > 0,
-    (traces.length > 1 && layout.showlegend !== false) ||
-      (layout.annotations as unknown[] | undefined)?.length,
+    axesOf(layout).some(titled),
+    traces.length > 0 && (traces.length === 1 || traces.every((trace) => trace.get('name'))),
+    hasData,
+    (traces.length > 1 && legend) || [...items(layout?.get('annotations'))].length > 0,
   ]
   return points.filter(Boolean).length
 }
 
-function titled(thing: unknown): boolean {
-  const title = (Object(thing) as { title?: unknown }).title
-  const text = typeof title === 'string' ? title : (Object(title) as { text?: unknown }).text
-  return typeof text === 'string' && text.trim() !== ''
+/** Axes of the layout, those of its scenes too. */
+function axesOf(layout: RawJson | undefined): RawJson[] {
+  const axes: RawJson[] = []
+  for (const [name, value] of layout?.members() ?? []) {
+    if (value.kind !== 'object') continue
+    if (/^[xy]axis\d*$/.test(name)) axes.push(value)
+    if (/^(?:scene|polar)\d*$/.test(name)) {
+      for (const [, axis] of value.members()) if (axis.kind === 'object') axes.push(axis)
+    }
+  }
+  return axes
+}
+
+function titled(thing: RawJson | undefined): boolean {
+  const title = thing?.get('title')
+  const text = title?.kind === 'object' ? title.get('text') : title
+  return text?.kind === 'string' && (text.value() as string).trim() !== ''
+}
+
+function object(value: RawJson | undefined): RawJson | undefined {
+  return value?.kind === 'object' ? value : undefined
+}
+
+function items(value: RawJson | undefined): Iterable<RawJson> {
+  return value?.kind === 'array' ? value.items() : []
 }

@@ -31,13 +31,6 @@ const names: Record<string, string> = {
   float64: 'f8',
 }
 
-/** Whether a value is a typed array: an object with `bdata` and `dtype`. */
-export function isTyped(value: RawJson): boolean {
-  if (value.kind !== 'object') return false
-  const members = value.entries()
-  return members.has('bdata') && members.has('dtype')
-}
-
 /** The plain array a typed one stands for; what JSON has no number for is null. */
 export function decodeTyped(value: RawJson, path: string): RawJson {
   const members = value.entries()
@@ -53,20 +46,30 @@ export function decodeTyped(value: RawJson, path: string): RawJson {
   const count = bytes.length / reader.bytes
   const shape = readShape(members.get('shape')?.value(), count)
   if (!shape) throw wrong(`shape does not fit ${count} values`)
-  const numbers: string[] = []
-  for (let k = 0; k < count; k++) {
-    const number = reader.read(bytes, k * reader.bytes)
-    numbers.push(typeof number === 'bigint' || Number.isFinite(number) ? String(number) : 'null')
-  }
-  // From the innermost dimension outwards, values are put together to arrays.
-  let texts = numbers
-  for (const size of shape.slice(1).reverse()) {
-    const rows: string[] = []
-    for (let k = 0; k < texts.length; k += size) rows.push(`[${texts.slice(k, k + size).join(',')}]`)
-    texts = rows
-  }
-  return parseRaw(Buffer.from(`[${texts.join(',')}]`))
+  return parseRaw(arrayText(count, shape, (k) => reader.read(bytes, k * reader.bytes)))
 }
+
+/** Values as nested arrays; the text is put together in pieces, for a string of all of them takes several times their memory. */
+function arrayText(count: number, shape: readonly number[], valueAt: (k: number) => number | bigint): Buffer {
+  // How many values the rows of each inner dimension hold, the innermost last.
+  const rows = shape.slice(1).map((_, k) => shape.slice(k + 1).reduce((product, size) => product * size, 1))
+  const pieces: Buffer[] = []
+  let text = '['
+  for (let k = 0; k < count; k++) {
+    if (k > 0) text += ','
+    for (const row of rows) if (k % row === 0) text += '['
+    const value = valueAt(k)
+    text += typeof value === 'bigint' || Number.isFinite(value) ? value : 'null'
+    for (const row of rows) if ((k + 1) % row === 0) text += ']'
+    if (text.length >= PIECE) {
+      pieces.push(Buffer.from(text))
+      text = ''
+    }
+  }
+  return Buffer.concat([...pieces, Buffer.from(`${text}]`)])
+}
+
+const PIECE = 64 * 1024
 
 /** Sizes of the dimensions: `"2, 3"`, `[2, 3]`, `6`, or one dimension if not given. */
 function readShape(given: unknown, count: number): number[] | undefined {

@@ -9,8 +9,9 @@ import { storeText } from '../grids/slices.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import { type RawArray, rawArrays, readFigure, type Source, sourcesIn, withReferences } from './figure.ts'
+import { type RawArray, rawArrays, readFigure, referencesOf, withReferences } from './figure.ts'
 import { qualityOf } from './quality.ts'
+import { type Source, survey } from './survey.ts'
 
 /** A figure whose bytes are stored and which no plot has yet. */
 export interface StoredFigure {
@@ -37,7 +38,8 @@ export async function storeFigure(
 ): Promise<StoredFigure> {
   const { store, limits } = service
   const figure = readFigure(given)
-  const { arrays, typed } = rawArrays(figure)
+  let found = survey(figure, limits.figure_columns)
+  const { arrays, typed } = rawArrays(found)
   if (arrays.length > 0 && !move) throw refusal(arrays[0], arrays.length)
   const all = [...arrays, ...typed]
   let kept = figure
@@ -55,13 +57,22 @@ export async function storeFigure(
     grid = { idlocal, columns }
     const fid = formatFid({ owner, idlocal })
     const references = new Map(columns.map(({ name, uid }) => [name, `${fid}:${uid}`]))
-    kept = parseRaw(withReferences(figure, (path) => references.get(path)))
+    kept = parseRaw(withReferences(figure, found, (path) => references.get(path)))
+    found = survey(kept, limits.figure_columns)
   }
-  const text = kept.bytes
+  const sources = referencesOf(found).map(({ source, path }) => ({ source, path: `figure.${path}src` }))
+  const grids = new Set(sources.map(({ source }) => formatFid(source.grid))).size
+  if (grids > limits.figure_grids) {
+    throw new Problem(
+      'bad_data',
+      `figure: refers to ${grids} grids; the limit is ${limits.figure_grids} (figure_grids)`,
+      { field: 'figure', hint: 'Make several plots.' },
+    )
+  }
   return {
-    content: await storeText(store.blobs, 1, text),
-    sources: sourcesIn(kept).map(({ source, place }) => ({ source, path: `figure.${place.path}src` })),
-    quality: qualityOf(kept),
+    content: await storeText(store.blobs, 1, kept.bytes),
+    sources,
+    quality: qualityOf(kept, sources.length > 0),
     grid,
   }
 }

@@ -1,0 +1,261 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Fid } from '../../contract/fid.ts'
+import { type Member, memberName, RawJson, skipBlanks, skipString, skipValue } from '../../ingest/index.ts'
+import { dataAttributes } from './data.ts'
+
+/** `owner:idlocal:uid[,uid…][*]`: columns of one grid. Reference 2.4. */
+export interface Source {
+  grid: Fid
+  uids: string[]
+}
+
+/** Where in a figure something stands. */
+export interface Place {
+  /** From the figure: `data.0.marker.color`. */
+  path: string
+  /** From its trace: `marker.color`. */
+  attribute: string
+  /** The type of the trace. */
+  type: string
+}
+
+interface Span {
+  start: number
+  end: number
+}
+
+/** One thing a survey found, with the member it is, from the quote of its name to behind its value. */
+interface Mark extends Place, Span {
+  /** Of the data: `color`. */
+  name: string
+  value: RawJson
+}
+
+/** A member ending in `src` that names columns; its path and attribute are those of the data. */
+export interface Reference extends Mark {
+  kind: 'reference'
+  source: Source
+  text: string
+  /** The value of the plain member beside it, where there is one. */
+  twin?: Span
+}
+
+/** An array where data belongs, plain or typed. */
+export interface Data extends Mark {
+  kind: 'array' | 'typed'
+}
+
+export type Found = Reference | Data
+
+/** `alice:3:0f12ab,c0ffee`; undefined for what is no reference at all. */
+export function readSource(text: string): Source | undefined {
+  const match = /^([A-Za-z0-9._-]+):(\d{1,15}):([^:\0]*)$/.exec(text.trim())
+  if (!match) return undefined
+  // What a star at the end meant is not known any more; it changes nothing here.
+  const uids = match[3]
+    .replace(/\*$/, '')
+    .split(',')
+    .map((uid) => uid.trim())
+  return { grid: { owner: match[1], idlocal: Number(match[2]) }, uids }
+}
+
+/**
+ * Every reference and every array of data in the traces of `data` and `frames`, in the order they stand.
+ * Each byte of a trace is looked at once, however deep it is nested. More than `limit` columns are refused.
+ */
+export function survey(figure: RawJson, limit = Number.POSITIVE_INFINITY): Found[] {
+  const surveyor = new Surveyor(figure.buf, limit)
+  const types = [...itemsOf(figure.get('data'))].map((trace) => typeOf(trace) ?? 'scatter')
+  for (const [name, list] of figure.members()) {
+    let k = 0
+    if (name === 'data') {
+      for (const trace of itemsOf(list)) surveyor.trace(trace, `data.${k}`, types[k++] ?? 'scatter')
+    } else if (name === 'frames') {
+      for (const frame of itemsOf(list)) surveyFrame(surveyor, frame, `frames.${k++}`, types)
+    }
+  }
+  return surveyor.found.sort((a, b) => a.start - b.start)
+}
+
+/** A frame's traces change those of the figure, one by one or as `traces` says. */
+function surveyFrame(surveyor: Surveyor, frame: RawJson, path: string, types: string[]): void {
+  if (frame.kind !== 'object') return
+  const traces = frame.get('traces')
+  const targets = traces?.kind === 'array' ? (traces.value() as unknown[]) : undefined
+  for (const [name, list] of frame.members()) {
+    let k = 0
+    if (name !== 'data') continue
+    for (const trace of itemsOf(list)) {
+      const type = typeOf(trace) ?? types[Number(targets?.[k] ?? k)] ?? 'scatter'
+      surveyor.trace(trace, `${path}.data.${k++}`, type)
+    }
+  }
+}
+
+function* itemsOf(value: RawJson | undefined): Generator<RawJson> {
+  if (value?.kind === 'array') yield* value.items()
+}
+
+function typeOf(trace: RawJson): string | undefined {
+  const type = trace.get('type')
+  return type?.kind === 'string' ? (type.value() as string) : undefined
+}
+
+/** Attributes have shorter names; what is longer is not looked up. */
+const LONGEST = 200
+const LONGEST_REFERENCE = 1024 * 1024
+
+/** Reads traces: objects of valid JSON, whose arrays of data are skipped over. */
+class Surveyor {
+  readonly found: Found[] = []
+  #columns = 0
+  #at = ''
+  #type = ''
+  #known: ReadonlySet<string> = new Set()
+  readonly #buf: Buffer
+  readonly #limit: number
+
+  constructor(buf: Buffer, limit: number) {
+    this.#buf = buf
+    this.#limit = limit
+  }
+
+  trace(trace: RawJson, at: string, type: string): void {
+    if (trace.kind !== 'object') return
+    this.#at = at
+    this.#type = type
+    this.#known = dataAttributes(type)
+    this.#object(trace.start, '')
+  }
+
+  /** The object that begins at `from`: where it ends, and whether it is a typed array. */
+  #object(from: number, attribute: string): { end: number; typed: boolean } {
+    const buf = this.#buf
+    // Where names and values of members begin and end, four numbers each.
+    const spans: number[] = []
+    const own: Reference[] = []
+    let bdata = false
+    let dtype = false
+    let i = skipBlanks(buf, from + 1)
+    while (buf[i] !== 0x7d) {
+      const nameEnd = skipString(buf, i)
+      const value = skipBlanks(buf, skipBlanks(buf, nameEnd) + 1)
+      const member = { start: i, nameEnd, value, end: 0 }
+      const c = buf[value]
+      if (c === 0x7b || c === 0x5b) {
+        const name = memberName(buf, member)
+        const path = attribute === '' ? name : `${attribute}.${name}`
+        member.end = this.#container(member, name, path)
+      } else {
+        member.end = skipValue(buf, value)
+        if (nameEnd - i === 7) {
+          const name = buf.toString('latin1', i + 1, nameEnd - 1)
+          bdata ||= name === 'bdata'
+          dtype ||= name === 'dtype'
+        }
+        if (c === 0x22 && maybeSource(buf, i, nameEnd)) {
+          const reference = this.#reference(member, attribute)
+          if (reference) own.push(reference)
+        }
+      }
+      spans.push(i, nameEnd, value, member.end)
+      i = skipBlanks(buf, member.end)
+      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    }
+    if (own.length > 0) giveTwins(buf, own, spans)
+    return { end: i + 1, typed: bdata && dtype }
+  }
+
+  /** An object or array that is a member: where it ends. */
+  #container({ start, value }: Member, name: string, attribute: string): number {
+    const buf = this.#buf
+    const mark = (end: number): Mark => this.#mark({ start, value, end }, name, attribute)
+    const known = attribute.length <= LONGEST && this.#known.has(attribute)
+    if (buf[value] === 0x7b) {
+      const before = this.found.length
+      const { end, typed } = this.#object(value, attribute)
+      if (!known || !typed) return end
+      // What is in it is part of it.
+      this.found.length = before
+      this.#add({ kind: 'typed', ...mark(end) }, 1)
+      return end
+    }
+    if (known) {
+      const end = skipValue(buf, value)
+      this.#add({ kind: 'array', ...mark(end) }, 1)
+      return end
+    }
+    let i = skipBlanks(buf, value + 1)
+    if (buf[i] !== 0x7b) return skipValue(buf, value)
+    for (let k = 0; buf[i] !== 0x5d; k++) {
+      const end = buf[i] === 0x7b ? this.#object(i, `${attribute}.${k}`).end : skipValue(buf, i)
+      i = skipBlanks(buf, end)
+      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    }
+    return i + 1
+  }
+
+  #reference(member: Member, attribute: string): Reference | undefined {
+    const name = memberName(this.#buf, member)
+    if (!name.endsWith('src') || name.length === 3) return undefined
+    const data = name.slice(0, -3)
+    const twin = attribute === '' ? data : `${attribute}.${data}`
+    const mark = this.#mark(member, data, twin)
+    const text = mark.value.value() as string
+    const source = text.length <= LONGEST_REFERENCE ? readSource(text) : undefined
+    if (source) {
+      const reference: Reference = { kind: 'reference', ...mark, source, text }
+      this.#add(reference, source.uids.length)
+      return reference
+    }
+    if (text !== '' && twin.length <= LONGEST && this.#known.has(twin)) {
+      const path = `figure.${mark.path}src`
+      const excerpt = JSON.stringify(text.slice(0, 80))
+      throw new Problem('invalid_request', `${path}: not a reference to columns of a grid: ${excerpt}`, {
+        field: 'figure',
+        path,
+      })
+    }
+    return undefined
+  }
+
+  #mark({ start, value, end }: Span & { value: number }, name: string, attribute: string): Mark {
+    return {
+      start,
+      end,
+      name,
+      value: new RawJson(this.#buf, value, end),
+      path: `${this.#at}.${attribute}`,
+      attribute,
+      type: this.#type,
+    }
+  }
+
+  #add(found: Found, columns: number): void {
+    this.#columns += columns
+    if (this.#columns > this.#limit) {
+      throw new Problem(
+        'bad_data',
+        `figure.${found.path}: a figure refers to no more than ${this.#limit} columns (limit figure_columns)`,
+        { field: 'figure', path: `figure.${found.path}`, hint: 'Make several plots.' },
+      )
+    }
+    this.found.push(found)
+  }
+}
+
+/** Whether a name may end in `src`: as it stands, or written with escapes. */
+function maybeSource(buf: Buffer, start: number, nameEnd: number): boolean {
+  if (buf[nameEnd - 2] === 0x63 && buf[nameEnd - 3] === 0x72 && buf[nameEnd - 4] === 0x73) return true
+  return buf.subarray(start, nameEnd).includes(0x5c)
+}
+
+/** Tells the references of one object the plain members beside them. */
+function giveTwins(buf: Buffer, references: readonly Reference[], spans: readonly number[]): void {
+  const byTwin = new Map(references.map((reference) => [reference.name, reference]))
+  for (let k = 0; k < spans.length; k += 4) {
+    const [start, nameEnd, value, end] = spans.slice(k, k + 4)
+    const reference = byTwin.get(memberName(buf, { start, nameEnd, value, end }))
+    if (reference) reference.twin = { start: value, end }
+  }
+}

@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseRaw } from '../../src/ingest/index.ts'
+import { withData, withReferences } from '../../src/service/plots/figure.ts'
+import { type Reference, survey } from '../../src/service/plots/survey.ts'
+
+type Json = Record<string, unknown>
+
+/** Traces with arrays, references, both or neither, in any order, on three levels. */
+const attributes = ['x', 'y', 'text', 'name', 'mode']
+const members = (names: string[]) =>
+  fc.uniqueArray(
+    fc.tuple(
+      fc.constantFrom(...names.flatMap((name) => [name, `${name}src`])),
+      fc.constantFrom<'array' | 'text' | 'null'>('array', 'text', 'null'),
+    ),
+    { selector: ([name]) => name },
+  )
+const trace = fc
+  .record({
+    top: members(attributes),
+    marker: members(['color', 'size', 'symbol']),
+    line: members(['color', 'width']),
+    at: fc.nat(4),
+  })
+  .map(({ top, marker, line, at }): Json => {
+    const filled = (list: [string, string][]): [string, unknown][] =>
+      list.map(([name, kind]) => {
+        if (name.endsWith('src')) return [name, 'alice:7:c0ffee']
+        return [name, kind === 'array' ? [1, 'a', null] : kind === 'text' ? 'plain, {"x"}' : null]
+      })
+    const inner = Object.fromEntries([...filled(marker), ['line', Object.fromEntries(filled(line))]])
+    const all = filled(top)
+    all.splice(at, 0, ['marker', inner])
+    return { ...Object.fromEntries(all), type: 'scatter' }
+  })
+const figure = fc.record({ data: fc.array(trace, { maxLength: 4 }), layout: fc.constant({ colorway: [1] }) })
+
+/** The same by the objects of JavaScript: what the edits of text must come to. */
+function mapped(value: unknown, change: (object: Json) => Json): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapped(item, change))
+  if (typeof value !== 'object' || value === null) return value
+  return change(Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapped(item, change)])))
+}
+
+const dataNames = new Set(['x', 'y', 'text', 'color', 'size', 'symbol', 'width'])
+const spaces = fc.constantFrom(undefined, 1, '\t')
+
+describe('edits of a figure are those of its value, whatever stands beside them (reference 2.4)', () => {
+  it('arrays become references, which take the place of references there were', () => {
+    fc.assert(
+      fc.property(figure, spaces, (value, space) => {
+        const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)))
+        const found = survey(raw)
+        const arrays = new Set(found.filter(({ kind }) => kind === 'array').map(({ path }) => path))
+        const out = withReferences(raw, found, (path) => (arrays.has(path) ? `bob:1:${path}` : undefined))
+        const expected = mapped(value.data, (object) => {
+          const left = { ...object }
+          for (const [name, item] of Object.entries(object)) {
+            if (!Array.isArray(item) || !dataNames.has(name)) continue
+            delete left[name]
+            left[`${name}src`] = 'bob'
+          }
+          return left
+        })
+        const made = JSON.parse(out.toString(), (_, item) =>
+          typeof item === 'string' ? item.replace(/^bob:.*/, 'bob') : item,
+        )
+        expect(made).toEqual({ data: expected, layout: value.layout })
+        // A second look finds references only, each where its array was.
+        const again = survey(parseRaw(out)) as Reference[]
+        expect(again.every(({ kind }) => kind === 'reference')).toBe(true)
+        for (const { text, path } of again) if (text.startsWith('bob')) expect(text).toBe(`bob:1:${path}`)
+      }),
+    )
+  })
+
+  it('references get their data beside them, in the place of what stood there', () => {
+    fc.assert(
+      fc.property(figure, spaces, (value, space) => {
+        const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)))
+        const references = survey(raw).filter((one): one is Reference => one.kind === 'reference')
+        const out = [...withData(raw, references)].map((part) => (Buffer.isBuffer(part) ? part : '["here"]'))
+        const expected = mapped(value, (object) => {
+          const filled = { ...object }
+          for (const name of Object.keys(object)) {
+            if (name.endsWith('src')) filled[name.slice(0, -3)] = ['here']
+          }
+          return filled
+        })
+        expect(JSON.parse(out.join(''))).toEqual(expected)
+      }),
+    )
+  })
+})
+
+describe('what is looked at is bounded', () => {
+  const took = (text: string): number => {
+    const raw = parseRaw(Buffer.from(text))
+    const start = process.cpuUsage()
+    survey(raw)
+    const { user, system } = process.cpuUsage(start)
+    return user + system
+  }
+  const leaf = JSON.stringify('x'.repeat(1_000_000))
+
+  it('a figure nested 240 deep costs no more than a flat one', () => {
+    const flat = `{"data":[{"a":${leaf},"b":${leaf},"c":${leaf},"d":${leaf}}]}`
+    const deep = `{"data":[${'{"marker":'.repeat(240)}{"a":${leaf},"b":${leaf},"c":${leaf},"d":${leaf}}${'}'.repeat(240)}]}`
+    const times = (text: string): number => Math.min(took(text), took(text), took(text))
+    expect(times(deep) / times(flat)).toBeLessThan(4)
+  })
+
+  it('columns a figure names are counted, arrays among them', () => {
+    const raw = parseRaw(Buffer.from('{"data":[{"x":[1],"ysrc":"alice:1:a,b,c"}]}'))
+    expect(survey(raw, 4)).toHaveLength(2)
+    expect(() => survey(raw, 3)).toThrow(/no more than 3 columns \(limit figure_columns\)/)
+  })
+
+  it('a name written with escapes is the name it stands for', () => {
+    const raw = parseRaw(Buffer.from('{"data":[{"\\u0078":[1],"y\\u0073rc":"alice:1:a","y":[2]}]}'))
+    expect(survey(raw).map(({ kind, path }) => [kind, path])).toEqual([
+      ['array', 'data.0.x'],
+      ['reference', 'data.0.y'],
+      ['array', 'data.0.y'],
+    ])
+  })
+})
