@@ -12,14 +12,15 @@ export {
 } from './dialect.ts'
 export { type FileOptions, type FoundTable, ingestFile } from './file.ts'
 export {
+  endOf,
+  endOfString,
+  hasEscapes,
   kindOf,
   type Member,
   memberName,
   parseRaw,
   RawJson,
   skipBlanks,
-  skipString,
-  skipValue,
 } from './json.ts'
 export { gridName } from './name.ts'
 export { type JsonLine, jsonLines } from './ndjson.ts'

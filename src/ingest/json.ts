@@ -54,11 +54,16 @@ export class RawJson {
   get(name: string): RawJson | undefined {
     if (this.kind !== 'object') return undefined
     const { buf } = this
+    const plain = Buffer.from(name)
     let found: RawJson | undefined
     for (let at = firstMember(buf, this.start); at; at = nextMember(buf, at.end)) {
-      // A name may be written with escapes, which make it longer.
-      if (at.nameEnd - at.start - 2 < name.length) continue
-      if (memberName(buf, at) === name) found = new RawJson(buf, at.value, at.end)
+      const length = at.nameEnd - at.start - 2
+      // Written with escapes, a name is longer than it is.
+      const same =
+        length === plain.length
+          ? plain.compare(buf, at.start + 1, at.nameEnd - 1) === 0
+          : length > plain.length && hasEscapes(buf, at.start, at.nameEnd) && memberName(buf, at) === name
+      if (same) found = new RawJson(buf, at.value, at.end)
     }
     return found
   }
@@ -68,7 +73,7 @@ export class RawJson {
     const { buf } = this
     let i = skipBlanks(buf, this.start + 1)
     while (buf[i] !== 0x5d) {
-      const end = skipValue(buf, i)
+      const end = endOf(buf, i)
       yield new RawJson(buf, i, end)
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
@@ -97,14 +102,21 @@ function nextMember(buf: Buffer, end: number): Member | undefined {
 }
 
 function memberAt(buf: Buffer, start: number): Member {
-  const nameEnd = skipString(buf, start)
+  const nameEnd = endOfString(buf, start)
   const value = skipBlanks(buf, skipBlanks(buf, nameEnd) + 1)
-  return { start, nameEnd, value, end: skipValue(buf, value) }
+  return { start, nameEnd, value, end: endOf(buf, value) }
 }
 
 /** The name of a member. */
 export function memberName(buf: Buffer, { start, nameEnd }: Member): string {
-  return JSON.parse(buf.toString('utf8', start, nameEnd)) as string
+  if (hasEscapes(buf, start, nameEnd)) return JSON.parse(buf.toString('utf8', start, nameEnd)) as string
+  return buf.toString('utf8', start + 1, nameEnd - 1)
+}
+
+/** Whether the string from `start` to `end` is written with escapes. */
+export function hasEscapes(buf: Buffer, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (buf[i] === 0x5c) return true
+  return false
 }
 
 /** Reads one JSON value; Problem `invalid_request` with the place where it is none. */
@@ -169,8 +181,42 @@ export function skipBlanks(buf: Uint8Array, from: number): number {
   }
 }
 
+/** Behind the value that begins at `from`, which is known to be valid: only brackets and quotes are looked at. */
+export function endOf(buf: Uint8Array, from: number): number {
+  let i = from
+  let open = 0
+  for (;;) {
+    const c = buf[i]
+    if (c === 0x22) {
+      i = endOfString(buf, i)
+      if (open === 0) return i
+    } else if (c === 0x5b || c === 0x7b) {
+      open++
+      i++
+    } else if (c === 0x5d || c === 0x7d) {
+      i++
+      if (--open === 0) return i
+    } else if (i >= buf.length) throw new NotJson(i)
+    else if (open > 0) i++
+    else {
+      // A number or a word, up to what parts it from the next.
+      while (i < buf.length && WORD[buf[i]]) i++
+      return i
+    }
+  }
+}
+
+/** Behind the string whose quote is at `start`, which is known to be valid. */
+export function endOfString(buf: Uint8Array, start: number): number {
+  for (let i = start + 1; i < buf.length; i += buf[i] === 0x5c ? 2 : 1) if (buf[i] === 0x22) return i + 1
+  throw new NotJson(buf.length)
+}
+
+/** Bytes that numbers and words are made of. */
+const WORD = Uint8Array.from({ length: 256 }, (_, c) => (/[\w.+-]/.test(String.fromCharCode(c)) ? 1 : 0))
+
 /** Behind the value that begins at `i`. RFC 8259, strictly. Throws where there is none. */
-export function skipValue(buf: Uint8Array, i: number, depth = 0): number {
+function skipValue(buf: Uint8Array, i: number, depth = 0): number {
   switch (buf[i]) {
     case 0x22:
       return skipString(buf, i)
@@ -194,8 +240,7 @@ function skipWord(buf: Uint8Array, i: number, word: string): number {
   return i + word.length
 }
 
-/** Behind the string whose quote is at `start`. */
-export function skipString(buf: Uint8Array, start: number): number {
+function skipString(buf: Uint8Array, start: number): number {
   let i = start + 1
   for (;;) {
     const c = buf[i]

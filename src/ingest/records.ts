@@ -3,7 +3,7 @@ import { bytesText } from '../contract/limits.ts'
 import { type Bytes, gunzip, utf8 } from './bytes.ts'
 import type { Ingested, SliceSink } from './delimited.ts'
 import type { ColumnType, DelimitedOptions, Dialect } from './dialect.ts'
-import { kindOf, parseRaw, type RawJson, skipBlanks, skipValue } from './json.ts'
+import { endOf, kindOf, parseRaw, type RawJson, skipBlanks } from './json.ts'
 import { jsonLines } from './ndjson.ts'
 import { badData, excerpt, Warnings } from './warnings.ts'
 
@@ -106,7 +106,7 @@ class Table {
     const { buf } = array
     let i = skipBlanks(buf, array.start + 1)
     while (buf[i] !== 0x5d) {
-      const end = skipValue(buf, i)
+      const end = endOf(buf, i)
       column.add(buf.subarray(i, end))
       if (column.size >= SLICE_BYTES || column.rows >= SLICE_ROWS) await this.give(column)
       i = skipBlanks(buf, end)

@@ -280,7 +280,7 @@ onBothStores('rules of the reference', (test) => {
         'GET',
         `/v2/plots/${json.file.fid}/content?inline_data=true`,
       )
-      expect(inlined).toContain('"__proto__":{"y":[1]}')
+      expect(inlined).toContain('"__proto__": {"y": [1]}')
       expect(inlined).toContain('[1.10]')
     })
 

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { type Bytes, skipBlanks, skipValue } from '../../ingest/index.ts'
+import { type Bytes, endOf, skipBlanks } from '../../ingest/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store } from '../store/store.ts'
@@ -127,7 +127,7 @@ function firstValues(text: Buffer, count: number): Buffer {
   if (count <= 0) return text.subarray(0, 0)
   let i = skipBlanks(text, 0)
   for (let n = 1; ; n++) {
-    const end = skipValue(text, i)
+    const end = endOf(text, i)
     if (n === count) return text.subarray(0, end)
     i = skipBlanks(text, skipBlanks(text, end) + 1)
   }

@@ -1,4 +1,4 @@
-import { type Bytes, skipBlanks, skipValue } from '../../ingest/index.ts'
+import { type Bytes, endOf, skipBlanks } from '../../ingest/index.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 
 const PIECE = 64 * 1024
@@ -42,7 +42,7 @@ class Cursor {
   /** Sets start and end to the next value in `buf`. */
   next(): void {
     this.start = skipBlanks(this.buf, this.at)
-    this.end = skipValue(this.buf, this.start)
+    this.end = endOf(this.buf, this.start)
     this.at = skipBlanks(this.buf, this.end) + 1
   }
 

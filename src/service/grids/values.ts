@@ -1,4 +1,4 @@
-import { kindOf, type RawJson, skipBlanks, skipValue } from '../../ingest/index.ts'
+import { endOf, kindOf, type RawJson, skipBlanks } from '../../ingest/index.ts'
 import type { ColumnRow } from '../store/grids.ts'
 
 export type ColumnType = ColumnRow['type']
@@ -35,7 +35,7 @@ export function* cut(array: RawJson, maxBytes = 512 * 1024, maxRows = 65_536): G
     let type: ColumnType = 'empty'
     while (buf[i] !== 0x5d && rows < maxRows && end - start < maxBytes) {
       type = combine(type, typeOf(buf[i]))
-      end = skipValue(buf, i)
+      end = endOf(buf, i)
       rows++
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
@@ -87,7 +87,7 @@ export function columnsOf(bodies: readonly Uint8Array[], width: number): Values[
     while (i < buf.length) {
       i = skipBlanks(buf, i + 1)
       for (let column = 0; column < width; column++) {
-        const end = skipValue(buf, i)
+        const end = endOf(buf, i)
         builders[column].add(buf, i, end)
         i = skipBlanks(buf, end)
         if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
@@ -111,7 +111,7 @@ export function rowsOfColumns(texts: readonly (Buffer | undefined)[], rows: numb
     const cells = texts.map((text, k) => {
       if (!text) return 'null'
       const start = skipBlanks(text, at[k])
-      const end = skipValue(text, start)
+      const end = endOf(text, start)
       at[k] = skipBlanks(text, end) + 1
       return text.toString('utf8', start, end)
     })

@@ -1,6 +1,14 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { type Member, memberName, RawJson, skipBlanks, skipString, skipValue } from '../../ingest/index.ts'
+import {
+  endOf,
+  endOfString,
+  hasEscapes,
+  type Member,
+  memberName,
+  RawJson,
+  skipBlanks,
+} from '../../ingest/index.ts'
 import { dataAttributes } from './data.ts'
 
 /** `owner:idlocal:uid[,uid…][*]`: columns of one grid. Reference 2.4. */
@@ -138,7 +146,7 @@ class Surveyor {
     let dtype = false
     let i = skipBlanks(buf, from + 1)
     while (buf[i] !== 0x7d) {
-      const nameEnd = skipString(buf, i)
+      const nameEnd = endOfString(buf, i)
       const value = skipBlanks(buf, skipBlanks(buf, nameEnd) + 1)
       const member = { start: i, nameEnd, value, end: 0 }
       const c = buf[value]
@@ -147,7 +155,7 @@ class Surveyor {
         const path = attribute === '' ? name : `${attribute}.${name}`
         member.end = this.#container(member, name, path)
       } else {
-        member.end = skipValue(buf, value)
+        member.end = endOf(buf, value)
         if (nameEnd - i === 7) {
           const name = buf.toString('latin1', i + 1, nameEnd - 1)
           bdata ||= name === 'bdata'
@@ -181,14 +189,14 @@ class Surveyor {
       return end
     }
     if (known) {
-      const end = skipValue(buf, value)
+      const end = endOf(buf, value)
       this.#add({ kind: 'array', ...mark(end) }, 1)
       return end
     }
     let i = skipBlanks(buf, value + 1)
-    if (buf[i] !== 0x7b) return skipValue(buf, value)
+    if (buf[i] !== 0x7b) return endOf(buf, value)
     for (let k = 0; buf[i] !== 0x5d; k++) {
-      const end = buf[i] === 0x7b ? this.#object(i, `${attribute}.${k}`).end : skipValue(buf, i)
+      const end = buf[i] === 0x7b ? this.#object(i, `${attribute}.${k}`).end : endOf(buf, i)
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
@@ -247,7 +255,7 @@ class Surveyor {
 /** Whether a name may end in `src`: as it stands, or written with escapes. */
 function maybeSource(buf: Buffer, start: number, nameEnd: number): boolean {
   if (buf[nameEnd - 2] === 0x63 && buf[nameEnd - 3] === 0x72 && buf[nameEnd - 4] === 0x73) return true
-  return buf.subarray(start, nameEnd).includes(0x5c)
+  return hasEscapes(buf, start, nameEnd)
 }
 
 /** Tells the references of one object the plain members beside them. */
