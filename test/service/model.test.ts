@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { createService } from '../../src/service/index.ts'
+import { Model, PEOPLE, type Plan, type Step, steps } from '../support/model.ts'
+import { newDatabase } from '../support/postgres.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
+
+const folder = temporaryFolder()
+const services: TestService[] = []
+beforeAll(async () => {
+  for (const database of [`sqlite:${folder.path}/test.db`, await newDatabase(inject('postgres'))])
+    services.push(new TestService(await createService({ database, url: URL_OF_TESTS, environment: {} })))
+})
+afterAll(async () => {
+  for (const { service } of services) await service.close()
+  folder.remove()
+})
+
+const number = fc.nat(1000)
+const sequence: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({
+    does: fc.constantFrom(...(Object.keys(steps) as (keyof typeof steps)[])),
+    // Mostly the same person, so that something can be done with what was made.
+    who: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(3) }),
+    what: number,
+    other: number,
+    name: number,
+    flag: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 60, size: 'max' },
+)
+
+/** An answer without what differs from one run to the next: times, and uids by the order they turn up in. */
+function normal(text: string, uids: Map<string, number>): string {
+  return text
+    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+Z)?/g, 'TIME')
+    .replace(/(?<="uid":"|:)[0-9a-f]{6}(?=")/g, (uid) => {
+      if (!uids.has(uid)) uids.set(uid, uids.size)
+      return `UID${uids.get(uid)}`
+    })
+    .replace(/"request_id":"[^"]*"/g, '"request_id":"ID"')
+}
+
+let runs = 0
+
+async function follow(sequence: readonly Step[]): Promise<void> {
+  const run = runs++
+  const model = new Model(run)
+  for (const service of services) for (const name of PEOPLE) if (name) await service.user(name + run)
+  const uids = services.map(() => new Map<string, number>())
+  for (const [k, step] of sequence.entries()) {
+    const plan: Plan | undefined = steps[step.does](model, step)
+    if (!plan) continue
+    const { user, method, request } = plan
+    const answers = await Promise.all(
+      services.map((service, n) => {
+        const { path, json } = request(n)
+        return service.ask(user, method, path, { json })
+      }),
+    )
+    const said = `${k}: ${step.does} as ${user}: ${method} ${request(0).path} ${JSON.stringify(request(0).json)}\n${answers[0].text}`
+    expect([answers[0].status, said]).toEqual([plan.status, said])
+    const [one, other] = answers.map(({ status, text }, n) => `${status} ${normal(text, uids[n])}`)
+    expect([other, said]).toEqual([one, said])
+    if (plan.show) expect([plan.show(answers[0].json), said]).toEqual([plan.shown, said])
+    plan.learn?.(answers.map(({ json }) => json))
+  }
+}
+
+it('the service does as a model of the reference, on both stores byte for byte alike', async () => {
+  const seed = Number(process.env.GRIDLINE_TEST_SEED ?? 20_251_031)
+  const numRuns = Number(process.env.GRIDLINE_TEST_RUNS ?? 60)
+  await fc.assert(fc.asyncProperty(sequence, follow), { seed, numRuns })
+}, 300_000)

@@ -1,0 +1,854 @@
+/**
+ * What the service does with files, written again from the reference, as small as it can be: files in
+ * memory, permissions and states by its sections 3 and 5, copies by the rules of 4.3. It knows nothing of
+ * stores, transactions or requests; what it expects of an answer is its status and what is in `shown`.
+ */
+
+export const PEOPLE = ['ann', 'ben', 'cal', undefined] as const
+/** In the order of their bytes they stand otherwise than in a dictionary. */
+export const NAMES = ['a', 'B', 'Z', 'b', 'ä', 'b (1)', 'x_y'] as const
+
+type Kind = 'grid' | 'plot' | 'fold' | 'extra'
+type Value = number | string | null | boolean
+
+interface Column {
+  /** Its uid in each of the services that are asked. */
+  uids: string[]
+  name: string
+  data: Value[]
+}
+
+interface File {
+  fid: string
+  owner: string
+  kind: Kind
+  name: string
+  folder: File | undefined
+  isPublic: boolean
+  state: 'active' | 'trashed' | 'gone'
+  /** The folder it was taken to the trash with. */
+  trashedWith?: File
+  /** Who has it, and whether they may change it. */
+  shared: Map<string, boolean>
+  stars: Set<string>
+  copiedFrom?: File
+  columns: Column[]
+  rows: number
+  /** Of a plot: what its traces refer to. */
+  sources: { grid: File; column: Column }[]
+  /** Extras it refers to. */
+  extras: Set<File>
+}
+
+/** One step of a sequence: what is done, by whom, and numbers that choose among what there is. */
+export interface Step {
+  does: keyof typeof steps
+  who: number
+  what: number
+  other: number
+  name: number
+  flag: boolean
+}
+
+/** A request and what must come of it. */
+export interface Plan {
+  user: string | undefined
+  method: string
+  /** The request for the service of that number: uids differ. */
+  request(service: number): { path: string; json?: unknown }
+  status: number
+  /** What the answer must show of the file, or the whole of it. */
+  shown?: unknown
+  /** Picks the same out of the answer. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of any operation
+  show?(answer: any): unknown
+  /** Takes ids from the answers, after they have been looked at. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of any operation
+  learn?(answers: any[]): void
+}
+
+export class Model {
+  readonly files: File[] = []
+  readonly #suffix: string
+
+  constructor(run: number) {
+    this.#suffix = String(run)
+  }
+
+  person(who: number): string | undefined {
+    const name = PEOPLE[who % PEOPLE.length]
+    return name && name + this.#suffix
+  }
+
+  someone(who: number): string {
+    return this.person(who % 3)!
+  }
+
+  file(what: number): File | undefined {
+    return this.files.length === 0 ? undefined : this.files[what % this.files.length]
+  }
+
+  ofKind(kind: Kind, what: number): File | undefined {
+    const found = this.files.filter((file) => file.kind === kind)
+    return found.length === 0 ? undefined : found[what % found.length]
+  }
+
+  add(file: Partial<File> & Pick<File, 'owner' | 'kind' | 'name' | 'folder'>): File {
+    const added: File = {
+      fid: '',
+      isPublic: false,
+      state: 'active',
+      shared: new Map(),
+      stars: new Set(),
+      columns: [],
+      rows: 0,
+      sources: [],
+      extras: new Set(),
+      ...file,
+    }
+    this.files.push(added)
+    return added
+  }
+
+  named(owner: string, folder: File | undefined, name: string): File | undefined {
+    return this.files.find(
+      (file) =>
+        file.owner === owner &&
+        file.folder === folder &&
+        file.name === name &&
+        file.state === 'active' &&
+        file.kind !== 'extra',
+    )
+  }
+
+  freeName(owner: string, folder: File | undefined, name: string): string {
+    let free = name
+    for (let n = 1; this.named(owner, folder, free); n++) free = `${name} (${n})`
+    return free
+  }
+
+  below(folder: File): File[] {
+    return this.files.filter((file) => {
+      for (let above = file.folder; above; above = above.folder) if (above === folder) return true
+      return false
+    })
+  }
+}
+
+// Reference 5: who may do what.
+
+/** undefined: no collaborator; otherwise whether they may write. */
+function shareOf(file: File, user: string | undefined, above: boolean): boolean | undefined {
+  if (!user) return undefined
+  let best = above ? undefined : file.shared.get(user)
+  for (let folder = file.folder; folder && file.kind !== 'extra'; folder = folder.folder) {
+    const share = folder.shared.get(user)
+    if (share !== undefined) best = best || share
+  }
+  return best
+}
+
+type Access = 'read' | 'write' | 'trash' | 'own'
+
+function may(file: File, user: string | undefined, access: Access): boolean {
+  if (file.state === 'gone') return false
+  if (user === file.owner) return true
+  const share = shareOf(file, user, false)
+  switch (access) {
+    case 'read':
+      return share !== undefined || (file.state === 'active' && file.isPublic)
+    case 'write':
+      return share === true && file.state === 'active'
+    case 'trash':
+      return shareOf(file, user, true) === true
+    case 'own':
+      return false
+  }
+}
+
+/** 404 for who may not know of it, 401 or 403 for who may not do it; undefined where nothing is in the way. */
+function refusal(
+  file: File,
+  user: string | undefined,
+  access: Access,
+  kinds?: readonly Kind[],
+): number | undefined {
+  if (!may(file, user, 'read') || (kinds && !kinds.includes(file.kind))) return 404
+  if (may(file, user, access)) return undefined
+  return user === undefined ? 401 : 403
+}
+
+/** The meta information of a file, as far as it is modelled. */
+function meta(file: File, user: string | undefined): object {
+  const own = user === file.owner
+  const folderShown = own || !file.folder || may(file.folder, user, 'read')
+  const collaborates = own || shareOf(file, user, false) !== undefined
+  const shared = [...file.shared].map(([username, writes]) => `${username} ${writes ? 'writes' : 'reads'}`)
+  return {
+    fid: file.fid,
+    filename: file.name,
+    filetype: file.kind,
+    owner: file.owner,
+    parent: folderShown && file.folder ? Number(file.folder.fid.split(':')[1]) : -1,
+    world_readable: file.isPublic,
+    permission: own ? 'admin' : may(file, user, 'write') ? 'write' : 'read',
+    deleted: own ? file.state === 'trashed' : undefined,
+    stars: [...file.stars].sort(),
+    collaborators: collaborates ? shared.sort() : [],
+  }
+}
+
+/** The same out of an answer. */
+// biome-ignore lint/suspicious/noExplicitAny: answers of any operation
+function metaIn(answer: any): object {
+  return {
+    fid: answer.fid,
+    filename: answer.filename,
+    filetype: answer.filetype,
+    owner: answer.owner,
+    parent: answer.parent,
+    world_readable: answer.world_readable,
+    permission: answer.current_user_permission,
+    deleted: answer.deleted,
+    stars: answer.stars.results.map((star: { username: string }) => star.username).sort(),
+    collaborators: answer.collaborators.results
+      .map((one: { username: string; readonly: boolean }) =>
+        [one.username, one.readonly ? 'reads' : 'writes'].join(' '),
+      )
+      .sort(),
+  }
+}
+
+function columnsOf(file: File): object[] {
+  return file.columns.map(({ name }, order) => ({ name, order }))
+}
+
+/** Everything of one file: what a detail shows beyond a list. */
+function detail(file: File, user: string | undefined): object {
+  const referred = file.kind === 'plot' ? new Set(file.sources.map(({ grid }) => grid)) : new Set<File>()
+  const references = [...referred, ...file.extras].filter((one) => may(one, user, 'read'))
+  return {
+    ...meta(file, user),
+    references: references.map(({ fid }) => fid).sort(),
+    ...(file.kind === 'grid'
+      ? {
+          columns: columnsOf(file),
+          rows: file.rows,
+          copiedFrom: file.copiedFrom && may(file.copiedFrom, user, 'read') ? file.copiedFrom.fid : null,
+        }
+      : {}),
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of any operation
+function detailIn(answer: any): object {
+  return {
+    ...metaIn(answer),
+    references: [...answer.references].sort(),
+    ...(answer.filetype === 'grid'
+      ? {
+          columns: answer.cols.map(({ name, order }: { name: string; order: number }) => ({ name, order })),
+          rows: answer.row_count,
+          copiedFrom: answer.source_fid,
+        }
+      : {}),
+  }
+}
+
+const idOf = (file: File | undefined): number => (file ? Number(file.fid.split(':')[1]) : -1)
+const byBytes = (a: { name: string }, b: { name: string }): number =>
+  Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
+const plural: Record<Kind, string> = { grid: 'grids', plot: 'plots', fold: 'folders', extra: 'extras' }
+
+type Steps = Record<string, (model: Model, step: Step) => Plan | undefined>
+
+/** A change of one file: refused, or made; either way the answer is the file. */
+function change(
+  model: Model,
+  { who, what }: Step,
+  access: Access,
+  request: { method: string; path: string; json?: unknown },
+  make: (file: File) => { status: number; after?: object } | undefined,
+): Plan | undefined {
+  const file = model.file(what)
+  const user = model.person(who)
+  if (!file) return undefined
+  const plan = {
+    user,
+    method: request.method,
+    request: () => ({ path: `/v2/files/${file.fid}${request.path}`, json: request.json }),
+  }
+  const refused = refusal(file, user, access)
+  if (refused) return { ...plan, status: refused }
+  const failed = make(file)
+  if (failed) return { ...plan, status: failed.status }
+  return { ...plan, status: 200, shown: detail(file, user), show: detailIn }
+}
+
+/** A new file: which the answer names. */
+function learnFile(file: File): (answers: { file: { fid: string; cols?: { uid: string }[] } }[]) => void {
+  return (answers) => {
+    file.fid = answers[0].file.fid
+    for (const [k, column] of file.columns.entries())
+      column.uids = answers.map((answer) => answer.file.cols![k].uid)
+  }
+}
+
+export const steps = {
+  makeFolder(model, { who, other, name, flag }) {
+    const user = model.person(who)
+    const folder = flag ? model.ofKind('fold', other) : undefined
+    const json = { path: NAMES[name % NAMES.length], parent: idOf(folder) }
+    const plan = { user, method: 'POST', request: () => ({ path: '/v2/folders', json }) }
+    if (!user) return { ...plan, status: 401 }
+    if (folder && folder.owner !== user) return undefined
+    if (folder && folder.state !== 'active') return { ...plan, status: 400 }
+    if (model.named(user, folder, json.path)) return { ...plan, status: 409 }
+    const made = model.add({ owner: user, kind: 'fold', name: json.path, folder })
+    return { ...plan, status: 201, learn: learnFile(made) }
+  },
+
+  makeGrid(model, { who, what, other, name, flag }) {
+    const user = model.person(who)
+    const folder = flag ? model.ofKind('fold', other) : undefined
+    const filename = NAMES[name % NAMES.length]
+    const columns: Column[] = ['p', 'q', 'r'].slice(0, 1 + (what % 3)).map((column, k) => ({
+      uids: [],
+      name: column,
+      data: [k, what % 7, null, `t${what % 5}`].slice(0, 1 + (other % 4)),
+    }))
+    const cols = Object.fromEntries(columns.map(({ name: column, data }, order) => [column, { data, order }]))
+    const json = { data: { cols }, filename, parent: idOf(folder), world_readable: what % 2 === 0 }
+    const plan = { user, method: 'POST', request: () => ({ path: '/v2/grids', json }) }
+    if (!user) return { ...plan, status: 401 }
+    if (folder && folder.owner !== user) return undefined
+    if (folder && folder.state !== 'active') return { ...plan, status: 400 }
+    if (model.named(user, folder, filename)) return { ...plan, status: 409 }
+    const made = model.add({
+      owner: user,
+      kind: 'grid',
+      name: filename,
+      folder,
+      isPublic: json.world_readable,
+      columns,
+      rows: columns[0].data.length,
+    })
+    return { ...plan, status: 201, learn: learnFile(made) }
+  },
+
+  makePlot(model, { who, what, other, name, flag }) {
+    const user = model.person(who)
+    const grids = [model.ofKind('grid', what), model.ofKind('grid', other)].filter(
+      (grid) => grid !== undefined,
+    )
+    const sources = grids.flatMap((grid) =>
+      grid.columns.length > 0 ? [{ grid, column: grid.columns[name % grid.columns.length] }] : [],
+    )
+    const filename = NAMES[name % NAMES.length]
+    const plan = {
+      user,
+      method: 'POST',
+      request: (service: number) => ({
+        path: '/v2/plots',
+        json: {
+          filename,
+          world_readable: flag,
+          figure: {
+            data: sources.map(({ grid, column }) => ({ ysrc: `${grid.fid}:${column.uids[service]}` })),
+            layout: {},
+          },
+        },
+      }),
+    }
+    if (!user) return { ...plan, status: 401 }
+    if (!sources.every(({ grid }) => may(grid, user, 'read'))) return { ...plan, status: 400 }
+    if (model.named(user, undefined, filename)) return { ...plan, status: 409 }
+    const made = model.add({
+      owner: user,
+      kind: 'plot',
+      name: filename,
+      folder: undefined,
+      isPublic: flag,
+      sources,
+    })
+    return { ...plan, status: 200, learn: learnFile(made) }
+  },
+
+  makeExtra(model, { who, what }) {
+    const user = model.person(who)
+    const file = model.file(what)
+    if (!file || file.kind === 'extra') return undefined
+    const json = { filename: 'note', content: 'about it', referencers: [file.fid] }
+    const plan = { user, method: 'POST', request: () => ({ path: '/v2/extras', json }) }
+    if (!user) return { ...plan, status: 401 }
+    const refused = refusal(file, user, 'write')
+    if (refused) return { ...plan, status: refused }
+    const made = model.add({ owner: user, kind: 'extra', name: 'note', folder: undefined })
+    file.extras.add(made)
+    return { ...plan, status: 201, learn: learnFile(made) }
+  },
+
+  dropReference(model, step) {
+    const extra = model.ofKind('extra', step.other)
+    if (!extra) return undefined
+    const request = { method: 'POST', path: '/drop_reference', json: { fid: extra.fid } }
+    return change(model, step, 'write', request, (file) => {
+      if (!file.extras.delete(extra)) return { status: 400 }
+      return undefined
+    })
+  },
+
+  rename(model, step) {
+    const filename = NAMES[step.name % NAMES.length]
+    return change(model, step, 'write', { method: 'PATCH', path: '', json: { filename } }, (file) => {
+      const user = model.person(step.who)
+      if (filename === file.name) return undefined
+      const taken = model.named(file.owner, file.folder, filename)
+      if (taken && file.state === 'active' && file.kind !== 'extra') {
+        if (may(taken, user, 'read')) return { status: 409 }
+        file.name = model.freeName(file.owner, file.folder, filename)
+        return undefined
+      }
+      file.name = filename
+      return undefined
+    })
+  },
+
+  move(model, step) {
+    const folder = step.flag ? model.file(step.other) : undefined
+    const file = model.file(step.what)
+    const user = model.person(step.who)
+    // Of others only the owner's refusal is modelled: ids of folders are one owner's.
+    if (!file || file.kind === 'extra' || (folder && folder.owner !== file.owner)) return undefined
+    if (user !== file.owner && may(file, user, 'write')) return undefined
+    const request = { method: 'PATCH', path: '', json: { parent: idOf(folder) } }
+    return change(model, step, 'write', request, () => {
+      if (folder && (folder.kind !== 'fold' || folder.state !== 'active')) return { status: 400 }
+      if (folder === file.folder) return undefined
+      if (folder && (folder === file || model.below(file).includes(folder))) return { status: 400 }
+      if (file.state === 'active' && model.named(file.owner, folder, file.name)) return { status: 409 }
+      file.folder = folder
+      file.trashedWith = undefined
+      return undefined
+    })
+  },
+
+  publish(model, step) {
+    const request = { method: 'PATCH', path: '', json: { world_readable: step.flag } }
+    return change(model, step, 'write', request, (file) => {
+      file.isPublic = step.flag
+      return undefined
+    })
+  },
+
+  trash(model, step) {
+    return change(model, step, 'trash', { method: 'POST', path: '/trash' }, (file) => {
+      if (file.state === 'trashed') return undefined
+      file.state = 'trashed'
+      file.trashedWith = undefined
+      for (const one of model.below(file)) {
+        if (one.state !== 'active') continue
+        one.state = 'trashed'
+        one.trashedWith = file
+      }
+      return undefined
+    })
+  },
+
+  restore(model, step) {
+    return change(model, step, 'own', { method: 'POST', path: '/restore' }, (file) => {
+      if (file.state === 'active') return undefined
+      const folder = file.folder?.state === 'active' ? file.folder : undefined
+      if (file.kind !== 'extra' && model.named(file.owner, folder, file.name)) return { status: 409 }
+      const together = [file, file.trashedWith].filter((one) => one !== undefined)
+      const back = model
+        .below(file)
+        .filter((one) => one.state === 'trashed' && one.trashedWith && together.includes(one.trashedWith))
+      const places = back.map((one) => `${one.folder!.fid}/${one.name}`)
+      if (new Set(places).size < places.length) return { status: 409 }
+      for (const one of [file, ...back]) {
+        one.state = 'active'
+        one.trashedWith = undefined
+      }
+      file.folder = folder
+      return undefined
+    })
+  },
+
+  remove(model, { who, what }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    if (!file) return undefined
+    const path = `/v2/${what % 2 ? 'files' : plural[file.kind]}/${file.fid}/permanent_delete`
+    const plan = { user, method: 'DELETE', request: () => ({ path }) }
+    const refused = refusal(file, user, 'own')
+    if (refused) return { ...plan, status: refused }
+    if (file.state === 'active') return { ...plan, status: 409 }
+    const gone = [file, ...model.below(file)]
+    for (const one of gone) {
+      one.state = 'gone'
+      one.folder = undefined
+    }
+    // What is gone is referred to by nobody; what plots show of it is not there.
+    for (const one of model.files) for (const left of gone) one.extras.delete(left)
+    for (const one of model.files) {
+      if (one.copiedFrom && gone.includes(one.copiedFrom)) one.copiedFrom = undefined
+    }
+    return { ...plan, status: 204 }
+  },
+
+  copy(model, { who, what, flag, other }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    if (!file) return undefined
+    const json = { deep_copy: flag, make_public: other % 2 === 0 }
+    const plan = {
+      user,
+      method: 'POST',
+      request: () => ({ path: `/v2/files/${file.fid}/copy`, json }),
+    }
+    if (!user) return { ...plan, status: 401 }
+    const refused = refusal(file, user, 'read')
+    if (refused) return { ...plan, status: refused }
+    if (file.kind === 'fold') return { ...plan, status: 400 }
+    const beside =
+      user === file.owner && file.state === 'active' && (!file.folder || file.folder.state === 'active')
+    const folder = beside ? file.folder : undefined
+    const name = file.kind === 'extra' ? file.name : model.freeName(user, folder, file.name)
+    const grids = new Map<File, File>()
+    const made: File[] = []
+    const columnsLike = (columns: Column[]): Column[] => columns.map((column) => ({ ...column }))
+    const add = (like: Partial<File> & Pick<File, 'name' | 'kind'>): File => {
+      const one = model.add({ owner: user, folder, isPublic: json.make_public, ...like })
+      made.push(one)
+      return one
+    }
+    const copied = add({
+      kind: file.kind,
+      name,
+      copiedFrom: file,
+      rows: file.rows,
+      columns: columnsLike(file.columns),
+      sources: file.sources,
+    })
+    let warned = false
+    if (file.kind === 'plot') {
+      // Copy rules 1 to 3.
+      const used = [...new Set(file.sources.map(({ grid }) => grid))].map((grid) => {
+        const readable = may(grid, user, 'read')
+        const shown = readable || (grid.state === 'active' && may(grid, file.owner, 'read'))
+        return { grid, shown, readable: readable || (user === file.owner && !shown) }
+      })
+      const deep = flag || used.some(({ readable }) => !readable)
+      warned = used.some(({ readable }) => !readable) || (deep && used.some(({ shown }) => !shown))
+      for (const { grid, shown, readable } of deep ? used : []) {
+        if (!shown) continue
+        const columns = readable
+          ? grid.columns
+          : grid.columns.filter((column) => file.sources.some((source) => source.column === column))
+        const wanted = readable ? grid.name : `${file.name}_grid`
+        grids.set(
+          grid,
+          add({
+            kind: 'grid',
+            name: model.freeName(user, folder, wanted),
+            copiedFrom: grid,
+            rows: grid.rows,
+            columns: columnsLike(columns),
+          }),
+        )
+      }
+      copied.sources = file.sources.map(({ grid, column }) => {
+        const copy = grids.get(grid)
+        const same = copy?.columns.find(({ uids }) => uids[0] === column.uids[0])
+        return copy ? { grid: copy, column: same ?? column } : { grid, column }
+      })
+    }
+    return {
+      ...plan,
+      status: 200,
+      shown: warned,
+      show: ({ warnings }) => warnings.length > 0,
+      learn(answers) {
+        for (const [k, one] of made.entries()) one.fid = answers[0].files[k].fid
+      },
+    }
+  },
+
+  share(model, step) {
+    const { who, what, other, flag } = step
+    const file = model.file(what)
+    const user = model.person(who)
+    const whom = model.someone(other)
+    if (!file) return undefined
+    const json = { users: [whom], readonly: flag }
+    const path = `/v2/files/${file.fid}/collaborators`
+    const plan = { user, method: 'POST', request: () => ({ path, json }) }
+    const refused = refusal(file, user, 'own')
+    if (refused) return { ...plan, status: refused }
+    if (whom !== file.owner) file.shared.set(whom, !flag)
+    return { ...plan, status: 200 }
+  },
+
+  unshare(model, { who, what, other }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    const whom = model.someone(other)
+    if (!file) return undefined
+    const path = `/v2/files/${file.fid}/collaborators`
+    const plan = { user, method: 'DELETE', request: () => ({ path, json: { users: [whom] } }) }
+    const refused = refusal(file, user, 'own')
+    if (refused) return { ...plan, status: refused }
+    const was = file.shared.delete(whom)
+    return { ...plan, status: 200, shown: was ? 0 : 1, show: ({ warnings }) => warnings.length }
+  },
+
+  star(model, { who, what, flag }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    if (!file) return undefined
+    const path = `/v2/files/${file.fid}/star`
+    const plan = { user, method: flag ? 'POST' : 'DELETE', request: () => ({ path }) }
+    if (!user) return { ...plan, status: 401 }
+    const refused = refusal(file, user, 'read')
+    // Taking a star away that is not there is 204, whatever the file.
+    if (refused) return flag ? { ...plan, status: refused } : undefined
+    if (flag) file.stars.add(user)
+    else file.stars.delete(user)
+    return { ...plan, status: flag ? 200 : 204 }
+  },
+
+  addRows(model, { who, what, other, flag }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    if (!file) return undefined
+    const width = flag && other % 5 === 0 ? file.columns.length + 1 : file.columns.length
+    const rows = [0, 1].map((row) => Array.from({ length: width }, (_, k): Value => (k + row + other) % 11))
+    const path = `/v2/grids/${file.fid}/row`
+    const plan = { user, method: 'POST', request: () => ({ path, json: { rows } }) }
+    const refused = refusal(file, user, 'write', ['grid'])
+    if (refused) return { ...plan, status: refused }
+    if (width !== file.columns.length) return { ...plan, status: 400 }
+    if (width === 0) return undefined
+    for (const [k, column] of file.columns.entries()) {
+      // Clients assume that short columns are filled with this before rows are added.
+      const whole = [...column.data, ...Array(file.rows - column.data.length).fill('')]
+      column.data = [...whole, ...rows.map((row) => row[k])]
+    }
+    file.rows += 2
+    return { ...plan, status: 201 }
+  },
+
+  addColumn(model, { who, what, other, name }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    if (!file) return undefined
+    const column: Column = { uids: [], name: NAMES[name % NAMES.length], data: [other % 9, 'c', true] }
+    const json = { cols: JSON.stringify([{ name: column.name, data: column.data }]) }
+    const plan = {
+      user,
+      method: 'POST',
+      request: () => ({ path: `/v2/grids/${file.fid}/col`, json }),
+    }
+    const refused = refusal(file, user, 'write', ['grid'])
+    if (refused) return { ...plan, status: refused }
+    if (file.columns.some((one) => one.name === column.name)) return { ...plan, status: 400 }
+    file.columns.push(column)
+    file.rows = Math.max(file.rows, column.data.length)
+    return {
+      ...plan,
+      status: 201,
+      learn(answers) {
+        column.uids = answers.map(({ cols }) => cols.at(-1).uid)
+      },
+    }
+  },
+
+  changeColumn(model, { who, what, other, name, flag }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    const column = file?.columns[other % Math.max(1, file.columns.length)]
+    if (!file || !column) return undefined
+    const to = NAMES[name % NAMES.length]
+    const data: Value[] = Array.from({ length: file.rows }, (_, k) => (k + name) % 4)
+    const cols = JSON.stringify([flag ? { name: to } : { data }])
+    const plan = {
+      user,
+      method: 'PUT',
+      request: (service: number) => ({
+        path: `/v2/grids/${file.fid}/col?uid=${column.uids[service]}`,
+        json: { cols },
+      }),
+    }
+    const refused = refusal(file, user, 'write', ['grid'])
+    if (refused) return { ...plan, status: refused }
+    if (flag && file.columns.some((one) => one !== column && one.name === to)) return { ...plan, status: 400 }
+    if (flag) column.name = to
+    else column.data = data
+    return { ...plan, status: 200 }
+  },
+
+  show(model, { who, what, flag }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    if (!file) return undefined
+    const path = flag ? `/v2/files/${file.fid}` : `/v2/${plural[file.kind]}/${file.fid}`
+    const plan = { user, method: 'GET', request: () => ({ path }) }
+    const refused = refusal(file, user, 'read')
+    if (refused) return { ...plan, status: refused }
+    return { ...plan, status: 200, shown: detail(file, user), show: detailIn }
+  },
+
+  showOfOtherKind(model, { who, what }) {
+    const file = model.file(what)
+    if (!file || file.kind === 'plot') return undefined
+    return {
+      user: model.person(who),
+      method: 'GET',
+      request: () => ({ path: `/v2/plots/${file.fid}` }),
+      status: 404,
+    }
+  },
+
+  content(model, { who, what }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    if (!file || (file.kind !== 'grid' && file.kind !== 'plot')) return undefined
+    const inline = file.kind === 'plot' ? '?inline_data=true' : ''
+    const path = `/v2/${plural[file.kind]}/${file.fid}/content${inline}`
+    const plan = { user, method: 'GET', request: () => ({ path }) }
+    const refused = refusal(file, user, 'read')
+    if (refused) return { ...plan, status: refused }
+    if (file.kind === 'grid') {
+      const shown = file.columns.map(({ name, data }) => [
+        name,
+        [...data, ...Array(file.rows - data.length).fill(null)],
+      ])
+      return {
+        ...plan,
+        status: 200,
+        shown,
+        show: ({ cols }) =>
+          Object.entries(cols as Record<string, { data: Value[]; order: number }>)
+            .sort(([, a], [, b]) => a.order - b.order)
+            .map(([name, { data }]) => [
+              name,
+              [...data, ...Array(Math.max(0, file.rows - data.length)).fill(null)],
+            ]),
+      }
+    }
+    // Reading a plot includes the data it shows, that its owner may read now.
+    const shown = file.sources.map(({ grid, column }) => {
+      const readable = may(grid, user, 'read') || (grid.state === 'active' && may(grid, file.owner, 'read'))
+      return readable ? [...column.data, ...Array(grid.rows - column.data.length).fill(null)] : null
+    })
+    return {
+      ...plan,
+      status: 200,
+      shown,
+      show: ({ data }) =>
+        data.map(({ y }: { y?: Value[] }, k: number) =>
+          y ? [...y, ...Array(Math.max(0, file.sources[k].grid.rows - y.length)).fill(null)] : null,
+        ),
+    }
+  },
+
+  list(model, { who, what, other, flag }) {
+    const user = model.person(who)
+    const folder = flag ? model.ofKind('fold', what) : undefined
+    const owner = folder?.owner ?? model.someone(other)
+    const path = folder ? `/v2/folders/${folder.fid}` : `/v2/folders/home?user=${owner}`
+    const plan = { user, method: 'GET', request: () => ({ path }) }
+    if (folder) {
+      const refused = refusal(folder, user, 'read')
+      if (refused) return { ...plan, status: refused }
+    }
+    const shown = model.files
+      .filter(
+        (file) =>
+          file.owner === owner &&
+          file.folder === folder &&
+          file.state === 'active' &&
+          file.kind !== 'extra' &&
+          may(file, user, 'read'),
+      )
+      .sort(byBytes)
+      .map((file) => meta(file, user))
+    return { ...plan, status: 200, shown, show: ({ children }) => children.results.map(metaIn) }
+  },
+
+  trashed(model, { who }) {
+    const user = model.person(who)
+    const plan = { user, method: 'GET', request: () => ({ path: '/v2/folders/trashed?page_size=500' }) }
+    if (!user) return { ...plan, status: 401 }
+    const shown = model.files
+      .filter((file) => file.owner === user && file.state === 'trashed')
+      .map(({ fid }) => fid)
+      .sort()
+    return {
+      ...plan,
+      status: 200,
+      shown,
+      show: ({ children }) => children.results.map(({ fid }: { fid: string }) => fid).sort(),
+    }
+  },
+
+  shared(model, { who }) {
+    const user = model.person(who)
+    const plan = { user, method: 'GET', request: () => ({ path: '/v2/folders/shared?page_size=500' }) }
+    if (!user) return { ...plan, status: 401 }
+    const shown = model.files
+      .filter((file) => file.state === 'active' && file.shared.has(user))
+      .map(({ fid }) => fid)
+      .sort()
+    return {
+      ...plan,
+      status: 200,
+      shown,
+      show: ({ children }) => children.results.map(({ fid }: { fid: string }) => fid).sort(),
+    }
+  },
+
+  starred(model, { who }) {
+    const user = model.person(who)
+    const plan = { user, method: 'GET', request: () => ({ path: '/v2/folders/starred?page_size=500' }) }
+    if (!user) return { ...plan, status: 401 }
+    const shown = model.files
+      .filter((file) => file.state === 'active' && file.stars.has(user) && may(file, user, 'read'))
+      .map(({ fid }) => fid)
+      .sort()
+    return {
+      ...plan,
+      status: 200,
+      shown,
+      show: ({ children }) => children.results.map(({ fid }: { fid: string }) => fid).sort(),
+    }
+  },
+
+  lookUp(model, { who, what, other, flag }) {
+    const user = model.person(who)
+    const file = model.file(what)
+    if (!file || file.kind === 'extra') return undefined
+    const names = [file.name]
+    for (let folder = file.folder; folder; folder = folder.folder) names.unshift(folder.name)
+    const owner = flag ? file.owner : model.someone(other)
+    const path = `/v2/files/lookup?user=${owner}&path=${encodeURIComponent(names.join('/'))}`
+    const plan = { user, method: 'GET', request: () => ({ path }) }
+    const at = names.reduce<File | null | undefined>(
+      (folder, name) => (folder === null ? null : (model.named(owner, folder, name) ?? null)),
+      undefined,
+    )
+    if (!at || !may(at, user, 'read')) return { ...plan, status: 404 }
+    return { ...plan, status: 200, shown: detail(at, user), show: detailIn }
+  },
+
+  path(model, { who, what }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    if (!file) return undefined
+    const plan = { user, method: 'GET', request: () => ({ path: `/v2/files/${file.fid}/path` }) }
+    const refused = refusal(file, user, 'read')
+    if (refused) return { ...plan, status: refused }
+    return { ...plan, status: file.kind === 'extra' ? 400 : 200 }
+  },
+} satisfies Steps
