@@ -103,7 +103,7 @@ _gridline() {
     'column remove') words='--json --jq -q --quiet --profile'; files=0 ;;
     'rename') words='--json --jq -q --quiet --profile'; files=1 ;;
     'mv') words='--to --json --jq -q --quiet --profile'; files=1 ;;
-    'cp') words='--deep --public --json --jq -q --quiet --profile'; files=1 ;;
+    'cp') words='--to --name --deep --public --json --jq -q --quiet --profile'; files=1 ;;
     'publish') words='--json --jq -q --quiet --profile'; files=1 ;;
     'unpublish') words='--json --jq -q --quiet --profile'; files=1 ;;
     'share') words='--user --team --email --read-only --with-grids --notify --message --link --json --jq -q --quiet --profile'; files=1 ;;

@@ -1,6 +1,6 @@
 # gridline completion for fish
 complete -c gridline -f
-complete -c gridline -n __fish_use_subcommand -a upload -d 'Upload CSV or TSV files as grids'
+complete -c gridline -n __fish_use_subcommand -a upload -d 'Upload CSV, TSV, JSON, XLSX files and archives as grids'
 complete -c gridline -n __fish_use_subcommand -a append -d 'Append rows to a grid'
 complete -c gridline -n __fish_use_subcommand -a cat -d 'Print the rows of a grid'
 complete -c gridline -n __fish_use_subcommand -a ls -d 'List the files in a folder'
@@ -191,6 +191,8 @@ complete -c gridline -n '__fish_seen_subcommand_from mv' -l jq -r -d 'run a jq e
 complete -c gridline -n '__fish_seen_subcommand_from mv' -s q -l quiet -d 'print ids only, and no progress'
 complete -c gridline -n '__fish_seen_subcommand_from mv' -l profile -r -d 'use this profile (see: gridline profile list)'
 complete -c gridline -n '__fish_seen_subcommand_from cp' -F
+complete -c gridline -n '__fish_seen_subcommand_from cp' -l to -r -d 'folder of yours to put the copies in; / is the home folder'
+complete -c gridline -n '__fish_seen_subcommand_from cp' -l name -r -d 'name of the copy'
 complete -c gridline -n '__fish_seen_subcommand_from cp' -l deep -d 'of a plot: copy its data too, instead of using the same grids'
 complete -c gridline -n '__fish_seen_subcommand_from cp' -l public -d 'let anyone read the copy'
 complete -c gridline -n '__fish_seen_subcommand_from cp' -l json -r -d 'print JSON; only these fields, parted by commas'

@@ -2,7 +2,11 @@ import type { Entry } from './command.ts'
 
 /** Every command, in the order the help shows them. A new one is a line here and a file. */
 export const commands: readonly Entry[] = [
-  { name: 'upload', summary: 'Upload CSV or TSV files as grids', load: () => import('./commands/upload.ts') },
+  {
+    name: 'upload',
+    summary: 'Upload CSV, TSV, JSON, XLSX files and archives as grids',
+    load: () => import('./commands/upload.ts'),
+  },
   { name: 'append', summary: 'Append rows to a grid', load: () => import('./commands/append.ts') },
   { name: 'cat', summary: 'Print the rows of a grid', load: () => import('./commands/cat.ts') },
   { name: 'ls', summary: 'List the files in a folder', load: () => import('./commands/ls.ts') },

@@ -1,6 +1,6 @@
 import { type Client, lookupIfThere, resolve } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
-import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
+import { parseFid, ROOT } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources.ts'
 import type { Failure, Outcome } from './command.ts'
 import type { Context } from './context.ts'
@@ -13,7 +13,7 @@ export type Kind = 'grid' | 'plot' | 'fold'
 interface Where {
   /** Only files of this kind are meant. */
   filetype?: Kind
-  /** Files in the trash are meant, which have no path any more: they go by name. */
+  /** Files in the trash are meant: they go by name, and by the folder they were in where one is given. */
   trashed?: boolean
 }
 
@@ -45,19 +45,19 @@ export async function meant(
 }
 
 async function one(client: Client, given: string, where: Where): Promise<Meant[]> {
-  const fid = parseFid(given) ?? fidFromLink(given)
-  if (fid) return [{ of: given, fid: formatFid(fid) }]
+  if (parseFid(given) || /^https?:\/\//i.test(given))
+    return [{ of: given, fid: await resolve(client, given) }]
   if (where.trashed) return inTrash(client, given)
   if (!isPattern(given)) return [{ of: given, fid: await resolve(client, given, where.filetype) }]
   // A file may be called so.
   const literal = await lookupIfThere(client, given)
   if (literal) return [{ of: given, fid: literal.fid }]
-  const found = await matching(client, given, where)
-  if (found.length > 0) return found
+  const found = await matching(client, given, where.filetype)
+  if (found.length > 0) return found.map(({ path, file }) => ({ of: path, fid: file.fid }))
   throw new Problem('not_found', `nothing matches ${given}`, { hint: 'See what there is with: gridline ls' })
 }
 
-function isPattern(text: string): boolean {
+export function isPattern(text: string): boolean {
   return /[*?[]/.test(text)
 }
 
@@ -72,23 +72,28 @@ function patternOf(text: string): RegExp {
   return new RegExp(`^${source}$`, 'su')
 }
 
-async function matching(client: Client, given: string, { filetype }: Where): Promise<Meant[]> {
+/** The files whose paths match, with their paths. */
+export async function matching(
+  client: Client,
+  given: string,
+  filetype?: Kind,
+): Promise<{ path: string; file: FileMeta }[]> {
   const parts = given.split('/').filter((part) => part !== '')
-  let level: { path: string; fid: string | undefined }[] = [{ path: '', fid: undefined }]
+  let level: { path: string; file: FileMeta | undefined }[] = [{ path: '', file: undefined }]
   for (const [k, part] of parts.entries()) {
     const pattern = patternOf(part)
     const last = k === parts.length - 1
-    const next: { path: string; fid: string }[] = []
+    const next: typeof level = []
     for (const folder of level) {
-      for (const file of await childrenOf(client, folder.fid)) {
+      for (const file of await childrenOf(client, folder.file?.fid)) {
         const wanted = last ? !filetype || file.filetype === filetype : file.filetype === 'fold'
         if (wanted && pattern.test(file.filename))
-          next.push({ path: `${folder.path}${file.filename}/`, fid: file.fid })
+          next.push({ path: `${folder.path}${file.filename}/`, file })
       }
     }
     level = next
   }
-  return level.map(({ path, fid }) => ({ of: path.slice(0, -1), fid: fid! }))
+  return level.map(({ path, file }) => ({ path: path.slice(0, -1), file: file! }))
 }
 
 /** All files of a folder, or of the home folder. */
@@ -117,22 +122,67 @@ export async function pages<T>(
   }
 }
 
-async function inTrash(client: Client, given: string): Promise<Meant[]> {
+/** A file in the trash, with the path of the folder it was in; undefined where that is gone. */
+export interface Trashed {
+  file: FileMeta
+  folder: string | undefined
+}
+
+/** Files in the trash that are called so, or all. */
+export async function trashedFiles(
+  client: Client,
+  isMeant: (name: string) => boolean = () => true,
+  most?: number,
+): Promise<Trashed[]> {
   const all = await pages(
     async (cursor) => (await client.call('folders.trashed', { query: { page_size: PAGE, cursor } })).children,
+    most,
   )
-  const name = given.split('/').pop()!
+  const folders = new Map<string, string | undefined>()
+  const found: Trashed[] = []
+  for (const file of all.filter(({ filename }) => isMeant(filename))) {
+    const fid = `${file.owner}:${file.parent}`
+    if (!folders.has(fid)) folders.set(fid, file.parent === ROOT ? '' : await pathOfFolder(client, fid))
+    found.push({ file, folder: folders.get(fid) })
+  }
+  return found
+}
+
+async function pathOfFolder(client: Client, fid: string): Promise<string | undefined> {
+  try {
+    return (await client.call('files.path', { fid })).path.replace(/^\/|\/$/g, '')
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not_found') return undefined
+    throw error
+  }
+}
+
+async function inTrash(client: Client, given: string): Promise<Meant[]> {
+  const parts = given.split('/').filter((part) => part !== '')
+  const name = parts.pop() ?? ''
+  const folder = parts.map(patternOf)
+  const wasIn = (path: string | undefined): boolean => {
+    if (folder.length === 0) return true
+    const names = path?.split('/') ?? []
+    return names.length === folder.length && names.every((one, k) => folder[k].test(one))
+  }
   const pattern = patternOf(name)
-  const found = all.filter(({ filename }) => filename === name || (isPattern(name) && pattern.test(filename)))
+  const all = await trashedFiles(client, (one) => one === name || (isPattern(name) && pattern.test(one)))
+  const found = all.filter((one) => wasIn(one.folder))
   if (found.length === 0)
     throw new Problem('not_found', `nothing in the trash is called ${given}`, {
       hint: 'See what is there with: gridline ls --trashed',
     })
-  if (found.length > 1 && !isPattern(name))
+  if (found.length > 1 && !isPattern(given)) {
+    const which = found.map(({ file, folder: path }) => `${file.fid}${path ? ` (of ${path})` : ''}`)
     throw new Problem('conflict', `${found.length} files in the trash are called ${given}`, {
-      hint: `Give one by its id: ${found.map(({ fid }) => fid).join(', ')}`,
+      hint: `Give one by its id: ${which.join(', ')}`,
     })
-  return found.map(({ fid, filename }) => ({ of: filename, fid }))
+  }
+  return found.map(({ file, folder: path }) => ({
+    of: path ? `${path}/${file.filename}` : file.filename,
+    fid: file.fid,
+  }))
 }
 
 /** Does the same with every file given: one answer for one file, a report for several. */
@@ -144,16 +194,31 @@ export async function overFiles(
   where: Where = {},
 ): Promise<Outcome> {
   const client = await context.client()
+  return overFound(
+    context,
+    given,
+    await meant(client, given, where),
+    (fid, of) => work(client, fid, of),
+    view,
+  )
+}
+
+/** The same with files that have been found already. */
+export async function overFound(
+  context: Context,
+  given: readonly string[],
+  { files, failures }: Awaited<ReturnType<typeof meant>>,
+  work: (fid: string, of: string) => Promise<object>,
+  view: View,
+): Promise<Outcome> {
   if (given.length === 1 && !isPattern(given[0])) {
-    const { files, failures } = await meant(client, given, where)
     if (failures.length > 0) throw failures[0].problem
-    return { one: warned(context, given[0], await work(client, files[0].fid, given[0])), view }
+    return { one: warned(context, given[0], await work(files[0].fid, given[0])), view }
   }
-  const { files, failures } = await meant(client, given, where)
   const many: object[] = []
   for (const { of, fid } of files) {
     try {
-      many.push(warned(context, of, await work(client, fid, of)))
+      many.push(warned(context, of, await work(fid, of)))
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'interrupted') throw error
       failures.push({ of, problem: error })
@@ -168,6 +233,11 @@ function warned(context: Context, of: string, made: object): object {
   return made
 }
 
+/** The id of a folder of the caller's: a path, an id, or `/`. */
+export async function idOfFolder(client: Client, folder: string): Promise<number> {
+  return /^\/*$/.test(folder) ? ROOT : Number((await resolve(client, folder, 'fold')).split(':')[1])
+}
+
 /** Asks a person; Problem `usage` where nobody can be asked. */
 export async function confirm(question: string, yes: boolean): Promise<void> {
   if (yes) return
@@ -176,7 +246,11 @@ export async function confirm(question: string, yes: boolean): Promise<void> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    const answer = await lines.question(`${question} [y/N] `)
+    const answer = await lines.question(`${question} [y/N] `).catch((error) => {
+      if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error
+      process.stderr.write('\n')
+      throw new Problem('interrupted', 'interrupted: nothing was changed')
+    })
     if (!/^y(es)?$/i.test(answer.trim())) throw new Problem('failed', 'nothing was changed')
   } finally {
     lines.close()

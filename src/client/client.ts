@@ -70,9 +70,16 @@ const RETRIED: ReadonlySet<ErrorCode> = new Set(['unreachable', 'rate_limited', 
 /** Calls operations of the contract over a fetch. Every write carries a key, kept across its retries. */
 export class Client {
   readonly url: string
+  /** Share keys that came with links, by fid. */
+  private readonly shareKeys = new Map<string, string>()
 
   constructor(private readonly options: ClientOptions) {
     this.url = options.url.replace(/\/+$/, '')
+  }
+
+  /** Reads this file with a share key, as whoever has its secret link. */
+  openWith(fid: string, shareKey: string): void {
+    this.shareKeys.set(fid, shareKey)
   }
 
   /** The answer of an operation; Problem with the service's code where it is an error. */
@@ -88,6 +95,8 @@ export class Client {
     for (const [key, value] of Object.entries(options.query ?? {})) {
       for (const one of [value].flat()) if (one !== undefined) query.append(key, String(one))
     }
+    const shareKey = this.shareKeys.get(options.fid ?? '')
+    if (shareKey !== undefined && operation.method === 'GET') query.append('share_key', shareKey)
     const path = pathOf(name, options.fid ?? options.name) + (query.size > 0 ? `?${query}` : '')
     const headers: Record<string, string> = { ...options.plainHeaders }
     for (const [key, value] of Object.entries(options.headers ?? {})) {

@@ -3,20 +3,42 @@ import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources.ts'
 import type { Client } from './client.ts'
 
+type Kind = 'grid' | 'plot' | 'fold'
+
 /** The id of a file given as fid (`alice:3`), as link, or as path in the caller's home folder. */
-export async function resolve(
-  client: Client,
-  file: string,
-  filetype?: 'grid' | 'plot' | 'fold',
-): Promise<string> {
-  const fid = parseFid(file) ?? fidFromLink(file)
+export async function resolve(client: Client, file: string, filetype?: Kind): Promise<string> {
+  const fid = parseFid(file)
   if (fid) return formatFid(fid)
-  if (/^https?:/i.test(file)) {
-    throw new Problem('usage', `this link names no file: ${file}`, {
+  if (/^https?:\/\//i.test(file)) return ofLink(client, file)
+  return (await lookup(client, file, filetype)).fid
+}
+
+/** The file of a link; a share key in it opens the file from here on. */
+async function ofLink(client: Client, link: string): Promise<string> {
+  const found = fidFromLink(link)
+  if (!found) {
+    throw new Problem('usage', `this link names no file: ${link}`, {
       hint: 'Links look like https://host/~alice/12/',
     })
   }
-  return (await lookup(client, file, filetype)).fid
+  const fid = formatFid(found)
+  const { origin, searchParams } = new URL(link)
+  const key = searchParams.get('share_key')
+  if (origin === new URL(client.url).origin) {
+    if (key) client.openWith(fid, key)
+    return fid
+  }
+  // A server may be reached at another address than the one in its links: they say which is its own.
+  const file = await client.call('files.get', { fid }).catch((error) => {
+    if (error instanceof Problem && error.code === 'not_found') return undefined
+    throw error
+  })
+  if (!file || new URL(file.web_url).origin !== origin) {
+    throw new Problem('usage', `this link is of another server: ${link}`, {
+      hint: `The server in use is ${client.url}; choose another with --profile or GRIDLINE_URL.`,
+    })
+  }
+  return fid
 }
 
 const lookups = {
@@ -25,22 +47,36 @@ const lookups = {
   fold: { operation: 'folders.lookup', what: 'folder' },
 } as const
 
+/** A path may begin with the id of a folder: `alice:12/2024/sales`. */
+export function startOf(path: string): { path: string; parent?: number; user?: string } {
+  const slash = path.indexOf('/')
+  const fid = slash > 0 ? parseFid(path.slice(0, slash)) : undefined
+  return fid ? { path: path.slice(slash + 1), parent: fid.idlocal, user: fid.owner } : { path }
+}
+
 /** Meta information of the file at a path. */
 export async function lookup(
   client: Client,
   path: string,
-  filetype?: 'grid' | 'plot' | 'fold',
+  filetype?: Kind,
   parent?: number,
 ): Promise<FileMeta> {
   const { operation, what } = filetype
     ? lookups[filetype]
     : { operation: 'files.lookup' as const, what: 'file' }
+  const from = parent === undefined ? startOf(path) : { path, parent }
   try {
-    return await client.call(operation, { query: { path, parent } })
+    return await client.call(operation, { query: from })
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'not_found') throw error
-    throw new Problem('not_found', `no ${what} at ${path}`, { hint: 'See what there is with: gridline ls' })
+    const other = filetype && (await lookupIfThere(client, path, parent))
+    const why = other ? `${path} is a ${kindName(other.filetype)}, not a ${what}` : `no ${what} at ${path}`
+    throw new Problem('not_found', why, { hint: 'See what there is with: gridline ls' })
   }
+}
+
+function kindName(filetype: string): string {
+  return filetype === 'fold' ? 'folder' : filetype
 }
 
 /** The same, or undefined where there is none. */

@@ -1,6 +1,9 @@
 /** The resources of the API as JSON Schema. Field names, types and notes: reference section 2. */
 import * as s from './schema.ts'
 
+/** What an API key may do. */
+export const scopeNames = ['read', 'write', 'admin'] as const
+
 const Timestamp = s.string({ format: 'date-time' })
 const Results = s.object({ results: s.array(s.anything()), count: s.integer() })
 
@@ -21,7 +24,7 @@ const meta = {
   parent: s.integer(),
   parented: s.boolean(),
   world_readable: s.boolean(),
-  current_user_permission: s.oneOf(['read', 'write', 'admin']),
+  current_user_permission: s.oneOf(scopeNames),
   comments: Results,
   stars: Results,
   collaborators: Results,

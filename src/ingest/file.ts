@@ -3,7 +3,7 @@ import type { Member } from './archive.ts'
 import { type Bytes, gunzip, peek } from './bytes.ts'
 import { type Ingested, ingestDelimited, type SliceSink } from './delimited.ts'
 import type { DelimitedOptions } from './dialect.ts'
-import { gridName, isDataFile } from './name.ts'
+import { gridName, isAboutFile, isDataFile } from './name.ts'
 import { badData, Warnings } from './warnings.ts'
 
 /** One table of a file: where it stands in it, and what became of it. */
@@ -40,7 +40,7 @@ export async function ingestFile<S extends SliceSink>(
     const parts = member.path.split('/')
     const name = parts.pop()!
     if (name.startsWith('.') || parts[0] === '__MACOSX') return
-    if (!isDataFile(name)) {
+    if (!isDataFile(name) || isAboutFile(name)) {
       warnings.say(`${member.path} was passed over: not a data file`)
       return
     }

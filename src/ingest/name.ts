@@ -12,3 +12,8 @@ export function gridName(fileName: string | undefined): string {
 export function isDataFile(fileName: string): boolean {
   return DATA.test(fileName.replace(PACKED, ''))
 }
+
+/** Texts that lie in archives beside the data, to be read by people. */
+export function isAboutFile(fileName: string): boolean {
+  return /^(read[ _-]?me|licen[cs]e|copying|notice|changelog|changes)\b[^.]*\.txt$/i.test(fileName)
+}

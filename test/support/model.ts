@@ -361,8 +361,8 @@ export const steps = {
       }),
     }
     if (!user) return { ...plan, status: 401 }
-    if (!sources.every(({ grid }) => may(grid, user, 'read'))) return { ...plan, status: 400 }
     if (model.named(user, undefined, filename)) return { ...plan, status: 409 }
+    if (!sources.every(({ grid }) => may(grid, user, 'read'))) return { ...plan, status: 400 }
     const made = model.add({
       owner: user,
       kind: 'plot',
@@ -782,7 +782,7 @@ export const steps = {
     const plan = { user, method: 'GET', request: () => ({ path: '/v2/folders/trashed?page_size=500' }) }
     if (!user) return { ...plan, status: 401 }
     const shown = model.files
-      .filter((file) => file.owner === user && file.state === 'trashed')
+      .filter((file) => file.owner === user && file.state === 'trashed' && !file.trashedWith)
       .map(({ fid }) => fid)
       .sort()
     return {

@@ -1,28 +1,79 @@
+import { type Client, lookupIfThere } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { parseFid, ROOT } from '../../contract/fid.ts'
 import type { Command } from '../command.ts'
-import { overFiles } from '../files.ts'
+import { idOfFolder, isPattern, overFiles } from '../files.ts'
 import { linkView } from '../output/view.ts'
 
 export const command: Command = {
   arguments: '<file...>',
   options: [
+    { flags: '--to <folder>', description: 'folder of yours to put the copies in; / is the home folder' },
+    { flags: '--name <name>', description: 'name of the copy' },
     { flags: '--deep', description: 'of a plot: copy its data too, instead of using the same grids' },
     { flags: '--public', description: 'let anyone read the copy' },
   ],
   examples: [
     'gridline cp sales',
+    'gridline cp sales --name "sales 2024"',
+    "gridline cp 'Reports/2024*' Archive",
     'gridline cp bob:7 --deep',
     'gridline cp https://charts.example.com/~bob/7/',
   ],
-  run(context, files, { deep, public: isPublic }) {
-    const json = { deep_copy: deep === true, make_public: isPublic === true }
+  async run(context, given, options) {
+    const { to, name, deep } = options as { to?: string; name?: string; deep?: boolean }
+    const client = await context.client()
+    // As the last of several, a folder is where the copies go: it could not be copied itself.
+    const last =
+      to === undefined && given.length > 1 ? await folderAt(client, given[given.length - 1]) : undefined
+    const parent = last ?? (to === undefined ? undefined : await idOfFolder(client, to))
+    const files = last === undefined ? given : given.slice(0, -1)
+    if (name !== undefined && (files.length > 1 || isPattern(files[0])))
+      throw new Problem('usage', '--name goes with one file')
+    const json = { deep_copy: deep === true, make_public: options.public === true }
     return overFiles(
       context,
       files,
-      async (client, fid) => {
-        const { files: made, new_fid, warnings } = await client.call('files.copy', { fid, json })
-        return { ...made.find((file) => file.fid === new_fid), files: made, new_fid, warnings }
+      async (c, fid) => {
+        const { files: made, new_fid, warnings } = await c.call('files.copy', { fid, json })
+        const copies = []
+        for (const file of made) {
+          const change = {
+            ...(parent === undefined || file.parent === parent ? {} : { parent }),
+            ...(name === undefined || file.fid !== new_fid ? {} : { filename: name }),
+          }
+          copies.push(Object.keys(change).length === 0 ? file : await placed(c, file, change))
+        }
+        return { ...copies.find((file) => file.fid === new_fid), files: copies, new_fid, warnings }
       },
       linkView,
     )
   },
+}
+
+/** The copy is made: where it cannot go, it stays, and the message says where. */
+async function placed(client: Client, file: { fid: string; filename: string }, json: object) {
+  try {
+    return await client.call('files.update', { fid: file.fid, json })
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    throw new Problem(
+      error.code,
+      `copied as ${file.fid} (${file.filename}), which stays as it is: ${error.message}`,
+      {
+        hint: `Give another with: gridline rename ${file.fid} NAME`,
+      },
+    )
+  }
+}
+
+async function folderAt(client: Client, given: string): Promise<number | undefined> {
+  if (given === '/') return ROOT
+  if (isPattern(given) || /^https?:/i.test(given)) return undefined
+  const fid = parseFid(given)
+  if (fid?.idlocal === ROOT) return ROOT
+  const file = fid
+    ? await client.call('files.get', { fid: given }).catch(() => undefined)
+    : await lookupIfThere(client, given)
+  return file?.filetype === 'fold' ? Number(file.fid.split(':')[1]) : undefined
 }

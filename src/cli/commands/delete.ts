@@ -1,8 +1,12 @@
-import { type Client, lookupIfThere } from '../../client/index.ts'
-import { fidFromLink, parseFid } from '../../contract/fid.ts'
+import type { Client } from '../../client/index.ts'
+import type { FileMeta } from '../../contract/resources.ts'
 import type { Command } from '../command.ts'
-import { confirm, overFiles } from '../files.ts'
+import type { Context } from '../context.ts'
+import { confirm, meant, overFound } from '../files.ts'
 import type { View } from '../output/view.ts'
+
+/** So many names are in the question; of more the rest is counted. */
+const NAMED = 5
 
 const view: View = {
   id: 'fid',
@@ -17,39 +21,58 @@ export const command: Command = {
   arguments: '<file...>',
   options: [{ flags: '-y, --yes', description: 'do not ask' }],
   examples: ['gridline delete sales', 'gridline delete alice:12 --yes', "gridline delete '2023*' --yes"],
-  async run(context, files, { yes }) {
-    const what = files.length === 1 ? files[0] : `${files.length} files`
-    await confirm(`Delete ${what} for good? This cannot be undone.`, yes === true)
+  async run(context, given, { yes }) {
     const client = await context.client()
-    const active = new Set<string>()
-    for (const file of files) if (await isActive(client, file)) active.add(file)
-    // Of one name in use and one in the trash, the one in use is meant.
-    const groups = [
-      { given: files.filter((file) => active.has(file)), trashed: false },
-      { given: files.filter((file) => !active.has(file)), trashed: true },
-    ].filter(({ given }) => given.length > 0)
-    const outcomes = []
-    for (const { given, trashed } of groups)
-      outcomes.push(await overFiles(context, given, (c, fid) => remove(c, fid), view, { trashed }))
-    if (outcomes.length === 1) return outcomes[0]
-    return {
-      many: outcomes.flatMap((one) =>
-        one && 'many' in one ? one.many : one && 'one' in one ? [one.one] : [],
-      ),
-      failures: outcomes.flatMap((one) => (one && 'many' in one ? (one.failures ?? []) : [])),
-      view,
+    const found = await activeOrTrashed(client, given)
+    const metas = new Map<string, FileMeta>()
+    for (const { fid } of found.files) metas.set(fid, await client.call('files.get', { fid }))
+    if (metas.size > 0) {
+      warnOfPlots(context, metas)
+      await confirm(question([...metas.values()]), yes === true)
     }
+    return overFound(context, given, found, (fid) => remove(client, metas.get(fid)!), view)
   },
 }
 
-async function isActive(client: Client, file: string): Promise<boolean> {
-  if (parseFid(file) ?? fidFromLink(file)) return true
-  return /[*?[]/.test(file) || (await lookupIfThere(client, file)) !== undefined
+/** Of one name in use and one in the trash, the one in use is meant. */
+async function activeOrTrashed(client: Client, given: readonly string[]): ReturnType<typeof meant> {
+  const found = await meant(client, given)
+  const inTrash = await meant(
+    client,
+    found.failures.map(({ of }) => of),
+    { trashed: true },
+  )
+  const known = new Set(found.files.map(({ fid }) => fid))
+  const failures = inTrash.failures.map(({ of, problem }) =>
+    problem.code === 'not_found' ? found.failures.find((one) => one.of === of)! : { of, problem },
+  )
+  return { files: [...found.files, ...inTrash.files.filter(({ fid }) => !known.has(fid))], failures }
+}
+
+function question(files: readonly FileMeta[]): string {
+  const named = files.slice(0, NAMED).map(({ fid, filename, filetype }) => {
+    const inIt = filetype === 'fold' ? ' and all that is in it' : ''
+    return `${filename} (${fid})${inIt}`
+  })
+  if (files.length > NAMED) named.push(`${files.length - NAMED} more`)
+  const what = files.length === 1 ? named[0] : `${files.length} files: ${named.join(', ')}.`
+  return files.length === 1
+    ? `Delete ${what} for good? This cannot be undone.`
+    : `Delete ${what} For good? This cannot be undone.`
+}
+
+/** Plots lose the data of a grid that goes; those that go with it are not spoken of. */
+function warnOfPlots(context: Context, metas: ReadonlyMap<string, FileMeta>): void {
+  for (const { filetype, filename, referencers } of metas.values()) {
+    const left = filetype === 'grid' ? referencers.filter((fid) => !metas.has(String(fid))) : []
+    if (left.length > 0)
+      context.messages.warning(`${filename}: plots show its data, and will have none: ${left.join(', ')}`)
+  }
 }
 
 /** Whatever is deleted was in the trash before: a fault in between leaves it there. */
-async function remove(client: Client, fid: string): Promise<object> {
-  const file = await client.call('files.get', { fid })
+async function remove(client: Client, file: FileMeta): Promise<object> {
+  const { fid } = file
   if (file.deleted !== true) await client.call('files.trash', { fid })
   await client.call('files.permanent_delete', { fid })
   return file

@@ -1,4 +1,6 @@
-import type { Command, Entry } from '../command.ts'
+import { Problem } from '../../contract/errors.ts'
+import { scopeNames } from '../../contract/resources.ts'
+import type { Command, Entry, Failure } from '../command.ts'
 import type { View } from '../output/view.ts'
 
 const columns = [
@@ -6,7 +8,12 @@ const columns = [
   { field: 'name', title: 'LABEL' },
   { field: 'scopes', title: 'SCOPES', format: (scopes: string[]) => scopes.join(',') },
   { field: 'created_at', title: 'CREATED' },
-  { field: 'expires_at', title: 'EXPIRES', format: (at: string | null) => at ?? 'never' },
+  {
+    field: 'expires_at',
+    title: 'EXPIRES',
+    format: (at: string | null) =>
+      at === null ? 'never' : Date.parse(at) < Date.now() ? `${at} (over)` : at,
+  },
 ]
 const view: View = { id: 'id', columns }
 const newView: View = { id: 'api_key', columns: [{ field: 'api_key', title: 'API KEY' }, ...columns] }
@@ -21,7 +28,13 @@ const create: Command = {
   async run(context, _, options) {
     const { scopes, expires, label } = options as { scopes?: string; expires?: string; label?: string }
     const client = await context.client()
-    const json = { name: label, scopes: scopes?.split(','), expires }
+    const wanted = scopes?.split(',').map((scope) => scope.trim())
+    const unknown = wanted?.find((scope) => !scopeNames.some((name) => name === scope))
+    if (unknown !== undefined)
+      throw new Problem('usage', `--scopes ${scopes}: there is no scope ${JSON.stringify(unknown)}`, {
+        hint: `Scopes are ${scopeNames.join(', ')}.`,
+      })
+    const json = { name: label, scopes: wanted, expires }
     const made = await client.call('keys.create', { json })
     context.messages.note('The key is shown this once.')
     return { one: made, view: newView }
@@ -42,12 +55,22 @@ const revoke: Command = {
   async run(context, ids) {
     const client = await context.client()
     const known = (await client.call('keys.list')).keys
-    const many = []
-    for (const id of ids) {
-      await client.call('keys.revoke', { name: id })
-      many.push(known.find((key) => key.id === id) ?? { id })
+    if (ids.length === 1) {
+      await client.call('keys.revoke', { name: ids[0] })
+      return { one: known.find((key) => key.id === ids[0]) ?? { id: ids[0] }, view }
     }
-    return { many, view }
+    const many: object[] = []
+    const failures: Failure[] = []
+    for (const id of ids) {
+      try {
+        await client.call('keys.revoke', { name: id })
+        many.push(known.find((key) => key.id === id) ?? { id })
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        failures.push({ of: id, problem: error })
+      }
+    }
+    return { many, view, failures }
   },
 }
 

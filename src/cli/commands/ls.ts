@@ -1,13 +1,26 @@
-import { resolve } from '../../client/index.ts'
+import { lookupIfThere, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
 import type { Command } from '../command.ts'
-import { pages } from '../files.ts'
-import { fileView } from '../output/view.ts'
+import { isPattern, matching, pages, type Trashed, trashedFiles } from '../files.ts'
+import { fileView, type View } from '../output/view.ts'
 
 const PAGE = 500
 const orders = ['filename', '-filename', 'date_modified', '-date_modified'] as const
+
+const trashedView: View = {
+  id: 'fid',
+  columns: [
+    ...fileView.columns.slice(0, 2),
+    { field: 'folder', title: 'WAS IN', format: (path: string | null) => path ?? '(a folder that is gone)' },
+    ...fileView.columns.slice(2),
+  ],
+}
+
+function withFolder({ file, folder }: Trashed): object {
+  return { ...file, folder: folder === undefined ? null : `${folder}/` }
+}
 
 export const command: Command = {
   arguments: '[folder]',
@@ -28,6 +41,7 @@ export const command: Command = {
     'gridline ls',
     'gridline ls Reports --order -date_modified --limit 10',
     'gridline ls --all --type grid --json fid,filename',
+    "gridline ls 'Reports/2024*'",
   ],
   async run(context, [folder], options) {
     const { all, shared, starred, trashed, type, order, limit } = options as {
@@ -47,13 +61,24 @@ export const command: Command = {
     if (lists === 1 && !all && (type ?? order) !== undefined)
       throw new Problem('usage', '--type and --order go with a folder or --all')
     const client = await context.client()
+    if (trashed) {
+      const found = await trashedFiles(client, undefined, limit === undefined ? undefined : Number(limit))
+      return { many: found.map(withFolder), view: trashedView, empty: 'Nothing.' }
+    }
+    if (folder !== undefined && isPattern(folder) && !(await lookupIfThere(client, folder))) {
+      const found = await matching(client, folder, type)
+      if (found.length === 0) throw new Problem('not_found', `nothing matches ${folder}`)
+      return {
+        many: found.slice(0, limit === undefined ? undefined : Number(limit)).map(({ file }) => file),
+        view: fileView,
+      }
+    }
     const fid = folder === undefined || folder === '/' ? undefined : await resolve(client, folder, 'fold')
     const most = limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
     const files: FileMeta[] = await pages(async (cursor) => {
       const page = { page_size: Math.min(PAGE, Math.max(1, most)), cursor }
       if (shared) return (await client.call('folders.shared', { query: page })).children
       if (starred) return (await client.call('folders.starred', { query: page })).children
-      if (trashed) return (await client.call('folders.trashed', { query: page })).children
       const query = { ...page, filetype: type ? [type] : undefined, order_by: order }
       if (all) return (await client.call('folders.all', { query })).children
       const home = fid === undefined || fid.endsWith(`:${ROOT}`)

@@ -1,5 +1,6 @@
-import { lookup } from '../../client/index.ts'
+import { type Client, lookup, startOf } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import { parseFid } from '../../contract/fid.ts'
 import type { Command, Failure } from '../command.ts'
 import { fileView } from '../output/view.ts'
 
@@ -11,7 +12,7 @@ export const command: Command = {
     const client = await context.client()
     const make = async (path: string) => {
       try {
-        return (await client.call('folders.create', { json: { path } })).file
+        return (await client.call('folders.create', { json: await inOwn(client, path) })).file
       } catch (error) {
         const there = error instanceof Problem && error.code === 'already_exists' && options.parents
         const found = there ? await lookup(client, path) : undefined
@@ -32,4 +33,18 @@ export const command: Command = {
     }
     return { many, view: fileView, failures }
   },
+}
+
+/** `alice:12/sub`: below a folder of one's own by its id. */
+async function inOwn(client: Client, given: string): Promise<{ path: string; parent?: number }> {
+  const { path, parent, user } = startOf(given)
+  if (user === undefined && !parseFid(given)) return { path }
+  const { username } = await client.call('users.current')
+  if (user === username) return { path, parent }
+  throw new Problem(
+    user === undefined ? 'usage' : 'forbidden',
+    user === undefined
+      ? `${given} is an id, not a path`
+      : `${given}: folders are made among your own files (${username})`,
+  )
 }

@@ -1,8 +1,6 @@
-import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { ROOT } from '../../contract/fid.ts'
 import type { Command } from '../command.ts'
-import { overFiles } from '../files.ts'
+import { idOfFolder, overFiles } from '../files.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {
@@ -24,7 +22,7 @@ export const command: Command = {
     if (files.length === 0)
       throw new Problem('usage', 'mv needs a file and a folder', { hint: 'See: gridline mv --help' })
     const client = await context.client()
-    const parent = /^\/*$/.test(folder) ? ROOT : Number((await resolve(client, folder, 'fold')).split(':')[1])
+    const parent = await idOfFolder(client, folder)
     return overFiles(context, files, (c, fid) => c.call('files.update', { fid, json: { parent } }), fileView)
   },
 }

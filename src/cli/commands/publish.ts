@@ -7,6 +7,18 @@ export const command: Command = {
   examples: ['gridline publish sales', "gridline publish 'Reports/*'"],
   run(context, files) {
     const json = { world_readable: true }
-    return overFiles(context, files, (client, fid) => client.call('files.update', { fid, json }), linkView)
+    return overFiles(
+      context,
+      files,
+      async (client, fid, of) => {
+        const file = await client.call('files.update', { fid, json })
+        if (file.filetype === 'fold')
+          context.messages.note(
+            `${of}: the folder can be listed by anyone now; files in it stay as they are. Publish them with: gridline publish '${of}/*'`,
+          )
+        return file
+      },
+      linkView,
+    )
   },
 }

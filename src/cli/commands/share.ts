@@ -74,6 +74,10 @@ export const command: Command = {
         const file = link
           ? await client.call('files.update', { fid, json: { share_key_enabled: true } })
           : await client.call('files.get', { fid })
+        if (link && !file.share_key)
+          throw new Problem('forbidden', 'share_key_enabled: only the owner of this file may do this', {
+            hint: 'Ask its owner.',
+          })
         const share_link = link ? `${file.web_url}?share_key=${file.share_key}` : null
         if (user.length + team.length + email.length === 0)
           return { fid, filename: file.filename, collaborators: [], emails_sent: 0, warnings: [], share_link }

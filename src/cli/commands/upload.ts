@@ -3,8 +3,8 @@ import { type Client, headerText, lookupIfThere } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
+import { limitsFrom } from '../../contract/limits.ts'
 import type { GridMeta } from '../../contract/resources.ts'
-
 import type { Command, Failure, Outcome } from '../command.ts'
 import type { Context } from '../context.ts'
 import { bodyOf, openInput } from '../input.ts'
@@ -32,7 +32,10 @@ export const command: Command = {
       choices: conflictRules,
     },
     ...readingOptions,
-    { flags: '--dry-run', description: 'show names, types, rows and assumptions, and change nothing' },
+    {
+      flags: '--dry-run',
+      description: 'show names, types, rows and assumptions, and change nothing',
+    },
   ],
   examples: [
     'gridline upload sales.csv',
@@ -51,14 +54,19 @@ export const command: Command = {
     if (files.includes('-') && name === undefined && !(options as Options).dryRun) {
       throw new Problem('usage', 'standard input has no name', { hint: 'Give one with --name.' })
     }
-    const work = (options as Options).dryRun ? preview : uploadFile
-    const view = (options as Options).dryRun ? previewView : madeView
-    if (files.length === 1) return { one: await work(context, files[0], options), view }
+    const { dryRun } = options as Options
+    const work = async (file: string): Promise<object[]> =>
+      dryRun ? preview(context, file, options) : [await uploadFile(context, file, options)]
+    const view = dryRun ? previewView : madeView
+    if (files.length === 1) {
+      const made = await work(files[0])
+      return made.length === 1 ? { one: made[0], view } : { many: made, view }
+    }
     const many: object[] = []
     const failures: Failure[] = []
     for (const file of files) {
       try {
-        many.push(await work(context, file, options))
+        many.push(...(await work(file)))
       } catch (error) {
         if (!(error instanceof Problem) || error.code === 'interrupted') throw error
         failures.push({ of: file, problem: error })
@@ -151,27 +159,36 @@ const previewView: View = {
   ],
 }
 
-/** What an upload would do, found out here; the only question to the server is what has the name. */
-async function preview(context: Context, file: string, given: Record<string, unknown>): Promise<Preview> {
+/**
+ * What an upload would do, found out here; the only question to the server is what has the name. An
+ * archive or workbook of several tables becomes a folder of grids: each is shown.
+ */
+async function preview(context: Context, file: string, given: Record<string, unknown>): Promise<Preview[]> {
   const options = given as Options
   const input = await openInput(file)
-  const { gridName, ingestDelimited } = await import('../../ingest/index.ts')
-  const name = gridName(options.name ?? (file === '-' ? undefined : basename(file)))
-  const found = await ingestDelimited(input.open(), readingOptionsOf(given, input.name), { slice() {} })
+  const { gridName, ingestFile } = await import('../../ingest/index.ts')
+  const fileName = options.name ?? (file === '-' ? undefined : basename(file))
+  const reading = {
+    ...readingOptionsOf(given, input.name),
+    fileName,
+    limits: limitsFrom(context.environment),
+  }
+  const { tables, warnings } = await ingestFile(input.open(), reading, () => ({ slice() {} }))
+  const all = [...warnings, ...tables.flatMap(({ ingested }) => ingested.warnings)]
+  const name = gridName(fileName)
   const client = await context.client()
   const place = await folderHeaders(client, options.folder)
   const path = place['Parent-Path'] === undefined ? name : `${place['Parent-Path']}/${name}`
   const target = await lookupIfThere(client, path, place.Parent as number | undefined)
-  for (const warning of found.warnings) context.messages.warning(`${input.name}: ${warning}`)
-  if (target && options.onConflict === undefined) {
+  for (const warning of all) context.messages.warning(`${input.name}: ${warning}`)
+  if (target && options.onConflict === undefined)
     context.messages.warning(`${input.name}: the name ${name} is taken by ${target.fid}; give --on-conflict`)
-  }
-  return {
+  return tables.map((table) => ({
     file: input.name,
-    name,
-    rows: found.rows,
-    columns: found.columns.map(({ name: column, type }) => ({ name: column, type })),
-    warnings: found.warnings,
+    name: [name, ...table.path].join('/'),
+    rows: table.ingested.rows,
+    columns: table.ingested.columns.map(({ name: column, type }) => ({ name: column, type })),
+    warnings: all,
     target: target ? { fid: formatFid(parseFid(target.fid)!), filetype: target.filetype } : null,
-  }
+  }))
 }

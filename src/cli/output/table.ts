@@ -26,11 +26,11 @@ export function table(single: boolean, view: View, cells: string[][], color: boo
   const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] }
   const clean = cells.map((row) => row.map(visible))
   if (single) {
-    const list = new Table({ chars: plain, style })
-    for (const [k, { title }] of view.columns.entries()) {
-      if (clean[0][k] !== '') list.push([chalk.dim(title.toLowerCase()), clean[0][k]])
-    }
-    return `${list}\n`
+    const shown = view.columns
+      .map(({ title }, k) => [title.toLowerCase(), clean[0][k]])
+      .filter(([, text]) => text !== '')
+    const width = Math.max(...shown.map(([title]) => title.length))
+    return shown.map(([title, text]) => `${chalk.dim(title.padEnd(width))}  ${text}\n`).join('')
   }
   const rows = new Table({
     chars: plain,

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
+import { scopeNames } from '../../contract/resources.ts'
 import { sha256 } from '../store/blobs.ts'
 import type { Store, Writers } from '../store/store.ts'
-
-export const scopes = ['read', 'write', 'admin'] as const
 
 /** A key and who may use it. The key is random, shown once, and kept as a hash only. */
 export interface NewKey {
@@ -67,10 +66,10 @@ export async function createKey(store: Store, username: string, options: KeyOpti
 async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<MadeKey> {
   const api_key = randomBytes(24).toString('base64url').replace(/^[-_]/, 'k')
   const chosen = (options.scopes ?? 'read,write').split(',').map((scope) => scope.trim())
-  const unknown = chosen.find((scope) => !(scopes as readonly string[]).includes(scope))
+  const unknown = chosen.find((scope) => !(scopeNames as readonly string[]).includes(scope))
   if (unknown !== undefined) {
     throw new Problem('invalid_request', `not a scope: ${JSON.stringify(unknown)}`, {
-      hint: `Scopes are ${scopes.join(', ')}.`,
+      hint: `Scopes are ${scopeNames.join(', ')}.`,
     })
   }
   const now = Date.now()

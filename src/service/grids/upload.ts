@@ -206,7 +206,13 @@ export async function place(service: Service, call: Call, table: Table, target: 
     const existing = await writers.files.named(owner, parent, target.filename)
     if (existing && target.onConflict === 'fail') throw nameTaken(target.filename, ON_CONFLICT)
     if (existing && target.onConflict !== 'rename') {
-      if (existing.filetype !== 'grid') throw nameTaken(target.filename, ON_CONFLICT)
+      if (existing.filetype !== 'grid') {
+        const what = existing.filetype === 'fold' ? 'folder' : existing.filetype
+        throw nameTaken(
+          target.filename,
+          `It is a ${what}, and only grids can be replaced or added to. Choose another name.`,
+        )
+      }
       return { existing: existing.idlocal }
     }
     const filename = existing

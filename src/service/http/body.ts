@@ -124,7 +124,8 @@ async function check(
   }
 }
 
-function described({ type, anyOf, enum: values, description }: Schema): string {
+function described({ type, anyOf, enum: values, items, description }: Schema): string {
+  if (items?.enum) return `an array of ${items.enum.join(', ')}`
   if (values) return `one of ${values.join(', ')}`
   if (anyOf) return anyOf.map(described).join(' or ')
   const article = type && /^[aeiou]/.test(type) ? 'an' : 'a'
