@@ -76,6 +76,7 @@ const lookupQuery = s.object({
     s.integer({ description: "Id of the folder to start in; the user's home folder if not given." }),
   ),
   user: s.optional(s.string({ description: 'Whose files; the caller if not given.' })),
+  exists: s.optional(s.boolean({ description: 'true: only whether it exists.' })),
 })
 
 const listQuery = {
@@ -269,10 +270,7 @@ export const operations = {
     method: 'GET',
     path: '/v2/files/lookup',
     access: 'anyone',
-    query: s.object({
-      ...lookupQuery.properties,
-      exists: s.optional(s.boolean({ description: 'true: only whether it exists.' })),
-    }),
+    query: lookupQuery,
     body: none,
     status: 200,
     result: r.FileMeta,

@@ -540,7 +540,7 @@ export const steps = {
         return { grid, shown, readable: readable || (user === file.owner && !shown) }
       })
       const deep = flag || used.some(({ readable }) => !readable)
-      warned = used.some(({ readable }) => !readable) || (deep && used.some(({ shown }) => !shown))
+      warned = used.some(({ readable, shown }) => !readable || !shown)
       for (const { grid, shown, readable } of deep ? used : []) {
         if (!shown) continue
         const columns = readable

@@ -24,6 +24,11 @@ export interface Asker {
   shareKey?: string
 }
 
+/** What an owner may read, of whom something is asked by others: what a plot shows. */
+export function ownerAsking(username: string): Asker {
+  return { caller: { username, scopes: new Set(['read']), isAdmin: false, expiresAt: null } }
+}
+
 /** As the API words it in `current_user_permission`. */
 export type Permission = 'read' | 'write' | 'admin'
 
@@ -114,6 +119,14 @@ export async function admit(
 export async function admitted(readers: Readers, call: Call): Promise<Admitted> {
   const { access } = operations[call.operation] as Operation
   const { owner, idlocal } = call.fid
+  if (idlocal === ROOT && owner === call.caller?.username)
+    throw new Problem(
+      'invalid_request',
+      'the home folder is always there: it has no state and is not shared',
+      {
+        hint: 'List it under /v2/folders/home.',
+      },
+    )
   return admit(readers, await readers.files.get(owner, idlocal), call, {
     access: access as FileAccess,
     filetype: call.filetype,

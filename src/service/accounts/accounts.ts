@@ -63,7 +63,8 @@ export async function createKey(store: Store, username: string, options: KeyOpti
   })
 }
 
-async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<MadeKey> {
+/** Makes a key in a transaction under way. */
+export async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<MadeKey> {
   const api_key = randomBytes(24).toString('base64url').replace(/^[-_]/, 'k')
   const chosen = (options.scopes ?? 'read,write').split(',').map((scope) => scope.trim())
   const unknown = chosen.find((scope) => !(scopeNames as readonly string[]).includes(scope))

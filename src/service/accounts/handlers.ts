@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { ApiKey } from '../../contract/resources.ts'
 import type { Handlers } from '../context.ts'
 import type { KeyRow } from '../store/accounts.ts'
-import { createKey, duration } from './accounts.ts'
+import { addKey, duration } from './accounts.ts'
 import { joined, userSummary } from './summary.ts'
 
 /** A key is named by the beginning of its hash: the key itself is not kept. */
@@ -55,11 +55,19 @@ export const accountHandlers = {
         field: 'expires',
         hint: `Yours ends at ${new Date(expiresAt).toISOString()}.`,
       })
-    const made = await createKey(service.store, username, { name, scopes: wanted.join(','), expires })
-    const row = (await service.store.read(({ accounts }) => accounts.keys(username))).find(
-      ({ hash }) => hash === made.hash,
-    )
-    return { body: { ...shownKey(row!), username, api_key: made.api_key } }
+    const write = call.writeKey(username)
+    const { row, api_key } = await service.store.write(async (writers) => {
+      const before = await writers.idempotency.find(write)
+      if (before)
+        throw new Problem('conflict', `this request has made the key ${before.result} already`, {
+          hint: 'A key is shown once, in the first answer. Revoke this one and make another.',
+        })
+      const made = await addKey(writers, username, { name, scopes: wanted.join(','), expires })
+      const row = (await writers.accounts.keys(username)).find(({ hash }) => hash === made.hash)!
+      await writers.idempotency.record([{ write, result: shownKey(row).id }])
+      return { row, api_key: made.api_key }
+    })
+    return { body: { ...shownKey(row), username, api_key } }
   },
 
   'keys.revoke': async (service, call) => {

@@ -3,7 +3,7 @@ import { type Fid, formatFid, parseFid, ROOT } from '../../contract/fid.ts'
 import type { FileKind } from '../../contract/operations.ts'
 import type { FileCopied } from '../../contract/resources.ts'
 import { parseRaw, type RawJson } from '../../ingest/index.ts'
-import { type Asker, admitted, knownFid, stateOf } from '../access/access.ts'
+import { type Asker, admitted, knownFid, ownerAsking, stateOf } from '../access/access.ts'
 import { allows } from '../access/policy.ts'
 import type { Answer, Call, Service } from '../context.ts'
 import { copyColumns, foldBeforeCopy } from '../grids/copy.ts'
@@ -169,7 +169,9 @@ async function copyPlot(
     for (const { grid, readable, uids } of copies) {
       const target = targets.get(formatFid(grid))!
       const row = await writers.files.get(grid.owner, grid.idlocal)
-      if (!row)
+      // Whoever read the data before may have been refused it since.
+      const reader = readable ? call : ownerAsking(file.owner)
+      if (!row || !(await knownFid(writers, grid, reader)))
         throw new Problem('conflict', 'a grid of the plot has just changed', { hint: 'Copy it again.' })
       const name = readable ? row.filename : `${file.filename.slice(0, 240)}_grid`
       await writers.files.add({
@@ -199,8 +201,8 @@ async function copyPlot(
       plan.map(({ grid }) => targets.get(formatFid(grid)) ?? grid),
     )
     const warnings = plan.some(({ readable }) => !readable) ? [UNREADABLE] : []
-    if (deep && copies.length < plan.length)
-      warnings.push('some data of this plot is gone and was not copied')
+    if (plan.some(({ shown, missing }) => !shown || missing))
+      warnings.push('some data this plot refers to is gone, or may not be read: the copy does not show it')
     return { idlocal: made.idlocal, made: [made.idlocal, ...grids], warnings }
   })
 }
@@ -212,6 +214,8 @@ interface PlanOfGrid {
   readable: boolean
   /** The plot shows it. */
   shown: boolean
+  /** Columns it refers to are not there any more. */
+  missing: boolean
 }
 
 async function planOf(
@@ -231,7 +235,9 @@ async function planOf(
       uids: [],
       readable: shown.get(key)?.readable ?? false,
       shown: shown.has(key),
+      missing: false,
     }
+    one.missing ||= uids.some((uid) => shown.has(key) && !shown.get(key)!.columns.has(uid))
     one.uids = [...new Set([...one.uids, ...uids])]
     plan.set(key, one)
   }

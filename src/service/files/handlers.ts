@@ -25,10 +25,7 @@ export const fileHandlers = {
       ? home(service, call)
       : getFile(service, call, call.fid, call.filetype),
 
-  'files.lookup': async (service, call) => {
-    const found = await lookup(service, call, call.query)
-    return call.query.exists ? ({ body: { exists: true }, etag: undefined } as never) : found
-  },
+  'files.lookup': (service, call) => lookup(service, call, call.query),
 
   'files.update': async (service, call) => {
     await changing(service, call, (writers, found) => update(service, call, writers, found))
@@ -76,6 +73,8 @@ export const fileHandlers = {
 
   'files.path': async (service, call) =>
     service.store.read(async (readers) => {
+      if (call.fid.idlocal === ROOT && (await readers.accounts.user(call.fid.owner)))
+        return { body: { path: '/' } }
       const { file, roles } = await admitted(readers, call)
       if (file.filetype === 'extra')
         throw new Problem('invalid_request', 'an extra is in no folder, so it has no path')

@@ -122,6 +122,9 @@ export async function teamNames(
   return names
 }
 
+/** So many are named of those who starred a file; all are counted. */
+const STARS = 100
+
 /** Files of any owners for a list: what takes a question a file (references) is left out. */
 export async function fileMetas(
   service: Service,
@@ -142,7 +145,7 @@ export async function fileMetas(
   for (const owner of new Set(files.map(({ file }) => file.owner))) {
     const own = files.filter(({ file }) => file.owner === owner)
     const ids = own.map(({ file }) => file.idlocal)
-    const stars = await readers.sharing.stars(owner, ids)
+    const stars = await readers.sharing.stars(owner, ids, STARS)
     const collaborators = await readers.sharing.collaborators(owner, ids)
     const names = await teamNames(readers, collaborators)
     const subfolders = await readers.files.subfolderCounts(
@@ -152,8 +155,8 @@ export async function fileMetas(
     for (const admitted of own) {
       const { file, permission, roles } = admitted
       const meta = bareMeta(file, permission, service.url, await showsParent(admitted))
-      const starred = stars.filter(({ idlocal }) => idlocal === file.idlocal)
-      meta.stars = { results: starred.map(({ username }) => ({ username })), count: starred.length }
+      const { usernames, count } = stars.get(file.idlocal) ?? { usernames: [], count: 0 }
+      meta.stars = { results: usernames.map((username) => ({ username })), count }
       if (allows('collaborate', stateOf(file), roles)) {
         const results = collaborators
           .filter(({ idlocal }) => idlocal === file.idlocal)

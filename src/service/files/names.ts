@@ -101,6 +101,31 @@ export async function makeFolders(
   return parent
 }
 
+/** How many folders are above what is in `parent`. */
+async function depthOf(files: FileReader, owner: string, parent: number): Promise<number> {
+  let depth = 0
+  for (let folder = parent; folder !== ROOT; depth++)
+    folder = (await files.get(owner, folder))?.parent ?? ROOT
+  return depth
+}
+
+/** Refuses `levels` more folders in `parent` than may lie above a file. */
+export async function checkDepth(
+  files: FileReader,
+  owner: string,
+  parent: number,
+  levels: number,
+  limits: Limits,
+): Promise<void> {
+  const depth = (await depthOf(files, owner, parent)) + levels
+  if (depth <= limits.path_depth) return
+  throw new Problem(
+    'invalid_request',
+    `parent: ${depth} folders in each other; the limit is ${limits.path_depth} (path_depth)`,
+    { field: 'parent' },
+  )
+}
+
 export async function makeFolder(
   writers: Writers,
   owner: string,
@@ -108,6 +133,7 @@ export async function makeFolder(
   name: string,
   limits: Limits,
 ): Promise<number> {
+  await checkDepth(writers.files, owner, parent, 1, limits)
   const { idlocal } = await writers.files.add({
     owner,
     parent,

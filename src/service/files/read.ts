@@ -20,21 +20,25 @@ export interface Found {
 export async function lookup(
   service: Service,
   asker: Asker,
-  query: { path: string; parent?: number; user?: string },
+  query: { path: string; parent?: number; user?: string; exists?: boolean },
   filetype?: FileKind,
 ): Promise<Found> {
   const names = pathNames(query.path, service.limits)
   if (names.length === 0) throw new Problem('invalid_request', 'path: must not be empty', { field: 'path' })
   const owner = query.user ?? asker.caller?.username
   if (!owner) throw new Problem('unauthenticated', 'whose file? Give user, or log in', { field: 'user' })
-  return read(service, asker, async (readers) => {
+  const found = async (readers: Readers): Promise<Admitted> => {
     const start = query.parent ?? ROOT
     // A folder by its id is for those who may see it.
     if (start !== ROOT && !(await knownFid(readers, { owner, idlocal: start }, asker)))
       throw notFound(filetype)
     const file = await find(readers.files, owner, start, names)
     return admit(readers, file, asker, { access: 'read', filetype })
-  })
+  }
+  if (!query.exists) return read(service, asker, found)
+  await service.store.read(found)
+  // Who asks for no more gets no more, whatever the result of the operation says.
+  return { body: { exists: true } as never, etag: '' }
 }
 
 /** The file of an id, read together with its meta information. */

@@ -9,7 +9,7 @@ import type { Call, Service } from '../context.ts'
 import { wrong } from '../grids/create.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Writers } from '../store/store.ts'
-import { checkFilename, freeName, nameTaken, placeOf } from './names.ts'
+import { checkDepth, checkFilename, freeName, nameTaken, placeOf } from './names.ts'
 
 type Changes = Partial<FileRow>
 
@@ -72,6 +72,14 @@ async function changesOf(service: Service, call: Call, writers: Writers, found: 
       const parent = await placeOf(writers, file.owner, fields, service.limits)
       if (parent !== file.parent) {
         await notIntoItself(writers, file, parent)
+        if (file.filetype === 'fold')
+          await checkDepth(
+            writers.files,
+            file.owner,
+            parent,
+            await writers.files.levelsBelow(file.owner, file.idlocal),
+            service.limits,
+          )
         changes.parent = parent
         // What is moved out of a trashed folder is in the trash by itself.
         if (file.trashed_with !== null) changes.trashed_with = null

@@ -40,46 +40,66 @@ async function children(
   const field = order.replace('-', '') as 'filename' | 'date_modified'
   const size = Math.min(query.page_size ?? PAGE, service.limits.page_size)
   const place = `${path} ${owner} ${order}`
-  const after =
-    query.cursor === undefined
-      ? undefined
-      : await service.seal.open<[string | number, number]>(query.cursor, place)
-  const { files, metas } = await service.store.read(async (readers) => {
-    const found = await readers.files.list({
+  const cursor =
+    query.cursor === undefined ? undefined : await service.seal.open<ChildCursor>(query.cursor, place)
+  const backwards = cursor?.[2] === BACK
+  const { files, metas, count, more } = await service.store.read(async (readers) => {
+    const list = {
       owner,
       parent,
       filetypes: query.filetype,
       visible: await visibleTo(readers, owner, asker.caller),
       trashed,
+    }
+    const found = await readers.files.list({
+      ...list,
       order: field,
-      descending,
-      after,
-      skip: after === undefined && query.page ? (query.page - 1) * size : undefined,
+      descending: descending !== backwards,
+      after: cursor && [cursor[0], cursor[1]],
+      skip: cursor === undefined && query.page ? (query.page - 1) * size : undefined,
       limit: size + 1,
     })
+    const kept = found.slice(0, size)
+    if (backwards) kept.reverse()
     const shown: Admitted[] = []
-    for (const file of found.slice(0, size)) {
+    for (const file of kept) {
       const one = await known(readers, file, asker)
       if (one) shown.push(one)
     }
-    return { files: found, metas: await fileMetas(service, readers, shown, asker) }
+    return {
+      files: kept,
+      metas: await fileMetas(service, readers, shown, asker),
+      count: await readers.files.count(list),
+      more: found.length > size,
+    }
   })
   if (files.length === 0 && (query.page ?? 1) > 1)
     throw new Problem('not_found', `there is no page ${query.page}`)
-  const last = files[size - 1]
-  const next =
-    files.length <= size
-      ? null
-      : query.page
-        ? link(service, path, query, { page: query.page + 1 })
-        : link(service, path, query, { cursor: await service.seal.close([last[field], last.idlocal], place) })
+  const to = async (file: FileRow | undefined, ...back: string[]): Promise<string | null> => {
+    if (!file) return null
+    const key = await service.seal.close([file[field], file.idlocal, ...back], place)
+    return link(service, path, query, { cursor: key })
+  }
+  const { page } = query
+  // Whoever came by a cursor came from somewhere; pages that are counted are linked by their numbers.
+  if (cursor === undefined && page)
+    return {
+      results: metas,
+      count,
+      next: more ? link(service, path, query, { page: page + 1 }) : null,
+      previous: page > 1 ? link(service, path, query, { page: page - 1 }) : null,
+    }
   return {
     results: metas,
-    count: metas.length,
-    next,
-    previous: query.page && query.page > 1 ? link(service, path, query, { page: query.page - 1 }) : null,
+    count,
+    next: more || backwards ? await to(files.at(-1)) : null,
+    previous: (backwards ? more : cursor !== undefined) ? await to(files[0], BACK) : null,
   }
 }
+
+/** The key of a file a page follows, or with BACK the one it comes before. */
+type ChildCursor = [value: string | number, idlocal: number, back?: string]
+const BACK = 'back'
 
 /** The address of another page of the same list. */
 function link(

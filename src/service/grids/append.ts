@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { type Asker, admit } from '../access/access.ts'
 import type { Service } from '../context.ts'
-import { otherRequest, sameRequest, type WriteKey } from '../store/idempotency.ts'
+import { kept, otherRequest, sameRequest, type WriteKey } from '../store/idempotency.ts'
 import type { Store, Writers } from '../store/store.ts'
 import { checkMatch } from '../version.ts'
 import { fillUp } from './layout.ts'
@@ -194,7 +194,12 @@ function sameKey(
 ): Appended | Problem | undefined {
   if (write.key === undefined) return undefined
   const before = records.find((r) => r.write.key === write.key && r.write.caller === write.caller)
-  return before && (sameRequest(before.write, write) ? before.result : otherRequest())
+  return (
+    before &&
+    (sameRequest(write, { ...before.write, fingerprint: kept(before.write) })
+      ? before.result
+      : otherRequest())
+  )
 }
 
 function* tailBodies(rows: Buffer[]): Generator<{ rows: number; body: Buffer }> {

@@ -39,13 +39,17 @@ export function readGridData(
   const members = object.entries()
   const cols = members.get('cols')
   if (cols?.kind !== 'object') throw wrong('data.cols', 'must be an object of columns by name')
-  const columns = [...cols.entries()].map(([name, column], k) => {
+  const seen = new Set<string>()
+  const columns = [...cols.members()].map(([name, column], k) => {
     const path = `data.cols.${name}`
     checkColumnName(name, path, limits)
+    if (seen.size === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
+    if (seen.has(name)) throw wrong(path, 'is there twice: a column with this name already exists')
+    seen.add(name)
     if (column.kind !== 'object') throw wrong(path, 'must be an object with data')
     const parts = column.entries()
     const order = parts.get('order')
-    if (order && order.kind !== 'number' && order.kind !== 'null')
+    if (order && order.kind !== 'null' && !Number.isSafeInteger(order.value()))
       throw wrong(`${path}.order`, 'must be an integer')
     return {
       name,
@@ -53,7 +57,6 @@ export function readGridData(
       order: (order?.value() as number | null) ?? k,
     }
   })
-  if (columns.length > limits.columns) throw tooManyColumns(columns.length, limits)
   columns.sort((a, b) => a.order - b.order)
   return { columns, metadata: members.get('metadata')?.value() }
 }

@@ -19,8 +19,10 @@ import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { byUid, columnsAre, columnsJson, snapshot } from './content.ts'
 import { addGrid, readGridData, storeArrays, wrong } from './create.ts'
 import { gridContent } from './download.ts'
+import { previewOf } from './preview.ts'
 import {
   appendTable,
+  notAGrid,
   ON_CONFLICT,
   placeAll,
   readingOptions,
@@ -110,7 +112,10 @@ export const gridHandlers = {
 
   'grids.lookup': (service, call) => lookup(service, call, call.query, 'grid'),
 
-  'grids.get': (service, call) => gridOf(service, call, call.fid),
+  'grids.get': async (service, call) => {
+    const { body, etag } = await gridOf(service, call, call.fid)
+    return { body: { ...body, preview: await previewOf(service, call.fid) }, etag }
+  },
 
   'grids.content': (service, call) => gridContent(service, call, call.query),
 
@@ -197,6 +202,10 @@ function sourceOf({
   source_referer?: string | null
 }) {
   if (!source_url) return { source_url: null, source_referer: null }
+  for (const [field, url] of Object.entries({ source_url, source_referer })) {
+    if (url && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+      throw wrong(field, 'must be an address that begins with http:// or https://')
+  }
   return {
     source_url: withoutPassword(source_url),
     source_referer: source_referer ? withoutPassword(source_referer) : null,
@@ -241,12 +250,21 @@ async function importUrl(service: Service, call: Call<'grids.create'>) {
 }
 
 /** An upload that has been made already, or that is bound to fail: known before its bytes are read. */
+/** What a write of bytes came to before. Whether they are the same is known when the last has come. */
+async function foundBefore<T>(service: Service, call: Call, owner: string): Promise<T | undefined> {
+  const find = () => service.store.read(({ idempotency }) => idempotency.find(call.writeKey(owner)))
+  if (!(await find())) return undefined
+  for await (const _ of call.bytes);
+  return (await find())?.result as T | undefined
+}
+
 async function madeBefore(service: Service, call: Call, target: Target) {
   const owner = call.caller!.username
   const { limits, store } = service
-  return store.read(async ({ idempotency, files }) => {
-    const before = await idempotency.find(call.writeKey(owner))
-    if (before) return before.result as { idlocal: number; warnings: string[] }
+  type Made = { idlocal: number; warnings: string[] }
+  const made = await foundBefore<Made>(service, call, owner)
+  if (made) return made
+  return store.read(async ({ files }) => {
     const inPath = target.parent_path === undefined ? [] : pathNames(target.parent_path, limits)
     const taken = await find(files, owner, inPath.length > 0 ? ROOT : (target.parent ?? ROOT), [
       ...inPath,
@@ -256,17 +274,15 @@ async function madeBefore(service: Service, call: Call, target: Target) {
       taken &&
       (target.onConflict === 'fail' || (target.onConflict !== 'rename' && taken.filetype !== 'grid'))
     ) {
-      throw nameTaken(target.filename, ON_CONFLICT)
+      throw target.onConflict === 'fail' ? nameTaken(target.filename, ON_CONFLICT) : notAGrid(taken)
     }
     return undefined
   })
 }
 
-async function appendedBefore(service: Service, call: Call) {
-  const before = await service.store.read(({ idempotency }) =>
-    idempotency.find(call.writeKey(call.fid.owner)),
-  )
-  return before?.result as { rows_added: number; row_count: number; warnings: string[] } | undefined
+function appendedBefore(service: Service, call: Call) {
+  type Appended = { rows_added: number; row_count: number; warnings: string[] }
+  return foundBefore<Appended>(service, call, call.fid.owner)
 }
 
 async function nothingAdded(service: Service, { fid }: Call) {

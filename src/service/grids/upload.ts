@@ -17,6 +17,7 @@ import {
 import { admit } from '../access/access.ts'
 import type { Call, Service } from '../context.ts'
 import { checkFilename, freeName, makeFolders, nameTaken, placeOf } from '../files/names.ts'
+import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { checkMatch } from '../version.ts'
 import { appendRows } from './append.ts'
@@ -176,6 +177,12 @@ export interface Target {
 /** What an upload can do about a taken name. */
 export const ON_CONFLICT = 'Choose another name, or replace or append to it (--on-conflict).'
 
+/** What has the name can neither be replaced nor added to. */
+export function notAGrid({ filename, filetype }: FileRow): Problem {
+  const what = filetype === 'fold' ? 'folder' : filetype
+  return nameTaken(filename, `It is a ${what}; only grids can be replaced or added to. Choose another name.`)
+}
+
 interface Written {
   idlocal: number
   warnings: string[]
@@ -206,13 +213,7 @@ export async function place(service: Service, call: Call, table: Table, target: 
     const existing = await writers.files.named(owner, parent, target.filename)
     if (existing && target.onConflict === 'fail') throw nameTaken(target.filename, ON_CONFLICT)
     if (existing && target.onConflict !== 'rename') {
-      if (existing.filetype !== 'grid') {
-        const what = existing.filetype === 'fold' ? 'folder' : existing.filetype
-        throw nameTaken(
-          target.filename,
-          `It is a ${what}, and only grids can be replaced or added to. Choose another name.`,
-        )
-      }
+      if (existing.filetype !== 'grid') throw notAGrid(existing)
       return { existing: existing.idlocal }
     }
     const filename = existing

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { TrieRouter } from 'hono/router/trie-router'
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, fidOfPage, parseFid } from '../../contract/fid.ts'
@@ -23,6 +23,7 @@ import { listed } from '../version.ts'
 import { errorReply, jsonReply, streamReply } from './answer.ts'
 import { type Authenticator, checkOperator, checkScope } from './auth.ts'
 import { receive } from './body.ts'
+import { fingerprint, WatchedBytes } from './fingerprint.ts'
 import { type Incoming, Reply } from './message.ts'
 import { readHeaders, readQuery, unmangled } from './parameters.ts'
 import { Rates } from './rates.ts'
@@ -216,6 +217,10 @@ async function perform(
   const headers = readHeaders(operation.headers, request.headers)
   const received = await receive(request, operation.body, service.limits)
   const key = safe ? undefined : idempotencyKey(request.headers, service)
+  const head =
+    key === undefined ? '' : fingerprint(`${path}?${queryText}`, headers, request.headers, received.json)
+  const watched =
+    key !== undefined && received.json === undefined ? new WatchedBytes(received.bytes) : undefined
   const fileName = request.headers.get(FILE_NAME_HEADER)
   const call: Call = {
     operation: name,
@@ -227,7 +232,7 @@ async function perform(
     query: query as never,
     headers,
     fields: received.fields,
-    bytes: received.bytes,
+    bytes: watched?.bytes ?? received.bytes,
     contentType: received.contentType,
     fileName: fileName === null ? received.fileName : unmangled(fileName),
     ifMatch: request.headers.get('if-match') ?? undefined,
@@ -236,8 +241,8 @@ async function perform(
       caller: caller?.username ?? '',
       key,
       operation: name,
-      fingerprint:
-        key === undefined ? '' : fingerprint(`${path}?${queryText}`, headers, request.headers, received.json),
+      fingerprint: head,
+      bodySum: watched?.sum,
     }),
   }
   const answer = (await handler(service, call)) as Answer<unknown>
@@ -273,23 +278,6 @@ function idempotencyKey(headers: Incoming['headers'], { limits }: Service): stri
     )
   }
   return key
-}
-
-/** What makes two requests with one key the same: address, headers that matter, a JSON body, the name and length of any other. */
-function fingerprint(
-  target: string,
-  options: object,
-  headers: Incoming['headers'],
-  json: Buffer | undefined,
-): string {
-  const named = [FILE_NAME_HEADER, 'content-type', 'content-length']
-    .map((name) => headers.get(name) ?? '')
-    .join('\n')
-  return createHash('sha256')
-    .update(`${target}\n${JSON.stringify(options)}\n${named}\n`)
-    .update(json ?? '')
-    .digest('hex')
-    .slice(0, 32)
 }
 
 function respond(operation: Operation, { body, etag, type }: Answer<unknown>, request: Incoming): Reply {

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { type Bytes, parseRaw, RawJson } from '../../ingest/index.ts'
-import { type Asker, admitted, known, knownFid } from '../access/access.ts'
+import { type Asker, admitted, known, knownFid, ownerAsking } from '../access/access.ts'
 import type { Answer, Call, Service } from '../context.ts'
 import { columnText, type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
 import { arrays, rowsAs } from '../grids/rows.ts'
@@ -62,9 +62,7 @@ export async function shownGrids(
     if (!wanted.has(key)) wanted.set(key, { fid: grid, uids: new Set() })
     for (const uid of uids) wanted.get(key)!.uids.add(uid)
   }
-  const forOwner: Asker = {
-    caller: { username: owner, scopes: new Set(['read']), isAdmin: false, expiresAt: null },
-  }
+  const forOwner = ownerAsking(owner)
   const shown = new Map<string, Shown>()
   for (const [key, { fid, uids }] of wanted) {
     const file = await readers.files.get(fid.owner, fid.idlocal)

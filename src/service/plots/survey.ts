@@ -61,7 +61,7 @@ export function readSource(text: string): Source | undefined {
   if (!match) return undefined
   // What a star at the end meant is not known any more; it changes nothing here.
   const uids = match[3]
-    .replace(/\*$/, '')
+    .replace(/,?\s*\*$/, '')
     .split(',')
     .map((uid) => uid.trim())
   return { grid: { owner: match[1], idlocal: Number(match[2]) }, uids }
@@ -161,7 +161,7 @@ class Surveyor {
           bdata ||= name === 'bdata'
           dtype ||= name === 'dtype'
         }
-        if (c === 0x22 && maybeSource(buf, i, nameEnd)) {
+        if (maybeSource(buf, i, nameEnd)) {
           const reference = this.#reference(member, attribute)
           if (reference) own.push(reference)
         }
@@ -179,6 +179,12 @@ class Surveyor {
     const buf = this.#buf
     const mark = (end: number): Mark => this.#mark({ start, value, end }, name, attribute)
     const known = attribute.length <= LONGEST && this.#known.has(attribute)
+    // An array or object where a reference belongs.
+    if (name.length > 3 && name.endsWith('src') && this.#known.has(attribute.slice(0, -3)))
+      throw noReference(
+        { ...mark(value), path: mark(value).path.slice(0, -3) },
+        buf[value] === 0x5b ? 'array' : 'object',
+      )
     if (buf[value] === 0x7b) {
       const before = this.found.length
       const { end, typed } = this.#object(value, attribute)
@@ -209,6 +215,11 @@ class Surveyor {
     const data = name.slice(0, -3)
     const twin = attribute === '' ? data : `${attribute}.${data}`
     const mark = this.#mark(member, data, twin)
+    const isData = twin.length <= LONGEST && this.#known.has(twin)
+    if (mark.value.kind !== 'string') {
+      if (isData && mark.value.kind !== 'null') throw noReference(mark, mark.value.kind)
+      return undefined
+    }
     const text = mark.value.value() as string
     const source = text.length <= LONGEST_REFERENCE ? readSource(text) : undefined
     if (source) {
@@ -216,14 +227,7 @@ class Surveyor {
       this.#add(reference, source.uids.length)
       return reference
     }
-    if (text !== '' && twin.length <= LONGEST && this.#known.has(twin)) {
-      const path = `figure.${mark.path}src`
-      const excerpt = JSON.stringify(text.slice(0, 80))
-      throw new Problem('invalid_request', `${path}: not a reference to columns of a grid: ${excerpt}`, {
-        field: 'figure',
-        path,
-      })
-    }
+    if (text !== '' && isData) throw noReference(mark, JSON.stringify(text.slice(0, 80)))
     return undefined
   }
 
@@ -250,6 +254,14 @@ class Surveyor {
     }
     this.found.push(found)
   }
+}
+
+function noReference({ path: data }: Mark, what: string): Problem {
+  const path = `figure.${data}src`
+  return new Problem('invalid_request', `${path}: not a reference to columns of a grid: ${what}`, {
+    field: 'figure',
+    path,
+  })
 }
 
 /** Whether a name may end in `src`: as it stands, or written with escapes. */

@@ -41,6 +41,7 @@ export function decodeTyped(value: RawJson, path: string): RawJson {
   if (!reader) throw wrong(`unknown dtype ${JSON.stringify(dtype.slice(0, 20))}`)
   const bdata = members.get('bdata')!.value()
   if (typeof bdata !== 'string') throw wrong('bdata must be text in base64')
+  if (bdata.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(bdata)) throw wrong('bdata is not base64')
   const bytes = Buffer.from(bdata, 'base64')
   if (bytes.length % reader.bytes !== 0) throw wrong(`${bytes.length} bytes are no whole number of ${dtype}`)
   const count = bytes.length / reader.bytes

@@ -172,6 +172,10 @@ export const sharingHandlers = {
   },
 } satisfies Partial<Handlers>
 
+/** Nobody is to wait longer for an answer because a mail server is slow. */
+const MAIL_MS = 20_000
+const MAILS_AT_ONCE = 5
+
 /** Tells people of a file; what could not be sent is said, and takes nothing back. */
 async function invite(
   service: Service,
@@ -184,10 +188,15 @@ async function invite(
   if (!mail) return { sent: 0, warnings: ['no e-mail was sent: this server has no SMTP set (serve --smtp)'] }
   const warnings: string[] = []
   let sent = 0
-  for (const { email, name } of to) {
+  const until = Date.now() + MAIL_MS
+  const write = async ({ email, name }: Addressee): Promise<void> => {
     if (email === null) {
       warnings.push(`no e-mail was sent to ${name}: no address is known`)
-      continue
+      return
+    }
+    if (Date.now() > until) {
+      warnings.push(`no e-mail was sent to ${name}: the mail server is too slow`)
+      return
     }
     try {
       await mail.send({
@@ -206,5 +215,7 @@ async function invite(
       warnings.push(`no e-mail was sent to ${name}: the mail server did not take it`)
     }
   }
+  for (let k = 0; k < to.length; k += MAILS_AT_ONCE)
+    await Promise.all(to.slice(k, k + MAILS_AT_ONCE).map(write))
   return { sent, warnings }
 }

@@ -1,11 +1,12 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import type { Db, Schema } from './schema.ts'
 
 export type FileRow = Selectable<Schema['files']>
 export type Filetype = FileRow['filetype']
 
-export interface ListQuery {
+/** Which files a list has. */
+export interface Listed {
   owner: string
   /** Only this folder's; all of the owner's if not given. */
   parent?: number
@@ -14,6 +15,10 @@ export interface ListQuery {
   visible?: { files: number[]; folders: number[] }
   /** What is in the trash by itself, instead of what is active. */
   trashed?: boolean
+}
+
+/** One page of it. */
+export interface ListQuery extends Listed {
   order: 'filename' | 'date_modified'
   descending: boolean
   /** Key of the last file of the page before: the ordered value and the idlocal. */
@@ -86,6 +91,13 @@ export class FileReader {
     return [...all]
   }
 
+  /** How many folders are in each other from this one down, itself counted. */
+  async levelsBelow(owner: string, folder: number): Promise<number> {
+    let levels = 0
+    for (let level = [folder]; level.length > 0; levels++) level = await this.foldersIn(owner, level)
+    return levels
+  }
+
   /** How many folders are in each of these. */
   async subfolderCounts(owner: string, folders: readonly number[]): Promise<Map<number, number>> {
     if (folders.length === 0) return new Map()
@@ -134,44 +146,67 @@ export class FileReader {
   }
 
   list(query: ListQuery): Promise<FileRow[]> {
-    const { owner, parent, filetypes, visible, trashed, order, descending, after, skip, limit } = query
+    const { descending, after, skip, limit } = query
     const direction = descending ? 'desc' : 'asc'
-    let select = this.db
-      .selectFrom('files')
+    // Names of active files are in an index, which has them in order.
+    const named = query.order === 'filename' && !query.trashed && !query.filetypes?.includes('extra')
+    const order = named ? 'live_name' : query.order
+    let select = this.listed(query)
       .selectAll()
-      .where('owner', '=', owner)
       .orderBy(order, direction)
       .orderBy('idlocal', direction)
       .limit(limit)
-    select = trashed
-      ? select.where('trashed_at', 'is not', null).where('trashed_with', 'is', null)
-      : select.where('trashed_at', 'is', null)
+    if (skip) select = select.offset(skip)
+    if (after) {
+      const [value, idlocal] = after
+      const beyond = descending ? '<' : '>'
+      // The first condition says nothing new: it is what an index is entered by.
+      select = select
+        .where(order, `${beyond}=`, value as never)
+        .where(({ and, or, eb }) =>
+          or([
+            eb(order, beyond, value as never),
+            and([eb(order, '=', value as never), eb('idlocal', beyond, idlocal)]),
+          ]),
+        )
+    }
+    return select.execute()
+  }
+
+  /** How many files such a list has on all its pages. */
+  async count(query: Listed): Promise<number> {
+    const row = await this.listed(query)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    return Number(row.count)
+  }
+
+  private listed({ owner, parent, filetypes, visible, trashed }: Listed) {
+    let select = this.db.selectFrom('files').where('owner', '=', owner)
     if (parent !== undefined) select = select.where('parent', '=', parent)
     // Extras are in no folder; they are found through what references them.
-    select = filetypes ? select.where('filetype', 'in', filetypes) : select.where('filetype', '!=', 'extra')
+    if (trashed) select = select.where('trashed_at', 'is not', null).where('trashed_with', 'is', null)
+    else if (filetypes?.includes('extra')) select = select.where('trashed_at', 'is', null)
+    // What is active and no extra has its name in an index: to count it no row is read.
+    else select = select.where('live_name', 'is not', null)
+    if (filetypes) select = select.where('filetype', 'in', filetypes)
     if (visible) {
       const { files, folders } = visible
       select = select.where(({ or, eb }) =>
         or([
           eb('world_readable', '=', 1),
-          ...(files.length > 0 ? [eb('idlocal', 'in', files)] : []),
-          ...(folders.length > 0 ? [eb('parent', 'in', folders)] : []),
+          ...(files.length > 0 ? [eb('idlocal', 'in', numbers(files))] : []),
+          ...(folders.length > 0 ? [eb('parent', 'in', numbers(folders))] : []),
         ]),
       )
     }
-    if (skip) select = select.offset(skip)
-    if (after) {
-      const [value, idlocal] = after
-      const beyond = descending ? '<' : '>'
-      select = select.where(({ and, or, eb }) =>
-        or([
-          eb(order, beyond, value as never),
-          and([eb(order, '=', value as never), eb('idlocal', beyond, idlocal)]),
-        ]),
-      )
-    }
-    return select.execute()
+    return select
   }
+}
+
+/** Ids as part of the statement: there may be more of them than a statement takes parameters. */
+function numbers(ids: readonly number[]) {
+  return sql<number>`(${sql.join(ids.map((id) => sql.lit(id)))})`
 }
 
 export class FileWriter extends FileReader {

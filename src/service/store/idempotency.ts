@@ -14,13 +14,23 @@ export interface WriteKey {
   operation: string
   /** Says whether a second request with the key is the same one. */
   fingerprint: string
+  /** The same of bytes that stream in; undefined until all have come, and where there are none. */
+  bodySum?: string
 }
 
-export function sameRequest(
-  a: Pick<WriteKey, 'operation' | 'fingerprint'>,
-  b: Pick<WriteKey, 'operation' | 'fingerprint'>,
-): boolean {
-  return a.operation === b.operation && a.fingerprint === b.fingerprint
+/** As the fingerprint of a write is kept. */
+export function kept({ fingerprint, bodySum }: WriteKey): string {
+  return bodySum === undefined ? fingerprint : `${fingerprint} ${bodySum}`
+}
+
+/** Whether a key was used for this very write. As long as its bytes are coming in, they are not compared. */
+export function sameRequest(write: WriteKey, before: Pick<WriteKey, 'operation' | 'fingerprint'>): boolean {
+  const [fingerprint, bodySum] = before.fingerprint.split(' ')
+  return (
+    write.operation === before.operation &&
+    write.fingerprint === fingerprint &&
+    (write.bodySum === undefined || bodySum === undefined || write.bodySum === bodySum)
+  )
 }
 
 export function otherRequest(): Problem {
@@ -55,7 +65,7 @@ export class IdempotencyReader {
     return writes.map((write) => {
       const row = rows.find(({ caller, key }) => caller === write.caller && key === write.key)
       if (!row) return undefined
-      if (!sameRequest(row, write)) return otherRequest()
+      if (!sameRequest(write, row)) return otherRequest()
       return JSON.parse(row.result)
     })
   }
@@ -64,7 +74,19 @@ export class IdempotencyReader {
 export class IdempotencyWriter extends IdempotencyReader {
   async record(writes: { write: WriteKey; result: unknown }[], now = Date.now()): Promise<void> {
     const rows = writes.flatMap(({ write: { key, ...write }, result }) =>
-      key === undefined ? [] : [{ ...write, key, result: JSON.stringify(result), created_at: now }],
+      key === undefined
+        ? []
+        : [
+            {
+              owner: write.owner,
+              caller: write.caller,
+              operation: write.operation,
+              fingerprint: kept({ ...write, key }),
+              key,
+              result: JSON.stringify(result),
+              created_at: now,
+            },
+          ],
     )
     if (rows.length === 0) return
     await this.db

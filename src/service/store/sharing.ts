@@ -110,15 +110,32 @@ export class SharingReader {
   }
 
   /** Who has starred these files. */
-  stars(owner: string, idlocals: readonly number[]): Promise<{ idlocal: number; username: string }[]> {
-    return this.db
+  /** Stars of files that have any: how many, and who gave them, as far as `limit`. */
+  async stars(
+    owner: string,
+    idlocals: readonly number[],
+    limit: number,
+  ): Promise<Map<number, { count: number; usernames: string[] }>> {
+    const counts = await this.db
       .selectFrom('stars')
-      .select(['idlocal', 'username'])
+      .select(({ fn }) => ['idlocal', fn.countAll<number>().as('count')])
       .where('owner', '=', owner)
       .where('idlocal', 'in', idlocals)
-      .orderBy('idlocal')
-      .orderBy('username')
+      .groupBy('idlocal')
       .execute()
+    const stars = new Map<number, { count: number; usernames: string[] }>()
+    for (const { idlocal, count } of counts) {
+      const rows = await this.db
+        .selectFrom('stars')
+        .select('username')
+        .where('owner', '=', owner)
+        .where('idlocal', '=', idlocal)
+        .orderBy('username')
+        .limit(limit)
+        .execute()
+      stars.set(idlocal, { count: Number(count), usernames: rows.map(({ username }) => username) })
+    }
+    return stars
   }
 
   async hasStar(owner: string, idlocal: number, username: string): Promise<boolean> {

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import type { Bytes } from '../../ingest/index.ts'
+import type { Incoming } from './message.ts'
+
+/** What makes two requests with one key the same, before their bytes: address, headers that matter, a JSON body. */
+export function fingerprint(
+  target: string,
+  options: object,
+  headers: Incoming['headers'],
+  json: Buffer | undefined,
+): string {
+  const named = [FILE_NAME_HEADER, 'content-type'].map((name) => headers.get(name) ?? '').join('\n')
+  return createHash('sha256')
+    .update(`${target}\n${JSON.stringify(options)}\n${named}\n`)
+    .update(json ?? '')
+    .digest('hex')
+    .slice(0, 32)
+}
+
+/**
+ * Bytes of a request on their way to a handler, and what tells them from others once the last has come: a
+ * check sum, for two requests of one person are compared, and an upload is not to wait for it.
+ */
+export class WatchedBytes {
+  readonly bytes: Bytes
+  /** Undefined as long as some are still to come. */
+  sum: string | undefined
+
+  constructor(bytes: Bytes) {
+    this.bytes = this.watch(bytes)
+  }
+
+  private async *watch(bytes: Bytes): AsyncGenerator<Uint8Array> {
+    let length = 0
+    let sum = 0
+    for await (const chunk of bytes) {
+      length += chunk.length
+      sum = crc32(chunk, sum)
+      yield chunk
+    }
+    this.sum = `${length}:${sum.toString(16)}`
+  }
+}
