@@ -204,7 +204,7 @@ onBothStores('permissions (reference 3 and 5)', (test) => {
       }
     }
     expect(wrong.slice(0, 20)).toEqual([])
-  })
+  }, 180_000)
 
   it('admin fields are the owner’s (reference 2.1); permission is told (reference 5)', async () => {
     const { fid } = await test().grid(

@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest'
+import { onBothStores } from '../support/service.ts'
+
+onBothStores('edges of the reference', (test) => {
+  const ask = (user: string | undefined, method: string, path: string, json?: unknown) =>
+    test().ask(user, method, path, { json })
+  const plotOf = async (user: string, figure: unknown, more: object = {}) =>
+    ask(user, 'POST', '/v2/plots', { figure, ...more })
+
+  describe('Idempotency-Key on bytes that stream in (design 4, promise 2)', () => {
+    const stream = (text: string) =>
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(Buffer.from(text))
+          controller.close()
+        },
+      })
+    it('an upload with the key and name of another, and other bytes, is 422', async () => {
+      const send = (body: string, name: string) =>
+        test().ask('alice', 'POST', '/v2/grids/upload', {
+          body: stream(body),
+          headers: { 'x-file-name': name, 'idempotency-key': 'stream' },
+        })
+      const first = await send('a\n1\n', 'streamed.csv')
+      expect(first.status).toBe(201)
+      expect((await send('a\n2\n', 'streamed.csv')).status).toBe(422)
+      const again = await send('a\n1\n', 'streamed.csv')
+      expect([again.status, again.json.file.fid]).toEqual([201, first.json.file.fid])
+    })
+
+    it('rows as CSV too', async () => {
+      const { fid } = await test().grid('alice', 'csv rows', { a: [1] })
+      const send = (body: string) =>
+        test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          body: stream(body),
+          headers: { 'content-type': 'text/csv', 'idempotency-key': 'csv stream' },
+        })
+      expect([(await send('a\n5\n')).status, (await send('a\n6\n')).status]).toEqual([201, 422])
+      const { json } = await ask('alice', 'GET', `/v2/grids/${fid}/content`)
+      expect(json.cols.a.data).toEqual([1, 5])
+    })
+
+    it('a key is made once, and shown once', async () => {
+      const make = () =>
+        test().ask('alice', 'POST', '/v2/keys', { json: {}, headers: { 'idempotency-key': 'one' } })
+      const before = (await ask('alice', 'GET', '/v2/keys')).json.keys.length
+      const [first, second] = [await make(), await make()]
+      expect([first.status, second.status]).toEqual([201, 409])
+      expect(second.text).not.toContain(first.json.api_key)
+      expect((await ask('alice', 'GET', '/v2/keys')).json.keys).toHaveLength(before + 1)
+    })
+  })
+
+  describe('lists of folders (reference 2.6)', () => {
+    it('count is of the folder, pages go both ways', async () => {
+      const folder = (await ask('alice', 'POST', '/v2/folders', { path: 'pages' })).json.file
+      const parent = Number(folder.fid.split(':')[1])
+      for (const name of ['e', 'a', 'd', 'b', 'c']) await test().grid('alice', name, { x: [] }, { parent })
+      // biome-ignore lint/suspicious/noExplicitAny: a page of any list
+      const page = async (path: string): Promise<any> => {
+        const { children } = (await ask('alice', 'GET', path)).json
+        return { ...children, names: children.results.map((one: { filename: string }) => one.filename) }
+      }
+      const follow = (link: string) => page(link.replace(/^https?:\/\/[^/]+/, ''))
+      for (const order of ['filename', '-filename', '-date_modified']) {
+        const one = await page(`/v2/folders/${folder.fid}?page_size=2&order_by=${order}`)
+        const two = await follow(one.next)
+        const three = await follow(two.next)
+        expect([one.count, two.count, three.count, three.names.length, three.next]).toEqual([
+          5,
+          5,
+          5,
+          1,
+          null,
+        ])
+        const back = await follow(three.previous)
+        expect(back.names).toEqual(two.names)
+        const first = await follow(back.previous)
+        expect([first.names, first.previous]).toEqual([one.names, null])
+        expect((await follow(first.next)).names).toEqual(two.names)
+      }
+      expect((await page('/v2/folders/home?user=alice&page_size=1')).count).toBeGreaterThan(1)
+      const others = await ask('bob', 'GET', '/v2/folders/home?user=alice')
+      expect(others.json.children.count).toBe(others.json.children.results.length)
+    })
+
+    it('the home folder has a path; it cannot be changed (reference 1)', async () => {
+      expect((await ask('alice', 'GET', '/v2/files/alice:-1/path')).json).toEqual({ path: '/' })
+      for (const [method, path] of [
+        ['PATCH', ''],
+        ['POST', '/trash'],
+        ['POST', '/star'],
+        ['GET', '/collaborators'],
+      ]) {
+        const { status, json } = await ask(
+          'alice',
+          method,
+          `/v2/files/alice:-1${path}`,
+          method === 'GET' ? undefined : {},
+        )
+        expect([status, json.detail]).toEqual([400, expect.stringContaining('home folder')])
+        expect(
+          (await ask('bob', method, `/v2/files/alice:-1${path}`, method === 'GET' ? undefined : {})).status,
+        ).toBe(404)
+      }
+    })
+
+    it('folders in each other are no more than path_depth says', async () => {
+      const deep = Array.from({ length: 64 }, (_, k) => `d${k}`)
+      const made = await ask('alice', 'POST', '/v2/folders', { path: deep.join('/') })
+      expect(made.status).toBe(201)
+      const parent = Number(made.json.file.fid.split(':')[1])
+      expect((await ask('alice', 'POST', '/v2/folders', { path: 'one more', parent })).status).toBe(400)
+      expect((await test().grid('alice', 'in it', { a: [1] }, { parent })).parent).toBe(parent)
+      const tree = (await ask('alice', 'POST', '/v2/folders', { path: 'tree/branch' })).json.file
+      const above = (await ask('alice', 'GET', `/v2/files/${made.json.file.fid}`)).json.parent
+      const moved = await ask('alice', 'PATCH', `/v2/files/alice:${tree.parent}`, { parent: above })
+      expect([moved.status, moved.json.errors[0].message]).toEqual([
+        400,
+        expect.stringContaining('path_depth'),
+      ])
+    })
+  })
+
+  describe('grids (reference 2.2, 4.1)', () => {
+    it('preview holds the first values by name, as text', async () => {
+      const { fid } = await test().grid('alice', 'previewed', { a: [1, null, 'x'], 'b "c"': [true] })
+      const { preview } = (await ask('alice', 'GET', `/v2/grids/${fid}`)).json
+      expect(JSON.parse(preview)).toEqual({ a: [1, null, 'x'], 'b "c"': [true] })
+    })
+
+    it('lookup of any kind tells only whether it exists', async () => {
+      await test().grid('alice', 'exists', { a: [1] })
+      const lookup = (kind: string, path: string) => ask('alice', 'GET', `/v2/${kind}/lookup?${path}`)
+      for (const kind of ['files', 'grids'])
+        expect((await lookup(kind, 'path=exists&exists=true')).json).toEqual({ exists: true })
+      expect((await lookup('grids', 'path=nowhere&exists=true')).status).toBe(404)
+    })
+
+    it.each([
+      ['a name twice', '{"a":{"data":[1]},"\\u0061":{"data":[2]}}', 'data.cols.a'],
+      ['an order that is no integer', '{"a":{"data":[1],"order":1.5}}', 'order'],
+    ])('%s is 400', async (_, cols, field) => {
+      const { status, json } = await test().ask('alice', 'POST', '/v2/grids', {
+        body: `{"data":{"cols":${cols}}}`,
+        headers: { 'content-type': 'application/json' },
+      })
+      expect([status, json.detail]).toEqual([400, expect.stringContaining(field)])
+    })
+
+    it.each(['javascript:alert(1)', 'not a url', 'file:///etc/passwd'])(
+      'source_url %s is 400',
+      async (url) => {
+        const { status, json } = await ask('alice', 'POST', '/v2/grids', {
+          data: { cols: { a: { data: [1] } } },
+          source_url: url,
+        })
+        expect([status, json.errors[0].field]).toEqual([400, 'source_url'])
+      },
+    )
+
+    it('what no integer or text can be is 400 on both stores', async () => {
+      for (const parent of [2 ** 53, 1e300, 0.5]) {
+        const { status } = await ask('alice', 'POST', '/v2/folders', { path: 'x', parent })
+        expect(status).toBe(400)
+      }
+      const { fid } = await test().grid('alice', 'zero', { a: [1] })
+      const { status } = await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, { teams: ['a\0b'] })
+      expect(status).toBe(400)
+    })
+  })
+
+  describe('figures (reference 2.4)', () => {
+    it.each([
+      ['array', [1, 2]],
+      ['number', 5],
+      ['object', { a: 1 }],
+      ['text', 'nonsense'],
+    ])('%s where a reference belongs is 400 with its path', async (_, xsrc) => {
+      const { status, json } = await plotOf('alice', {
+        data: [{ type: 'scatter', marker: { sizesrc: xsrc } }],
+      })
+      expect([status, json.errors[0].path]).toEqual([400, 'figure.data.0.marker.sizesrc'])
+    })
+
+    it('several uids may end in a star, with or without a comma', async () => {
+      const { fid, cols } = await test().grid('alice', 'starred columns', { a: [1, 2], b: [3, 4] })
+      for (const end of ['', '*', ',*']) {
+        const zsrc = `${fid}:${cols[0].uid},${cols[1].uid}${end}`
+        const made = await plotOf('alice', { data: [{ type: 'heatmap', zsrc }] })
+        expect(made.status).toBe(200)
+        const { json } = await ask('alice', 'GET', `/v2/plots/${made.json.file.fid}/content?inline_data=true`)
+        expect(json.data[0].z).toEqual([
+          [1, 3],
+          [2, 4],
+        ])
+      }
+    })
+
+    it('a typed array that is no base64 is 400', async () => {
+      const x = { dtype: 'f8', bdata: '!!!' }
+      const { status, json } = await plotOf('alice', { data: [{ x }] })
+      expect([status, json.errors[0].path]).toEqual([400, 'figure.data.0.x'])
+    })
+
+    it('a figure of too many columns or grids is refused with the name of the limit', async () => {
+      const data = Array.from({ length: 1001 }, (_, k) => ({ xsrc: `alice:${900_000 + k}:abcdef` }))
+      const { status, json } = await plotOf('alice', { data })
+      expect([status, json.detail]).toEqual([400, expect.stringContaining('figure_grids')])
+    })
+  })
+
+  describe('copies (reference 4.3, copy rules)', () => {
+    it('rule 2: of data that cannot be had, the copy says so', async () => {
+      const grid = await test().grid('alice', 'was public', { a: [1], b: [2] }, { world_readable: true })
+      const [a, b] = grid.cols
+      const figure = { data: [{ xsrc: `${grid.fid}:${a.uid}`, ysrc: `${grid.fid}:${b.uid}` }] }
+      const plot = (await plotOf('alice', figure, { world_readable: true })).json.file
+      const copy = (await ask('bob', 'POST', `/v2/files/${plot.fid}/copy`)).json
+      expect(copy.warnings).toEqual([])
+      await ask('alice', 'DELETE', `/v2/grids/${grid.fid}/col?uid=${b.uid}`)
+      const deep = (await ask('alice', 'POST', `/v2/files/${plot.fid}/copy`, { deep_copy: true })).json
+      expect(deep.warnings).toEqual([expect.stringContaining('gone')])
+      await ask('alice', 'PATCH', `/v2/grids/${grid.fid}`, { world_readable: false })
+      const again = (await ask('bob', 'POST', `/v2/files/${copy.new_fid}/copy`)).json
+      expect([again.files.length, again.warnings]).toEqual([1, [expect.stringContaining('may not be read')]])
+    })
+  })
+
+  it('who starred a file is named up to a hundred; all are counted (reference 2.1)', async () => {
+    const { fid } = await test().grid('alice', 'popular', { a: [1] }, { world_readable: true })
+    const [owner, idlocal] = fid.split(':')
+    await test().service.store.write(async ({ sharing }) => {
+      for (let k = 0; k < 120; k++) await sharing.addStar(owner, Number(idlocal), `fan${k}`)
+    })
+    const { stars } = (await ask(undefined, 'GET', `/v2/files/${fid}`)).json
+    expect([stars.count, stars.results.length]).toEqual([120, 100])
+  })
+})
