@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { zip } from '../support/archives.ts'
 import { type Ended, gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -51,6 +52,86 @@ describe('keeping files in order', () => {
     )
     expect(await shown(['ls', '--trashed'])).toMatch(/^0 /)
     expect((await run(['trash', 'zzz*'])).code).toBe(3)
+  })
+})
+
+describe('what is meant by a name', () => {
+  const { file, run, shown } = home('meant')
+
+  it('the trash goes by the folder a file was in', async () => {
+    file('a.csv', 'x\n1\n')
+    for (const folder of ['E1', 'E2']) await run(['upload', 'a.csv', '--name', 'p', '--folder', folder])
+    expect((await run(['trash', 'E1/*', 'E2/*'])).code).toBe(0)
+    expect((await run(['ls', '--trashed', '--json', 'filename,folder'])).stdout).toBe(
+      '[{"filename":"p","folder":"E1/"},{"filename":"p","folder":"E2/"}]\n',
+    )
+    expect((await run(['delete', 'Nowhere/p', '--yes'])).code).toBe(3)
+    expect((await run(['restore', 'Nowhere/*'])).code).toBe(3)
+    expect((await run(['restore', 'p'])).stderr).toMatch(/2 files in the trash are called p.*of E1.*of E2/)
+    expect(await shown(['restore', 'E1/*', '-q'])).toBe('0 me:1\n')
+    expect((await run(['ls', '--trashed', '--jq', '.[].folder'])).stdout).toBe('E2/\n')
+    expect(await shown(['ls', 'E*/*', '-q'])).toBe('0 me:1\n')
+    expect((await run(['ls', 'E1/p'])).stderr).toContain('E1/p is a grid, not a folder')
+  })
+
+  it('a link of another server is none of this one', async () => {
+    const link = JSON.parse((await run(['show', 'E1/p', '--json'])).stdout).web_url
+    const other = link.replace(/^https?:\/\/[^/]+/, 'http://elsewhere.example.com')
+    const { code, stderr } = await run(['delete', other, '--yes'])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('of another server')])
+    expect((await run(['show', link])).code).toBe(0)
+  })
+
+  it('cp into a folder and under a name; folders by their ids', async () => {
+    await run(['upload', 'a.csv'])
+    await run(['mkdir', 'Copies'])
+    expect((await run(['cp', 'a', 'E1/p', 'Copies'])).code).toBe(0)
+    expect((await run(['cp', 'a', '--to', 'Copies', '--name', 'b'])).code).toBe(0)
+    expect((await run(['ls', 'Copies', '--jq', '.[].filename'])).stdout).toBe('a\nb\np\n')
+    const { code, stderr } = await run(['cp', 'a', '--to', 'Copies', '--name', 'b'])
+    expect([code, stderr]).toEqual([6, expect.stringMatching(/copied as \S+ \(a \(\d\)\), which stays/)])
+    const { fid } = JSON.parse((await run(['show', 'Copies', '--json'])).stdout)
+    expect((await run(['mkdir', `${fid}/sub`])).code).toBe(0)
+    expect((await run(['path', 'Copies/sub'])).stdout).toBe('/Copies/sub\n')
+    expect((await run(['show', `${fid}/sub`, '--json', 'filename'])).stdout).toBe('{"filename":"sub"}\n')
+    expect((await run(['mkdir', 'nobody:3/x'])).code).toBe(5)
+  })
+
+  it('delete tells of plots that lose their data', async () => {
+    file('figure.json', '{"data": [{"y": [1, 2]}]}')
+    await run(['plot', 'create', 'figure.json'])
+    const grid = 'figure_grid'
+    expect((await run(['delete', grid, '--yes'])).stderr).toMatch(
+      /warning: figure_grid: plots show its data, and will have none: \S+:\d+/,
+    )
+    expect((await run(['cp', 'figure'])).stderr).toContain('is gone')
+  })
+
+  it('upload --dry-run reads what upload reads', async () => {
+    file('people.json', '[{"name": "Ann", "age": 3}, {"name": "Bo", "age": null}]')
+    file('events.ndjson', '{"t": 1}\n{"t": 2}\n')
+    expect(await shown(['upload', 'people.json', '--dry-run'])).toBe('0 people\t2\tname:text age:number\t\n')
+    expect(await shown(['upload', 'events.ndjson', '--dry-run'])).toBe('0 events\t2\tt:number\t\n')
+    writeFileSync(
+      join(folder.path, 'meant', 'two.zip'),
+      await zip({ 'q1.csv': 'a\n1\n2\n', 'sub/q2.csv': 'b\nx\ny\n', 'README.txt': 'about\n' }),
+    )
+    expect(await shown(['upload', 'two.zip', '--dry-run', '-q'])).toBe('0 two/q1\ntwo/sub/q2\n')
+    expect((await run(['upload', 'two.zip'])).code).toBe(0)
+    expect((await run(['upload', 'a.csv', '--name', 'two', '--on-conflict', 'replace'])).stderr).toContain(
+      'only grids can be replaced',
+    )
+    file('bad.json', '{"a": [1, 2')
+    expect((await run(['upload', 'bad.json', '--dry-run'])).code).toBe(7)
+  })
+
+  it('key revoke says what it did and what not', async () => {
+    const { id } = JSON.parse((await run(['key', 'create', '--json'])).stdout)
+    const { code, stdout, stderr } = await run(['key', 'revoke', id, 'nope', '-q'])
+    expect([code, stdout, stderr]).toEqual([8, `${id}\n`, expect.stringContaining('nope')])
+    expect((await run(['key', 'create', '--scopes', 'foo'])).stderr).toContain(
+      'Scopes are read, write, admin',
+    )
   })
 })
 

@@ -1,6 +1,7 @@
 import { type Client, lookupIfThere } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
+import type { FileMeta } from '../../contract/resources.ts'
 import type { Command } from '../command.ts'
 import { idOfFolder, isPattern, overFiles } from '../files.ts'
 import { linkView } from '../output/view.ts'
@@ -35,14 +36,18 @@ export const command: Command = {
       context,
       files,
       async (c, fid) => {
+        // Beside the original the copy gets another name; elsewhere it can have the same.
+        const original =
+          parent === undefined || name !== undefined ? undefined : await c.call('files.get', { fid })
         const { files: made, new_fid, warnings } = await c.call('files.copy', { fid, json })
         const copies = []
         for (const file of made) {
-          const change = {
+          const change: Change = {
             ...(parent === undefined || file.parent === parent ? {} : { parent }),
-            ...(name === undefined || file.fid !== new_fid ? {} : { filename: name }),
+            ...(file.fid === new_fid ? { filename: name ?? original?.filename } : {}),
           }
-          copies.push(Object.keys(change).length === 0 ? file : await placed(c, file, change))
+          const same = change.parent === undefined && change.filename === undefined
+          copies.push(same ? file : await placed(c, file, change, name !== undefined))
         }
         return { ...copies.find((file) => file.fid === new_fid), files: copies, new_fid, warnings }
       },
@@ -51,18 +56,24 @@ export const command: Command = {
   },
 }
 
+interface Change {
+  parent?: number
+  filename?: string
+}
+
 /** The copy is made: where it cannot go, it stays, and the message says where. */
-async function placed(client: Client, file: { fid: string; filename: string }, json: object) {
+async function placed(client: Client, file: FileMeta, change: Change, named: boolean): Promise<FileMeta> {
   try {
-    return await client.call('files.update', { fid: file.fid, json })
+    return await client.call('files.update', { fid: file.fid, json: change })
   } catch (error) {
     if (!(error instanceof Problem)) throw error
+    // Only the name it would have anyway is taken there: it keeps the one it got.
+    if (error.code === 'already_exists' && !named && change.filename !== undefined)
+      return placed(client, file, { parent: change.parent }, true)
     throw new Problem(
       error.code,
       `copied as ${file.fid} (${file.filename}), which stays as it is: ${error.message}`,
-      {
-        hint: `Give another with: gridline rename ${file.fid} NAME`,
-      },
+      { hint: `Give another name with: gridline rename ${file.fid} NAME` },
     )
   }
 }

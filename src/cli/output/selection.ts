@@ -22,6 +22,9 @@ export function fieldNames(): ReadonlySet<string> {
     'url',
     'user',
     'file',
+    'folder',
+    'share_link',
+    'who',
   ])
   const visit = (schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return
