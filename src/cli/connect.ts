@@ -47,6 +47,10 @@ export async function connect(
     url: EMBEDDED_URL,
     actingAs: loginName(),
     environment,
+    // There is no log to look into: a fault is told where it happened, to whoever asks.
+    log: ({ error }) => {
+      if (error !== undefined && environment.GRIDLINE_DEBUG) process.stderr.write(`${error}\n`)
+    },
   })
   return {
     client: new Client({ fetch: embeddedFetch(service), url: EMBEDDED_URL }),

@@ -80,7 +80,11 @@ export async function ingestFile<S extends SliceSink>(
             const reading = { ...options, source: where, delimiter: ',', encoding: 'utf-8' }
             tables.push({ path: [name], ingested: await ingestDelimited(csv(), reading, sink), sink })
           }
-        } else for (const member of members) await each(member)
+        } else {
+          const other = otherOffice(members.map(({ path }) => path))
+          if (other) throw badData(source, {}, other, 'Save it as XLSX or CSV first.')
+          for (const member of members) await each(member)
+        }
       } finally {
         await spooled.close()
       }
@@ -134,4 +138,12 @@ function isJson(line: string): boolean {
   } catch {
     return false
   }
+}
+
+/** What else of an office program comes as a ZIP archive. */
+function otherOffice(paths: readonly string[]): string | undefined {
+  if (paths.includes('xl/workbook.bin')) return 'this is a binary workbook (XLSB)'
+  if (paths.includes('content.xml') && paths.includes('META-INF/manifest.xml'))
+    return 'this is an OpenDocument file'
+  return paths.includes('word/document.xml') ? 'this is a text document (DOCX), not a table' : undefined
 }

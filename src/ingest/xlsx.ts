@@ -307,7 +307,9 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
       const number = Number(text)
       if (!Number.isFinite(number)) return text
       const kind = book.dates[style]
-      return kind ? moment(number, kind, book.from1904) : String(number)
+      if (kind) return moment(number, kind, book.from1904)
+      // More digits than a float keeps stay as they were written.
+      return /^-?\d{16,}$/.test(text) ? text : String(number)
     }
     default:
       return text.replaceAll('_x000D_', '\r')
