@@ -227,6 +227,28 @@ onBothStores('edges of the reference', (test) => {
     })
   })
 
+  it('pages of plots and folders lead on; a secret link’s key goes with them', async () => {
+    const folder = (await ask('alice', 'POST', '/v2/folders', { path: 'shown', world_readable: true })).json
+      .file
+    const parent = Number(folder.fid.split(':')[1])
+    const seen = await test().grid('alice', '<seen>', { a: [1] }, { parent, world_readable: true })
+    await test().grid('alice', 'hidden one', { a: [1] }, { parent })
+    const page = async (user: string | undefined, fid: string, query = '') =>
+      (await test().ask(user, 'GET', `/~${fid.replace(':', '/')}/${query}`)).text
+    const html = await page(undefined, folder.fid)
+    expect(html).toContain(`<a href="${seen.web_url}">&lt;seen&gt;</a> grid`)
+    expect(html).not.toContain('hidden one')
+    expect(await page('alice', folder.fid)).toContain('hidden one')
+    const plot = (await plotOf('alice', { data: [] })).json.file
+    await ask('alice', 'PATCH', `/v2/files/${plot.fid}`, { share_key_enabled: true })
+    const { share_key } = (await ask('alice', 'GET', `/v2/files/${plot.fid}`)).json
+    const [, link] = /href="([^"]*inline_data[^"]*)"/.exec(
+      await page(undefined, plot.fid, `?share_key=${share_key}`),
+    )!
+    const path = link.replaceAll('&amp;', '&').replace(/^https?:\/\/[^/]+/, '')
+    expect((await test().ask(undefined, 'GET', path)).json).toEqual({ data: [] })
+  })
+
   it('who starred a file is named up to a hundred; all are counted (reference 2.1)', async () => {
     const { fid } = await test().grid('alice', 'popular', { a: [1] }, { world_readable: true })
     const [owner, idlocal] = fid.split(':')

@@ -55,10 +55,9 @@ function question(files: readonly FileMeta[]): string {
     return `${filename} (${fid})${inIt}`
   })
   if (files.length > NAMED) named.push(`${files.length - NAMED} more`)
-  const what = files.length === 1 ? named[0] : `${files.length} files: ${named.join(', ')}.`
-  return files.length === 1
-    ? `Delete ${what} for good? This cannot be undone.`
-    : `Delete ${what} For good? This cannot be undone.`
+  const what =
+    files.length === 1 ? `${named[0]} for good` : `${files.length} files for good: ${named.join(', ')}`
+  return `Delete ${what}? This cannot be undone.`
 }
 
 /** Plots lose the data of a grid that goes; those that go with it are not spoken of. */

@@ -147,7 +147,8 @@ export function refused(caller: Caller | undefined, access: FileAccess): Problem
   })
 }
 
-const words: Record<FileKind, string> = { grid: 'grid', plot: 'plot', fold: 'folder', extra: 'extra' }
+/** Kinds of files as people are told of them. */
+export const words: Record<FileKind, string> = { grid: 'grid', plot: 'plot', fold: 'folder', extra: 'extra' }
 
 export function notFound(filetype?: FileKind): Problem {
   return new Problem('not_found', `no such ${filetype ? words[filetype] : 'file'}, or you may not see it`)

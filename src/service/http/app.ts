@@ -139,7 +139,7 @@ async function showPage(
   const shareKey = new URLSearchParams(queryText).get('share_key') ?? undefined
   const { html, etag } = await pageOf(service, { caller, shareKey }, fid)
   service.views.count(fid)
-  return new Reply(200, { ...PAGE_HEADERS, etag }, html)
+  return new Reply(200, { ...PAGE_HEADERS, ...(etag === undefined ? {} : { etag }) }, html)
 }
 
 /** The answer to HEAD: what GET would say of the body, and no body. */

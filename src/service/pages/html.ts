@@ -29,7 +29,7 @@ td.n { text-align: right; font-variant-numeric: tabular-nums }
 pre { font-size: 13px; overflow-x: auto; background: #f6f6f6; padding: 1rem }
 details { margin: .3rem 0 }
 summary { cursor: pointer }
-code.m { display: inline-block; min-width: 4.5rem; font-weight: 600 }
+code.m { display: inline-block; min-width: 6.5rem; font-weight: 600 }
 @media (prefers-color-scheme: dark) { body { color: #ddd; background: #161616 } p { color: #999 } th, td { border-color: #333 } pre { background: #222 } a { color: #8bf } }
 </style>
 <h1>${text(title)}</h1>

@@ -1,20 +1,24 @@
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, formatFid } from '../../contract/fid.ts'
+import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations.ts'
 import { parseRaw } from '../../ingest/index.ts'
-import { type Asker, admit } from '../access/access.ts'
+import { type Asker, admit, known, visibleTo, words } from '../access/access.ts'
 import type { Service } from '../context.ts'
 import { contentJson, snapshot } from '../grids/content.ts'
+import type { FileRow } from '../store/files.ts'
+import type { Readers } from '../store/store.ts'
 import { etag } from '../version.ts'
 import { document, text } from './html.ts'
 
 const ROWS = 100
 const COLUMNS = 200
+const CHILDREN = 200
 
-/** What a browser shows for a link: the grid's first rows and where to get the rest. No script, no outside address. */
+/** What a browser shows for a link: the first rows of a grid, what is in a folder, and where to get the rest. No script, no outside address. */
 export interface Page {
   html: string
-  etag: string
+  /** None for a folder: what is in it changes without it. */
+  etag?: string
 }
 
 /**
@@ -32,25 +36,61 @@ export async function pageOf(service: Service, asker: Asker, fid: Fid): Promise<
           file.filetype === 'grid'
             ? await snapshot(service.store, readers, fid, (all) => all.slice(0, COLUMNS))
             : undefined,
+        children: file.filetype === 'fold' ? await childrenOf(readers, fid, asker) : undefined,
       }
     } catch (error) {
       if (asker.caller) throw error
       throw new Problem('unauthenticated', 'this page is not public, or there is none')
     }
   })
-  const { file, snap } = found
-  const api = service.url + pathOf('grids.content', formatFid(fid))
+  const { file, snap, children } = found
+  // Whoever came with the key goes on with it.
+  const key = asker.shareKey === undefined ? '' : `share_key=${encodeURIComponent(asker.shareKey)}`
+  const link = (path: string, what: string, ...parameters: string[]): string => {
+    const query = [...parameters, key].filter(Boolean).join('&')
+    return `<a href="${text(service.url + path + (query && `?${query}`))}">${what}</a>`
+  }
+  const fidText = text(formatFid(fid))
   const parts = [
-    `<p>${text(file.filetype)} of ${text(file.owner)} · ${file.world_readable ? 'public' : 'private'} · changed ${text(new Date(file.date_modified).toISOString().slice(0, 16).replace('T', ' '))} UTC</p>`,
+    `<p>${words[file.filetype]} of ${text(file.owner)} · ${file.world_readable ? 'public' : 'private'} · changed ${text(new Date(file.date_modified).toISOString().slice(0, 16).replace('T', ' '))} UTC</p>`,
   ]
   if (snap) {
     parts.push(
-      `<p>${snap.rows.toLocaleString('en')} rows · <a href="${text(api)}?format=csv">CSV</a> · <a href="${text(api)}">JSON</a> · <code>gridline cat ${text(formatFid(fid))}</code></p>`,
+      `<p>${snap.rows.toLocaleString('en')} rows · ${link(pathOf('grids.content', formatFid(fid)), 'CSV', 'format=csv')} · ${link(pathOf('grids.content', formatFid(fid)), 'JSON')} · <code>gridline cat ${fidText}</code></p>`,
       await table(contentJson(snap, ROWS)),
     )
     if (snap.rows > ROWS) parts.push(`<p>The first ${ROWS} rows.</p>`)
   }
-  return { html: document(file.filename, parts.join('\n')), etag: etag(file) }
+  if (file.filetype === 'plot') {
+    const path = pathOf('plots.content', formatFid(fid))
+    parts.push(
+      `<p>${link(path, 'figure')} · ${link(path, 'figure with its data', 'inline_data=true')} · <code>gridline plot data ${fidText}</code></p>`,
+    )
+  }
+  if (children) {
+    const items = children
+      .slice(0, CHILDREN)
+      .map(
+        (one) =>
+          `<li><a href="${text(webUrl(service.url, one))}">${text(one.filename)}</a> ${words[one.filetype]}</li>`,
+      )
+    parts.push(
+      children.length === 0 ? '<p>Nothing in it that you may see.</p>' : `<ul>${items.join('\n')}</ul>`,
+    )
+    if (children.length > CHILDREN)
+      parts.push(`<p>The first ${CHILDREN} · <code>gridline ls ${fidText}</code></p>`)
+  }
+  return { html: document(file.filename, parts.join('\n')), etag: children ? undefined : etag(file) }
+}
+
+/** The first files of a folder that the asker may see. */
+async function childrenOf(readers: Readers, { owner, idlocal }: Fid, asker: Asker): Promise<FileRow[]> {
+  const visible = await visibleTo(readers, owner, asker.caller)
+  const query = { owner, parent: idlocal, visible, order: 'filename', descending: false } as const
+  const children: FileRow[] = []
+  for (const file of await readers.files.list({ ...query, limit: CHILDREN + 1 }))
+    if (await known(readers, file, { caller: asker.caller })) children.push(file)
+  return children
 }
 
 async function table(content: AsyncIterable<Uint8Array>): Promise<string> {
