@@ -90,9 +90,8 @@ export function createApp(
         const [route, parameters] = found as [Route, Record<string, string>]
         line.operation = route.name
         const handler = handlers[route.name] as Handler<OperationName>
-        const caller = await authenticator.caller(request.headers)
+        const caller = await callerOf(authenticator, rates, request, UNLIMITED.has(route.name))
         line.user = caller?.username
-        if (!UNLIMITED.has(route.name)) rates.take(caller?.username ?? `@${request.address ?? ''}`)
         reply = await perform(service, handler, caller, route, request, path, query, parameters)
       }
     } catch (error) {
@@ -108,6 +107,22 @@ export function createApp(
     log(line)
     return head ? await withoutBody(reply) : reply
   }
+}
+
+/** Who asks, counted: by name, or by address where nobody is named, or wrongly. */
+async function callerOf(
+  authenticator: Authenticator,
+  rates: Rates,
+  request: Incoming,
+  unlimited: boolean,
+): Promise<Caller | undefined> {
+  const address = `@${request.address ?? ''}`
+  const caller = await authenticator.caller(request.headers).catch((error) => {
+    if (!unlimited) rates.take(address)
+    throw error
+  })
+  if (!unlimited) rates.take(caller?.username ?? address)
+  return caller
 }
 
 /** What tells whether the service is well must not be refused by it. */
@@ -132,9 +147,8 @@ async function showPage(
   queryText: string,
   line: LogLine,
 ): Promise<Reply> {
-  const caller = await authenticator.caller(request.headers)
+  const caller = await callerOf(authenticator, rates, request, false)
   line.user = caller?.username
-  rates.take(caller?.username ?? `@${request.address ?? ''}`)
   checkScope(caller, 'read')
   const shareKey = new URLSearchParams(queryText).get('share_key') ?? undefined
   const { html, etag } = await pageOf(service, { caller, shareKey }, fid)
