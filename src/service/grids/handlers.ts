@@ -249,7 +249,6 @@ async function importUrl(service: Service, call: Call<'grids.create'>) {
   return { body: { file: made.body, warnings: done.warnings }, etag: made.etag }
 }
 
-/** An upload that has been made already, or that is bound to fail: known before its bytes are read. */
 /** What a write of bytes came to before. Whether they are the same is known when the last has come. */
 async function foundBefore<T>(service: Service, call: Call, owner: string): Promise<T | undefined> {
   const find = () => service.store.read(({ idempotency }) => idempotency.find(call.writeKey(owner)))
@@ -258,6 +257,7 @@ async function foundBefore<T>(service: Service, call: Call, owner: string): Prom
   return (await find())?.result as T | undefined
 }
 
+/** An upload that has been made already, or that is bound to fail: known before its bytes are read. */
 async function madeBefore(service: Service, call: Call, target: Target) {
   const owner = call.caller!.username
   const { limits, store } = service
