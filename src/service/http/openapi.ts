@@ -29,7 +29,7 @@ export function openApi(url: string, version: string): Record<string, unknown> {
       title: 'Gridline',
       version,
       description: 'Grids and charts: upload, append, read, share.',
-      license: { name: 'MIT' },
+      license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url }],
     security: [{ basic: [] }, { bearer: [] }, {}],
