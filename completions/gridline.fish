@@ -258,7 +258,7 @@ complete -c gridline -n '__fish_seen_subcommand_from sources' -l jq -r -d 'run a
 complete -c gridline -n '__fish_seen_subcommand_from sources' -s q -l quiet -d 'print ids only, and no progress'
 complete -c gridline -n '__fish_seen_subcommand_from sources' -l profile -r -d 'use this profile (see: gridline profile list)'
 complete -c gridline -n '__fish_seen_subcommand_from extras' -a list -d 'List the extras of a file'
-complete -c gridline -n '__fish_seen_subcommand_from extras' -a add -d 'Add a file as an extra'
+complete -c gridline -n '__fish_seen_subcommand_from extras' -a add -d 'Add a text or JSON file as an extra'
 complete -c gridline -n '__fish_seen_subcommand_from extras' -a cat -d 'Print what is in an extra'
 complete -c gridline -n '__fish_seen_subcommand_from extras; and __fish_seen_subcommand_from list' -F
 complete -c gridline -n '__fish_seen_subcommand_from extras; and __fish_seen_subcommand_from list' -l json -r -d 'print JSON; only these fields, parted by commas'

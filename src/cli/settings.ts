@@ -157,12 +157,18 @@ export function resolveSettings(
       ? { value: chosen[name], source: `profile ${profile.value}` }
       : undefined
   const unset: Setting = { value: undefined, source: 'default' }
+  const format =
+    fromEnvironment('format') ?? (config.format ? { value: config.format, source: 'config file' } : unset)
+  if (format.value !== undefined && !formats.some((known) => known === format.value)) {
+    throw new Problem('usage', `no such format: ${format.value} (${format.source})`, {
+      hint: `Formats are ${formats.join(', ')}.`,
+    })
+  }
   return {
     url: fromEnvironment('url') ?? fromProfile('url') ?? unset,
     user: fromEnvironment('user') ?? fromProfile('user') ?? unset,
     api_key: fromEnvironment('api_key') ?? fromProfile('api_key') ?? unset,
-    format:
-      fromEnvironment('format') ?? (config.format ? { value: config.format, source: 'config file' } : unset),
+    format,
     profile,
   }
 }

@@ -125,6 +125,22 @@ describe('what is meant by a name', () => {
     expect((await run(['upload', 'bad.json', '--dry-run'])).code).toBe(7)
   })
 
+  it('an address is fetched by the service, and no private one', async () => {
+    const { code, stderr } = await run(['upload', 'http://127.0.0.1:1/a.csv'])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('not public')])
+    expect((await run(['upload', 'http://127.0.0.1:1/a.csv', '--dry-run'])).stderr).toContain('curl')
+  })
+
+  it('extras are text or JSON, and say what they are not', async () => {
+    file('notes.txt', 'about it')
+    file('bad.json', '{')
+    writeFileSync(join(folder.path, 'meant', 'image.png'), Buffer.from([0x89, 0x50, 0, 0xff]))
+    const made = await run(['extras', 'add', 'a', 'notes.txt', '-q'])
+    expect((await run(['extras', 'cat', made.stdout.trim()])).stdout).toBe('about it')
+    expect((await run(['extras', 'add', 'a', 'bad.json'])).code).toBe(7)
+    expect((await run(['extras', 'add', 'a', 'image.png'])).stderr).toContain('is not text')
+  })
+
   it('key revoke says what it did and what not', async () => {
     const { id } = JSON.parse((await run(['key', 'create', '--json'])).stdout)
     const { code, stdout, stderr } = await run(['key', 'revoke', id, 'nope', '-q'])

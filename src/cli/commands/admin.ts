@@ -58,6 +58,10 @@ const createUser: Command = {
       create(store, name, { email: email as string | undefined, admin: admin === true }),
     )
     context.messages.note(`Kept in ${place(context, url)}. The key is shown this once.`)
+    if (admin)
+      context.messages.note(
+        `It reads and writes. For what only administrators do, make another: gridline admin create-key ${name} --scopes read,write,admin`,
+      )
     return { one: made, view }
   },
 }

@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
 import type { Command, Entry } from '../command.ts'
 import { openInput } from '../input.ts'
 import { fileView } from '../output/view.ts'
@@ -25,7 +27,7 @@ const add: Command = {
     const text = await textOf(content)
     const json = {
       filename: (name as string | undefined) ?? basename(content),
-      content: /\.json$/i.test(content) ? JSON.parse(text) : text,
+      content: /\.json$/i.test(content) ? jsonOf(content, text) : text,
       referencers: [fid],
     }
     return { one: (await client.call('extras.create', { json })).file, view: fileView }
@@ -45,11 +47,21 @@ const cat: Command = {
 async function textOf(file: string): Promise<string> {
   const parts: Uint8Array[] = []
   for await (const part of (await openInput(file)).open()) parts.push(part)
-  return Buffer.concat(parts).toString('utf8')
+  const bytes = Buffer.concat(parts)
+  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8')
+  throw new Problem('bad_data', `${file} is not text; extras hold text and JSON`)
+}
+
+function jsonOf(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Problem('bad_data', `${file} is not JSON: ${(error as Error).message}`)
+  }
 }
 
 export const commands: readonly Entry[] = [
   { name: 'list', summary: 'List the extras of a file', load: async () => ({ command: list }) },
-  { name: 'add', summary: 'Add a file as an extra', load: async () => ({ command: add }) },
+  { name: 'add', summary: 'Add a text or JSON file as an extra', load: async () => ({ command: add }) },
   { name: 'cat', summary: 'Print what is in an extra', load: async () => ({ command: cat }) },
 ]

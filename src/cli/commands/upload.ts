@@ -42,6 +42,7 @@ export const command: Command = {
     'gridline upload 2024/*.csv.gz --folder Reports/2024 --public',
     "mysql -B -e 'select …' | gridline upload - --name orders --on-conflict replace",
     'gridline upload data.txt --dry-run --column zip:text',
+    'gridline upload https://example.com/sales.csv      # where the server allows it',
   ],
   async run(context, files, options) {
     const { name } = options as Options
@@ -102,6 +103,7 @@ async function uploadFile(
   given: Record<string, unknown>,
 ): Promise<GridMeta & { warnings: string[] }> {
   const options = given as Options
+  if (isAddress(file)) return importFrom(context, file, options)
   const input = await openInput(file)
   const client = await context.client()
   const folder = await folderHeaders(client, options.folder)
@@ -129,6 +131,34 @@ async function uploadFile(
   } finally {
     progress.end()
   }
+}
+
+function isAddress(file: string): boolean {
+  return /^https?:\/\//i.test(file)
+}
+
+/** The server fetches the file itself, where its operator allows it. */
+async function importFrom(
+  context: Context,
+  source_url: string,
+  { name, folder, public: isPublic, onConflict }: Options,
+): Promise<GridMeta & { warnings: string[] }> {
+  if (onConflict === 'replace' || onConflict === 'append')
+    throw new Problem('usage', `--on-conflict ${onConflict} goes with files, not with addresses`, {
+      hint: `Fetch it first: curl ${source_url} | gridline upload - --name NAME --on-conflict ${onConflict}`,
+    })
+  const client = await context.client()
+  const place = await folderHeaders(client, folder)
+  const json = {
+    source_url,
+    filename: name,
+    world_readable: isPublic === true,
+    parent: place.Parent,
+    parent_path: place['Parent-Path'],
+  }
+  const { file: made, warnings } = await client.call('grids.create', { json })
+  for (const warning of warnings) context.messages.warning(`${source_url}: ${warning}`)
+  return { ...(made as GridMeta), warnings }
 }
 
 interface Preview {
@@ -165,6 +195,10 @@ const previewView: View = {
  */
 async function preview(context: Context, file: string, given: Record<string, unknown>): Promise<Preview[]> {
   const options = given as Options
+  if (isAddress(file))
+    throw new Problem('usage', '--dry-run reads files, not addresses', {
+      hint: `Fetch it first: curl ${file} | gridline upload - --dry-run`,
+    })
   const input = await openInput(file)
   const { gridName, ingestFile } = await import('../../ingest/index.ts')
   const fileName = options.name ?? (file === '-' ? undefined : basename(file))

@@ -25,7 +25,7 @@ export class UrlImport {
 
   /** Problem `invalid_request` for an address that is not to be fetched, `bad_data` where there is no file. */
   async open(text: string, limits: Limits): Promise<Fetched> {
-    const { Agent, request } = await import('undici')
+    const { Agent, request } = await import('./undici.ts')
     const agent = new Agent({
       connect: { timeout: 10_000, lookup: this.lookup as never },
       headersTimeout: limits.import_seconds * 1000,
