@@ -21,6 +21,7 @@ export const limits = {
     unit: 'columns',
     what: 'columns one figure refers to, each as often as it is named',
   },
+  figure_traces: { value: 100_000, unit: 'traces', what: 'traces of one figure, and of its frames' },
   figure_grids: { value: 1_000, unit: 'grids', what: 'grids one figure refers to' },
   path_depth: { value: 64, unit: 'levels', what: 'folders above a file' },
   archive_bytes: { value: 4 * GiB, unit: 'bytes', what: 'one archive or workbook, as sent' },

@@ -54,12 +54,17 @@ export function sourcesIn(figure: RawJson): Source[] {
   return referencesOf(survey(figure)).map(({ source }) => source)
 }
 
-/** Arrays of data, and typed ones as plain ones. */
+/** A typed array as a plain one, whose text is no longer than `most` bytes. */
+export function plainArray({ path, ...place }: RawArray, most: number): RawArray {
+  return { ...place, path, values: decodeTyped(place.values, `figure.${path}`, most) }
+}
+
+/** Arrays of data, plain and typed. */
 export function rawArrays(found: readonly Found[]): { arrays: RawArray[]; typed: RawArray[] } {
   const of = (kind: Data['kind']): Data[] => found.filter((one): one is Data => one.kind === kind)
   return {
     arrays: of('array').map((one) => ({ ...one, values: one.value })),
-    typed: of('typed').map((one) => ({ ...one, values: decodeTyped(one.value, `figure.${one.path}`) })),
+    typed: of('typed').map((one) => ({ ...one, values: one.value })),
   }
 }
 
@@ -69,12 +74,15 @@ export function withReferences(
   found: readonly Found[],
   refer: (path: string) => string | undefined,
 ): Buffer {
-  const replaced = new Set(found.filter(({ kind }) => kind !== 'reference').map(({ path }) => path))
+  const replaced = new Set(
+    found.filter(({ kind }) => kind === 'array' || kind === 'typed').map(({ path }) => path),
+  )
   const edits = found.flatMap((one): Edit[] => {
     const { path, name, start, end } = one
     const reference = refer(path)
     // An array beside its reference is what counts: it was read with its data and has been changed since.
-    if (one.kind === 'reference') return replaced.has(path) ? [{ start, end, parts: [] }] : []
+    if (one.kind === 'reference' || one.kind === 'empty')
+      return replaced.has(path) ? [{ start, end, parts: [] }] : []
     return reference === undefined
       ? []
       : [{ start, end, parts: [member(`${name}src`, JSON.stringify(reference))] }]

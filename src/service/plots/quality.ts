@@ -7,14 +7,19 @@ import type { RawJson } from '../../ingest/index.ts'
  */
 export function qualityOf(figure: RawJson, hasData: boolean): number {
   const layout = object(figure.get('layout'))
-  const traces = [...items(figure.get('data'))]
+  let traces = 0
+  let named = 0
+  for (const trace of items(figure.get('data'))) {
+    traces++
+    if (trace.get('name')) named++
+  }
   const legend = layout?.get('showlegend')?.value() !== false
   const points = [
     titled(layout),
     axesOf(layout).some(titled),
-    traces.length > 0 && (traces.length === 1 || traces.every((trace) => trace.get('name'))),
+    traces > 0 && (traces === 1 || named === traces),
     hasData,
-    (traces.length > 1 && legend) || [...items(layout?.get('annotations'))].length > 0,
+    (traces > 1 && legend) || hasAny(items(layout?.get('annotations'))),
   ]
   return points.filter(Boolean).length
 }
@@ -40,6 +45,11 @@ function titled(thing: RawJson | undefined): boolean {
 
 function object(value: RawJson | undefined): RawJson | undefined {
   return value?.kind === 'object' ? value : undefined
+}
+
+function hasAny(values: Iterable<RawJson>): boolean {
+  for (const _ of values) return true
+  return false
 }
 
 function items(value: RawJson | undefined): Iterable<RawJson> {

@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
+import type { Limits } from '../../contract/limits.ts'
 import {
   endOf,
   endOfString,
@@ -53,27 +54,43 @@ export interface Data extends Mark {
   kind: 'array' | 'typed'
 }
 
-export type Found = Reference | Data
+/** A member ending in `src` that names nothing: null or an empty text. */
+export interface Empty extends Mark {
+  kind: 'empty'
+}
+
+export type Found = Reference | Data | Empty
+
+/** What a figure may hold, of the table of limits. */
+export type FigureLimits = Pick<Limits, 'figure_columns' | 'figure_traces' | 'json_members'>
 
 /** `alice:3:0f12ab,c0ffee`; undefined for what is no reference at all. */
 export function readSource(text: string): Source | undefined {
   const match = /^([A-Za-z0-9._-]+):(\d{1,15}):([^:\0]*)$/.exec(text.trim())
   if (!match) return undefined
+  let list = match[3]
   // What a star at the end meant is not known any more; it changes nothing here.
-  const uids = match[3]
-    .replace(/,?\s*\*$/, '')
-    .split(',')
-    .map((uid) => uid.trim())
-  return { grid: { owner: match[1], idlocal: Number(match[2]) }, uids }
+  if (list.endsWith('*')) {
+    list = list.slice(0, -1).trimEnd()
+    if (list.endsWith(',')) list = list.slice(0, -1)
+  }
+  return {
+    grid: { owner: match[1], idlocal: Number(match[2]) },
+    uids: list.split(',').map((uid) => uid.trim()),
+  }
 }
 
 /**
  * Every reference and every array of data in the traces of `data` and `frames`, in the order they stand.
- * Each byte of a trace is looked at once, however deep it is nested. More than `limit` columns are refused.
+ * Each byte of a trace is looked at once, however deep it is nested. What is stored is within the limits.
  */
-export function survey(figure: RawJson, limit = Number.POSITIVE_INFINITY): Found[] {
-  const surveyor = new Surveyor(figure.buf, limit)
-  const types = [...itemsOf(figure.get('data'))].map((trace) => typeOf(trace) ?? 'scatter')
+export function survey(figure: RawJson, limits?: FigureLimits): Found[] {
+  const surveyor = new Surveyor(figure.buf, limits)
+  const types: string[] = []
+  for (const trace of itemsOf(figure.get('data'))) {
+    types.push(typeOf(trace) ?? 'scatter')
+    if (limits && types.length > limits.figure_traces) throw tooManyTraces(limits)
+  }
   for (const [name, list] of figure.members()) {
     let k = 0
     if (name === 'data') {
@@ -82,7 +99,30 @@ export function survey(figure: RawJson, limit = Number.POSITIVE_INFINITY): Found
       for (const frame of itemsOf(list)) surveyFrame(surveyor, frame, `frames.${k++}`, types)
     }
   }
+  refuseDoubles(surveyor.found)
   return surveyor.found.sort((a, b) => a.start - b.start)
+}
+
+/** Of two arrays with one name the last would count for some readers, and the first for others. */
+function refuseDoubles(found: readonly Found[]): void {
+  const paths = new Set<string>()
+  for (const { kind, path } of found) {
+    if (kind === 'reference' || kind === 'empty') continue
+    if (paths.has(path)) {
+      throw new Problem('invalid_request', `figure.${path}: is there twice`, {
+        field: 'figure',
+        path: `figure.${path}`,
+      })
+    }
+    paths.add(path)
+  }
+}
+
+function tooManyTraces({ figure_traces }: FigureLimits): Problem {
+  return new Problem('bad_data', `figure: more than ${figure_traces} traces (limit figure_traces)`, {
+    field: 'figure',
+    hint: 'Make several plots.',
+  })
 }
 
 /** A frame's traces change those of the figure, one by one or as `traces` says. */
@@ -113,23 +153,31 @@ function typeOf(trace: RawJson): string | undefined {
 const LONGEST = 200
 const LONGEST_REFERENCE = 1024 * 1024
 
+/** The path of a member of an attribute. One longer than any there is ends in an ellipsis and grows no more. */
+function below(attribute: string, name: string): string {
+  if (attribute.length + name.length > LONGEST) return attribute.endsWith('…') ? attribute : `${attribute}.…`
+  return attribute === '' ? name : `${attribute}.${name}`
+}
+
 /** Reads traces: objects of valid JSON, whose arrays of data are skipped over. */
 class Surveyor {
   readonly found: Found[] = []
   #columns = 0
+  #traces = 0
   #at = ''
   #type = ''
   #known: ReadonlySet<string> = new Set()
   readonly #buf: Buffer
-  readonly #limit: number
+  readonly #limits: FigureLimits | undefined
 
-  constructor(buf: Buffer, limit: number) {
+  constructor(buf: Buffer, limits: FigureLimits | undefined) {
     this.#buf = buf
-    this.#limit = limit
+    this.#limits = limits
   }
 
   trace(trace: RawJson, at: string, type: string): void {
     if (trace.kind !== 'object') return
+    if (this.#limits && ++this.#traces > this.#limits.figure_traces) throw tooManyTraces(this.#limits)
     this.#at = at
     this.#type = type
     this.#known = dataAttributes(type)
@@ -141,6 +189,7 @@ class Surveyor {
     const buf = this.#buf
     // Where names and values of members begin and end, four numbers each.
     const spans: number[] = []
+    const most = 4 * (this.#limits?.json_members ?? Number.POSITIVE_INFINITY)
     const own: Reference[] = []
     let bdata = false
     let dtype = false
@@ -152,8 +201,7 @@ class Surveyor {
       const c = buf[value]
       if (c === 0x7b || c === 0x5b) {
         const name = memberName(buf, member)
-        const path = attribute === '' ? name : `${attribute}.${name}`
-        member.end = this.#container(member, name, path)
+        member.end = this.#container(member, name, below(attribute, name))
       } else {
         member.end = endOf(buf, value)
         if (nameEnd - i === 7) {
@@ -167,6 +215,12 @@ class Surveyor {
         }
       }
       spans.push(i, nameEnd, value, member.end)
+      if (spans.length > most)
+        throw new Problem(
+          'bad_data',
+          `figure.${this.#at}.${attribute}: more than ${most / 4} members (limit json_members)`,
+          { field: 'figure' },
+        )
       i = skipBlanks(buf, member.end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
@@ -178,7 +232,7 @@ class Surveyor {
   #container({ start, value }: Member, name: string, attribute: string): number {
     const buf = this.#buf
     const mark = (end: number): Mark => this.#mark({ start, value, end }, name, attribute)
-    const known = attribute.length <= LONGEST && this.#known.has(attribute)
+    const known = this.#known.has(attribute)
     // An array or object where a reference belongs.
     if (name.length > 3 && name.endsWith('src') && this.#known.has(attribute.slice(0, -3)))
       throw noReference(
@@ -202,7 +256,7 @@ class Surveyor {
     let i = skipBlanks(buf, value + 1)
     if (buf[i] !== 0x7b) return endOf(buf, value)
     for (let k = 0; buf[i] !== 0x5d; k++) {
-      const end = buf[i] === 0x7b ? this.#object(i, `${attribute}.${k}`).end : endOf(buf, i)
+      const end = buf[i] === 0x7b ? this.#object(i, below(attribute, String(k))).end : endOf(buf, i)
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
@@ -213,11 +267,12 @@ class Surveyor {
     const name = memberName(this.#buf, member)
     if (!name.endsWith('src') || name.length === 3) return undefined
     const data = name.slice(0, -3)
-    const twin = attribute === '' ? data : `${attribute}.${data}`
+    const twin = below(attribute, data)
     const mark = this.#mark(member, data, twin)
-    const isData = twin.length <= LONGEST && this.#known.has(twin)
+    const isData = this.#known.has(twin)
     if (mark.value.kind !== 'string') {
       if (isData && mark.value.kind !== 'null') throw noReference(mark, mark.value.kind)
+      if (isData) this.#add({ kind: 'empty', ...mark }, 1)
       return undefined
     }
     const text = mark.value.value() as string
@@ -228,6 +283,7 @@ class Surveyor {
       return reference
     }
     if (text !== '' && isData) throw noReference(mark, JSON.stringify(text.slice(0, 80)))
+    if (isData) this.#add({ kind: 'empty', ...mark }, 1)
     return undefined
   }
 
@@ -245,10 +301,11 @@ class Surveyor {
 
   #add(found: Found, columns: number): void {
     this.#columns += columns
-    if (this.#columns > this.#limit) {
+    const most = this.#limits?.figure_columns
+    if (most !== undefined && this.#columns > most) {
       throw new Problem(
         'bad_data',
-        `figure.${found.path}: a figure refers to no more than ${this.#limit} columns (limit figure_columns)`,
+        `figure.${found.path}: a figure refers to no more than ${most} columns (limit figure_columns)`,
         { field: 'figure', path: `figure.${found.path}`, hint: 'Make several plots.' },
       )
     }

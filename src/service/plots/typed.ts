@@ -1,4 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
+import { bytesText } from '../../contract/limits.ts'
 import { parseRaw, type RawJson } from '../../ingest/index.ts'
 
 /** How plotly.js names the types of numbers in `{dtype, bdata, shape}`, little endian. */
@@ -32,7 +33,7 @@ const names: Record<string, string> = {
 }
 
 /** The plain array a typed one stands for; what JSON has no number for is null. */
-export function decodeTyped(value: RawJson, path: string): RawJson {
+export function decodeTyped(value: RawJson, path: string, most: number): RawJson {
   const members = value.entries()
   const wrong = (why: string): Problem =>
     new Problem('invalid_request', `${path}: ${why}`, { field: 'figure', path })
@@ -47,14 +48,22 @@ export function decodeTyped(value: RawJson, path: string): RawJson {
   const count = bytes.length / reader.bytes
   const shape = readShape(members.get('shape')?.value(), count)
   if (!shape) throw wrong(`shape does not fit ${count} values`)
-  return parseRaw(arrayText(count, shape, (k) => reader.read(bytes, k * reader.bytes)))
+  const text = arrayText(count, shape, (k) => reader.read(bytes, k * reader.bytes), most)
+  if (!text) throw wrong(`as plain values it is larger than ${bytesText(most)} (limit json_body_bytes)`)
+  return parseRaw(text)
 }
 
 /** Values as nested arrays; the text is put together in pieces, for a string of all of them takes several times their memory. */
-function arrayText(count: number, shape: readonly number[], valueAt: (k: number) => number | bigint): Buffer {
+function arrayText(
+  count: number,
+  shape: readonly number[],
+  valueAt: (k: number) => number | bigint,
+  most: number,
+): Buffer | undefined {
   // How many values the rows of each inner dimension hold, the innermost last.
   const rows = shape.slice(1).map((_, k) => shape.slice(k + 1).reduce((product, size) => product * size, 1))
   const pieces: Buffer[] = []
+  let size = 0
   let text = '['
   for (let k = 0; k < count; k++) {
     if (k > 0) text += ','
@@ -64,6 +73,8 @@ function arrayText(count: number, shape: readonly number[], valueAt: (k: number)
     for (const row of rows) if ((k + 1) % row === 0) text += ']'
     if (text.length >= PIECE) {
       pieces.push(Buffer.from(text))
+      size += text.length
+      if (size > most) return undefined
       text = ''
     }
   }
@@ -72,11 +83,14 @@ function arrayText(count: number, shape: readonly number[], valueAt: (k: number)
 
 const PIECE = 64 * 1024
 
+/** As many as plotly.js reads. */
+const DIMENSIONS = 3
+
 /** Sizes of the dimensions: `"2, 3"`, `[2, 3]`, `6`, or one dimension if not given. */
 function readShape(given: unknown, count: number): number[] | undefined {
   if (given === undefined || given === null || given === '') return [count]
   const sizes = (Array.isArray(given) ? given : String(given).split(',')).map(Number)
-  const fits = sizes.every((size) => Number.isInteger(size) && size >= 0) && sizes.length <= 8
+  const fits = sizes.every((size) => Number.isInteger(size) && size >= 0) && sizes.length <= DIMENSIONS
   if (!fits || sizes.reduce((product, size) => product * size, 1) !== count) return undefined
   // Rows without values would be lost between the brackets.
   return count === 0 ? [0] : sizes

@@ -9,7 +9,7 @@ import { storeText } from '../grids/slices.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import { type RawArray, rawArrays, readFigure, referencesOf, withReferences } from './figure.ts'
+import { plainArray, type RawArray, rawArrays, readFigure, referencesOf, withReferences } from './figure.ts'
 import { qualityOf } from './quality.ts'
 import { type Source, survey } from './survey.ts'
 
@@ -38,14 +38,15 @@ export async function storeFigure(
 ): Promise<StoredFigure> {
   const { store, limits } = service
   const figure = readFigure(given)
-  let found = survey(figure, limits.figure_columns)
+  let found = survey(figure, limits)
   const { arrays, typed } = rawArrays(found)
   if (arrays.length > 0 && !move) throw refusal(arrays[0], arrays.length)
-  const all = [...arrays, ...typed]
+  const count = arrays.length + typed.length
   let kept = figure
   let grid: StoredFigure['grid']
-  if (all.length > 0) {
-    if (all.length > limits.columns) throw tooManyColumns(all.length, limits)
+  if (count > 0) {
+    if (count > limits.columns) throw tooManyColumns(count, limits)
+    const all = [...arrays, ...typed.map((one) => plainArray(one, limits.json_body_bytes))]
     const columns = await storeArrays(
       store.blobs,
       all.map(({ path, values }) => ({ name: path, data: values })),
@@ -58,7 +59,7 @@ export async function storeFigure(
     const fid = formatFid({ owner, idlocal })
     const references = new Map(columns.map(({ name, uid }) => [name, `${fid}:${uid}`]))
     kept = parseRaw(withReferences(figure, found, (path) => references.get(path)))
-    found = survey(kept, limits.figure_columns)
+    found = survey(kept, limits)
   }
   const sources = referencesOf(found).map(({ source, path }) => ({ source, path: `figure.${path}src` }))
   const grids = new Set(sources.map(({ source }) => formatFid(source.grid))).size
