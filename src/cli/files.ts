@@ -1,4 +1,4 @@
-import { type Client, lookupIfThere, resolve } from '../client/index.ts'
+import { type Client, lookupIfThere, resolve, startOf } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 import { parseFid, ROOT } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources.ts'
@@ -23,17 +23,24 @@ interface Meant {
   fid: string
 }
 
+/** What names came to. */
+export interface AllMeant {
+  files: Meant[]
+  failures: Failure[]
+  /** More than one name was given, or one that may stand for any number of files. */
+  several: boolean
+}
+
 /** The files meant by fids, links, paths and patterns (`Reports/2024*`); one that is not there is a Failure. */
-export async function meant(
-  client: Client,
-  given: readonly string[],
-  where: Where = {},
-): Promise<{ files: Meant[]; failures: Failure[] }> {
+export async function meant(client: Client, given: readonly string[], where: Where = {}): Promise<AllMeant> {
   const files: Meant[] = []
   const failures: Failure[] = []
+  let several = given.length > 1
   for (const of of given) {
     try {
-      for (const file of await one(client, of, where)) {
+      const found = await one(client, of, where)
+      several ||= found.pattern
+      for (const file of found.files) {
         if (!files.some(({ fid }) => fid === file.fid)) files.push(file)
       }
     } catch (error) {
@@ -41,24 +48,31 @@ export async function meant(
       failures.push({ of, problem: error })
     }
   }
-  return { files, failures }
+  return { files, failures, several }
 }
 
-async function one(client: Client, given: string, where: Where): Promise<Meant[]> {
-  if (parseFid(given) || /^https?:\/\//i.test(given))
-    return [{ of: given, fid: await resolve(client, given) }]
-  if (where.trashed) return inTrash(client, given)
-  if (!isPattern(given)) return [{ of: given, fid: await resolve(client, given, where.filetype) }]
+/** The files one name stands for, and whether it was a pattern. */
+async function one(
+  client: Client,
+  given: string,
+  where: Where,
+): Promise<{ files: Meant[]; pattern: boolean }> {
+  const only = (fid: string) => ({ files: [{ of: given, fid }], pattern: false })
+  if (parseFid(given) || /^https?:\/\//i.test(given)) return only(await resolve(client, given))
+  if (where.trashed) return { files: await inTrash(client, given), pattern: isPattern(given) }
+  if (!isPattern(given)) return only(await resolve(client, given, where.filetype))
   // A file may be called so.
   const literal = await lookupIfThere(client, given)
-  if (literal) return [{ of: given, fid: literal.fid }]
+  if (literal) return only(literal.fid)
   const found = await matching(client, given, where.filetype)
-  if (found.length > 0) return found.map(({ path, file }) => ({ of: path, fid: file.fid }))
+  if (found.length > 0)
+    return { files: found.map(({ path, file }) => ({ of: path, fid: file.fid })), pattern: true }
   throw new Problem('not_found', `nothing matches ${given}`, { hint: 'See what there is with: gridline ls' })
 }
 
+/** Whether a name may stand for others; a link never does. */
 export function isPattern(text: string): boolean {
-  return /[*?[]/.test(text)
+  return /[*?[]/.test(text) && !/^https?:\/\//i.test(text)
 }
 
 /** `*` any text, `?` any character, `[ab]` one of these; never a slash. */
@@ -78,22 +92,27 @@ export async function matching(
   given: string,
   filetype?: Kind,
 ): Promise<{ path: string; file: FileMeta }[]> {
-  const parts = given.split('/').filter((part) => part !== '')
-  let level: { path: string; file: FileMeta | undefined }[] = [{ path: '', file: undefined }]
+  const { path: inside, user, parent } = startOf(given)
+  const parts = inside.split('/').filter((part) => part !== '')
+  const start = user === undefined ? undefined : `${user}:${parent}`
+  let level: { path: string; fid: string | undefined }[] = [
+    { path: start === undefined ? '' : `${start}/`, fid: start },
+  ]
+  let files: { path: string; file: FileMeta }[] = []
   for (const [k, part] of parts.entries()) {
     const pattern = patternOf(part)
     const last = k === parts.length - 1
-    const next: typeof level = []
+    files = []
     for (const folder of level) {
-      for (const file of await childrenOf(client, folder.file?.fid)) {
+      for (const file of await childrenOf(client, folder.fid)) {
         const wanted = last ? !filetype || file.filetype === filetype : file.filetype === 'fold'
         if (wanted && pattern.test(file.filename))
-          next.push({ path: `${folder.path}${file.filename}/`, file })
+          files.push({ path: `${folder.path}${file.filename}`, file })
       }
     }
-    level = next
+    level = files.map(({ path, file }) => ({ path: `${path}/`, fid: file.fid }))
   }
-  return level.map(({ path, file }) => ({ path: path.slice(0, -1), file: file! }))
+  return files
 }
 
 /** All files of a folder, or of the home folder. */
@@ -194,26 +213,20 @@ export async function overFiles(
   where: Where = {},
 ): Promise<Outcome> {
   const client = await context.client()
-  return overFound(
-    context,
-    given,
-    await meant(client, given, where),
-    (fid, of) => work(client, fid, of),
-    view,
-  )
+  return overFound(context, await meant(client, given, where), (fid, of) => work(client, fid, of), view)
 }
 
 /** The same with files that have been found already. */
 export async function overFound(
   context: Context,
-  given: readonly string[],
-  { files, failures }: Awaited<ReturnType<typeof meant>>,
+  { files, failures, several }: AllMeant,
   work: (fid: string, of: string) => Promise<object>,
   view: View,
 ): Promise<Outcome> {
-  if (given.length === 1 && !isPattern(given[0])) {
+  if (!several) {
     if (failures.length > 0) throw failures[0].problem
-    return { one: warned(context, given[0], await work(files[0].fid, given[0])), view }
+    const [{ of, fid }] = files
+    return { one: warned(context, of, await work(fid, of)), view }
   }
   const many: object[] = []
   for (const { of, fid } of files) {
@@ -233,9 +246,19 @@ function warned(context: Context, of: string, made: object): object {
   return made
 }
 
-/** The id of a folder of the caller's: a path, an id, or `/`. */
+/** The id of a folder of the caller's own: a path, an id, or `/`; Problem `forbidden` for somebody else's. */
 export async function idOfFolder(client: Client, folder: string): Promise<number> {
-  return /^\/*$/.test(folder) ? ROOT : Number((await resolve(client, folder, 'fold')).split(':')[1])
+  if (/^\/*$/.test(folder)) return ROOT
+  const [owner, idlocal] = (await resolve(client, folder, 'fold')).split(':')
+  await checkOwn(client, owner, folder)
+  return Number(idlocal)
+}
+
+/** Files are kept among one's own; a folder of somebody else's is no place for them. */
+export async function checkOwn(client: Client, owner: string, given: string): Promise<void> {
+  const { username } = await client.call('users.current')
+  if (owner === username) return
+  throw new Problem('forbidden', `${given} is a folder of ${owner}; files go among your own (${username})`)
 }
 
 /** Asks a person; Problem `usage` where nobody can be asked. */

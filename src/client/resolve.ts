@@ -7,7 +7,8 @@ type Kind = 'grid' | 'plot' | 'fold'
 
 /** The id of a file given as fid (`alice:3`), as link, or as path in the caller's home folder. */
 export async function resolve(client: Client, file: string, filetype?: Kind): Promise<string> {
-  const fid = parseFid(file)
+  // A slash at the end makes no difference to a folder.
+  const fid = parseFid(file.replace(/\/+$/, ''))
   if (fid) return formatFid(fid)
   if (/^https?:\/\//i.test(file)) return ofLink(client, file)
   return (await lookup(client, file, filetype)).fid
@@ -28,16 +29,14 @@ async function ofLink(client: Client, link: string): Promise<string> {
     if (key) client.openWith(fid, key)
     return fid
   }
-  // A server may be reached at another address than the one in its links: they say which is its own.
-  const file = await client.call('files.get', { fid }).catch((error) => {
-    if (error instanceof Problem && error.code === 'not_found') return undefined
-    throw error
-  })
-  if (!file || new URL(file.web_url).origin !== origin) {
+  // A server may be reached at another address than the one in its links: it says which that is.
+  const addresses = Object.values(await client.call('service.index'))
+  if (!addresses.some((address) => URL.canParse(address) && new URL(address).origin === origin)) {
     throw new Problem('usage', `this link is of another server: ${link}`, {
       hint: `The server in use is ${client.url}; choose another with --profile or GRIDLINE_URL.`,
     })
   }
+  if (key) client.openWith(fid, key)
   return fid
 }
 
@@ -51,7 +50,8 @@ const lookups = {
 export function startOf(path: string): { path: string; parent?: number; user?: string } {
   const slash = path.indexOf('/')
   const fid = slash > 0 ? parseFid(path.slice(0, slash)) : undefined
-  return fid ? { path: path.slice(slash + 1), parent: fid.idlocal, user: fid.owner } : { path }
+  const rest = path.slice(slash + 1)
+  return fid && /[^/]/.test(rest) ? { path: rest, parent: fid.idlocal, user: fid.owner } : { path }
 }
 
 /** Meta information of the file at a path. */

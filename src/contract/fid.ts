@@ -42,8 +42,14 @@ export function fidOfPage(path: string): Fid | undefined {
 /** The file a link points at: a page, an embed, an export (`….csv`) or an API address. */
 export function fidFromLink(link: string): Fid | undefined {
   if (!/^https?:\/\//i.test(link)) return undefined
-  const page = /\/~([^/?#]+)\/(\d+)(?:[/.?#]|$)/.exec(link)
-  if (page) return parseFid(`${decodeURIComponent(page[1])}:${page[2]}`)
-  const api = /\/v2\/\w+\/([^/?#]+:-?\d+)(?:[/?#]|$)/.exec(decodeURIComponent(link))
+  let text: string
+  try {
+    text = decodeURIComponent(link)
+  } catch {
+    return undefined
+  }
+  const page = /\/~([^/?#]+)\/(\d+)(?:[/.?#]|$)/.exec(text)
+  if (page) return parseFid(`${page[1]}:${page[2]}`)
+  const api = /\/v2\/\w+\/([^/?#]+:-?\d+)(?:[/?#]|$)/.exec(text)
   return api ? parseFid(api[1]) : undefined
 }

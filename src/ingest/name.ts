@@ -15,5 +15,5 @@ export function isDataFile(fileName: string): boolean {
 
 /** Texts that lie in archives beside the data, to be read by people. */
 export function isAboutFile(fileName: string): boolean {
-  return /^(read[ _-]?me|licen[cs]e|copying|notice|changelog|changes)\b[^.]*\.txt$/i.test(fileName)
+  return /^(read[ _-]?me|licen[cs]e|copying|notice|changelog)\.txt$/i.test(fileName)
 }

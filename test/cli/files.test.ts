@@ -95,6 +95,29 @@ describe('what is meant by a name', () => {
     expect((await run(['path', 'Copies/sub'])).stdout).toBe('/Copies/sub\n')
     expect((await run(['show', `${fid}/sub`, '--json', 'filename'])).stdout).toBe('{"filename":"sub"}\n')
     expect((await run(['mkdir', 'nobody:3/x'])).code).toBe(5)
+    expect((await run(['upload', 'a.csv', '--folder', `${fid}/sub`, '--name', 'deep'])).code).toBe(0)
+    expect((await run(['ls', `${fid}/s*`, '--json', 'filename'])).stdout).toBe('[{"filename":"sub"}]\n')
+    expect((await run(['path', 'Copies/sub/deep'])).stdout).toBe('/Copies/sub/deep\n')
+    expect((await run(['cp', 'a', 'Copies/another'])).code).toBe(0)
+    expect((await run(['path', 'Copies/another'])).stdout).toBe('/Copies/another\n')
+  })
+
+  it('a name with brackets is a name, and what is not there stops nothing', async () => {
+    await run(['upload', 'a.csv', '--name', 'sales [1]'])
+    expect((await run(['star', 'sales [1]', '--json', 'filename'])).stdout).toBe('{"filename":"sales [1]"}\n')
+    const { code, stdout, stderr } = await run([
+      'delete',
+      'nobody:9',
+      'sales [1]',
+      '--yes',
+      '--json',
+      'filename',
+    ])
+    expect([code, stdout, stderr]).toEqual([
+      8,
+      '[{"filename":"sales [1]"}]\n',
+      expect.stringContaining('nobody:9'),
+    ])
   })
 
   it('delete tells of plots that lose their data', async () => {

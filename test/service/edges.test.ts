@@ -40,6 +40,30 @@ onBothStores('edges of the reference', (test) => {
       expect(json.cols.a.data).toEqual([1, 5])
     })
 
+    it('a form with another boundary is the same upload; another file in it is not', async () => {
+      const send = (boundary: string, content: string) =>
+        test().ask('alice', 'POST', '/v2/grids/upload', {
+          body: `--${boundary}\r\ncontent-disposition: form-data; name="f"; filename="form.csv"\r\n\r\n${content}\r\n--${boundary}--\r\n`,
+          headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, 'idempotency-key': 'form' },
+        })
+      const [one, two] = [await send('xx', 'a\n1\n'), await send('yyy', 'a\n1\n')]
+      expect([one.status, two.status, two.json.file.fid]).toEqual([201, 201, one.json.file.fid])
+      expect((await send('xx', 'a\n2\n')).status).toBe(422)
+    })
+
+    it('NDJSON is answered as before though the columns have changed since', async () => {
+      const { fid, cols } = await test().grid('alice', 'lines', { a: [1], b: [2] })
+      const send = () =>
+        test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          body: '{"a": 3, "b": 4}\n',
+          headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': 'lines' },
+        })
+      const first = await send()
+      await ask('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${cols[1].uid}`)
+      const again = await send()
+      expect([again.status, again.json.rows_added]).toEqual([first.status, 1])
+    })
+
     it('a key is made once, and shown once', async () => {
       const make = () =>
         test().ask('alice', 'POST', '/v2/keys', { json: {}, headers: { 'idempotency-key': 'one' } })
@@ -79,6 +103,14 @@ onBothStores('edges of the reference', (test) => {
         expect([first.names, first.previous]).toEqual([one.names, null])
         expect((await follow(first.next)).names).toEqual(two.names)
       }
+      // What was before has gone: the way back leads to the beginning.
+      const two = await follow((await page(`/v2/folders/${folder.fid}?page_size=2`)).next)
+      for (const name of ['a', 'b']) {
+        const { fid } = (await ask('alice', 'GET', `/v2/files/lookup?path=pages/${name}`)).json
+        await ask('alice', 'POST', `/v2/files/${fid}/trash`)
+      }
+      const begin = await follow(two.previous)
+      expect([begin.names, begin.previous, begin.count]).toEqual([['c', 'd'], null, 3])
       expect((await page('/v2/folders/home?user=alice&page_size=1')).count).toBeGreaterThan(1)
       const others = await ask('bob', 'GET', '/v2/folders/home?user=alice')
       expect(others.json.children.count).toBe(others.json.children.results.length)
@@ -127,6 +159,16 @@ onBothStores('edges of the reference', (test) => {
       const { fid } = await test().grid('alice', 'previewed', { a: [1, null, 'x'], 'b "c"': [true] })
       const { preview } = (await ask('alice', 'GET', `/v2/grids/${fid}`)).json
       expect(JSON.parse(preview)).toEqual({ a: [1, null, 'x'], 'b "c"': [true] })
+      const large = '"'.repeat(20_000)
+      const columns = Object.fromEntries(
+        Array.from({ length: 30 }, (_, k) => [`column ${k}`, Array(12).fill(k % 2 ? large : [large])]),
+      )
+      const wide = await test().grid('alice', 'previewed wide', columns)
+      const short = (await ask('alice', 'GET', `/v2/grids/${wide.fid}`)).json.preview
+      expect(short.length).toBeLessThan(17_000)
+      const shown = JSON.parse(short)
+      expect(shown['column 0']).toEqual(Array(10).fill(null))
+      expect(shown['column 1'][0]).toMatch(/^"{90,100}…$/)
     })
 
     it('lookup of any kind tells only whether it exists', async () => {
@@ -207,6 +249,48 @@ onBothStores('edges of the reference', (test) => {
       const data = Array.from({ length: 1001 }, (_, k) => ({ xsrc: `alice:${900_000 + k}:abcdef` }))
       const { status, json } = await plotOf('alice', { data })
       expect([status, json.detail]).toEqual([400, expect.stringContaining('figure_grids')])
+    })
+  })
+
+  describe('what one figure may cost', () => {
+    const create = (figure: string) =>
+      test().ask('alice', 'POST', '/v2/plots', {
+        body: `{"figure":${figure},"raw_data":"grid"}`,
+        headers: { 'content-type': 'application/json' },
+      })
+    it.each([
+      ['a reference of blanks', `{"data":[{"xsrc":"alice:0:${' '.repeat(500_000)}x"}]}`, /no grid|no column/],
+      [
+        'long names around many references',
+        `{"data":[{"${'n'.repeat(500_000)}":{${Array.from({ length: 2000 }, (_, k) => `"a${k}src":[]`)}}}]}`,
+        undefined,
+      ],
+      ['traces', `{"data":[${'{},'.repeat(100_000)}{}]}`, /figure_traces/],
+      [
+        'members',
+        `{"data":[{"m":{${Array.from({ length: 100_001 }, (_, k) => `"${k}":0`)}}}]}`,
+        /json_members/,
+      ],
+      [
+        'dimensions',
+        `{"data":[{"x":{"dtype":"i1","bdata":"AAAA","shape":"3,1,1,1"}}]}`,
+        /shape does not fit/,
+      ],
+      ['an array twice', '{"data":[{"x":[1],"x":[2]}]}', /is there twice/],
+    ])('%s', async (_, figure, why) => {
+      const before = process.cpuUsage()
+      const { status, json } = await create(figure)
+      const { user, system } = process.cpuUsage(before)
+      expect((user + system) / 1e6).toBeLessThan(2)
+      if (why) expect([status, json.detail]).toEqual([400, expect.stringMatching(why)])
+      else expect(status).toBe(200)
+    })
+
+    it('references that name nothing give way to data beside them', async () => {
+      const { json } = await create('{"data":[{"x":[1,2],"xsrc":null,"ysrc":"","y":[3]}]}')
+      const made = await ask('alice', 'GET', `/v2/plots/${json.file.fid}/content?inline_data=true`)
+      expect([made.json.data[0].x, made.json.data[0].y]).toEqual([[1, 2], [3]])
+      expect(made.text.match(/xsrc/g)).toHaveLength(1)
     })
   })
 

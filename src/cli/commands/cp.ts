@@ -16,21 +16,26 @@ export const command: Command = {
   ],
   examples: [
     'gridline cp sales',
-    'gridline cp sales --name "sales 2024"',
+    'gridline cp sales "sales 2024"',
     "gridline cp 'Reports/2024*' Archive",
     'gridline cp bob:7 --deep',
     'gridline cp https://charts.example.com/~bob/7/',
   ],
   async run(context, given, options) {
-    const { to, name, deep } = options as { to?: string; name?: string; deep?: boolean }
+    const { to, deep } = options as { to?: string; deep?: boolean }
     const client = await context.client()
     // As the last of several, a folder is where the copies go: it could not be copied itself.
     const last =
       to === undefined && given.length > 1 ? await folderAt(client, given[given.length - 1]) : undefined
-    const parent = last ?? (to === undefined ? undefined : await idOfFolder(client, to))
-    const files = last === undefined ? given : given.slice(0, -1)
-    if (name !== undefined && (files.length > 1 || isPattern(files[0])))
-      throw new Problem('usage', '--name goes with one file')
+    // As the second of two, a name that nothing has is that of the copy.
+    const called =
+      last === undefined && to === undefined && options.name === undefined && given.length === 2
+        ? await newName(client, given[1])
+        : undefined
+    const name = called?.name ?? (options.name as string | undefined)
+    const parent = last ?? called?.parent ?? (to === undefined ? undefined : await idOfFolder(client, to))
+    const files = last === undefined && called === undefined ? given : given.slice(0, -1)
+    if (name !== undefined && files.length > 1) throw new Problem('usage', '--name goes with one file')
     const json = { deep_copy: deep === true, make_public: options.public === true }
     return overFiles(
       context,
@@ -61,6 +66,18 @@ interface Change {
   filename?: string
 }
 
+/** Where a copy goes that is to have this name; undefined where something has it, or it is none. */
+async function newName(
+  client: Client,
+  given: string,
+): Promise<{ name: string; parent: number | undefined } | undefined> {
+  if (parseFid(given) || isPattern(given) || /^https?:/i.test(given)) return undefined
+  const slash = given.lastIndexOf('/')
+  const name = given.slice(slash + 1)
+  if (name === '' || (await lookupIfThere(client, given))) return undefined
+  return { name, parent: slash === -1 ? undefined : await idOfFolder(client, given.slice(0, slash)) }
+}
+
 /** The copy is made: where it cannot go, it stays, and the message says where. */
 async function placed(client: Client, file: FileMeta, change: Change, named: boolean): Promise<FileMeta> {
   try {
@@ -78,13 +95,21 @@ async function placed(client: Client, file: FileMeta, change: Change, named: boo
   }
 }
 
+/** The id of the folder a name stands for; undefined where it is something else, or nothing. */
 async function folderAt(client: Client, given: string): Promise<number | undefined> {
   if (given === '/') return ROOT
-  if (isPattern(given) || /^https?:/i.test(given)) return undefined
+  if (/^https?:/i.test(given)) return undefined
   const fid = parseFid(given)
-  if (fid?.idlocal === ROOT) return ROOT
-  const file = fid
-    ? await client.call('files.get', { fid: given }).catch(() => undefined)
-    : await lookupIfThere(client, given)
-  return file?.filetype === 'fold' ? Number(file.fid.split(':')[1]) : undefined
+  if (fid?.idlocal === ROOT) return idOfFolder(client, given)
+  const file = await (fid ? fileIfThere(client, given) : lookupIfThere(client, given))
+  return file?.filetype === 'fold' ? idOfFolder(client, file.fid) : undefined
+}
+
+async function fileIfThere(client: Client, fid: string): Promise<FileMeta | undefined> {
+  try {
+    return await client.call('files.get', { fid })
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not_found') return undefined
+    throw error
+  }
 }

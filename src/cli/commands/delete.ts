@@ -1,6 +1,7 @@
 import type { Client } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources.ts'
-import type { Command } from '../command.ts'
+import type { Command, Failure } from '../command.ts'
 import type { Context } from '../context.ts'
 import { confirm, meant, overFound } from '../files.ts'
 import type { View } from '../output/view.ts'
@@ -25,28 +26,45 @@ export const command: Command = {
     const client = await context.client()
     const found = await activeOrTrashed(client, given)
     const metas = new Map<string, FileMeta>()
-    for (const { fid } of found.files) metas.set(fid, await client.call('files.get', { fid }))
+    for (const { of, fid } of found.files) {
+      try {
+        metas.set(fid, await client.call('files.get', { fid }))
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        found.failures.push({ of, problem: error })
+      }
+    }
+    found.files = found.files.filter(({ fid }) => metas.has(fid))
     if (metas.size > 0) {
       warnOfPlots(context, metas)
       await confirm(question([...metas.values()]), yes === true)
     }
-    return overFound(context, given, found, (fid) => remove(client, metas.get(fid)!), view)
+    return overFound(context, found, (fid) => remove(client, metas.get(fid)!), view)
   },
 }
 
 /** Of one name in use and one in the trash, the one in use is meant. */
 async function activeOrTrashed(client: Client, given: readonly string[]): ReturnType<typeof meant> {
   const found = await meant(client, given)
+  // What could not be looked up may well be in use.
+  const isAbsent = ({ problem }: Failure): boolean => problem.code === 'not_found'
+  const absent = found.failures.filter(isAbsent)
   const inTrash = await meant(
     client,
-    found.failures.map(({ of }) => of),
+    absent.map(({ of }) => of),
     { trashed: true },
   )
   const known = new Set(found.files.map(({ fid }) => fid))
-  const failures = inTrash.failures.map(({ of, problem }) =>
-    problem.code === 'not_found' ? found.failures.find((one) => one.of === of)! : { of, problem },
-  )
-  return { files: [...found.files, ...inTrash.files.filter(({ fid }) => !known.has(fid))], failures }
+  return {
+    files: [...found.files, ...inTrash.files.filter(({ fid }) => !known.has(fid))],
+    failures: [
+      ...found.failures.filter((failure) => !isAbsent(failure)),
+      ...inTrash.failures.map((failure) =>
+        isAbsent(failure) ? absent.find(({ of }) => of === failure.of)! : failure,
+      ),
+    ],
+    several: found.several || inTrash.several,
+  }
 }
 
 function question(files: readonly FileMeta[]): string {

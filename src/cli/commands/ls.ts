@@ -18,6 +18,13 @@ const trashedView: View = {
   ],
 }
 
+/** As the server orders a folder: by name if not said, by bytes. */
+function compare(a: FileMeta, b: FileMeta, order: string = 'filename'): number {
+  const field = order.replace('-', '') as 'filename' | 'date_modified'
+  const by = Buffer.compare(Buffer.from(a[field]), Buffer.from(b[field]))
+  return order.startsWith('-') ? -by : by
+}
+
 function withFolder({ file, folder }: Trashed): object {
   return { ...file, folder: folder === undefined ? null : `${folder}/` }
 }
@@ -66,7 +73,7 @@ export const command: Command = {
       return { many: found.map(withFolder), view: trashedView, empty: 'Nothing.' }
     }
     if (folder !== undefined && isPattern(folder) && !(await lookupIfThere(client, folder))) {
-      const found = await matching(client, folder, type)
+      const found = (await matching(client, folder, type)).sort((a, b) => compare(a.file, b.file, order))
       if (found.length === 0) throw new Problem('not_found', `nothing matches ${folder}`)
       return {
         many: found.slice(0, limit === undefined ? undefined : Number(limit)).map(({ file }) => file),

@@ -2,6 +2,7 @@ import { type Client, lookup, startOf } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import type { Command, Failure } from '../command.ts'
+import { checkOwn } from '../files.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {
@@ -39,12 +40,7 @@ export const command: Command = {
 async function inOwn(client: Client, given: string): Promise<{ path: string; parent?: number }> {
   const { path, parent, user } = startOf(given)
   if (user === undefined && !parseFid(given)) return { path }
-  const { username } = await client.call('users.current')
-  if (user === username) return { path, parent }
-  throw new Problem(
-    user === undefined ? 'usage' : 'forbidden',
-    user === undefined
-      ? `${given} is an id, not a path`
-      : `${given}: folders are made among your own files (${username})`,
-  )
+  if (user === undefined) throw new Problem('usage', `${given} is an id, not a path`)
+  await checkOwn(client, user, given)
+  return { path, parent }
 }

@@ -2,6 +2,11 @@ import type { Command } from '../command.ts'
 import { overFiles } from '../files.ts'
 import { linkView } from '../output/view.ts'
 
+/** For a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
 export const command: Command = {
   arguments: '<file...>',
   examples: ['gridline publish sales', "gridline publish 'Reports/*'"],
@@ -14,7 +19,7 @@ export const command: Command = {
         const file = await client.call('files.update', { fid, json })
         if (file.filetype === 'fold')
           context.messages.note(
-            `${of}: the folder can be listed by anyone now; files in it stay as they are. Publish them with: gridline publish '${of}/*'`,
+            `${of}: the folder can be listed by anyone now; files in it stay as they are. Publish them with: gridline publish ${quoted(`${of}/*`)}`,
           )
         return file
       },

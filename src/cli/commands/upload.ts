@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { type Client, headerText, lookupIfThere } from '../../client/index.ts'
+import { type Client, headerText, lookupIfThere, startOf } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
@@ -7,6 +7,7 @@ import { limitsFrom } from '../../contract/limits.ts'
 import type { GridMeta } from '../../contract/resources.ts'
 import type { Command, Failure, Outcome } from '../command.ts'
 import type { Context } from '../context.ts'
+import { idOfFolder } from '../files.ts'
 import { bodyOf, openInput } from '../input.ts'
 import { Progress } from '../output/progress.ts'
 import { madeView, type View } from '../output/view.ts'
@@ -81,18 +82,14 @@ function gridNameOf(file: string, options: Options): string {
   return options.name ?? basename(file)
 }
 
-/** `--folder` is a path, `alice:12`, or the number 12 where no folder is called that. */
+/** `--folder` is a path, `alice:12`, `alice:12/sub`, or the number 12 where no folder is called that. */
 async function folderHeaders(
   client: Client,
   folder: string | undefined,
 ): Promise<Record<string, string | number>> {
   if (folder === undefined) return {}
-  const fid = parseFid(folder)
-  if (fid) {
-    const { username } = await client.call('users.current')
-    if (fid.owner === username) return { Parent: fid.idlocal }
-    throw new Problem('forbidden', `--folder ${folder}: uploads go to folders of your own (${username})`)
-  }
+  if (parseFid(folder) || startOf(folder).user !== undefined)
+    return { Parent: await idOfFolder(client, folder) }
   const number = /^-?\d+$/.test(folder) && !(await lookupIfThere(client, folder))
   return number ? { Parent: Number(folder) } : { 'Parent-Path': folder }
 }

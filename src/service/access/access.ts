@@ -120,13 +120,9 @@ export async function admitted(readers: Readers, call: Call): Promise<Admitted> 
   const { access } = operations[call.operation] as Operation
   const { owner, idlocal } = call.fid
   if (idlocal === ROOT && owner === call.caller?.username)
-    throw new Problem(
-      'invalid_request',
-      'the home folder is always there: it has no state and is not shared',
-      {
-        hint: 'List it under /v2/folders/home.',
-      },
-    )
+    throw new Problem('invalid_request', 'this cannot be done with the home folder', {
+      hint: 'List it under /v2/folders/home.',
+    })
   return admit(readers, await readers.files.get(owner, idlocal), call, {
     access: access as FileAccess,
     filetype: call.filetype,

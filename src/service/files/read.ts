@@ -13,7 +13,8 @@ type AnyMeta = FileMeta & GridMeta & PlotMeta
 
 export interface Found {
   body: AnyMeta
-  etag: string
+  /** None where only the existence was asked for. */
+  etag?: string
 }
 
 /** The file of a path a caller may read; 404 for any other. An empty path is 400: R relies on it. */
@@ -38,7 +39,7 @@ export async function lookup(
   if (!query.exists) return read(service, asker, found)
   await service.store.read(found)
   // Who asks for no more gets no more, whatever the result of the operation says.
-  return { body: { exists: true } as never, etag: '' }
+  return { body: { exists: true } as never }
 }
 
 /** The file of an id, read together with its meta information. */

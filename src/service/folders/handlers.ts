@@ -43,7 +43,7 @@ async function children(
   const cursor =
     query.cursor === undefined ? undefined : await service.seal.open<ChildCursor>(query.cursor, place)
   const backwards = cursor?.[2] === BACK
-  const { files, metas, count, more } = await service.store.read(async (readers) => {
+  const { files, metas, count, more, first } = await service.store.read(async (readers) => {
     const list = {
       owner,
       parent,
@@ -51,16 +51,18 @@ async function children(
       visible: await visibleTo(readers, owner, asker.caller),
       trashed,
     }
-    const found = await readers.files.list({
-      ...list,
-      order: field,
+    const page = { ...list, order: field, limit: size + 1 }
+    let found = await readers.files.list({
+      ...page,
       descending: descending !== backwards,
       after: cursor && [cursor[0], cursor[1]],
       skip: cursor === undefined && query.page ? (query.page - 1) * size : undefined,
-      limit: size + 1,
     })
+    // What was before has gone: the list begins here now.
+    const first = backwards && found.length === 0
+    if (first) found = await readers.files.list({ ...page, descending })
     const kept = found.slice(0, size)
-    if (backwards) kept.reverse()
+    if (backwards && !first) kept.reverse()
     const shown: Admitted[] = []
     for (const file of kept) {
       const one = await known(readers, file, asker)
@@ -71,9 +73,10 @@ async function children(
       metas: await fileMetas(service, readers, shown, asker),
       count: await readers.files.count(list),
       more: found.length > size,
+      first,
     }
   })
-  if (files.length === 0 && (query.page ?? 1) > 1)
+  if (files.length === 0 && cursor === undefined && (query.page ?? 1) > 1)
     throw new Problem('not_found', `there is no page ${query.page}`)
   const to = async (file: FileRow | undefined, ...back: string[]): Promise<string | null> => {
     if (!file) return null
@@ -92,8 +95,8 @@ async function children(
   return {
     results: metas,
     count,
-    next: more || backwards ? await to(files.at(-1)) : null,
-    previous: (backwards ? more : cursor !== undefined) ? await to(files[0], BACK) : null,
+    next: more || (backwards && !first) ? await to(files.at(-1)) : null,
+    previous: (backwards ? more && !first : cursor !== undefined) ? await to(files[0], BACK) : null,
   }
 }
 

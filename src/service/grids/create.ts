@@ -44,7 +44,7 @@ export function readGridData(
     const path = `data.cols.${name}`
     checkColumnName(name, path, limits)
     if (seen.size === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
-    if (seen.has(name)) throw wrong(path, 'is there twice: a column with this name already exists')
+    if (seen.has(name)) throw wrong(path, 'is there twice')
     seen.add(name)
     if (column.kind !== 'object') throw wrong(path, 'must be an object with data')
     const parts = column.entries()

@@ -7,19 +7,19 @@ import { badData, gridName, jsonLines, parseRaw, type RawJson } from '../../inge
 import { admitted, notFound } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
 import { readSourceFid } from '../files/copy.ts'
-import { columnMeta } from '../files/meta.ts'
+import { columnMeta, describe } from '../files/meta.ts'
 import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../files/names.ts'
 import { changed, getFile, lookup, mayChange } from '../files/read.ts'
 import { metadataText, newShareKey } from '../files/update.ts'
 import { withoutPassword } from '../imports/fetch.ts'
 import type { Readers } from '../store/store.ts'
-import { etag } from '../version.ts'
+import { etag, etagOf } from '../version.ts'
 import { type Append, appendRows } from './append.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { byUid, columnsAre, columnsJson, snapshot } from './content.ts'
 import { addGrid, readGridData, storeArrays, wrong } from './create.ts'
 import { gridContent } from './download.ts'
-import { previewOf } from './preview.ts'
+import { previewed, previewOf } from './preview.ts'
 import {
   appendTable,
   notAGrid,
@@ -32,7 +32,7 @@ import {
 } from './upload.ts'
 
 /** The answer to a grid that was made or changed: read anew, so that a retry gets it too. */
-async function gridOf(service: Service, call: Call, fid: Fid): Promise<{ body: GridMeta; etag: string }> {
+async function gridOf(service: Service, call: Call, fid: Fid): Promise<{ body: GridMeta; etag?: string }> {
   return getFile(service, call, fid, 'grid')
 }
 
@@ -113,8 +113,16 @@ export const gridHandlers = {
   'grids.lookup': (service, call) => lookup(service, call, call.query, 'grid'),
 
   'grids.get': async (service, call) => {
-    const { body, etag } = await gridOf(service, call, call.fid)
-    return { body: { ...body, preview: await previewOf(service, call.fid) }, etag }
+    const { described, tag, snap } = await service.store.read(async (readers) => {
+      const found = await admitted(readers, call)
+      return {
+        described: await describe(service, readers, found, call),
+        tag: etag(found.file),
+        snap: await previewed(service.store, readers, call.fid),
+      }
+    })
+    const body = { ...(described.body as GridMeta), preview: await previewOf(snap) }
+    return { body, etag: etagOf(tag, body) }
   },
 
   'grids.content': (service, call) => gridContent(service, call, call.query),
@@ -139,6 +147,8 @@ export const gridHandlers = {
         },
       }
     }
+    const before = contentType === dataTypes.ndjson ? await appendedBefore(service, call) : undefined
+    if (before) return { body: { fid: formatFid(call.fid), ...before, warnings: before.warnings ?? [] } }
     const { rows, width, columns } =
       contentType === dataTypes.ndjson
         ? await rowsOfLines(service, call)

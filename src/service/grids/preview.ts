@@ -1,24 +1,38 @@
 import type { Fid } from '../../contract/fid.ts'
-import type { Service } from '../context.ts'
-import { columnText, snapshot } from './content.ts'
+import { parseRaw, type RawJson } from '../../ingest/index.ts'
+import type { Readers, Store } from '../store/store.ts'
+import { columnText, type Snapshot, snapshot } from './content.ts'
 
 const COLUMNS = 20
 const VALUES = 10
+/** Longer texts are cut, and other values that long left out. */
+const VALUE_CHARACTERS = 100
+const CHARACTERS = 16 * 1024
+
+/** What a preview is made of, read together with all else that is told of the grid. */
+export function previewed(store: Store, readers: Readers, fid: Fid): Promise<Snapshot> {
+  return snapshot(store, readers, fid, (columns) => columns.slice(0, COLUMNS))
+}
 
 /**
  * The first values of the first columns by name, as JSON text: existing clients make a table of it.
  * Reference 2.1 has `preview` as a string.
  */
-export async function previewOf(service: Service, fid: Fid): Promise<string> {
-  const { store } = service
-  const snap = await store.read((readers) =>
-    snapshot(store, readers, fid, (columns) => columns.slice(0, COLUMNS)),
-  )
-  const columns: string[] = []
+export async function previewOf(snap: Snapshot): Promise<string> {
+  let text = ''
   for (const column of snap.columns) {
-    const values: Uint8Array[] = []
-    for await (const piece of columnText(snap, column, VALUES, 1)) values.push(piece)
-    columns.push(`${JSON.stringify(column.name)}:[${Buffer.concat(values).toString('utf8')}]`)
+    const pieces: Uint8Array[] = [Buffer.from('[')]
+    for await (const piece of columnText(snap, column, VALUES, 1)) pieces.push(piece)
+    const values = [...parseRaw(Buffer.concat([...pieces, Buffer.from(']')])).items()].map(short)
+    const shown = `${JSON.stringify(column.name)}:[${values.join(',')}]`
+    if (text.length + shown.length > CHARACTERS) break
+    text += `${text === '' ? '' : ','}${shown}`
   }
-  return `{${columns.join(',')}}`
+  return `{${text}}`
+}
+
+function short(value: RawJson): string {
+  if (value.end - value.start <= VALUE_CHARACTERS) return value.bytes.toString('utf8')
+  if (value.kind !== 'string') return 'null'
+  return JSON.stringify(`${[...(value.value() as string).slice(0, VALUE_CHARACTERS)].slice(0, -1).join('')}…`)
 }

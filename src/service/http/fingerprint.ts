@@ -11,7 +11,9 @@ export function fingerprint(
   headers: Incoming['headers'],
   json: Buffer | undefined,
 ): string {
-  const named = [FILE_NAME_HEADER, 'content-type'].map((name) => headers.get(name) ?? '').join('\n')
+  // Of a type the boundary is another at each try.
+  const type = (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
+  const named = `${headers.get(FILE_NAME_HEADER) ?? ''}\n${type}`
   return createHash('sha256')
     .update(`${target}\n${JSON.stringify(options)}\n${named}\n`)
     .update(json ?? '')

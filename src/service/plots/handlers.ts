@@ -17,7 +17,7 @@ async function plotOf(
   service: Service,
   call: Call,
   fid = call.fid,
-): Promise<{ body: PlotMeta; etag: string }> {
+): Promise<{ body: PlotMeta; etag?: string }> {
   return getFile(service, call, fid, 'plot')
 }
 

@@ -109,7 +109,6 @@ export class SharingReader {
     return select.execute()
   }
 
-  /** Who has starred these files. */
   /** Stars of files that have any: how many, and who gave them, as far as `limit`. */
   async stars(
     owner: string,
