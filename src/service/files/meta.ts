@@ -31,8 +31,9 @@ import type { Readers } from '../store/store.ts'
 const none = { results: [], count: 0 }
 /** Relations named in the meta information of one file; all of them are found through /sources. */
 const RELATED = 100
-/** Figures larger than this are left out of lists. */
+/** Figures larger than this are left out of lists, and of meta information: the content of the plot has them. */
 const LISTED_FIGURE_BYTES = 64 * 1024
+const FIGURE_BYTES = 16 * 1024 * 1024
 
 /** Resources of the API by kind of file, for its addresses. */
 const addresses = {
@@ -298,7 +299,7 @@ export async function whole(
 ): Promise<FileMeta | GridMeta | PlotMeta> {
   if (!content) return body
   const plot = body as PlotMeta
-  if (listed && content.bytes > LISTED_FIGURE_BYTES) return { ...plot, figure: null }
+  if (content.bytes > (listed ? LISTED_FIGURE_BYTES : FIGURE_BYTES)) return { ...plot, figure: null }
   const figure = JSON.parse((await loadText(service.store.blobs, content)).toString('utf8'))
   const layout = (figure as { layout?: Record<string, unknown> | null }).layout ?? {}
   return {

@@ -218,7 +218,7 @@ class Surveyor {
       if (spans.length > most)
         throw new Problem(
           'bad_data',
-          `figure.${this.#at}.${attribute}: more than ${most / 4} members (limit json_members)`,
+          `figure.${[this.#at, attribute].filter(Boolean).join('.')}: more than ${most / 4} members (limit json_members)`,
           { field: 'figure' },
         )
       i = skipBlanks(buf, member.end)
