@@ -38,7 +38,7 @@ function normal(text: string, uids: Map<string, number>): string {
       if (!uids.has(uid)) uids.set(uid, uids.size)
       return `UID${uids.get(uid)}`
     })
-    .replace(/"request_id":"[^"]*"/g, '"request_id":"ID"')
+    .replace(/"share_key":"[^"]*"/g, '"share_key":"KEY"')
 }
 
 let runs = 0

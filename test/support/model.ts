@@ -38,6 +38,8 @@ interface File {
   sources: { grid: File; column: Column }[]
   /** Extras it refers to. */
   extras: Set<File>
+  /** Its share key in each of the services; empty where it has none. */
+  keys: string[]
 }
 
 /** One step of a sequence: what is done, by whom, and numbers that choose among what there is. */
@@ -104,6 +106,7 @@ export class Model {
       rows: 0,
       sources: [],
       extras: new Set(),
+      keys: [],
       ...file,
     }
     this.files.push(added)
@@ -540,7 +543,8 @@ export const steps = {
         return { grid, shown, readable: readable || (user === file.owner && !shown) }
       })
       const deep = flag || used.some(({ readable }) => !readable)
-      warned = used.some(({ readable, shown }) => !readable || !shown)
+      const missing = file.sources.some(({ grid, column }) => !grid.columns.includes(column))
+      warned = missing || used.some(({ readable, shown }) => !readable || !shown)
       for (const { grid, shown, readable } of deep ? used : []) {
         if (!shown) continue
         const columns = readable
@@ -553,7 +557,7 @@ export const steps = {
             kind: 'grid',
             name: model.freeName(user, folder, wanted),
             copiedFrom: grid,
-            rows: grid.rows,
+            rows: Math.max(0, ...columns.map(({ data }) => data.length)),
             columns: columnsLike(columns),
           }),
         )
@@ -688,6 +692,88 @@ export const steps = {
     return { ...plan, status: 200 }
   },
 
+  deleteColumn(model, { who, what, other }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    const column = file?.columns[other % Math.max(1, file.columns.length)]
+    if (!file || !column) return undefined
+    const plan = {
+      user,
+      method: 'DELETE',
+      request: (service: number) => ({ path: `/v2/grids/${file.fid}/col?uid=${column.uids[service]}` }),
+    }
+    const refused = refusal(file, user, 'write', ['grid'])
+    if (refused) return { ...plan, status: refused }
+    file.columns = file.columns.filter((one) => one !== column)
+    file.rows = Math.max(0, ...file.columns.map(({ data }) => data.length))
+    return { ...plan, status: 204 }
+  },
+
+  /** A secret link: a new key each time it is made, none when it is taken back. */
+  secret(model, { who, what, flag }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    if (!file) return undefined
+    const json = { share_key_enabled: flag }
+    const plan = { user, method: 'PATCH', request: () => ({ path: `/v2/files/${file.fid}`, json }) }
+    const changes = flag !== file.keys.length > 0
+    const refused = refusal(file, user, 'write') ?? (changes ? refusal(file, user, 'own') : undefined)
+    if (refused) return { ...plan, status: refused }
+    if (!flag) file.keys = []
+    return {
+      ...plan,
+      status: 200,
+      learn(answers) {
+        if (flag && user === file.owner) file.keys = answers.map(({ share_key }) => share_key)
+      },
+    }
+  },
+
+  readWithKey(model, { who, what, flag }) {
+    const file = model.ofKind('grid', what)
+    const user = model.person(who)
+    if (!file) return undefined
+    const key = (service: number): string => (flag && file.keys[service]) || 'wrong'
+    const plan = {
+      user,
+      method: 'GET',
+      request: (service: number) => ({ path: `/v2/grids/${file.fid}/content?share_key=${key(service)}` }),
+    }
+    const held = flag && file.keys.length > 0 && file.state === 'active'
+    return { ...plan, status: held ? 200 : (refusal(file, user, 'read') ?? 200) }
+  },
+
+  sources(model, { who, what }) {
+    const file = model.file(what)
+    const user = model.person(who)
+    if (!file) return undefined
+    const plan = { user, method: 'GET', request: () => ({ path: `/v2/files/${file.fid}/sources` }) }
+    const refused = refusal(file, user, 'read')
+    if (refused) return { ...plan, status: refused }
+    if (file.kind !== 'grid' && file.kind !== 'plot') return { ...plan, status: 400 }
+    // Sources rules 1 to 4 and 6.
+    const related: [string, File[]][] = [
+      ['parent', file.copiedFrom ? [file.copiedFrom] : []],
+      ['child', model.files.filter((one) => one.copiedFrom === file)],
+      ['created plots', model.files.filter((one) => one.sources.some(({ grid }) => grid === file))],
+      ['source grids', [...new Set(file.sources.map(({ grid }) => grid))]],
+    ]
+    const shown = related.flatMap(([relation, files]) =>
+      files.filter((one) => may(one, user, 'read')).map((one) => `${relation} ${one.fid}`),
+    )
+    // More than five of a kind are in pages, which have tests of their own.
+    if (shown.length > 5) return { ...plan, status: 200 }
+    return {
+      ...plan,
+      status: 200,
+      shown: shown.sort(),
+      show: ({ graph }) =>
+        graph.edges
+          .map(({ relation, target }: { relation: string; target: string }) => `${relation} ${target}`)
+          .sort(),
+    }
+  },
+
   show(model, { who, what, flag }) {
     const file = model.file(what)
     const user = model.person(who)
@@ -740,7 +826,9 @@ export const steps = {
     // Reading a plot includes the data it shows, that its owner may read now.
     const shown = file.sources.map(({ grid, column }) => {
       const readable = may(grid, user, 'read') || (grid.state === 'active' && may(grid, file.owner, 'read'))
-      return readable ? [...column.data, ...Array(grid.rows - column.data.length).fill(null)] : null
+      return readable && grid.columns.includes(column)
+        ? [...column.data, ...Array(grid.rows - column.data.length).fill(null)]
+        : null
     })
     return {
       ...plan,
