@@ -1,4 +1,4 @@
-import { Agent, EnvHttpProxyAgent, fetch as undiciFetch } from 'undici'
+import { Agent, EnvHttpProxyAgent, type RequestInit, type Response, fetch as undiciFetch } from 'undici'
 import type { Fetch } from '../client/index.ts'
 
 /** A server gets this long for an answer to begin: an upload is stored before it is answered. */
@@ -18,12 +18,31 @@ export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
   // A request that may have to be sent again (after a redirect, say) is cloned by fetch, and of a
   // streamed body the clone keeps every byte. These two promise that it will not be.
   const unrepeated = { redirect: 'error', window: null } as const
-  const send = (url: string, sent: Parameters<Fetch>[1]): Promise<unknown> => {
+  const send: Fetch = async (url, sent) => {
     const streamed = sent.body !== undefined && typeof sent.body !== 'string'
-    return undiciFetch(url, { ...sent, ...(streamed ? unrepeated : {}), duplex: 'half', dispatcher })
+    const init = { ...sent, ...(streamed ? unrepeated : {}), duplex: 'half', dispatcher }
+    const response = await undiciFetch(url, init as RequestInit)
+    const { status, ok, statusText, headers, body } = response
+    return {
+      status,
+      ok,
+      statusText,
+      headers,
+      body: body && held(response),
+      text: () => response.text(),
+      json: () => response.json(),
+    }
   }
   return {
-    fetch: send as Fetch,
+    fetch: send,
     close: () => dispatcher.destroy(),
   }
+}
+
+/**
+ * The body together with its response: fetch ends the body of a response that nobody holds any more, as
+ * if it had been empty, when it is collected before the first read.
+ */
+async function* held(response: Response): AsyncGenerator<Uint8Array> {
+  yield* response.body!
 }

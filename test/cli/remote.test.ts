@@ -1,0 +1,33 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, it } from 'vitest'
+import { remoteFetch } from '../../src/cli/remote.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+it('a body is whole though its response was let go before it is read', async () => {
+  const server = createServer((_, response) => {
+    response.write('first,')
+    setImmediate(() => response.end('last'))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { fetch, close } = remoteFetch()
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const bodies = []
+  for (let k = 0; k < 5; k++) bodies.push((await fetch(url, { method: 'GET', headers: {} })).body!)
+  // Whatever is collected tells what it left behind a turn later.
+  for (let k = 0; k < 5; k++) {
+    collect()
+    await new Promise(setImmediate)
+  }
+  for (const body of bodies) {
+    let text = ''
+    for await (const piece of body) text += Buffer.from(piece).toString()
+    expect(text).toBe('first,last')
+  }
+  await close()
+  server.close()
+})
