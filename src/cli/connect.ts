@@ -27,6 +27,10 @@ export async function connect(
       })
     }
     const server = checkUrl(url.value)
+    if (user.source.startsWith('environment') && !api_key.value)
+      throw new Problem('usage', `a user is set (${user.source}), but no API key`, {
+        hint: 'Set GRIDLINE_API_KEY too, or unset the user to read what is public.',
+      })
     const { remoteFetch } = await import('./remote.ts')
     const { fetch, close } = remoteFetch()
     return {

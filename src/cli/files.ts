@@ -260,22 +260,3 @@ export async function checkOwn(client: Client, owner: string, given: string): Pr
   if (owner === username) return
   throw new Problem('forbidden', `${given} is a folder of ${owner}; files go among your own (${username})`)
 }
-
-/** Asks a person; Problem `usage` where nobody can be asked. */
-export async function confirm(question: string, yes: boolean): Promise<void> {
-  if (yes) return
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new Problem('usage', 'this cannot be undone, and nobody can be asked', { hint: 'Add --yes.' })
-  const { createInterface } = await import('node:readline/promises')
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    const answer = await lines.question(`${question} [y/N] `).catch((error) => {
-      if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error
-      process.stderr.write('\n')
-      throw new Problem('interrupted', 'interrupted: nothing was changed')
-    })
-    if (!/^y(es)?$/i.test(answer.trim())) throw new Problem('failed', 'nothing was changed')
-  } finally {
-    lines.close()
-  }
-}

@@ -166,8 +166,14 @@ export function resolveSettings(
   }
   return {
     url: fromEnvironment('url') ?? fromProfile('url') ?? unset,
-    user: fromEnvironment('user') ?? fromProfile('user') ?? unset,
-    api_key: fromEnvironment('api_key') ?? fromProfile('api_key') ?? unset,
+    // A name and a key belong together: of what the environment names one of, the profile gives not the other.
+    user: fromEnvironment('user') ?? (fromEnvironment('api_key') ? unset : fromProfile('user')) ?? unset,
+    api_key:
+      fromEnvironment('api_key') ??
+      (fromEnvironment('user') && environment.GRIDLINE_USER !== chosen?.user
+        ? unset
+        : fromProfile('api_key')) ??
+      unset,
     format,
     profile,
   }

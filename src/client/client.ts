@@ -96,7 +96,8 @@ export class Client {
       for (const one of [value].flat()) if (one !== undefined) query.append(key, String(one))
     }
     const shareKey = this.shareKeys.get(options.fid ?? '')
-    if (shareKey !== undefined && operation.method === 'GET') query.append('share_key', shareKey)
+    if (shareKey !== undefined && (operation.method === 'GET' || operation.access === 'read'))
+      query.append('share_key', shareKey)
     const path = pathOf(name, options.fid ?? options.name) + (query.size > 0 ? `?${query}` : '')
     const headers: Record<string, string> = { ...options.plainHeaders }
     for (const [key, value] of Object.entries(options.headers ?? {})) {

@@ -6,6 +6,7 @@
 export const errorCodes = {
   invalid_request: { status: 400, exit: 2 },
   bad_data: { status: 400, exit: 7 },
+  column_exists: { status: 400, exit: 6 },
   unknown_column: { status: 400, exit: 7 },
   unauthenticated: { status: 401, exit: 4, hint: 'Log in with: gridline login' },
   forbidden: { status: 403, exit: 5 },

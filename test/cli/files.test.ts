@@ -102,6 +102,22 @@ describe('what is meant by a name', () => {
     expect((await run(['path', 'Copies/another'])).stdout).toBe('/Copies/another\n')
   })
 
+  it('cp makes nothing where it has nowhere to go, and finds names that are free', async () => {
+    const names = async (folder: string) =>
+      (await run(['ls', folder, '--jq', '.[].filename'])).stdout.trim().split('\n')
+    const before = await names('/')
+    expect((await run(['cp', 'Copies/*', 'Nowhere'])).code).toBe(3)
+    expect((await run(['cp', 'Copies/*', '--name', 'x'])).code).toBe(2)
+    expect(await names('/')).toEqual(before)
+    for (const _ of [1, 2, 3]) expect((await run(['cp', 'a', 'Copies'])).code).toBe(0)
+    expect((await names('Copies')).filter((name) => name.startsWith('a ('))).toEqual([
+      'a (1)',
+      'a (2)',
+      'a (3)',
+    ])
+    expect(await names('/')).toEqual(before)
+  })
+
   it('a name with brackets is a name, and what is not there stops nothing', async () => {
     await run(['upload', 'a.csv', '--name', 'sales [1]'])
     expect((await run(['star', 'sales [1]', '--json', 'filename'])).stdout).toBe('{"filename":"sales [1]"}\n')
@@ -120,10 +136,12 @@ describe('what is meant by a name', () => {
     ])
   })
 
-  it('delete tells of plots that lose their data', async () => {
+  it('trash and delete tell of plots that lose their data', async () => {
     file('figure.json', '{"data": [{"y": [1, 2]}]}')
     await run(['plot', 'create', 'figure.json'])
     const grid = 'figure_grid'
+    expect((await run(['trash', grid])).stderr).toContain('have none until it is restored')
+    await run(['restore', grid])
     expect((await run(['delete', grid, '--yes'])).stderr).toMatch(
       /warning: figure_grid: plots show its data, and will have none: \S+:\d+/,
     )
@@ -162,6 +180,13 @@ describe('what is meant by a name', () => {
     expect((await run(['extras', 'cat', made.stdout.trim()])).stdout).toBe('about it')
     expect((await run(['extras', 'add', 'a', 'bad.json'])).code).toBe(7)
     expect((await run(['extras', 'add', 'a', 'image.png'])).stderr).toContain('is not text')
+  })
+
+  it('half of a name and key is said', async () => {
+    const env = { GRIDLINE_URL: 'http://127.0.0.1:1', GRIDLINE_USER: 'bob' }
+    const { code, stderr } = await gridline(['ls'], { home: join(folder.path, 'meant', 'home'), env })
+    expect([code, stderr]).toEqual([2, expect.stringContaining('but no API key')])
+    expect((await run(['upload', 'a.csv', '--name', 'p\\q'])).code).toBe(2)
   })
 
   it('key revoke says what it did and what not', async () => {

@@ -333,6 +333,17 @@ onBothStores('edges of the reference', (test) => {
     expect((await test().ask(undefined, 'GET', path)).json).toEqual({ data: [] })
   })
 
+  it('whoever has the key of a secret link may copy what it opens (reference 4.3, 5)', async () => {
+    const { fid } = await test().grid('alice', 'secret to copy', { a: [7] }, { share_key_enabled: true })
+    const { share_key } = (await ask('alice', 'GET', `/v2/files/${fid}`)).json
+    const copy = (key: string) => ask('bob', 'POST', `/v2/files/${fid}/copy?share_key=${key}`, {})
+    expect((await copy('wrong')).status).toBe(404)
+    const made = await copy(share_key)
+    expect([made.status, made.json.files[0].owner]).toEqual([200, 'bob'])
+    const { status } = await ask('bob', 'PATCH', `/v2/files/${fid}?share_key=${share_key}`, { filename: 'x' })
+    expect(status).toBe(404)
+  })
+
   it('who starred a file is named up to a hundred; all are counted (reference 2.1)', async () => {
     const { fid } = await test().grid('alice', 'popular', { a: [1] }, { world_readable: true })
     const [owner, idlocal] = fid.split(':')

@@ -79,7 +79,7 @@ const createKey: Command = {
   ],
   examples: [
     'gridline admin create-key alice',
-    'gridline admin create-key ci --scopes write --expires 30d --json',
+    'gridline admin create-key ci --scopes read,write --expires 30d --json',
   ],
   async run(context, [name], { scopes, expires, label, database: url }) {
     const made = await onStore(context, url, async ({ createKey: create, ensureUser }, store) => {

@@ -24,18 +24,18 @@ export const command: Command = {
   async run(context, given, options) {
     const { to, deep } = options as { to?: string; deep?: boolean }
     const client = await context.client()
-    // As the last of several, a folder is where the copies go: it could not be copied itself.
-    const last =
-      to === undefined && given.length > 1 ? await folderAt(client, given[given.length - 1]) : undefined
-    // As the second of two, a name that nothing has is that of the copy.
-    const called =
-      last === undefined && to === undefined && options.name === undefined && given.length === 2
-        ? await newName(client, given[1])
-        : undefined
-    const name = called?.name ?? (options.name as string | undefined)
-    const parent = last ?? called?.parent ?? (to === undefined ? undefined : await idOfFolder(client, to))
-    const files = last === undefined && called === undefined ? given : given.slice(0, -1)
-    if (name !== undefined && files.length > 1) throw new Problem('usage', '--name goes with one file')
+    const { files, parent, name } =
+      to === undefined && given.length > 1
+        ? await destination(client, given, options.name as string | undefined)
+        : {
+            files: given,
+            parent: to === undefined ? undefined : await idOfFolder(client, to),
+            name: options.name as string | undefined,
+          }
+    if (name !== undefined && (files.length > 1 || (await standsForSeveral(client, files[0]))))
+      throw new Problem('usage', 'a name goes with one file', {
+        hint: 'Copy them into a folder: --to FOLDER.',
+      })
     const json = { deep_copy: deep === true, make_public: options.public === true }
     return overFiles(
       context,
@@ -49,16 +49,47 @@ export const command: Command = {
         for (const file of made) {
           const change: Change = {
             ...(parent === undefined || file.parent === parent ? {} : { parent }),
-            ...(file.fid === new_fid ? { filename: name ?? original?.filename } : {}),
+            filename:
+              file.fid === new_fid
+                ? (name ?? original?.filename)
+                : parent === undefined
+                  ? undefined
+                  : file.filename,
           }
           const same = change.parent === undefined && change.filename === undefined
-          copies.push(same ? file : await placed(c, file, change, name !== undefined))
+          copies.push(same ? file : await placed(c, file, change, name === undefined ? 0 : FREE_NAMES))
         }
         return { ...copies.find((file) => file.fid === new_fid), files: copies, new_fid, warnings }
       },
       linkView,
     )
   },
+}
+
+interface Destination {
+  files: string[]
+  parent: number | undefined
+  name: string | undefined
+}
+
+/** The last of several is the folder the copies go into, or of two the name the copy is to have. */
+async function destination(client: Client, given: string[], named: string | undefined): Promise<Destination> {
+  const files = given.slice(0, -1)
+  const last = given[given.length - 1]
+  const folder = await folderAt(client, last)
+  if (folder !== undefined) return { files, parent: folder, name: named }
+  const called =
+    files.length === 1 && named === undefined && !(await standsForSeveral(client, files[0]))
+      ? await newName(client, last)
+      : undefined
+  if (called) return { files, ...called }
+  throw new Problem('not_found', `no folder at ${last}`, {
+    hint: 'The last of several names is the folder the copies go into; make it with: gridline mkdir',
+  })
+}
+
+async function standsForSeveral(client: Client, file: string): Promise<boolean> {
+  return isPattern(file) && !(await lookupIfThere(client, file))
 }
 
 interface Change {
@@ -78,15 +109,18 @@ async function newName(
   return { name, parent: slash === -1 ? undefined : await idOfFolder(client, given.slice(0, slash)) }
 }
 
+/** So many names are tried where the one of the original is taken. */
+const FREE_NAMES = 50
+
 /** The copy is made: where it cannot go, it stays, and the message says where. */
-async function placed(client: Client, file: FileMeta, change: Change, named: boolean): Promise<FileMeta> {
+async function placed(client: Client, file: FileMeta, change: Change, tried: number): Promise<FileMeta> {
   try {
-    return await client.call('files.update', { fid: file.fid, json: change })
+    const filename = tried > 0 && tried < FREE_NAMES ? `${change.filename} (${tried})` : change.filename
+    return await client.call('files.update', { fid: file.fid, json: { ...change, filename } })
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    // Only the name it would have anyway is taken there: it keeps the one it got.
-    if (error.code === 'already_exists' && !named && change.filename !== undefined)
-      return placed(client, file, { parent: change.parent }, true)
+    if (error.code === 'already_exists' && change.filename !== undefined && tried < FREE_NAMES - 1)
+      return placed(client, file, change, tried + 1)
     throw new Problem(
       error.code,
       `copied as ${file.fid} (${file.filename}), which stays as it is: ${error.message}`,

@@ -1,9 +1,10 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources.ts'
+import { confirm } from '../ask.ts'
 import type { Command, Failure } from '../command.ts'
 import type { Context } from '../context.ts'
-import { confirm, meant, overFound } from '../files.ts'
+import { meant, overFound } from '../files.ts'
 import type { View } from '../output/view.ts'
 
 /** So many names are in the question; of more the rest is counted. */

@@ -24,7 +24,7 @@ const create: Command = {
     { flags: '--expires <time>', description: 'when it ends: 30d, 12h, 90m; never if not given' },
     { flags: '--label <text>', description: 'what it is for' },
   ],
-  examples: ['gridline key create --label ci --scopes write --expires 30d'],
+  examples: ['gridline key create --label ci --scopes read,write --expires 30d'],
   async run(context, _, options) {
     const { scopes, expires, label } = options as { scopes?: string; expires?: string; label?: string }
     const client = await context.client()

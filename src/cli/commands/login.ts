@@ -1,6 +1,6 @@
-import { createInterface } from 'node:readline/promises'
 import { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import { ask } from '../ask.ts'
 import type { Command } from '../command.ts'
 import { checkUrl } from '../settings.ts'
 import { whoView } from './whoami.ts'
@@ -53,15 +53,6 @@ export const command: Command = {
       await close()
     }
   },
-}
-
-async function ask(question: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return (await lines.question(question)).trim()
-  } finally {
-    lines.close()
-  }
 }
 
 /** Reads a line without showing it. */

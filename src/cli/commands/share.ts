@@ -78,6 +78,10 @@ export const command: Command = {
           throw new Problem('forbidden', 'share_key_enabled: only the owner of this file may do this', {
             hint: 'Ask its owner.',
           })
+        if (link && file.filetype === 'fold')
+          context.messages.note(
+            `${file.filename}: the link opens the list of the folder; files in it need links of their own, or to be public.`,
+          )
         const share_link = link ? `${file.web_url}?share_key=${file.share_key}` : null
         if (user.length + team.length + email.length === 0)
           return { fid, filename: file.filename, collaborators: [], emails_sent: 0, warnings: [], share_link }

@@ -1,5 +1,6 @@
+import { confirm } from '../ask.ts'
 import type { Command, Entry } from '../command.ts'
-import { confirm } from '../files.ts'
+
 import type { View } from '../output/view.ts'
 
 const view: View = {

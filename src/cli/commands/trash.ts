@@ -6,5 +6,17 @@ export const command: Command = {
   arguments: '<file...>',
   examples: ['gridline trash sales', "gridline trash 'Reports/2023*'"],
   run: (context, files) =>
-    overFiles(context, files, (client, fid) => client.call('files.trash', { fid }), fileView),
+    overFiles(
+      context,
+      files,
+      async (client, fid, of) => {
+        const file = await client.call('files.trash', { fid })
+        if (file.filetype === 'grid' && file.referencers.length > 0)
+          context.messages.warning(
+            `${of}: plots show its data, and have none until it is restored: ${file.referencers.join(', ')}`,
+          )
+        return file
+      },
+      fileView,
+    ),
 }

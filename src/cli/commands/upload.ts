@@ -47,8 +47,8 @@ export const command: Command = {
   ],
   async run(context, files, options) {
     const { name } = options as Options
-    if (name !== undefined && (name.trim() === '' || name.includes('/'))) {
-      throw new Problem('usage', `--name ${JSON.stringify(name)}: must not be empty or hold /`, {
+    if (name !== undefined && (name.trim() === '' || /[/\\]/.test(name))) {
+      throw new Problem('usage', `--name ${JSON.stringify(name)}: must not be empty or hold / or \\`, {
         hint: 'Give the folder with --folder.',
       })
     }

@@ -48,7 +48,7 @@ function refuseDoubles(names: readonly string[]): void {
   for (const name of names) {
     if (seen.has(name)) {
       throw new Problem(
-        'invalid_request',
+        'column_exists',
         `cols: a column named ${JSON.stringify(name)} already exists in this grid`,
         { field: 'cols' },
       )

@@ -242,7 +242,8 @@ async function perform(
     fid,
     filetype,
     name: Object.values(others)[0] ?? '',
-    shareKey: safe ? (search.get('share_key') ?? undefined) : undefined,
+    // The key lets its holder read, and do what takes no more than reading: make a copy.
+    shareKey: safe || operation.access === 'read' ? (search.get('share_key') ?? undefined) : undefined,
     query: query as never,
     headers,
     fields: received.fields,

@@ -78,7 +78,7 @@ export class Authenticator {
 export function checkScope(caller: Caller | undefined, scope: 'read' | 'write'): void {
   if (!caller || caller.scopes.has(scope) || caller.scopes.has('admin')) return
   throw new Problem('forbidden', `this API key has no ${scope} scope`, {
-    hint: `Use a key with --scopes ${scope}.`,
+    hint: 'Make one that has: gridline key create --scopes read,write.',
   })
 }
 

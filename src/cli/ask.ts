@@ -1,0 +1,24 @@
+import { Problem } from '../contract/errors.ts'
+
+/** A line from the person at the terminal; Problem `interrupted` for Ctrl-C. */
+export async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises')
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return (await lines.question(question)).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error
+    process.stderr.write('\n')
+    throw new Problem('interrupted', 'interrupted: nothing was changed')
+  } finally {
+    lines.close()
+  }
+}
+
+/** Asks a person; Problem `usage` where nobody can be asked. */
+export async function confirm(question: string, yes: boolean): Promise<void> {
+  if (yes) return
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new Problem('usage', 'this cannot be undone, and nobody can be asked', { hint: 'Add --yes.' })
+  if (!/^y(es)?$/i.test(await ask(`${question} [y/N] `))) throw new Problem('failed', 'nothing was changed')
+}
