@@ -159,6 +159,10 @@ onBothStores('edges of the reference', (test) => {
       const { fid } = await test().grid('alice', 'previewed', { a: [1, null, 'x'], 'b "c"': [true] })
       const { preview } = (await ask('alice', 'GET', `/v2/grids/${fid}`)).json
       expect(JSON.parse(preview)).toEqual({ a: [1, null, 'x'], 'b "c"': [true] })
+      const forR = await test().ask('alice', 'GET', `/v2/grids/${fid}`, {
+        headers: { 'plotly-client-platform': 'R 4.10.1' },
+      })
+      expect(forR.json.preview).toEqual({ a: [1, null, 'x'], 'b "c"': [true] })
       const large = '"'.repeat(20_000)
       const columns = Object.fromEntries(
         Array.from({ length: 30 }, (_, k) => [`column ${k}`, Array(12).fill(k % 2 ? large : [large])]),

@@ -11,7 +11,7 @@ import {
   operations,
   routesOf,
 } from '../../contract/operations.ts'
-import { quirkStatus } from '../../contract/quirks.ts'
+import { quirkBody, quirkStatus } from '../../contract/quirks.ts'
 import { readOnlyFields } from '../../contract/resources.ts'
 import type { Bytes } from '../../ingest/index.ts'
 import { type Caller, notFound } from '../access/access.ts'
@@ -264,6 +264,7 @@ async function perform(
   addWarnings(answer.body, received.ignored)
   if (safe && search.get('format') === 'api' && operation.result !== 'stream')
     return new Reply(operation.status, PAGE_HEADERS, jsonPage(service.url, path, answer.body))
+  if (operation.result !== 'stream') answer.body = quirkBody(request.headers, answer.body)
   return respond(operation, answer, request)
 }
 
