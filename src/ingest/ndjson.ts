@@ -29,7 +29,12 @@ export async function* jsonLines(
       if (value.kind === 'object' || value.kind === 'array') return { line, value }
     } catch (error) {
       throw error instanceof Problem
-        ? badData(source, { line }, error.message, 'Give one JSON object or array a line.')
+        ? badData(
+            source,
+            { line },
+            error.message,
+            `Give one JSON object or array a line${bytes.toString('latin1').trim() === '[' ? ": jq -c '.[]' makes lines of an array" : ''}.`,
+          )
         : error
     }
     throw badData(source, { line }, 'neither an object nor an array', 'Give one JSON object or array a line.')

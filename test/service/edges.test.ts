@@ -64,6 +64,23 @@ onBothStores('edges of the reference', (test) => {
       expect([again.status, again.json.rows_added]).toEqual([first.status, 1])
     })
 
+    it('a line of records is as many rows; a row of objects is one (design 7)', async () => {
+      const { fid } = await test().grid('alice', 'records', { a: [1], b: [2] })
+      const send = (body: string) =>
+        test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          body,
+          headers: { 'content-type': 'application/x-ndjson' },
+        })
+      expect((await send('[{"a": 3}, {"b": 4}]\n')).json.rows_added).toBe(2)
+      expect((await send('[{"x": 3}, {"b": 4}]\n')).json.rows_added).toBe(1)
+      const { json } = await ask('alice', 'GET', `/v2/grids/${fid}/content`)
+      expect([json.cols.a.data, json.cols.b.data]).toEqual([
+        [1, 3, null, { x: 3 }],
+        [2, null, 4, { b: 4 }],
+      ])
+      expect((await send('[\n{"a": 1}\n]\n')).json.errors[0].hint).toContain("jq -c '.[]'")
+    })
+
     it('a key is made once, and shown once', async () => {
       const make = () =>
         test().ask('alice', 'POST', '/v2/keys', { json: {}, headers: { 'idempotency-key': 'one' } })

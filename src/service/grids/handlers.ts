@@ -333,10 +333,7 @@ async function rowsOfLines(
   const source = call.fileName ?? 'the rows'
   const rows: Buffer[] = []
   let size = 0
-  for await (const { line, value } of jsonLines(call.bytes, {
-    source,
-    maxRecordBytes: service.limits.record_bytes,
-  })) {
+  const add = (line: number, value: RawJson): void => {
     let row = value.bytes
     if (value.kind === 'object') {
       const cells: (Buffer | undefined)[] = columns.map(() => undefined)
@@ -375,7 +372,25 @@ async function rowsOfLines(
     }
     rows.push(row)
   }
+  for await (const { line, value } of jsonLines(call.bytes, {
+    source,
+    maxRecordBytes: service.limits.record_bytes,
+  })) {
+    if (isRecords(value, names)) for (const record of value.items()) add(line, record)
+    else add(line, value)
+  }
   return { rows, width: columns.length, columns }
+}
+
+/** A line that is a whole JSON file: an array of objects that name columns, and no row of objects. */
+function isRecords(value: RawJson, names: ReadonlyMap<string, number>): boolean {
+  if (value.kind !== 'array') return false
+  let records = 0
+  for (const item of value.items()) {
+    if (item.kind !== 'object' || ![...item.members()].every(([name]) => names.has(name))) return false
+    records++
+  }
+  return records > 0
 }
 
 function uidList(uids: string): string[] {
