@@ -24,7 +24,7 @@ const meta = {
   parent: s.integer(),
   parented: s.boolean(),
   world_readable: s.boolean(),
-  current_user_permission: s.oneOf(scopeNames),
+  current_user_permission: s.oneOf(['read', 'write', 'admin']),
   comments: Results,
   stars: Results,
   collaborators: Results,
@@ -318,7 +318,7 @@ export type ApiKey = s.Static<typeof ApiKey>
 
 export const KeyCreate = s.object({
   name: s.optional(s.string()),
-  scopes: s.optional(s.array(s.oneOf(['read', 'write', 'admin']))),
+  scopes: s.optional(s.array(s.oneOf(scopeNames))),
   expires: s.optional(s.string({ description: '30d, 12h, 90m; never if not given.' })),
 })
 
