@@ -42,6 +42,11 @@ export interface Entry {
   load: () => Promise<{ command: Command } | { commands: readonly Entry[] }>
 }
 
+/** An entry of a table whose commands are in the same file. */
+export function entry(name: string, summary: string, command: Command): Entry {
+  return { name, summary, load: async () => ({ command }) }
+}
+
 /** Options every command takes. */
 export const globalOptions: readonly Option[] = [
   { flags: '--json [fields]', description: 'print JSON; only these fields, parted by commas' },

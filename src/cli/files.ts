@@ -228,16 +228,26 @@ export async function overFound(
     const [{ of, fid }] = files
     return { one: warned(context, of, await work(fid, of)), view }
   }
+  const done = await overEach(files, async ({ of, fid }) => warned(context, of, await work(fid, of)))
+  return { many: done.many, view, failures: [...failures, ...done.failures] }
+}
+
+/** Does the same with each of several: what came of them, and those it could not be done with. */
+export async function overEach<T extends string | { of: string }>(
+  things: readonly T[],
+  work: (thing: T) => Promise<object | object[]>,
+): Promise<{ many: object[]; failures: Failure[] }> {
   const many: object[] = []
-  for (const { of, fid } of files) {
+  const failures: Failure[] = []
+  for (const thing of things) {
     try {
-      many.push(warned(context, of, await work(fid, of)))
+      many.push(...[await work(thing)].flat())
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'interrupted') throw error
-      failures.push({ of, problem: error })
+      failures.push({ of: typeof thing === 'string' ? thing : thing.of, problem: error })
     }
   }
-  return { many, view, failures }
+  return { many, failures }
 }
 
 function warned(context: Context, of: string, made: object): object {

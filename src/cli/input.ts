@@ -44,6 +44,13 @@ export async function openInput(file: string): Promise<Input> {
   }
 }
 
+/** All there is in FILE, or in standard input for `-`. */
+export async function wholeOf(file: string): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  for await (const part of (await openInput(file)).open()) parts.push(part)
+  return Buffer.concat(parts)
+}
+
 function readProblem(file: string, error: unknown): Problem {
   if (error instanceof Problem) return error
   const { code, message } = error as NodeJS.ErrnoException

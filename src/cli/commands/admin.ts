@@ -1,4 +1,4 @@
-import type { Command, Entry, Option } from '../command.ts'
+import { type Command, type Entry, entry, type Option } from '../command.ts'
 import type { Context } from '../context.ts'
 import type { View } from '../output/view.ts'
 import { databaseUrl, loginName } from '../settings.ts'
@@ -97,10 +97,6 @@ const createKey: Command = {
 }
 
 export const commands: readonly Entry[] = [
-  {
-    name: 'create-user',
-    summary: 'Make a user and their first key',
-    load: async () => ({ command: createUser }),
-  },
-  { name: 'create-key', summary: 'Make another key for a user', load: async () => ({ command: createKey }) },
+  entry('create-user', 'Make a user and their first key', createUser),
+  entry('create-key', 'Make another key for a user', createKey),
 ]

@@ -1,8 +1,8 @@
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnMeta } from '../../contract/resources.ts'
-import type { Command, Entry, Option } from '../command.ts'
-import { openInput } from '../input.ts'
+import { type Command, type Entry, entry, type Option } from '../command.ts'
+import { wholeOf } from '../input.ts'
 import type { View } from '../output/view.ts'
 
 const view: View = {
@@ -38,12 +38,8 @@ function columnIn(cols: readonly ColumnMeta[], wanted: string): ColumnMeta {
 }
 
 async function values(given: string): Promise<unknown[]> {
-  let text = given
-  if (given === '-' || given.startsWith('@')) {
-    const parts: Uint8Array[] = []
-    for await (const part of (await openInput(given === '-' ? '-' : given.slice(1))).open()) parts.push(part)
-    text = Buffer.concat(parts).toString('utf8')
-  }
+  const file = given === '-' ? '-' : given.startsWith('@') ? given.slice(1) : undefined
+  const text = file === undefined ? given : (await wholeOf(file)).toString('utf8')
   try {
     const array: unknown = JSON.parse(text)
     if (Array.isArray(array)) return array
@@ -158,12 +154,6 @@ async function update(client: Client, grid: string, name: string, change: object
   const { cols: written } = await client.call('columns.update', { fid, query: { uid }, json })
   return { one: written[0], view }
 }
-
-const entry = (name: string, summary: string, command: Command): Entry => ({
-  name,
-  summary,
-  load: async () => ({ command }),
-})
 
 export const commands: readonly Entry[] = [
   entry('list', 'List the columns of a grid', list),

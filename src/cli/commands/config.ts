@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Command, Entry } from '../command.ts'
+import { type Command, type Entry, entry } from '../command.ts'
 import type { Context } from '../context.ts'
 import type { View } from '../output/view.ts'
 import { checkUrl, formats, type SettingName, settingNames } from '../settings.ts'
@@ -75,11 +75,7 @@ const set: Command = {
 }
 
 export const commands: readonly Entry[] = [
-  { name: 'get', summary: 'Show a setting and where it comes from', load: async () => ({ command: get }) },
-  { name: 'set', summary: 'Change a setting', load: async () => ({ command: set }) },
-  {
-    name: 'list',
-    summary: 'Show all settings and where they come from',
-    load: async () => ({ command: list }),
-  },
+  entry('get', 'Show a setting and where it comes from', get),
+  entry('set', 'Change a setting', set),
+  entry('list', 'Show all settings and where they come from', list),
 ]

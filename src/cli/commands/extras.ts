@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { Command, Entry } from '../command.ts'
-import { openInput } from '../input.ts'
+import { type Command, type Entry, entry } from '../command.ts'
+import { wholeOf } from '../input.ts'
 import { fileView } from '../output/view.ts'
 
 const list: Command = {
@@ -45,9 +45,7 @@ const cat: Command = {
 }
 
 async function textOf(file: string): Promise<string> {
-  const parts: Uint8Array[] = []
-  for await (const part of (await openInput(file)).open()) parts.push(part)
-  const bytes = Buffer.concat(parts)
+  const bytes = await wholeOf(file)
   if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8')
   throw new Problem('bad_data', `${file} is not text; extras hold text and JSON`)
 }
@@ -61,7 +59,7 @@ function jsonOf(file: string, text: string): unknown {
 }
 
 export const commands: readonly Entry[] = [
-  { name: 'list', summary: 'List the extras of a file', load: async () => ({ command: list }) },
-  { name: 'add', summary: 'Add a text or JSON file as an extra', load: async () => ({ command: add }) },
-  { name: 'cat', summary: 'Print what is in an extra', load: async () => ({ command: cat }) },
+  entry('list', 'List the extras of a file', list),
+  entry('add', 'Add a text or JSON file as an extra', add),
+  entry('cat', 'Print what is in an extra', cat),
 ]

@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { scopeNames } from '../../contract/resources.ts'
-import type { Command, Entry, Failure } from '../command.ts'
+import { type Command, type Entry, entry } from '../command.ts'
+import { overEach } from '../files.ts'
 import type { View } from '../output/view.ts'
 
 const columns = [
@@ -55,27 +56,17 @@ const revoke: Command = {
   async run(context, ids) {
     const client = await context.client()
     const known = (await client.call('keys.list')).keys
-    if (ids.length === 1) {
-      await client.call('keys.revoke', { name: ids[0] })
-      return { one: known.find((key) => key.id === ids[0]) ?? { id: ids[0] }, view }
+    const end = async (id: string): Promise<object> => {
+      await client.call('keys.revoke', { name: id })
+      return known.find((key) => key.id === id) ?? { id }
     }
-    const many: object[] = []
-    const failures: Failure[] = []
-    for (const id of ids) {
-      try {
-        await client.call('keys.revoke', { name: id })
-        many.push(known.find((key) => key.id === id) ?? { id })
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error
-        failures.push({ of: id, problem: error })
-      }
-    }
-    return { many, view, failures }
+    if (ids.length === 1) return { one: await end(ids[0]), view }
+    return { ...(await overEach(ids, end)), view }
   },
 }
 
 export const commands: readonly Entry[] = [
-  { name: 'create', summary: 'Make an API key', load: async () => ({ command: create }) },
-  { name: 'list', summary: 'List your API keys', load: async () => ({ command: list }) },
-  { name: 'revoke', summary: 'End API keys', load: async () => ({ command: revoke }) },
+  entry('create', 'Make an API key', create),
+  entry('list', 'List your API keys', list),
+  entry('revoke', 'End API keys', revoke),
 ]

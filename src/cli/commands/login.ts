@@ -2,6 +2,7 @@ import { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ask } from '../ask.ts'
 import type { Command } from '../command.ts'
+import { wholeOf } from '../input.ts'
 import { checkUrl } from '../settings.ts'
 import { whoView } from './whoami.ts'
 
@@ -34,7 +35,7 @@ export const command: Command = {
     if (!user) throw new Problem('usage', 'which user?', { hint: 'Give --user NAME.' })
     const apiKey =
       context.environment.GRIDLINE_API_KEY ??
-      (terminal ? await askHidden('API key: ') : (await readAll(process.stdin)).trim())
+      (terminal ? await askHidden('API key: ') : (await wholeOf('-')).toString('utf8').trim())
     if (!apiKey)
       throw new Problem('usage', 'no API key', {
         hint: 'Set GRIDLINE_API_KEY, or give it on standard input.',
@@ -75,10 +76,4 @@ async function askHidden(question: string): Promise<string> {
     process.stdin.pause()
     process.stderr.write('\n')
   }
-}
-
-async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = []
-  for await (const part of stream) parts.push(part)
-  return Buffer.concat(parts).toString('utf8')
 }

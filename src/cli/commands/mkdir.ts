@@ -1,8 +1,8 @@
 import { type Client, lookup, startOf } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
-import type { Command, Failure } from '../command.ts'
-import { checkOwn } from '../files.ts'
+import type { Command } from '../command.ts'
+import { checkOwn, overEach } from '../files.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {
@@ -22,17 +22,7 @@ export const command: Command = {
       }
     }
     if (paths.length === 1) return { one: await make(paths[0]), view: fileView }
-    const many: object[] = []
-    const failures: Failure[] = []
-    for (const path of paths) {
-      try {
-        many.push(await make(path))
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error
-        failures.push({ of: path, problem: error })
-      }
-    }
-    return { many, view: fileView, failures }
+    return { ...(await overEach(paths, make)), view: fileView }
   },
 }
 

@@ -2,9 +2,9 @@ import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources.ts'
-import type { Command, Entry } from '../command.ts'
+import { type Command, type Entry, entry } from '../command.ts'
 import { overFiles, pages } from '../files.ts'
-import { openInput } from '../input.ts'
+import { wholeOf } from '../input.ts'
 import { fileView, linkView, type View } from '../output/view.ts'
 
 const listView: View = {
@@ -34,10 +34,8 @@ async function bodyWith(
   figure: string,
   fields: object,
 ): Promise<{ type: string; repeatable: true; open: () => AsyncIterable<Uint8Array> }> {
-  const input = await openInput(figure)
-  const parts: Uint8Array[] = []
-  for await (const part of input.open()) parts.push(part)
-  const text = Buffer.concat(parts)
+  const name = figure === '-' ? 'standard input' : figure
+  const text = (await wholeOf(figure))
     .toString('utf8')
     .replace(/^\ufeff/, '')
     .trim()
@@ -45,12 +43,12 @@ async function bodyWith(
   try {
     parsed = JSON.parse(text)
   } catch (error) {
-    throw new Problem('bad_data', `${input.name}: not JSON: ${(error as Error).message}`, {
+    throw new Problem('bad_data', `${name}: not JSON: ${(error as Error).message}`, {
       hint: 'Give a figure as plotly writes it: {"data": […], "layout": {…}}.',
     })
   }
   if (typeof parsed !== 'object' || parsed === null)
-    throw new Problem('bad_data', `${input.name}: not a figure`, {
+    throw new Problem('bad_data', `${name}: not a figure`, {
       hint: 'Give {"data": […], "layout": {…}}.',
     })
   const whole = Array.isArray(parsed) ? `{"data":${text}}` : text
@@ -213,12 +211,6 @@ const picking = (work: (client: Client, fid: string) => Promise<unknown>, exampl
 })
 const pick = picking((client, fid) => client.call('feed.add', { fid }), 'gridline plot pick alice:7')
 const unpick = picking((client, fid) => client.call('feed.remove', { fid }), 'gridline plot unpick alice:7')
-
-const entry = (name: string, summary: string, command: Command): Entry => ({
-  name,
-  summary,
-  load: async () => ({ command }),
-})
 
 export const commands: readonly Entry[] = [
   entry('create', 'Make a plot of a figure; its data goes into a grid', create),

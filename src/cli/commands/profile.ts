@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Command, Entry } from '../command.ts'
+import { type Command, type Entry, entry } from '../command.ts'
 import type { Context } from '../context.ts'
 import type { View } from '../output/view.ts'
 
@@ -62,7 +62,7 @@ const remove: Command = {
 }
 
 export const commands: readonly Entry[] = [
-  { name: 'list', summary: 'List profiles; * marks the one in use', load: async () => ({ command: list }) },
-  { name: 'use', summary: 'Use a profile from now on', load: async () => ({ command: use }) },
-  { name: 'remove', summary: 'Remove a profile and its key', load: async () => ({ command: remove }) },
+  entry('list', 'List profiles; * marks the one in use', list),
+  entry('use', 'Use a profile from now on', use),
+  entry('remove', 'Remove a profile and its key', remove),
 ]

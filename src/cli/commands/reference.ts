@@ -1,5 +1,5 @@
 import { resolve } from '../../client/index.ts'
-import type { Command, Entry } from '../command.ts'
+import { type Command, type Entry, entry } from '../command.ts'
 import { fileView } from '../output/view.ts'
 
 const drop: Command = {
@@ -14,9 +14,5 @@ const drop: Command = {
 }
 
 export const commands: readonly Entry[] = [
-  {
-    name: 'drop',
-    summary: 'Drop the reference to an extra; the extra stays',
-    load: async () => ({ command: drop }),
-  },
+  entry('drop', 'Drop the reference to an extra; the extra stays', drop),
 ]

@@ -1,5 +1,5 @@
 import { confirm } from '../ask.ts'
-import type { Command, Entry } from '../command.ts'
+import { type Command, type Entry, entry } from '../command.ts'
 
 import type { View } from '../output/view.ts'
 
@@ -54,12 +54,8 @@ const list: Command = {
 }
 
 export const commands: readonly Entry[] = [
-  { name: 'create', summary: 'Make a team', load: async () => ({ command: create }) },
-  { name: 'add', summary: 'Add users to a team', load: async () => ({ command: add }) },
-  {
-    name: 'remove',
-    summary: 'Take users out of a team, or dissolve it',
-    load: async () => ({ command: remove }),
-  },
-  { name: 'list', summary: 'List your teams', load: async () => ({ command: list }) },
+  entry('create', 'Make a team', create),
+  entry('add', 'Add users to a team', add),
+  entry('remove', 'Take users out of a team, or dissolve it', remove),
+  entry('list', 'List your teams', list),
 ]

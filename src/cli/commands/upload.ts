@@ -5,9 +5,9 @@ import { formatFid, parseFid } from '../../contract/fid.ts'
 import { conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { GridMeta } from '../../contract/resources.ts'
-import type { Command, Failure, Outcome } from '../command.ts'
+import type { Command } from '../command.ts'
 import type { Context } from '../context.ts'
-import { idOfFolder } from '../files.ts'
+import { idOfFolder, overEach } from '../files.ts'
 import { bodyOf, openInput } from '../input.ts'
 import { Progress } from '../output/progress.ts'
 import { madeView, type View } from '../output/view.ts'
@@ -64,17 +64,10 @@ export const command: Command = {
       const made = await work(files[0])
       return made.length === 1 ? { one: made[0], view } : { many: made, view }
     }
-    const many: object[] = []
-    const failures: Failure[] = []
-    for (const file of files) {
-      try {
-        many.push(...(await work(file)))
-      } catch (error) {
-        if (!(error instanceof Problem) || error.code === 'interrupted') throw error
-        failures.push({ of: file, problem: error })
-      }
+    return {
+      ...(await overEach(files, work)),
+      view,
     }
-    return { many, view, failures } satisfies Outcome
   },
 }
 
