@@ -28,8 +28,9 @@ export class RawJson {
     return JSON.parse(this.bytes.toString('utf8'))
   }
 
-  /** Members of an object in the order written, one by one; a name given twice comes twice. */
+  /** Members of an object in the order written, one by one; a name given twice comes twice. None of what is no object. */
   *members(): Generator<[string, RawJson]> {
+    if (this.kind !== 'object') return
     const { buf } = this
     for (let at = firstMember(buf, this.start); at; at = nextMember(buf, at.end))
       yield [memberName(buf, at), new RawJson(buf, at.value, at.end)]
@@ -68,8 +69,9 @@ export class RawJson {
     return found
   }
 
-  /** Items of an array. */
+  /** Items of an array; none of what is no array. */
   *items(): Generator<RawJson> {
+    if (this.kind !== 'array') return
     const { buf } = this
     let i = skipBlanks(buf, this.start + 1)
     while (buf[i] !== 0x5d) {

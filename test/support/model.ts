@@ -288,6 +288,27 @@ function change(
   return { ...plan, status: 200, shown: detail(file, user), show: detailIn }
 }
 
+/** One of the caller's lists: the files that belong in it, in any order. */
+function listOf(
+  model: Model,
+  who: number,
+  name: string,
+  belongs: (file: File, user: string) => boolean,
+): Plan {
+  const user = model.person(who)
+  const plan = { user, method: 'GET', request: () => ({ path: `/v2/folders/${name}?page_size=500` }) }
+  if (!user) return { ...plan, status: 401 }
+  return {
+    ...plan,
+    status: 200,
+    shown: model.files
+      .filter((file) => belongs(file, user))
+      .map(({ fid }) => fid)
+      .sort(),
+    show: ({ children }) => children.results.map(({ fid }: { fid: string }) => fid).sort(),
+  }
+}
+
 /** A new file: which the answer names. */
 function learnFile(file: File): (answers: { file: { fid: string; cols?: { uid: string }[] } }[]) => void {
   return (answers) => {
@@ -865,53 +886,24 @@ export const steps = {
     return { ...plan, status: 200, shown, show: ({ children }) => children.results.map(metaIn) }
   },
 
-  trashed(model, { who }) {
-    const user = model.person(who)
-    const plan = { user, method: 'GET', request: () => ({ path: '/v2/folders/trashed?page_size=500' }) }
-    if (!user) return { ...plan, status: 401 }
-    const shown = model.files
-      .filter((file) => file.owner === user && file.state === 'trashed' && !file.trashedWith)
-      .map(({ fid }) => fid)
-      .sort()
-    return {
-      ...plan,
-      status: 200,
-      shown,
-      show: ({ children }) => children.results.map(({ fid }: { fid: string }) => fid).sort(),
-    }
-  },
+  trashed: (model, { who }) =>
+    listOf(
+      model,
+      who,
+      'trashed',
+      (file, user) => file.owner === user && file.state === 'trashed' && !file.trashedWith,
+    ),
 
-  shared(model, { who }) {
-    const user = model.person(who)
-    const plan = { user, method: 'GET', request: () => ({ path: '/v2/folders/shared?page_size=500' }) }
-    if (!user) return { ...plan, status: 401 }
-    const shown = model.files
-      .filter((file) => file.state === 'active' && file.shared.has(user))
-      .map(({ fid }) => fid)
-      .sort()
-    return {
-      ...plan,
-      status: 200,
-      shown,
-      show: ({ children }) => children.results.map(({ fid }: { fid: string }) => fid).sort(),
-    }
-  },
+  shared: (model, { who }) =>
+    listOf(model, who, 'shared', (file, user) => file.state === 'active' && file.shared.has(user)),
 
-  starred(model, { who }) {
-    const user = model.person(who)
-    const plan = { user, method: 'GET', request: () => ({ path: '/v2/folders/starred?page_size=500' }) }
-    if (!user) return { ...plan, status: 401 }
-    const shown = model.files
-      .filter((file) => file.state === 'active' && file.stars.has(user) && may(file, user, 'read'))
-      .map(({ fid }) => fid)
-      .sort()
-    return {
-      ...plan,
-      status: 200,
-      shown,
-      show: ({ children }) => children.results.map(({ fid }: { fid: string }) => fid).sort(),
-    }
-  },
+  starred: (model, { who }) =>
+    listOf(
+      model,
+      who,
+      'starred',
+      (file, user) => file.state === 'active' && file.stars.has(user) && may(file, user, 'read'),
+    ),
 
   lookUp(model, { who, what, other, flag }) {
     const user = model.person(who)

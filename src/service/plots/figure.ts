@@ -1,13 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { parseRaw, type RawJson, skipBlanks } from '../../ingest/index.ts'
-import { type Data, type Found, type Place, type Reference, type Source, survey } from './survey.ts'
+import { type Data, type Found, type Reference, type Source, survey } from './survey.ts'
 import { decodeTyped } from './typed.ts'
-
-/** An array of data in a trace. */
-export interface RawArray extends Place {
-  values: RawJson
-}
 
 /** A piece of a figure: text as it stands, or the data of a reference, which comes later. */
 export type Part = Buffer | Reference
@@ -54,18 +49,15 @@ export function sourcesIn(figure: RawJson): Source[] {
   return referencesOf(survey(figure)).map(({ source }) => source)
 }
 
-/** A typed array as a plain one, whose text is no longer than `most` bytes. */
-export function plainArray({ path, ...place }: RawArray, most: number): RawArray {
-  return { ...place, path, values: decodeTyped(place.values, `figure.${path}`, most) }
+/** The values of an array of data, a typed one as a plain one whose text is no longer than `most` bytes. */
+export function plainArray({ kind, value, path }: Data, most: number): RawJson {
+  return kind === 'typed' ? decodeTyped(value, `figure.${path}`, most) : value
 }
 
 /** Arrays of data, plain and typed. */
-export function rawArrays(found: readonly Found[]): { arrays: RawArray[]; typed: RawArray[] } {
+export function rawArrays(found: readonly Found[]): { arrays: Data[]; typed: Data[] } {
   const of = (kind: Data['kind']): Data[] => found.filter((one): one is Data => one.kind === kind)
-  return {
-    arrays: of('array').map((one) => ({ ...one, values: one.value })),
-    typed: of('typed').map((one) => ({ ...one, values: one.value })),
-  }
+  return { arrays: of('array'), typed: of('typed') }
 }
 
 /** The figure with arrays replaced by references: `refer` names the columns of a path. */

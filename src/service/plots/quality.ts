@@ -6,52 +6,39 @@ import type { RawJson } from '../../ingest/index.ts'
  * min_quality and max_quality and leaves open what they measure.
  */
 export function qualityOf(figure: RawJson, hasData: boolean): number {
-  const layout = object(figure.get('layout'))
+  const layout = figure.get('layout')
   let traces = 0
   let named = 0
-  for (const trace of items(figure.get('data'))) {
+  for (const trace of figure.get('data')?.items() ?? []) {
     traces++
     if (trace.get('name')) named++
   }
   const legend = layout?.get('showlegend')?.value() !== false
   const points = [
     titled(layout),
-    axesOf(layout).some(titled),
+    anyTitled(axesOf(layout)),
     traces > 0 && (traces === 1 || named === traces),
     hasData,
-    (traces > 1 && legend) || hasAny(items(layout?.get('annotations'))),
+    (traces > 1 && legend) || layout?.get('annotations')?.items().next().done === false,
   ]
   return points.filter(Boolean).length
 }
 
 /** Axes of the layout, those of its scenes too. */
-function axesOf(layout: RawJson | undefined): RawJson[] {
-  const axes: RawJson[] = []
+function* axesOf(layout: RawJson | undefined): Generator<RawJson> {
   for (const [name, value] of layout?.members() ?? []) {
-    if (value.kind !== 'object') continue
-    if (/^[xy]axis\d*$/.test(name)) axes.push(value)
-    if (/^(?:scene|polar)\d*$/.test(name)) {
-      for (const [, axis] of value.members()) if (axis.kind === 'object') axes.push(axis)
-    }
+    if (/^[xy]axis\d*$/.test(name)) yield value
+    if (/^(?:scene|polar)\d*$/.test(name)) for (const [, axis] of value.members()) yield axis
   }
-  return axes
+}
+
+function anyTitled(things: Iterable<RawJson>): boolean {
+  for (const thing of things) if (titled(thing)) return true
+  return false
 }
 
 function titled(thing: RawJson | undefined): boolean {
   const title = thing?.get('title')
   const text = title?.kind === 'object' ? title.get('text') : title
   return text?.kind === 'string' && (text.value() as string).trim() !== ''
-}
-
-function object(value: RawJson | undefined): RawJson | undefined {
-  return value?.kind === 'object' ? value : undefined
-}
-
-function hasAny(values: Iterable<RawJson>): boolean {
-  for (const _ of values) return true
-  return false
-}
-
-function items(value: RawJson | undefined): Iterable<RawJson> {
-  return value?.kind === 'array' ? value.items() : []
 }

@@ -87,16 +87,16 @@ export function readSource(text: string): Source | undefined {
 export function survey(figure: RawJson, limits?: FigureLimits): Found[] {
   const surveyor = new Surveyor(figure.buf, limits)
   const types: string[] = []
-  for (const trace of itemsOf(figure.get('data'))) {
+  for (const trace of figure.get('data')?.items() ?? []) {
     types.push(typeOf(trace) ?? 'scatter')
     if (limits && types.length > limits.figure_traces) throw tooManyTraces(limits)
   }
   for (const [name, list] of figure.members()) {
     let k = 0
     if (name === 'data') {
-      for (const trace of itemsOf(list)) surveyor.trace(trace, `data.${k}`, types[k++] ?? 'scatter')
+      for (const trace of list.items()) surveyor.trace(trace, `data.${k}`, types[k++] ?? 'scatter')
     } else if (name === 'frames') {
-      for (const frame of itemsOf(list)) surveyFrame(surveyor, frame, `frames.${k++}`, types)
+      for (const frame of list.items()) surveyFrame(surveyor, frame, `frames.${k++}`, types)
     }
   }
   refuseDoubles(surveyor.found)
@@ -127,21 +127,16 @@ function tooManyTraces({ figure_traces }: FigureLimits): Problem {
 
 /** A frame's traces change those of the figure, one by one or as `traces` says. */
 function surveyFrame(surveyor: Surveyor, frame: RawJson, path: string, types: string[]): void {
-  if (frame.kind !== 'object') return
   const traces = frame.get('traces')
   const targets = traces?.kind === 'array' ? (traces.value() as unknown[]) : undefined
   for (const [name, list] of frame.members()) {
     let k = 0
     if (name !== 'data') continue
-    for (const trace of itemsOf(list)) {
+    for (const trace of list.items()) {
       const type = typeOf(trace) ?? types[Number(targets?.[k] ?? k)] ?? 'scatter'
       surveyor.trace(trace, `${path}.data.${k++}`, type)
     }
   }
-}
-
-function* itemsOf(value: RawJson | undefined): Generator<RawJson> {
-  if (value?.kind === 'array') yield* value.items()
 }
 
 function typeOf(trace: RawJson): string | undefined {

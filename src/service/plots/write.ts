@@ -9,9 +9,9 @@ import { storeText } from '../grids/slices.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import { plainArray, type RawArray, rawArrays, readFigure, referencesOf, withReferences } from './figure.ts'
+import { plainArray, rawArrays, readFigure, referencesOf, withReferences } from './figure.ts'
 import { qualityOf } from './quality.ts'
-import { type Source, survey } from './survey.ts'
+import { type Data, type Source, survey } from './survey.ts'
 
 /** A figure whose bytes are stored and which no plot has yet. */
 export interface StoredFigure {
@@ -41,15 +41,14 @@ export async function storeFigure(
   let found = survey(figure, limits)
   const { arrays, typed } = rawArrays(found)
   if (arrays.length > 0 && !move) throw refusal(arrays[0], arrays.length)
-  const count = arrays.length + typed.length
+  const all = [...arrays, ...typed]
   let kept = figure
   let grid: StoredFigure['grid']
-  if (count > 0) {
-    if (count > limits.columns) throw tooManyColumns(count, limits)
-    const all = [...arrays, ...typed.map((one) => plainArray(one, limits.json_body_bytes))]
+  if (all.length > 0) {
+    if (all.length > limits.columns) throw tooManyColumns(all.length, limits)
     const columns = await storeArrays(
       store.blobs,
-      all.map(({ path, values }) => ({ name: path, data: values })),
+      all.map((one) => ({ name: one.path, data: plainArray(one, limits.json_body_bytes) })),
     )
     const taken = new Set<string>()
     for (const column of columns) column.uid = newUid(taken)
@@ -78,7 +77,7 @@ export async function storeFigure(
   }
 }
 
-function refusal({ path }: RawArray, count: number): Problem {
+function refusal({ path }: Data, count: number): Problem {
   const more = count > 1 ? ` (and ${count - 1} more)` : ''
   return new Problem(
     'invalid_request',
