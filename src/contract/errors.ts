@@ -8,6 +8,8 @@ export const errorCodes = {
   bad_data: { status: 400, exit: 7 },
   column_exists: { status: 400, exit: 6 },
   unknown_column: { status: 400, exit: 7 },
+  type_change: { status: 400, exit: 7 },
+  column_loss: { status: 409, exit: 6 },
   unauthenticated: { status: 401, exit: 4, hint: 'Log in with: gridline login' },
   forbidden: { status: 403, exit: 5 },
   not_found: { status: 404, exit: 3 },

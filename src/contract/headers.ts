@@ -43,6 +43,18 @@ export const uploadHeaders = {
         'Types of columns as a JSON object in percent-encoding: {"zip": "text"}; number, text or boolean.',
     }),
   ),
+  'Allow-Type-Change': s.optional(
+    s.boolean({
+      description:
+        'Of rows appended to a grid: whether values may change the type of a column. Default: false for CSV, TSV and NDJSON (400 with line and column), true for a JSON body of rows.',
+    }),
+  ),
+  'Allow-Column-Loss': s.optional(
+    s.boolean({
+      description:
+        'Of replace: false refuses (409) a file that lacks columns of the grid it replaces. Default: true.',
+    }),
+  ),
   'Null-Text': s.optional(
     s.string({
       description: 'Text that stands for a missing value, percent-encoded; the empty cell always does.',

@@ -39,6 +39,9 @@ export const limits = {
     unit: 'requests',
     what: 'requests of one user or address; 0 for any number',
   },
+  database_connections: { value: 16, unit: 'connections', what: 'connections of one process to PostgreSQL' },
+  lock_seconds: { value: 5, unit: 'seconds', what: 'waiting for a row that another change holds (PostgreSQL)' },
+  statement_seconds: { value: 60, unit: 'seconds', what: 'one statement of the database (PostgreSQL)' },
   page_size: { value: 1_000, unit: 'items', what: 'one page of a list' },
   idempotency_key_length: { value: 255, unit: 'characters', what: 'an Idempotency-Key' },
 } as const satisfies Record<string, { value: number; unit: string; what: string }>

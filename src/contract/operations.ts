@@ -133,6 +133,7 @@ const readingHeaders = {
   Encoding: uploadHeaders.Encoding,
   Header: uploadHeaders.Header,
   'Null-Text': uploadHeaders['Null-Text'],
+  'Allow-Type-Change': uploadHeaders['Allow-Type-Change'],
 }
 
 export const operations = {

@@ -65,6 +65,11 @@ export class ColumnBuilder {
     return this.at
   }
 
+  /** The type a person named. */
+  get given(): GivenType | undefined {
+    return this.rules.given
+  }
+
   get isText(): boolean {
     return this.form === 'text' || this.firstText !== undefined
   }

@@ -2,7 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
 import { type Bytes, gunzip, peek, utf8 } from './bytes.ts'
 import { ColumnBuilder, type Form } from './column.ts'
-import type { ColumnType, DelimitedOptions, Dialect } from './dialect.ts'
+import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
 import { SAMPLE_BYTES, sniff } from './sniff.ts'
 import { Tokenizer } from './tokenizer.ts'
 import { badData, Warnings } from './warnings.ts'
@@ -24,7 +24,10 @@ export interface SliceSink {
 
 export interface ColumnFound {
   name: string
-  type: ColumnType
+  /** `empty`: the table has no rows. */
+  type: ColumnType | 'empty'
+  /** The first values that are text. */
+  seen?: FirstValue[]
   /** Slices of this column came in this form although the column turned out to be text. */
   text?: { line: number; text: string }
 }
@@ -108,18 +111,12 @@ export async function ingestDelimited(
   await blocks(whole, dialect, tokenizer, take, maxRecord, source)
   await flush()
 
-  const told = names.length === 1 ? 'one column' : `${names.length} columns`
-  if (rows === 0) {
-    throw badData(
-      source,
-      {},
-      `a header (${told}) and no rows`,
-      'Give rows below the header, or --no-header if the first line is data.',
-    )
-  }
+  if (rows === 0) warnings.say('there are no rows below the header')
   const columns = builders.map((builder, k): ColumnFound => {
-    const type = options.types?.get(names[k]) ?? (builder.isText ? 'text' : 'number')
-    return { name: names[k], type, text: builder.numbers > 0 ? builder.firstText : undefined }
+    const { firstText, given } = builder
+    const seen = firstText && [{ type: 'text' as const, where: `line ${firstText.line}`, text: firstText.text }]
+    const type = given ?? (rows === 0 ? 'empty' : builder.isText ? 'text' : 'number')
+    return { name: names[k], type, seen, text: builder.numbers > 0 ? firstText : undefined }
   })
   for (const [k, builder] of builders.entries()) {
     const { firstText } = builder
@@ -189,10 +186,10 @@ function columnBuilders(
     })
   }
   return names.map(
-    (name) =>
+    (name, k) =>
       new ColumnBuilder({
         name,
-        given: options.types?.get(name),
+        given: options.types?.get(name) ?? options.expected?.(name, k),
         nullText: options.nullText,
         quote: dialect.quote.charCodeAt(0),
         backslash: dialect.escape === 'backslash',

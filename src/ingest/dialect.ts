@@ -23,6 +23,13 @@ export interface Dialect {
 /** What a column holds: JSON numbers, strings, booleans, or (from the API) any JSON. Nulls anywhere. */
 export type ColumnType = 'number' | 'text' | 'boolean' | 'json'
 
+/** The first value of a type in a column: where it stands (`line 3`, `record 5`) and its text. */
+export interface FirstValue {
+  type: ColumnType
+  where: string
+  text: string
+}
+
 /** The types a person may give with NAME:TYPE. */
 export const givenTypes = ['number', 'text', 'boolean'] as const
 export type GivenType = (typeof givenTypes)[number]
@@ -35,6 +42,8 @@ export interface DelimitedOptions {
   header?: boolean
   /** Types by column name. */
   types?: ReadonlyMap<string, GivenType>
+  /** Types of columns that are known from elsewhere, by name and position. */
+  expected?: (name: string, position: number) => GivenType | undefined
   /** Text that stands for a missing value, beside the empty cell. */
   nullText?: string
   /** What to call the source in messages. */

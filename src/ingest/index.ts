@@ -7,6 +7,7 @@ export {
   type ColumnType,
   type DelimitedOptions,
   type Dialect,
+  type FirstValue,
   type GivenType,
   givenTypes,
 } from './dialect.ts'
@@ -26,3 +27,4 @@ export { gridName } from './name.ts'
 export { type JsonLine, jsonLines } from './ndjson.ts'
 export { givenDelimiter } from './sniff.ts'
 export { badData, excerpt } from './warnings.ts'
+export { breathe } from './turn.ts'

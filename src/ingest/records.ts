@@ -1,8 +1,10 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText } from '../contract/limits.ts'
+import { breathe } from './turn.ts'
 import { type Bytes, gunzip, utf8 } from './bytes.ts'
 import type { Ingested, SliceSink } from './delimited.ts'
-import type { ColumnType, DelimitedOptions, Dialect } from './dialect.ts'
+import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
+import { isSparse, sparse } from './gaps.ts'
 import { endOf, kindOf, parseRaw, type RawJson, skipBlanks } from './json.ts'
 import { jsonLines } from './ndjson.ts'
 import { badData, excerpt, Warnings } from './warnings.ts'
@@ -15,8 +17,6 @@ export interface JsonOptions
 
 const SLICE_ROWS = 65_536
 const SLICE_BYTES = 512 * 1024
-const NULL = Buffer.from('null')
-const COMMA = Buffer.from(',')
 
 /** JSON has no dialect to be found out. */
 const plain: Dialect = {
@@ -31,43 +31,86 @@ const plain: Dialect = {
   names: [],
 }
 
+/** Values of one column, joined by commas, up to the next slice. */
 class Column {
   type: ColumnType | 'empty' = 'empty'
-  parts: Buffer[] = []
+  /** The first value of each type. */
+  readonly seen: FirstValue[] = []
   rows = 0
-  size = 0
   /** Rows that have been given to the sink. */
   given = 0
+  private out = Buffer.allocUnsafe(64)
+  private at = 0
 
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    readonly position: number,
+  ) {}
 
-  add(value: Buffer): void {
-    if (this.rows > 0) this.parts.push(COMMA)
-    this.parts.push(value)
+  /** Bytes held. */
+  get size(): number {
+    return this.at
+  }
+
+  add(value: Buffer, record: number): void {
+    this.write(value)
     this.rows++
-    this.size += value.length + 1
     const kind = kindOf(value[0])
     if (kind === 'null') return
     const type = kind === 'string' ? 'text' : kind === 'number' || kind === 'boolean' ? kind : 'json'
+    if (!this.seen.some((one) => one.type === type))
+      this.seen.push({ type, where: `record ${record}`, text: excerpt(value) })
     this.type = this.type === 'empty' || this.type === type ? type : 'json'
   }
+
+  /** So many nulls. */
+  addNulls(count: number): void {
+    if (count === 0) return
+    this.write(repeatedNull(count))
+    this.rows += count
+  }
+
+  take(): { rows: number; text: Buffer } {
+    const slice = { rows: this.rows, text: this.out.subarray(0, this.at) }
+    this.given += this.rows
+    this.out = Buffer.allocUnsafe(Math.max(64, Math.min(this.at, SLICE_BYTES)))
+    this.at = 0
+    this.rows = 0
+    return slice
+  }
+
+  private write(text: Buffer): void {
+    const needed = this.at + text.length + 1
+    if (needed > this.out.length) {
+      const bigger = Buffer.allocUnsafe(Math.max(needed, this.out.length * 2))
+      this.out.copy(bigger, 0, 0, this.at)
+      this.out = bigger
+    }
+    if (this.rows > 0) this.out[this.at++] = 0x2c
+    text.copy(this.out, this.at)
+    this.at += text.length
+  }
+}
+
+const NULLS = Buffer.from('null,'.repeat(SLICE_ROWS))
+
+function repeatedNull(count: number): Buffer {
+  return NULLS.subarray(0, count * 5 - 1)
 }
 
 /** Gathers values of columns, found as they come, into slices. */
 class Table {
   private readonly columns: Column[] = []
   private readonly byName = new Map<string, Column>()
+  private readonly names = new Set<string>()
   rows = 0
   private size = 0
+  private valueCount = 0
 
   constructor(
     private readonly sink: SliceSink,
     private readonly options: JsonOptions,
   ) {}
-
-  get names(): string[] {
-    return this.columns.map(({ name }) => name)
-  }
 
   column(given: string): Column {
     const known = this.byName.get(given)
@@ -80,10 +123,11 @@ class Table {
       throw badData(source, {}, `a column name that is not text: ${excerpt(given)}`)
     // A column needs a name, and no two may have the same one.
     let name = given.trim() === '' ? `column_${this.columns.length + 1}` : given
-    for (let n = 2; this.columns.some((column) => column.name === name); n++) name = `${given}_${n}`
-    const column = new Column(name)
+    for (let n = 2; this.names.has(name); n++) name = `${given}_${n}`
+    const column = new Column(name, this.columns.length)
     this.columns.push(column)
     this.byName.set(given, column)
+    this.names.add(name)
     this.sink.begin?.([name])
     return column
   }
@@ -93,11 +137,14 @@ class Table {
     for (const [name, cell] of cells) {
       const column = this.column(name)
       await this.fill(column)
-      column.add(cell.bytes)
+      column.add(cell.bytes, this.rows + 1)
       this.size += cell.bytes.length
+      this.valueCount++
     }
     this.rows++
+    this.checkGaps()
     if (this.size >= SLICE_BYTES * 8 || this.rows % SLICE_ROWS === 0) await this.flush()
+    else if (this.rows % 1000 === 0) await breathe()
   }
 
   /** A whole column at once. */
@@ -107,31 +154,43 @@ class Table {
     let i = skipBlanks(buf, array.start + 1)
     while (buf[i] !== 0x5d) {
       const end = endOf(buf, i)
-      column.add(buf.subarray(i, end))
+      column.add(buf.subarray(i, end), column.given + column.rows + 1)
+      this.valueCount++
       if (column.size >= SLICE_BYTES || column.rows >= SLICE_ROWS) await this.give(column)
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
     this.rows = Math.max(this.rows, column.given + column.rows)
+    this.checkGaps()
+  }
+
+  /** A few bytes of records must not become a huge table of nulls. */
+  private checkGaps(): void {
+    const { rows, columns, valueCount } = this
+    if (!isSparse(rows, columns.length, valueCount)) return
+    throw sparse(
+      this.options.source ?? 'input',
+      rows,
+      columns.length,
+      'Give records that share their names, as {"name": …, "value": …}.',
+    )
   }
 
   /** Nulls up to the row that is being read. */
   private async fill(column: Column): Promise<void> {
-    while (column.given + column.rows < this.rows) {
-      column.add(NULL)
+    for (let missing = this.rows - column.given - column.rows; missing > 0; ) {
+      const count = Math.min(missing, SLICE_ROWS - column.rows)
+      column.addNulls(count)
+      missing -= count
       if (column.rows >= SLICE_ROWS) await this.give(column)
     }
   }
 
   private async give(column: Column): Promise<void> {
     if (column.rows === 0) return
-    const { rows } = column
-    const text = Buffer.concat(column.parts)
-    column.given += rows
-    column.parts = []
-    column.rows = 0
-    column.size = 0
-    await this.sink.slice({ column: this.columns.indexOf(column), rows, form: 'text', text })
+    const { rows, text } = column.take()
+    await this.sink.slice({ column: column.position, rows, form: 'text', text })
+    await breathe()
   }
 
   private async flush(): Promise<void> {
@@ -149,8 +208,12 @@ class Table {
       throw badData(source, {}, 'no rows', 'Give at least one.')
     return {
       rows: this.rows,
-      columns: this.columns.map(({ name, type }) => ({ name, type: type === 'empty' ? 'text' : type })),
-      dialect: { ...plain, names: this.names },
+      columns: this.columns.map(({ name, type, seen }) => ({
+        name,
+        type: type === 'empty' ? 'text' : type,
+        seen,
+      })),
+      dialect: { ...plain, names: this.columns.map(({ name }) => name) },
       warnings: warnings.list(),
     }
   }

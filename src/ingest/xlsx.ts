@@ -1,13 +1,17 @@
 import type { SaxesTagPlain } from 'saxes'
 import { bytesText } from '../contract/limits.ts'
 import { type ArchiveLimits, type Member, zipMembers } from './archive.ts'
-import type { Bytes } from './bytes.ts'
+import { type Bytes, bomb, isBomb } from './bytes.ts'
+import { isSparse, sparse } from './gaps.ts'
 import type { Spooled } from './spool.ts'
+import { breathe } from './turn.ts'
 import { badData, excerpt, type Warnings } from './warnings.ts'
 
 /** Texts of a workbook are held while its sheets are read. */
 const MOST_TEXT = 64 * 1024 * 1024
 const DAY = 86_400_000
+/** Characters that are parsed in one go: a few of them can stand for long texts. */
+const STEP = 4096
 
 /** One tab, as comma-separated text with every row of one width; none where it is empty. */
 export interface Sheet {
@@ -20,6 +24,8 @@ interface Workbook {
   /** By cell style: whether numbers are moments. */
   dates: ('date' | 'duration' | undefined)[]
   from1904: boolean
+  /** Counts the text that its cells came to; Problem `bad_data` where it is more than an honest workbook holds. */
+  count(bytes: number): void
 }
 
 /** The tabs of an XLSX workbook that hold anything, in their order. */
@@ -58,7 +64,13 @@ export async function xlsxSheets(
         targets.set(attributes.Id ?? '', target.startsWith('/') ? target.slice(1) : `xl/${target}`)
       },
     })
+  let produced = 0
   const book: Workbook = {
+    count(bytes) {
+      produced += bytes
+      if (isBomb(produced, spooled.size, limits.compression_ratio))
+        throw bomb(source, limits.compression_ratio)
+    },
     texts: await sharedTexts(part('xl/sharedStrings.xml'), source),
     dates: await dateStyles(part('xl/styles.xml'), source),
     from1904,
@@ -68,8 +80,15 @@ export async function xlsxSheets(
     const member = part(targets.get(id) ?? `xl/worksheets/sheet${k + 1}.xml`)
     // Charts are sheets too, of another kind.
     if (!member?.path.includes('worksheets/')) continue
-    const width = await widthOf(member, source)
+    const { width, rows, filled } = await sizeOf(member, source)
     if (width === 0) continue
+    if (isSparse(rows, width, filled))
+      throw sparse(
+        `${source}, sheet ${name}`,
+        rows,
+        width,
+        'Delete what is far outside of the table, or export the sheet as CSV.',
+      )
     sheets.push({ name, csv: () => sheetCsv(member, width, book, source, warnings) })
   }
   if (sheets.length === 0) throw badData(source, {}, 'no sheet of the workbook holds anything')
@@ -109,9 +128,13 @@ async function* parsing(member: Member, source: string, visitor: Visitor): Async
     if (failed) throw badData(source, {}, `${member.path} is damaged: ${excerpt(failed.message, 120)}`)
   }
   for await (const chunk of await member.open()) {
-    parser.write(decoder.decode(chunk, { stream: true }))
-    check()
-    yield
+    const text = decoder.decode(chunk, { stream: true })
+    for (let at = 0; at < text.length; at += STEP) {
+      parser.write(text.slice(at, at + STEP))
+      check()
+      yield
+      await breathe()
+    }
   }
   parser.write(decoder.decode())
   parser.close()
@@ -207,17 +230,22 @@ function columnOf(reference: string): number {
   return column - 1
 }
 
-/** Columns a sheet fills. */
-async function widthOf(member: Member, source: string): Promise<number> {
-  let width = 0
+/** Columns and rows of a sheet, and how many cells hold anything. */
+async function sizeOf(
+  member: Member,
+  source: string,
+): Promise<{ width: number; rows: number; filled: number }> {
+  const size = { width: 0, rows: 0, filled: 0 }
   await read(
     member,
     source,
     cells((row) => {
-      width = Math.max(width, row.length)
+      size.width = Math.max(size.width, row.length)
+      size.rows++
+      row.forEach(() => size.filled++)
     }),
   )
-  return width
+  return size
 }
 
 interface Cell {
@@ -277,9 +305,11 @@ async function* sheetCsv(
   })
   for await (const _ of parsing(member, source, visitor)) {
     if (out.length < 64 * 1024) continue
+    book.count(out.length)
     yield Buffer.from(out)
     out = ''
   }
+  book.count(out.length)
   if (out !== '') yield Buffer.from(out)
 }
 

@@ -129,6 +129,20 @@ export async function admitted(readers: Readers, call: Call): Promise<Admitted> 
   })
 }
 
+/**
+ * A write that was made before is answered again only to somebody who may still read the file; of a file
+ * that is gone, to its owner.
+ */
+export async function checkReplay(
+  readers: Readers,
+  file: FileRow | undefined,
+  { owner }: { owner: string },
+  asker: Asker,
+): Promise<void> {
+  if (asker.caller?.username === owner) return
+  if (!(await known(readers, file, asker))) throw notFound()
+}
+
 export function refused(caller: Caller | undefined, access: FileAccess): Problem {
   if (!caller) return new Problem('unauthenticated', 'this needs an account')
   const why: Record<FileAccess, string> = {

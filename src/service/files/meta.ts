@@ -21,7 +21,7 @@ import { allows } from '../access/policy.ts'
 import { userSummary } from '../accounts/summary.ts'
 import type { Service } from '../context.ts'
 import { loadText } from '../grids/slices.ts'
-import { columnsOf, combine } from '../grids/values.ts'
+import { decodeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow } from '../store/grids.ts'
 import type { ContentRow } from '../store/plots.ts'
@@ -236,14 +236,8 @@ async function gridMeta(
   const { owner, idlocal } = file
   const grid = await readers.grids.get(owner, idlocal)
   const columns = await readers.grids.columns(owner, idlocal)
-  if (grid.tail_rows > 0) {
-    // The types in the table are those of the slices; rows of the tail may hold something else.
-    const tail = columnsOf(
-      (await readers.grids.tail(owner, idlocal)).map(({ body }) => body),
-      columns.length,
-    )
-    for (const [k, column] of columns.entries()) column.type = combine(column.type, tail[k].type)
-  }
+  // The types in the table are those of the slices; rows of the tail may hold something else.
+  for (const [k, type] of decodeTypes(grid.types).entries()) if (columns[k]) columns[k].type = type
   return {
     ...meta,
     cols: columns.map(columnMeta),

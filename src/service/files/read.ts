@@ -2,7 +2,15 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, ROOT } from '../../contract/fid.ts'
 import type { FileKind } from '../../contract/operations.ts'
 import type { FileMeta, GridMeta, PlotMeta } from '../../contract/resources.ts'
-import { type Admitted, type Asker, admit, admitted, knownFid, notFound } from '../access/access.ts'
+import {
+  type Admitted,
+  type Asker,
+  admit,
+  admitted,
+  checkReplay,
+  knownFid,
+  notFound,
+} from '../access/access.ts'
 import type { Call, Service } from '../context.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { checkMatch, etag, etagOf } from '../version.ts'
@@ -76,17 +84,41 @@ export function changing<T>(
   call: Call,
   work: (writers: Writers, found: Admitted) => Promise<T>,
 ): Promise<T> {
-  return service.store.writeOnce(call.writeKey(call.fid.owner), async (writers) => {
-    const found = await admitted(writers, call)
-    checkMatch(found.file, call.ifMatch)
-    return (await work(writers, found)) ?? (null as T)
+  const repeatable = call.writeKey(call.fid.owner).key !== undefined
+  return service.store.write((writers) => applyOnce(writers, call, (found) => work(writers, found)), {
+    repeatable,
   })
+}
+
+/** The same within a transaction that is under way. */
+export async function applyOnce<T>(
+  writers: Writers,
+  call: Call,
+  work: (found: Admitted) => Promise<T>,
+): Promise<T> {
+  const write = call.writeKey(call.fid.owner)
+  const before = await replayed<T>(writers, call)
+  if (before) return before.result
+  const found = await admitted(writers, call)
+  checkMatch(found.file, call.ifMatch)
+  const result = (await work(found)) ?? (null as T)
+  await writers.idempotency.record([{ write, result }])
+  return result
+}
+
+/** What this change of the file in the path came to before; only for somebody who may still read the file. */
+export async function replayed<T>(readers: Readers, call: Call): Promise<{ result: T } | undefined> {
+  const write = call.writeKey(call.fid.owner)
+  const before = await readers.idempotency.find(write)
+  if (!before) return undefined
+  await checkReplay(readers, await readers.files.get(call.fid.owner, call.fid.idlocal), write, call)
+  return before as { result: T }
 }
 
 /** Refuses early, before bytes are taken in, what the write would refuse at its end. A retry is let through. */
 export async function mayChange(service: Service, call: Call): Promise<Admitted | undefined> {
   return service.store.read(async (readers) => {
-    if (await readers.idempotency.find(call.writeKey(call.fid.owner))) return undefined
+    if (await replayed(readers, call)) return undefined
     const found = await admitted(readers, call)
     checkMatch(found.file, call.ifMatch)
     return found

@@ -1,11 +1,15 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { type Asker, admit } from '../access/access.ts'
+import { RawJson } from '../../ingest/index.ts'
+import { type Asker, admit, checkReplay } from '../access/access.ts'
 import type { Service } from '../context.ts'
+import { combineTypes, decodeTypes, encodeTypes, fits, typesOfRows } from '../store/column-types.ts'
 import { kept, otherRequest, sameRequest, type WriteKey } from '../store/idempotency.ts'
+import type { ColumnType } from '../store/schema.ts'
 import type { Store, Writers } from '../store/store.ts'
 import { checkMatch } from '../version.ts'
 import { fillUp } from './layout.ts'
+import { typeChange } from './types.ts'
 
 /** The tail is folded when it has grown past either. */
 const FOLD_ROWS = 4096
@@ -25,6 +29,10 @@ export interface Append {
   rows: Buffer[]
   /** Values in each row. */
   width: number
+  /** The types of the values, column by column (`column-types.ts`). */
+  types: string
+  /** Whether values may change the type of a column; refused (`type_change`) otherwise. */
+  mayChangeTypes: boolean
   /** The columns the values are meant for, where that was found out beforehand. */
   columns?: readonly { uid: string; name: string }[]
 }
@@ -109,11 +117,18 @@ export class AppendQueue {
       else byGrid.set(key, [one])
     }
     try {
-      const done = await this.store.write(async (writers) => {
-        const results: Outcome[] = []
-        for (const list of byGrid.values()) results.push(...(await appendTo(writers, list)))
-        return results
-      })
+      // Rows with keys are found again after a commit whose answer was lost.
+      const repeatable = group.every(({ append }) => append.write.key !== undefined)
+      const owner = group[0].append.fid.owner
+      const store = this.store.engine.sharesCommits ? this.store : this.store.for(owner)
+      const done = await store.write(
+        async (writers) => {
+          const results: Outcome[] = []
+          for (const list of byGrid.values()) results.push(...(await appendTo(writers, list)))
+          return results
+        },
+        { repeatable },
+      )
       for (const { one, result, error, tailBytes } of done) {
         if (error) one.reject(error)
         else one.resolve(result!)
@@ -140,7 +155,8 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
   const done: Outcome[] = []
   const known = await writers.idempotency.findAll(list.map(({ append }) => append.write))
   const grid = file?.filetype === 'grid' ? await writers.grids.get(owner, idlocal) : undefined
-  const width = grid ? await writers.grids.columnCount(owner, idlocal) : 0
+  let types = decodeTypes(grid?.types ?? '')
+  const width = types.length
   const bodies: Buffer[] = []
   const records: { write: WriteKey; result: Appended }[] = []
   let added = 0
@@ -150,6 +166,7 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
       const before = known[k] ?? sameKey(records, append.write)
       if (before instanceof Problem) throw before
       if (before) {
+        await checkReplay(writers, file, append.write, append.asker)
         done.push({ one, result: before as Appended, tailBytes: 0 })
         continue
       }
@@ -159,6 +176,12 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
       if (append.columns && (await columnsMoved(writers, append)))
         throw new Problem('conflict', 'the columns of the grid have just changed', { hint: 'Append again.' })
       if (grid!.ragged) throw new Ragged()
+      const given = decodeTypes(append.types)
+      if (!append.mayChangeTypes) {
+        const misfit = given.findIndex((type, column) => !fits(type, types[column]))
+        if (misfit >= 0) throw await misfitIn(writers, append, misfit, types[misfit])
+      }
+      types = combineTypes(types, given)
       bodies.push(...append.rows)
       added += append.rows.length
       const result = { rows_added: append.rows.length, row_count: grid!.row_count + added }
@@ -179,12 +202,26 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
     tail_rows: grid!.tail_rows + added,
     tail_bytes,
     tail_seq,
+    types: encodeTypes(types),
   })
   await writers.files.change(owner, idlocal)
   await writers.idempotency.record(records)
   const full = grid!.tail_rows + added > FOLD_ROWS ? Math.max(tail_bytes, FOLD_BYTES + 1) : tail_bytes
   done[done.length - 1].tailBytes = full
   return done
+}
+
+/** The first row whose value in `column` is of another type than the column. */
+async function misfitIn(
+  { grids }: Writers,
+  { fid, rows, width }: Append,
+  column: number,
+  type: ColumnType,
+): Promise<Problem> {
+  const { name } = (await grids.columns(fid.owner, fid.idlocal))[column]
+  const row = rows.findIndex((bytes) => !fits(decodeTypes(typesOfRows(bytes, width))[column], type))
+  const value = [...new RawJson(rows[row], 0, rows[row].length).items()][column]
+  return typeChange(`row ${row + 1}`, name, value.bytes, type)
 }
 
 /** A retry that came in the same group as the request it repeats. */

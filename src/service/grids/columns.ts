@@ -1,10 +1,9 @@
 import { Problem } from '../../contract/errors.ts'
 import type { RawJson } from '../../ingest/index.ts'
-import { admitted } from '../access/access.ts'
 import type { Call, Service } from '../context.ts'
+import { applyOnce } from '../files/read.ts'
 import type { ColumnRow } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
-import { checkMatch } from '../version.ts'
 import { byUid } from './content.ts'
 import {
   addColumns,
@@ -19,15 +18,12 @@ import {
 import { restructure } from './layout.ts'
 
 /** One change of a grid's columns: checked again in the transaction, recorded under its key. */
-async function changing<T>(writers: Writers, call: Call, change: () => Promise<T>): Promise<T> {
-  const write = call.writeKey(call.fid.owner)
-  const before = await writers.idempotency.find(write)
-  if (before) return before.result as T
-  checkMatch((await admitted(writers, call)).file, call.ifMatch)
-  const result = await change()
-  await writers.files.change(call.fid.owner, call.fid.idlocal)
-  await writers.idempotency.record([{ write, result: result ?? null }])
-  return result
+function changing<T>(writers: Writers, call: Call, change: () => Promise<T>): Promise<T> {
+  return applyOnce(writers, call, async () => {
+    const result = await change()
+    await writers.files.change(call.fid.owner, call.fid.idlocal)
+    return result
+  })
 }
 
 function objects(cols: RawJson): Map<string, RawJson>[] {

@@ -1,5 +1,6 @@
 import type { Fid } from '../../contract/fid.ts'
 import type { Service } from '../context.ts'
+import { decodeTypes, encodeTypes } from '../store/column-types.ts'
 import type { Writers } from '../store/store.ts'
 import { foldTail } from './layout.ts'
 import { columnsOf, rowsOfColumns } from './values.ts'
@@ -36,5 +37,6 @@ export async function copyColumns(writers: Writers, from: Fid, to: Fid, uids?: s
     tail_rows: source.tail_rows,
     tail_bytes: bytes,
     tail_seq: source.tail_seq,
+    types: encodeTypes(decodeTypes(source.types).filter((_, k) => chosen[k])),
   })
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
-import { parseRaw, type RawJson } from '../../ingest/index.ts'
+import { type FirstValue, parseRaw, type RawJson } from '../../ingest/index.ts'
 import type { Blobs } from '../store/blobs.ts'
+import { encodeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
@@ -17,6 +18,8 @@ export interface NewColumn {
   type: ColumnType
   rows: number
   slices: SliceRef[]
+  /** The first value of each type, for messages. */
+  seen?: readonly FirstValue[]
 }
 
 /** 6 hex characters that no column of the grid has. */
@@ -134,7 +137,8 @@ export async function addGrid(
 ): Promise<void> {
   const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
   const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
-  await writers.grids.add({ owner, idlocal, row_count, ragged })
+  const types = encodeTypes(columns.map(({ type }) => type))
+  await writers.grids.add({ owner, idlocal, row_count, ragged, types })
   await addColumns(writers, owner, idlocal, columns, new Set(), 0)
 }
 

@@ -3,15 +3,24 @@ import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
 import type { GridMeta } from '../../contract/resources.ts'
-import { badData, gridName, jsonLines, parseRaw, type RawJson } from '../../ingest/index.ts'
+import { badData, gridName, jsonLines, parseRaw, RawJson } from '../../ingest/index.ts'
 import { admitted, notFound } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
 import { readSourceFid } from '../files/copy.ts'
 import { columnMeta, describe } from '../files/meta.ts'
 import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../files/names.ts'
-import { changed, getFile, lookup, mayChange } from '../files/read.ts'
+import { changed, getFile, lookup, mayChange, replayed } from '../files/read.ts'
 import { metadataText, newShareKey } from '../files/update.ts'
 import { withoutPassword } from '../imports/fetch.ts'
+import {
+  combine,
+  combineTypes,
+  decodeTypes,
+  encodeTypes,
+  fits,
+  typeOf,
+} from '../store/column-types.ts'
+import type { ColumnType } from '../store/schema.ts'
 import type { Readers } from '../store/store.ts'
 import { etag, etagOf } from '../version.ts'
 import { type Append, appendRows } from './append.ts'
@@ -20,8 +29,10 @@ import { byUid, columnsAre, columnsJson, snapshot } from './content.ts'
 import { addGrid, readGridData, storeArrays, wrong } from './create.ts'
 import { gridContent } from './download.ts'
 import { previewed, previewOf } from './preview.ts'
+import { typeChange } from './types.ts'
 import {
   appendTable,
+  columnsNow,
   notAGrid,
   ON_CONFLICT,
   placeAll,
@@ -131,9 +142,15 @@ export const gridHandlers = {
     const { contentType } = call
     if (contentType === dataTypes.csv || contentType === dataTypes.tsv) {
       await mayChange(service, call)
+      const columns = await columnsNow(service, call.fid)
       const options = {
         ...readingOptions(service, call),
         ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
+        // Text files write booleans as text: in a column of booleans they are read as such.
+        expected: (name: string, position: number) => {
+          const column = call.headers.Header === false ? columns[position] : columns.find((one) => one.name === name)
+          return column?.type === 'boolean' && mayChangeTypes(call) !== true ? ('boolean' as const) : undefined
+        },
       }
       const done =
         (await appendedBefore(service, call)) ??
@@ -149,18 +166,19 @@ export const gridHandlers = {
     }
     const before = contentType === dataTypes.ndjson ? await appendedBefore(service, call) : undefined
     if (before) return { body: { fid: formatFid(call.fid), ...before, warnings: before.warnings ?? [] } }
-    const { rows, width, columns } =
+    const given =
       contentType === dataTypes.ndjson
         ? await rowsOfLines(service, call)
         : rowsOf(call.fields.rows as RawJson)
+    const { rows } = given
     const append: Append = {
       fid: call.fid,
       asker: call,
       write: call.writeKey(call.fid.owner),
       ifMatch: call.ifMatch,
-      rows,
-      width,
-      columns,
+      // Clients of the old service send any value as JSON; rows of files are checked.
+      mayChangeTypes: mayChangeTypes(call) ?? contentType !== dataTypes.ndjson,
+      ...given,
     }
     if (rows.length === 0) await mayChange(service, call)
     const done = rows.length === 0 ? await nothingAdded(service, call) : await appendRows(service, append)
@@ -260,8 +278,10 @@ async function importUrl(service: Service, call: Call<'grids.create'>) {
 }
 
 /** What a write of bytes came to before. Whether they are the same is known when the last has come. */
-async function foundBefore<T>(service: Service, call: Call, owner: string): Promise<T | undefined> {
-  const find = () => service.store.read(({ idempotency }) => idempotency.find(call.writeKey(owner)))
+async function foundBefore<T>(
+  call: Call,
+  find: () => Promise<{ result: unknown } | undefined>,
+): Promise<T | undefined> {
   if (!(await find())) return undefined
   for await (const _ of call.bytes);
   return (await find())?.result as T | undefined
@@ -272,7 +292,9 @@ async function madeBefore(service: Service, call: Call, target: Target) {
   const owner = call.caller!.username
   const { limits, store } = service
   type Made = { idlocal: number; warnings: string[] }
-  const made = await foundBefore<Made>(service, call, owner)
+  const made = await foundBefore<Made>(call, () =>
+    store.read(({ idempotency }) => idempotency.find(call.writeKey(owner))),
+  )
   if (made) return made
   return store.read(async ({ files }) => {
     const inPath = target.parent_path === undefined ? [] : pathNames(target.parent_path, limits)
@@ -292,7 +314,7 @@ async function madeBefore(service: Service, call: Call, target: Target) {
 
 function appendedBefore(service: Service, call: Call) {
   type Appended = { rows_added: number; row_count: number; warnings: string[] }
-  return foundBefore<Appended>(service, call, call.fid.owner)
+  return foundBefore<Appended>(call, () => service.store.read((readers) => replayed(readers, call)))
 }
 
 async function nothingAdded(service: Service, { fid }: Call) {
@@ -300,35 +322,55 @@ async function nothingAdded(service: Service, { fid }: Call) {
   return { rows_added: 0, row_count: grid.row_count }
 }
 
-/** The rows of a JSON body, each as it came. All must be of one length. */
-function rowsOf(given: RawJson): { rows: Buffer[]; width: number; columns?: undefined } {
+/** What the request says of values that do not fit the types of the columns. */
+function mayChangeTypes({ headers }: Pick<Call, 'headers'>): boolean | undefined {
+  return headers['Allow-Type-Change'] as boolean | undefined
+}
+
+/** The rows of a JSON body, each as it came, with the types of their values. All must be of one length. */
+function rowsOf(given: RawJson): { rows: Buffer[]; width: number; types: string; columns?: undefined } {
   if (given?.kind !== 'array') throw wrong('rows', 'must be an array of rows')
   const rows: Buffer[] = []
-  let width = -1
+  let types: ColumnType[] | undefined
   for (const row of given.items()) {
     if (row.kind !== 'array') throw wrong(`rows.${rows.length}`, 'must be an array of values')
-    let values = 0
-    for (const _ of row.items()) values++
-    if (width >= 0 && values !== width) {
+    const found = typesOf(row)
+    if (types && found.length !== types.length) {
       throw new Problem(
         'bad_data',
-        `row ${rows.length + 1} has ${values} values, the rows before it ${width}`,
+        `row ${rows.length + 1} has ${found.length} values, the rows before it ${types.length}`,
         { field: 'rows', path: `rows.${rows.length}` },
       )
     }
-    width = values
+    types = types ? combineTypes(types, found) : found
     rows.push(row.bytes)
   }
-  return { rows, width }
+  return { rows, width: types?.length ?? -1, types: encodeTypes(types ?? []) }
+}
+
+function typesOf(row: RawJson): ColumnType[] {
+  const types: ColumnType[] = []
+  for (const { buf, start } of row.items()) types.push(typeOf(buf[start]))
+  return types
 }
 
 /** Rows of newline-delimited JSON: objects by column name, arrays by position. */
 async function rowsOfLines(
   service: Service,
   call: Call,
-): Promise<{ rows: Buffer[]; width: number; columns: readonly { uid: string; name: string }[] }> {
+): Promise<{
+  rows: Buffer[]
+  width: number
+  types: string
+  columns: readonly { uid: string; name: string }[]
+}> {
   await mayChange(service, call)
-  const columns = await service.store.read(({ grids }) => grids.columns(call.fid.owner, call.fid.idlocal))
+  const { owner, idlocal } = call.fid
+  const { columns, held } = await service.store.read(async ({ grids }) => ({
+    columns: await grids.columns(owner, idlocal),
+    held: decodeTypes((await grids.get(owner, idlocal)).types),
+  }))
+  let types = columns.map((): ColumnType => 'empty')
   const names = new Map(columns.map(({ name }, k) => [name, k]))
   const source = call.fileName ?? 'the rows'
   const rows: Buffer[] = []
@@ -362,6 +404,16 @@ async function rowsOfLines(
       }
       row = Buffer.from(row)
     }
+    const found = typesOf(new RawJson(row, 0, row.length))
+    if (mayChangeTypes(call) !== true) {
+      const misfit = found.findIndex((type, k) => !fits(type, combine(held[k], types[k])))
+      if (misfit >= 0) {
+        const cell = [...new RawJson(row, 0, row.length).items()][misfit]
+        const type = combine(held[misfit], types[misfit])
+        throw typeChange(`${source}, line ${line}`, columns[misfit].name, cell.bytes, type)
+      }
+    }
+    types = combineTypes(types, found)
     size += row.length
     if (size > service.limits.json_body_bytes) {
       throw new Problem(
@@ -379,7 +431,7 @@ async function rowsOfLines(
     if (isRecords(value, names)) for (const record of value.items()) add(line, record)
     else add(line, value)
   }
-  return { rows, width: columns.length, columns }
+  return { rows, width: columns.length, types: encodeTypes(types), columns }
 }
 
 /** A line that is a whole JSON file: an array of objects that name columns, and no row of objects. */

@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { Service } from '../context.ts'
+import { encodeTypes } from '../store/column-types.ts'
 import type { ColumnRow, GridRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store, Writers } from '../store/store.ts'
 import { loadText, storeText } from './slices.ts'
@@ -133,7 +134,13 @@ export async function restructure<P, T>(
           const lengths = columns.map(({ rows }) => rows)
           const row_count = Math.max(0, ...lengths)
           const ragged = lengths.some((length) => length !== row_count) ? 1 : 0
-          await writers.grids.change(fid.owner, fid.idlocal, { layout: now.layout + 1, row_count, ragged })
+          const types = encodeTypes(columns.map(({ type }) => type))
+          await writers.grids.change(fid.owner, fid.idlocal, {
+            layout: now.layout + 1,
+            row_count,
+            ragged,
+            types,
+          })
           return result
         })
       } catch (error) {

@@ -18,13 +18,16 @@ import { admit } from '../access/access.ts'
 import type { Call, Service } from '../context.ts'
 import { checkFilename, freeName, makeFolders, nameTaken, placeOf } from '../files/names.ts'
 import type { FileRow } from '../store/files.ts'
-import type { SliceRef } from '../store/grids.ts'
+import { decodeTypes, encodeTypes, fits } from '../store/column-types.ts'
+import type { ColumnRow, SliceRef } from '../store/grids.ts'
+import type { ColumnType } from '../store/schema.ts'
 import { checkMatch } from '../version.ts'
 import { appendRows } from './append.ts'
 import { columnsAre } from './content.ts'
 import { addColumns, addGrid, type NewColumn } from './create.ts'
 import { after, filling, restructure } from './layout.ts'
 import { asText, SliceWriter, type StoredSlice } from './slices.ts'
+import { nouns, typeChange } from './types.ts'
 import { combine, rowsOfColumns, type Values } from './values.ts'
 
 /** A table whose values are stored and which is part of no grid yet. */
@@ -104,7 +107,7 @@ export async function storeTable(
   const small = keepSmall ? writer.small?.map(valuesOf) : undefined
   if (!small) await writer.finish((column) => found.columns[column].type === 'text')
   const columns = small
-    ? found.columns.map(({ name, type }): NewColumn => ({ name, type, rows: found.rows, slices: [] }))
+    ? found.columns.map(({ name, type, seen }): NewColumn => ({ name, type, rows: found.rows, slices: [], seen }))
     : columnsFrom(found, writer)
   return {
     rows: found.rows,
@@ -156,9 +159,9 @@ export async function storeTables(service: Service, call: Call): Promise<Tables>
 }
 
 function columnsFrom({ columns }: Ingested, writer: SliceWriter): NewColumn[] {
-  return columns.map(({ name, type }, k) => {
+  return columns.map(({ name, type, seen }, k) => {
     const slices = writer.columns[k]
-    return { name, type, rows: slices.reduce((sum, { rows }) => sum + rows, 0), slices }
+    return { name, type, rows: slices.reduce((sum, { rows }) => sum + rows, 0), slices, seen }
   })
 }
 
@@ -354,19 +357,26 @@ export async function appendTable(
   table: Table,
 ): Promise<Omit<AppendedTable, 'idlocal'>> {
   if (!table.small) return appendSlices(service, call, fid, table)
-  const columns = await service.store.read(({ grids }) => grids.columns(fid.owner, fid.idlocal))
+  const columns = await columnsNow(service, fid)
   const warnings = [...table.warnings]
-  const matched = match(table, columns, call.fileName ?? 'the upload', warnings)
+  const name = call.fileName ?? 'the upload'
+  const matched = match(table, columns, name, warnings)
   const texts = matched.map((source, k) => {
     if (!source) return undefined
-    warnOfText(source, columns[k], warnings)
+    checkType(call, name, source, columns[k], warnings)
     const values = table.small![table.columns.indexOf(source)]
     return typeIn(source, columns[k].type) === 'text' && values.type === 'number'
       ? numbersAsText(values.text)
       : values.text
   })
   const rows = rowsOfColumns(texts, table.rows)
+  if (rows.length === 0) {
+    const { row_count } = await service.store.read(({ grids }) => grids.get(fid.owner, fid.idlocal))
+    return { rows_added: 0, row_count, warnings }
+  }
   const append = {
+    types: encodeTypes(matched.map((source, k) => (source ? typeIn(source, columns[k].type) : 'empty'))),
+    mayChangeTypes: mayChangeTypes(call),
     fid,
     asker: call,
     write: call.writeKey(fid.owner),
@@ -397,7 +407,7 @@ async function appendSlices(service: Service, call: Call, fid: Fid, table: Table
         const filled = fill > 0 ? await filling(store, '""', fill) : []
         const source = matched[k]
         const more = source
-          ? await fitting(service, source, column, warnings)
+          ? await fitting(service, call, source, column, warnings)
           : await filling(store, 'null', table.rows)
         const type = combine(
           fill > 0 ? combine(column.type, 'text') : column.type,
@@ -473,22 +483,53 @@ function match(
 /** Numbers that come into a column of text are text; text that comes among numbers stays text, with a warning. */
 async function fitting(
   service: Service,
+  call: Call,
   source: NewColumn,
-  target: { name: string; type: string },
+  target: { name: string; type: ColumnType },
   warnings: string[],
 ): Promise<SliceRef[]> {
   const type = typeIn(source, target.type)
-  warnOfText(source, target, warnings)
+  checkType(call, call.fileName ?? 'the upload', source, target, warnings)
   if (type === 'text' && source.type === 'number') {
     return Promise.all((source.slices as StoredSlice[]).map((slice) => asText(service.store.blobs, slice)))
   }
   return source.slices
 }
 
-function warnOfText(source: NewColumn, target: { name: string; type: string }, warnings: string[]): void {
-  if (target.type === 'number' && typeIn(source, target.type) === 'text') {
-    warnings.push(`column ${target.name} held numbers and now holds text as well`)
+/** Values that do not fit the type of their column are refused, or taken with a warning where that was asked for. */
+function checkType(
+  call: Call,
+  name: string,
+  source: NewColumn,
+  target: { name: string; type: ColumnType },
+  warnings: string[],
+): void {
+  const type = typeIn(source, target.type)
+  if (fits(type, target.type)) return
+  if (mayChangeTypes(call)) {
+    warnings.push(`column ${target.name} held ${nouns[target.type]} and now holds ${nouns[type]} as well`)
+    return
   }
+  const first = source.seen?.find((value) => !fits(value.type, target.type))
+  throw typeChange(
+    first ? `${name}, ${first.where}` : name,
+    target.name,
+    first ? first.text : nouns[type],
+    target.type,
+  )
+}
+
+/** Rows of files change the type of a column only where that was asked for. */
+function mayChangeTypes({ headers }: Pick<Call, 'headers'>): boolean {
+  return headers['Allow-Type-Change'] === true
+}
+
+/** Columns with their types, those of rows in the tail included. */
+export async function columnsNow(service: Service, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
+  return service.store.read(async ({ grids }) => {
+    const types = decodeTypes((await grids.get(owner, idlocal)).types)
+    return (await grids.columns(owner, idlocal)).map((column, k) => ({ ...column, type: types[k] }))
+  })
 }
 
 function typeIn(source: NewColumn, target: string): NewColumn['type'] {

@@ -1,21 +1,9 @@
-import { endOf, kindOf, type RawJson, skipBlanks } from '../../ingest/index.ts'
-import type { ColumnRow } from '../store/grids.ts'
+import { endOf, type RawJson, skipBlanks } from '../../ingest/index.ts'
+import { combine, typeOf } from '../store/column-types.ts'
+import type { ColumnType } from '../store/schema.ts'
 
-export type ColumnType = ColumnRow['type']
-
-/** The type of a column of both kinds of values. */
-export function combine(a: ColumnType, b: ColumnType): ColumnType {
-  if (a === b || b === 'empty') return a
-  return a === 'empty' ? b : 'json'
-}
-
-/** The type of a value by the byte it begins with. */
-export function typeOf(first: number): ColumnType {
-  const kind = kindOf(first)
-  if (kind === 'null') return 'empty'
-  if (kind === 'string') return 'text'
-  return kind === 'number' || kind === 'boolean' ? kind : 'json'
-}
+export { combine }
+export type { ColumnType }
 
 /** JSON values of one column, joined by commas, with what there is to know of them. */
 export interface Values {

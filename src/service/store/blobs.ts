@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
-import type { Engine } from './engine.ts'
+import type { Transactions } from './engine.ts'
+import type { Db } from './schema.ts'
 
 /**
  * Bytes under their SHA-256. Written before the row that names them, never changed, checked at every
@@ -23,7 +24,7 @@ export function sha256(bytes: Uint8Array | string): string {
 
 /** Blobs in the database itself, in pieces. */
 export class SqlBlobs implements Blobs {
-  constructor(private readonly engine: Engine) {}
+  constructor(private readonly engine: Transactions) {}
 
   async put(bytes: Uint8Array): Promise<string> {
     const hash = sha256(bytes)
@@ -60,33 +61,64 @@ export class SqlBlobs implements Blobs {
     return bytes
   }
 
-  /** Removes up to `most` blobs that nothing names and nothing is about to; returns how many. */
-  async collect(most = 500, now = Date.now()): Promise<number> {
-    return this.engine.write(async (db) => {
-      const orphans = await db
-        .selectFrom('blobs')
-        .select('hash')
-        .where('stored_at', '<', now - GRACE)
-        .where(({ not, exists, selectFrom }) =>
-          not(exists(selectFrom('slices').select('slices.hash').whereRef('slices.hash', '=', 'blobs.hash'))),
-        )
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('contents').select('contents.hash').whereRef('contents.hash', '=', 'blobs.hash'),
-            ),
-          ),
-        )
-        .limit(most)
-        .execute()
-      if (orphans.length === 0) return 0
-      const hashes = orphans.map(({ hash }) => hash)
-      for (const table of ['blobs', 'blob_pieces'] as const) {
-        await db.deleteFrom(table).where('hash', 'in', hashes).execute()
-      }
-      return orphans.length
-    })
+  /**
+   * Removes all blobs that nothing names and that are older than `grace`, in batches: each blob is looked
+   * at once, and no transaction takes long. Returns how many were removed.
+   */
+  async collect(grace = GRACE, now = Date.now()): Promise<number> {
+    let removed = 0
+    for (let after = ''; ; ) {
+      const batch = await this.engine.read((db) => orphans(db, now - grace, after))
+      if (batch.orphans.length > 0)
+        removed += await this.engine.write(async (db) => {
+          // Named since: it stays.
+          const still = await orphansAmong(db, batch.orphans, now - grace)
+          if (still.length === 0) return 0
+          for (const table of ['blob_pieces', 'blobs'] as const)
+            await db.deleteFrom(table).where('hash', 'in', still).execute()
+          return still.length
+        })
+      if (batch.last === undefined) return removed
+      after = batch.last
+    }
   }
+}
+
+/** Blobs looked at in one transaction. */
+const BATCH = 500
+
+/** Of the blobs that follow `after`, those that nothing names; `last` is where to go on. */
+async function orphans(
+  db: Db,
+  before: number,
+  after: string,
+): Promise<{ orphans: string[]; last: string | undefined }> {
+  const rows = await db
+    .selectFrom('blobs')
+    .select('hash')
+    .where('hash', '>', after)
+    .orderBy('hash')
+    .limit(BATCH)
+    .execute()
+  const hashes = rows.map(({ hash }) => hash)
+  return {
+    orphans: hashes.length > 0 ? await orphansAmong(db, hashes, before) : [],
+    last: hashes.length < BATCH ? undefined : hashes.at(-1),
+  }
+}
+
+async function orphansAmong(db: Db, hashes: readonly string[], before: number): Promise<string[]> {
+  const named = new Set<string>()
+  for (const table of ['slices', 'contents'] as const)
+    for (const { hash } of await db.selectFrom(table).select('hash').distinct().where('hash', 'in', hashes).execute())
+      named.add(hash)
+  const old = await db
+    .selectFrom('blobs')
+    .select('hash')
+    .where('hash', 'in', hashes)
+    .where('stored_at', '<', before)
+    .execute()
+  return old.map(({ hash }) => hash).filter((hash) => !named.has(hash))
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

@@ -1,6 +1,8 @@
 import type { Selectable, SelectQueryBuilder } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
+import { encodeTypes } from './column-types.ts'
 import type { Db, Schema } from './schema.ts'
+import { tailSum } from './tail-sum.ts'
 
 export type GridRow = Selectable<Schema['grids']>
 export type ColumnRow = Selectable<Schema['columns']>
@@ -73,19 +75,28 @@ export class GridReader {
     return byColumn
   }
 
-  tail(owner: string, idlocal: number): Promise<TailRow[]> {
-    return this.db
+  /** Rows that are in no slice yet; Problem `damaged` where they are not what was stored. */
+  async tail(owner: string, idlocal: number): Promise<TailRow[]> {
+    const rows = await this.db
       .selectFrom('tail')
       .selectAll()
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .orderBy('seq')
       .execute()
+    for (const row of rows) {
+      if (row.sum !== tailSum(row))
+        throw new Problem(
+          'damaged',
+          `stored bytes are damaged: appended rows of ${owner}:${idlocal} do not match their checksum`,
+        )
+    }
+    return rows
   }
 }
 
 export class GridWriter extends GridReader {
-  async add(row: Pick<GridRow, 'owner' | 'idlocal' | 'row_count' | 'ragged'>): Promise<void> {
+  async add(row: Pick<GridRow, 'owner' | 'idlocal' | 'row_count' | 'ragged' | 'types'>): Promise<void> {
     await this.db
       .insertInto('grids')
       .values({ ...row, layout: 1, tail_rows: 0, tail_bytes: 0, tail_seq: 0 })
@@ -144,10 +155,29 @@ export class GridWriter extends GridReader {
     }
   }
 
+  /** Names slices whose blobs are stored; Problem `overloaded` where one was collected in the meantime. */
   async addSlices(owner: string, idlocal: number, slices: (SliceRef & { uid: string })[]): Promise<void> {
+    await this.requireBlobs(slices)
     for (let k = 0; k < slices.length; k += BATCH) {
       const rows = slices.slice(k, k + BATCH).map((slice) => ({ owner, idlocal, ...slice }))
       await this.db.insertInto('slices').values(rows).execute()
+    }
+  }
+
+  /** A sweep takes blobs for orphans if the clock jumps ahead while an upload is under way. */
+  private async requireBlobs(slices: readonly SliceRef[]): Promise<void> {
+    const hashes = [...new Set(slices.map(({ hash }) => hash))]
+    for (let k = 0; k < hashes.length; k += BATCH) {
+      const some = hashes.slice(k, k + BATCH)
+      const { count } = await this.db
+        .selectFrom('blobs')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('hash', 'in', some)
+        .executeTakeFirstOrThrow()
+      if (Number(count) < some.length)
+        throw new Problem('overloaded', 'stored data was collected before the change was made', {
+          hint: 'Repeat the request.',
+        })
     }
   }
 
@@ -178,8 +208,11 @@ export class GridWriter extends GridReader {
       .execute()
   }
 
-  async addTail(row: TailRow): Promise<void> {
-    await this.db.insertInto('tail').values(row).execute()
+  async addTail(row: Omit<TailRow, 'sum'>): Promise<void> {
+    await this.db
+      .insertInto('tail')
+      .values({ ...row, sum: tailSum(row) })
+      .execute()
   }
 
   /** Removes tail rows up to and including `seq`. */
@@ -203,7 +236,8 @@ export class GridWriter extends GridReader {
     // Of the columns copied: how long others are is no business of the copy.
     const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
     const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
-    await this.add({ ...to, row_count, ragged })
+    const types = encodeTypes(columns.map(({ type }) => type))
+    await this.add({ ...to, row_count, ragged, types })
     await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position })))
     const slices = await this.slices(from.owner, from.idlocal, uids)
     await this.addSlices(

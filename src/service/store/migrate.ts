@@ -19,7 +19,7 @@ export async function migrate(engine: Engine): Promise<void> {
     throw new Error(`the database was written by a newer version of gridline (${newer.join(', ')})`)
   for (const { name, up } of migrations) {
     if (applied.has(name)) continue
-    await engine.write(async (db) => {
+    await engine.migrate(async (db) => {
       const plain = db as unknown as Kysely<Applied>
       await plain.schema
         .createTable('schema_migrations')
@@ -34,8 +34,9 @@ export async function migrate(engine: Engine): Promise<void> {
         .execute()
       // Another process was quicker.
       if (known.length > 0) return
-      await up(db as unknown as Kysely<unknown>, engine.types)
+      // The name first: of several processes at once, all others wait here for the first to commit.
       await plain.insertInto('schema_migrations').values({ name, applied_at: Date.now() }).execute()
+      await up(db as unknown as Kysely<unknown>, engine.types)
     })
   }
 }

@@ -1,5 +1,8 @@
 import type { Generated, Kysely } from 'kysely'
 
+/** What the values of a column are, nulls aside; `json` where they differ. */
+export type ColumnType = 'empty' | 'number' | 'text' | 'boolean' | 'json'
+
 /**
  * The tables. `owner` (a username, which never changes) leads every key, so that a distributed engine
  * can keep a person's rows together. Times are milliseconds since 1970 by the service's clock; flags
@@ -54,7 +57,14 @@ export interface Schema {
   }
   /** What is in a file that is no grid: a figure, an extra. */
   contents: { owner: string; idlocal: number; hash: string; bytes: number; media_type: string }
-  plots: { owner: string; idlocal: number; quality: number; picked_at: number | null }
+  plots: {
+    owner: string
+    idlocal: number
+    quality: number
+    picked_at: number | null
+    /** The grid that was made for the data of the figure. */
+    data_grid: number | null
+  }
   /** What files are made of: a plot of grids, any file of its extras. */
   references: {
     owner: string
@@ -95,6 +105,8 @@ export interface Schema {
     tail_rows: number
     tail_bytes: number
     tail_seq: number
+    /** Types of the columns, the tail included: `column-types.ts`. */
+    types: string
   }
   columns: {
     owner: string
@@ -102,7 +114,8 @@ export interface Schema {
     uid: string
     position: number
     name: string
-    type: 'empty' | 'number' | 'text' | 'boolean' | 'json'
+    /** Of the values in slices; those of the tail come on top. */
+    type: ColumnType
     /** Rows in slices; those of the tail come on top. */
     rows: number
   }
@@ -116,8 +129,10 @@ export interface Schema {
     bytes: number
     hash: string
   }
-  /** Appended rows that are in no slice yet: JSON arrays, one a row, parted by commas. */
-  tail: { owner: string; idlocal: number; seq: number; rows: number; body: Uint8Array }
+  /** Appended rows that are in no slice yet: JSON arrays, one for each row, comma-separated; `sum` is their checksum. */
+  tail: { owner: string; idlocal: number; seq: number; rows: number; body: Uint8Array; sum: number }
+  /** How much of a daily quota a user has used; `day` counts days since 1970. */
+  quotas: { owner: string; what: string; day: number; used: number }
   /** Content-addressed bytes. A blob is written before the row that names it; `stored_at` is when it was last wanted or let go. */
   blobs: { hash: string; stored_at: number }
   blob_pieces: { hash: string; piece: number; body: Uint8Array }

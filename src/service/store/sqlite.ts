@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
 import {
@@ -13,8 +13,9 @@ import {
   sql,
 } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
-import type { Engine } from './engine.ts'
+import type { Engine, Transactions } from './engine.ts'
 import type { Db, Schema } from './schema.ts'
+import { breathe } from '../../ingest/index.ts'
 
 type Value = string | number | bigint | null | Uint8Array
 interface Statement {
@@ -45,9 +46,26 @@ const READERS = 4
 const GROUP = 256
 const STATEMENTS = 300
 
+/**
+ * The database and what SQLite keeps beside it are for their owner only. SQLite gives the files it adds
+ * the mode of the database.
+ */
+export function makePrivate(file: string): void {
+  if (file === ':memory:') return
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+  for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
+    try {
+      if (existsSync(path)) chmodSync(path, 0o600)
+    } catch {
+      // Somebody else's file: its owner decides.
+    }
+  }
+}
+
 /** SQLite in the process: WAL, one writer whose waiting transactions share a commit, a few readers. */
 export function sqliteEngine(file: string, options: { maxPages?: number } = {}): Engine {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makePrivate(file)
   const { DatabaseSync } = sqliteModule()
   const open = (): Connection => {
     const database = new DatabaseSync(file)
@@ -62,13 +80,24 @@ export function sqliteEngine(file: string, options: { maxPages?: number } = {}):
   if (options.maxPages) writer.database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
   const writes = new WriteQueue(writer)
   const readers = new ReaderPool(open)
+  const transactions: Transactions = {
+    read: (work) => readers.run(work),
+    write: (work) => writes.add(work, true),
+    stage: (work) => writes.add(work, false),
+  }
   return {
     name: 'sqlite',
     types: { text: sql`text`, int: sql`integer`, bytes: sql`blob` },
     sharesCommits: true,
-    read: (work) => readers.run(work),
-    write: (work) => writes.add(work, true),
-    stage: (work) => writes.add(work, false),
+    ...transactions,
+    // One process and one writer: there is nothing to share out.
+    lane: () => transactions,
+    migrate: (work) => writes.add(work, true),
+    maintain: () =>
+      writes.alone((database) => {
+        database.exec('PRAGMA analysis_limit = 1000')
+        database.exec('PRAGMA optimize = 0x10002')
+      }),
     async close() {
       await writes.idle()
       readers.close()
@@ -150,6 +179,12 @@ class WriteQueue {
     })
   }
 
+  /** Runs `work` on the connection between two transactions. */
+  async alone(work: (database: Database) => void): Promise<void> {
+    await this.idle()
+    work(this.connection.database)
+  }
+
   async idle(): Promise<void> {
     while (this.running) await this.running
   }
@@ -167,6 +202,7 @@ class WriteQueue {
       this.setDurable(group.some((job) => job.durable))
       database.exec('BEGIN IMMEDIATE')
       for (const job of group) {
+        await breathe()
         if (group.length > 1) database.exec('SAVEPOINT job')
         try {
           job.outcome = { value: await job.work(db) }
@@ -221,6 +257,7 @@ class ReaderPool {
   async run<T>(work: (db: Db) => Promise<T>): Promise<T> {
     const connection = await this.take()
     try {
+      await breathe()
       connection.database.exec('BEGIN')
       try {
         return await work(connection.db)

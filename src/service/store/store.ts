@@ -1,7 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
 import { AccountReader, AccountWriter } from './accounts.ts'
 import { type Blobs, SqlBlobs } from './blobs.ts'
-import type { Engine } from './engine.ts'
+import { defaultLimits, type Limits } from '../../contract/limits.ts'
+import type { Engine, Transactions, WriteOptions } from './engine.ts'
 import { FileReader, FileWriter } from './files.ts'
 import { GridReader, GridWriter } from './grids.ts'
 import { IdempotencyReader, IdempotencyWriter, type WriteKey } from './idempotency.ts'
@@ -34,9 +35,11 @@ export interface Store {
   /** Reads that see one state. */
   read<T>(work: (readers: Readers) => Promise<T>): Promise<T>
   /** One durable transaction. `work` may run more than once, so it only reads and writes the store. */
-  write<T>(work: (writers: Writers) => Promise<T>): Promise<T>
+  write<T>(work: (writers: Writers) => Promise<T>, options?: WriteOptions): Promise<T>
   /** A write that applies once however often it comes with the same key; `result` must be JSON. */
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>): Promise<T>
+  /** The same store for requests on one owner's files: they may use only part of the connections. */
+  for(owner: string): Store
   /** Clears out what is past its time: keys, and blobs nothing names. */
   sweep(): Promise<void>
   /** The same, if it has not been done for a day. */
@@ -49,6 +52,7 @@ const SWEEP_EVERY = 24 * 3600 * 1000
 export interface StoreOptions {
   /** `sqlite:FILE` or `postgres://…`. */
   database: string
+  limits?: Limits
   /** For tests of a full disk: how many pages a SQLite database may have. */
   maxPages?: number
 }
@@ -61,21 +65,39 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await engine.close()
     throw error
   }
-  const blobs = new SqlBlobs(engine)
-  const write: Store['write'] = (work) =>
-    engine.write((db) =>
+  return storeOn(engine, engine)
+}
+
+function storeOn(engine: Engine, transactions: Transactions): Store {
+  const blobs = new SqlBlobs(transactions)
+  const read: Store['read'] = (work) =>
+    transactions.read((db) =>
       work({
-        accounts: new AccountWriter(db),
-        files: new FileWriter(db),
-        grids: new GridWriter(db),
-        plots: new PlotWriter(db),
-        sharing: new SharingWriter(db),
-        idempotency: new IdempotencyWriter(db),
+        accounts: new AccountReader(db),
+        files: new FileReader(db),
+        grids: new GridReader(db),
+        plots: new PlotReader(db),
+        sharing: new SharingReader(db),
+        idempotency: new IdempotencyReader(db),
       }),
+    )
+  const write: Store['write'] = (work, options) =>
+    transactions.write(
+      (db) =>
+        work({
+          accounts: new AccountWriter(db),
+          files: new FileWriter(db),
+          grids: new GridWriter(db),
+          plots: new PlotWriter(db),
+          sharing: new SharingWriter(db),
+          idempotency: new IdempotencyWriter(db),
+        }),
+      options,
     )
   const sweep = async (): Promise<void> => {
     await write(({ idempotency }) => idempotency.expire())
-    while ((await blobs.collect()) > 0);
+    await blobs.collect()
+    await engine.maintain()
     await engine.write(async (db) => {
       await db.deleteFrom('chores').where('name', '=', 'sweep').execute()
       await db.insertInto('chores').values({ name: 'sweep', done_at: Date.now() }).execute()
@@ -84,45 +106,41 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return {
     engine,
     blobs,
-    read: (work) =>
-      engine.read((db) =>
-        work({
-          accounts: new AccountReader(db),
-          files: new FileReader(db),
-          grids: new GridReader(db),
-          plots: new PlotReader(db),
-          sharing: new SharingReader(db),
-          idempotency: new IdempotencyReader(db),
-        }),
-      ),
+    read,
     write,
     writeOnce: (key, work) =>
-      write(async (writers) => {
-        const before = await writers.idempotency.find(key)
-        if (before) return before.result as never
-        const result = await work(writers)
-        await writers.idempotency.record([{ write: key, result }])
-        return result
-      }),
+      write(
+        async (writers) => {
+          const before = await writers.idempotency.find(key)
+          if (before) return before.result as never
+          const result = await work(writers)
+          await writers.idempotency.record([{ write: key, result }])
+          return result
+        },
+        { repeatable: key.key !== undefined },
+      ),
+    for: (owner) => storeOn(engine, engine.lane(owner)),
     sweep,
     async sweepIfDue() {
       const chore = await engine.read((db) =>
         db.selectFrom('chores').select('done_at').where('name', '=', 'sweep').executeTakeFirst(),
       )
-      if (!chore || chore.done_at < Date.now() - SWEEP_EVERY) await sweep()
+      const now = Date.now()
+      // A time in the future was written before the clock was set back.
+      if (!chore || chore.done_at < now - SWEEP_EVERY || chore.done_at > now) await sweep()
     },
     close: () => engine.close(),
   }
 }
 
-async function engineFor({ database, maxPages }: StoreOptions): Promise<Engine> {
+async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOptions): Promise<Engine> {
   if (database.startsWith('sqlite:')) {
     const { sqliteEngine } = await import('./sqlite.ts')
     return sqliteEngine(database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''), { maxPages })
   }
   if (/^postgres(ql)?:\/\//.test(database)) {
     const { postgresEngine } = await import('./postgres.ts')
-    return postgresEngine(database)
+    return postgresEngine(database, limits)
   }
   throw new Problem('usage', `not a database: ${database}`, {
     hint: 'Give sqlite:FILE or postgres://user:password@host/name',

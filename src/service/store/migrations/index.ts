@@ -1,9 +1,11 @@
 import type { Migration } from '../engine.ts'
 import * as start from './0001-start.ts'
 import * as sharing from './0002-sharing.ts'
+import * as integrity from './0003-integrity.ts'
 
 /** In order; a migration that has been released is never changed. */
 export const migrations: Migration[] = [
   { name: '0001-start', up: start.up },
   { name: '0002-sharing', up: sharing.up },
+  { name: '0003-integrity', up: integrity.up },
 ]

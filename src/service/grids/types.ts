@@ -1,0 +1,29 @@
+import { Problem } from '../../contract/errors.ts'
+import { excerpt } from '../../ingest/index.ts'
+import type { ColumnType } from '../store/schema.ts'
+
+/** What a person is told a column holds. */
+export const nouns: Record<ColumnType, string> = {
+  empty: 'nothing',
+  number: 'numbers',
+  text: 'text',
+  boolean: 'booleans',
+  json: 'mixed values',
+}
+
+/** Refuses a value that would change the type of a column. `where`: `rows.csv, line 3`. */
+export function typeChange(
+  where: string,
+  column: string,
+  value: Uint8Array | string,
+  type: ColumnType,
+): Problem {
+  return new Problem(
+    'type_change',
+    `${where}, column ${column}: ${excerpt(value)} would change the type of the column, which holds ${nouns[type]}`,
+    {
+      field: column,
+      hint: 'Correct the value, or allow the change: --allow-type-change (header Gridline-Allow-Type-Change: true).',
+    },
+  )
+}
