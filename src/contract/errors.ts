@@ -17,10 +17,13 @@ export const errorCodes = {
   already_exists: { status: 409, exit: 6 },
   conflict: { status: 409, exit: 6 },
   version_mismatch: { status: 412, exit: 6, hint: 'Read the file again and repeat the change.' },
+  too_slow: { status: 408, exit: 9, hint: 'Check the connection, then try again.' },
   too_large: { status: 413, exit: 7 },
   unsupported_media_type: { status: 415, exit: 7 },
   idempotency_mismatch: { status: 422, exit: 6 },
   rate_limited: { status: 429, exit: 9, hint: 'Wait a little, then try again.' },
+  // The client went away; nobody reads the answer.
+  aborted: { status: 499, exit: 9 },
   internal: { status: 500, exit: 1 },
   damaged: { status: 500, exit: 1, hint: 'Restore the file from a backup, or upload it again.' },
   not_implemented: { status: 501, exit: 1 },

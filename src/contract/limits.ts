@@ -8,7 +8,24 @@ const GiB = 1024 * MiB
 
 export const limits = {
   upload_bytes: { value: 16 * GiB, unit: 'bytes', what: 'one uploaded file, as sent' },
-  json_body_bytes: { value: 64 * MiB, unit: 'bytes', what: 'one JSON or form body' },
+  json_body_bytes: { value: 64 * MiB, unit: 'bytes', what: 'one JSON body that carries data or a figure' },
+  small_body_bytes: { value: 1 * MiB, unit: 'bytes', what: 'any other JSON or form body' },
+  form_fields: { value: 1_000, unit: 'fields', what: 'fields of a form-encoded or multipart body' },
+  bodies_bytes: { value: 512 * MiB, unit: 'bytes', what: 'JSON bodies held at once; half of it for one user' },
+  body_bytes_per_second: {
+    value: 1 * KiB,
+    unit: 'bytes',
+    what: 'the slowest that a body may arrive or an answer may be read, after 10 seconds',
+  },
+  connections: { value: 4_096, unit: 'connections', what: 'open connections of one server' },
+  requests_at_once: { value: 128, unit: 'requests', what: 'requests worked on at once; half of it for one user' },
+  requests_waiting: {
+    value: 1_024,
+    unit: 'requests',
+    what: 'requests that wait for their turn; half of it for one user',
+  },
+  wait_seconds: { value: 3, unit: 'seconds', what: 'the longest that a request waits for its turn' },
+  uploads_at_once: { value: 32, unit: 'uploads', what: 'uploads read at once; half of it for one user' },
   record_bytes: { value: 16 * MiB, unit: 'bytes', what: 'one line of an uploaded file' },
   columns: { value: 10_000, unit: 'columns', what: 'columns in one grid' },
   column_name_length: { value: 1_000, unit: 'characters', what: 'a column name' },
@@ -32,6 +49,7 @@ export const limits = {
     what: 'data files in one archive, or sheets in a workbook',
   },
   compression_ratio: { value: 200, unit: 'times', what: 'how much an archived file may grow when unpacked' },
+  emails_per_day: { value: 50, unit: 'e-mails', what: 'e-mails that one user may have sent in a day' },
   collaborators: { value: 1_000, unit: 'collaborators', what: 'collaborators on one file' },
   import_seconds: { value: 60, unit: 'seconds', what: 'fetching the file of a URL import' },
   requests_per_minute: {

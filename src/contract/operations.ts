@@ -66,6 +66,9 @@ export interface Operation {
 
 const none = { kind: 'none' } as const
 const json = (schema: s.ObjectSchema, more: { form?: boolean; raw?: readonly string[] } = {}) =>
+  ({ kind: 'json', schema, ...more, limit: 'small_body_bytes' }) as const
+/** A body that carries data or a figure. */
+const data = (schema: s.ObjectSchema, more: { form?: boolean; raw?: readonly string[] } = {}) =>
   ({ kind: 'json', schema, ...more, limit: 'json_body_bytes' }) as const
 
 const everywhere = ['grids', 'plots', 'folders', 'extras'] as const
@@ -143,7 +146,7 @@ export const operations = {
     method: 'POST',
     path: '/v2/grids',
     access: 'caller',
-    body: json(r.GridCreate, { raw: ['data'] }),
+    body: data(r.GridCreate, { raw: ['data'] }),
     status: 201,
     result: r.Created(s.either(r.GridMeta, r.FolderMeta)),
   },
@@ -239,7 +242,7 @@ export const operations = {
     method: 'POST',
     path: '/v2/grids/:fid/col',
     access: 'write',
-    body: json(r.ColumnsCreate),
+    body: data(r.ColumnsCreate),
     status: 201,
     result: r.ColumnsWritten,
   },
@@ -250,7 +253,7 @@ export const operations = {
     path: '/v2/grids/:fid/col',
     access: 'write',
     query: s.object({ uid: uids }),
-    body: json(r.ColumnsUpdate, { raw: ['cols'] }),
+    body: data(r.ColumnsUpdate, { raw: ['cols'] }),
     status: 200,
     result: r.ColumnsWritten,
   },
@@ -483,7 +486,7 @@ export const operations = {
     method: 'POST',
     path: '/v2/extras',
     access: 'caller',
-    body: json(r.ExtraCreate),
+    body: data(r.ExtraCreate),
     status: 201,
     result: r.Created(r.FileMeta),
   },
@@ -531,7 +534,7 @@ export const operations = {
     method: 'POST',
     path: '/v2/plots',
     access: 'caller',
-    body: json(r.PlotCreate, { raw: ['figure'] }),
+    body: data(r.PlotCreate, { raw: ['figure'] }),
     status: 200,
     result: r.PlotCreated,
   },
@@ -552,7 +555,7 @@ export const operations = {
     synonym: 'PUT',
     path: '/v2/plots/:fid',
     access: 'write',
-    body: json(r.PlotUpdate, { form: true, raw: ['figure'] }),
+    body: data(r.PlotUpdate, { form: true, raw: ['figure'] }),
     status: 200,
     result: r.PlotMeta,
   },

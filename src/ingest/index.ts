@@ -20,6 +20,7 @@ export {
   type Member,
   memberName,
   parseRaw,
+  parseRawInTurns,
   RawJson,
   skipBlanks,
 } from './json.ts'
@@ -27,4 +28,4 @@ export { gridName } from './name.ts'
 export { type JsonLine, jsonLines } from './ndjson.ts'
 export { givenDelimiter } from './sniff.ts'
 export { badData, excerpt } from './warnings.ts'
-export { breathe } from './turn.ts'
+export { breathe, turnIsLong } from './turn.ts'

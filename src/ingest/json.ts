@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
+import { breathe } from './turn.ts'
 import { excerpt } from './warnings.ts'
 
 /**
@@ -122,31 +123,59 @@ export function hasEscapes(buf: Buffer, start: number, end: number): boolean {
 }
 
 /** Reads one JSON value; Problem `invalid_request` with the place where it is none. */
-export function parseRaw(buf: Buffer, what = 'the body'): RawJson {
-  if (!isUtf8(buf)) throw new Problem('invalid_request', `${what} is not UTF-8`)
-  const start = skipBlanks(buf, buf[0] === 0xef && buf[1] === 0xbb ? 3 : 0)
+export function parseRaw(buf: Buffer, what = 'the body', depth = defaultLimits.json_depth): RawJson {
   try {
-    const end = skipValue(buf, start)
-    const after = skipBlanks(buf, end)
-    if (after < buf.length) throw new NotJson(after)
-    return new RawJson(buf, start, end)
+    const validator = new Validator(startOf(buf), depth)
+    validator.run(Number.POSITIVE_INFINITY)
+    return validator.result()
   } catch (error) {
-    if (error instanceof TooDeep) {
-      throw new Problem(
-        'invalid_request',
-        `${what} is nested deeper than ${defaultLimits.json_depth} levels (limit json_depth)`,
-      )
-    }
-    if (!(error instanceof NotJson)) throw error
-    const at = Math.min(error.at, buf.length)
-    throw new Problem(
-      'invalid_request',
-      at >= buf.length
-        ? `${what} is not JSON: it ends too early`
-        : `${what} is not JSON: unexpected ${excerpt(buf.subarray(at, at + 20))} at byte ${at}`,
-    )
+    throw problemOf(error, buf, what, depth)
   }
 }
+
+/** Bytes that are validated in one turn of the event loop. */
+const TURN_BYTES = 2 * 1024 * 1024
+
+/**
+ * The same for large texts, a part in each turn of the event loop. Of an object it also tells where its
+ * members stand; more than `members` of them are refused.
+ */
+export async function parseRawInTurns(
+  buf: Buffer,
+  { depth, members }: { depth: number; members: number },
+): Promise<{ json: RawJson; members: [string, RawJson][] }> {
+  try {
+    const validator = new Validator(startOf(buf), depth, members)
+    for (let upTo = TURN_BYTES; !validator.run(upTo); upTo += TURN_BYTES) await breathe()
+    return {
+      json: validator.result(),
+      members: validator.members.map((at) => [memberName(buf, at), new RawJson(buf, at.value, at.end)]),
+    }
+  } catch (error) {
+    throw problemOf(error, buf, 'the body', depth)
+  }
+}
+
+function startOf(buf: Buffer): { buf: Buffer; start: number } {
+  if (!isUtf8(buf)) throw new NotUtf8()
+  return { buf, start: skipBlanks(buf, buf[0] === 0xef && buf[1] === 0xbb ? 3 : 0) }
+}
+
+function problemOf(error: unknown, buf: Buffer, what: string, depth: number): unknown {
+  if (error instanceof NotUtf8) return new Problem('invalid_request', `${what} is not UTF-8`)
+  if (error instanceof TooDeep)
+    return new Problem('invalid_request', `${what} is nested deeper than ${depth} levels (limit json_depth)`)
+  if (!(error instanceof NotJson)) return error
+  const at = Math.min(error.at, buf.length)
+  return new Problem(
+    'invalid_request',
+    at >= buf.length
+      ? `${what} is not JSON: it ends too early`
+      : `${what} is not JSON: unexpected ${excerpt(buf.subarray(at, at + 20))} at byte ${at}`,
+  )
+}
+
+class NotUtf8 extends Error {}
 
 class NotJson extends Error {
   constructor(readonly at: number) {
@@ -217,15 +246,106 @@ export function endOfString(buf: Uint8Array, start: number): number {
 /** Bytes that numbers and words are made of. */
 const WORD = Uint8Array.from({ length: 256 }, (_, c) => (/[\w.+-]/.test(String.fromCharCode(c)) ? 1 : 0))
 
-/** Behind the value that begins at `i`. RFC 8259, strictly. Throws where there is none. */
-function skipValue(buf: Uint8Array, i: number, depth = 0): number {
+const ARRAY = 1
+const OBJECT = 2
+
+/** Checks one JSON value, RFC 8259 strictly, in as many runs as its caller likes. */
+class Validator {
+  /** Members of the outermost object, if they are wanted. */
+  readonly members: Member[] = []
+  private readonly buf: Buffer
+  private readonly start: number
+  private i: number
+  /** ARRAY or OBJECT for each bracket that is open. */
+  private readonly open: Uint8Array
+  private depth = 0
+  /** What comes next: a value, the name of a member, or what follows a value. */
+  private next: 'value' | 'name' | 'after' = 'value'
+  private done = false
+
+  constructor(
+    { buf, start }: { buf: Buffer; start: number },
+    private readonly most: number,
+    private readonly mostMembers?: number,
+  ) {
+    this.buf = buf
+    this.start = start
+    this.i = start
+    this.open = new Uint8Array(most)
+  }
+
+  /** Goes on to about `upTo`; whether the value has ended. */
+  run(upTo: number): boolean {
+    const { buf, open, most } = this
+    let { i, depth, next } = this
+    while (!this.done && i < upTo) {
+      if (next === 'value') {
+        const c = buf[i]
+        if (c === 0x5b || c === 0x7b) {
+          if (depth >= most) throw new TooDeep()
+          open[depth++] = c === 0x5b ? ARRAY : OBJECT
+          i = skipBlanks(buf, i + 1)
+          if (buf[i] === c + 2) {
+            i++
+            depth--
+            next = 'after'
+          } else if (c === 0x7b) next = 'name'
+        } else {
+          i = skipScalar(buf, i)
+          next = 'after'
+        }
+      } else if (next === 'name') {
+        if (buf[i] !== 0x22) throw new NotJson(i)
+        const nameEnd = skipString(buf, i)
+        const colon = skipBlanks(buf, nameEnd)
+        if (buf[colon] !== 0x3a) throw new NotJson(colon)
+        const value = skipBlanks(buf, colon + 1)
+        if (depth === 1 && this.mostMembers !== undefined) this.addMember(i, nameEnd, value)
+        i = value
+        next = 'value'
+      } else if (depth === 0) {
+        this.done = true
+      } else {
+        if (depth === 1 && this.members.length > 0) this.members[this.members.length - 1].end = i
+        i = skipBlanks(buf, i)
+        const c = buf[i]
+        const inArray = open[depth - 1] === ARRAY
+        if (c === 0x2c) {
+          i = skipBlanks(buf, i + 1)
+          next = inArray ? 'value' : 'name'
+        } else if (c === (inArray ? 0x5d : 0x7d)) {
+          i++
+          depth--
+        } else throw new NotJson(i)
+      }
+    }
+    // What follows the last value may be looked at although it stands beyond `upTo`.
+    if (next === 'after' && depth === 0) this.done = true
+    Object.assign(this, { i, depth, next })
+    return this.done
+  }
+
+  result(): RawJson {
+    const after = skipBlanks(this.buf, this.i)
+    if (after < this.buf.length) throw new NotJson(after)
+    return new RawJson(this.buf, this.start, this.i)
+  }
+
+  private addMember(start: number, nameEnd: number, value: number): void {
+    if (this.members.length >= this.mostMembers!)
+      throw new Problem(
+        'invalid_request',
+        `an object has more than ${this.mostMembers} members (limit json_members)`,
+      )
+    this.members.push({ start, nameEnd, value, end: value })
+  }
+}
+
+/** Behind the text, number or word that begins at `i`. Throws where there is none. */
+function skipScalar(buf: Uint8Array, i: number): number {
   switch (buf[i]) {
     case 0x22:
       return skipString(buf, i)
-    case 0x5b:
-      return skipArray(buf, i, depth)
-    case 0x7b:
-      return skipObject(buf, i, depth)
     case 0x74:
       return skipWord(buf, i, 'true')
     case 0x66:
@@ -292,31 +412,4 @@ function skipDigits(buf: Uint8Array, start: number): number {
   while (buf[i] >= 0x30 && buf[i] <= 0x39) i++
   if (i === start) throw new NotJson(i)
   return i
-}
-
-function skipArray(buf: Uint8Array, start: number, depth: number): number {
-  if (depth >= defaultLimits.json_depth) throw new TooDeep()
-  let i = skipBlanks(buf, start + 1)
-  if (buf[i] === 0x5d) return i + 1
-  for (;;) {
-    i = skipBlanks(buf, skipValue(buf, i, depth + 1))
-    if (buf[i] === 0x5d) return i + 1
-    if (buf[i] !== 0x2c) throw new NotJson(i)
-    i = skipBlanks(buf, i + 1)
-  }
-}
-
-function skipObject(buf: Uint8Array, start: number, depth: number): number {
-  if (depth >= defaultLimits.json_depth) throw new TooDeep()
-  let i = skipBlanks(buf, start + 1)
-  if (buf[i] === 0x7d) return i + 1
-  for (;;) {
-    if (buf[i] !== 0x22) throw new NotJson(i)
-    i = skipBlanks(buf, skipString(buf, i))
-    if (buf[i] !== 0x3a) throw new NotJson(i)
-    i = skipBlanks(buf, skipValue(buf, skipBlanks(buf, i + 1), depth + 1))
-    if (buf[i] === 0x7d) return i + 1
-    if (buf[i] !== 0x2c) throw new NotJson(i)
-    i = skipBlanks(buf, i + 1)
-  }
 }

@@ -5,8 +5,17 @@ let began = performance.now()
 let watching = false
 
 function watch(): void {
-  began = performance.now()
   watching = false
+}
+
+/** Whether this turn of the event loop has taken long already. */
+export function turnIsLong(): boolean {
+  if (watching) return performance.now() - began > TURN
+  // The first call in a turn.
+  watching = true
+  began = performance.now()
+  setImmediate(watch)
+  return false
 }
 
 /**
@@ -14,13 +23,5 @@ function watch(): void {
  * of them would otherwise keep new requests and health checks waiting until all are done.
  */
 export async function breathe(): Promise<void> {
-  const now = performance.now()
-  if (!watching) {
-    // The first call in a turn: `began` is set anew when the next one comes.
-    watching = true
-    began = now
-    setImmediate(watch)
-    return
-  }
-  if (now - began > TURN) await new Promise(setImmediate)
+  if (turnIsLong()) await new Promise(setImmediate)
 }

@@ -1,5 +1,5 @@
 import { Problem } from '../contract/errors.ts'
-import { limitsFrom } from '../contract/limits.ts'
+import { type Limits, limitsFrom } from '../contract/limits.ts'
 import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
 import { accountHandlers } from './accounts/handlers.ts'
@@ -13,7 +13,7 @@ import { foldTail } from './grids/layout.ts'
 import { createApp, type LogLine } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
 import { systemHandlers } from './http/handlers.ts'
-import type { Listening } from './http/listen.ts'
+import type { Listening, Served } from './http/listen.ts'
 import { type Incoming, type Reply, toResponse } from './http/message.ts'
 import { UrlImport } from './imports/fetch.ts'
 import { Mail } from './mail.ts'
@@ -51,6 +51,8 @@ export interface ServiceOptions extends StoreOptions {
 export interface RunningService {
   /** The service, with plain messages. */
   handle(request: Incoming): Promise<Reply>
+  /** Whether requests are refused now because too many wait. */
+  readonly full: boolean
   /** The same with web ones. */
   fetch(request: Request): Promise<Response>
   store: Store
@@ -61,16 +63,17 @@ export interface RunningService {
 
 /** Puts Node's HTTP listener in front of the service; loaded only where there is a socket. */
 export async function listen(
-  handle: RunningService['handle'],
-  at: { host: string; port: number },
+  current: () => Served | undefined,
+  at: { host: string; port: number; limits: Limits },
 ): Promise<Listening> {
   const { listen: start } = await import('./http/listen.ts')
-  return start(handle, at)
+  return start(current, at)
 }
 
 /** The service: a function from requests to responses over a store. */
 export async function createService(options: ServiceOptions): Promise<RunningService> {
-  const store = await openStore(options)
+  const limits = limitsFrom(options.environment ?? process.env)
+  const store = await openStore({ limits, ...options })
   const pending = new Set<Promise<void>>()
   const names = new Map<string, Promise<void>>()
   const background = (work: () => Promise<void>): void => {
@@ -101,7 +104,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   const service: Service = {
     store,
     url: options.url.replace(/\/+$/, ''),
-    limits: limitsFrom(options.environment ?? process.env),
+    limits,
     appends: new AppendQueue(store, fold, background),
     background,
     views: new Views(store, background),
@@ -133,7 +136,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     ...systemHandlers,
   }
   const authenticator = new Authenticator(store, actingAs)
-  const handle = createApp(service, handlers, authenticator, options.log ?? (() => {}))
+  const app = createApp(service, handlers, authenticator, options.log ?? (() => {}))
   let wrote = false
   const idle = async (): Promise<void> => {
     while (pending.size > 0) await Promise.all(pending)
@@ -141,9 +144,12 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   return {
     handle: (request) => {
       if (request.method !== 'GET') wrote = true
-      return handle(request)
+      return app.handle(request)
     },
-    fetch: async (request) => toResponse(await handle(request as Incoming)),
+    get full() {
+      return app.full
+    },
+    fetch: async (request) => toResponse(await app.handle(request as Incoming)),
     store,
     idle,
     async close() {

@@ -13,6 +13,12 @@ export class Metrics {
   private readonly requests = new Map<string, number>()
   private readonly timings = new Map<string, Timing>()
   private underWay = 0
+  private load: () => { running: number; waiting: number } = () => ({ running: 0, waiting: 0 })
+
+  /** Where the numbers of requests at work and waiting come from. */
+  watch(load: () => { running: number; waiting: number }): void {
+    this.load = load
+  }
 
   begin(): void {
     this.underWay++
@@ -41,6 +47,10 @@ export class Metrics {
       ...[...this.requests].map(([labels, count]) => `gridline_requests_total{${labels}} ${count}`),
       ...head('gridline_requests_under_way', 'gauge', 'Requests being answered.'),
       `gridline_requests_under_way ${this.underWay}`,
+      ...head('gridline_requests_running', 'gauge', 'Requests at work.'),
+      `gridline_requests_running ${this.load().running}`,
+      ...head('gridline_requests_waiting', 'gauge', 'Requests that wait for their turn.'),
+      `gridline_requests_waiting ${this.load().waiting}`,
       ...head('gridline_request_seconds', 'histogram', 'Time to the first byte of an answer.'),
     ]
     for (const [operation, { buckets, sum, count }] of this.timings) {

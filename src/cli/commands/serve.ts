@@ -1,9 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
+import { limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
 import type { Command } from '../command.ts'
 import { checkUrl, databaseUrl, loginName } from '../settings.ts'
-
-type Handle = RunningService['handle']
 
 export const command: Command = {
   options: [
@@ -64,11 +63,12 @@ export const command: Command = {
     const quiet = context.flags.quiet === true
     const base = url === undefined ? undefined : checkUrl(url)
     // The port is known once it is listened on; links need it, so the service follows.
-    let handle: Handle = async () => ({ status: 503, headers: { 'retry-after': '1' }, body: null })
-    const listening = await listen((request) => handle(request), { host, port: wanted })
+    let service: RunningService | undefined
+    const limits = limitsFrom(context.environment)
+    const listening = await listen(() => service, { host, port: wanted, limits })
     const here = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
     try {
-      const service = await createService({
+      const running = await createService({
         database: database ?? databaseUrl(context.environment),
         url: base ?? here,
         smtp,
@@ -80,14 +80,17 @@ export const command: Command = {
               process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
         environment: context.environment,
       })
-      handle = service.handle
+      service = running
       const sweepNow = (): void => {
-        service.store.sweepIfDue().catch((error) => messages.warning(`sweeping failed: ${error.message}`))
+        running.store.sweepIfDue().catch((error) => messages.warning(`sweeping failed: ${error.message}`))
       }
       sweepNow()
-      const sweep = setInterval(sweepNow, 3600_000)
+      const sweep = setInterval(() => {
+        sweepNow()
+        running.store.engine.maintain().catch(() => {})
+      }, 3600_000)
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
-      if (!database && !(await service.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
+      if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
         messages.note(`To log in here, make a key: gridline admin create-key ${loginName()}`)
       await new Promise<void>((resolve) => {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -98,7 +101,7 @@ export const command: Command = {
       clearInterval(sweep)
       messages.note('stopping')
       await listening.stop()
-      await service.close()
+      await running.close()
     } catch (error) {
       await listening.stop(0)
       throw error

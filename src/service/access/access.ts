@@ -116,7 +116,10 @@ export async function admit(
 }
 
 /** The file in the path of a request, if the caller may do with it what the operation does. */
-export async function admitted(readers: Readers, call: Call): Promise<Admitted> {
+export async function admitted(
+  readers: Readers,
+  call: Pick<Call, 'operation' | 'caller' | 'fid' | 'filetype' | 'shareKey'>,
+): Promise<Admitted> {
   const { access } = operations[call.operation] as Operation
   const { owner, idlocal } = call.fid
   if (idlocal === ROOT && owner === call.caller?.username)

@@ -10,26 +10,52 @@ export function jsonReply(status: number, body: unknown, headers: Record<string,
   return new Reply(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
 }
 
-/** Any failure as the answer to a request: always JSON, always with `errors`. */
-export function errorReply(error: unknown, quirk?: (problem: Problem) => number | undefined): Reply {
-  const problem =
-    error instanceof Problem ? error : new Problem('internal', 'the service failed; its log says why')
-  const headers: Record<string, string> = {}
-  if (problem.code === 'unauthenticated')
-    headers['www-authenticate'] = 'Basic realm="gridline", charset="UTF-8"'
-  if (problem.status === 429 || problem.status === 503)
-    headers['retry-after'] = String(problem instanceof TooMany ? problem.wait : 1)
-  return jsonReply(quirk?.(problem) ?? problem.status, errorBody(problem), headers)
+/** What was thrown, as the error that a client is told. */
+export function problemOf(error: unknown): Problem {
+  return error instanceof Problem ? error : new Problem('internal', 'the service failed; its log says why')
 }
 
-/** Bytes as they are made. A fault on the way breaks the connection: half is never taken for whole. */
-export function streamReply(
+/**
+ * Any failure as the answer to a request: always JSON, always with `errors`. A browser is not asked for
+ * Basic credentials: it would keep them, and add them to whatever pages of other sites send here.
+ */
+export function errorReply(
+  error: unknown,
+  { quirk, browser }: { quirk?: (problem: Problem) => number | undefined; browser?: boolean } = {},
+): Reply {
+  const problem = problemOf(error)
+  const headers: Record<string, string> = {}
+  if (problem.code === 'unauthenticated')
+    headers['www-authenticate'] = browser ? 'Bearer realm="gridline"' : 'Basic realm="gridline", charset="UTF-8"'
+  if (problem.status === 429 || problem.status === 503)
+    headers['retry-after'] = String(problem instanceof TooMany ? problem.wait : 1)
+  const reply = jsonReply(quirk?.(problem) ?? problem.status, errorBody(problem), headers)
+  reply.hangUp = problem.code === 'too_slow' || problem.code === 'aborted'
+  return reply
+}
+
+/**
+ * Bytes as they are made. The first of them are there before the answer begins, so that damage found by
+ * then is an error; a fault later on breaks the connection: half is never taken for whole.
+ */
+export async function streamReply(
   status: number,
   bytes: Bytes,
   type: string,
   headers: Record<string, string> = {},
-): Reply {
-  return new Reply(status, { 'content-type': type, ...headers }, gathered(bytes))
+): Promise<Reply> {
+  const pieces = gathered(bytes)
+  const first = await pieces.next()
+  async function* all(): AsyncGenerator<Uint8Array> {
+    try {
+      if (first.done) return
+      yield first.value
+      yield* pieces
+    } finally {
+      await pieces.return(undefined)
+    }
+  }
+  return new Reply(status, { 'content-type': type, ...headers }, all())
 }
 
 async function* gathered(bytes: Bytes): AsyncGenerator<Uint8Array> {

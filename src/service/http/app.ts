@@ -14,15 +14,17 @@ import {
 import { quirkBody, quirkStatus } from '../../contract/quirks.ts'
 import { readOnlyFields } from '../../contract/resources.ts'
 import type { Bytes } from '../../ingest/index.ts'
-import { type Caller, notFound } from '../access/access.ts'
+import { admitted, type Caller, checkReplay, notFound } from '../access/access.ts'
 import type { Answer, Call, Handler, Handlers, Service } from '../context.ts'
-import type { Metrics } from '../metrics.ts'
+import { document, text } from '../pages/html.ts'
 import { jsonPage } from '../pages/json.ts'
 import { pageOf } from '../pages/page.ts'
 import { listed } from '../version.ts'
-import { errorReply, jsonReply, streamReply } from './answer.ts'
+import { Admission, ByteBudget } from './admission.ts'
+import { errorReply, jsonReply, problemOf, streamReply } from './answer.ts'
 import { type Authenticator, checkOperator, checkScope } from './auth.ts'
-import { receive } from './body.ts'
+import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
+import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
 import { fingerprint, WatchedBytes } from './fingerprint.ts'
 import { type Incoming, Reply } from './message.ts'
 import { readHeaders, readQuery, unmangled } from './parameters.ts'
@@ -42,10 +44,37 @@ export interface LogLine {
   error?: string
 }
 
+/** An error as a page, where a person asked for one. */
+function errorPage(problem: Problem): Reply {
+  const html = document(
+    problem.status === 404 ? 'Not found' : 'Not possible',
+    `<p>${text(problem.message)}.</p>${problem.status === 404 ? '<p>A private file opens with its secret link, or with <code>gridline show</code>.</p>' : ''}`,
+  )
+  return new Reply(problem.status, { ...PAGE_HEADERS }, html)
+}
+
 /** An operation under one of its paths. */
 interface Route {
   name: OperationName
   filetype: FileKind | undefined
+}
+
+/** What requests share. */
+interface Desk {
+  service: Service
+  authenticator: Authenticator
+  rates: Rates
+  /** Requests at work. */
+  requests: Admission
+  /** Files being read as they stream in: they take long, and would keep short requests waiting. */
+  uploads: Admission
+  bodies: ByteBudget
+}
+
+export interface App {
+  handle(request: Incoming): Promise<Reply>
+  /** Whether a request that is not about the health of the service would be refused now. */
+  readonly full: boolean
 }
 
 /** Request → operation → answer, for every operation of the contract. */
@@ -54,7 +83,7 @@ export function createApp(
   handlers: Handlers,
   authenticator: Authenticator,
   log: (line: LogLine) => void,
-): (request: Incoming) => Promise<Reply> {
+): App {
   const router = new TrieRouter<Route>()
   const routes: { method: string; path: string }[] = []
   for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][]) {
@@ -65,67 +94,133 @@ export function createApp(
       }
     }
   }
-  const metrics: Metrics = service.metrics
-  const rates = new Rates(service.limits.requests_per_minute)
-  return async (request) => {
+  const { limits, metrics } = service
+  const desk: Desk = {
+    service,
+    authenticator,
+    rates: new Rates(limits.requests_per_minute),
+    requests: new Admission(
+      {
+        running: limits.requests_at_once,
+        waiting: limits.requests_waiting,
+        wait: limits.wait_seconds * 1000,
+      },
+      'requests_waiting',
+    ),
+    uploads: new Admission(
+      {
+        running: limits.uploads_at_once,
+        waiting: limits.requests_waiting,
+        wait: limits.wait_seconds * 1000,
+      },
+      'uploads_at_once',
+    ),
+    bodies: new ByteBudget(limits.bodies_bytes),
+  }
+  metrics.watch(() => desk.requests.load)
+  const shed = new ShedLog(log)
+  const answer = async (request: Incoming, line: LogLine, path: string, query: string): Promise<Reply> => {
+    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const [[found]] = router.match(method, path)
+    const page = found ? undefined : fidOfPage(path)
+    if (page && method === 'GET') {
+      line.operation = 'page'
+      return showPage(desk, page, request, query, line)
+    }
+    if (!found) return nowhere(routes, method, path)
+    const [route, parameters] = found as [Route, Record<string, string>]
+    line.operation = route.name
+    const handler = handlers[route.name] as Handler<OperationName>
+    if (UNLIMITED.has(route.name)) return perform(desk, handler, undefined, route, request, path, query, parameters)
+    if (desk.requests.full) throw new Problem('overloaded', 'the server is busy (limit requests_waiting)')
+    if (operations[route.name].method !== 'GET') refuseCrossSite(request.headers, service.url)
+    const caller = await callerOf(desk, request)
+    line.user = caller?.username
+    return perform(desk, handler, caller, route, request, path, query, parameters)
+  }
+  const handle = async (request: Incoming): Promise<Reply> => {
     const started = performance.now()
     const given = request.headers.get(REQUEST_ID_HEADER)
     const requestId = given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
     const { path, query } = address(request.url)
-    const head = request.method === 'HEAD'
-    const method = head ? 'GET' : request.method
     const line: LogLine = { request_id: requestId, method: request.method, path, status: 500, ms: 0 }
     line.client = request.headers.get('plotly-client-platform')?.slice(0, 100)
     let reply: Reply
     metrics.begin()
     try {
-      const [[found]] = router.match(method, path)
-      const page = found ? undefined : fidOfPage(path)
-      if (page && method === 'GET') {
-        line.operation = 'page'
-        reply = await showPage(service, authenticator, rates, page, request, query, line)
-      } else if (!found) {
-        reply = nowhere(routes, method, path)
-      } else {
-        const [route, parameters] = found as [Route, Record<string, string>]
-        line.operation = route.name
-        const handler = handlers[route.name] as Handler<OperationName>
-        const caller = await callerOf(authenticator, rates, request, UNLIMITED.has(route.name))
-        line.user = caller?.username
-        reply = await perform(service, handler, caller, route, request, path, query, parameters)
-      }
-    } catch (error) {
+      reply = await answer(request, line, path, query)
+    } catch (thrown) {
+      const error = isAborted(thrown, request) ? new Problem('aborted', 'the client went away') : thrown
       if (!(error instanceof Problem))
         line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      reply = errorReply(error, (problem) => quirkStatus(request.headers, problem.code))
+      reply =
+        line.operation === 'page' && wantsPage(request.headers)
+          ? errorPage(problemOf(error))
+          : errorReply(error, {
+              quirk: (problem) => quirkStatus(request.headers, problem.code),
+              browser: isBrowser(request.headers),
+            })
     }
     reply.headers['x-request-id'] = requestId
+    reply.headers['x-content-type-options'] = 'nosniff'
+    if (reply.headers['content-type']?.startsWith('text/html')) Object.assign(reply.headers, PAGE_HEADERS)
     line.status = reply.status
     const ms = performance.now() - started
     line.ms = Math.round(ms * 10) / 10
     metrics.end(line.operation ?? 'none', reply.status, ms / 1000)
-    log(line)
-    return head ? await withoutBody(reply) : reply
+    if (reply.status === 503 && desk.requests.full) shed.count()
+    else log(line)
+    return request.method === 'HEAD' ? await withoutBody(reply) : reply
+  }
+  return {
+    handle,
+    get full() {
+      return desk.requests.full
+    },
+  }
+}
+
+/** Whether a request failed because its client went away in the middle of the body. */
+function isAborted(error: unknown, { gone }: Incoming): boolean {
+  if (error instanceof Problem || gone?.() !== true) return false
+  return /^(ECONNRESET|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE)$/.test(
+    (error as NodeJS.ErrnoException | undefined)?.code ?? '',
+  )
+}
+
+/** Requests refused because too many wait are logged as a number, once a second: a line each would take as long as they do. */
+class ShedLog {
+  private refused = 0
+
+  constructor(private readonly log: (line: LogLine) => void) {}
+
+  count(): void {
+    if (this.refused++ > 0) return
+    setTimeout(() => {
+      const error = `${this.refused} requests were refused: too many waited (limit requests_waiting)`
+      this.refused = 0
+      this.log({ request_id: '-', method: '-', path: 'overload', status: 503, ms: 0, error })
+    }, 1000).unref()
   }
 }
 
 /** Who asks, counted: by name, or by address where nobody is named, or wrongly. */
-async function callerOf(
-  authenticator: Authenticator,
-  rates: Rates,
-  request: Incoming,
-  unlimited: boolean,
-): Promise<Caller | undefined> {
-  const address = `@${request.address ?? ''}`
+async function callerOf({ authenticator, rates }: Desk, request: Incoming): Promise<Caller | undefined> {
+  const address = addressOf(request)
   const caller = await authenticator.caller(request.headers).catch((error) => {
-    if (!unlimited) rates.take(address)
+    rates.take(address)
     throw error
   })
-  if (!unlimited) rates.take(caller?.username ?? address)
+  rates.take(caller?.username ?? address)
   return caller
 }
 
-/** What tells whether the service is well must not be refused by it. */
+/** Stands for nobody in particular: an address is no username. */
+function addressOf({ address }: Incoming): string {
+  return `@${address ?? ''}`
+}
+
+/** Requests that are never refused or kept waiting: they tell whether the service is well. */
 const UNLIMITED: ReadonlySet<OperationName> = new Set(['service.health', 'service.ready', 'service.metrics'])
 
 /** Pages hold what people wrote: nothing in them may run or be fetched. */
@@ -139,21 +234,29 @@ const PAGE_HEADERS = {
 }
 
 async function showPage(
-  service: Service,
-  authenticator: Authenticator,
-  rates: Rates,
+  desk: Desk,
   fid: Fid,
   request: Incoming,
   queryText: string,
   line: LogLine,
 ): Promise<Reply> {
-  const caller = await callerOf(authenticator, rates, request, false)
+  const { service, requests } = desk
+  const caller = await callerOf(desk, request)
   line.user = caller?.username
   checkScope(caller, 'read')
   const shareKey = new URLSearchParams(queryText).get('share_key') ?? undefined
-  const { html, etag } = await pageOf(service, { caller, shareKey }, fid)
+  const { html, etag } = await requests.run(
+    caller?.username ?? addressOf(request),
+    () => pageOf(serviceFor(service, fid.owner), { caller, shareKey }, fid),
+    request.gone,
+  )
   service.views.count(fid)
   return new Reply(200, { ...PAGE_HEADERS, ...(etag === undefined ? {} : { etag }) }, html)
+}
+
+/** The service for a request on the files of `owner`: it gets only part of the database's connections. */
+function serviceFor(service: Service, owner: string): Service {
+  return { ...service, store: service.store.for(owner) }
 }
 
 /** The answer to HEAD: what GET would say of the body, and no body. */
@@ -207,20 +310,24 @@ function matches(template: string, path: string): boolean {
 }
 
 async function perform(
-  service: Service,
+  desk: Desk,
   handler: Handler<OperationName>,
   caller: Caller | undefined,
-  { name, filetype }: Route,
+  route: Route,
   request: Incoming,
   path: string,
   queryText: string,
   parameters: Record<string, string>,
 ): Promise<Reply> {
+  const { service: shared, requests, uploads, bodies } = desk
+  const { name, filetype } = route
   const operation: Operation = operations[name]
   const safe = operation.method === 'GET'
   checkScope(caller, safe ? 'read' : 'write')
   if ((operation.access === 'caller' || operation.account) && !caller)
     throw new Problem('unauthenticated', 'this needs an account')
+  // A copy shows what is in the original.
+  if (name === 'files.copy') checkScope(caller, 'read')
   if (operation.access === 'operator') checkOperator(caller)
   const { fid: fidText, ...others } = parameters
   const fid = fidText === undefined ? NO_FILE : parseFid(fidText)
@@ -229,43 +336,123 @@ async function perform(
   const search = new URLSearchParams(queryText)
   const query = operation.query ? readQuery(operation.query, search) : {}
   const headers = readHeaders(operation.headers, request.headers)
-  const received = await receive(request, operation.body, service.limits)
-  const key = safe ? undefined : idempotencyKey(request.headers, service)
-  const head =
-    key === undefined ? '' : fingerprint(`${path}?${queryText}`, headers, request.headers, received.json)
-  const watched =
-    key !== undefined && received.json === undefined ? new WatchedBytes(received.bytes) : undefined
-  const fileName = request.headers.get(FILE_NAME_HEADER)
-  const call: Call = {
-    operation: name,
-    caller,
-    fid,
-    filetype,
-    name: Object.values(others)[0] ?? '',
-    // The key lets its holder read, and do what takes no more than reading: make a copy.
-    shareKey: safe || operation.access === 'read' ? (search.get('share_key') ?? undefined) : undefined,
-    query: query as never,
-    headers,
-    fields: received.fields,
-    bytes: watched?.bytes ?? received.bytes,
-    contentType: received.contentType,
-    fileName: fileName === null ? received.fileName : unmangled(fileName),
-    ifMatch: request.headers.get('if-match') ?? undefined,
-    writeKey: (owner) => ({
-      owner,
-      caller: caller?.username ?? '',
-      key,
-      operation: name,
-      fingerprint: head,
-      bodySum: watched?.sum,
-    }),
+  const key = safe ? undefined : idempotencyKey(request.headers, shared)
+  // The key lets its holder read, and do what takes no more than reading: make a copy.
+  const shareKey = safe || operation.access === 'read' ? (search.get('share_key') ?? undefined) : undefined
+  const service = serviceFor(shared, fidText === undefined ? (caller?.username ?? '') : fid.owner)
+  const user = caller?.username ?? addressOf(request)
+  const asked = { operation: name, caller, fid, filetype, shareKey }
+
+  const work = async (received: Received): Promise<Reply> => {
+    const head =
+      key === undefined ? '' : fingerprint(`${path}?${queryText}`, headers, request.headers, received.json)
+    const watched =
+      key !== undefined && received.json === undefined ? new WatchedBytes(received.bytes) : undefined
+    const fileName = request.headers.get(FILE_NAME_HEADER)
+    const call: Call = {
+      ...asked,
+      name: Object.values(others)[0] ?? '',
+      query: query as never,
+      headers,
+      fields: received.fields,
+      bytes: watched?.bytes ?? received.bytes,
+      contentType: received.contentType,
+      fileName: fileName === null ? received.fileName : unmangled(fileName),
+      ifMatch: request.headers.get('if-match') ?? undefined,
+      writeKey: (owner) => ({
+        owner,
+        caller: caller?.username ?? '',
+        key,
+        operation: name,
+        fingerprint: head,
+        bodySum: watched?.sum,
+      }),
+    }
+    const answer = (await handler(service, call)) as Answer<unknown>
+    addWarnings(answer.body, received.ignored)
+    if (!safe && !mayRead(caller)) {
+      answer.body = withoutContent(answer.body)
+      answer.etag = undefined
+    }
+    if (safe && search.get('format') === 'api' && operation.result !== 'stream')
+      return new Reply(operation.status, { ...PAGE_HEADERS }, jsonPage(service.url, path, answer.body))
+    if (operation.result !== 'stream') answer.body = quirkBody(request.headers, answer.body)
+    return respond(operation, answer, request)
   }
-  const answer = (await handler(service, call)) as Answer<unknown>
-  addWarnings(answer.body, received.ignored)
-  if (safe && search.get('format') === 'api' && operation.result !== 'stream')
-    return new Reply(operation.status, PAGE_HEADERS, jsonPage(service.url, path, answer.body))
-  if (operation.result !== 'stream') answer.body = quirkBody(request.headers, answer.body)
-  return respond(operation, answer, request)
+
+  if (UNLIMITED.has(name)) return work(await receive(request, { kind: 'none' }, unread(service)))
+  if (operation.body.kind !== 'none' && !isSmall(request)) {
+    // Whether the file is there, and may be changed, is decided before its bytes are taken in.
+    await requests.run(user, () => decide(service, asked, key !== undefined), request.gone)
+    if (streams(operation.body, contentTypeOf(request)))
+      return uploads.run(
+        user,
+        async () => work(await receive(request, operation.body, unread(service))),
+        request.gone,
+      )
+  }
+  return bodies.hold(user, async (take) => {
+    const received = await receive(request, operation.body, { limits: service.limits, take })
+    return requests.run(user, () => work(received), request.gone)
+  })
+}
+
+/** For bodies that are not held: nothing is counted. */
+function unread({ limits }: Service): Reading {
+  return { limits, take: () => {} }
+}
+
+/**
+ * Refuses what the operation would refuse whatever is in the body: a file that is not there, or may not
+ * be changed. With a key it may be the retry of a change that altered just this: the operation decides.
+ */
+async function decide(
+  { store }: Service,
+  asked: Pick<Call, 'operation' | 'caller' | 'fid' | 'filetype' | 'shareKey'>,
+  mayBeRetry: boolean,
+): Promise<void> {
+  if (asked.fid === NO_FILE) return
+  await store.read(async (readers) => {
+    if (!mayBeRetry) await admitted(readers, asked)
+    else await checkReplay(readers, await readers.files.get(asked.fid.owner, asked.fid.idlocal), asked.fid, asked)
+  })
+}
+
+function mayRead(caller: Caller | undefined): boolean {
+  return !caller || caller.scopes.has('read') || caller.scopes.has('admin')
+}
+
+/** What the answer to a change tells a key that may not read: what was made, and where it is. */
+const TOLD: ReadonlySet<string> = new Set([
+  'fid',
+  'filetype',
+  'owner',
+  'web_url',
+  'embed_url',
+  'new_fid',
+  'grid_fid',
+  'action',
+  'warnings',
+  'rows_added',
+  'emails_sent',
+  // Of a new API key, which may do no more than this one.
+  'id',
+  'username',
+  'api_key',
+  'scopes',
+  'expires_at',
+  'created_at',
+])
+
+function withoutContent(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
+  const told: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(body)) {
+    if (field === 'file') told.file = withoutContent(value)
+    else if (field === 'files') told.files = (value as unknown[]).map(withoutContent)
+    else if (TOLD.has(field)) told[field] = value
+  }
+  return told
 }
 
 /** Old clients send whole records back: what cannot be written is passed over, and named. */
@@ -296,7 +483,11 @@ function idempotencyKey(headers: Incoming['headers'], { limits }: Service): stri
   return key
 }
 
-function respond(operation: Operation, { body, etag, type }: Answer<unknown>, request: Incoming): Reply {
+async function respond(
+  operation: Operation,
+  { body, etag, type }: Answer<unknown>,
+  request: Incoming,
+): Promise<Reply> {
   const headers: Record<string, string> = etag ? { etag } : {}
   if (operation.method === 'GET' && etag) {
     headers['cache-control'] = 'private, no-cache'

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts'
 import type { Body } from '../../contract/operations.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
-import { type Bytes, parseRaw } from '../../ingest/index.ts'
+import { type Bytes, parseRawInTurns } from '../../ingest/index.ts'
 import type { Incoming } from './message.ts'
 import { readForm, unmangled } from './parameters.ts'
 
@@ -22,51 +22,153 @@ export interface Received {
 
 const empty: Bytes = (async function* () {})()
 
+/** Bodies up to this are there as soon as their headers are: they are read before anything is decided. */
+export const SMALL_BYTES = 16 * 1024
+
+/** Whether a request says that its body is small, or has none. */
+export function isSmall({ headers, body }: Incoming): boolean {
+  if (body === null) return true
+  const announced = headers.get('content-length')
+  if (announced === null) return headers.get('transfer-encoding') === null
+  return Number(announced) <= SMALL_BYTES
+}
+
+/** Media type of the body, in lower case and without parameters; empty where none is given. */
+export function contentTypeOf({ headers }: Incoming): string {
+  return (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
+}
+
+/** What a body that streams in counts against: `take` is told of each chunk. */
+export interface Reading {
+  limits: Limits
+  take: (bytes: number) => void
+}
+
+/** Whether the body of the operation streams through its handler; otherwise it is read whole beforehand. */
+export function streams(body: Body, contentType: string): boolean {
+  return body.kind === 'bytes' && !(body.json && isJson(contentType))
+}
+
+function isJson(contentType: string): boolean {
+  return contentType === 'application/json' || contentType.endsWith('+json')
+}
+
 /** Reads the body of a request. An empty one is none; one over the limit is 413. */
-export async function receive(request: Incoming, body: Body, limits: Limits): Promise<Received> {
-  const contentType = (request.headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
+export async function receive(request: Incoming, body: Body, { limits, take }: Reading): Promise<Received> {
+  const contentType = contentTypeOf(request)
   const none = { fields: {}, bytes: empty, contentType, ignored: [] }
   if (body.kind === 'none') return none
-  const isJson = contentType === '' || contentType === 'application/json' || contentType.endsWith('+json')
-  if (body.kind === 'bytes' && !(body.json && isJson)) {
+  if (body.kind === 'bytes' && streams(body, contentType)) {
     const bytes = limited(request, body.limit, limits)
-    if (contentType !== 'multipart/form-data') return { ...none, bytes }
-    return { ...none, ...(await firstFile(request, bytes)) }
+    if (contentType === 'multipart/form-data') {
+      if (!body.types.includes(contentType)) throw unsupported(contentType, body)
+      return { ...none, ...(await firstFile(request, bytes, limits)) }
+    }
+    // Without a type among those of the operation, a file is what its bytes are.
+    const anyFile = body.types.includes('application/octet-stream')
+    if (!anyFile && !body.types.includes(contentType)) throw unsupported(contentType, body)
+    return { ...none, bytes }
   }
   const schema = body.kind === 'json' ? body.schema : body.json!
-  const content = await whole(limited(request, 'json_body_bytes', limits))
-  if (body.kind === 'json' && body.form && contentType === 'application/x-www-form-urlencoded') {
-    const form = new URLSearchParams(content.toString('utf8'))
-    const fields = readForm(schema.properties, form)
-    await check(schema, fields, [])
-    return { ...none, fields, ignored: unknownIn(schema, form.keys()), json: content }
+  const limit = body.kind === 'json' ? body.limit : 'json_body_bytes'
+  const form = body.kind === 'json' && body.form === true && contentType === FORM
+  const content = await whole(limited(request, form ? 'small_body_bytes' : limit, limits), take)
+  if (form) return { ...none, ...(await formFields(content, schema, limits)), json: content }
+  if (!isJson(contentType) && content.length > 0) throw unsupported(contentType, body)
+  if (content.length === 0) {
+    await check(schema, {}, body.raw ?? [])
+    return { ...none, json: content }
   }
-  if (!isJson && body.kind === 'json' && contentType !== 'text/plain') {
-    throw new Problem('unsupported_media_type', `a body of type ${contentType} is not understood here`, {
-      hint: 'Send application/json.',
-    })
-  }
-  const fields = content.length === 0 ? {} : fieldsOf(content, body.raw ?? [])
+  const { fields, ignored } = await fieldsOf(content, schema, body.raw ?? [], limits)
   await check(schema, fields, body.raw ?? [])
-  return { ...none, fields, ignored: unknownIn(schema, Object.keys(fields)), json: content }
+  return { ...none, fields, ignored, json: content }
 }
+
+const FORM = 'application/x-www-form-urlencoded'
+
+function unsupported(contentType: string, body: Body): Problem {
+  const types = body.kind === 'bytes' ? [...(body.json ? ['application/json'] : []), ...body.types] : []
+  return new Problem(
+    'unsupported_media_type',
+    contentType === ''
+      ? 'the request has a body and no Content-Type'
+      : `a body of type ${contentType.slice(0, 100)} is not understood here`,
+    { hint: `Send ${types.length > 0 ? types.join(', ') : 'application/json'}.` },
+  )
+}
+
+async function formFields(
+  content: Buffer,
+  schema: ObjectSchema,
+  limits: Limits,
+): Promise<Pick<Received, 'fields' | 'ignored'>> {
+  let separators = 0
+  for (let at = content.indexOf(0x26); at >= 0; at = content.indexOf(0x26, at + 1)) separators++
+  if (separators >= limits.form_fields)
+    throw new Problem(
+      'invalid_request',
+      `a form of ${separators + 1} fields; the limit is ${limits.form_fields} (form_fields)`,
+    )
+  const form = new URLSearchParams(content.toString('utf8'))
+  const fields = readForm(schema.properties, form)
+  await check(schema, fields, [])
+  return { fields, ignored: unknownIn(schema, form.keys()) }
+}
+
+/** So many of the fields that an operation does not take are named in the answer. */
+const NAMED = 20
 
 function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
-  return [...new Set(names)].filter((name) => !Object.hasOwn(schema.properties, name))
+  const unknown = new Set<string>()
+  for (const name of names) {
+    if (Object.hasOwn(schema.properties, name)) continue
+    unknown.add(name)
+    if (unknown.size === NAMED) break
+  }
+  return [...unknown]
 }
 
-/** The bytes of a body, counted: no more than the limit get through. */
+/** A client gets so long before its rate counts, in ms. */
+const GRACE = 10_000
+
+/**
+ * The bytes of a body, counted: no more than the limit get through, and none that come slower than the
+ * limit. Only the time spent waiting for the client counts.
+ */
 async function* limited(request: Incoming, name: LimitName, limits: Limits): AsyncGenerator<Uint8Array> {
   const limit = limits[name]
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > limit) throw tooLarge(announced, name, limit)
   if (!request.body) return
   let size = 0
-  for await (const chunk of request.body) {
-    size += chunk.length
+  let waited = 0
+  const iterator = request.body[Symbol.asyncIterator]()
+  for (;;) {
+    const began = performance.now()
+    const allowed = GRACE + (size / limits.body_bytes_per_second) * 1000 - waited
+    const { value, done } = await inTime(iterator.next(), allowed, limits)
+    waited += performance.now() - began
+    if (done) return
+    size += value.length
     if (size > limit) throw tooLarge(size, name, limit)
-    yield chunk
+    yield value
   }
+}
+
+function inTime<T>(coming: Promise<T>, ms: number, limits: Limits): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () =>
+        reject(
+          new Problem(
+            'too_slow',
+            `the body came slower than ${bytesText(limits.body_bytes_per_second)} a second (limit body_bytes_per_second)`,
+          ),
+        ),
+      ms,
+    )
+    coming.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 function tooLarge(size: number, name: string, limit: number): Problem {
@@ -79,20 +181,41 @@ function tooLarge(size: number, name: string, limit: number): Problem {
   )
 }
 
-async function whole(bytes: Bytes): Promise<Buffer> {
+async function whole(bytes: Bytes, take: (bytes: number) => void): Promise<Buffer> {
   const parts: Uint8Array[] = []
-  for await (const part of bytes) parts.push(part)
+  for await (const part of bytes) {
+    take(part.length)
+    parts.push(part)
+  }
   return parts.length === 1
     ? Buffer.from(parts[0].buffer, parts[0].byteOffset, parts[0].byteLength)
     : Buffer.concat(parts)
 }
 
-function fieldsOf(content: Buffer, raw: readonly string[]): Record<string, unknown> {
-  const json = parseRaw(content)
+/** The fields of a JSON body that the operation takes; the others are skipped, and named. */
+async function fieldsOf(
+  content: Buffer,
+  schema: ObjectSchema,
+  raw: readonly string[],
+  limits: Limits,
+): Promise<Pick<Received, 'fields' | 'ignored'>> {
+  const { json, members } = await parseRawInTurns(content, {
+    depth: limits.json_depth,
+    members: limits.json_members,
+  })
   if (json.kind !== 'object') throw new Problem('invalid_request', 'the body must be a JSON object')
   const fields: Record<string, unknown> = Object.create(null)
-  for (const [name, value] of json.entries()) fields[name] = raw.includes(name) ? value : value.value()
-  return fields
+  for (const [name, value] of members) {
+    if (!Object.hasOwn(schema.properties, name)) continue
+    fields[name] = raw.includes(name) ? value : value.value()
+  }
+  return {
+    fields,
+    ignored: unknownIn(
+      schema,
+      members.map(([name]) => name),
+    ),
+  }
 }
 
 /** Required fields are there and each is of its type; the message names the field. */
@@ -135,7 +258,11 @@ function described({ type, anyOf, enum: values, items, description }: Schema): s
 }
 
 /** The first file of a multipart body, as it streams in. */
-async function firstFile(request: Incoming, bytes: Bytes): Promise<{ bytes: Bytes; fileName: string }> {
+async function firstFile(
+  request: Incoming,
+  bytes: Bytes,
+  limits: Limits,
+): Promise<{ bytes: Bytes; fileName: string }> {
   const { Busboy } = await import('@fastify/busboy')
   const headers = { 'content-type': request.headers.get('content-type') ?? '' }
   const input = Readable.from(bytes)
@@ -144,15 +271,34 @@ async function firstFile(request: Incoming, bytes: Bytes): Promise<{ bytes: Byte
     const fail = (error: unknown): void => {
       reject(damagedForm(error))
       file?.destroy(damagedForm(error))
+      input.destroy()
     }
+    const tooMany = (): void =>
+      fail(
+        new Problem(
+          'invalid_request',
+          `a form of more than ${limits.form_fields} fields; the limit is ${limits.form_fields} (form_fields)`,
+        ),
+      )
     try {
-      const parser = new Busboy({ headers, limits: { files: 1 } })
+      const parser = new Busboy({
+        headers,
+        limits: {
+          files: 1,
+          fields: limits.form_fields,
+          parts: limits.form_fields,
+          fieldSize: 64 * 1024,
+          headerPairs: 100,
+        },
+      })
       parser.on('file', (_field, stream, fileName) => {
         file = stream
         // Nobody may be reading it any more when the connection breaks.
         stream.on('error', () => {})
         resolve({ bytes: filePart(stream), fileName: unmangled(fileName) })
       })
+      parser.on('fieldsLimit', tooMany)
+      parser.on('partsLimit', tooMany)
       parser.on('error', fail)
       parser.on('finish', () => reject(new Problem('invalid_request', 'the multipart body holds no file')))
       input.on('error', fail)

@@ -1,10 +1,16 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Problem } from '../../contract/errors.ts'
+import { errorBody, Problem } from '../../contract/errors.ts'
+import type { Limits } from '../../contract/limits.ts'
 import type { Incoming, Reply } from './message.ts'
 
-export type Handle = (request: Incoming) => Promise<Reply>
+/** What is listened for. */
+export interface Served {
+  handle(request: Incoming): Promise<Reply>
+  /** Whether requests are refused now because too many wait. */
+  readonly full: boolean
+}
 
 export interface Listening {
   /** The port listened on, also where 0 was asked for. */
@@ -13,27 +19,46 @@ export interface Listening {
   stop(grace?: number): Promise<void>
 }
 
-/** A connection on which nothing moves for so long is let go. */
+/** A connection on which nothing moves for so long is closed. */
 const SILENCE = 120_000
+/** All headers of a request must have come by then. */
+const HEADERS = 20_000
+/** How often connections are looked at. */
+const CHECK = 5_000
+/** A client gets so long before the rate at which it reads counts, in ms. */
+const GRACE = 30_000
 
-/** Puts Node's HTTP listener in front of the service. */
-export function listen(handle: Handle, { host, port }: { host: string; port: number }): Promise<Listening> {
+/** Puts Node's HTTP listener in front of the service; until there is one, requests are refused. */
+export function listen(
+  current: () => Served | undefined,
+  { host, port, limits }: { host: string; port: number; limits: Limits },
+): Promise<Listening> {
   const server = createServer(
-    { keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 0 },
+    {
+      keepAliveTimeout: 65_000,
+      headersTimeout: HEADERS,
+      requestTimeout: 0,
+      connectionsCheckingInterval: CHECK,
+    },
     (request, response) => {
-      answer(handle, request, response).catch(() => response.destroy())
+      const service = current()
+      if (!service || (service.full && !isHealth(request.url))) refuse(request, response)
+      else answer(service, request, response, limits).catch(() => response.destroy())
     },
   )
   server.timeout = SILENCE
+  server.maxConnections = limits.connections
+  // Idle connections make room for new ones.
+  server.on('drop', () => server.closeIdleConnections())
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const reasons: Record<string, string> = {
-        EADDRINUSE: 'the port is in use',
-        EACCES: 'not permitted',
-        EADDRNOTAVAIL: 'this machine has no such address',
-        ENOTFOUND: 'this machine has no such address',
-      }
-      const reason = reasons[error.code ?? '']
+      const reasons = new Map([
+        ['EADDRINUSE', 'the port is in use'],
+        ['EACCES', 'not permitted'],
+        ['EADDRNOTAVAIL', 'this machine has no such address'],
+        ['ENOTFOUND', 'this machine has no such address'],
+      ])
+      const reason = reasons.get(error.code ?? '')
       const at = `${host}:${port}`
       reject(
         reason
@@ -60,18 +85,41 @@ export function listen(handle: Handle, { host, port }: { host: string; port: num
   })
 }
 
+/** Asked for at any load. */
+function isHealth(url: string | undefined): boolean {
+  return url === '/healthz' || url === '/readyz' || url === '/metrics'
+}
+
+const BUSY = JSON.stringify(
+  errorBody(new Problem('overloaded', 'the server is busy (limit requests_waiting)')),
+)
+const BUSY_HEADERS = {
+  'content-type': 'application/json',
+  'x-content-type-options': 'nosniff',
+  'retry-after': '1',
+  'content-length': String(Buffer.byteLength(BUSY)),
+}
+
+/** Refuses a request with as little work as can be: under overload this is most of what there is to do. */
+function refuse(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(503, BUSY_HEADERS)
+  response.end(BUSY)
+  if (!request.complete) discard(request)
+}
+
 /** What is still coming of a body nobody reads is thrown away for so long, so that the client gets to the answer. */
 const DISCARD_MS = 30_000
 
-async function answer(handle: Handle, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  service: Served,
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: Limits,
+): Promise<void> {
   const { headers } = request
-  const {
-    status,
-    headers: named,
-    body,
-  } = await handle({
+  const reply = await service.handle({
     method: request.method ?? 'GET',
-    url: `http://${headers.host ?? 'localhost'}${request.url}`,
+    url: urlOf(request),
     headers: {
       get(name) {
         const value = headers[name.toLowerCase()]
@@ -81,25 +129,71 @@ async function answer(handle: Handle, request: IncomingMessage, response: Server
     // A handler that stops reading must not take the connection, and with it its answer, away.
     body: request.iterator({ destroyOnReturn: false }),
     address: request.socket.remoteAddress,
+    gone: () => response.destroyed || request.socket.destroyed,
   })
+  const { status, headers: named, body, hangUp } = reply
   if (response.destroyed) {
     if (body !== null && typeof body !== 'string') await body[Symbol.asyncIterator]().return?.()
     return
   }
-  if (!request.complete) discard(request)
+  if (hangUp) {
+    // Nothing more is read of this client.
+    named.connection = 'close'
+    response.on('finish', () => request.destroy())
+  } else if (!request.complete) discard(request)
   if (body === null || typeof body === 'string') {
     if (body !== null) named['content-length'] = String(Buffer.byteLength(body))
     response.writeHead(status, named)
-    response.end(body ?? undefined)
+    if (hangUp || request.complete || response.shouldKeepAlive) response.end(body ?? undefined)
+    else {
+      // The connection closes after the answer: not under a client that is still sending.
+      response.write(body ?? '')
+      await arrived(request)
+      response.end()
+    }
     return
   }
   response.writeHead(status, named)
-  const gone = once(response, 'close')
-  for await (const chunk of body) {
-    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone])
-    if (response.destroyed) return
+  try {
+    await send(body, response, limits)
+  } catch {
+    // A reset tells every client that this is not all, also one that takes the end of the connection for the end of the body.
+    response.socket?.resetAndDestroy()
+    return
   }
   response.end()
+}
+
+/** The path of a request and what follows it. A client may name any host: nothing of it becomes part of the path. */
+function urlOf({ url = '/' }: IncomingMessage): string {
+  const own = 'http://localhost'
+  if (url.startsWith('/')) return own + url
+  if (!URL.canParse(url)) return `${own}/`
+  const { pathname, search } = new URL(url)
+  return own + pathname + search
+}
+
+/** Writes a body as it is read, at least as fast as the limit. Only the time spent waiting for the client counts. */
+async function send(
+  body: AsyncIterable<Uint8Array>,
+  response: ServerResponse,
+  limits: Limits,
+): Promise<void> {
+  const gone = once(response, 'close')
+  gone.catch(() => {})
+  let size = 0
+  let waited = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (!response.write(chunk)) {
+      const began = performance.now()
+      const allowed = GRACE + (size / limits.body_bytes_per_second) * 1000 - waited
+      const timer = setTimeout(() => response.destroy(), allowed)
+      await Promise.race([once(response, 'drain'), gone]).finally(() => clearTimeout(timer))
+      waited += performance.now() - began
+    }
+    if (response.destroyed) return
+  }
 }
 
 function discard(request: IncomingMessage): void {
@@ -107,4 +201,11 @@ function discard(request: IncomingMessage): void {
   for (const end of ['end', 'close'] as const) request.once(end, () => clearTimeout(timer))
   request.on('error', () => {})
   request.resume()
+}
+
+/** When the last byte of a request has come, or it is given up. */
+function arrived(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    for (const end of ['end', 'close'] as const) request.once(end, () => resolve())
+  })
 }

@@ -12,10 +12,15 @@ export interface Incoming {
   body: Bytes | null
   /** Where it comes from, if over a network. */
   address?: string
+  /** Whether the client has gone away. */
+  gone?: () => boolean
 }
 
 /** An answer: a text, bytes as they are made, or nothing. */
 export class Reply {
+  /** What is still to come of the request is not waited for. */
+  hangUp = false
+
   constructor(
     readonly status: number,
     /** Names in lower case. */

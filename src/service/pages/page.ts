@@ -1,4 +1,3 @@
-import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations.ts'
 import { parseRaw } from '../../ingest/index.ts'
@@ -21,26 +20,18 @@ export interface Page {
   etag?: string
 }
 
-/**
- * The page behind `web_url`. Whoever may not read the file learns nothing: without credentials the
- * answer is 401 whether there is a file or not, so that a browser asks for them; with some it is 404.
- */
+/** The page behind `web_url`; Problem `not_found` for anybody who may not read the file. */
 export async function pageOf(service: Service, asker: Asker, fid: Fid): Promise<Page> {
   const found = await service.store.read(async (readers) => {
     const row = await readers.files.get(fid.owner, fid.idlocal)
-    try {
-      const { file } = await admit(readers, row, asker, { access: 'read' })
-      return {
-        file,
-        snap:
-          file.filetype === 'grid'
-            ? await snapshot(service.store, readers, fid, (all) => all.slice(0, COLUMNS))
-            : undefined,
-        children: file.filetype === 'fold' ? await childrenOf(readers, fid, asker) : undefined,
-      }
-    } catch (error) {
-      if (asker.caller) throw error
-      throw new Problem('unauthenticated', 'this page is not public, or there is none')
+    const { file } = await admit(readers, row, asker, { access: 'read' })
+    return {
+      file,
+      snap:
+        file.filetype === 'grid'
+          ? await snapshot(service.store, readers, fid, (all) => all.slice(0, COLUMNS))
+          : undefined,
+      children: file.filetype === 'fold' ? await childrenOf(readers, fid, asker) : undefined,
     }
   })
   const { file, snap, children } = found

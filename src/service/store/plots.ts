@@ -73,19 +73,29 @@ export class PlotReader {
   }
 
   /** Public plots an operator has picked, the last picked first. */
-  picked(limit: number): Promise<FileRow[]> {
-    return this.db
+  async picked(limit: number): Promise<FileRow[]> {
+    // Two steps: whatever an engine knows of its tables, it begins with the few that are picked.
+    const picked = await this.db
       .selectFrom('plots')
-      .innerJoin('files', (join) =>
-        join.onRef('plots.owner', '=', 'files.owner').onRef('plots.idlocal', '=', 'files.idlocal'),
-      )
-      .selectAll('files')
-      .where('plots.picked_at', 'is not', null)
-      .where('files.world_readable', '=', 1)
-      .where('files.trashed_at', 'is', null)
-      .orderBy('plots.picked_at', 'desc')
-      .limit(limit)
+      .select(['owner', 'idlocal'])
+      .where('picked_at', 'is not', null)
+      .orderBy('picked_at', 'desc')
+      .limit(limit * 4)
       .execute()
+    const files: FileRow[] = []
+    for (const { owner, idlocal } of picked) {
+      const file = await this.db
+        .selectFrom('files')
+        .selectAll()
+        .where('owner', '=', owner)
+        .where('idlocal', '=', idlocal)
+        .where('world_readable', '=', 1)
+        .where('trashed_at', 'is', null)
+        .executeTakeFirst()
+      if (file) files.push(file)
+      if (files.length === limit) break
+    }
+    return files
   }
 
   /** What these files of one owner reference. */
@@ -150,7 +160,7 @@ export class PlotWriter extends PlotReader {
   async setPlot(owner: string, idlocal: number, quality: number): Promise<void> {
     await this.db
       .insertInto('plots')
-      .values({ owner, idlocal, quality, picked_at: null })
+      .values({ owner, idlocal, quality, picked_at: null, data_grid: null })
       .onConflict((conflict) => conflict.columns(['owner', 'idlocal']).doUpdateSet({ quality }))
       .execute()
   }
