@@ -38,7 +38,7 @@ export const fieldAccess: Record<keyof FileUpdate, FileAccess> = {
   filename: 'write',
   parent: 'own',
   parent_path: 'own',
-  world_readable: 'write',
+  world_readable: 'own',
   metadata: 'write',
   is_theme: 'write',
   is_template: 'write',

@@ -47,7 +47,6 @@ export async function createUser(
       is_admin: options.admin ? 1 : 0,
       date_joined: Date.now(),
     })
-    if (options.email) await writers.sharing.welcome(username, options.email)
     return addKey(writers, username, {})
   })
 }

@@ -16,6 +16,7 @@ import {
   type Permission,
   readableFid,
   stateOf,
+  visibleTo,
 } from '../access/access.ts'
 import { allows } from '../access/policy.ts'
 import { userSummary } from '../accounts/summary.ts'
@@ -152,6 +153,7 @@ export async function fileMetas(
     const subfolders = await readers.files.subfolderCounts(
       owner,
       own.filter(({ file }) => file.filetype === 'fold').map(({ file }) => file.idlocal),
+      await visibleTo(readers, owner, asker.caller),
     )
     for (const admitted of own) {
       const { file, permission, roles } = admitted

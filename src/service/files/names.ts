@@ -33,18 +33,19 @@ export function pathNames(path: string, limits: Limits): string[] {
   return names
 }
 
-/** The active file at a path below `parent`; one keyed read a level. */
+/** The active file at a path below `parent`; one keyed read a level. `passes` tells through which folders it may lead. */
 export async function find(
   files: FileReader,
   owner: string,
   parent: number,
   names: string[],
+  passes: (folder: FileRow) => Promise<boolean> = async () => true,
 ): Promise<FileRow | undefined> {
   let folder = parent
   for (const [k, name] of names.entries()) {
     const file = await files.named(owner, folder, name)
     if (!file || k === names.length - 1) return file
-    if (file.filetype !== 'fold') return undefined
+    if (file.filetype !== 'fold' || !(await passes(file))) return undefined
     folder = file.idlocal
   }
   return undefined
@@ -151,16 +152,41 @@ export function nameTaken(name: string, hint = 'Choose another name.'): Problem 
   })
 }
 
-/** `name`, or `name (1)`, `name (2)` … if it is taken. */
+/** Numbers that are tried first: the lowest ones, then powers of two. */
+const FIRST = [...Array.from({ length: 16 }, (_, k) => k + 1), ...Array.from({ length: 20 }, (_, k) => 32 << k)]
+/** Names asked for in one query while the end of the taken ones is looked for. */
+const PROBES = 32
+
+/**
+ * `name`, or `name (1)`, `name (2)` … if it is taken. The lowest number that is free, up to 16; beyond
+ * that one behind a number that is taken, which takes a handful of queries however many there are.
+ */
 export async function freeName(
   files: FileReader,
   owner: string,
   parent: number,
   name: string,
 ): Promise<string> {
+  if (!(await files.named(owner, parent, name))) return name
   // Room for the number, so that the name stays one that may be sent back.
   const stem = [...name].slice(0, 240).join('').slice(0, 245)
-  let free = name
-  for (let n = 1; await files.named(owner, parent, free); n++) free = `${stem} (${n})`
-  return free
+  const numbered = (n: number): string => `${stem} (${n})`
+  const firstFree = async (numbers: readonly number[]): Promise<number | undefined> => {
+    const taken = await files.takenNames(owner, parent, numbers.map(numbered))
+    return numbers.find((n) => !taken.has(numbered(n)))
+  }
+  let free = await firstFree(FIRST)
+  if (free === undefined) throw nameTaken(name)
+  if (free <= 16) return numbered(free)
+  // Free at `free`, taken at `low`.
+  for (let low = free === 32 ? 16 : free / 2; free - low > 1; ) {
+    const step = Math.max(1, Math.floor((free - low) / PROBES))
+    const probes: number[] = []
+    for (let n = low + step; n < free; n += step) probes.push(n)
+    const found: number = (await firstFree(probes)) ?? free
+    const before = probes.filter((n) => n < found).at(-1)
+    low = before ?? low
+    free = found
+  }
+  return numbered(free)
 }

@@ -28,10 +28,10 @@ export class Authenticator {
     const header = headers.get('plotly-authorization') ?? headers.get('authorization')
     if (header === null || header === '') return this.actingAs
     const known = this.known.get(header)
-    if (known && known.until > Date.now()) return known.caller
+    if (known && known.until > performance.now()) return known.caller
     const caller = await this.check(header)
     if (this.known.size >= REMEMBERED) this.known.clear()
-    this.known.set(header, { caller, until: Date.now() + FRESH })
+    this.known.set(header, { caller, until: performance.now() + FRESH })
     return caller
   }
 

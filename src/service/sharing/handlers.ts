@@ -9,6 +9,7 @@ import type { CollaboratorRow } from '../store/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { etag } from '../version.ts'
 import { invitation } from './invitation.ts'
+import { teamNamed } from './teams.ts'
 
 type Who = Pick<CollaboratorRow, 'kind' | 'name'>
 
@@ -27,16 +28,15 @@ async function listOf(readers: Readers, { owner, idlocal }: Fid, forOwner: boole
 const ADDRESS =
   /^[^\s@"<>(),:;\\[\]\u0000-\u001f\u007f]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
 
-/** A username or address of the request, as it is stored. */
+/** A username or e-mail address of the request, as it is stored. Whether an address has an account is not told. */
 async function userMeant({ accounts }: Readers, text: string): Promise<Who & Addressee> {
   if (text.includes('@')) {
     if (!ADDRESS.test(text)) throw wrongUser(`not an e-mail address: ${JSON.stringify(text.slice(0, 100))}`)
-    const user = await accounts.userByEmail(text)
     const email = text.toLowerCase()
-    return user ? { kind: 'user', name: user.owner, email } : { kind: 'email', name: email, email }
+    return { kind: 'email', name: email, email }
   }
   const user = isUsername(text) ? await accounts.userLike(text) : undefined
-  if (!user) throw wrongUser(`no user is called ${JSON.stringify(text.slice(0, 100))}`)
+  if (!user) throw wrongUser(`no user named ${JSON.stringify(text.slice(0, 100))}`)
   return { kind: 'user', name: user.owner, email: user.email }
 }
 
@@ -47,13 +47,12 @@ function wrongUser(why: string): Problem {
   })
 }
 
-async function teamMeant({ sharing }: Readers, name: string, caller: string): Promise<Who> {
-  const team = isUsername(name) ? await sharing.team(name) : undefined
-  const member = team && (team.owner === caller || (await sharing.members(team.name_key)).includes(caller))
-  if (!member)
+async function teamMeant(readers: Readers, name: string, caller: string): Promise<Who> {
+  const team = await teamNamed(readers, caller, name)
+  if (!team)
     throw new Problem(
       'invalid_request',
-      `teams: you are in no team called ${JSON.stringify(name.slice(0, 100))}`,
+      `teams: you are in no team named ${JSON.stringify(name.slice(0, 100))}`,
       {
         field: 'teams',
       },
@@ -117,6 +116,8 @@ export const sharingHandlers = {
       for (const text of users) {
         const { email, ...who } = await userMeant(writers, text)
         if (who.kind === 'user' && who.name === file.owner) continue
+        // One's own address.
+        if (email !== null && email === (await writers.accounts.user(file.owner))?.email) continue
         added.push(who)
         fresh.push({ email, name: who.name })
       }
@@ -153,17 +154,22 @@ export const sharingHandlers = {
       const { owner, idlocal } = file
       const rows = await writers.sharing.collaborators(owner, [idlocal])
       const left: string[] = []
-      const remove = async (text: string, kinds: Who['kind'][], names: string[]): Promise<void> => {
-        const row = rows.find(({ kind, name }) => kinds.includes(kind) && names.includes(name.toLowerCase()))
-        if (row) await writers.sharing.removeCollaborator(owner, idlocal, row.kind, row.name)
-        else left.push(`${text} was no collaborator`)
+      const names = await teamNames(writers, rows)
+      const remove = async (text: string, isMeant: (row: CollaboratorRow) => boolean): Promise<void> => {
+        const found = rows.filter(isMeant)
+        for (const { kind, name } of found)
+          await writers.sharing.removeCollaborator(owner, idlocal, kind, name)
+        if (found.length === 0) left.push(`${text} was no collaborator`)
       }
-      for (const text of users) {
-        const user = text.includes('@') ? await writers.accounts.userByEmail(text) : undefined
-        const names = [text.toLowerCase(), ...(user ? [user.owner.toLowerCase()] : [])]
-        await remove(text, ['user', 'email'], names)
+      for (const text of users)
+        await remove(text, ({ kind, name }) => kind !== 'team' && name.toLowerCase() === text.toLowerCase())
+      for (const text of teams) {
+        const [, plain] = /^(?:[^:]*:)?(.*)$/s.exec(text.toLowerCase())!
+        await remove(
+          text,
+          ({ kind, name }) => kind === 'team' && names.get(name)?.toLowerCase() === plain,
+        )
       }
-      for (const text of teams) await remove(text, ['team'], [text.toLowerCase()])
       await writers.files.change(owner, idlocal)
       return left
     })
@@ -188,13 +194,23 @@ async function invite(
   if (!mail) return { sent: 0, warnings: ['no e-mail was sent: this server has no SMTP set (serve --smtp)'] }
   const warnings: string[] = []
   let sent = 0
-  const until = Date.now() + MAIL_MS
+  const limit = service.limits.emails_per_day
+  const writable = to.filter(({ email }) => email !== null).length
+  let left = await service.store.write(({ accounts }) =>
+    accounts.takeQuota(call.caller!.username, 'emails', writable, limit),
+  )
+  if (left < writable)
+    warnings.push(
+      `${writable - left} e-mails were not sent: the limit is ${limit} for a user and day (emails_per_day)`,
+    )
+  const until = performance.now() + MAIL_MS
   const write = async ({ email, name }: Addressee): Promise<void> => {
     if (email === null) {
       warnings.push(`no e-mail was sent to ${name}: no address is known`)
       return
     }
-    if (Date.now() > until) {
+    if (left-- <= 0) return
+    if (performance.now() > until) {
       warnings.push(`no e-mail was sent to ${name}: the mail server is too slow`)
       return
     }

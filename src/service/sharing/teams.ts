@@ -9,17 +9,35 @@ async function teamOf(readers: Readers, { name, name_key, owner }: TeamRow): Pro
   return { name, owner, members: await readers.sharing.members(name_key) }
 }
 
+/**
+ * A team of the caller's, by its name or, where several have the name, by `owner:name`; undefined for any
+ * other. Their own team is meant first.
+ */
+export async function teamNamed(
+  readers: Readers,
+  username: string,
+  text: string,
+): Promise<TeamRow | undefined> {
+  const [, owner, name] = /^(?:([^:]*):)?(.*)$/s.exec(text.toLowerCase())!
+  const found = (await readers.sharing.teamsOf(username)).filter(
+    (team) => team.name.toLowerCase() === name && (owner === undefined || team.owner.toLowerCase() === owner),
+  )
+  const own = found.find((team) => team.owner === username)
+  if (!own && found.length > 1)
+    throw new Problem('conflict', `you are in ${found.length} teams named '${text.slice(0, 100)}'`, {
+      hint: `Give one of: ${found.map((team) => `${team.owner}:${team.name}`).join(', ')}`,
+    })
+  return own ?? found[0]
+}
+
 /** The team of a path if the caller is in it; who is not learns nothing of it. */
 async function known(readers: Readers, call: Call<never> | Call, owning: boolean): Promise<TeamRow> {
   const { username } = call.caller!
-  const team = await readers.sharing.team(call.name)
-  if (
-    !team ||
-    (team.owner !== username && !(await readers.sharing.members(team.name_key)).includes(username))
-  )
+  const team = await teamNamed(readers, username, call.name)
+  if (!team)
     throw new Problem(
       'not_found',
-      `no team is called ${JSON.stringify(call.name.slice(0, 100))}, or you are not in it`,
+      `no team named ${JSON.stringify(call.name.slice(0, 100))}, or you are not in it`,
     )
   if (owning && team.owner !== username)
     throw new Problem('forbidden', 'only the owner of the team may do this', { hint: `Ask ${team.owner}.` })
@@ -59,10 +77,12 @@ export const teamHandlers = {
         },
       )
     const body = await service.store.writeOnce<Team>(call.writeKey(owner), async (writers) => {
-      if (await writers.sharing.team(name))
-        throw new Problem('already_exists', `a team named '${name}' already exists`, { field: 'name' })
-      await writers.sharing.addTeam(name, owner)
-      const team = (await writers.sharing.team(name))!
+      const own = (await writers.sharing.teamsOf(owner)).filter((team) => team.owner === owner)
+      if (own.some((team) => team.name.toLowerCase() === name.toLowerCase()))
+        throw new Problem('already_exists', `you have a team named '${name}': it already exists`, {
+          field: 'name',
+        })
+      const team = await writers.sharing.addTeam(name, owner)
       await addMembers(writers, team, members)
       return teamOf(writers, team)
     })

@@ -21,23 +21,6 @@ export class AccountReader {
       .executeTakeFirst()
   }
 
-  /** The user of an address. */
-  userByEmail(email: string): Promise<UserRow | undefined> {
-    return this.db
-      .selectFrom('users')
-      .selectAll()
-      .where('email', '=', email.toLowerCase())
-      .orderBy('owner')
-      .executeTakeFirst()
-  }
-
-  /** Those of the names that are users. */
-  async known(names: readonly string[]): Promise<Set<string>> {
-    if (names.length === 0) return new Set()
-    const rows = await this.db.selectFrom('users').select('owner').where('owner', 'in', names).execute()
-    return new Set(rows.map(({ owner }) => owner))
-  }
-
   /** The keys of a user that have not been revoked, the oldest first. */
   keys(owner: string): Promise<KeyRow[]> {
     return this.db
@@ -88,6 +71,31 @@ export class AccountWriter extends AccountReader {
       .values({ ...user, email: user.email?.toLowerCase() ?? null, name_key: user.owner.toLowerCase() })
       .execute()
     await this.db.insertInto('counters').values({ owner: user.owner, next_idlocal: 0 }).execute()
+  }
+
+  /**
+   * Takes up to `wanted` of what a user may use of something in a day; returns how many they get. Days are
+   * those of the service's clock, in UTC.
+   */
+  async takeQuota(owner: string, what: string, wanted: number, limit: number): Promise<number> {
+    if (wanted === 0) return 0
+    const day = Math.floor(Date.now() / 86_400_000)
+    const row = await this.db
+      .selectFrom('quotas')
+      .select('used')
+      .where('owner', '=', owner)
+      .where('what', '=', what)
+      .where('day', '=', day)
+      .executeTakeFirst()
+    const granted = Math.max(0, Math.min(wanted, limit - (row?.used ?? 0)))
+    const used = (row?.used ?? 0) + granted
+    await this.db
+      .insertInto('quotas')
+      .values({ owner, what, day, used })
+      .onConflict((conflict) => conflict.columns(['owner', 'what', 'day']).doUpdateSet({ used }))
+      .execute()
+    await this.db.deleteFrom('quotas').where('owner', '=', owner).where('day', '<', day - 1).execute()
+    return granted
   }
 
   async revokeKey(owner: string, hash: string): Promise<void> {

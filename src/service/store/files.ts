@@ -49,22 +49,6 @@ export class FileReader {
       .executeTakeFirst()
   }
 
-  /** Several of one owner's files. */
-  async some(owner: string, idlocals: readonly number[]): Promise<FileRow[]> {
-    const rows: FileRow[] = []
-    for (let k = 0; k < idlocals.length; k += BATCH) {
-      rows.push(
-        ...(await this.db
-          .selectFrom('files')
-          .selectAll()
-          .where('owner', '=', owner)
-          .where('idlocal', 'in', idlocals.slice(k, k + BATCH))
-          .execute()),
-      )
-    }
-    return rows
-  }
-
   /** Ids of the folders in these folders, whatever their state. */
   async foldersIn(owner: string, parents: readonly number[]): Promise<number[]> {
     const ids: number[] = []
@@ -98,16 +82,16 @@ export class FileReader {
     return levels
   }
 
-  /** How many folders are in each of these. */
-  async subfolderCounts(owner: string, folders: readonly number[]): Promise<Map<number, number>> {
+  /** How many folders are in each of these; only those that are visible, if that is given. */
+  async subfolderCounts(
+    owner: string,
+    folders: readonly number[],
+    visible: Listed['visible'],
+  ): Promise<Map<number, number>> {
     if (folders.length === 0) return new Map()
-    const rows = await this.db
-      .selectFrom('files')
+    const rows = await this.listed({ owner, filetypes: ['fold'], visible })
       .select(({ fn }) => ['parent', fn.countAll<number>().as('count')])
-      .where('owner', '=', owner)
       .where('parent', 'in', folders)
-      .where('filetype', '=', 'fold')
-      .where('trashed_at', 'is', null)
       .groupBy('parent')
       .execute()
     return new Map(rows.map(({ parent, count }) => [parent, Number(count)]))
@@ -143,6 +127,18 @@ export class FileReader {
       .where('parent', '=', parent)
       .where('live_name', '=', filename)
       .executeTakeFirst()
+  }
+
+  /** Which of these names are taken in a folder. */
+  async takenNames(owner: string, parent: number, names: readonly string[]): Promise<Set<string>> {
+    const rows = await this.db
+      .selectFrom('files')
+      .select('live_name')
+      .where('owner', '=', owner)
+      .where('parent', '=', parent)
+      .where('live_name', 'in', names)
+      .execute()
+    return new Set(rows.map(({ live_name }) => live_name!))
   }
 
   list(query: ListQuery): Promise<FileRow[]> {
@@ -204,6 +200,11 @@ export class FileReader {
   }
 }
 
+/** `now`, or what is there if the clock has been set back since: a file's stamps never decrease. */
+function notBefore(now: number) {
+  return sql<number>`case when date_modified > ${now} then date_modified else ${now} end`
+}
+
 /** Ids as part of the statement: there may be more of them than a statement takes parameters. */
 function numbers(ids: readonly number[]) {
   return sql<number>`(${sql.join(ids.map((id) => sql.lit(id)))})`
@@ -254,7 +255,7 @@ export class FileWriter extends FileReader {
   async change(owner: string, idlocal: number, fields: Updateable<Schema['files']> = {}): Promise<void> {
     await this.db
       .updateTable('files')
-      .set(({ eb }) => ({ ...fields, date_modified: Date.now(), version: eb('version', '+', 1) }))
+      .set(({ eb }) => ({ ...fields, date_modified: notBefore(Date.now()), version: eb('version', '+', 1) }))
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .execute()

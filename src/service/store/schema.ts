@@ -84,7 +84,7 @@ export interface Schema {
   }
   stars: { owner: string; idlocal: number; username: string; starred_at: number }
   teams: {
-    /** The name in lower case. */
+    /** Owner and name, in lower case; the name alone for teams of the first versions. */
     name_key: string
     name: string
     owner: string

@@ -27,7 +27,10 @@ export class SharingReader {
       .execute()
   }
 
-  /** All that `username` has been given on the files of `owner`, by themselves or as a member of teams. */
+  /**
+   * All that `username` has been given on the files of `owner`: by name, by e-mail address, or as a member
+   * of teams. What was given to an address stays so: whoever gave it does not learn whose address it is.
+   */
   grants(owner: string, username: string): Promise<Grant[]> {
     return this.db
       .selectFrom('collaborators')
@@ -36,6 +39,10 @@ export class SharingReader {
       .where(({ or, and, eb, selectFrom }) =>
         or([
           and([eb('kind', '=', 'user'), eb('name', '=', username)]),
+          and([
+            eb('kind', '=', 'email'),
+            eb('name', 'in', selectFrom('users').select('email').where('users.owner', '=', username)),
+          ]),
           and([
             eb('kind', '=', 'team'),
             eb('name', 'in', selectFrom('team_members').select('team').where('username', '=', username)),
@@ -61,6 +68,10 @@ export class SharingReader {
             .where(({ or, and, eb, selectFrom: from }) =>
               or([
                 and([eb('collaborators.kind', '=', 'user'), eb('collaborators.name', '=', username)]),
+                and([
+                  eb('collaborators.kind', '=', 'email'),
+                  eb('collaborators.name', 'in', from('users').select('email').where('users.owner', '=', username)),
+                ]),
                 and([
                   eb('collaborators.kind', '=', 'team'),
                   eb(
@@ -148,12 +159,8 @@ export class SharingReader {
     return rows.length > 0
   }
 
-  team(name: string): Promise<TeamRow | undefined> {
-    return this.db
-      .selectFrom('teams')
-      .selectAll()
-      .where('name_key', '=', name.toLowerCase())
-      .executeTakeFirst()
+  team(key: string): Promise<TeamRow | undefined> {
+    return this.db.selectFrom('teams').selectAll().where('name_key', '=', key).executeTakeFirst()
   }
 
   /** Teams `username` owns or is a member of. */
@@ -210,20 +217,6 @@ export class SharingWriter extends SharingReader {
       .execute()
   }
 
-  /** What an address was invited to is its user's, from the day there is one. */
-  async welcome(username: string, email: string): Promise<void> {
-    const invitations = await this.db
-      .selectFrom('collaborators')
-      .selectAll()
-      .where('kind', '=', 'email')
-      .where('name', '=', email.toLowerCase())
-      .execute()
-    for (const row of invitations) {
-      await this.removeCollaborator(row.owner, row.idlocal, 'email', row.name)
-      await this.addCollaborator({ ...row, kind: 'user', name: username })
-    }
-  }
-
   async addStar(owner: string, idlocal: number, username: string): Promise<void> {
     await this.db
       .insertInto('stars')
@@ -241,11 +234,16 @@ export class SharingWriter extends SharingReader {
       .execute()
   }
 
-  async addTeam(name: string, owner: string): Promise<void> {
-    await this.db
-      .insertInto('teams')
-      .values({ name_key: name.toLowerCase(), name, owner, created_at: Date.now() })
-      .execute()
+  /** Names of teams are their owner's: others may have teams of the same name. */
+  async addTeam(name: string, owner: string): Promise<TeamRow> {
+    const row = {
+      name_key: `${owner}/${name}`.toLowerCase(),
+      name,
+      owner,
+      created_at: Date.now(),
+    }
+    await this.db.insertInto('teams').values(row).execute()
+    return row
   }
 
   /** The team, its members, and what it has been given. */
