@@ -48,6 +48,7 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
   // Told that the first line is data, nothing stands above it.
   const start = options.header === false ? 0 : tableStart(best)
   const table = best.rows.slice(start)
+  refuseTwoTables(best, start, told ? 1 : 0, source)
   const preamble = (best.at[start] ?? 0) + (told ? 1 : 0)
   const skipped = best.at[start] ?? 0
   if (skipped > 0 && best.rows.slice(0, start).some((row) => row.some((cell) => cell !== ''))) {
@@ -73,7 +74,53 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
     )
   }
   const names = columnNames(table, headerRows, best, warnings)
-  return { ...best.style, preamble, headerRows, names }
+  const rows = table.slice(headerRows).filter((row) => row.length > 1 || row[0] !== '')
+  const trailing =
+    rows.length > 0 && rows.every((row) => row.length === names.length + 1 && row[names.length] === '')
+  return { ...best.style, preamble, headerRows, names, trailing }
+}
+
+/** Lines that look like a table are not a title: the file is refused, for one of two tables would be lost. */
+function refuseTwoTables({ rows, at }: Candidate, start: number, before: number, source: string): void {
+  for (let from = 0; from < start; ) {
+    const width = rows[from].length
+    let to = from + 1
+    while (to < start && rows[to].length === width && !isBlank(rows[to])) to++
+    if (!isBlank(rows[from]) && looksLikeTable(rows.slice(from, to))) {
+      const line = (row: number): number => (at[row] ?? row) + 1 + before
+      throw badData(
+        source,
+        { line: line(from) },
+        `${to - from} lines look like a table of ${columns(width)}, and another of ${columns(rows[start].length)} begins at line ${line(start)}`,
+        'Put each table into a file of its own.',
+      )
+    }
+    from = to
+  }
+}
+
+function columns(count: number): string {
+  return count === 1 ? '1 column' : `${count} columns`
+}
+
+function isBlank(row: readonly string[]): boolean {
+  return row.every((cell) => cell.trim() === '') || row[0].startsWith('#')
+}
+
+/** Lines of labels and values (`Station,Seattle`) that may stand above a table. */
+const MOST_LABELS = 8
+
+/** Whether lines of one width are a table: three or more, of several columns or of nothing but numbers. */
+function looksLikeTable(rows: string[][]): boolean {
+  const width = rows[0].length
+  if (rows.length < 3) return false
+  const [first, ...data] = rows
+  const numeric = first.map((_, k) => data.every((row) => /^\s*[+-]?[\d.,]+\s*$/.test(row[k])))
+  if (width === 1) return numeric[0]
+  // Titles as spreadsheets write them: a text and empty cells.
+  if (rows.every((row) => row.slice(1).every((cell) => cell.trim() === ''))) return false
+  if (width > 2) return true
+  return rows.length > MOST_LABELS || numeric.some(Boolean)
 }
 
 export function givenDelimiter(given: string | undefined): string | undefined {

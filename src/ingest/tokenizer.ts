@@ -38,7 +38,7 @@ export class Tokenizer {
   constructor(
     private readonly dialect: Pick<
       Dialect,
-      'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse'
+      'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse' | 'trailing'
     >,
     readonly width: number,
     private readonly warnings: Warnings,
@@ -124,6 +124,12 @@ export class Tokenizer {
         this.line = line + 1
         continue
       }
+      if (cell > 1 && !surplus && ends[first] === starts[first] << 2 && this.isEmpty(first, cell)) {
+        this.warnings.count('empty', this.line, (where) => `rows of empty cells were skipped: ${where}`)
+        row = next
+        this.line = line + 1
+        continue
+      }
       if (this.blankRows > 0) {
         rows = this.giveBlankRows(rows, row)
         continue
@@ -136,6 +142,13 @@ export class Tokenizer {
     this.rows = rows
     this.given += rows
     return Math.min(row, to)
+  }
+
+  /** Whether a row of so many cells is nothing but delimiters. */
+  private isEmpty(first: number, cells: number): boolean {
+    const { starts, ends, width } = this
+    for (let k = first; k < first + Math.min(cells, width); k++) if (ends[k] !== starts[k] << 2) return false
+    return true
   }
 
   /** Gives out the empty cells owed before the row at `row`, as many as there is room for. */
@@ -167,6 +180,15 @@ export class Tokenizer {
       )
     }
     if (cells > width) {
+      const first = rows * width
+      // One delimiter too many, and which one is not to be seen: the cells behind an empty one may have shifted.
+      if (!(this.dialect.trailing && cells === width + 1) && this.hasEmpty(first))
+        throw badData(
+          this.source,
+          { line: this.line },
+          `${cells} cells where there are ${width} columns, an empty one among them, so that the others may have shifted: ${excerpt(buf.subarray(row, end))}`,
+          'Remove the delimiter that is too many.',
+        )
       this.warnings.count(
         'long',
         this.line,
@@ -184,6 +206,12 @@ export class Tokenizer {
       this.line,
       (where) => `rows with fewer than ${width} cells were filled up with nulls: ${where}`,
     )
+  }
+
+  /** Whether a full row has an empty cell. */
+  private hasEmpty(first: number): boolean {
+    for (let k = first; k < first + this.width; k++) if (this.ends[k] === this.starts[k] << 2) return true
+    return false
   }
 
   /** Past the blanks that may follow a closing quote. */

@@ -116,7 +116,7 @@ async function formFields(
 }
 
 /** So many of the fields that an operation does not take are named in the answer. */
-const NAMED = 20
+const NAMED = 100
 
 function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
   const unknown = new Set<string>()
