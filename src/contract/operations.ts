@@ -163,7 +163,7 @@ export const operations = {
       limit: 'upload_bytes',
     },
     status: 201,
-    result: r.Created(s.either(r.GridMeta, r.FolderMeta)),
+    result: r.Uploaded(s.either(r.GridMeta, r.FolderMeta)),
   },
   'grids.lookup': {
     summary: 'Find a grid by its path',

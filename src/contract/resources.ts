@@ -92,6 +92,19 @@ export type FolderMeta = s.Static<typeof FolderMeta>
 
 export const Created = <T extends s.Schema>(file: T) => s.object({ file, warnings: s.array(s.string()) })
 
+/** What an upload did. */
+export const uploadActions = ['created', 'replaced', 'appended', 'unchanged'] as const
+export type UploadAction = (typeof uploadActions)[number]
+
+export const Uploaded = <T extends s.Schema>(file: T) =>
+  s.object({
+    file,
+    warnings: s.array(s.string()),
+    action: s.optional(
+      s.oneOf(uploadActions, { description: 'unchanged: the grid holds just this already.' }),
+    ),
+  })
+
 export const Column = s.object({
   name: s.string(),
   uid: s.string(),

@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
-import type { GridMeta } from '../../contract/resources.ts'
+import type { GridMeta, UploadAction } from '../../contract/resources.ts'
 import { badData, gridName, jsonLines, parseRaw, RawJson } from '../../ingest/index.ts'
 import { admitted, notFound } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
@@ -115,10 +115,10 @@ export const gridHandlers = {
     }
     checkFilename(target.filename, service.limits)
     const before = await madeBefore(service, call, target)
-    const { idlocal, warnings } =
+    const { idlocal, warnings, action } =
       before ?? (await placeAll(service, call, await storeTables(service, call), target))
     const made = await changed(service, call, { owner, idlocal })
-    return { body: { file: made.body, warnings }, etag: made.etag }
+    return { body: { file: made.body, warnings, action }, etag: made.etag }
   },
 
   'grids.lookup': (service, call) => lookup(service, call, call.query, 'grid'),
@@ -291,7 +291,7 @@ async function foundBefore<T>(
 async function madeBefore(service: Service, call: Call, target: Target) {
   const owner = call.caller!.username
   const { limits, store } = service
-  type Made = { idlocal: number; warnings: string[] }
+  type Made = { idlocal: number; warnings: string[]; action: UploadAction }
   const made = await foundBefore<Made>(call, () =>
     store.read(({ idempotency }) => idempotency.find(call.writeKey(owner))),
   )

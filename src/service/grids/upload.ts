@@ -15,6 +15,7 @@ import {
   type Slice,
 } from '../../ingest/index.ts'
 import { admit } from '../access/access.ts'
+import type { UploadAction } from '../../contract/resources.ts'
 import type { Call, Service } from '../context.ts'
 import { checkFilename, freeName, makeFolders, nameTaken, placeOf } from '../files/names.ts'
 import type { FileRow } from '../store/files.ts'
@@ -188,6 +189,7 @@ export function notAGrid({ filename, filetype }: FileRow): Problem {
 
 interface Written {
   idlocal: number
+  action: UploadAction
   warnings: string[]
 }
 
@@ -233,15 +235,18 @@ export async function place(service: Service, call: Call, table: Table, target: 
     })
     await addGrid(writers, file, table.columns)
     const said = existing ? [renamed(target.filename, filename)] : []
-    const result = { idlocal: file.idlocal, warnings: [...table.warnings, ...said] }
+    const result: Written = {
+      idlocal: file.idlocal,
+      action: 'created',
+      warnings: [...table.warnings, ...said],
+    }
     await writers.idempotency.record([{ write, result }])
     return result
   })
   if ('idlocal' in outcome) return outcome
   const fid = { owner, idlocal: outcome.existing }
-  return target.onConflict === 'replace'
-    ? replaceColumns(service, call, fid, table, target.world_readable)
-    : appendSlices(service, call, fid, table)
+  if (target.onConflict === 'replace') return replaceColumns(service, call, fid, table, target.world_readable)
+  return { ...(await appendSlices(service, call, fid, table)), action: 'appended' }
 }
 
 /** Makes several stored tables grids in a folder of the upload's name. */
@@ -287,7 +292,7 @@ export async function placeFolder(
       await addGrid(writers, file, table.columns)
       said.push(...table.warnings)
     }
-    return { idlocal: folder.idlocal, warnings: said }
+    return { idlocal: folder.idlocal, action: 'created' as const, warnings: said }
   })
 }
 
@@ -317,25 +322,76 @@ async function replaceColumns(
     service,
     fid,
     async () => undefined,
-    async (writers, _, { columns }) => {
+    async (writers, _, { columns, slices }) => {
       const before = await writers.idempotency.find(call.writeKey(fid.owner))
       if (before) return before.result as Written
       const file = await writers.files.get(fid.owner, fid.idlocal)
       const found = await admit(writers, file, call, { access: 'write', filetype: 'grid' })
       checkMatch(found.file, call.ifMatch)
-      const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
-      await writers.grids.removeColumns(
-        fid.owner,
-        fid.idlocal,
-        columns.map(({ uid }) => uid),
-      )
-      const kept = table.columns.map((column) => ({ ...column, uid: uids.get(column.name) }))
-      await addColumns(writers, fid.owner, fid.idlocal, kept, new Set(), 0)
-      await writers.files.change(fid.owner, fid.idlocal, makePublic ? { world_readable: 1 } : {})
-      const result = { idlocal: fid.idlocal, warnings: table.warnings }
+      const publish = makePublic && found.file.world_readable === 0
+      const same = isSame(table.columns, columns, slices)
+      if (!same) {
+        refuseLoss(call, found.file, table.columns, columns)
+        const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
+        await writers.grids.removeColumns(
+          fid.owner,
+          fid.idlocal,
+          columns.map(({ uid }) => uid),
+        )
+        const kept = table.columns.map((column) => ({ ...column, uid: uids.get(column.name) }))
+        await addColumns(writers, fid.owner, fid.idlocal, kept, new Set(), 0)
+      }
+      if (!same || publish)
+        await writers.files.change(fid.owner, fid.idlocal, publish ? { world_readable: 1 } : {})
+      const result: Written = {
+        idlocal: fid.idlocal,
+        action: same ? 'unchanged' : 'replaced',
+        warnings: table.warnings,
+      }
       await writers.idempotency.record([{ write: call.writeKey(fid.owner), result }])
       return result
     },
+  )
+}
+
+/** Whether a table is byte for byte what the grid holds. */
+function isSame(
+  table: readonly NewColumn[],
+  columns: readonly ColumnRow[],
+  slices: ReadonlyMap<string, readonly SliceRef[]>,
+): boolean {
+  return (
+    table.length === columns.length &&
+    table.every(({ name, type, rows, slices: own }, k) => {
+      const column = columns[k]
+      const theirs = slices.get(column.uid) ?? []
+      return (
+        name === column.name &&
+        type === column.type &&
+        rows === column.rows &&
+        own.length === theirs.length &&
+        own.every(({ hash }, n) => hash === theirs[n].hash)
+      )
+    })
+  )
+}
+
+/** Refuses to drop columns where the caller has not agreed to. */
+function refuseLoss(
+  { headers }: Call,
+  file: FileRow,
+  table: readonly NewColumn[],
+  columns: readonly ColumnRow[],
+): void {
+  if (headers['Allow-Column-Loss'] !== false) return
+  const names = new Set(table.map(({ name }) => name))
+  const lost = columns.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  if (lost.length === 0) return
+  const shown = lost.slice(0, 10).join(', ') + (lost.length > 10 ? ' …' : '')
+  throw new Problem(
+    'column_loss',
+    `the file lacks ${lost.length === 1 ? 'a column' : `${lost.length} columns`} of '${file.filename}', which would be lost: ${shown}`,
+    { field: 'columns', hint: 'Add --yes to replace the grid all the same.' },
   )
 }
 

@@ -7,11 +7,12 @@ import { readSourceFid } from '../files/copy.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import { changed, changing, getFile, lookup, mayChange } from '../files/read.ts'
 import { metadataText, newShareKey, update } from '../files/update.ts'
+import { foldTail } from '../grids/layout.ts'
 import { loadText } from '../grids/slices.ts'
 import { figureContent } from './content.ts'
 import { sourcesIn } from './figure.ts'
 import { feed, publicPlots } from './list.ts'
-import { putFigure, storeFigure } from './write.ts'
+import { type OwnGrid, ownGridOf, putFigure, storeFigure } from './write.ts'
 
 async function plotOf(
   service: Service,
@@ -82,7 +83,14 @@ export const plotHandlers = {
     const may = await mayChange(service, call)
     if (may) {
       const before = await referredTo(service, call)
-      const figure = await storeFigure(service, call.fid.owner, fields.figure, fields.raw_data === 'grid')
+      const own = await ownGrid(service, call)
+      const figure = await storeFigure(
+        service,
+        call.fid.owner,
+        fields.figure,
+        fields.raw_data === 'grid',
+        own,
+      )
       await changing(service, call, async (writers, found) => {
         await update(service, call, writers, found, {})
         const file = await writers.files.get(call.fid.owner, call.fid.idlocal)
@@ -115,6 +123,14 @@ export const plotHandlers = {
     return { body: undefined }
   },
 } satisfies Partial<Handlers>
+
+/** The plot's data grid, ready to take new columns: rows appended to it meanwhile are in its slices. */
+async function ownGrid({ store }: Service, { fid }: Call): Promise<OwnGrid | undefined> {
+  const own = await store.read((readers) => ownGridOf(readers, fid))
+  if (!own) return undefined
+  await foldTail(store, { owner: fid.owner, idlocal: own.idlocal })
+  return store.read((readers) => ownGridOf(readers, fid))
+}
 
 /** Only what everybody may read is picked; an operator sees no more of private plots than others. */
 async function pick(service: Service, call: Call, at: number | null): Promise<void> {

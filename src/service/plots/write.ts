@@ -4,22 +4,48 @@ import { parseRaw, type RawJson } from '../../ingest/index.ts'
 import { type Asker, knownFid } from '../access/access.ts'
 import type { Service } from '../context.ts'
 import { freeName } from '../files/names.ts'
-import { addGrid, type NewColumn, newUid, storeArrays, tooManyColumns } from '../grids/create.ts'
+import { addColumns, addGrid, type NewColumn, newUid, storeArrays, tooManyColumns } from '../grids/create.ts'
 import { storeText } from '../grids/slices.ts'
+import { encodeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
-import type { SliceRef } from '../store/grids.ts'
+import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { plainArray, rawArrays, readFigure, referencesOf, withReferences } from './figure.ts'
 import { qualityOf } from './quality.ts'
-import { type Data, type Source, survey } from './survey.ts'
+import { type Data, type Found, type Source, survey } from './survey.ts'
 
 /** A figure whose bytes are stored and which no plot has yet. */
 export interface StoredFigure {
   content: SliceRef
   sources: { source: Source; path: string }[]
   quality: number
-  /** The grid its arrays go into, made together with the plot. */
-  grid?: { idlocal: number; columns: NewColumn[] }
+  /** The grid its arrays go into, made or changed together with the plot. */
+  grid?: DataGrid
+}
+
+interface DataGrid {
+  idlocal: number
+  columns: NewColumn[]
+  /** Of the plot's own data grid, which is used again: its layout when this was prepared. */
+  layout?: number
+}
+
+/** The grid that was made for a plot's data, where nothing else uses it: its columns give way to new data. */
+export interface OwnGrid {
+  idlocal: number
+  layout: number
+  columns: ColumnRow[]
+}
+
+export async function ownGridOf(readers: Readers, { owner, idlocal }: Fid): Promise<OwnGrid | undefined> {
+  const data = (await readers.plots.plot(owner, idlocal))?.data_grid ?? null
+  if (data === null) return undefined
+  const file = await readers.files.get(owner, data)
+  if (file?.filetype !== 'grid' || file.trashed_at !== null) return undefined
+  const users = await readers.plots.referencersOf({ owner, idlocal: data }, 'grid', undefined, false, 2)
+  if (users.some((user) => user.owner !== owner || user.idlocal !== idlocal)) return undefined
+  const { layout } = await readers.grids.get(owner, data)
+  return { idlocal: data, layout, columns: await readers.grids.columns(owner, data) }
 }
 
 /** What a figure's references must be to be stored in a plot. */
@@ -35,6 +61,7 @@ export async function storeFigure(
   owner: string,
   given: RawJson,
   move: boolean,
+  own?: OwnGrid,
 ): Promise<StoredFigure> {
   const { store, limits } = service
   const figure = readFigure(given)
@@ -42,7 +69,7 @@ export async function storeFigure(
   const { arrays, typed } = rawArrays(found)
   if (arrays.length > 0 && !move) throw refusal(arrays[0], arrays.length)
   const all = [...arrays, ...typed]
-  let kept = figure
+  let stored = figure
   let grid: StoredFigure['grid']
   if (all.length > 0) {
     if (all.length > limits.columns) throw tooManyColumns(all.length, limits)
@@ -50,15 +77,18 @@ export async function storeFigure(
       store.blobs,
       all.map((one) => ({ name: one.path, data: plainArray(one, limits.json_body_bytes) })),
     )
-    const taken = new Set<string>()
-    for (const column of columns) column.uid = newUid(taken)
+    const kept = own ? stillUsed(own, owner, found) : []
+    const taken = new Set(own?.columns.map(({ uid }) => uid))
+    const free = new Map(own?.columns.filter((one) => !kept.includes(one)).map(({ name, uid }) => [name, uid]))
+    // A column of new data keeps the uid of the one it replaces.
+    for (const column of columns) column.uid = free.get(column.name) ?? newUid(taken)
     // The id is part of the references, which are stored before the grid is made.
-    const idlocal = await store.write(({ files }) => files.nextIdlocal(owner))
-    grid = { idlocal, columns }
+    const idlocal = own?.idlocal ?? (await store.write(({ files }) => files.nextIdlocal(owner)))
+    grid = { idlocal, columns, layout: own?.layout }
     const fid = formatFid({ owner, idlocal })
     const references = new Map(columns.map(({ name, uid }) => [name, `${fid}:${uid}`]))
-    kept = parseRaw(withReferences(figure, found, (path) => references.get(path)))
-    found = survey(kept, limits)
+    stored = parseRaw(withReferences(figure, found, (path) => references.get(path)))
+    found = survey(stored, limits)
   }
   const sources = referencesOf(found).map(({ source, path }) => ({ source, path: `figure.${path}src` }))
   const grids = new Set(sources.map(({ source }) => formatFid(source.grid))).size
@@ -70,11 +100,27 @@ export async function storeFigure(
     )
   }
   return {
-    content: await storeText(store.blobs, 1, kept.bytes),
+    content: await storeText(store.blobs, 1, stored.bytes),
     sources,
-    quality: qualityOf(kept, sources.length > 0),
+    quality: qualityOf(stored, sources.length > 0),
     grid,
   }
+}
+
+/** Columns of the data grid that the figure refers to as they are. */
+function stillUsed({ idlocal, columns }: OwnGrid, owner: string, found: readonly Found[]): ColumnRow[] {
+  const replaced = new Set(rawPaths(found))
+  const uids = new Set(
+    referencesOf(found)
+      .filter(({ source: { grid }, path }) => grid.owner === owner && grid.idlocal === idlocal && !replaced.has(path))
+      .flatMap(({ source }) => source.uids),
+  )
+  return columns.filter(({ uid }) => uids.has(uid))
+}
+
+function rawPaths(found: readonly Found[]): string[] {
+  const { arrays, typed } = rawArrays(found)
+  return [...arrays, ...typed].map(({ path }) => path)
 }
 
 function refusal({ path }: Data, count: number): Problem {
@@ -99,12 +145,53 @@ export async function putFigure(
   before: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const { owner, idlocal } = plot
-  if (figure.grid) await addDataGrid(writers, plot, figure.grid)
+  if (figure.grid?.layout !== undefined) await replaceData(writers, owner, figure)
+  else if (figure.grid) await addDataGrid(writers, plot, figure.grid)
   const grids = await checkSources(writers, figure, owner, asker, before)
   const { hash, bytes } = figure.content
   await writers.plots.setContent({ owner, idlocal, hash, bytes, media_type: MEDIA_TYPE })
-  await writers.plots.setPlot(owner, idlocal, figure.quality)
+  await writers.plots.setPlot(owner, idlocal, figure.quality, figure.grid?.idlocal)
   await writers.plots.setGrids(owner, idlocal, grids)
+}
+
+/** Puts new columns in the place of those of the plot's data grid that its figure no longer refers to. */
+async function replaceData(writers: Writers, owner: string, { grid, sources }: StoredFigure): Promise<void> {
+  const { idlocal, columns, layout } = grid!
+  const now = await writers.grids.get(owner, idlocal).catch(() => undefined)
+  if (now === undefined || now.layout !== layout || now.tail_rows > 0)
+    throw new Problem('conflict', 'the data grid of the plot has just changed', { hint: 'Update it again.' })
+  const fresh = new Set(columns.map(({ uid }) => uid))
+  const used = new Set(
+    sources
+      .filter(({ source }) => source.grid.owner === owner && source.grid.idlocal === idlocal)
+      .flatMap(({ source }) => source.uids),
+  )
+  const before = await writers.grids.columns(owner, idlocal)
+  const kept = before.filter(({ uid }) => used.has(uid) && !fresh.has(uid))
+  await writers.grids.removeColumns(
+    owner,
+    idlocal,
+    before.filter((column) => !kept.includes(column)).map(({ uid }) => uid),
+  )
+  const names = new Set(kept.map(({ name }) => name))
+  const added = columns.map((column) => {
+    let { name } = column
+    for (let n = 2; names.has(name); n++) name = `${column.name} (${n})`
+    names.add(name)
+    return { ...column, name }
+  })
+  for (const [position, { uid }] of kept.entries()) await writers.grids.changeColumn(owner, idlocal, uid, { position })
+  const taken = new Set(kept.map(({ uid }) => uid))
+  await addColumns(writers, owner, idlocal, added, taken, kept.length)
+  const all = await writers.grids.columns(owner, idlocal)
+  const row_count = Math.max(0, ...all.map(({ rows }) => rows))
+  await writers.grids.change(owner, idlocal, {
+    layout: now.layout + 1,
+    row_count,
+    ragged: all.some(({ rows }) => rows !== row_count) ? 1 : 0,
+    types: encodeTypes(all.map(({ type }) => type)),
+  })
+  await writers.files.change(owner, idlocal)
 }
 
 async function addDataGrid(

@@ -157,11 +157,16 @@ export class PlotWriter extends PlotReader {
       .execute()
   }
 
-  async setPlot(owner: string, idlocal: number, quality: number): Promise<void> {
+  /** Records a plot; `data_grid` is left as it is unless given. */
+  async setPlot(owner: string, idlocal: number, quality: number, data_grid?: number): Promise<void> {
     await this.db
       .insertInto('plots')
-      .values({ owner, idlocal, quality, picked_at: null, data_grid: null })
-      .onConflict((conflict) => conflict.columns(['owner', 'idlocal']).doUpdateSet({ quality }))
+      .values({ owner, idlocal, quality, picked_at: null, data_grid: data_grid ?? null })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['owner', 'idlocal'])
+          .doUpdateSet({ quality, ...(data_grid === undefined ? {} : { data_grid }) }),
+      )
       .execute()
   }
 
