@@ -30,7 +30,9 @@ export type { LogLine } from './http/app.ts'
 export type { Listening } from './http/listen.ts'
 export type { Incoming, Reply } from './http/message.ts'
 export { UrlImport } from './imports/fetch.ts'
+export { backup, isInUse, restore } from './store/sqlite-files.ts'
 export { openStore, type Store } from './store/store.ts'
+export { verify } from './store/verify.ts'
 
 export interface ServiceOptions extends StoreOptions {
   /** Where the service is reached; links are made of it. */

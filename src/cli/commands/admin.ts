@@ -1,3 +1,5 @@
+import { Problem } from '../../contract/errors.ts'
+import { confirm } from '../ask.ts'
 import { type Command, type Entry, entry, type Option } from '../command.ts'
 import type { Context } from '../context.ts'
 import type { View } from '../output/view.ts'
@@ -96,7 +98,86 @@ const createKey: Command = {
   },
 }
 
+const verifiedView: View = {
+  columns: [
+    { field: 'files', title: 'FILES', align: 'right' },
+    { field: 'grids', title: 'GRIDS', align: 'right' },
+    { field: 'slices', title: 'SLICES', align: 'right' },
+    { field: 'blobs', title: 'BLOBS', align: 'right' },
+    { field: 'bytes', title: 'BYTES', align: 'right' },
+    { field: 'damage', title: 'DAMAGED', align: 'right', format: (damage: unknown[]) => String(damage.length) },
+  ],
+}
+
+const verify: Command = {
+  options: [database],
+  examples: ['gridline admin verify', 'gridline admin verify --database postgres://gridline@db/gridline --json'],
+  async run(context, _, { database: url }) {
+    const found = await onStore(context, url, ({ verify: read }, store) => read(store))
+    const failures = found.damage.map(({ fid, what }) => ({
+      of: fid ?? 'database',
+      problem: new Problem('damaged', what),
+    }))
+    return { many: [found], view: verifiedView, failures: failures.length > 0 ? failures : undefined }
+  },
+}
+
+/** The file of a SQLite database; Problem `usage` for any other. */
+function sqliteFile(context: Context, url: unknown, instead: string): string {
+  const address = (url as string | undefined) ?? databaseUrl(context.environment)
+  if (address.startsWith('sqlite:')) return address.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
+  throw new Problem('usage', 'this command works on SQLite databases', { hint: instead })
+}
+
+const backup: Command = {
+  arguments: '<file>',
+  options: [database],
+  examples: ['gridline admin backup gridline-$(date +%F).db'],
+  async run(context, [file], { database: url }) {
+    const from = sqliteFile(context, url, `For PostgreSQL use: pg_dump --format=custom --file=${file} URL`)
+    const service = await import('../../service/index.ts')
+    service.backup(from, file)
+    return { one: { file }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
+  },
+}
+
+const restore: Command = {
+  arguments: '<file>',
+  options: [{ flags: '--yes', description: 'do not ask' }, database],
+  examples: ['gridline admin restore gridline-2026-01-31.db --yes'],
+  async run(context, [file], { yes, database: url }) {
+    const to = sqliteFile(context, url, `For PostgreSQL use: pg_restore --clean --dbname=URL ${file}`)
+    await confirm(`Replace ${to} with ${file}?`, yes === true)
+    const service = await import('../../service/index.ts')
+    const before = service.restore(file, to)
+    if (before !== undefined) context.messages.note(`The database that was there is now ${before}.`)
+    return { one: { file: to }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
+  },
+}
+
+const compact: Command = {
+  options: [database],
+  examples: ['gridline admin compact'],
+  async run(context, _, { database: url }) {
+    const address = (url as string | undefined) ?? databaseUrl(context.environment)
+    const service = await import('../../service/index.ts')
+    // Data that was deleted less than a day ago may be in use by another process.
+    const alone = address.startsWith('sqlite:') && !service.isInUse(sqliteFile(context, url, ''))
+    await onStore(context, url, async (_service, store) => {
+      await store.sweep(alone ? 0 : undefined)
+      await store.engine.compact()
+    })
+    if (!alone)
+      context.messages.note('Other processes are using the database: what was deleted in the last day was kept.')
+    return undefined
+  },
+}
+
 export const commands: readonly Entry[] = [
   entry('create-user', 'Make a user and their first key', createUser),
   entry('create-key', 'Make another key for a user', createKey),
+  entry('verify', 'Read everything that is stored and name what is damaged', verify),
+  entry('backup', 'Write a copy of the database to a file', backup),
+  entry('restore', 'Put the database of a backup in place', restore),
+  entry('compact', 'Give the space of deleted files back', compact),
 ]

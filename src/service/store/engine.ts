@@ -30,6 +30,10 @@ export interface Engine extends Transactions {
   migrate<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** Updates the statistics that the engine plans queries by. */
   maintain(): Promise<void>
+  /** The engine's own check of its files: what is wrong with them. */
+  check(): Promise<string[]>
+  /** Gives back the space of what was deleted. */
+  compact(): Promise<void>
   /** Whether writes of different owners may share a commit. */
   readonly sharesCommits: boolean
   close(): Promise<void>

@@ -22,7 +22,7 @@ interface Statement {
   all(...parameters: Value[]): unknown[]
   run(...parameters: Value[]): { changes: number | bigint; lastInsertRowid: number | bigint }
 }
-interface Database {
+export interface Database {
   exec(sql: string): void
   prepare(sql: string): Statement
   close(): void
@@ -40,6 +40,14 @@ function sqliteModule(): { DatabaseSync: new (file: string, options?: object) =>
   } finally {
     process.emitWarning = emitWarning
   }
+}
+
+/** A connection to a database file, for work on the file itself. */
+export function openDatabase(file: string): Database {
+  const { DatabaseSync } = sqliteModule()
+  const database = new DatabaseSync(file)
+  database.exec('PRAGMA busy_timeout = 10000')
+  return database
 }
 
 const READERS = 4
@@ -66,12 +74,7 @@ export function makePrivate(file: string): void {
 /** SQLite in the process: WAL, one writer whose waiting transactions share a commit, a few readers. */
 export function sqliteEngine(file: string, options: { maxPages?: number } = {}): Engine {
   makePrivate(file)
-  const { DatabaseSync } = sqliteModule()
-  const open = (): Connection => {
-    const database = new DatabaseSync(file)
-    database.exec('PRAGMA busy_timeout = 10000')
-    return new Connection(database)
-  }
+  const open = (): Connection => new Connection(openDatabase(file))
   const writer = open()
   writer.database.exec('PRAGMA page_size = 4096')
   writer.database.exec('PRAGMA journal_mode = WAL')
@@ -97,6 +100,18 @@ export function sqliteEngine(file: string, options: { maxPages?: number } = {}):
       writes.alone((database) => {
         database.exec('PRAGMA analysis_limit = 1000')
         database.exec('PRAGMA optimize = 0x10002')
+      }),
+    check: () =>
+      writes.alone((database) =>
+        (database.prepare('PRAGMA integrity_check(100)').all() as { integrity_check: string }[])
+          .map(({ integrity_check }) => integrity_check)
+          .filter((text) => text !== 'ok')
+          .map((text) => `the database file: ${text}`),
+      ),
+    compact: () =>
+      writes.alone((database) => {
+        database.exec('VACUUM')
+        database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
       }),
     async close() {
       await writes.idle()
@@ -180,9 +195,13 @@ class WriteQueue {
   }
 
   /** Runs `work` on the connection between two transactions. */
-  async alone(work: (database: Database) => void): Promise<void> {
+  async alone<T>(work: (database: Database) => T): Promise<T> {
     await this.idle()
-    work(this.connection.database)
+    try {
+      return work(this.connection.database)
+    } catch (error) {
+      throw asProblem(error)
+    }
   }
 
   async idle(): Promise<void> {

@@ -40,8 +40,8 @@ export interface Store {
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>): Promise<T>
   /** The same store for requests on one owner's files: they may use only part of the connections. */
   for(owner: string): Store
-  /** Clears out what is past its time: keys, and blobs nothing names. */
-  sweep(): Promise<void>
+  /** Clears out what is past its time: keys, and blobs that nothing has named for `grace` ms (a day). */
+  sweep(grace?: number): Promise<void>
   /** The same, if it has not been done for a day. */
   sweepIfDue(): Promise<void>
   close(): Promise<void>
@@ -94,9 +94,9 @@ function storeOn(engine: Engine, transactions: Transactions): Store {
         }),
       options,
     )
-  const sweep = async (): Promise<void> => {
+  const sweep = async (grace?: number): Promise<void> => {
     await write(({ idempotency }) => idempotency.expire())
-    await blobs.collect()
+    await blobs.collect(grace)
     await engine.maintain()
     await engine.write(async (db) => {
       await db.deleteFrom('chores').where('name', '=', 'sweep').execute()

@@ -1,0 +1,192 @@
+import { Problem } from '../../contract/errors.ts'
+import { breathe, endOf, skipBlanks } from '../../ingest/index.ts'
+import { loadText } from '../grids/slices.ts'
+import { combineTypes, decodeTypes, encodeTypes, typesOfRows } from './column-types.ts'
+import type { FileRow } from './files.ts'
+import type { ColumnRow, GridRow, SliceRef, TailRow } from './grids.ts'
+import type { Db } from './schema.ts'
+import type { Store } from './store.ts'
+
+/** Something that is not as it was stored. */
+export interface Damage {
+  /** The file it is in; null where it is in none. */
+  fid: string | null
+  what: string
+}
+
+export interface Verified {
+  files: number
+  grids: number
+  slices: number
+  blobs: number
+  bytes: number
+  damage: Damage[]
+}
+
+const BATCH = 200
+
+/**
+ * Reads everything that is stored: the pages of the engine, every blob against its checksum, every
+ * appended row, and the counts that must agree.
+ */
+export async function verify(store: Store): Promise<Verified> {
+  const found: Verified = { files: 0, grids: 0, slices: 0, blobs: 0, bytes: 0, damage: [] }
+  for (const what of await store.engine.check()) found.damage.push({ fid: null, what })
+  const bad = await verifyBlobs(store, found)
+  for await (const file of allFiles(store)) {
+    found.files++
+    const say = (what: string): void => {
+      found.damage.push({ fid: `${file.owner}:${file.idlocal}`, what })
+    }
+    await verifyFile(store, file, bad, found, say).catch((error) => {
+      if (!(error instanceof Problem)) throw error
+      say(error.message)
+    })
+    await breathe()
+  }
+  return found
+}
+
+/** Checks every blob; returns the hashes of those that are not what was stored. */
+async function verifyBlobs({ engine, blobs }: Store, found: Verified): Promise<Set<string>> {
+  const bad = new Set<string>()
+  for (let after = ''; ; ) {
+    const rows = await engine.read((db) =>
+      db.selectFrom('blobs').select('hash').where('hash', '>', after).orderBy('hash').limit(BATCH).execute(),
+    )
+    for (const { hash } of rows) {
+      after = hash
+      found.blobs++
+      try {
+        found.bytes += (await blobs.get(hash)).length
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'damaged') throw error
+        // Collected in the meantime, it is not damaged but gone.
+        if (!(await engine.read((db) => isNamed(db, hash)))) continue
+        bad.add(hash)
+      }
+    }
+    if (rows.length < BATCH) return bad
+  }
+}
+
+async function isNamed(db: Db, hash: string): Promise<boolean> {
+  for (const table of ['slices', 'contents'] as const)
+    if (await db.selectFrom(table).select('hash').where('hash', '=', hash).limit(1).executeTakeFirst())
+      return true
+  return false
+}
+
+async function* allFiles({ engine }: Store): AsyncGenerator<FileRow> {
+  for (let after = { owner: '', idlocal: -1 }; ; ) {
+    const rows = await engine.read((db) =>
+      db
+        .selectFrom('files')
+        .selectAll()
+        .where(({ or, and, eb }) =>
+          or([
+            eb('owner', '>', after.owner),
+            and([eb('owner', '=', after.owner), eb('idlocal', '>', after.idlocal)]),
+          ]),
+        )
+        .orderBy('owner')
+        .orderBy('idlocal')
+        .limit(BATCH)
+        .execute(),
+    )
+    for (const row of rows) {
+      after = row
+      yield row
+    }
+    if (rows.length < BATCH) return
+  }
+}
+
+type Say = (what: string) => void
+
+async function verifyFile(
+  store: Store,
+  file: FileRow,
+  bad: ReadonlySet<string>,
+  found: Verified,
+  say: Say,
+): Promise<void> {
+  if (file.filetype === 'grid') {
+    await verifyGrid(store, file, bad, found, say)
+    return
+  }
+  if (file.filetype === 'fold') return
+  const content = await store.read(({ plots }) => plots.content(file.owner, file.idlocal))
+  if (!content) say('its content is missing')
+  else if (bad.has(content.hash)) say(`its content is damaged (blob ${content.hash.slice(0, 12)})`)
+  else if ((await loadText(store.blobs, content)).length !== content.bytes)
+    say('its content is not as long as it was')
+}
+
+interface GridParts {
+  grid: GridRow
+  columns: ColumnRow[]
+  slices: Map<string, SliceRef[]>
+  tail: TailRow[] | Problem
+}
+
+async function verifyGrid(
+  store: Store,
+  { owner, idlocal }: FileRow,
+  bad: ReadonlySet<string>,
+  found: Verified,
+  say: Say,
+): Promise<void> {
+  found.grids++
+  const { grid, columns, slices, tail } = await store.read(
+    async ({ grids }): Promise<GridParts> => ({
+      grid: await grids.get(owner, idlocal),
+      columns: await grids.columns(owner, idlocal),
+      slices: await grids.slices(owner, idlocal),
+      tail: await grids.tail(owner, idlocal).catch((error) => {
+        if (error instanceof Problem) return error
+        throw error
+      }),
+    }),
+  )
+  for (const column of columns) {
+    let rows = 0
+    for (const slice of slices.get(column.uid) ?? []) {
+      found.slices++
+      rows += slice.rows
+      if (bad.has(slice.hash)) {
+        say(`column ${column.name}: rows ${rows - slice.rows + 1} to ${rows} are damaged (blob ${slice.hash.slice(0, 12)})`)
+        continue
+      }
+      const text = await loadText(store.blobs, slice)
+      if (text.length !== slice.bytes || count(text) !== slice.rows)
+        say(`column ${column.name}: a slice does not hold the ${slice.rows} rows it should`)
+      await breathe()
+    }
+    if (rows !== column.rows) say(`column ${column.name}: ${rows} rows in slices, ${column.rows} counted`)
+  }
+  for (const uid of slices.keys())
+    if (!columns.some((column) => column.uid === uid)) say(`slices of a column that is not there: ${uid}`)
+  if (tail instanceof Problem) {
+    say(tail.message)
+    return
+  }
+  const tailRows = tail.reduce((sum, row) => sum + row.rows, 0)
+  if (tailRows !== grid.tail_rows) say(`${tailRows} appended rows, ${grid.tail_rows} counted`)
+  const longest = Math.max(0, ...columns.map(({ rows }) => rows)) + tailRows
+  if (longest !== grid.row_count) say(`${longest} rows, ${grid.row_count} counted`)
+  let types = columns.map(({ type }) => type)
+  for (const { body } of tail)
+    types = combineTypes(types, decodeTypes(typesOfRows(Buffer.from(body), columns.length)))
+  if (encodeTypes(types) !== grid.types) say('the types of its columns are not those of its values')
+}
+
+/** Values in the text of a slice. */
+function count(text: Buffer): number {
+  let values = 0
+  for (let i = skipBlanks(text, 0); i < text.length; values++) {
+    i = skipBlanks(text, endOf(text, i))
+    if (text[i] === 0x2c) i = skipBlanks(text, i + 1)
+  }
+  return values
+}
