@@ -15,10 +15,12 @@ export async function ask(question: string): Promise<string> {
   }
 }
 
-/** Asks a person; Problem `usage` where nobody can be asked. */
+/** Asks a person; Problem `usage` with the question where nobody can be asked. */
 export async function confirm(question: string, yes: boolean): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new Problem('usage', 'this cannot be undone, and nobody can be asked', { hint: 'Add --yes.' })
+    throw new Problem('usage', `confirmation required, and this is not a terminal: ${question}`, {
+      hint: 'Add --yes.',
+    })
   if (!/^y(es)?$/i.test(await ask(`${question} [y/N] `))) throw new Problem('failed', 'nothing was changed')
 }

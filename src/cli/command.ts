@@ -5,7 +5,8 @@ import type { View } from './output/view.ts'
 /** What a command came to. Printed in one place, as the flags and the terminal ask. */
 export type Outcome =
   | { one: object; view: View; failures?: undefined }
-  | { many: object[]; view: View; failures?: Failure[]; empty?: string }
+  /** `alone`: of one thing that might have been several, shown as one to a person. */
+  | { many: object[]; view: View; failures?: Failure[]; empty?: string; alone?: boolean }
   /** Bytes as they are: a download. */
   | { bytes: AsyncIterable<Uint8Array> }
   | { text: string }
@@ -30,6 +31,8 @@ export interface Command {
   /** `<file...>`, `[folder]`, as commander reads it. */
   arguments?: string
   options?: readonly Option[]
+  /** It changes something on the server. */
+  writes?: true
   /** Shown below the options. */
   examples?: readonly string[]
   run(context: Context, args: string[], options: Record<string, unknown>): Promise<Outcome>
@@ -47,10 +50,18 @@ export function entry(name: string, summary: string, command: Command): Entry {
   return { name, summary, load: async () => ({ command }) }
 }
 
+/** What every command that writes takes too. */
+export const writeOption: Option = {
+  flags: '--idempotency-key <key>',
+  description: 'apply once, however often the command is repeated with this key (for 24 hours)',
+}
+
 /** Options every command takes. */
 export const globalOptions: readonly Option[] = [
   { flags: '--json [fields]', description: 'print JSON; only these fields, parted by commas' },
   { flags: '--jq <expression>', description: 'run a jq expression on the JSON' },
   { flags: '-q, --quiet', description: 'print ids only, and no progress' },
   { flags: '--profile <name>', description: 'use this profile (see: gridline profile list)' },
+  { flags: '--local', description: 'use the database of this machine, as --profile local' },
+  { flags: '--timeout <seconds>', description: 'give up after so long; default: never' },
 ]

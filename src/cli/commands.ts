@@ -65,7 +65,11 @@ export const commands: readonly Entry[] = [
   },
   { name: 'config', summary: 'Show and change settings', load: () => import('./commands/config.ts') },
   { name: 'serve', summary: 'Run the service', load: () => import('./commands/serve.ts') },
-  { name: 'admin', summary: 'Make users and keys; verify, back up and restore the database', load: () => import('./commands/admin.ts') },
+  {
+    name: 'admin',
+    summary: 'Make users and keys; verify, back up and restore the database',
+    load: () => import('./commands/admin.ts'),
+  },
   {
     name: 'completion',
     summary: 'Print a completion script for a shell',

@@ -1,10 +1,16 @@
-import { Client } from '../client/index.ts'
+import { Client, type ClientOptions } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 import { embeddedFetch } from './embedded.ts'
-import { checkUrl, databaseUrl, loginName, type Setting, type SettingName } from './settings.ts'
-
-/** Where links of the embedded service will be found: `gridline serve` without flags serves them there. */
-export const EMBEDDED_URL = 'http://127.0.0.1:8080'
+import {
+  checkUrl,
+  databaseUrl,
+  LOCAL,
+  localLinks,
+  loginName,
+  makeFoldersPrivate,
+  type Setting,
+  type SettingName,
+} from './settings.ts'
 
 export interface Connection {
   client: Client
@@ -13,44 +19,47 @@ export interface Connection {
   close(): Promise<void>
 }
 
+export interface ConnectOptions {
+  environment: NodeJS.ProcessEnv
+  onRetry: (problem: Problem, wait: number) => void
+  /** Ends requests and waits for retries. */
+  signal: AbortSignal | undefined
+  idempotencyKey: string | undefined
+}
+
 /** A client of the server that is set, or else of the service in this process, over the user's own database. */
 export async function connect(
   settings: Record<SettingName, Setting>,
-  environment: NodeJS.ProcessEnv,
-  onRetry: (problem: Problem, wait: number) => void,
+  options: ConnectOptions,
 ): Promise<Connection> {
-  const { url, user, api_key } = settings
+  const { url, user, api_key, profile } = settings
+  const { environment, ...clientOptions } = options
   if (url.value) {
-    if (!/^https?:\/\//i.test(url.value)) {
-      throw new Problem('usage', `not an address: ${url.value} (${url.source})`, {
-        hint: 'Give one like https://charts.example.com',
-      })
-    }
     const server = checkUrl(url.value)
     if (user.source.startsWith('environment') && !api_key.value)
       throw new Problem('usage', `a user is set (${user.source}), but no API key`, {
         hint: 'Set GRIDLINE_API_KEY too, or unset the user to read what is public.',
       })
-    const { remoteFetch } = await import('./remote.ts')
-    const { fetch, close } = remoteFetch()
-    return {
-      client: new Client({ fetch, url: server, user: user.value, apiKey: api_key.value, onRetry }),
-      server,
-      close,
-    }
+    return remote(server, { ...clientOptions, user: user.value, apiKey: api_key.value })
   }
   if (api_key.value) {
     throw new Problem('usage', `an API key is set (${api_key.source}), but no server`, {
       hint: 'Set GRIDLINE_URL, or log in with: gridline login URL',
     })
   }
+  if (isCi(environment) && profile.value !== LOCAL)
+    throw new Problem('unauthenticated', 'no server is set, and this is a CI job (CI is set)', {
+      hint: 'Set GRIDLINE_URL, GRIDLINE_USER and GRIDLINE_API_KEY, or use a database on this machine with --local.',
+    })
+  makeFoldersPrivate(environment)
+  const links = localLinks(environment)
   // The one place that knows the service: everything else goes through its fetch.
   const { createService } = await import('../service/index.ts')
   const service = await createService({
     database: databaseUrl(environment),
-    url: EMBEDDED_URL,
+    url: links.url,
     actingAs: loginName(),
-    // Whoever runs it fetches with their own hands; private networks are left out all the same.
+    // Whoever runs it could fetch it too; private networks are left out all the same.
     urlImport: true,
     environment,
     // There is no log to look into: a fault is told where it happened, to whoever asks.
@@ -59,8 +68,23 @@ export async function connect(
     },
   })
   return {
-    client: new Client({ fetch: embeddedFetch(service), url: EMBEDDED_URL }),
+    client: new Client({ ...clientOptions, fetch: embeddedFetch(service), url: links.url }),
     server: undefined,
     close: () => service.close(),
   }
+}
+
+/** A client of a server, with credentials or, as whoever has a link, without. */
+export async function remote(
+  server: string,
+  options: Omit<ClientOptions, 'fetch' | 'url' | 'proxy'>,
+): Promise<Connection> {
+  const { proxyFor, remoteFetch } = await import('./remote.ts')
+  const { fetch, close } = remoteFetch()
+  return { client: new Client({ ...options, fetch, url: server, proxy: proxyFor(server) }), server, close }
+}
+
+/** Whether a CI service runs this: it sets `CI`. */
+function isCi({ CI }: NodeJS.ProcessEnv): boolean {
+  return CI !== undefined && !/^(|0|false|no)$/i.test(CI)
 }

@@ -1,9 +1,12 @@
-import type { Client } from '../client/index.ts'
-import { type Connection, connect } from './connect.ts'
+import { baseOfLink, type Client } from '../client/index.ts'
+import { Problem } from '../contract/errors.ts'
+import { type Connection, type ConnectOptions, connect, remote } from './connect.ts'
 import { Messages } from './output/messages.ts'
 import {
   type ConfigFile,
   ConfigStore,
+  checkUrl,
+  localLinks,
   places,
   resolveSettings,
   type Setting,
@@ -15,6 +18,10 @@ export interface GlobalFlags {
   jq?: string
   quiet?: boolean
   profile?: string
+  local?: boolean
+  /** Seconds. */
+  timeout?: string
+  idempotencyKey?: string
 }
 
 /** What a command works with. Costly parts are made when first asked for. */
@@ -22,6 +29,10 @@ export class Context {
   readonly config: ConfigStore
   readonly messages: Messages
   private connection: Promise<Connection> | undefined
+  /** Connections to servers that links lead to, by address. */
+  private readonly others = new Map<string, Promise<Connection>>()
+  /** Ends what is under way when the time of --timeout is over. */
+  private readonly ending = new AbortController()
 
   constructor(
     readonly environment: NodeJS.ProcessEnv,
@@ -40,12 +51,31 @@ export class Context {
     return resolveSettings(file, this.environment, this.flags)
   }
 
+  /** Rejects when the time of --timeout is over; never, where none was given. */
+  readonly timedOut: Promise<never> = new Promise((_, reject) => {
+    this.ending.signal.addEventListener('abort', () => reject(this.ending.signal.reason))
+  })
+
+  /** Whether the time of --timeout is over. */
+  get isOver(): boolean {
+    return this.ending.signal.aborted
+  }
+
+  /** Starts the clock of --timeout. */
+  startClock(): void {
+    const { timeout } = this.flags
+    if (timeout === undefined) return
+    const seconds = Number(timeout)
+    if (!(seconds > 0)) throw new Problem('usage', `--timeout ${timeout}: must be a number of seconds`)
+    const late = new Problem('unreachable', `not finished after ${timeout} s (--timeout)`, {
+      hint: 'Give it more time, or see what is slow.',
+    })
+    this.timedOut.catch(() => {})
+    setTimeout(() => this.ending.abort(late), seconds * 1000).unref()
+  }
+
   connect(): Promise<Connection> {
-    this.connection ??= this.settings().then((settings) =>
-      connect(settings, this.environment, (problem, wait) =>
-        this.messages.aside(`${problem.message}; trying again in ${wait / 1000} s`),
-      ),
-    )
+    this.connection ??= this.settings().then((settings) => connect(settings, this.connectOptions()))
     return this.connection
   }
 
@@ -53,8 +83,46 @@ export class Context {
     return (await this.connect()).client
   }
 
-  async close(): Promise<void> {
-    const connection = await this.connection?.catch(() => undefined)
-    await connection?.close()
+  /**
+   * The client for reading `file`. A link of another server is read there as anybody would, without
+   * credentials: whoever has a link needs no settings.
+   */
+  async clientFor(file: string): Promise<Client> {
+    const base = baseOfLink(file)
+    if (base === undefined) return this.client()
+    const { url } = await this.settings()
+    const own = url.value ? checkUrl(url.value) : localLinks(this.environment).url
+    if (new URL(base).origin === new URL(own).origin) return this.client()
+    if (url.value && (await isNamedBy(await this.client(), base))) return this.client()
+    if (!this.others.has(base)) this.others.set(base, remote(base, this.connectOptions()))
+    return (await this.others.get(base)!).client
   }
+
+  /** Says where links of the database of this machine lead as long as nothing answers there. */
+  async noteLinks(): Promise<void> {
+    if ((await this.connect()).server !== undefined || localLinks(this.environment).running) return
+    this.messages.aside('Links of this machine open while this runs: gridline serve')
+  }
+
+  async close(): Promise<void> {
+    for (const opened of [this.connection, ...this.others.values()])
+      await (await opened?.catch(() => undefined))?.close()
+  }
+
+  private connectOptions(): ConnectOptions {
+    return {
+      environment: this.environment,
+      signal: this.flags.timeout === undefined ? undefined : this.ending.signal,
+      idempotencyKey: this.flags.idempotencyKey,
+      onRetry: (problem, wait) => this.messages.aside(`${problem.message}; trying again in ${wait / 1000} s`),
+    }
+  }
+}
+
+/** Whether the server in use says that its links begin with `base`. */
+async function isNamedBy(client: Client, base: string): Promise<boolean> {
+  const addresses = Object.values(await client.call('service.index'))
+  return addresses.some(
+    (address) => URL.canParse(address) && new URL(address).origin === new URL(base).origin,
+  )
 }

@@ -13,6 +13,8 @@ export type Kind = 'grid' | 'plot' | 'fold'
 interface Where {
   /** Only files of this kind are meant. */
   filetype?: Kind
+  /** They are only read: a link of another server will do. */
+  read?: boolean
   /** Files in the trash are meant: they go by name, and by the folder they were in where one is given. */
   trashed?: boolean
 }
@@ -212,7 +214,8 @@ export async function overFiles(
   view: View,
   where: Where = {},
 ): Promise<Outcome> {
-  const client = await context.client()
+  const client = await (where.read && given.length === 1 ? context.clientFor(given[0]) : context.client())
+  client.several = given.length > 1
   return overFound(context, await meant(client, given, where), (fid, of) => work(client, fid, of), view)
 }
 
@@ -226,25 +229,40 @@ export async function overFound(
   if (!several) {
     if (failures.length > 0) throw failures[0].problem
     const [{ of, fid }] = files
-    return { one: warned(context, of, await work(fid, of)), view }
+    return { many: [warned(context, of, await work(fid, of))], view, alone: true }
   }
   const done = await overEach(files, async ({ of, fid }) => warned(context, of, await work(fid, of)))
   return { many: done.many, view, failures: [...failures, ...done.failures] }
 }
 
-/** Does the same with each of several: what came of them, and those it could not be done with. */
+/**
+ * Does the same with each of several: what came of them, and those it could not be done with. Where the
+ * server cannot be reached, the rest is not tried.
+ */
 export async function overEach<T extends string | { of: string }>(
   things: readonly T[],
   work: (thing: T) => Promise<object | object[]>,
 ): Promise<{ many: object[]; failures: Failure[] }> {
   const many: object[] = []
   const failures: Failure[] = []
-  for (const thing of things) {
+  const nameOf = (thing: T): string => (typeof thing === 'string' ? thing : thing.of)
+  for (const [k, thing] of things.entries()) {
     try {
       many.push(...[await work(thing)].flat())
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'interrupted') throw error
-      failures.push({ of: typeof thing === 'string' ? thing : thing.of, problem: error })
+      failures.push({ of: nameOf(thing), problem: error })
+      const rest = things.slice(k + 1)
+      if (error.code !== 'unreachable' || rest.length === 0) continue
+      const names = rest.slice(0, 5).map(nameOf).join(', ') + (rest.length > 5 ? ' …' : '')
+      const done = `${k} of ${things.length} were done before`
+      failures.push({
+        of: names,
+        problem: new Problem('unreachable', `${rest.length} more not tried (${done}): ${names}`, {
+          hint: 'Repeat the command when the server answers.',
+        }),
+      })
+      break
     }
   }
   return { many, failures }

@@ -1,4 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
+import { open, unlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { BodySource } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 
@@ -39,6 +43,51 @@ export async function openInput(file: string): Promise<Input> {
         yield* createReadStream(file, { highWaterMark: CHUNK })
       } catch (error) {
         throw readProblem(file, error)
+      }
+    },
+  }
+}
+
+/**
+ * An input that can be read once, so that it can be read again: what has been read is kept in a file
+ * without a name, which goes with the process.
+ */
+export async function spooled(input: Input): Promise<Input> {
+  if (input.repeatable) return input
+  const path = join(tmpdir(), `gridline-${randomBytes(8).toString('hex')}`)
+  const kept = await open(path, 'wx+', 0o600)
+  await unlink(path)
+  const source = input.open()[Symbol.asyncIterator]()
+  let size = 0
+  let ended = false
+  /** The chunk that is being read; whoever comes second waits for it. */
+  let coming: Promise<void> | undefined
+  const more = async (): Promise<void> => {
+    const { value, done } = await source.next()
+    if (done) ended = true
+    else {
+      const chunk = Buffer.from(value)
+      await kept.write(chunk, 0, chunk.length, size)
+      size += chunk.length
+    }
+  }
+  return {
+    ...input,
+    repeatable: true,
+    async *open() {
+      for (let at = 0; ; ) {
+        if (at < size) {
+          const chunk = Buffer.allocUnsafe(Math.min(CHUNK, size - at))
+          const { bytesRead } = await kept.read(chunk, 0, chunk.length, at)
+          at += bytesRead
+          yield chunk.subarray(0, bytesRead)
+        } else if (ended) return
+        else {
+          coming ??= more().finally(() => {
+            coming = undefined
+          })
+          await coming
+        }
       }
     },
   }

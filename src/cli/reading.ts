@@ -19,6 +19,12 @@ export const readingOptions: readonly Option[] = [
   { flags: '--null <text>', description: 'text that stands for a missing value, as NA' },
 ]
 
+/** Of rows that are appended. */
+export const allowTypeChange: Option = {
+  flags: '--allow-type-change',
+  description: 'append values that change the type of a column; default: refuse them',
+}
+
 interface Given {
   delimiter?: string
   encoding?: string

@@ -6,6 +6,23 @@ const HEADERS_TIMEOUT = 10 * 60_000
 const BODY_TIMEOUT = 60_000
 const CONNECT_TIMEOUT = 10_000
 
+const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const
+
+/** The proxy that requests to `url` go through, without credentials; undefined where there is none. */
+export function proxyFor(url: string): string | undefined {
+  const { protocol, hostname, port } = new URL(url)
+  const names = protocol === 'https:' ? PROXIES : PROXIES.slice(2)
+  const proxy = names.map((name) => process.env[name]).find(Boolean)
+  if (!proxy) return undefined
+  const without = (process.env.no_proxy ?? process.env.NO_PROXY ?? '').split(/[\s,]+/).filter(Boolean)
+  const excepted = without.some((entry) => {
+    const [name, only] = entry.replace(/^\*?\./, '').split(':')
+    return entry === '*' || ((hostname === name || hostname.endsWith(`.${name}`)) && (only ?? port) === port)
+  })
+  if (excepted) return undefined
+  return URL.canParse(proxy) ? `${new URL(proxy).protocol}//${new URL(proxy).host}` : 'of the environment'
+}
+
 /** undici's fetch, through the proxy of the environment if there is one. */
 export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
   const options = {
@@ -13,14 +30,13 @@ export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
     bodyTimeout: BODY_TIMEOUT,
     connect: { timeout: CONNECT_TIMEOUT },
   }
-  const proxied = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => process.env[name])
+  const proxied = PROXIES.some((name) => process.env[name])
   const dispatcher = proxied ? new EnvHttpProxyAgent(options) : new Agent(options)
   // A request that may have to be sent again (after a redirect, say) is cloned by fetch, and of a
-  // streamed body the clone keeps every byte. These two promise that it will not be.
-  const unrepeated = { redirect: 'error', window: null } as const
+  // streamed body the clone keeps every byte. This promises that it will not be. Redirects are the
+  // caller's to see: nothing is sent to an address that nobody gave.
   const send: Fetch = async (url, sent) => {
-    const streamed = sent.body !== undefined && typeof sent.body !== 'string'
-    const init = { ...sent, ...(streamed ? unrepeated : {}), duplex: 'half', dispatcher }
+    const init = { ...sent, redirect: 'manual', window: null, duplex: 'half', dispatcher }
     const response = await undiciFetch(url, init as RequestInit)
     const { status, ok, statusText, headers, body } = response
     return {

@@ -1,7 +1,7 @@
 import type { Command as Commander } from 'commander'
 import { Problem } from '../contract/errors.ts'
 import { version } from '../contract/version.ts'
-import { type Command, type Entry, globalOptions, type Option } from './command.ts'
+import { type Command, type Entry, globalOptions, type Option, writeOption } from './command.ts'
 import { commands } from './commands.ts'
 import { Context, type GlobalFlags } from './context.ts'
 import type { Messages } from './output/messages.ts'
@@ -89,7 +89,8 @@ async function build(
     }
     const { command } = loaded
     if (command.arguments) child.arguments(command.arguments)
-    for (const option of [...(command.options ?? []), ...globalOptions]) await addOption(child, option)
+    const options = [...(command.options ?? []), ...(command.writes ? [writeOption] : []), ...globalOptions]
+    for (const option of options) await addOption(child, option)
     if (command.examples)
       child.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
     child.action(async (...given: unknown[]) => {
@@ -128,14 +129,16 @@ async function perform(
   try {
     if (context.flags.json !== undefined || context.flags.jq !== undefined)
       await checkSelection(context.flags)
-    const outcome = await Promise.race([command.run(context, args, options), interrupted.happens])
+    context.startClock()
+    const ends = [interrupted.happens, context.timedOut]
+    const outcome = await Promise.race([command.run(context, args, options), ...ends])
     const { print } = await import('./output/print.ts')
     const failures = outcome && 'many' in outcome ? (outcome.failures ?? []) : []
     const some = outcome && 'many' in outcome && outcome.many.length > 0
     if (outcome && (failures.length === 0 || some)) {
       const format = (await context.settings()).format.value
       const color = process.stdout.isTTY === true && !context.environment.NO_COLOR
-      await Promise.race([print(outcome, context.flags, format, color), interrupted.happens])
+      await Promise.race([print(outcome, context.flags, format, color), ...ends])
     }
     context.messages.failures(failures)
     if (failures.length === 0) return 0
@@ -184,6 +187,8 @@ function report(context: Context, error: unknown): number {
   }
   if (error instanceof Problem) {
     context.messages.error(error)
+    // What is under way would only be waited for.
+    if (context.isOver) process.exit(error.exit)
     return error.exit
   }
   if (context.environment.GRIDLINE_DEBUG) console.error(error)
@@ -220,10 +225,13 @@ function globalsIn(argv: readonly string[]): GlobalFlags {
 function hoist(argv: readonly string[]): string[] {
   const moved: string[] = []
   let k = 0
-  while (k < argv.length && /^(-q|--quiet|--json|--jq|--profile)(=|$)/.test(argv[k])) {
+  while (
+    k < argv.length &&
+    /^(-q|--quiet|--json|--jq|--profile|--local|--timeout|--idempotency-key)(=|$)/.test(argv[k])
+  ) {
     const word = argv[k++]
     moved.push(word)
-    if (word === '--jq' || word === '--profile') moved.push(argv[k++])
+    if (/^--(jq|profile|timeout|idempotency-key)$/.test(word)) moved.push(argv[k++])
     // Of `--json X` in front of the command only a list of fields can be meant, unless X is the command.
     else if (
       word === '--json' &&

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { Problem } from '../contract/errors.ts'
@@ -31,7 +31,12 @@ export interface Profile {
   url?: string
   user?: string
   api_key?: string
+  /** The origin of the server that the key is for: it is sent to no other. */
+  key_origin?: string
 }
+
+/** The profile that is always there: the database of this machine. */
+export const LOCAL = 'local'
 
 /** The file a person's settings are kept in. */
 export interface ConfigFile {
@@ -83,6 +88,60 @@ export function loginName(): string {
   return isUsername(clean) ? clean : 'me'
 }
 
+/** Where `gridline serve` says that it serves the database of this machine. */
+interface Serving {
+  url: string
+  pid: number
+}
+
+function servingFile(environment: NodeJS.ProcessEnv): string {
+  return join(places(environment).data, 'serve.json')
+}
+
+/** Where links to the database of this machine lead, and whether something answers there. */
+export function localLinks(environment: NodeJS.ProcessEnv): { url: string; running: boolean } {
+  try {
+    const { url, pid } = JSON.parse(readFileSync(servingFile(environment), 'utf8')) as Serving
+    return { url: checkUrl(url), running: isRunning(pid) }
+  } catch {
+    return { url: EMBEDDED_URL, running: false }
+  }
+}
+
+/** Without a record of another: where `gridline serve` without flags listens. */
+const EMBEDDED_URL = 'http://127.0.0.1:8080'
+
+export function recordServing(environment: NodeJS.ProcessEnv, url: string): void {
+  const file = servingFile(environment)
+  const serving: Serving = { url, pid: process.pid }
+  writeFileSync(`${file}.${process.pid}`, JSON.stringify(serving), { mode: 0o600 })
+  renameSync(`${file}.${process.pid}`, file)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** The folders of settings and data are for their owner only, also those made by earlier versions. */
+export function makeFoldersPrivate(environment: NodeJS.ProcessEnv): void {
+  const { config, data } = places(environment)
+  for (const folder of new Set([config, data])) {
+    try {
+      const { uid, mode } = statSync(folder)
+      // Not a shared folder, as /tmp, nor a home directory.
+      const own = uid === process.getuid?.() && (mode & 0o1000) === 0 && folder !== homedir()
+      if (own && (mode & 0o077) !== 0) chmodSync(folder, 0o700)
+    } catch {
+      // It is not there yet.
+    }
+  }
+}
+
 /** The config file through the library that writes it whole or not at all, readable by its owner only. */
 export class ConfigStore {
   private opened: Promise<{ store: ConfigFile }> | undefined
@@ -128,7 +187,7 @@ export class ConfigStore {
 export function resolveSettings(
   config: ConfigFile,
   environment: NodeJS.ProcessEnv,
-  flags: { profile?: string },
+  flags: { profile?: string; local?: boolean },
 ): Record<SettingName, Setting> {
   const fromEnvironment = (name: SettingName): Setting | undefined => {
     const variable = environmentVariables[name]
@@ -137,22 +196,26 @@ export function resolveSettings(
       : undefined
   }
   const profile: Setting =
+    (flags.local ? { value: LOCAL, source: '--local' } : undefined) ??
     (flags.profile ? { value: flags.profile, source: '--profile' } : undefined) ??
     fromEnvironment('profile') ??
     (config.profile
       ? { value: config.profile, source: 'config file' }
       : { value: 'default', source: 'default' })
-  const chosen = config.profiles?.[profile.value!]
-  if (!chosen && profile.source !== 'default' && profile.source !== 'config file') {
-    throw new Problem('usage', `no profile is called ${profile.value}`, {
+  const chosen = flags.local ? undefined : config.profiles?.[profile.value!]
+  const local = !chosen && profile.value === LOCAL
+  if (!chosen && !local && profile.source !== 'default' && profile.source !== 'config file') {
+    throw new Problem('usage', `no profile named ${profile.value}`, {
       hint: 'Make it with: gridline login URL --profile NAME',
     })
   }
-  // A key belongs to its server: with another address from the environment, the profile's key stays home.
-  const elsewhere =
-    Boolean(environment.GRIDLINE_URL) &&
-    checkUrl(environment.GRIDLINE_URL!) !== (chosen?.url && checkUrl(chosen.url))
-  const fromProfile = (name: keyof Profile): Setting | undefined =>
+  // Chosen on the command line, the database of this machine is meant whatever the environment says.
+  const alone = local && profile.source.startsWith('--')
+  const url = alone ? undefined : environment.GRIDLINE_URL || chosen?.url
+  // A key belongs to the server it was made for, whichever way another address was set.
+  const keyOrigin = chosen?.key_origin ?? (chosen?.url && originOf(chosen.url))
+  const elsewhere = url !== undefined && keyOrigin !== undefined && originOf(url) !== keyOrigin
+  const fromProfile = (name: 'url' | 'user' | 'api_key'): Setting | undefined =>
     chosen?.[name] && !(elsewhere && name !== 'url')
       ? { value: chosen[name], source: `profile ${profile.value}` }
       : undefined
@@ -164,6 +227,7 @@ export function resolveSettings(
       hint: `Formats are ${formats.join(', ')}.`,
     })
   }
+  if (alone) return { url: unset, user: unset, api_key: unset, format, profile }
   return {
     url: fromEnvironment('url') ?? fromProfile('url') ?? unset,
     // A name and a key belong together: of what the environment names one of, the profile gives not the other.
@@ -179,14 +243,23 @@ export function resolveSettings(
   }
 }
 
-/** `localhost:8080` → `http://localhost:8080`; Problem for what is no address. */
+/** The scheme, host and port of a server's address. */
+export function originOf(url: string): string {
+  return new URL(checkUrl(url)).origin
+}
+
+/** `localhost:8080` → `http://localhost:8080`, and without the `/v2` of the API; Problem for what is no address. */
 export function checkUrl(text: string): string {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !/^https?:\/\//i.test(text))
+    throw new Problem('usage', `not an address of a server: ${text}`, {
+      hint: 'Give one like https://charts.example.com',
+    })
   const full = /^https?:\/\//i.test(text)
     ? text
     : `${/^(localhost|127\.|\[::1\])/.test(text) ? 'http' : 'https'}://${text}`
   try {
     const { protocol, host, pathname } = new URL(full)
-    return `${protocol}//${host}${pathname}`.replace(/\/+$/, '')
+    return `${protocol}//${host}${pathname}`.replace(/\/+$/, '').replace(/\/v2$/, '')
   } catch {
     throw new Problem('usage', `not an address: ${text}`, {
       hint: 'Give one like https://charts.example.com',

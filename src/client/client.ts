@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { type ErrorCode, isErrorCode, Problem } from '../contract/errors.ts'
-import { IDEMPOTENCY_HEADER, prefixes } from '../contract/headers.ts'
+import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, prefixes } from '../contract/headers.ts'
 import {
   type Operation,
   type OperationName,
@@ -9,6 +9,7 @@ import {
   type QueryOf,
   type ResultOf,
 } from '../contract/operations.ts'
+import { version } from '../contract/version.ts'
 
 /** What is sent. Header names are in lower case. */
 export interface Sent {
@@ -39,6 +40,12 @@ export interface ClientOptions {
   apiKey?: string
   /** Told before a retry: what went wrong and how long is waited, in ms. */
   onRetry?: (problem: Problem, wait: number) => void
+  /** Ends requests and waits for retries. */
+  signal?: AbortSignal
+  /** Makes the writes of this client the same as those of another run that was given the same key. */
+  idempotencyKey?: string
+  /** The proxy that requests go through, for messages; without credentials. */
+  proxy?: string
 }
 
 /** A body that can be sent again, unless it says it cannot. */
@@ -65,6 +72,8 @@ export interface CallOptions<N extends OperationName> {
 
 /** Waits before the second, third … try, in ms. */
 const WAITS = [300, 1000, 3000]
+/** The longest that a server may ask to wait, in ms: beyond it the person decides. */
+const LONGEST_WAIT = 60_000
 const RETRIED: ReadonlySet<ErrorCode> = new Set(['unreachable', 'rate_limited', 'overloaded'])
 
 /** Calls operations of the contract over a fetch. Every write carries a key, kept across its retries. */
@@ -72,6 +81,8 @@ export class Client {
   readonly url: string
   /** Share keys that came with links, by fid. */
   private readonly shareKeys = new Map<string, string>()
+  /** How often each kind of write was made, for keys that tell them apart. */
+  private readonly writes = new Map<string, number>()
 
   constructor(private readonly options: ClientOptions) {
     this.url = options.url.replace(/\/+$/, '')
@@ -114,15 +125,17 @@ export class Client {
     { json, body, signal }: Pick<CallOptions<OperationName>, 'json' | 'body' | 'signal'> = {},
   ): Promise<Answered> {
     const { user, apiKey } = this.options
-    const all: Record<string, string> = { accept: 'application/json' }
+    const all: Record<string, string> = { accept: 'application/json', 'user-agent': `gridline/${version}` }
     for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value
     if (apiKey !== undefined)
       all.authorization = user
         ? `Basic ${Buffer.from(`${user}:${apiKey}`).toString('base64')}`
         : `Bearer ${apiKey}`
-    if (method !== 'GET') all[IDEMPOTENCY_HEADER.toLowerCase()] ??= randomUUID()
+    if (method !== 'GET' && method !== 'HEAD')
+      all[IDEMPOTENCY_HEADER.toLowerCase()] ??= this.keyFor(method, path, all[FILE_NAME_HEADER.toLowerCase()])
     if (json !== undefined) all['content-type'] = 'application/json'
     if (body) all['content-type'] = body.type
+    const ended = signal ?? this.options.signal
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.once(
@@ -130,16 +143,42 @@ export class Client {
           path,
           all,
           json === undefined ? body?.open() : JSON.stringify(json),
-          signal,
+          ended,
         )
       } catch (error) {
         if (!(error instanceof Problem) || !RETRIED.has(error.code)) throw error
-        if (attempt >= WAITS.length || (body && !body.repeatable) || signal?.aborted) throw error
-        this.options.onRetry?.(error, WAITS[attempt])
-        await new Promise((resolve) => setTimeout(resolve, WAITS[attempt]))
+        if (attempt >= WAITS.length || (body && !body.repeatable) || ended?.aborted) throw error
+        const wait = Math.max(WAITS[attempt], error.retryAfter ?? 0)
+        if (wait > LONGEST_WAIT)
+          throw new Problem(error.code, error.message, {
+            hint: `The server asks to wait ${Math.ceil(wait / 1000)} s. Try again then.`,
+          })
+        this.options.onRetry?.(error, wait)
+        await pause(wait, ended)
       }
     }
   }
+
+  /**
+   * The key of a write: a random one, or one that follows from the key this client was given. The first
+   * write has just that; others are told apart by what they do, and by how often it was done before.
+   */
+  private keyFor(method: string, path: string, fileName = ''): string {
+    const given = this.options.idempotencyKey
+    if (given === undefined) return randomUUID()
+    if (this.writes.size === 0 && !this.several) {
+      this.writes.set('', 1)
+      return given
+    }
+    const write = `${method} ${path} ${fileName}`
+    const count = this.writes.get(write) ?? 0
+    this.writes.set(write, count + 1)
+    const digest = createHash('sha256').update(`${write} ${count}`).digest('hex').slice(0, 16)
+    return `${given.slice(0, 200)}/${digest}`
+  }
+
+  /** Several files are written: none of them is the one that a given key stands for. */
+  several = false
 
   private async once(
     method: string,
@@ -153,8 +192,10 @@ export class Client {
       response = await this.options.fetch(this.url + path, { method, headers, body, signal })
     } catch (error) {
       if (error instanceof Problem) throw error
-      throw this.unreachable(error)
+      throw signal?.aborted && signal.reason instanceof Problem ? signal.reason : this.unreachable(error)
     }
+    if (response.status >= 300 && response.status < 400 && response.status !== 304)
+      throw this.redirected(response)
     if (response.ok || response.status === 304) return response
     throw await problemOf(response)
   }
@@ -163,23 +204,63 @@ export class Client {
     const cause = (error as { cause?: NodeJS.ErrnoException }).cause ?? (error as NodeJS.ErrnoException)
     // A fault of the file that was being sent is its own message.
     if (cause instanceof Problem) return cause
-    const reasons: Record<string, string> = {
-      ECONNREFUSED: 'the connection was refused',
-      ENOTFOUND: 'the name of the host is not known',
-      EAI_AGAIN: 'the name of the host cannot be looked up now',
-      ECONNRESET: 'the connection was cut',
-      EPIPE: 'the connection was cut',
-      UND_ERR_SOCKET: 'the connection was cut',
-      UND_ERR_CONNECT_TIMEOUT: 'it did not answer in 10 s',
-      UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
-      UND_ERR_BODY_TIMEOUT: 'it stopped answering',
-    }
-    const reason = reasons[cause.code ?? ''] ?? cause.message ?? 'the request failed'
+    const reason = reasons.get(cause.code ?? '') ?? cause.message ?? 'the request failed'
+    const { proxy } = this.options
+    if (proxy)
+      return new Problem('unreachable', `no answer from ${this.url} through the proxy ${proxy}: ${reason}`, {
+        hint: 'Check the proxy, or name the server in NO_PROXY.',
+      })
     return new Problem('unreachable', `no answer from ${this.url}: ${reason}`, {
       hint: 'Check that the server runs and the address is right (gridline config list).',
     })
   }
+
+  /** Redirects are not followed: the credentials are for the address that was given. */
+  private redirected(response: Answered): Problem {
+    const location = new Map(response.headers).get('location') ?? ''
+    if (!URL.canParse(location, this.url))
+      return new Problem('failed', `${this.url} answers with a redirect (status ${response.status})`)
+    const target = new URL(location, this.url)
+    const from = new URL(this.url)
+    const secured =
+      from.protocol === 'http:' && target.protocol === 'https:' && from.hostname === target.hostname
+    return new Problem(
+      'failed',
+      secured
+        ? `${this.url} redirects from http to https: ${target.origin}`
+        : `${this.url} redirects to ${target.origin}${target.pathname}`,
+      { hint: `If that is the server you mean, use its address: GRIDLINE_URL=${target.origin}` },
+    )
+  }
 }
+
+/** Resolves after `ms`, or rejects as soon as `signal` ends it. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      reject(signal!.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', end, { once: true })
+  })
+}
+
+/** Failures of a connection, in words. */
+const reasons = new Map([
+  ['ECONNREFUSED', 'the connection was refused'],
+  ['ENOTFOUND', 'the name of the host is not known'],
+  ['EAI_AGAIN', 'the name of the host cannot be looked up now'],
+  ['ECONNRESET', 'the connection was cut'],
+  ['EPIPE', 'the connection was cut'],
+  ['UND_ERR_SOCKET', 'the connection was cut'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'it did not answer in 10 s'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'it did not answer in time'],
+  ['UND_ERR_BODY_TIMEOUT', 'it stopped answering'],
+])
 
 /** Header values are bytes: text goes as UTF-8. */
 export function headerText(text: string): string {
@@ -198,6 +279,8 @@ async function readJson(response: Answered): Promise<unknown> {
 
 async function problemOf(response: Answered): Promise<Problem> {
   const text = await response.text().catch(() => '')
+  const headers = new Map(response.headers)
+  const retryAfter = readRetryAfter(headers.get('retry-after'))
   try {
     const body = JSON.parse(text) as {
       detail?: string
@@ -205,28 +288,56 @@ async function problemOf(response: Answered): Promise<Problem> {
     }
     const [first] = body.errors ?? []
     const code = isErrorCode(first?.code) ? first.code : codeFor(response.status)
-    return new Problem(code, first?.message ?? body.detail ?? `status ${response.status}`, first)
+    return new Problem(code, first?.message ?? body.detail ?? `status ${response.status}`, {
+      ...first,
+      retryAfter,
+    })
   } catch {
+    const what = summaryOf(text, headers.get('content-type')) || response.statusText
     return new Problem(
       codeFor(response.status),
-      `the server answered ${response.status}: ${text.slice(0, 200).trim() || response.statusText}`,
+      `the server answered ${response.status}${what ? `: ${what}` : ''}`,
+      { retryAfter, hint: 'Check that this is the address of a gridline server: gridline config list' },
     )
   }
 }
 
+/** Seconds or a date, as milliseconds from now. */
+function readRetryAfter(text: string | null | undefined): number | undefined {
+  if (!text) return undefined
+  const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+/** What an answer that is not ours says, in a line: of a page its title or first heading. */
+function summaryOf(text: string, type: string | null | undefined): string {
+  const isPage = type?.includes('html') || /^\s*</.test(text)
+  if (!isPage) return oneLine(text)
+  const [, title = ''] = /<title[^>]*>([^<]*)/i.exec(text) ?? /<h1[^>]*>([^<]*)/i.exec(text) ?? []
+  return title.trim() === '' ? 'a page, not JSON' : `a page, not JSON: ${oneLine(title)}`
+}
+
+function oneLine(text: string): string {
+  return text
+    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .trim()
+    .slice(0, 200)
+}
+
+const codes = new Map<number, ErrorCode>([
+  [401, 'unauthenticated'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+  [409, 'conflict'],
+  [412, 'version_mismatch'],
+  [413, 'too_large'],
+  [429, 'rate_limited'],
+  [502, 'overloaded'],
+  [503, 'overloaded'],
+  [504, 'overloaded'],
+  [507, 'disk_full'],
+])
+
 function codeFor(status: number): ErrorCode {
-  const codes: Record<number, ErrorCode> = {
-    401: 'unauthenticated',
-    403: 'forbidden',
-    404: 'not_found',
-    409: 'conflict',
-    412: 'version_mismatch',
-    413: 'too_large',
-    429: 'rate_limited',
-    502: 'overloaded',
-    503: 'overloaded',
-    504: 'overloaded',
-    507: 'disk_full',
-  }
-  return codes[status] ?? (status >= 500 ? 'internal' : 'invalid_request')
+  return codes.get(status) ?? (status >= 500 ? 'internal' : 'invalid_request')
 }

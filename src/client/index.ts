@@ -1,3 +1,10 @@
 /** Calls of the contract over a fetch. */
-export { type Answered, type BodySource, Client, type Fetch, headerText } from './client.ts'
-export { lookup, lookupIfThere, resolve, startOf } from './resolve.ts'
+export {
+  type Answered,
+  type BodySource,
+  Client,
+  type ClientOptions,
+  type Fetch,
+  headerText,
+} from './client.ts'
+export { baseOfLink, lookup, lookupIfThere, resolve, startOf } from './resolve.ts'

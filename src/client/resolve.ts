@@ -14,6 +14,14 @@ export async function resolve(client: Client, file: string, filetype?: Kind): Pr
   return (await lookup(client, file, filetype)).fid
 }
 
+/** The address of the server that a link leads to: `https://host/prefix`; undefined for what is no link to a file. */
+export function baseOfLink(link: string): string | undefined {
+  if (!/^https?:\/\//i.test(link) || !URL.canParse(link) || !fidFromLink(link)) return undefined
+  const { origin, pathname } = new URL(link)
+  const [, prefix] = /^(.*?)\/(?:~|v2\/)/.exec(decodeURIComponent(pathname)) ?? []
+  return prefix === undefined ? undefined : origin + prefix
+}
+
 /** The file of a link; a share key in it opens the file from here on. */
 async function ofLink(client: Client, link: string): Promise<string> {
   const found = fidFromLink(link)

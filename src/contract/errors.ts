@@ -45,6 +45,8 @@ export interface ProblemInfo {
   field?: string
   path?: string
   hint?: string
+  /** How long the server asks to wait before the next attempt, in ms. */
+  retryAfter?: number
 }
 
 /** An error with a code of the table. What is thrown anywhere to tell a person something. */
@@ -53,6 +55,7 @@ export class Problem extends Error {
   readonly field?: string
   readonly path?: string
   readonly hint?: string
+  readonly retryAfter?: number
 
   constructor(code: ErrorCode, message: string, info: ProblemInfo = {}) {
     super(message)
@@ -60,6 +63,7 @@ export class Problem extends Error {
     this.code = code
     this.field = info.field
     this.path = info.path
+    this.retryAfter = info.retryAfter
     this.hint = info.hint ?? (errorCodes as Record<ErrorCode, { hint?: string }>)[code].hint
   }
 

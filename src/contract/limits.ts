@@ -11,14 +11,22 @@ export const limits = {
   json_body_bytes: { value: 64 * MiB, unit: 'bytes', what: 'one JSON body that carries data or a figure' },
   small_body_bytes: { value: 1 * MiB, unit: 'bytes', what: 'any other JSON or form body' },
   form_fields: { value: 1_000, unit: 'fields', what: 'fields of a form-encoded or multipart body' },
-  bodies_bytes: { value: 512 * MiB, unit: 'bytes', what: 'JSON bodies held at once; half of it for one user' },
+  bodies_bytes: {
+    value: 512 * MiB,
+    unit: 'bytes',
+    what: 'JSON bodies held at once; half of it for one user',
+  },
   body_bytes_per_second: {
     value: 1 * KiB,
     unit: 'bytes',
     what: 'the slowest that a body may arrive or an answer may be read, after 10 seconds',
   },
   connections: { value: 4_096, unit: 'connections', what: 'open connections of one server' },
-  requests_at_once: { value: 128, unit: 'requests', what: 'requests worked on at once; half of it for one user' },
+  requests_at_once: {
+    value: 128,
+    unit: 'requests',
+    what: 'requests worked on at once; half of it for one user',
+  },
   requests_waiting: {
     value: 1_024,
     unit: 'requests',
@@ -58,7 +66,11 @@ export const limits = {
     what: 'requests of one user or address; 0 for any number',
   },
   database_connections: { value: 16, unit: 'connections', what: 'connections of one process to PostgreSQL' },
-  lock_seconds: { value: 5, unit: 'seconds', what: 'waiting for a row that another change holds (PostgreSQL)' },
+  lock_seconds: {
+    value: 5,
+    unit: 'seconds',
+    what: 'waiting for a row that another change holds (PostgreSQL)',
+  },
   statement_seconds: { value: 60, unit: 'seconds', what: 'one statement of the database (PostgreSQL)' },
   page_size: { value: 1_000, unit: 'items', what: 'one page of a list' },
   idempotency_key_length: { value: 255, unit: 'characters', what: 'an Idempotency-Key' },

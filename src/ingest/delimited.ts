@@ -114,7 +114,9 @@ export async function ingestDelimited(
   if (rows === 0) warnings.say('there are no rows below the header')
   const columns = builders.map((builder, k): ColumnFound => {
     const { firstText, given } = builder
-    const seen = firstText && [{ type: 'text' as const, where: `line ${firstText.line}`, text: firstText.text }]
+    const seen = firstText && [
+      { type: 'text' as const, where: `line ${firstText.line}`, text: firstText.text },
+    ]
     const type = given ?? (rows === 0 ? 'empty' : builder.isText ? 'text' : 'number')
     return { name: names[k], type, seen, text: builder.numbers > 0 ? firstText : undefined }
   })

@@ -1,12 +1,12 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText } from '../contract/limits.ts'
-import { breathe } from './turn.ts'
 import { type Bytes, gunzip, utf8 } from './bytes.ts'
 import type { Ingested, SliceSink } from './delimited.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
 import { endOf, kindOf, parseRaw, type RawJson, skipBlanks } from './json.ts'
 import { jsonLines } from './ndjson.ts'
+import { breathe } from './turn.ts'
 import { badData, excerpt, Warnings } from './warnings.ts'
 
 export interface JsonOptions

@@ -242,7 +242,9 @@ async function sizeOf(
     cells((row) => {
       size.width = Math.max(size.width, row.length)
       size.rows++
-      row.forEach(() => size.filled++)
+      row.forEach(() => {
+        size.filled++
+      })
     }),
   )
   return size

@@ -17,7 +17,8 @@ function gridline(args, { shown = true, input } = {}) {
   const words = args.map((arg) => (/^[\w./:=,-]+$/.test(arg) ? arg : `'${arg}'`))
   if (shown) console.log(`\n$ gridline ${words.join(' ')}`)
   const { status, stdout } = spawnSync(process.execPath, [join(root, 'bin', 'gridline.js'), ...args], {
-    env: { ...process.env, GRIDLINE_HOME: home },
+    // In a CI job, too, the database of this machine is meant.
+    env: { ...process.env, GRIDLINE_HOME: home, GRIDLINE_PROFILE: 'local' },
     encoding: 'utf8',
     input,
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -33,7 +34,7 @@ function gridline(args, { shown = true, input } = {}) {
 
 const path = relative(process.env.INIT_CWD ?? process.cwd(), file) || basename(file)
 console.log(`A grid out of ${path}, on this machine alone: no server, no account.`)
-const made = JSON.parse(gridline(['upload', file, '--json'], { shown: false }))
+const [made] = JSON.parse(gridline(['upload', file, '--json'], { shown: false }))
 console.log(`\n$ gridline upload ${path}`)
 console.log(`${made.fid}  ${made.filename}  ${made.row_count} rows  ${made.web_url}`)
 

@@ -22,7 +22,7 @@ export interface RunOptions {
 function environment({ home, env = {} }: RunOptions): NodeJS.ProcessEnv {
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(
-      ([name]) => !/^(GRIDLINE_|NO_COLOR|FORCE_COLOR|VITEST|NODE_)/.test(name),
+      ([name]) => !/^(GRIDLINE_|NO_COLOR|FORCE_COLOR|VITEST|NODE_|CI$)/.test(name),
     ),
   )
   return { ...clean, GRIDLINE_HOME: home, ...env }

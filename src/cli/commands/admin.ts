@@ -3,7 +3,7 @@ import { confirm } from '../ask.ts'
 import { type Command, type Entry, entry, type Option } from '../command.ts'
 import type { Context } from '../context.ts'
 import type { View } from '../output/view.ts'
-import { databaseUrl, loginName } from '../settings.ts'
+import { databaseUrl, loginName, makeFoldersPrivate } from '../settings.ts'
 
 const database: Option = {
   flags: '--database <url>',
@@ -34,6 +34,7 @@ async function onStore<T>(
   ) => Promise<T>,
 ): Promise<T> {
   const service = await import('../../service/index.ts')
+  if (url === undefined) makeFoldersPrivate(context.environment)
   const store = await service.openStore({
     database: (url as string | undefined) ?? databaseUrl(context.environment),
   })
@@ -105,13 +106,21 @@ const verifiedView: View = {
     { field: 'slices', title: 'SLICES', align: 'right' },
     { field: 'blobs', title: 'BLOBS', align: 'right' },
     { field: 'bytes', title: 'BYTES', align: 'right' },
-    { field: 'damage', title: 'DAMAGED', align: 'right', format: (damage: unknown[]) => String(damage.length) },
+    {
+      field: 'damage',
+      title: 'DAMAGED',
+      align: 'right',
+      format: (damage: unknown[]) => String(damage.length),
+    },
   ],
 }
 
 const verify: Command = {
   options: [database],
-  examples: ['gridline admin verify', 'gridline admin verify --database postgres://gridline@db/gridline --json'],
+  examples: [
+    'gridline admin verify',
+    'gridline admin verify --database postgres://gridline@db/gridline --json',
+  ],
   async run(context, _, { database: url }) {
     const found = await onStore(context, url, ({ verify: read }, store) => read(store))
     const failures = found.damage.map(({ fid, what }) => ({
@@ -168,7 +177,9 @@ const compact: Command = {
       await store.engine.compact()
     })
     if (!alone)
-      context.messages.note('Other processes are using the database: what was deleted in the last day was kept.')
+      context.messages.note(
+        'Other processes are using the database: what was deleted in the last day was kept.',
+      )
     return undefined
   },
 }

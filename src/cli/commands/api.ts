@@ -1,7 +1,7 @@
 import type { Answered } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Command } from '../command.ts'
-import { bodyOf, openInput } from '../input.ts'
+import { bodyOf, openInput, spooled } from '../input.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -9,14 +9,13 @@ export const command: Command = {
   arguments: '<method> <path>',
   options: [
     {
-      flags: '-f, --field <key=value>',
-      description:
-        'a field of the JSON body (of the query with GET); true, false, null, numbers and JSON are taken as such',
+      flags: '-f, --raw-field <key=value>',
+      description: 'a text field of the JSON body (of the query with GET)',
       repeatable: true,
     },
     {
-      flags: '-F, --raw-field <key=value>',
-      description: 'a field that is text whatever it looks like',
+      flags: '-F, --field <key=value>',
+      description: 'a typed field: true, false, null, numbers and JSON are taken as such',
       repeatable: true,
     },
     { flags: '-H, --header <name:value>', description: 'a header', repeatable: true },
@@ -26,10 +25,11 @@ export const command: Command = {
   examples: [
     'gridline api GET /v2/users/current',
     'gridline api POST /v2/folders -f path=Reports/2024',
-    'gridline api POST /v2/grids/alice:12/row -f \'rows=[[1,"x"]]\'',
-    'gridline api GET /v2/folders/home -f page_size=2',
+    'gridline api POST /v2/grids/alice:12/row -F \'rows=[[1,"x"]]\'',
+    'gridline api GET /v2/folders/home -F page_size=2',
     'gridline api POST /v2/grids/upload --input data.csv -H X-File-Name:data.csv -H Content-Type:text/csv',
   ],
+  writes: true,
   async run(context, [given, path], options) {
     const method = given.toUpperCase()
     if (!methods.includes(method))
@@ -52,7 +52,7 @@ export const command: Command = {
       ...(rawField ?? []).map((text) => pair(text, (value) => value)),
     ]
     if (fields.length > 0 && input !== undefined)
-      throw new Problem('usage', '--field and --input do not go together')
+      throw new Problem('usage', '--field and --input cannot be used together')
     let address = path.startsWith('/') ? path : `/${path}`
     let json: unknown
     if (fields.length > 0) {
@@ -71,7 +71,7 @@ export const command: Command = {
       input === undefined
         ? undefined
         : bodyOf(
-            await openInput(input),
+            await spooled(await openInput(input)),
             headers['content-type'] ?? 'application/json',
             () => {},
             () => {},

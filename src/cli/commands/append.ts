@@ -3,10 +3,10 @@ import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
 import type { Command } from '../command.ts'
-import { bodyOf, type Input, openInput } from '../input.ts'
+import { bodyOf, type Input, openInput, spooled } from '../input.ts'
 import { Progress } from '../output/progress.ts'
 import type { View } from '../output/view.ts'
-import { readingHeaders, readingOptions } from '../reading.ts'
+import { allowTypeChange, readingHeaders, readingOptions } from '../reading.ts'
 
 const appendedView: View = {
   id: 'fid',
@@ -34,7 +34,9 @@ export const command: Command = {
       choices: Object.keys(formats),
     },
     ...readingOptions.filter(({ flags }) => !flags.startsWith('--column')),
+    allowTypeChange,
   ],
+  writes: true,
   examples: [
     'gridline append sales more.csv',
     'gridline append sales --row 2024-05-01,Oslo,12.5',
@@ -50,14 +52,20 @@ export const command: Command = {
       })
     }
     const input = rows ? rowsInput(rows) : await openInput(file ?? '-')
+    const allowed = { 'Allow-Type-Change': options.allowTypeChange ? true : undefined }
     const headers = rows
-      ? { ...readingHeaders(options), Header: false, Delimiter: readingHeaders(options).Delimiter ?? '%2C' }
-      : readingHeaders(options)
+      ? {
+          ...allowed,
+          ...readingHeaders(options),
+          Header: false,
+          Delimiter: readingHeaders(options).Delimiter ?? '%2C',
+        }
+      : { ...allowed, ...readingHeaders(options) }
+    const { client, server } = await context.connect()
     const { type, input: source } = await typed(
-      input,
+      server === undefined ? input : await spooled(input),
       rows ? 'csv' : (options.format as keyof typeof formats | undefined),
     )
-    const client = await context.client()
     const fid = await resolve(client, grid, 'grid')
     const progress = new Progress(context.messages, source.name, source.size)
     try {

@@ -24,7 +24,7 @@ export const command: Command = {
     const { format, columns, head } = options as { format?: string; columns?: string; head?: string }
     if (head !== undefined && !/^\d+$/.test(head))
       throw new Problem('usage', `--head ${head}: must be a number of rows`)
-    const client = await context.client()
+    const client = await context.clientFor(grid)
     const fid = await resolve(client, grid, 'grid')
     const json = context.flags.json !== undefined || context.flags.jq !== undefined
     const chosen = format ?? (json ? 'json' : 'csv')

@@ -1,16 +1,17 @@
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnMeta } from '../../contract/resources.ts'
+import { confirm } from '../ask.ts'
 import { type Command, type Entry, entry, type Option } from '../command.ts'
 import { wholeOf } from '../input.ts'
-import type { View } from '../output/view.ts'
+import { typeName, type View } from '../output/view.ts'
 
 const view: View = {
   id: 'uid',
   columns: [
     { field: 'uid', title: 'UID' },
     { field: 'name', title: 'NAME' },
-    { field: 'type', title: 'TYPE' },
+    { field: 'type', title: 'TYPE', format: typeName },
     { field: 'order', title: 'ORDER', align: 'right' },
   ],
 }
@@ -20,9 +21,15 @@ const data: Option = {
   description: 'values as a JSON array; - or @FILE reads them from there',
 }
 
-async function columnsOf(client: Client, grid: string): Promise<{ fid: string; cols: ColumnMeta[] }> {
+const yes: Option = { flags: '-y, --yes', description: 'do not ask' }
+
+async function columnsOf(
+  client: Client,
+  grid: string,
+): Promise<{ fid: string; cols: ColumnMeta[]; rows: number }> {
   const fid = await resolve(client, grid, 'grid')
-  return { fid, cols: (await client.call('grids.get', { fid })).cols }
+  const { cols, row_count } = await client.call('grids.get', { fid })
+  return { fid, cols, rows: row_count }
 }
 
 /** A column by name or uid. */
@@ -53,7 +60,7 @@ const list: Command = {
   arguments: '<grid>',
   examples: ['gridline column list sales'],
   async run(context, [grid]) {
-    return { many: (await columnsOf(await context.client(), grid)).cols, view, empty: 'No columns.' }
+    return { many: (await columnsOf(await context.clientFor(grid), grid)).cols, view, empty: 'No columns.' }
   },
 }
 
@@ -61,7 +68,7 @@ const get: Command = {
   arguments: '<grid> <column...>',
   examples: ['gridline column get sales price', "gridline column get sales price city --jq '.cols[0].data'"],
   async run(context, [grid, ...names]) {
-    const client = await context.client()
+    const client = await context.clientFor(grid)
     const { fid, cols } = await columnsOf(client, grid)
     const uid = names.map((name) => columnIn(cols, name).uid).join(',')
     const response = await client.response('columns.get', { fid, query: { uid } })
@@ -91,7 +98,8 @@ const get: Command = {
 
 const set: Command = {
   arguments: '<grid> <column>',
-  options: [data, { flags: '--order <n>', description: 'place of the column, from 0' }],
+  options: [data, { flags: '--order <n>', description: 'place of the column, from 0' }, yes],
+  writes: true,
   examples: [
     "gridline column set sales price --data '[1, 2, 3]'",
     'gridline column set sales price --order 0',
@@ -102,15 +110,27 @@ const set: Command = {
       throw new Problem('usage', 'nothing to set', { hint: 'Give --data or --order.' })
     if (order !== undefined && !/^\d+$/.test(order))
       throw new Problem('usage', `--order ${order}: must be a number`)
+    const list = given === undefined ? undefined : await values(given)
+    const client = await context.client()
+    if (list) {
+      const { rows } = await columnsOf(client, grid)
+      const missing = rows - list.length
+      if (missing > 0)
+        await confirm(
+          `${name} gets ${list.length} values and the grid has ${rows} rows: the last ${missing} values of the column are lost. Set it?`,
+          options.yes === true,
+        )
+    }
     const change = {
-      ...(given === undefined ? {} : { data: await values(given) }),
+      ...(list === undefined ? {} : { data: list }),
       ...(order === undefined ? {} : { order: Number(order) }),
     }
-    return update(await context.client(), grid, name, change)
+    return update(client, grid, name, change)
   },
 }
 
 const add: Command = {
+  writes: true,
   arguments: '<grid> <name>',
   options: [data],
   examples: [
@@ -128,6 +148,7 @@ const add: Command = {
 }
 
 const rename: Command = {
+  writes: true,
   arguments: '<grid> <column> <name>',
   examples: ['gridline column rename sales price "price in EUR"'],
   async run(context, [grid, column, name]) {
@@ -137,11 +158,18 @@ const rename: Command = {
 
 const remove: Command = {
   arguments: '<grid> <column...>',
-  examples: ['gridline column remove sales total'],
-  async run(context, [grid, ...names]) {
+  options: [yes],
+  writes: true,
+  examples: ['gridline column remove sales total --yes'],
+  async run(context, [grid, ...names], options) {
     const client = await context.client()
     const { fid, cols } = await columnsOf(client, grid)
     const gone = names.map((name) => columnIn(cols, name))
+    const what = gone.map(({ name }) => name).join(', ')
+    await confirm(
+      `The values of ${what} are lost. Remove ${gone.length === 1 ? 'the column' : 'the columns'}?`,
+      options.yes === true,
+    )
     await client.call('columns.delete', { fid, query: { uid: gone.map(({ uid }) => uid).join(',') } })
     return { many: gone, view }
   },

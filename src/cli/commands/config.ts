@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { type Command, type Entry, entry } from '../command.ts'
 import type { Context } from '../context.ts'
 import type { View } from '../output/view.ts'
-import { checkUrl, formats, type SettingName, settingNames } from '../settings.ts'
+import { checkUrl, formats, originOf, type Profile, type SettingName, settingNames } from '../settings.ts'
 
 const view: View = {
   id: 'value',
@@ -61,10 +61,14 @@ const set: Command = {
         return
       }
       const profile = settings.profile.value!
-      config.profiles = {
-        ...config.profiles,
-        [profile]: { ...config.profiles?.[profile], [name]: name === 'url' ? checkUrl(value) : value },
-      }
+      const before = config.profiles?.[profile] ?? {}
+      const changed = name === 'url' ? withUrl(before, checkUrl(value)) : { ...before, [name]: value }
+      if (name === 'api_key') changed.key_origin = changed.url && originOf(changed.url)
+      if (before.api_key && !changed.api_key)
+        context.messages.warning(
+          `the API key of profile ${profile} was for ${before.key_origin ?? before.url} and was removed; log in with: gridline login ${changed.url}`,
+        )
+      config.profiles = { ...config.profiles, [profile]: changed }
       config.profile = profile
     })
     const now = await row(context, name)
@@ -72,6 +76,15 @@ const set: Command = {
       context.messages.warning(`${now.source} has precedence over what was set`)
     return { one: now, view }
   },
+}
+
+/** A profile with another address. A key goes to the server it is for, and to no other. */
+function withUrl(profile: Profile, url: string): Profile {
+  const origin = profile.key_origin ?? (profile.url && originOf(profile.url))
+  const key_origin = originOf(url)
+  if (!profile.api_key || origin === undefined || origin === key_origin)
+    return { ...profile, url, ...(profile.api_key ? { key_origin } : {}) }
+  return { url }
 }
 
 export const commands: readonly Entry[] = [

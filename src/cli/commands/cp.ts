@@ -7,6 +7,7 @@ import { idOfFolder, isPattern, overFiles } from '../files.ts'
 import { linkView } from '../output/view.ts'
 
 export const command: Command = {
+  writes: true,
   arguments: '<file...>',
   options: [
     { flags: '--to <folder>', description: 'folder of yours to put the copies in; / is the home folder' },

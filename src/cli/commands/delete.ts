@@ -20,6 +20,7 @@ const view: View = {
 }
 
 export const command: Command = {
+  writes: true,
   arguments: '<file...>',
   options: [{ flags: '-y, --yes', description: 'do not ask' }],
   examples: ['gridline delete sales', 'gridline delete alice:12 --yes', "gridline delete '2023*' --yes"],

@@ -18,6 +18,7 @@ const list: Command = {
 }
 
 const add: Command = {
+  writes: true,
   arguments: '<file> <content>',
   options: [{ flags: '--name <name>', description: 'name of the extra; that of the content if not given' }],
   examples: ['gridline extras add plot notes.txt', 'gridline extras add plot settings.json'],

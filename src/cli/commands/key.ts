@@ -20,6 +20,7 @@ const view: View = { id: 'id', columns }
 const newView: View = { id: 'api_key', columns: [{ field: 'api_key', title: 'API KEY' }, ...columns] }
 
 const create: Command = {
+  writes: true,
   options: [
     { flags: '--scopes <scopes>', description: 'what it may do: read, write, admin, parted by commas' },
     { flags: '--expires <time>', description: 'when it ends: 30d, 12h, 90m; never if not given' },
@@ -51,6 +52,7 @@ const list: Command = {
 }
 
 const revoke: Command = {
+  writes: true,
   arguments: '<id...>',
   examples: ['gridline key revoke 3f1c0a9be2d4'],
   async run(context, ids) {

@@ -1,9 +1,9 @@
-import { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ask } from '../ask.ts'
 import type { Command } from '../command.ts'
+import { remote } from '../connect.ts'
 import { wholeOf } from '../input.ts'
-import { checkUrl } from '../settings.ts'
+import { checkUrl, LOCAL, originOf } from '../settings.ts'
 import { whoView } from './whoami.ts'
 
 export const command: Command = {
@@ -12,10 +12,14 @@ export const command: Command = {
   examples: [
     'gridline login https://charts.example.com',
     'echo "$KEY" | gridline login https://charts.example.com --user ci',
-    'gridline login localhost:8080 --profile local',
+    'gridline login localhost:8080 --profile test',
   ],
   async run(context, [given], options) {
     const profile = context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? 'default'
+    if (profile === LOCAL || context.flags.local)
+      throw new Problem('usage', 'the profile local is the database of this machine: it needs no login', {
+        hint: 'Give another name: --profile NAME',
+      })
     const before = (await context.config.read()).profiles?.[profile]
     const terminal = process.stdin.isTTY === true && process.stderr.isTTY === true
     const address =
@@ -40,12 +44,14 @@ export const command: Command = {
       throw new Problem('usage', 'no API key', {
         hint: 'Set GRIDLINE_API_KEY, or give it on standard input.',
       })
-    const { remoteFetch } = await import('../remote.ts')
-    const { fetch, close } = remoteFetch()
+    const { client, close } = await remote(url, { user, apiKey })
     try {
-      const me = await new Client({ fetch, url, user, apiKey }).call('users.current')
+      const me = await client.call('users.current')
       await context.config.change((config) => {
-        config.profiles = { ...config.profiles, [profile]: { url, user, api_key: apiKey } }
+        config.profiles = {
+          ...config.profiles,
+          [profile]: { url, user, api_key: apiKey, key_origin: originOf(url) },
+        }
         config.profile = profile
       })
       context.messages.note(`Logged in to ${url} as ${me.username}.`)

@@ -67,7 +67,7 @@ export const command: Command = {
       throw new Problem('usage', 'give a folder, or one of --all, --shared, --starred, --trashed')
     if (lists === 1 && !all && (type ?? order) !== undefined)
       throw new Problem('usage', '--type and --order go with a folder or --all')
-    const client = await context.client()
+    const client = await (folder === undefined ? context.client() : context.clientFor(folder))
     if (trashed) {
       const found = await trashedFiles(client, undefined, limit === undefined ? undefined : Number(limit))
       return { many: found.map(withFolder), view: trashedView, empty: 'Nothing.' }

@@ -6,6 +6,7 @@ import { checkOwn, overEach } from '../files.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {
+  writes: true,
   arguments: '<path...>',
   options: [{ flags: '-p, --parents', description: 'no error if a folder is there already' }],
   examples: ['gridline mkdir Reports/2024', 'gridline mkdir -p Reports/2024'],

@@ -4,6 +4,7 @@ import { idOfFolder, overFiles } from '../files.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {
+  writes: true,
   arguments: '<file...>',
   options: [
     {

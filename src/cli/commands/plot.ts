@@ -64,6 +64,7 @@ async function bodyWith(
 }
 
 const create: Command = {
+  writes: true,
   arguments: '<figure>',
   options: [
     { flags: '--name <name>', description: 'name of the plot; that of the file if not given' },
@@ -84,11 +85,13 @@ const create: Command = {
     const client = await context.client()
     const { file, warnings, grid_fid } = await client.call('plots.create', { body })
     for (const warning of warnings) context.messages.warning(warning)
+    await context.noteLinks()
     return { one: { ...file, grid_fid: grid_fid ?? null, warnings }, view: createdView }
   },
 }
 
 const update: Command = {
+  writes: true,
   arguments: '<plot> <figure>',
   examples: ['gridline plot update "Sales 2024" figure.json'],
   async run(context, [plot, figure]) {
@@ -105,6 +108,7 @@ const show: Command = {
   run: (context, plots) =>
     overFiles(context, plots, (client, fid) => client.call('plots.get', { fid }), listView, {
       filetype: 'plot',
+      read: true,
     }),
 }
 
@@ -116,7 +120,7 @@ const data: Command = {
   ],
   examples: ['gridline plot data "Sales 2024" > figure.json', 'gridline plot data alice:7 --inline'],
   async run(context, [plot], { inline, unreadable }) {
-    const client = await context.client()
+    const client = await context.clientFor(plot)
     const fid = await resolve(client, plot, 'plot')
     const query = {
       inline_data: inline ? true : undefined,
@@ -195,6 +199,7 @@ const feed: Command = {
 }
 
 const picking = (work: (client: Client, fid: string) => Promise<unknown>, example: string): Command => ({
+  writes: true,
   arguments: '<plot...>',
   examples: [example],
   run: (context, plots) =>

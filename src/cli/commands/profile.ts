@@ -2,22 +2,27 @@ import { Problem } from '../../contract/errors.ts'
 import { type Command, type Entry, entry } from '../command.ts'
 import type { Context } from '../context.ts'
 import type { View } from '../output/view.ts'
+import { LOCAL, loginName } from '../settings.ts'
 
 const view: View = {
   id: 'profile',
   columns: [
     { field: 'current', title: '', format: (current: boolean) => (current ? '*' : '') },
     { field: 'profile', title: 'PROFILE' },
-    { field: 'url', title: 'SERVER' },
+    {
+      field: 'url',
+      title: 'SERVER',
+      format: (url: string | undefined) => url ?? 'this machine',
+    },
     { field: 'user', title: 'USER' },
   ],
 }
 
 async function known(context: Context, name: string): Promise<void> {
   const { profiles = {} } = await context.config.read()
-  if (Object.hasOwn(profiles, name)) return
-  const names = Object.keys(profiles).join(', ')
-  throw new Problem('not_found', `no profile is called ${name}`, {
+  if (Object.hasOwn(profiles, name) || name === LOCAL) return
+  const names = [...Object.keys(profiles), LOCAL].join(', ')
+  throw new Problem('not_found', `no profile named ${name}`, {
     hint: names ? `Profiles are: ${names}` : `Make it with: gridline login URL --profile ${name}`,
   })
 }
@@ -32,7 +37,11 @@ const list: Command = {
       user,
       current: name === profile.value,
     }))
-    return { many, view, empty: 'No profiles. Log in with: gridline login URL' }
+    if (!Object.hasOwn(profiles, LOCAL)) {
+      const current = profile.value === LOCAL || (many.length === 0 && profile.source === 'default')
+      many.push({ profile: LOCAL, url: undefined, user: loginName(), current })
+    }
+    return { many, view }
   },
 }
 
@@ -52,6 +61,8 @@ const remove: Command = {
   arguments: '<name>',
   async run(context, [name]) {
     await known(context, name)
+    if (!Object.hasOwn((await context.config.read()).profiles ?? {}, name))
+      throw new Problem('usage', `the profile ${name} is always there: it is the database of this machine`)
     await context.config.change((config) => {
       delete config.profiles?.[name]
       if (config.profile === name) delete config.profile

@@ -8,6 +8,7 @@ function quoted(text: string): string {
 }
 
 export const command: Command = {
+  writes: true,
   arguments: '<file...>',
   examples: ['gridline publish sales', "gridline publish 'Reports/*'"],
   run(context, files) {

@@ -3,6 +3,7 @@ import { type Command, type Entry, entry } from '../command.ts'
 import { fileView } from '../output/view.ts'
 
 const drop: Command = {
+  writes: true,
   arguments: '<file> <extra>',
   examples: ['gridline reference drop plot alice:14'],
   async run(context, [file, extra]) {

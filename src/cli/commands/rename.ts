@@ -3,6 +3,7 @@ import type { Command } from '../command.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {
+  writes: true,
   arguments: '<file> <name>',
   examples: ['gridline rename Reports/sales "sales 2024"'],
   async run(context, [file, filename]) {

@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
 import type { Command } from '../command.ts'
-import { checkUrl, databaseUrl, loginName } from '../settings.ts'
+import { checkUrl, databaseUrl, loginName, makeFoldersPrivate, recordServing } from '../settings.ts'
 
 export const command: Command = {
   options: [
@@ -61,6 +61,7 @@ export const command: Command = {
     const { createService, listen } = await import('../../service/index.ts')
     const { messages } = context
     const quiet = context.flags.quiet === true
+    if (!database) makeFoldersPrivate(context.environment)
     const base = url === undefined ? undefined : checkUrl(url)
     // The port is known once it is listened on; links need it, so the service follows.
     let service: RunningService | undefined
@@ -89,6 +90,8 @@ export const command: Command = {
         sweepNow()
         running.store.engine.maintain().catch(() => {})
       }, 3600_000)
+      // Links that are made without a server lead here from now on.
+      if (!database) recordServing(context.environment, base ?? here)
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
       if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
         messages.note(`To log in here, make a key: gridline admin create-key ${loginName()}`)

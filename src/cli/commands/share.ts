@@ -24,6 +24,7 @@ export const sharedView: View = {
 }
 
 export const command: Command = {
+  writes: true,
   arguments: '<file...>',
   options: [
     { flags: '--user <name>', description: 'a user; may be repeated', repeatable: true },

@@ -1,7 +1,7 @@
 import { resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
 import type { Command } from '../command.ts'
-import type { View } from '../output/view.ts'
+import { typeName, type View } from '../output/view.ts'
 
 const detailView: View = {
   id: 'fid',
@@ -14,7 +14,7 @@ const detailView: View = {
       field: 'cols',
       title: 'COLUMNS',
       format: (cols: GridMeta['cols'] | undefined) =>
-        (cols ?? []).map(({ name, type }) => `${name}:${type}`).join(' '),
+        (cols ?? []).map(({ name, type }) => `${name}:${typeName(type)}`).join(' '),
     },
     { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
     { field: 'creation_time', title: 'CREATED' },
@@ -31,7 +31,7 @@ export const command: Command = {
     "gridline show sales --jq '.cols[].name'",
   ],
   async run(context, [file]) {
-    const client = await context.client()
+    const client = await context.clientFor(file)
     const fid = await resolve(client, file)
     return { one: await client.call('files.get', { fid }), view: detailView }
   },

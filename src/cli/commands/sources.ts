@@ -11,7 +11,7 @@ export const command: Command = {
     'gridline sources sales --json',
   ],
   async run(context, [file], { relation }) {
-    const client = await context.client()
+    const client = await context.clientFor(file)
     const fid = await resolve(client, file)
     const document = await client.call('files.sources', { fid, query: { relation: relation as undefined } })
     if (relation !== undefined)

@@ -13,6 +13,7 @@ const view: View = {
 }
 
 const create: Command = {
+  writes: true,
   arguments: '<name> [user...]',
   examples: ['gridline team create finance bob eve'],
   async run(context, [name, ...members]) {
@@ -22,6 +23,7 @@ const create: Command = {
 }
 
 const add: Command = {
+  writes: true,
   arguments: '<team> <user...>',
   examples: ['gridline team add finance bob'],
   async run(context, [team, ...users]) {
@@ -31,6 +33,7 @@ const add: Command = {
 }
 
 const remove: Command = {
+  writes: true,
   arguments: '<team> [user...]',
   options: [{ flags: '-y, --yes', description: 'do not ask before a team is dissolved' }],
   examples: ['gridline team remove finance bob', 'gridline team remove finance --yes'],

@@ -3,6 +3,7 @@ import { overFiles } from '../files.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {
+  writes: true,
   arguments: '<file...>',
   examples: ['gridline trash sales', "gridline trash 'Reports/2023*'"],
   run: (context, files) =>

@@ -3,6 +3,7 @@ import { overFiles } from '../files.ts'
 import { linkView } from '../output/view.ts'
 
 export const command: Command = {
+  writes: true,
   arguments: '<file...>',
   examples: ['gridline unpublish sales', "gridline unpublish 'Reports/*'"],
   run(context, files) {

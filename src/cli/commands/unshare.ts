@@ -4,6 +4,7 @@ import { overFiles } from '../files.ts'
 import { sharedView } from './share.ts'
 
 export const command: Command = {
+  writes: true,
   arguments: '<file...>',
   options: [
     { flags: '--user <name>', description: 'a user; may be repeated', repeatable: true },

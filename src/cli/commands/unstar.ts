@@ -3,6 +3,7 @@ import { overFiles } from '../files.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {
+  writes: true,
   arguments: '<file...>',
   examples: ['gridline unstar sales', 'gridline ls --starred'],
   run: (context, files) =>

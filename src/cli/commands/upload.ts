@@ -4,21 +4,32 @@ import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
-import type { GridMeta } from '../../contract/resources.ts'
+import type { GridMeta, UploadAction } from '../../contract/resources.ts'
+import { confirm } from '../ask.ts'
 import type { Command } from '../command.ts'
 import type { Context } from '../context.ts'
 import { idOfFolder, overEach } from '../files.ts'
-import { bodyOf, openInput } from '../input.ts'
+import { bodyOf, openInput, spooled } from '../input.ts'
 import { Progress } from '../output/progress.ts'
-import { madeView, type View } from '../output/view.ts'
-import { readingHeaders, readingOptions, readingOptionsOf } from '../reading.ts'
+import { madeView, typeName, type View } from '../output/view.ts'
+import { allowTypeChange, readingHeaders, readingOptions, readingOptionsOf } from '../reading.ts'
 
 interface Options {
   name?: string
   folder?: string
   public?: boolean
   onConflict?: string
+  allowTypeChange?: boolean
+  yes?: boolean
   dryRun?: boolean
+}
+
+type Made = GridMeta & { action?: UploadAction; warnings: string[] }
+
+/** What was uploaded, with what happened to it. */
+const uploadedView: View = {
+  ...madeView,
+  columns: [...madeView.columns, { field: 'action', title: 'ACTION' }],
 }
 
 export const command: Command = {
@@ -33,11 +44,14 @@ export const command: Command = {
       choices: conflictRules,
     },
     ...readingOptions,
+    allowTypeChange,
+    { flags: '-y, --yes', description: 'replace a grid although columns of it are lost' },
     {
       flags: '--dry-run',
       description: 'show names, types, rows and assumptions, and change nothing',
     },
   ],
+  writes: true,
   examples: [
     'gridline upload sales.csv',
     'gridline upload 2024/*.csv.gz --folder Reports/2024 --public',
@@ -59,15 +73,16 @@ export const command: Command = {
     const { dryRun } = options as Options
     const work = async (file: string): Promise<object[]> =>
       dryRun ? preview(context, file, options) : [await uploadFile(context, file, options)]
-    const view = dryRun ? previewView : madeView
+    const view = dryRun ? previewView : uploadedView
     if (files.length === 1) {
-      const made = await work(files[0])
-      return made.length === 1 ? { one: made[0], view } : { many: made, view }
+      const many = await work(files[0])
+      if (!dryRun) await context.noteLinks()
+      return { many, view, alone: many.length === 1 }
     }
-    return {
-      ...(await overEach(files, work)),
-      view,
-    }
+    ;(await context.client()).several = true
+    const done = await overEach(files, work)
+    if (!dryRun && done.many.length > 0) await context.noteLinks()
+    return { ...done, view }
   },
 }
 
@@ -87,15 +102,12 @@ async function folderHeaders(
   return number ? { Parent: Number(folder) } : { 'Parent-Path': folder }
 }
 
-async function uploadFile(
-  context: Context,
-  file: string,
-  given: Record<string, unknown>,
-): Promise<GridMeta & { warnings: string[] }> {
+async function uploadFile(context: Context, file: string, given: Record<string, unknown>): Promise<Made> {
   const options = given as Options
   if (isAddress(file)) return importFrom(context, file, options)
-  const input = await openInput(file)
-  const client = await context.client()
+  const opened = await openInput(file)
+  const { client, server } = await context.connect()
+  const input = server === undefined ? opened : await spooled(opened)
   const folder = await folderHeaders(client, options.folder)
   const progress = new Progress(context.messages, input.name, input.size)
   try {
@@ -105,19 +117,32 @@ async function uploadFile(
       (bytes) => progress.add(bytes),
       () => progress.restart(),
     )
-    const { file: made, warnings } = await client.call('grids.upload', {
-      headers: {
-        'World-Readable': options.public ? true : undefined,
-        'On-Conflict': options.onConflict ?? 'fail',
-        ...folder,
-        ...readingHeaders(given),
-      },
-      plainHeaders: { [FILE_NAME_HEADER]: headerText(gridNameOf(file, options)) },
-      body,
+    const send = (mayLoseColumns: boolean) =>
+      client.call('grids.upload', {
+        headers: {
+          'World-Readable': options.public ? true : undefined,
+          'On-Conflict': options.onConflict ?? 'fail',
+          'Allow-Type-Change': options.allowTypeChange ? true : undefined,
+          'Allow-Column-Loss': mayLoseColumns,
+          ...folder,
+          ...readingHeaders(given),
+        },
+        plainHeaders: { [FILE_NAME_HEADER]: headerText(gridNameOf(file, options)) },
+        body,
+      })
+    const {
+      file: made,
+      warnings,
+      action,
+    } = await send(options.yes === true).catch(async (error) => {
+      if (!(error instanceof Problem) || error.code !== 'column_loss') throw error
+      progress.end()
+      await confirm(`${input.name}: ${error.message}. Replace it?`, false)
+      return send(true)
     })
     progress.end()
     for (const warning of warnings) context.messages.warning(`${input.name}: ${warning}`)
-    return { ...(made as GridMeta), warnings }
+    return { ...(made as GridMeta), action, warnings }
   } finally {
     progress.end()
   }
@@ -132,7 +157,7 @@ async function importFrom(
   context: Context,
   source_url: string,
   { name, folder, public: isPublic, onConflict }: Options,
-): Promise<GridMeta & { warnings: string[] }> {
+): Promise<Made> {
   if (onConflict === 'replace' || onConflict === 'append')
     throw new Problem('usage', `--on-conflict ${onConflict} goes with files, not with addresses`, {
       hint: `Fetch it first: curl ${source_url} | gridline upload - --name NAME --on-conflict ${onConflict}`,
@@ -148,7 +173,7 @@ async function importFrom(
   }
   const { file: made, warnings } = await client.call('grids.create', { json })
   for (const warning of warnings) context.messages.warning(`${source_url}: ${warning}`)
-  return { ...(made as GridMeta), warnings }
+  return { ...(made as GridMeta), action: 'created', warnings }
 }
 
 interface Preview {
@@ -169,7 +194,8 @@ const previewView: View = {
     {
       field: 'columns',
       title: 'COLUMNS',
-      format: (columns: Preview['columns']) => columns.map(({ name, type }) => `${name}:${type}`).join(' '),
+      format: (columns: Preview['columns']) =>
+        columns.map(({ name, type }) => `${name}:${typeName(type)}`).join(' '),
     },
     {
       field: 'target',

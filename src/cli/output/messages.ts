@@ -29,9 +29,9 @@ export class Messages {
     if (this.terminal) this.note(text)
   }
 
-  /** What was assumed or may be wrong; JSON has it among its fields. */
+  /** What was assumed, changed or may be wrong: also with --quiet. JSON has it among its fields. */
   warning(text: string): void {
-    if (!this.quiet && !this.json) this.line(`${this.paint('33', 'warning:')} ${text}`)
+    if (!this.json) this.line(`${this.paint('33', 'warning:')} ${text}`)
   }
 
   /** A failure: with --json one JSON object, else what and what to do. */

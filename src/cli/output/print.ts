@@ -24,6 +24,7 @@ export async function print(
     return
   }
   const single = 'one' in outcome
+  const alone = single || outcome.alone === true
   const rows = (single ? [outcome.one] : outcome.many) as Record<string, unknown>[]
   const { view } = outcome
   if (flags.json !== undefined || flags.jq !== undefined || (format === 'json' && !flags.quiet)) {
@@ -43,7 +44,7 @@ export async function print(
       return
     }
     const { table } = await import('./table.ts')
-    await write(table(single, view, cells, color))
+    await write(table(alone, view, cells, color))
     return
   }
   await write(cells.map((row) => `${row.map(plain).join('\t')}\n`).join(''))

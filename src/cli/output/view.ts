@@ -47,3 +47,8 @@ export const linkView: View = {
     { field: 'web_url', title: 'LINK' },
   ],
 }
+
+/** The type of a column as people are told it: `json` of the API is a mixture of types. */
+export function typeName(type: string): string {
+  return type === 'json' ? 'mixed' : type
+}

@@ -153,7 +153,10 @@ export function nameTaken(name: string, hint = 'Choose another name.'): Problem 
 }
 
 /** Numbers that are tried first: the lowest ones, then powers of two. */
-const FIRST = [...Array.from({ length: 16 }, (_, k) => k + 1), ...Array.from({ length: 20 }, (_, k) => 32 << k)]
+const FIRST = [
+  ...Array.from({ length: 16 }, (_, k) => k + 1),
+  ...Array.from({ length: 20 }, (_, k) => 32 << k),
+]
 /** Names asked for in one query while the end of the taken ones is looked for. */
 const PROBES = 32
 

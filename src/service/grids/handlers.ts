@@ -12,14 +12,7 @@ import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '..
 import { changed, getFile, lookup, mayChange, replayed } from '../files/read.ts'
 import { metadataText, newShareKey } from '../files/update.ts'
 import { withoutPassword } from '../imports/fetch.ts'
-import {
-  combine,
-  combineTypes,
-  decodeTypes,
-  encodeTypes,
-  fits,
-  typeOf,
-} from '../store/column-types.ts'
+import { combine, combineTypes, decodeTypes, encodeTypes, fits, typeOf } from '../store/column-types.ts'
 import type { ColumnType } from '../store/schema.ts'
 import type { Readers } from '../store/store.ts'
 import { etag, etagOf } from '../version.ts'
@@ -148,8 +141,11 @@ export const gridHandlers = {
         ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
         // Text files write booleans as text: in a column of booleans they are read as such.
         expected: (name: string, position: number) => {
-          const column = call.headers.Header === false ? columns[position] : columns.find((one) => one.name === name)
-          return column?.type === 'boolean' && mayChangeTypes(call) !== true ? ('boolean' as const) : undefined
+          const column =
+            call.headers.Header === false ? columns[position] : columns.find((one) => one.name === name)
+          return column?.type === 'boolean' && mayChangeTypes(call) !== true
+            ? ('boolean' as const)
+            : undefined
         },
       }
       const done =

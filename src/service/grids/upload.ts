@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
+import type { UploadAction } from '../../contract/resources.ts'
 import {
   type Bytes,
   badData,
@@ -15,11 +16,10 @@ import {
   type Slice,
 } from '../../ingest/index.ts'
 import { admit } from '../access/access.ts'
-import type { UploadAction } from '../../contract/resources.ts'
 import type { Call, Service } from '../context.ts'
 import { checkFilename, freeName, makeFolders, nameTaken, placeOf } from '../files/names.ts'
-import type { FileRow } from '../store/files.ts'
 import { decodeTypes, encodeTypes, fits } from '../store/column-types.ts'
+import type { FileRow } from '../store/files.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { ColumnType } from '../store/schema.ts'
 import { checkMatch } from '../version.ts'
@@ -108,7 +108,9 @@ export async function storeTable(
   const small = keepSmall ? writer.small?.map(valuesOf) : undefined
   if (!small) await writer.finish((column) => found.columns[column].type === 'text')
   const columns = small
-    ? found.columns.map(({ name, type, seen }): NewColumn => ({ name, type, rows: found.rows, slices: [], seen }))
+    ? found.columns.map(
+        ({ name, type, seen }): NewColumn => ({ name, type, rows: found.rows, slices: [], seen }),
+      )
     : columnsFrom(found, writer)
   return {
     rows: found.rows,

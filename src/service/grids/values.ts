@@ -2,8 +2,8 @@ import { endOf, type RawJson, skipBlanks } from '../../ingest/index.ts'
 import { combine, typeOf } from '../store/column-types.ts'
 import type { ColumnType } from '../store/schema.ts'
 
-export { combine }
 export type { ColumnType }
+export { combine }
 
 /** JSON values of one column, joined by commas, with what there is to know of them. */
 export interface Values {

@@ -26,7 +26,9 @@ export function errorReply(
   const problem = problemOf(error)
   const headers: Record<string, string> = {}
   if (problem.code === 'unauthenticated')
-    headers['www-authenticate'] = browser ? 'Bearer realm="gridline"' : 'Basic realm="gridline", charset="UTF-8"'
+    headers['www-authenticate'] = browser
+      ? 'Bearer realm="gridline"'
+      : 'Basic realm="gridline", charset="UTF-8"'
   if (problem.status === 429 || problem.status === 503)
     headers['retry-after'] = String(problem instanceof TooMany ? problem.wait : 1)
   const reply = jsonReply(quirk?.(problem) ?? problem.status, errorBody(problem), headers)

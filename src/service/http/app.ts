@@ -131,7 +131,8 @@ export function createApp(
     const [route, parameters] = found as [Route, Record<string, string>]
     line.operation = route.name
     const handler = handlers[route.name] as Handler<OperationName>
-    if (UNLIMITED.has(route.name)) return perform(desk, handler, undefined, route, request, path, query, parameters)
+    if (UNLIMITED.has(route.name))
+      return perform(desk, handler, undefined, route, request, path, query, parameters)
     if (desk.requests.full) throw new Problem('overloaded', 'the server is busy (limit requests_waiting)')
     if (operations[route.name].method !== 'GET') refuseCrossSite(request.headers, service.url)
     const caller = await callerOf(desk, request)
@@ -414,7 +415,13 @@ async function decide(
   if (asked.fid === NO_FILE) return
   await store.read(async (readers) => {
     if (!mayBeRetry) await admitted(readers, asked)
-    else await checkReplay(readers, await readers.files.get(asked.fid.owner, asked.fid.idlocal), asked.fid, asked)
+    else
+      await checkReplay(
+        readers,
+        await readers.files.get(asked.fid.owner, asked.fid.idlocal),
+        asked.fid,
+        asked,
+      )
   })
 }
 

@@ -79,7 +79,9 @@ export async function storeFigure(
     )
     const kept = own ? stillUsed(own, owner, found) : []
     const taken = new Set(own?.columns.map(({ uid }) => uid))
-    const free = new Map(own?.columns.filter((one) => !kept.includes(one)).map(({ name, uid }) => [name, uid]))
+    const free = new Map(
+      own?.columns.filter((one) => !kept.includes(one)).map(({ name, uid }) => [name, uid]),
+    )
     // A column of new data keeps the uid of the one it replaces.
     for (const column of columns) column.uid = free.get(column.name) ?? newUid(taken)
     // The id is part of the references, which are stored before the grid is made.
@@ -112,7 +114,10 @@ function stillUsed({ idlocal, columns }: OwnGrid, owner: string, found: readonly
   const replaced = new Set(rawPaths(found))
   const uids = new Set(
     referencesOf(found)
-      .filter(({ source: { grid }, path }) => grid.owner === owner && grid.idlocal === idlocal && !replaced.has(path))
+      .filter(
+        ({ source: { grid }, path }) =>
+          grid.owner === owner && grid.idlocal === idlocal && !replaced.has(path),
+      )
       .flatMap(({ source }) => source.uids),
   )
   return columns.filter(({ uid }) => uids.has(uid))
@@ -180,7 +185,8 @@ async function replaceData(writers: Writers, owner: string, { grid, sources }: S
     names.add(name)
     return { ...column, name }
   })
-  for (const [position, { uid }] of kept.entries()) await writers.grids.changeColumn(owner, idlocal, uid, { position })
+  for (const [position, { uid }] of kept.entries())
+    await writers.grids.changeColumn(owner, idlocal, uid, { position })
   const taken = new Set(kept.map(({ uid }) => uid))
   await addColumns(writers, owner, idlocal, added, taken, kept.length)
   const all = await writers.grids.columns(owner, idlocal)

@@ -165,10 +165,7 @@ export const sharingHandlers = {
         await remove(text, ({ kind, name }) => kind !== 'team' && name.toLowerCase() === text.toLowerCase())
       for (const text of teams) {
         const [, plain] = /^(?:[^:]*:)?(.*)$/s.exec(text.toLowerCase())!
-        await remove(
-          text,
-          ({ kind, name }) => kind === 'team' && names.get(name)?.toLowerCase() === plain,
-        )
+        await remove(text, ({ kind, name }) => kind === 'team' && names.get(name)?.toLowerCase() === plain)
       }
       await writers.files.change(owner, idlocal)
       return left

@@ -94,7 +94,11 @@ export class AccountWriter extends AccountReader {
       .values({ owner, what, day, used })
       .onConflict((conflict) => conflict.columns(['owner', 'what', 'day']).doUpdateSet({ used }))
       .execute()
-    await this.db.deleteFrom('quotas').where('owner', '=', owner).where('day', '<', day - 1).execute()
+    await this.db
+      .deleteFrom('quotas')
+      .where('owner', '=', owner)
+      .where('day', '<', day - 1)
+      .execute()
     return granted
   }
 

@@ -110,7 +110,12 @@ async function orphans(
 async function orphansAmong(db: Db, hashes: readonly string[], before: number): Promise<string[]> {
   const named = new Set<string>()
   for (const table of ['slices', 'contents'] as const)
-    for (const { hash } of await db.selectFrom(table).select('hash').distinct().where('hash', 'in', hashes).execute())
+    for (const { hash } of await db
+      .selectFrom(table)
+      .select('hash')
+      .distinct()
+      .where('hash', 'in', hashes)
+      .execute())
       named.add(hash)
   const old = await db
     .selectFrom('blobs')

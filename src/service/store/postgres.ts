@@ -149,7 +149,11 @@ function wait(ms: number): Promise<void> {
 function kyselyOn(client: PoolClient, query_timeout: number | undefined): Db {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      const { rows, rowCount } = await client.query({ text, values: [...parameters], query_timeout } as QueryConfig)
+      const { rows, rowCount } = await client.query({
+        text,
+        values: [...parameters],
+        query_timeout,
+      } as QueryConfig)
       return { rows, numAffectedRows: BigInt(rowCount ?? 0) }
     },
     // biome-ignore lint/correctness/useYield: part of the interface; nothing here streams rows

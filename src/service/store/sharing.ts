@@ -70,7 +70,11 @@ export class SharingReader {
                 and([eb('collaborators.kind', '=', 'user'), eb('collaborators.name', '=', username)]),
                 and([
                   eb('collaborators.kind', '=', 'email'),
-                  eb('collaborators.name', 'in', from('users').select('email').where('users.owner', '=', username)),
+                  eb(
+                    'collaborators.name',
+                    'in',
+                    from('users').select('email').where('users.owner', '=', username),
+                  ),
                 ]),
                 and([
                   eb('collaborators.kind', '=', 'team'),

@@ -66,13 +66,15 @@ export function restore(from: string, file: string): string | undefined {
 
 /** Whether another process has the database open. Everything in its log is in the file afterwards. */
 export function isInUse(file: string): boolean {
+  if (!existsSync(file)) return false
   const database = openDatabase(file)
   try {
     database.exec('PRAGMA busy_timeout = 0')
     database.exec('PRAGMA locking_mode = EXCLUSIVE')
     database.exec('BEGIN IMMEDIATE')
     database.exec('COMMIT')
-    database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
+    // No prepared statement: one that is not yet collected keeps the lock.
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     return false
   } catch (error) {
     if (/locked|busy/i.test((error as Error).message)) return true

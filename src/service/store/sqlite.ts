@@ -13,9 +13,9 @@ import {
   sql,
 } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
+import { breathe } from '../../ingest/index.ts'
 import type { Engine, Transactions } from './engine.ts'
 import type { Db, Schema } from './schema.ts'
-import { breathe } from '../../ingest/index.ts'
 
 type Value = string | number | bigint | null | Uint8Array
 interface Statement {

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
+import { defaultLimits, type Limits } from '../../contract/limits.ts'
 import { AccountReader, AccountWriter } from './accounts.ts'
 import { type Blobs, SqlBlobs } from './blobs.ts'
-import { defaultLimits, type Limits } from '../../contract/limits.ts'
 import type { Engine, Transactions, WriteOptions } from './engine.ts'
 import { FileReader, FileWriter } from './files.ts'
 import { GridReader, GridWriter } from './grids.ts'

@@ -155,7 +155,9 @@ async function verifyGrid(
       found.slices++
       rows += slice.rows
       if (bad.has(slice.hash)) {
-        say(`column ${column.name}: rows ${rows - slice.rows + 1} to ${rows} are damaged (blob ${slice.hash.slice(0, 12)})`)
+        say(
+          `column ${column.name}: rows ${rows - slice.rows + 1} to ${rows} are damaged (blob ${slice.hash.slice(0, 12)})`,
+        )
         continue
       }
       const text = await loadText(store.blobs, slice)

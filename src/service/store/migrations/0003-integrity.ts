@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import type { Types } from '../engine.ts'
 import { combineTypes, decodeTypes, encodeTypes, typesOfRows } from '../column-types.ts'
+import type { Types } from '../engine.ts'
 import type { ColumnType } from '../schema.ts'
 import { tailSum } from '../tail-sum.ts'
 
@@ -39,7 +39,11 @@ export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
   const tables = db as Kysely<Tables>
   await fillTypes(tables)
   await fillSums(tables)
-  const secret = await tables.selectFrom('secrets').select('name').where('name', '=', 'cursor').executeTakeFirst()
+  const secret = await tables
+    .selectFrom('secrets')
+    .select('name')
+    .where('name', '=', 'cursor')
+    .executeTakeFirst()
   if (!secret)
     await tables
       .insertInto('secrets')
