@@ -20,6 +20,7 @@ export {
   type Member,
   memberName,
   parseRaw,
+  parseMembersInTurns,
   parseRawInTurns,
   RawJson,
   skipBlanks,

@@ -9,6 +9,8 @@ import { excerpt } from './warnings.ts'
  * becomes a float on the way; only what the service itself looks at is parsed.
  */
 export class RawJson {
+  private kept: Member[] | undefined
+
   /** buf[start, end) is one valid JSON value without white space around it. */
   constructor(
     readonly buf: Buffer,
@@ -33,8 +35,7 @@ export class RawJson {
   *members(): Generator<[string, RawJson]> {
     if (this.kind !== 'object') return
     const { buf } = this
-    for (let at = firstMember(buf, this.start); at; at = nextMember(buf, at.end))
-      yield [memberName(buf, at), new RawJson(buf, at.value, at.end)]
+    for (const at of this.spans()) yield [memberName(buf, at), new RawJson(buf, at.value, at.end)]
   }
 
   /** Members of an object in the order written; of a name given twice the last counts. */
@@ -58,7 +59,7 @@ export class RawJson {
     const { buf } = this
     const plain = Buffer.from(name)
     let found: RawJson | undefined
-    for (let at = firstMember(buf, this.start); at; at = nextMember(buf, at.end)) {
+    for (const at of this.spans()) {
       const length = at.nameEnd - at.start - 2
       // Written with escapes, a name is longer than it is.
       const same =
@@ -68,6 +69,13 @@ export class RawJson {
       if (same) found = new RawJson(buf, at.value, at.end)
     }
     return found
+  }
+
+  /** Where the members stand; kept for large objects, which take long to go through. */
+  private spans(): Iterable<Member> {
+    if (this.end - this.start < LARGE) return membersOf(this.buf, this.start)
+    this.kept ??= [...membersOf(this.buf, this.start)]
+    return this.kept
   }
 
   /** Items of an array; none of what is no array. */
@@ -90,6 +98,13 @@ export interface Member {
   nameEnd: number
   value: number
   end: number
+}
+
+/** Objects of more bytes remember where their members stand. */
+const LARGE = 64 * 1024
+
+function* membersOf(buf: Buffer, start: number): Generator<Member> {
+  for (let at = firstMember(buf, start); at; at = nextMember(buf, at.end)) yield at
 }
 
 /** The first member of the object that begins at `from`; undefined where there is none. */
@@ -136,17 +151,26 @@ export function parseRaw(buf: Buffer, what = 'the body', depth = defaultLimits.j
 /** Bytes that are validated in one turn of the event loop. */
 const TURN_BYTES = 2 * 1024 * 1024
 
-/**
- * The same for large texts, a part in each turn of the event loop. Of an object it also tells where its
- * members stand; more than `members` of them are refused.
- */
+/** The same for large texts, a part in each turn of the event loop. */
 export async function parseRawInTurns(
+  buf: Buffer,
+  what = 'the body',
+  depth = defaultLimits.json_depth,
+): Promise<RawJson> {
+  try {
+    return (await validated(buf, depth)).result()
+  } catch (error) {
+    throw problemOf(error, buf, what, depth)
+  }
+}
+
+/** The same of an object, with its members; more than `members` of them are refused. */
+export async function parseMembersInTurns(
   buf: Buffer,
   { depth, members }: { depth: number; members: number },
 ): Promise<{ json: RawJson; members: [string, RawJson][] }> {
   try {
-    const validator = new Validator(startOf(buf), depth, members)
-    for (let upTo = TURN_BYTES; !validator.run(upTo); upTo += TURN_BYTES) await breathe()
+    const validator = await validated(buf, depth, members)
     return {
       json: validator.result(),
       members: validator.members.map((at) => [memberName(buf, at), new RawJson(buf, at.value, at.end)]),
@@ -154,6 +178,12 @@ export async function parseRawInTurns(
   } catch (error) {
     throw problemOf(error, buf, 'the body', depth)
   }
+}
+
+async function validated(buf: Buffer, depth: number, members?: number): Promise<Validator> {
+  const validator = new Validator(startOf(buf), depth, members)
+  for (let upTo = TURN_BYTES; !validator.run(upTo); upTo += TURN_BYTES) await breathe()
+  return validator
 }
 
 function startOf(buf: Buffer): { buf: Buffer; start: number } {
@@ -228,14 +258,19 @@ export function endOf(buf: Uint8Array, from: number): number {
       i++
       if (--open === 0) return i
     } else if (i >= buf.length) throw new NotJson(i)
-    else if (open > 0) i++
-    else {
-      // A number or a word, up to what parts it from the next.
+    else if (open > 0) {
+      i++
+      while (PLAIN[buf[i]] === 1) i++
+    } else {
+      // A number or a word, up to what separates it from the next.
       while (i < buf.length && WORD[buf[i]]) i++
       return i
     }
   }
 }
+
+/** 1 for bytes that are no bracket and no quote. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, c) => ('"[]{}'.includes(String.fromCharCode(c)) ? 0 : 1))
 
 /** Behind the string whose quote is at `start`, which is known to be valid. */
 export function endOfString(buf: Uint8Array, start: number): number {

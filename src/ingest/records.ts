@@ -4,7 +4,7 @@ import { type Bytes, gunzip, utf8 } from './bytes.ts'
 import type { Ingested, SliceSink } from './delimited.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
-import { endOf, kindOf, parseRaw, type RawJson, skipBlanks } from './json.ts'
+import { endOf, kindOf, parseRawInTurns, type RawJson, skipBlanks } from './json.ts'
 import { jsonLines } from './ndjson.ts'
 import { breathe } from './turn.ts'
 import { badData, excerpt, Warnings } from './warnings.ts'
@@ -259,7 +259,7 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   }
   let json: RawJson
   try {
-    json = parseRaw(Buffer.concat(parts), source)
+    json = await parseRawInTurns(Buffer.concat(parts), source)
   } catch (error) {
     throw error instanceof Problem ? new Problem('bad_data', error.message) : error
   }

@@ -38,7 +38,7 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
   const told = /^sep=(.)\r?\n/i.exec(text)
   const delimiter = givenDelimiter(options.delimiter) ?? told?.[1]
   if (told) text = text.slice(told[0].length)
-  const best = withLineEnds(text, delimiter, warnings)
+  const best = chooseStyle(text, delimiter, warnings)
   if (!delimiter && best.width > 1 && best.style.delimiter !== ',')
     warnings.say(`delimiter taken to be ${named(best.style.delimiter)}`)
   if (best.style.quote !== '"') warnings.say(`quotes taken to be ${best.style.quote}`)
@@ -146,6 +146,19 @@ function named(delimiter: string): string {
   return { '\t': 'tab', ' ': 'space' }[delimiter] ?? delimiter
 }
 
+/** As much as is looked at to tell how a text is written. */
+const STYLE_TEXT = 512 * 1024
+
+/** How the text is written. Of one whose first line is longer than what is looked at, that line is read with the style found. */
+function chooseStyle(text: string, delimiter: string | undefined, warnings: Warnings): Candidate {
+  if (text.length <= STYLE_TEXT) return withLineEnds(text, delimiter, warnings)
+  const best = withLineEnds(text.slice(0, STYLE_TEXT), delimiter, warnings)
+  // What is cut off is no row.
+  return best.rows.length > 2
+    ? candidate(text.slice(0, STYLE_TEXT), best.style.delimiter, best.style.crOnly, true)
+    : candidate(text, best.style.delimiter, best.style.crOnly)
+}
+
 /** Lone CRs outside quotes end rows if nothing else does, or if the rows agree better that way. */
 function withLineEnds(text: string, delimiter: string | undefined, warnings: Warnings): Candidate {
   const ends = { lf: 0, cr: 0 }
@@ -211,9 +224,13 @@ function looksLinedUp(c: Candidate): boolean {
   return numeric * 2 >= c.width
 }
 
-function candidate(text: string, delimiter: string, crOnly: boolean): Candidate {
+function candidate(text: string, delimiter: string, crOnly: boolean, cut = false): Candidate {
   const style = styleOf(text, delimiter, crOnly)
   const { rows, at } = readRows(text, style)
+  if (cut) {
+    rows.pop()
+    at.pop()
+  }
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const counts = new Map<number, number>()
   for (const row of filled) counts.set(row.length, (counts.get(row.length) ?? 0) + 1)
@@ -272,15 +289,20 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
       if (skipSpace) while (text[i] === ' ') i++
       let cell = ''
       if (text[i] === quote) {
-        for (i++; i < text.length; i++) {
-          if (backslash && text[i] === '\\' && (text[i + 1] === quote || text[i + 1] === '\\'))
-            cell += text[++i]
-          else if (text[i] !== quote) {
-            if (text[i] === (crOnly ? '\r' : '\n')) line++
-            cell += text[i]
-          } else if (text[i + 1] === quote) cell += text[i++]
-          else break
+        const parts: string[] = []
+        let from = ++i
+        for (; i < text.length; i++) {
+          const c = text[i]
+          if (c === (crOnly ? '\r' : '\n')) line++
+          const escaped =
+            (backslash && c === '\\' && (text[i + 1] === quote || text[i + 1] === '\\')) ||
+            (c === quote && text[i + 1] === quote)
+          if (escaped) {
+            parts.push(text.slice(from, i))
+            from = ++i
+          } else if (c === quote) break
         }
+        cell = parts.join('') + text.slice(from, i)
         i++
       }
       const start = i

@@ -239,12 +239,10 @@ async function sizeOf(
   await read(
     member,
     source,
-    cells((row) => {
+    cells((row, filled) => {
       size.width = Math.max(size.width, row.length)
       size.rows++
-      row.forEach(() => {
-        size.filled++
-      })
+      size.filled += filled
     }),
   )
   return size
@@ -256,9 +254,10 @@ interface Cell {
   text: string
 }
 
-/** Hands over each row that holds anything, as cells by column. */
-function cells(take: (row: (Cell | undefined)[]) => void): Visitor {
+/** Hands over each row that holds anything, as cells by column, with how many are filled. */
+function cells(take: (row: (Cell | undefined)[], filled: number) => void): Visitor {
   let row: (Cell | undefined)[] = []
+  let filled = 0
   let column = -1
   let cell: Cell | undefined
   let inValue = false
@@ -267,6 +266,7 @@ function cells(take: (row: (Cell | undefined)[]) => void): Visitor {
       const tag = local(name)
       if (tag === 'row') {
         row = []
+        filled = 0
         column = -1
       } else if (tag === 'c') {
         column = attributes.r ? columnOf(attributes.r) : column + 1
@@ -280,9 +280,12 @@ function cells(take: (row: (Cell | undefined)[]) => void): Visitor {
       const tag = local(name)
       if (tag === 'v' || tag === 't') inValue = false
       else if (tag === 'c') {
-        if (cell && cell.text !== '' && column >= 0 && column < 16_384) row[column] = cell
+        if (cell && cell.text !== '' && column >= 0 && column < 16_384) {
+          row[column] = cell
+          filled++
+        }
         cell = undefined
-      } else if (tag === 'row' && row.length > 0) take(row)
+      } else if (tag === 'row' && row.length > 0) take(row, filled)
     },
   }
 }
@@ -297,11 +300,10 @@ async function* sheetCsv(
   let out = ''
   let line = 0
   let wide = false
-  const visitor = cells((row) => {
+  const visitor = cells((row, filled) => {
     line++
     const texts = Array.from({ length: width }, (_, k) => cellText(row[k], book, line, warnings))
     // Titles above a table stand alone on their line.
-    const filled = row.filter((cell) => cell !== undefined).length
     wide ||= filled > 1
     out += `${(wide || width === 1 ? texts : [texts.find((text) => text !== '') ?? '']).map(quoted).join(',')}\n`
   })

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts'
 import type { Body } from '../../contract/operations.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
-import { type Bytes, parseRawInTurns } from '../../ingest/index.ts'
+import { type Bytes, parseMembersInTurns } from '../../ingest/index.ts'
 import type { Incoming } from './message.ts'
 import { readForm, unmangled } from './parameters.ts'
 
@@ -199,7 +199,7 @@ async function fieldsOf(
   raw: readonly string[],
   limits: Limits,
 ): Promise<Pick<Received, 'fields' | 'ignored'>> {
-  const { json, members } = await parseRawInTurns(content, {
+  const { json, members } = await parseMembersInTurns(content, {
     depth: limits.json_depth,
     members: limits.json_members,
   })
