@@ -60,16 +60,18 @@ export async function spooled(input: Input): Promise<Input> {
   const source = input.open()[Symbol.asyncIterator]()
   let size = 0
   let ended = false
-  /** The chunk that is being read; whoever comes second waits for it. */
-  let coming: Promise<void> | undefined
-  const more = async (): Promise<void> => {
+  /** The chunk that is being read, and where it begins; whoever comes second waits for it. */
+  let coming: Promise<{ chunk: Uint8Array; from: number } | undefined> | undefined
+  const more = async () => {
     const { value, done } = await source.next()
-    if (done) ended = true
-    else {
-      const chunk = Buffer.from(value)
-      await kept.write(chunk, 0, chunk.length, size)
-      size += chunk.length
+    if (done) {
+      ended = true
+      return undefined
     }
+    const from = size
+    await kept.write(value, 0, value.length, from)
+    size += value.length
+    return { chunk: value, from }
   }
   return {
     ...input,
@@ -86,7 +88,10 @@ export async function spooled(input: Input): Promise<Input> {
           coming ??= more().finally(() => {
             coming = undefined
           })
-          await coming
+          const next = await coming
+          if (next?.from !== at) continue
+          at += next.chunk.length
+          yield next.chunk
         }
       }
     },

@@ -96,7 +96,12 @@ function inTurn(ours: Timed, theirs: Timed, rounds = ROUNDS): [number, number] {
 }
 
 function gridline({ executable, home }: Place, args: string[], clean?: () => void): Timed {
-  return { command: process.execPath, args: [executable, ...args], env: { GRIDLINE_HOME: home, GRIDLINE_PROFILE: 'local' }, clean }
+  return {
+    command: process.execPath,
+    args: [executable, ...args],
+    env: { GRIDLINE_HOME: home, GRIDLINE_PROFILE: 'local' },
+    clean,
+  }
 }
 
 function fresh({ home }: Place): () => void {

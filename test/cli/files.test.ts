@@ -120,7 +120,9 @@ describe('what is meant by a name', () => {
 
   it('a name with brackets is a name, and what is not there stops nothing', async () => {
     await run(['upload', 'a.csv', '--name', 'sales [1]'])
-    expect((await run(['star', 'sales [1]', '--json', 'filename'])).stdout).toBe('{"filename":"sales [1]"}\n')
+    expect((await run(['star', 'sales [1]', '--json', 'filename'])).stdout).toBe(
+      '[{"filename":"sales [1]"}]\n',
+    )
     const { code, stdout, stderr } = await run([
       'delete',
       'nobody:9',
@@ -157,7 +159,9 @@ describe('what is meant by a name', () => {
       join(folder.path, 'meant', 'two.zip'),
       await zip({ 'q1.csv': 'a\n1\n2\n', 'sub/q2.csv': 'b\nx\ny\n', 'README.txt': 'about\n' }),
     )
-    expect(await shown(['upload', 'two.zip', '--dry-run', '-q'])).toBe('0 two/q1\ntwo/sub/q2\n')
+    expect(await shown(['upload', 'two.zip', '--dry-run', '-q'])).toBe(
+      '0 two/q1\ntwo/sub/q2\nwarning: two.zip: README.txt was passed over: not a data file',
+    )
     expect((await run(['upload', 'two.zip'])).code).toBe(0)
     expect((await run(['upload', 'a.csv', '--name', 'two', '--on-conflict', 'replace'])).stderr).toContain(
       'only grids can be replaced',
@@ -214,7 +218,7 @@ describe('plots', () => {
     expect(
       JSON.parse((await run(['plot', 'data', 'figure', '--inline', '--json'])).stdout).data[0].y,
     ).toEqual([3])
-    const copy = JSON.parse((await run(['cp', 'figure', '--deep', '--json'])).stdout)
+    const [copy] = JSON.parse((await run(['cp', 'figure', '--deep', '--json'])).stdout)
     expect([copy.filename, copy.files.length]).toEqual(['figure (1)', 2])
     const { graph } = JSON.parse((await run(['sources', 'figure'])).stdout)
     expect(graph.edges.map(({ relation }: { relation: string }) => relation)).toEqual([
@@ -238,12 +242,12 @@ describe('columns, sharing, keys', () => {
     expect((await run(['column', 'rename', 'a', 'z', 'new'])).code).toBe(0)
     expect((await run(['column', 'set', 'a', 'new', '--order', '0'])).code).toBe(0)
     expect((await run(['column', 'list', 'a', '--jq', '.[].name'])).stdout).toBe('new\nx\ny\n')
-    expect((await run(['column', 'remove', 'a', 'new', 'x'])).code).toBe(0)
+    expect((await run(['column', 'remove', 'a', 'new', 'x', '--yes'])).code).toBe(0)
     expect(await shown(['column', 'get', 'a', 'gone'])).toContain('7 error: the grid has no column "gone"')
   })
 
   it('share by address and link, star, teams, keys', async () => {
-    const shared = JSON.parse(
+    const [shared] = JSON.parse(
       (
         await run([
           'share',

@@ -58,7 +58,7 @@ describe('a server', () => {
     const csv = file('served.csv', rows(3))
     const up = await gridline(['upload', csv, '--json'], { home: alice })
     expect(up.code, up.stderr).toBe(0)
-    expect(JSON.parse(up.stdout)).toMatchObject({
+    expect(JSON.parse(up.stdout)[0]).toMatchObject({
       owner: 'alice',
       filename: 'served',
       row_count: 3,
@@ -108,7 +108,7 @@ describe('a server', () => {
       home: home('c'),
       env: { ...as('alice'), GRIDLINE_URL: url },
     })
-    expect([up.code, up.stdout, up.stderr]).toEqual([0, '{"row_count":40000}\n', ''])
+    expect([up.code, up.stdout, up.stderr]).toEqual([0, '[{"row_count":40000}]\n', ''])
     expect(cuts()).toBe(1)
     proxy.close()
     const names = (await gridline(['ls', '--json', 'filename'], { home: home('c'), env: as('alice') })).stdout

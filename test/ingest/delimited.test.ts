@@ -453,7 +453,16 @@ describe('dirty input loads right with a warning, or is refused with line and te
   const refused: [string, string | Uint8Array, RegExp][] = [
     ['nothing', '', /bad_data: test.csv: the file is empty/],
     ['blanks', '\n \n', /nothing but blanks/],
-    ['a header and no rows', 'a,b\n', /a header \(2 columns\) and no rows/],
+    [
+      'two tables, the first of which would be skipped (issue 8, 22)',
+      `id,city\n${Array.from({ length: 40 }, (_, k) => `${k},Oslo\n`).join('')}\nday,a,b,c\n${'2024-01-01,1,2,3\n'.repeat(60)}`,
+      /line 1: 41 lines look like a table of 2 columns, and another of 4 columns begins at line 43/,
+    ],
+    [
+      'a delimiter too many behind an empty cell (issue 8, 22)',
+      'a,b,c\n1,2,3\n4,,6,\n',
+      /line 3: 4 cells where there are 3 columns, an empty one among them, so that the others may have shifted: 4,,6,/,
+    ],
     ['a row too long', 'a,b\n1,2\n3,4,5\n', /line 3: 3 cells where there are 2 columns: 3,4,5/],
     ['a quote never closed', 'a,b\n1,"x\n2,y\n', /line 2: a quote is opened and never closed: "x/],
     [
@@ -491,6 +500,39 @@ describe('dirty input loads right with a warning, or is refused with line and te
       expect(await refusal(text)).toMatch(message)
     })
   }
+
+  it('reads a header without rows as a table without rows (issue 8, 22)', async () => {
+    const { names, rows, warnings } = await read('a,b\n')
+    expect([names, rows, warnings]).toEqual([['a', 'b'], [], ['there are no rows below the header']])
+  })
+
+  it('skips rows of delimiters only, and says so (issue 8, 22)', async () => {
+    const { rows, warnings } = await read('a,b\n1,x\n,\n2,y\n,\n')
+    expect([rows, warnings]).toEqual([
+      [
+        [1, 'x'],
+        [2, 'y'],
+      ],
+      ['rows of empty cells were skipped: 2 lines (first: line 3)'],
+    ])
+    expect((await read('a,b\n1,x\n"",""\n')).rows).toHaveLength(2)
+  })
+
+  it('drops delimiters at the end of every row, also where cells are empty', async () => {
+    const { names, rows } = await read('a,b,c\n1,2,3,\n4,,6,\n')
+    expect([names, rows]).toEqual([
+      ['a', 'b', 'c'],
+      [
+        [1, 2, 3],
+        [4, null, 6],
+      ],
+    ])
+  })
+
+  it('still skips titles and labels above a table', async () => {
+    const { names } = await read('Station,Seattle\nBy,Ann\n\nday,a,b\n2024-01-01,1,2\n2024-01-02,3,4\n')
+    expect(names).toEqual(['day', 'a', 'b'])
+  })
 
   it('refuses unknown encodings and delimiters, and too many columns', async () => {
     expect(await refusal('a\n1\n', { encoding: 'klingon' })).toMatch(

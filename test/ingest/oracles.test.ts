@@ -69,13 +69,15 @@ describe('the scanner agrees with csv-parse and papaparse on well-formed text', 
         fc.pre((await read(text, { delimiter })).dialect.headerRows === 1)
         const types = new Map(given.rows[0].map((_, k) => [`name${k}`, 'text'] as const))
         const ours = await read(text, { delimiter, types }, pieces)
+        const notEmpty = (row: string[]): boolean => row.some((one) => one !== '')
         const [, ...theirs] = parse(text, {
           delimiter,
           relax_column_count: true,
           skip_empty_lines: true,
         }) as string[][]
         const [, ...papas] = Papa.parse<string[]>(text, { delimiter, skipEmptyLines: true }).data
-        expect(asText(ours.rows)).toEqual(theirs)
+        // Rows of empty cells are skipped, if nothing says that they are meant: quotes do.
+        expect(asText(ours.rows)).toEqual(given.always ? theirs : theirs.filter(notEmpty))
         expect(papas).toEqual(theirs)
       }),
       { numRuns: 400 },

@@ -20,7 +20,7 @@ onBothStores('accounts', (test) => {
         owner: 'alice',
         members: ['bob'],
       })
-      expect((await ask('carol', 'POST', '/v2/teams', { name: 'crew' })).status).toBe(409)
+      expect((await ask('alice', 'POST', '/v2/teams', { name: 'crew' })).status).toBe(409)
       const asked = async (user: string | undefined) => [
         (await ask(user, 'GET', '/v2/teams/Crew')).status,
         (await ask(user, 'POST', '/v2/teams/Crew/members', { users: ['carol'] })).status,
@@ -49,7 +49,19 @@ onBothStores('accounts', (test) => {
       expect((await ask('alice', 'GET', `/v2/files/${fid}/collaborators`)).json).toEqual([])
     })
 
-    it('of strangers cannot be shared with, nor found out', async () => {
+    it('have names of their owner: a team of somebody else with the same name is not revealed', async () => {
+      await ask('alice', 'POST', '/v2/teams', { name: 'Twice', members: ['bob'] })
+      const own = await ask('bob', 'POST', '/v2/teams', { name: 'twice', members: ['carol'] })
+      expect([own.status, own.json.owner]).toEqual([201, 'bob'])
+      // One's own is meant first; the other is named with its owner.
+      expect((await ask('bob', 'GET', '/v2/teams/twice')).json.owner).toBe('bob')
+      expect((await ask('bob', 'GET', '/v2/teams/alice:twice')).json.owner).toBe('alice')
+      await ask('alice', 'POST', '/v2/teams/Twice/members', { users: ['carol'] })
+      const both = await ask('carol', 'GET', '/v2/teams/twice')
+      expect([both.status, both.json.errors[0].hint]).toEqual([409, expect.stringContaining('alice:Twice')])
+    })
+
+    it('of strangers cannot be shared with, and answer like teams that do not exist', async () => {
       await ask('carol', 'POST', '/v2/teams', { name: 'secret-club' })
       const { fid } = await test().grid('alice', 'no club', { a: [1] })
       const share = (team: string) =>

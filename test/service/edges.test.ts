@@ -69,7 +69,7 @@ onBothStores('edges of the reference', (test) => {
       const send = (body: string) =>
         test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
           body,
-          headers: { 'content-type': 'application/x-ndjson' },
+          headers: { 'content-type': 'application/x-ndjson', 'gridline-allow-type-change': 'true' },
         })
       expect((await send('[{"a": 3}, {"b": 4}]\n')).json.rows_added).toBe(2)
       expect((await send('[{"x": 3}, {"b": 4}]\n')).json.rows_added).toBe(1)

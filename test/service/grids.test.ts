@@ -189,7 +189,10 @@ onBothStores('grids', (test) => {
         headers: { 'content-type': 'application/json' },
       })
       expect([answer.status, answer.json.detail]).toEqual([400, 'the body is not JSON: it ends too early'])
-      const nan = await test().ask('alice', 'POST', '/v2/grids', { body: '{"data": NaN}' })
+      const nan = await test().ask('alice', 'POST', '/v2/grids', {
+        body: '{"data": NaN}',
+        headers: { 'content-type': 'application/json' },
+      })
       expect([nan.status, nan.json.detail]).toEqual([400, 'the body is not JSON: unexpected NaN} at byte 9'])
     })
   })
@@ -295,15 +298,24 @@ onBothStores('grids', (test) => {
       expect(unknown.json.detail).toContain('"zz"')
     })
 
-    it('keeps text columns text and warns of text among numbers', async () => {
+    it('keeps text columns text; text among numbers is refused unless allowed, then warned of', async () => {
       const { fid } = await test().grid('alice', 'types kept', { zip: ['01'], n: [1] })
       await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
         body: 'zip,n\n12,2\n',
         headers: { 'content-type': 'text/csv' },
       })
+      const refused = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+        body: 'zip,n\n13,3\n14,n/a\n',
+        headers: { 'content-type': 'text/csv', 'x-file-name': 'more.csv' },
+      })
+      expect([refused.status, refused.json.errors[0].code, refused.json.detail]).toEqual([
+        400,
+        'type_change',
+        'more.csv, line 3, column n: n/a would change the type of the column, which holds numbers',
+      ])
       const { json } = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
         body: 'zip,n\n13,n/a\n',
-        headers: { 'content-type': 'text/csv' },
+        headers: { 'content-type': 'text/csv', 'gridline-allow-type-change': 'true' },
       })
       expect(json.warnings.join()).toContain('column n held numbers and now holds text as well')
       const cols = await content(fid)

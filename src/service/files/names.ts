@@ -33,19 +33,18 @@ export function pathNames(path: string, limits: Limits): string[] {
   return names
 }
 
-/** The active file at a path below `parent`; one keyed read a level. `passes` tells through which folders it may lead. */
+/** The active file at a path below `parent`; one keyed read a level. */
 export async function find(
   files: FileReader,
   owner: string,
   parent: number,
   names: string[],
-  passes: (folder: FileRow) => Promise<boolean> = async () => true,
 ): Promise<FileRow | undefined> {
   let folder = parent
   for (const [k, name] of names.entries()) {
     const file = await files.named(owner, folder, name)
     if (!file || k === names.length - 1) return file
-    if (file.filetype !== 'fold' || !(await passes(file))) return undefined
+    if (file.filetype !== 'fold') return undefined
     folder = file.idlocal
   }
   return undefined
