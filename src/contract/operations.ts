@@ -242,7 +242,7 @@ export const operations = {
     method: 'POST',
     path: '/v2/grids/:fid/col',
     access: 'write',
-    body: data(r.ColumnsCreate),
+    body: data(r.ColumnsCreate, { raw: ['cols'] }),
     status: 201,
     result: r.ColumnsWritten,
   },

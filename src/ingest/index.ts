@@ -24,6 +24,7 @@ export {
   parseRawInTurns,
   RawJson,
   skipBlanks,
+  textInTurns,
 } from './json.ts'
 export { gridName } from './name.ts'
 export { type JsonLine, jsonLines } from './ndjson.ts'

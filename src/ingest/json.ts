@@ -186,6 +186,56 @@ async function validated(buf: Buffer, depth: number, members?: number): Promise<
   return validator
 }
 
+/**
+ * The text of a JSON string as bytes, a part in each turn of the event loop: a JSON document inside a JSON
+ * string may be as large as a body.
+ */
+export async function textInTurns({ buf, start, end }: RawJson): Promise<Buffer> {
+  const out = Buffer.allocUnsafe(end - start)
+  let at = 0
+  let turn = start
+  for (let i = start + 1; i < end - 1; ) {
+    if (i - turn > TURN_BYTES / 8) {
+      turn = i
+      await breathe()
+    }
+    const backslash = buf.indexOf(0x5c, i)
+    const upTo = backslash < 0 || backslash > end - 1 ? end - 1 : backslash
+    at += buf.copy(out, at, i, upTo)
+    i = upTo
+    if (i === end - 1) break
+    const simple = SIMPLE.get(buf[i + 1])
+    if (simple !== undefined) {
+      out[at++] = simple
+      i += 2
+      continue
+    }
+    const length = escapeLength(buf, i)
+    at += out.write(JSON.parse(`"${buf.toString('latin1', i, i + length)}"`) as string, at)
+    i += length
+  }
+  return out.subarray(0, at)
+}
+
+/** Escapes of one character: the byte they stand for. */
+const SIMPLE = new Map([
+  [0x22, 0x22],
+  [0x5c, 0x5c],
+  [0x2f, 0x2f],
+  [0x62, 0x08],
+  [0x66, 0x0c],
+  [0x6e, 0x0a],
+  [0x72, 0x0d],
+  [0x74, 0x09],
+])
+
+/** Bytes of the escape at `i`; two of them where they are a surrogate pair. */
+function escapeLength(buf: Buffer, i: number): number {
+  if (buf[i + 1] !== 0x75) return 2
+  const isHigh = /^d[89ab]/i.test(buf.toString('latin1', i + 2, i + 4))
+  return isHigh && buf[i + 6] === 0x5c && buf[i + 7] === 0x75 ? 12 : 6
+}
+
 function startOf(buf: Buffer): { buf: Buffer; start: number } {
   if (!isUtf8(buf)) throw new NotUtf8()
   return { buf, start: skipBlanks(buf, buf[0] === 0xef && buf[1] === 0xbb ? 3 : 0) }
@@ -244,6 +294,10 @@ export function skipBlanks(buf: Uint8Array, from: number): number {
 
 /** Behind the value that begins at `from`, which is known to be valid: only brackets and quotes are looked at. */
 export function endOf(buf: Uint8Array, from: number): number {
+  if (buf.length > LARGE_TEXT) {
+    const known = largeSpans(buf)?.get(from)
+    if (known !== undefined) return known
+  }
   let i = from
   let open = 0
   for (;;) {
@@ -267,6 +321,22 @@ export function endOf(buf: Uint8Array, from: number): number {
       return i
     }
   }
+}
+
+/** Texts of more bytes remember where their large parts end: going through them again and again takes long. */
+const LARGE_TEXT = 1024 * 1024
+const LARGE_SPAN = 64 * 1024
+const spansByText = new WeakMap<Uint8Array, Map<number, number>>()
+let lastText: WeakRef<Uint8Array> | undefined
+let lastSpans: Map<number, number> | undefined
+
+/** Where the large objects and arrays of a text end, by where they begin; of a text that was validated. */
+function largeSpans(buf: Uint8Array): Map<number, number> | undefined {
+  if (lastText?.deref() !== buf) {
+    lastText = new WeakRef(buf)
+    lastSpans = spansByText.get(buf)
+  }
+  return lastSpans
 }
 
 /** 1 for bytes that are no bracket and no quote. */
@@ -293,6 +363,8 @@ class Validator {
   private i: number
   /** ARRAY or OBJECT for each bracket that is open. */
   private readonly open: Uint8Array
+  /** Where these begin. */
+  private readonly starts: number[] = []
   private depth = 0
   /** What comes next: a value, the name of a member, or what follows a value. */
   private next: 'value' | 'name' | 'after' = 'value'
@@ -318,6 +390,7 @@ class Validator {
         const c = buf[i]
         if (c === 0x5b || c === 0x7b) {
           if (depth >= most) throw new TooDeep()
+          this.starts[depth] = i
           open[depth++] = c === 0x5b ? ARRAY : OBJECT
           i = skipBlanks(buf, i + 1)
           if (buf[i] === c + 2) {
@@ -350,7 +423,8 @@ class Validator {
           next = inArray ? 'value' : 'name'
         } else if (c === (inArray ? 0x5d : 0x7d)) {
           i++
-          depth--
+          const start = this.starts[--depth]
+          if (i - start > LARGE_SPAN && buf.length > LARGE_TEXT) this.keepSpan(start, i)
         } else throw new NotJson(i)
       }
     }
@@ -364,6 +438,16 @@ class Validator {
     const after = skipBlanks(this.buf, this.i)
     if (after < this.buf.length) throw new NotJson(after)
     return new RawJson(this.buf, this.start, this.i)
+  }
+
+  private keepSpan(start: number, end: number): void {
+    let spans = spansByText.get(this.buf)
+    if (!spans) {
+      spans = new Map()
+      spansByText.set(this.buf, spans)
+      lastText = undefined
+    }
+    spans.set(start, end)
   }
 
   private addMember(start: number, nameEnd: number, value: number): void {

@@ -69,7 +69,7 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
     throw badData(
       source,
       { line: preamble + 1 },
-      `${count} columns; the limit is ${most} (columns)`,
+      `${count > MOST_CELLS ? `more than ${MOST_CELLS}` : count} columns; the limit is ${most} (columns)`,
       'Split the file, or turn columns into rows.',
     )
   }
@@ -154,7 +154,7 @@ function chooseStyle(text: string, delimiter: string | undefined, warnings: Warn
   if (text.length <= STYLE_TEXT) return withLineEnds(text, delimiter, warnings)
   const best = withLineEnds(text.slice(0, STYLE_TEXT), delimiter, warnings)
   // What is cut off is no row.
-  return best.rows.length > 2
+  return best.rows.length > 1
     ? candidate(text.slice(0, STYLE_TEXT), best.style.delimiter, best.style.crOnly, true)
     : candidate(text, best.style.delimiter, best.style.crOnly)
 }
@@ -291,17 +291,18 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
       if (text[i] === quote) {
         const parts: string[] = []
         let from = ++i
-        for (; i < text.length; i++) {
-          const c = text[i]
-          if (c === (crOnly ? '\r' : '\n')) line++
-          const escaped =
-            (backslash && c === '\\' && (text[i + 1] === quote || text[i + 1] === '\\')) ||
-            (c === quote && text[i + 1] === quote)
+        const opened = i
+        for (;;) {
+          i = nextOf(text, quote, backslash, i)
+          const escaped = text[i] === '\\' ? text[i + 1] === quote || text[i + 1] === '\\' : text[i + 1] === quote
           if (escaped) {
             parts.push(text.slice(from, i))
-            from = ++i
-          } else if (c === quote) break
+            from = i + 1
+            i += 2
+          } else if (text[i] === '\\') i++
+          else break
         }
+        line += countOf(text, crOnly ? '\r' : '\n', opened, i)
         cell = parts.join('') + text.slice(from, i)
         i++
       }
@@ -309,6 +310,8 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
       while (i < text.length && text[i] !== delimiter && !endsRow(text, i, crOnly)) i++
       cell += text.slice(start, i)
       row.push(cell)
+      // A row that is refused for its length need not be read to its end.
+      if (row.length > MOST_CELLS) return { rows: [...rows, row], at }
       if (text[i] !== delimiter) break
       i++
       if (collapse) {
@@ -322,6 +325,24 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
     rows.push(row)
   }
   return { rows, at }
+}
+
+/** Cells of one row that are looked at. */
+const MOST_CELLS = 200_000
+
+/** Where the next quote (or backslash) stands, or the text ends. */
+function nextOf(text: string, quote: string, backslash: boolean, from: number): number {
+  const at = text.indexOf(quote, from)
+  const end = at < 0 ? text.length : at
+  if (!backslash) return end
+  for (let i = from; i < end; i++) if (text[i] === '\\') return i
+  return end
+}
+
+function countOf(text: string, c: string, from: number, to: number): number {
+  let count = 0
+  for (let i = text.indexOf(c, from); i >= 0 && i < to; i = text.indexOf(c, i + 1)) count++
+  return count
 }
 
 function endsRow(text: string, i: number, crEnds: boolean): boolean {

@@ -3,7 +3,7 @@ import type { Fid } from '../../contract/fid.ts'
 import { RawJson } from '../../ingest/index.ts'
 import { type Asker, admit, checkReplay } from '../access/access.ts'
 import type { Service } from '../context.ts'
-import { combineTypes, decodeTypes, encodeTypes, fits, typesOfRows } from '../store/column-types.ts'
+import { combineTypes, decodeTypes, encodeTypes, fits, typeOf } from '../store/column-types.ts'
 import { kept, otherRequest, sameRequest, type WriteKey } from '../store/idempotency.ts'
 import type { ColumnType } from '../store/schema.ts'
 import type { Store, Writers } from '../store/store.ts'
@@ -20,13 +20,19 @@ const FULL_BYTES = 8 * FOLD_BYTES
 const TAIL_ROW_BYTES = 16 * 1024
 const GROUP = 1024
 
-/** Rows to be appended to a grid: JSON arrays parted by commas. */
+/** Rows as JSON arrays, comma-separated. */
+export interface RowText {
+  rows: number
+  body: Buffer
+}
+
+/** Rows to be appended to a grid. */
 export interface Append {
   fid: Fid
   asker: Asker
   write: WriteKey
   ifMatch: string | undefined
-  rows: Buffer[]
+  bodies: RowText[]
   /** Values in each row. */
   width: number
   /** The types of the values, column by column (`column-types.ts`). */
@@ -157,7 +163,7 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
   const grid = file?.filetype === 'grid' ? await writers.grids.get(owner, idlocal) : undefined
   let types = decodeTypes(grid?.types ?? '')
   const width = types.length
-  const bodies: Buffer[] = []
+  const bodies: RowText[] = []
   const records: { write: WriteKey; result: Appended }[] = []
   let added = 0
   for (const [k, one] of list.entries()) {
@@ -182,9 +188,10 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
         if (misfit >= 0) throw await misfitIn(writers, append, misfit, types[misfit])
       }
       types = combineTypes(types, given)
-      bodies.push(...append.rows)
-      added += append.rows.length
-      const result = { rows_added: append.rows.length, row_count: grid!.row_count + added }
+      for (const body of append.bodies) bodies.push(body)
+      const count = append.bodies.reduce((sum, { rows }) => sum + rows, 0)
+      added += count
+      const result = { rows_added: count, row_count: grid!.row_count + added }
       records.push({ write: append.write, result })
       done.push({ one, result, tailBytes: 0 })
     } catch (error) {
@@ -214,15 +221,29 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
 /** The first row whose value in `column` is of another type than the column. */
 async function misfitIn(
   { grids }: Writers,
-  { fid, rows, width }: Append,
+  { fid, bodies, width }: Append,
   column: number,
   type: ColumnType,
 ): Promise<Problem> {
   const { name } = (await grids.columns(fid.owner, fid.idlocal))[column]
-  const row = rows.findIndex((bytes) => !fits(decodeTypes(typesOfRows(bytes, width))[column], type))
-  const value = [...new RawJson(rows[row], 0, rows[row].length).items()][column]
-  return typeChange(`row ${row + 1}`, name, value.bytes, type)
+  let row = 0
+  for (const { body } of bodies) {
+    for (const cells of rowsIn(body)) {
+      row++
+      const value = [...cells.items()][column]
+      if (!fits(typeOf(value.buf[value.start]), type))
+        return typeChange(`row ${row}`, name, value.bytes, type)
+    }
+  }
+  throw new Error('no value misfits')
 }
+
+function* rowsIn(body: Buffer): Generator<RawJson> {
+  yield* new RawJson(Buffer.concat([OPEN, body, CLOSE]), 0, body.length + 2).items()
+}
+
+const OPEN = Buffer.from('[')
+const CLOSE = Buffer.from(']')
 
 /** A retry that came in the same group as the request it repeats. */
 function sameKey(
@@ -239,23 +260,62 @@ function sameKey(
   )
 }
 
-function* tailBodies(rows: Buffer[]): Generator<{ rows: number; body: Buffer }> {
+/** Puts small bodies together, up to the size of a row of the tail. */
+function* tailBodies(bodies: readonly RowText[]): Generator<RowText> {
   let parts: Buffer[] = []
   let size = 0
   let count = 0
-  for (const row of rows) {
-    if (size > 0 && size + row.length > TAIL_ROW_BYTES) {
+  for (const { rows, body } of bodies) {
+    if (size > 0 && size + body.length > TAIL_ROW_BYTES) {
       yield { rows: count, body: Buffer.concat(parts) }
       parts = []
       size = 0
       count = 0
     }
     if (count > 0) parts.push(COMMA)
-    parts.push(row)
-    size += row.length + 1
-    count++
+    parts.push(body)
+    size += body.length + 1
+    count += rows
   }
   yield { rows: count, body: Buffer.concat(parts) }
+}
+
+/** Gathers rows, one by one, into bodies of the size of a row of the tail. */
+export class RowTexts {
+  readonly bodies: RowText[] = []
+  private parts: Buffer[] = []
+  private bytes = 0
+  count = 0
+
+  add(row: Buffer): void {
+    if (this.bytes > 0 && this.bytes + row.length > TAIL_ROW_BYTES) this.end()
+    this.parts.push(row)
+    this.bytes += row.length + 1
+    this.count++
+  }
+
+  /** The rows so far; no more are added. */
+  all(): RowText[] {
+    if (this.parts.length > 0) this.end()
+    return this.bodies
+  }
+
+  private end(): void {
+    const body = this.parts.length === 1 ? this.parts[0] : joined(this.parts, this.bytes)
+    this.bodies.push({ rows: this.parts.length, body })
+    this.parts = []
+    this.bytes = 0
+  }
+}
+
+function joined(parts: readonly Buffer[], size: number): Buffer {
+  const body = Buffer.allocUnsafe(size - 1)
+  let at = 0
+  for (const part of parts) {
+    if (at > 0) body[at++] = 0x2c
+    at += part.copy(body, at)
+  }
+  return body
 }
 
 async function columnsMoved({ grids }: Writers, { fid, columns: expected }: Append): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
-import { type FirstValue, parseRaw, type RawJson } from '../../ingest/index.ts'
+import { breathe, type FirstValue, parseRawInTurns, type RawJson, textInTurns } from '../../ingest/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { encodeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
@@ -33,17 +33,20 @@ export function newUid(taken: Set<string>): string {
 }
 
 /** Column name → its parts, in column order, of the `data` of a new grid. Reference 2.2. */
-export function readGridData(
+export async function readGridData(
   data: RawJson,
   limits: Limits,
-): { columns: { name: string; data: RawJson }[]; metadata?: unknown } {
-  const object = data.kind === 'string' ? parseRaw(Buffer.from(data.value() as string), 'data') : data
+): Promise<{ columns: { name: string; data: RawJson }[]; metadata?: unknown }> {
+  const object =
+    data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data') : data
   if (object.kind !== 'object') throw wrong('data', 'must be an object, or a string that holds one')
   const members = object.entries()
   const cols = members.get('cols')
   if (cols?.kind !== 'object') throw wrong('data.cols', 'must be an object of columns by name')
   const seen = new Set<string>()
-  const columns = [...cols.members()].map(([name, column], k) => {
+  const columns: { name: string; data: RawJson; order: number }[] = []
+  for (const [name, column] of cols.members()) {
+    await breathe()
     const path = `data.cols.${name}`
     checkColumnName(name, path, limits)
     if (seen.size === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
@@ -54,12 +57,12 @@ export function readGridData(
     const order = parts.get('order')
     if (order && order.kind !== 'null' && !Number.isSafeInteger(order.value()))
       throw wrong(`${path}.order`, 'must be an integer')
-    return {
+    columns.push({
       name,
       data: arrayOf(parts.get('data'), `${path}.data`),
-      order: (order?.value() as number | null) ?? k,
-    }
-  })
+      order: (order?.value() as number | null) ?? columns.length,
+    })
+  }
   columns.sort((a, b) => a.order - b.order)
   return { columns, metadata: members.get('metadata')?.value() }
 }

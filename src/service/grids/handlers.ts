@@ -3,7 +3,7 @@ import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
 import type { GridMeta, UploadAction } from '../../contract/resources.ts'
-import { badData, gridName, jsonLines, parseRaw, RawJson } from '../../ingest/index.ts'
+import { badData, breathe, gridName, jsonLines, parseRawInTurns, RawJson, textInTurns } from '../../ingest/index.ts'
 import { admitted, notFound } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
 import { readSourceFid } from '../files/copy.ts'
@@ -16,7 +16,7 @@ import { combine, combineTypes, decodeTypes, encodeTypes, fits, typeOf } from '.
 import type { ColumnType } from '../store/schema.ts'
 import type { Readers } from '../store/store.ts'
 import { etag, etagOf } from '../version.ts'
-import { type Append, appendRows } from './append.ts'
+import { type Append, appendRows, type RowText, RowTexts } from './append.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { byUid, columnsAre, columnsJson, snapshot } from './content.ts'
 import { addGrid, readGridData, storeArrays, wrong } from './create.ts'
@@ -70,7 +70,7 @@ export const gridHandlers = {
     const owner = call.caller!.username
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
     if (fields.data === undefined) return importUrl(service, call)
-    const { columns: parts, metadata: inside } = readGridData(fields.data, limits)
+    const { columns: parts, metadata: inside } = await readGridData(fields.data, limits)
     const metadata = metadataText(fields.metadata ?? inside, limits.metadata_bytes)
     const columns = await storeArrays(store.blobs, parts)
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
@@ -165,8 +165,7 @@ export const gridHandlers = {
     const given =
       contentType === dataTypes.ndjson
         ? await rowsOfLines(service, call)
-        : rowsOf(call.fields.rows as RawJson)
-    const { rows } = given
+        : await rowsOf(call.fields.rows as RawJson)
     const append: Append = {
       fid: call.fid,
       asker: call,
@@ -176,8 +175,8 @@ export const gridHandlers = {
       mayChangeTypes: mayChangeTypes(call) ?? contentType !== dataTypes.ndjson,
       ...given,
     }
-    if (rows.length === 0) await mayChange(service, call)
-    const done = rows.length === 0 ? await nothingAdded(service, call) : await appendRows(service, append)
+    if (given.bodies.length === 0) await mayChange(service, call)
+    const done = given.bodies.length === 0 ? await nothingAdded(service, call) : await appendRows(service, append)
     return { body: { fid: formatFid(call.fid), ...done, warnings: [] } }
   },
 
@@ -196,7 +195,10 @@ export const gridHandlers = {
 
   'columns.create': async (service, call) => {
     await mayChange(service, call)
-    const cols = parseRaw(Buffer.from(call.fields.cols as string), 'cols')
+    const given = call.fields.cols as RawJson
+    if (given?.kind !== 'string')
+      throw wrong('cols', given ? 'must be a string that holds a JSON array' : 'is missing')
+    const cols = await parseRawInTurns(await textInTurns(given), 'cols')
     const uids = await createColumns(service, call, cols)
     return writtenColumns(service, call, uids)
   },
@@ -204,7 +206,8 @@ export const gridHandlers = {
   'columns.update': async (service, call) => {
     await mayChange(service, call)
     const given = call.fields.cols as RawJson
-    const cols = given.kind === 'string' ? parseRaw(Buffer.from(given.value() as string), 'cols') : given
+    const cols =
+      given.kind === 'string' ? await parseRawInTurns(await textInTurns(given), 'cols') : given
     const uids = uidList(call.query.uid)
     await updateColumns(service, call, uids, cols)
     return writtenColumns(service, call, uids)
@@ -323,25 +326,36 @@ function mayChangeTypes({ headers }: Pick<Call, 'headers'>): boolean | undefined
   return headers['Allow-Type-Change'] as boolean | undefined
 }
 
+interface GivenRows {
+  bodies: RowText[]
+  width: number
+  types: string
+  columns?: readonly { uid: string; name: string }[]
+}
+
+/** Rows that are read in one turn of the event loop. */
+const TURN_ROWS = 2000
+
 /** The rows of a JSON body, each as it came, with the types of their values. All must be of one length. */
-function rowsOf(given: RawJson): { rows: Buffer[]; width: number; types: string; columns?: undefined } {
+async function rowsOf(given: RawJson): Promise<GivenRows> {
   if (given?.kind !== 'array') throw wrong('rows', 'must be an array of rows')
-  const rows: Buffer[] = []
+  const texts = new RowTexts()
   let types: ColumnType[] | undefined
   for (const row of given.items()) {
-    if (row.kind !== 'array') throw wrong(`rows.${rows.length}`, 'must be an array of values')
+    if (row.kind !== 'array') throw wrong(`rows.${texts.count}`, 'must be an array of values')
     const found = typesOf(row)
     if (types && found.length !== types.length) {
       throw new Problem(
         'bad_data',
-        `row ${rows.length + 1} has ${found.length} values, the rows before it ${types.length}`,
-        { field: 'rows', path: `rows.${rows.length}` },
+        `row ${texts.count + 1} has ${found.length} values, the rows before it ${types.length}`,
+        { field: 'rows', path: `rows.${texts.count}` },
       )
     }
     types = types ? combineTypes(types, found) : found
-    rows.push(row.bytes)
+    texts.add(row.bytes)
+    if (texts.count % TURN_ROWS === 0) await breathe()
   }
-  return { rows, width: types?.length ?? -1, types: encodeTypes(types ?? []) }
+  return { bodies: texts.all(), width: types?.length ?? -1, types: encodeTypes(types ?? []) }
 }
 
 function typesOf(row: RawJson): ColumnType[] {
@@ -354,12 +368,7 @@ function typesOf(row: RawJson): ColumnType[] {
 async function rowsOfLines(
   service: Service,
   call: Call,
-): Promise<{
-  rows: Buffer[]
-  width: number
-  types: string
-  columns: readonly { uid: string; name: string }[]
-}> {
+): Promise<GivenRows> {
   await mayChange(service, call)
   const { owner, idlocal } = call.fid
   const { columns, held } = await service.store.read(async ({ grids }) => ({
@@ -369,7 +378,7 @@ async function rowsOfLines(
   let types = columns.map((): ColumnType => 'empty')
   const names = new Map(columns.map(({ name }, k) => [name, k]))
   const source = call.fileName ?? 'the rows'
-  const rows: Buffer[] = []
+  const texts = new RowTexts()
   let size = 0
   const add = (line: number, value: RawJson): void => {
     let row = value.bytes
@@ -418,7 +427,7 @@ async function rowsOfLines(
         { hint: 'Append in several parts, or as CSV.' },
       )
     }
-    rows.push(row)
+    texts.add(row)
   }
   for await (const { line, value } of jsonLines(call.bytes, {
     source,
@@ -427,7 +436,7 @@ async function rowsOfLines(
     if (isRecords(value, names)) for (const record of value.items()) add(line, record)
     else add(line, value)
   }
-  return { rows, width: columns.length, types: encodeTypes(types), columns }
+  return { bodies: texts.all(), width: columns.length, types: encodeTypes(types), columns }
 }
 
 /** A line that is a whole JSON file: an array of objects that name columns, and no row of objects. */

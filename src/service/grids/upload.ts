@@ -23,7 +23,7 @@ import type { FileRow } from '../store/files.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { ColumnType } from '../store/schema.ts'
 import { checkMatch } from '../version.ts'
-import { appendRows } from './append.ts'
+import { appendRows, RowTexts } from './append.ts'
 import { columnsAre } from './content.ts'
 import { addColumns, addGrid, type NewColumn } from './create.ts'
 import { after, filling, restructure } from './layout.ts'
@@ -432,6 +432,8 @@ export async function appendTable(
     const { row_count } = await service.store.read(({ grids }) => grids.get(fid.owner, fid.idlocal))
     return { rows_added: 0, row_count, warnings }
   }
+  const gathered = new RowTexts()
+  for (const row of rows) gathered.add(row)
   const append = {
     types: encodeTypes(matched.map((source, k) => (source ? typeIn(source, columns[k].type) : 'empty'))),
     mayChangeTypes: mayChangeTypes(call),
@@ -439,7 +441,7 @@ export async function appendTable(
     asker: call,
     write: call.writeKey(fid.owner),
     ifMatch: call.ifMatch,
-    rows,
+    bodies: gathered.all(),
     width: columns.length,
     columns,
   }

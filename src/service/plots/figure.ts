@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { parseRaw, type RawJson, skipBlanks } from '../../ingest/index.ts'
+import { breathe, parseRawInTurns, type RawJson, skipBlanks, textInTurns } from '../../ingest/index.ts'
 import { type Data, type Found, type Reference, type Source, survey } from './survey.ts'
 import { decodeTyped } from './typed.ts'
 
@@ -15,8 +15,9 @@ interface Edit {
 }
 
 /** The figure of a body: `data`, `layout`, `frames` are what they must be. */
-export function readFigure(figure: RawJson): RawJson {
-  const whole = figure.kind === 'string' ? parseRaw(Buffer.from(figure.value() as string), 'figure') : figure
+export async function readFigure(figure: RawJson): Promise<RawJson> {
+  const whole =
+    figure.kind === 'string' ? await parseRawInTurns(await textInTurns(figure), 'figure') : figure
   if (whole.kind !== 'object') throw wrong('figure', 'must be an object')
   for (const name of ['data', 'frames']) {
     const list = whole.get(name)
@@ -24,6 +25,7 @@ export function readFigure(figure: RawJson): RawJson {
     if (list.kind !== 'array') throw wrong(`figure.${name}`, 'must be an array')
     let k = 0
     for (const item of list.items()) {
+      await breathe()
       if (item.kind !== 'object' && !(name === 'frames' && item.kind === 'null'))
         throw wrong(`figure.${name}.${k}`, 'must be an object')
       k++

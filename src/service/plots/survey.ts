@@ -2,6 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { Limits } from '../../contract/limits.ts'
 import {
+  breathe,
   endOf,
   endOfString,
   hasEscapes,
@@ -85,18 +86,45 @@ export function readSource(text: string): Source | undefined {
  * Each byte of a trace is looked at once, however deep it is nested. What is stored is within the limits.
  */
 export function survey(figure: RawJson, limits?: FigureLimits): Found[] {
+  const steps = surveySteps(figure, limits)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** The same of a figure that may be large, a trace or so in each turn of the event loop. */
+export async function surveyInTurns(figure: RawJson, limits: FigureLimits): Promise<Found[]> {
+  const steps = surveySteps(figure, limits)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+    await breathe()
+  }
+}
+
+function* surveySteps(figure: RawJson, limits: FigureLimits | undefined): Generator<void, Found[]> {
   const surveyor = new Surveyor(figure.buf, limits)
   const types: string[] = []
-  for (const trace of figure.get('data')?.items() ?? []) {
+  const members = [...figure.members()]
+  yield
+  for (const trace of members.findLast(([name]) => name === 'data')?.[1].items() ?? []) {
     types.push(typeOf(trace) ?? 'scatter')
     if (limits && types.length > limits.figure_traces) throw tooManyTraces(limits)
+    yield
   }
-  for (const [name, list] of figure.members()) {
+  for (const [name, list] of members) {
     let k = 0
     if (name === 'data') {
-      for (const trace of list.items()) surveyor.trace(trace, `data.${k}`, types[k++] ?? 'scatter')
+      for (const trace of list.items()) {
+        surveyor.trace(trace, `data.${k}`, types[k++] ?? 'scatter')
+        yield
+      }
     } else if (name === 'frames') {
-      for (const frame of list.items()) surveyFrame(surveyor, frame, `frames.${k++}`, types)
+      for (const frame of list.items()) {
+        surveyFrame(surveyor, frame, `frames.${k++}`, types)
+        yield
+      }
     }
   }
   refuseDoubles(surveyor.found)

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { parseRaw, type RawJson } from '../../ingest/index.ts'
+import { parseRawInTurns, type RawJson } from '../../ingest/index.ts'
 import { type Asker, knownFid } from '../access/access.ts'
 import type { Service } from '../context.ts'
 import { freeName } from '../files/names.ts'
@@ -12,7 +12,7 @@ import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { plainArray, rawArrays, readFigure, referencesOf, withReferences } from './figure.ts'
 import { qualityOf } from './quality.ts'
-import { type Data, type Found, type Source, survey } from './survey.ts'
+import { type Data, type Found, type Source, surveyInTurns } from './survey.ts'
 
 /** A figure whose bytes are stored and which no plot has yet. */
 export interface StoredFigure {
@@ -64,8 +64,8 @@ export async function storeFigure(
   own?: OwnGrid,
 ): Promise<StoredFigure> {
   const { store, limits } = service
-  const figure = readFigure(given)
-  let found = survey(figure, limits)
+  const figure = await readFigure(given)
+  let found = await surveyInTurns(figure, limits)
   const { arrays, typed } = rawArrays(found)
   if (arrays.length > 0 && !move) throw refusal(arrays[0], arrays.length)
   const all = [...arrays, ...typed]
@@ -89,8 +89,8 @@ export async function storeFigure(
     grid = { idlocal, columns, layout: own?.layout }
     const fid = formatFid({ owner, idlocal })
     const references = new Map(columns.map(({ name, uid }) => [name, `${fid}:${uid}`]))
-    stored = parseRaw(withReferences(figure, found, (path) => references.get(path)))
-    found = survey(stored, limits)
+    stored = await parseRawInTurns(withReferences(figure, found, (path) => references.get(path)))
+    found = await surveyInTurns(stored, limits)
   }
   const sources = referencesOf(found).map(({ source, path }) => ({ source, path: `figure.${path}src` }))
   const grids = new Set(sources.map(({ source }) => formatFid(source.grid))).size

@@ -1,5 +1,6 @@
 import type { Selectable, SelectQueryBuilder } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
+import { breathe } from '../../ingest/index.ts'
 import { encodeTypes } from './column-types.ts'
 import type { Db, Schema } from './schema.ts'
 import { tailSum } from './tail-sum.ts'
@@ -114,6 +115,7 @@ export class GridWriter extends GridReader {
 
   async addColumns(columns: ColumnRow[]): Promise<void> {
     for (let k = 0; k < columns.length; k += BATCH) {
+      await breathe()
       await this.db
         .insertInto('columns')
         .values(columns.slice(k, k + BATCH))
@@ -128,6 +130,7 @@ export class GridWriter extends GridReader {
     fields: Partial<Pick<ColumnRow, 'name' | 'position' | 'type' | 'rows'>>,
   ): Promise<void> {
     if (Object.keys(fields).length === 0) return
+    await breathe()
     await this.db
       .updateTable('columns')
       .set(fields)
@@ -140,6 +143,7 @@ export class GridWriter extends GridReader {
   /** Removes columns with their slices. */
   async removeColumns(owner: string, idlocal: number, uids: string[]): Promise<void> {
     for (let k = 0; k < uids.length; k += BATCH) {
+      await breathe()
       const some = uids.slice(k, k + BATCH)
       await this.letGo((slices) =>
         slices.where('owner', '=', owner).where('idlocal', '=', idlocal).where('uid', 'in', some),
@@ -159,6 +163,7 @@ export class GridWriter extends GridReader {
   async addSlices(owner: string, idlocal: number, slices: (SliceRef & { uid: string })[]): Promise<void> {
     await this.requireBlobs(slices)
     for (let k = 0; k < slices.length; k += BATCH) {
+      await breathe()
       const rows = slices.slice(k, k + BATCH).map((slice) => ({ owner, idlocal, ...slice }))
       await this.db.insertInto('slices').values(rows).execute()
     }
@@ -168,6 +173,7 @@ export class GridWriter extends GridReader {
   private async requireBlobs(slices: readonly SliceRef[]): Promise<void> {
     const hashes = [...new Set(slices.map(({ hash }) => hash))]
     for (let k = 0; k < hashes.length; k += BATCH) {
+      await breathe()
       const some = hashes.slice(k, k + BATCH)
       const { count } = await this.db
         .selectFrom('blobs')
