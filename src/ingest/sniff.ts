@@ -340,8 +340,9 @@ function nextOf(text: string, quote: string, backslash: boolean, from: number): 
 }
 
 function countOf(text: string, c: string, from: number, to: number): number {
+  const part = text.slice(from, to)
   let count = 0
-  for (let i = text.indexOf(c, from); i >= 0 && i < to; i = text.indexOf(c, i + 1)) count++
+  for (let i = part.indexOf(c); i >= 0; i = part.indexOf(c, i + 1)) count++
   return count
 }
 

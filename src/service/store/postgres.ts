@@ -19,7 +19,7 @@ import type { Db, Schema } from './schema.ts'
 /** Attempts at a transaction that conflicts with others. */
 const CONFLICT_TRIES = 30
 /** Waits before a transaction is repeated on a new connection, in ms. */
-const RECONNECT_WAITS = [50, 200, 500, 1000]
+const RECONNECT_WAITS = [50, 100, 200, 300, 300, 300]
 const CONNECT_TIMEOUT = 5_000
 /** The share of the pool that one owner may hold. */
 const OWNER_SHARE = 0.5
