@@ -294,7 +294,8 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
         const opened = i
         for (;;) {
           i = nextOf(text, quote, backslash, i)
-          const escaped = text[i] === '\\' ? text[i + 1] === quote || text[i + 1] === '\\' : text[i + 1] === quote
+          const escaped =
+            text[i] === '\\' ? text[i + 1] === quote || text[i + 1] === '\\' : text[i + 1] === quote
           if (escaped) {
             parts.push(text.slice(from, i))
             from = i + 1

@@ -53,8 +53,8 @@ export interface ServiceOptions extends StoreOptions {
 export interface RunningService {
   /** The service, with plain messages. */
   handle(request: Incoming): Promise<Reply>
-  /** Whether requests are refused now because too many wait. */
-  readonly full: boolean
+  /** Whether such a request would be refused now because too many wait. */
+  refuses(request: Pick<Incoming, 'headers' | 'address'>): boolean
   /** The same with web ones. */
   fetch(request: Request): Promise<Response>
   store: Store
@@ -148,9 +148,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       if (request.method !== 'GET') wrote = true
       return app.handle(request)
     },
-    get full() {
-      return app.full
-    },
+    refuses: app.refuses,
     fetch: async (request) => toResponse(await app.handle(request as Incoming)),
     store,
     idle,

@@ -37,8 +37,7 @@ export async function readGridData(
   data: RawJson,
   limits: Limits,
 ): Promise<{ columns: { name: string; data: RawJson }[]; metadata?: unknown }> {
-  const object =
-    data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data') : data
+  const object = data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data') : data
   if (object.kind !== 'object') throw wrong('data', 'must be an object, or a string that holds one')
   const members = object.entries()
   const cols = members.get('cols')

@@ -3,7 +3,15 @@ import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
 import type { GridMeta, UploadAction } from '../../contract/resources.ts'
-import { badData, breathe, gridName, jsonLines, parseRawInTurns, RawJson, textInTurns } from '../../ingest/index.ts'
+import {
+  badData,
+  breathe,
+  gridName,
+  jsonLines,
+  parseRawInTurns,
+  RawJson,
+  textInTurns,
+} from '../../ingest/index.ts'
 import { admitted, notFound } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
 import { readSourceFid } from '../files/copy.ts'
@@ -176,7 +184,8 @@ export const gridHandlers = {
       ...given,
     }
     if (given.bodies.length === 0) await mayChange(service, call)
-    const done = given.bodies.length === 0 ? await nothingAdded(service, call) : await appendRows(service, append)
+    const done =
+      given.bodies.length === 0 ? await nothingAdded(service, call) : await appendRows(service, append)
     return { body: { fid: formatFid(call.fid), ...done, warnings: [] } }
   },
 
@@ -206,8 +215,7 @@ export const gridHandlers = {
   'columns.update': async (service, call) => {
     await mayChange(service, call)
     const given = call.fields.cols as RawJson
-    const cols =
-      given.kind === 'string' ? await parseRawInTurns(await textInTurns(given), 'cols') : given
+    const cols = given.kind === 'string' ? await parseRawInTurns(await textInTurns(given), 'cols') : given
     const uids = uidList(call.query.uid)
     await updateColumns(service, call, uids, cols)
     return writtenColumns(service, call, uids)
@@ -365,10 +373,7 @@ function typesOf(row: RawJson): ColumnType[] {
 }
 
 /** Rows of newline-delimited JSON: objects by column name, arrays by position. */
-async function rowsOfLines(
-  service: Service,
-  call: Call,
-): Promise<GivenRows> {
+async function rowsOfLines(service: Service, call: Call): Promise<GivenRows> {
   await mayChange(service, call)
   const { owner, idlocal } = call.fid
   const { columns, held } = await service.store.read(async ({ grids }) => ({

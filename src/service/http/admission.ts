@@ -41,6 +41,12 @@ export class Admission {
     return this.waiting >= this.most.waiting
   }
 
+  /** Whether a new request of this user would be refused. */
+  fullFor(user: string): boolean {
+    const waiting = this.shares.get(user)?.waiting.length ?? 0
+    return this.full || waiting >= this.most.waiting * USER_SHARE
+  }
+
   /** Requests at work and requests that wait. */
   get load(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.waiting }
@@ -62,11 +68,13 @@ export class Admission {
       share = { running: 0, waiting: [] }
       this.shares.set(user, share)
     }
-    if (this.waiting === 0 && this.mayRun(share)) {
+    // In a long turn of the event loop requests are only taken in: those that are there can be counted,
+    // and what must be answered at once is.
+    if (this.waiting === 0 && this.mayRun(share) && !turnIsLong()) {
       this.start(share)
       return undefined
     }
-    if (this.full || share.waiting.length >= this.most.waiting * USER_SHARE) throw this.busy()
+    if (this.fullFor(user)) throw this.busy()
     return new Promise((resolve, reject) => {
       const until = performance.now() + this.most.wait
       share.waiting.push({ begin: resolve, refuse: reject, until, gone })
@@ -105,20 +113,25 @@ export class Admission {
       })
       return
     }
-    for (let tries = this.turns.length; tries > 0 && this.running < this.most.running; tries--) {
+    // Users that have all they may have are passed by, once each.
+    for (let passed = 0; passed < this.turns.length && this.running < this.most.running; ) {
       const user = this.turns.shift()!
       const share = this.shares.get(user)!
-      if (this.mayRun(share)) {
-        const next = this.take(share)
-        if (next.gone?.()) next.refuse(new Problem('aborted', 'the client went away'))
-        else {
-          this.start(share)
-          next.begin()
-        }
-        tries = this.turns.length + 1
+      if (!this.mayRun(share)) {
+        this.turns.push(user)
+        passed++
+        continue
       }
+      passed = 0
+      const next = this.take(share)
       if (share.waiting.length > 0) this.turns.push(user)
-      else this.forget(user, share)
+      if (next.gone?.()) {
+        next.refuse(new Problem('aborted', 'the client went away'))
+        this.forget(user, share)
+      } else {
+        this.start(share)
+        next.begin()
+      }
     }
   }
 

@@ -73,8 +73,8 @@ interface Desk {
 
 export interface App {
   handle(request: Incoming): Promise<Reply>
-  /** Whether a request that is not about the health of the service would be refused now. */
-  readonly full: boolean
+  /** Whether a request that is not about the health of the service would be refused now; it is counted. */
+  refuses(request: Pick<Incoming, 'headers' | 'address'>): boolean
 }
 
 /** Request → operation → answer, for every operation of the contract. */
@@ -133,7 +133,6 @@ export function createApp(
     const handler = handlers[route.name] as Handler<OperationName>
     if (UNLIMITED.has(route.name))
       return perform(desk, handler, undefined, route, request, path, query, parameters)
-    if (desk.requests.full) throw new Problem('overloaded', 'the server is busy (limit requests_waiting)')
     if (operations[route.name].method !== 'GET') refuseCrossSite(request.headers, service.url)
     const caller = await callerOf(desk, request)
     line.user = caller?.username
@@ -169,14 +168,16 @@ export function createApp(
     const ms = performance.now() - started
     line.ms = Math.round(ms * 10) / 10
     metrics.end(line.operation ?? 'none', reply.status, ms / 1000)
-    if (reply.status === 503 && desk.requests.full) shed.count()
-    else log(line)
+    log(line)
     return request.method === 'HEAD' ? await withoutBody(reply) : reply
   }
   return {
     handle,
-    get full() {
-      return desk.requests.full
+    refuses(request) {
+      const user = authenticator.knownUser(request.headers) ?? addressOf(request)
+      if (!desk.requests.fullFor(user)) return false
+      shed.count()
+      return true
     },
   }
 }
@@ -217,7 +218,7 @@ async function callerOf({ authenticator, rates }: Desk, request: Incoming): Prom
 }
 
 /** Stands for nobody in particular: an address is no username. */
-function addressOf({ address }: Incoming): string {
+function addressOf({ address }: Pick<Incoming, 'address'>): string {
   return `@${address ?? ''}`
 }
 

@@ -35,6 +35,12 @@ export class Authenticator {
     return caller
   }
 
+  /** The user of credentials that were good a moment ago. */
+  knownUser(headers: Incoming['headers']): string | undefined {
+    const header = headers.get('plotly-authorization') ?? headers.get('authorization')
+    return header === null ? undefined : this.known.get(header)?.caller.username
+  }
+
   /** Nothing that was found out before counts any more. */
   forget(): void {
     this.known.clear()

@@ -3,13 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
+import { turnIsLong } from '../../ingest/index.ts'
 import type { Incoming, Reply } from './message.ts'
 
 /** What is listened for. */
 export interface Served {
   handle(request: Incoming): Promise<Reply>
-  /** Whether requests are refused now because too many wait. */
-  readonly full: boolean
+  /** Whether such a request would be refused now because too many wait. */
+  refuses(request: Pick<Incoming, 'headers' | 'address'>): boolean
 }
 
 export interface Listening {
@@ -33,6 +34,7 @@ export function listen(
   current: () => Served | undefined,
   { host, port, limits }: { host: string; port: number; limits: Limits },
 ): Promise<Listening> {
+  const refusals = new Refusals()
   const server = createServer(
     {
       keepAliveTimeout: 65_000,
@@ -42,8 +44,9 @@ export function listen(
     },
     (request, response) => {
       const service = current()
-      if (!service || (service.full && !isHealth(request.url))) refuse(request, response)
-      else answer(service, request, response, limits).catch(() => response.destroy())
+      const incoming = incomingOf(request, response)
+      if (!service || (!isHealth(request.url) && service.refuses(incoming))) refusals.add(request, response)
+      else answer(service, incoming, request, response, limits).catch(() => response.destroy())
     },
   )
   server.timeout = SILENCE
@@ -68,7 +71,7 @@ export function listen(
           : error,
       )
     })
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: limits.connections }, () => {
       resolve({
         port: (server.address() as AddressInfo).port,
         stop: (grace = 10_000) =>
@@ -100,8 +103,38 @@ const BUSY_HEADERS = {
   'content-length': String(Buffer.byteLength(BUSY)),
 }
 
-/** Refuses a request with as little work as can be: under overload this is most of what there is to do. */
-function refuse(request: IncomingMessage, response: ServerResponse): void {
+/** A client that is refused is not answered before that, in ms: it would send the next request at once. */
+const REFUSAL_DELAY = 1000
+const REFUSAL_CHECK = 50
+
+/**
+ * Refuses requests with as little work as can be, and after a while: under overload the refusals would
+ * otherwise take the time that the others need.
+ */
+class Refusals {
+  private waiting: { request: IncomingMessage; response: ServerResponse; at: number }[] = []
+  private timer: NodeJS.Timeout | undefined
+
+  add(request: IncomingMessage, response: ServerResponse): void {
+    this.waiting.push({ request, response, at: performance.now() + REFUSAL_DELAY })
+    this.timer ??= setInterval(() => this.answerDue(), REFUSAL_CHECK)
+  }
+
+  private answerDue(): void {
+    const now = performance.now()
+    let count = 0
+    // What is too much for one turn of the event loop is due the next time.
+    while (count < this.waiting.length && this.waiting[count].at <= now && (count % 50 > 0 || !turnIsLong()))
+      refuse(this.waiting[count++])
+    this.waiting.splice(0, count)
+    if (this.waiting.length > 0) return
+    clearInterval(this.timer)
+    this.timer = undefined
+  }
+}
+
+function refuse({ request, response }: { request: IncomingMessage; response: ServerResponse }): void {
+  if (response.destroyed) return
   response.writeHead(503, BUSY_HEADERS)
   response.end(BUSY)
   if (!request.complete) discard(request)
@@ -110,14 +143,11 @@ function refuse(request: IncomingMessage, response: ServerResponse): void {
 /** What is still coming of a body nobody reads is thrown away for so long, so that the client gets to the answer. */
 const DISCARD_MS = 30_000
 
-async function answer(
-  service: Served,
-  request: IncomingMessage,
-  response: ServerResponse,
-  limits: Limits,
-): Promise<void> {
+/** A request as the service reads it. */
+function incomingOf(request: IncomingMessage, response: ServerResponse): Incoming {
   const { headers } = request
-  const reply = await service.handle({
+  let body: Incoming['body'] = null
+  return {
     method: request.method ?? 'GET',
     url: urlOf(request),
     headers: {
@@ -127,10 +157,23 @@ async function answer(
       },
     },
     // A handler that stops reading must not take the connection, and with it its answer, away.
-    body: request.iterator({ destroyOnReturn: false }),
+    get body() {
+      body ??= request.iterator({ destroyOnReturn: false })
+      return body
+    },
     address: request.socket.remoteAddress,
     gone: () => response.destroyed || request.socket.destroyed,
-  })
+  }
+}
+
+async function answer(
+  service: Served,
+  incoming: Incoming,
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: Limits,
+): Promise<void> {
+  const reply = await service.handle(incoming)
   const { status, headers: named, body, hangUp } = reply
   if (response.destroyed) {
     if (body !== null && typeof body !== 'string') await body[Symbol.asyncIterator]().return?.()

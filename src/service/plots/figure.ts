@@ -16,8 +16,7 @@ interface Edit {
 
 /** The figure of a body: `data`, `layout`, `frames` are what they must be. */
 export async function readFigure(figure: RawJson): Promise<RawJson> {
-  const whole =
-    figure.kind === 'string' ? await parseRawInTurns(await textInTurns(figure), 'figure') : figure
+  const whole = figure.kind === 'string' ? await parseRawInTurns(await textInTurns(figure), 'figure') : figure
   if (whole.kind !== 'object') throw wrong('figure', 'must be an object')
   for (const name of ['data', 'frames']) {
     const list = whole.get(name)
