@@ -202,7 +202,8 @@ export function resolveSettings(
     (config.profile
       ? { value: config.profile, source: 'config file' }
       : { value: 'default', source: 'default' })
-  const chosen = flags.local ? undefined : config.profiles?.[profile.value!]
+  const known = config.profiles && Object.hasOwn(config.profiles, profile.value!)
+  const chosen = known && !flags.local ? config.profiles![profile.value!] : undefined
   const local = !chosen && profile.value === LOCAL
   if (!chosen && !local && profile.source !== 'default' && profile.source !== 'config file') {
     throw new Problem('usage', `no profile named ${profile.value}`, {

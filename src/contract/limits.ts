@@ -19,8 +19,9 @@ export const limits = {
   body_bytes_per_second: {
     value: 1 * KiB,
     unit: 'bytes',
-    what: 'the slowest that a body may arrive or an answer may be read, after 10 seconds',
+    what: 'the slowest that a body may arrive or an answer may be read',
   },
+  slow_seconds: { value: 10, unit: 'seconds', what: 'how long a connection may be slower than that' },
   connections: { value: 4_096, unit: 'connections', what: 'open connections of one server' },
   requests_at_once: {
     value: 128,

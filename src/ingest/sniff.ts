@@ -123,17 +123,18 @@ function looksLikeTable(rows: string[][]): boolean {
   return rows.length > MOST_LABELS || numeric.some(Boolean)
 }
 
+const delimiterNames = new Map([
+  ['\\t', '\t'],
+  ['tab', '\t'],
+  ['comma', ','],
+  ['semicolon', ';'],
+  ['pipe', '|'],
+  ['space', ' '],
+])
+
 export function givenDelimiter(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
-  const words: Record<string, string> = {
-    '\\t': '\t',
-    tab: '\t',
-    comma: ',',
-    semicolon: ';',
-    pipe: '|',
-    space: ' ',
-  }
-  const delimiter = words[given.toLowerCase()] ?? given
+  const delimiter = delimiterNames.get(given.toLowerCase()) ?? given
   if (delimiter.length === 1 && delimiter.charCodeAt(0) < 0x80 && !'"\r\n'.includes(delimiter))
     return delimiter
   throw new Problem('invalid_request', `not a delimiter: ${JSON.stringify(given)}`, {
@@ -143,7 +144,7 @@ export function givenDelimiter(given: string | undefined): string | undefined {
 }
 
 function named(delimiter: string): string {
-  return { '\t': 'tab', ' ': 'space' }[delimiter] ?? delimiter
+  return delimiter === '\t' ? 'tab' : delimiter === ' ' ? 'space' : delimiter
 }
 
 /** As much as is looked at to tell how a text is written. */

@@ -36,7 +36,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return server.stop
 }
 
-export async function startPostgres(): Promise<{ url: string; stop: () => Promise<void> }> {
+export interface PostgresServer {
+  url: string
+  stop: () => Promise<void>
+  /** Ends the server, orderly or as a crash does, and starts it again; resolves when it takes connections. */
+  restart: (signal: 'SIGINT' | 'SIGQUIT') => Promise<void>
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'gridline-postgres-'))
   const root = process.getuid?.() === 0
   const as = root ? NOBODY : {}
@@ -58,15 +65,25 @@ export async function startPostgres(): Promise<{ url: string; stop: () => Promis
     `port=${port}`,
     `unix_socket_directories=${folder}`,
   ]
-  const server = spawn(
-    join(native, 'bin', 'postgres'),
-    ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
-    { ...as, cwd: folder, env: { ...process.env, LC_ALL: 'C' }, stdio: ['ignore', 'ignore', 'pipe'] },
-  )
+  const start = async (): Promise<ChildProcess> => {
+    const started = spawn(
+      join(native, 'bin', 'postgres'),
+      ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
+      { ...as, cwd: folder, env: { ...process.env, LC_ALL: 'C' }, stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    await ready(started)
+    return started
+  }
+  let server = await start()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
-  await ready(server)
   return {
     url,
+    restart: async (signal) => {
+      const gone = new Promise((resolve) => server.once('exit', resolve))
+      server.kill(signal)
+      await gone
+      server = await start()
+    },
     stop: () =>
       new Promise((resolve) => {
         server.once('exit', () => {

@@ -221,7 +221,7 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
 /** The first row whose value in `column` is of another type than the column. */
 async function misfitIn(
   { grids }: Writers,
-  { fid, bodies, width }: Append,
+  { fid, bodies }: Append,
   column: number,
   type: ColumnType,
 ): Promise<Problem> {

@@ -128,9 +128,6 @@ function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
   return [...unknown]
 }
 
-/** A client gets so long before its rate counts, in ms. */
-const GRACE = 10_000
-
 /**
  * The bytes of a body, counted: no more than the limit get through, and none that come slower than the
  * limit. Only the time spent waiting for the client counts.
@@ -145,7 +142,7 @@ async function* limited(request: Incoming, name: LimitName, limits: Limits): Asy
   const iterator = request.body[Symbol.asyncIterator]()
   for (;;) {
     const began = performance.now()
-    const allowed = GRACE + (size / limits.body_bytes_per_second) * 1000 - waited
+    const allowed = (limits.slow_seconds + size / limits.body_bytes_per_second) * 1000 - waited
     const { value, done } = await inTime(iterator.next(), allowed, limits)
     waited += performance.now() - began
     if (done) return

@@ -26,8 +26,6 @@ const SILENCE = 120_000
 const HEADERS = 20_000
 /** How often connections are looked at. */
 const CHECK = 5_000
-/** A client gets so long before the rate at which it reads counts, in ms. */
-const GRACE = 30_000
 
 /** Puts Node's HTTP listener in front of the service; until there is one, requests are refused. */
 export function listen(
@@ -230,7 +228,7 @@ async function send(
     size += chunk.length
     if (!response.write(chunk)) {
       const began = performance.now()
-      const allowed = GRACE + (size / limits.body_bytes_per_second) * 1000 - waited
+      const allowed = (limits.slow_seconds + size / limits.body_bytes_per_second) * 1000 - waited
       const timer = setTimeout(() => response.destroy(), allowed)
       await Promise.race([once(response, 'drain'), gone]).finally(() => clearTimeout(timer))
       waited += performance.now() - began

@@ -76,9 +76,9 @@ function convert(name: string, shape: Schema, text: string): unknown {
 
 /** Form-encoded fields as the types of a JSON body. */
 export function readForm(properties: Record<string, Schema>, form: URLSearchParams): Record<string, unknown> {
-  const fields: Record<string, unknown> = {}
+  const fields: Record<string, unknown> = Object.create(null)
   for (const [name, text] of form) {
-    const schema: Schema | undefined = properties[name]
+    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (schema)
       fields[name] = convert(name, schema.anyOf?.find(({ type }) => type !== 'null') ?? schema, text)
   }

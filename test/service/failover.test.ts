@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createService, type RunningService } from '../../src/service/index.ts'
+import { newDatabase, type PostgresServer, startPostgres } from '../support/postgres.ts'
+import { TestService, URL_OF_TESTS } from '../support/service.ts'
+
+/** A PostgreSQL of its own: it is stopped and started here. */
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres()
+})
+afterAll(() => server.stop())
+
+async function serviceOn(
+  database: string,
+  environment: Record<string, string> = {},
+): Promise<RunningService> {
+  return createService({ database, url: URL_OF_TESTS, environment })
+}
+
+describe('PostgreSQL that goes away (issue 8, 1)', () => {
+  it('connections ended under load and restarts lose and double nothing, and end no process', async () => {
+    const test = new TestService(await serviceOn(await newDatabase(server.url)))
+    await test.user('alice')
+    const { fid } = await test.grid('alice', 'rows', { n: [] })
+    const acked: number[] = []
+    const statuses = new Set<number>()
+    let next = 0
+    let running = true
+    const writer = async (): Promise<void> => {
+      while (running) {
+        const row = next++
+        const headers = { 'idempotency-key': randomUUID() }
+        for (let done = false; !done; ) {
+          const answer = await test.ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+            json: { rows: [[row]] },
+            headers,
+          })
+          statuses.add(answer.status)
+          if (answer.status === 503) expect(answer.headers.get('retry-after')).toBe('1')
+          done = answer.status === 201
+        }
+        acked.push(row)
+      }
+    }
+    const writers = Array.from({ length: 8 }, writer)
+    const more = async (count: number): Promise<void> => {
+      const wanted = acked.length + count
+      while (acked.length < wanted) await new Promise(setImmediate)
+    }
+    for (const disturbance of ['terminate', 'SIGINT', 'terminate', 'SIGQUIT'] as const) {
+      await more(20)
+      if (disturbance === 'terminate') {
+        const client = new pg.Client(server.url)
+        await client.connect()
+        await client.query(
+          'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname <> current_database()',
+        )
+        await client.end()
+      } else await server.restart(disturbance)
+      const back = performance.now()
+      await more(1)
+      expect(performance.now() - back).toBeLessThan(5000)
+    }
+    running = false
+    await Promise.all(writers)
+    const { json } = await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
+    expect([...json.cols.n.data].sort((a, b) => a - b)).toEqual([...acked].sort((a, b) => a - b))
+    expect([...statuses].filter((status) => status !== 201 && status !== 503)).toEqual([])
+    await test.service.close()
+  })
+
+  it('a row that somebody else keeps locked costs one owner some connections, not all', async () => {
+    const url = await newDatabase(server.url)
+    const test = new TestService(
+      await serviceOn(url, { GRIDLINE_LIMIT_DATABASE_CONNECTIONS: '4', GRIDLINE_LIMIT_LOCK_SECONDS: '1' }),
+    )
+    await test.user('alice')
+    await test.user('bob')
+    const { fid } = await test.grid('alice', 'stuck', { n: [1] })
+    const own = await test.grid('bob', 'free', { n: [1] })
+    const blocker = new pg.Client(url)
+    await blocker.connect()
+    await blocker.query("begin; select * from files where owner = 'alice' for update")
+    const stuck = Array.from({ length: 12 }, (_, k) =>
+      test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { filename: `renamed ${k}` } }),
+    )
+    const began = performance.now()
+    expect(
+      (await test.ask('bob', 'PATCH', `/v2/files/${own.fid}`, { json: { filename: 'moved' } })).status,
+    ).toBe(200)
+    expect(performance.now() - began).toBeLessThan(1000)
+    for (const answer of await Promise.all(stuck)) expect(answer.status).toBe(503)
+    await blocker.query('rollback')
+    await blocker.end()
+    expect(
+      (await test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { filename: 'free' } })).status,
+    ).toBe(200)
+    await test.service.close()
+  })
+})
+
+describe('several nodes at once on an empty database (issue 8, 2)', () => {
+  it('all start, and all tables are made once', async () => {
+    for (let round = 0; round < 3; round++) {
+      const url = await newDatabase(server.url)
+      const nodes = await Promise.all(Array.from({ length: 6 }, () => serviceOn(url)))
+      for (const node of nodes) {
+        const ready = await node.handle({
+          method: 'GET',
+          url: `${URL_OF_TESTS}/readyz`,
+          headers: { get: () => null },
+          body: null,
+        })
+        expect(ready.status).toBe(200)
+      }
+      for (const node of nodes) await node.close()
+    }
+  })
+})

@@ -1,0 +1,359 @@
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { limitsFrom } from '../../src/contract/limits.ts'
+import { Admission, ByteBudget } from '../../src/service/http/admission.ts'
+import { createService, type Listening, listen } from '../../src/service/index.ts'
+import { xlsx, zip } from '../support/archives.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
+
+const folder = temporaryFolder()
+let test: TestService
+let listening: Listening
+const environment = { GRIDLINE_LIMIT_SLOW_SECONDS: '1' }
+
+beforeAll(async () => {
+  test = new TestService(
+    await createService({
+      database: `sqlite:${join(folder.path, 'test.db')}`,
+      url: URL_OF_TESTS,
+      environment,
+    }),
+  )
+  await test.user('alice')
+  await test.user('bob')
+  await test.grid('alice', 'grid', { a: [1], b: ['x'] })
+  listening = await listen(() => test.service, {
+    host: '127.0.0.1',
+    port: 0,
+    limits: limitsFrom(environment),
+  })
+})
+afterAll(async () => {
+  await listening.stop(0)
+  await test.service.close()
+  folder.remove()
+})
+
+const basic = (user: string): string =>
+  `Basic ${Buffer.from(`${user}:${test.keys.get(user)}`).toString('base64')}`
+
+/** The whole of what a connection answers to these bytes. */
+function raw(bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(listening.port, '127.0.0.1', () => socket.write(bytes))
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(text))
+  })
+}
+
+describe('what a body may cost before anything is decided (issue 8, 3)', () => {
+  it('a file that is not there, or not the caller’s, is 404 before its body has come', async () => {
+    for (const user of [undefined, 'bob']) {
+      const status = await new Promise((resolve, reject) => {
+        const sent = request(
+          {
+            port: listening.port,
+            method: 'POST',
+            path: '/v2/files/alice:0/collaborators',
+            headers: {
+              'content-type': 'application/json',
+              'content-length': 60_000_000,
+              ...(user ? { authorization: basic(user) } : {}),
+            },
+          },
+          (answer) => {
+            resolve(answer.statusCode)
+            sent.destroy()
+          },
+        )
+        sent.on('error', reject)
+        // The headers alone: the body never comes.
+        sent.flushHeaders()
+      })
+      expect(status).toBe(404)
+    }
+  })
+
+  it('small bodies have a small limit; fields that are not known are skipped and named', async () => {
+    const big = await test.ask('alice', 'PATCH', '/v2/files/alice:0', {
+      json: { filename: 'grid', padding: 'x'.repeat(1024 * 1024) },
+    })
+    expect([big.status, big.json.detail]).toEqual([413, expect.stringContaining('small_body_bytes')])
+    const skipped = await test.ask('alice', 'PATCH', '/v2/files/alice:0', { json: { unknown: [[[]]] } })
+    expect([skipped.status, skipped.json.warnings]).toEqual([
+      200,
+      [expect.stringContaining('unknown is not known here')],
+    ])
+  })
+
+  it('bodies held at once are bounded, on the whole and for one user', async () => {
+    const budget = new ByteBudget(100)
+    await budget.hold('ann', async (take) => {
+      take(50)
+      expect(() => take(1)).toThrow(/bodies_bytes/)
+      await budget.hold('ben', async (other) => {
+        other(50)
+        await expect(budget.hold('cal', async (third) => third(1))).rejects.toThrow(/bodies_bytes/)
+      })
+    })
+    await budget.hold('ann', async (take) => take(50))
+  })
+})
+
+describe('small uploads do not cost much (issue 8, 4)', () => {
+  const upload = async (name: string, body: string | Uint8Array, headers: Record<string, string> = {}) => {
+    const { status, json } = await test.ask('alice', 'POST', '/v2/grids/upload', {
+      body,
+      headers: { 'x-file-name': name, ...headers },
+    })
+    return [status, json.detail]
+  }
+
+  it('a cell far to the right in each row of a sheet', async () => {
+    const cells = Array.from({ length: 2000 }, (_, r) => `<row><c r="XFD${r + 1}"><v>1</v></c></row>`)
+    const book = await xlsxWith(cells.join(''))
+    expect(await upload('far.xlsx', book)).toEqual([
+      400,
+      expect.stringContaining('2000 rows and 16384 columns, of which fewer than one cell in 100 is filled'),
+    ])
+  })
+
+  it('a new name in each record', async () => {
+    const lines = Array.from({ length: 9000 }, (_, k) => `{"c${k}":1}\n`)
+    expect(await upload('names.ndjson', lines.join(''))).toEqual([
+      400,
+      expect.stringContaining('fewer than one cell in 100'),
+    ])
+  })
+
+  it('a text that every cell of a workbook refers to', async () => {
+    const rows = Array.from({ length: 100_000 }, () => '<row><c t="s"><v>0</v></c></row>')
+    const book = await xlsxWith(rows.join(''), `<sst><si><t>${'x'.repeat(30_000)}</t></si></sst>`)
+    expect(await upload('long.xlsx', book)).toEqual([400, expect.stringContaining('compression_ratio')])
+  })
+
+  it('forms of very many fields, urlencoded and multipart', async () => {
+    const form = await test.ask('alice', 'PATCH', '/v2/files/alice:0', {
+      body: 'a=1&'.repeat(200_000),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
+    expect([form.status, form.json.detail]).toEqual([400, expect.stringContaining('form_fields')])
+    const part = '--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n'
+    expect(
+      await upload('parts', `${part.repeat(5000)}--b--\r\n`, {
+        'content-type': 'multipart/form-data; boundary=b',
+      }),
+    ).toEqual([400, expect.stringContaining('form_fields')])
+  })
+
+  it('a sheet with ordinary gaps still loads', async () => {
+    const cells = Array.from({ length: 300 }, (_, k) => (k % 3 === 0 ? k : null))
+    const book = await xlsx({ only: [cells.map((_, k) => `c${k}`), cells, cells] })
+    expect((await upload('gaps.xlsx', book))[0]).toBe(201)
+  })
+
+  async function xlsxWith(rows: string, texts = '<sst/>'): Promise<Buffer> {
+    return zip({
+      'xl/workbook.xml':
+        '<workbook xmlns:r="r"><sheets><sheet name="a" sheetId="1" r:id="rId1"/></sheets></workbook>',
+      'xl/_rels/workbook.xml.rels':
+        '<Relationships><Relationship Id="rId1" Target="worksheets/sheet1.xml"/></Relationships>',
+      'xl/sharedStrings.xml': texts,
+      'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${rows}</sheetData></worksheet>`,
+    })
+  }
+})
+
+describe('a bounded number of requests at once (issue 8, 5)', () => {
+  const most = { running: 4, waiting: 8, wait: 10_000 }
+
+  it('whatever comes and goes: never more at work than allowed, users take turns, all are answered', async () => {
+    const job = fc.record({
+      user: fc.constantFrom('ann', 'ben', 'cal'),
+      turns: fc.nat(3),
+      gone: fc.boolean(),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(job, { maxLength: 40 }), async (jobs) => {
+        const admission = new Admission(most, 'requests_waiting')
+        const running = new Map<string, number>()
+        let all = 0
+        const outcomes = await Promise.allSettled(
+          jobs.map(({ user, turns, gone }) =>
+            admission.run(
+              user,
+              async () => {
+                running.set(user, (running.get(user) ?? 0) + 1)
+                expect(++all).toBeLessThanOrEqual(most.running)
+                expect(running.get(user)).toBeLessThanOrEqual(most.running / 2)
+                for (let k = 0; k < turns; k++) await new Promise(setImmediate)
+                running.set(user, running.get(user)! - 1)
+                all--
+              },
+              () => gone,
+            ),
+          ),
+        )
+        for (const outcome of outcomes)
+          if (outcome.status === 'rejected') expect(outcome.reason.code).toMatch(/^(overloaded|aborted)$/)
+        expect(admission.load).toEqual({ running: 0, waiting: 0 })
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('what does not fit into the queue, or waits too long, is 503', async () => {
+    const admission = new Admission({ running: 2, waiting: 4, wait: 1 }, 'requests_waiting')
+    let end = (): void => {}
+    const stuck = admission.run(
+      'ann',
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve
+        }),
+    )
+    const late = admission.run('ann', async () => {})
+    const other = admission.run('ann', async () => {})
+    expect(admission.fullFor('ann')).toBe(true)
+    await expect(admission.run('ann', async () => {})).rejects.toMatchObject({ code: 'overloaded' })
+    expect(admission.fullFor('ben')).toBe(false)
+    await expect(late).rejects.toMatchObject({ code: 'overloaded' })
+    await expect(other).rejects.toMatchObject({ code: 'overloaded' })
+    end()
+    await stuck
+    await admission.run('ann', async () => {})
+  })
+
+  it('health answers while all else is refused', async () => {
+    const busy = { handle: test.service.handle, refuses: () => true }
+    const other = await listen(() => busy, { host: '127.0.0.1', port: 0, limits: limitsFrom() })
+    const at = `http://127.0.0.1:${other.port}`
+    const refused = fetch(`${at}/v2`)
+    expect((await fetch(`${at}/healthz`)).status).toBe(200)
+    const answer = await refused
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    await other.stop(0)
+  })
+})
+
+describe('connections (issue 8, 6 and 12)', () => {
+  it('a body that trickles in is 408, and its connection is closed', async () => {
+    const text = await raw(
+      `POST /v2/grids HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('alice')}\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{"data"`,
+    )
+    expect(text).toContain('408')
+    expect(text).toContain('body_bytes_per_second')
+  })
+
+  it('a Host header never becomes part of the path', async () => {
+    for (const host of ['x/metrics?', 'x/v2/openapi.json#', 'x:80/healthz'])
+      expect(await raw(`GET /nowhere HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)).toContain(
+        'no such address: /nowhere',
+      )
+  })
+
+  it('a large body that is refused is answered, also to a client that closes the connection', async () => {
+    const answer = await new Promise<{ status?: number; text: string }>((resolve, reject) => {
+      const sent = request(
+        {
+          port: listening.port,
+          method: 'POST',
+          path: '/v2/files/alice:99/collaborators',
+          agent: false,
+          headers: { connection: 'close', 'content-type': 'application/json', authorization: basic('alice') },
+        },
+        async (response) => {
+          let text = ''
+          for await (const chunk of response) text += chunk
+          resolve({ status: response.statusCode, text })
+        },
+      )
+      sent.on('error', reject)
+      sent.end(Buffer.alloc(30 * 1024 * 1024, ' '))
+    })
+    expect([answer.status, JSON.parse(answer.text).errors[0].code]).toEqual([404, 'not_found'])
+  })
+
+  it('a client that goes away in the middle of its body is no fault of the service', async () => {
+    const lines: { status: number; error?: string }[] = []
+    let said = (): void => {}
+    const logged = new Promise<void>((resolve) => {
+      said = resolve
+    })
+    const own = await createService({
+      database: `sqlite:${join(folder.path, 'own.db')}`,
+      url: URL_OF_TESTS,
+      actingAs: 'me',
+      environment: {},
+      log: (line) => {
+        lines.push(line)
+        said()
+      },
+    })
+    const other = await listen(() => own, { host: '127.0.0.1', port: 0, limits: limitsFrom() })
+    const socket = connect(other.port, '127.0.0.1', () =>
+      socket.write(
+        'POST /v2/grids HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{"data"',
+        () => socket.resetAndDestroy(),
+      ),
+    )
+    await logged
+    expect(lines).toEqual([expect.objectContaining({ status: 499 })])
+    expect(lines[0].error).toBeUndefined()
+    await other.stop(0)
+    await own.close()
+  })
+})
+
+describe('names (issue 8, 7 and small)', () => {
+  it('the n-th file of one name takes as many queries as the tenth, and has a number of its own', async () => {
+    const { store } = test.service
+    const names = new Set<string>()
+    await store.write(async (writers) => {
+      for (let k = 0; k < 3000; k++)
+        await writers.files.add({
+          owner: 'bob',
+          filetype: 'fold',
+          filename: k === 0 ? 'many' : `many (${k})`,
+          parent: -1,
+        })
+    })
+    const { freeName } = await import('../../src/service/files/names.ts')
+    await store.write(async (writers) => {
+      let queries = 0
+      const files = new Proxy(writers.files, {
+        get(target, property, receiver) {
+          if (property === 'named' || property === 'takenNames') queries++
+          const value = Reflect.get(target, property, receiver)
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      })
+      for (let k = 0; k < 20; k++) {
+        const name = await freeName(files, 'bob', -1, 'many')
+        names.add(name)
+        await writers.files.add({ owner: 'bob', filetype: 'fold', filename: name, parent: -1 })
+      }
+      expect(queries / 20).toBeLessThan(8)
+    })
+    expect(names.size).toBe(20)
+    expect(names).toContain('many (3000)')
+  })
+
+  it('words that every object has are no values of headers', async () => {
+    for (const header of ['gridline-delimiter', 'gridline-encoding', 'gridline-columns', 'gridline-header'])
+      for (const word of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+        const { status, text } = await test.ask('alice', 'POST', '/v2/grids/upload', {
+          body: 'a,b\n1,2\n',
+          headers: { 'x-file-name': 'w.csv', [header]: word },
+        })
+        expect([status, text], `${header}: ${word}`).toEqual([400, expect.any(String)])
+      }
+  })
+})
