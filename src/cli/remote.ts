@@ -32,12 +32,20 @@ export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
   }
   const proxied = PROXIES.some((name) => process.env[name])
   const dispatcher = proxied ? new EnvHttpProxyAgent(options) : new Agent(options)
-  // A request that may have to be sent again (after a redirect, say) is cloned by fetch, and of a
-  // streamed body the clone keeps every byte. This promises that it will not be. Redirects are the
-  // caller's to see: nothing is sent to an address that nobody gave.
   const send: Fetch = async (url, sent) => {
-    const init = { ...sent, redirect: 'manual', window: null, duplex: 'half', dispatcher }
-    const response = await undiciFetch(url, init as RequestInit)
+    const streamed = sent.body !== undefined && typeof sent.body !== 'string'
+    // Redirects are the caller's to see: nothing is sent to an address that nobody gave. A request that
+    // may have to be sent again is cloned by fetch, and of a streamed body the clone keeps every byte:
+    // these two promise that it will not be.
+    const redirect = streamed
+      ? ({ redirect: 'error', window: null } as const)
+      : ({ redirect: 'manual' } as const)
+    const init = { ...sent, ...redirect, duplex: 'half', dispatcher }
+    const response = await undiciFetch(url, init as RequestInit).catch(async (error) => {
+      if (!isRedirect(error)) throw error
+      // Where to, a request without the body tells.
+      return undiciFetch(url, { redirect: 'manual', dispatcher })
+    })
     const { status, ok, statusText, headers, body } = response
     return {
       status,
@@ -53,6 +61,10 @@ export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
     fetch: send,
     close: () => dispatcher.destroy(),
   }
+}
+
+function isRedirect(error: unknown): boolean {
+  return /unexpected redirect/.test(String((error as { cause?: Error }).cause?.message))
 }
 
 /**

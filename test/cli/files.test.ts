@@ -160,7 +160,7 @@ describe('what is meant by a name', () => {
       await zip({ 'q1.csv': 'a\n1\n2\n', 'sub/q2.csv': 'b\nx\ny\n', 'README.txt': 'about\n' }),
     )
     expect(await shown(['upload', 'two.zip', '--dry-run', '-q'])).toBe(
-      '0 two/q1\ntwo/sub/q2\nwarning: two.zip: README.txt was passed over: not a data file',
+      '0 two/q1\ntwo/sub/q2\nwarning: two.zip: README.txt was passed over: not a data file\n',
     )
     expect((await run(['upload', 'two.zip'])).code).toBe(0)
     expect((await run(['upload', 'a.csv', '--name', 'two', '--on-conflict', 'replace'])).stderr).toContain(

@@ -1,0 +1,257 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { limitsFrom } from '../../src/contract/limits.ts'
+import { Rates } from '../../src/service/http/rates.ts'
+import { createService, listen, openStore, verify } from '../../src/service/index.ts'
+import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
+
+onBothStores('integrity', (test) => {
+  const ask = (user: string | undefined, method: string, path: string, json?: unknown) =>
+    test().ask(user, method, path, { json })
+  const damage = async () => (await verify(test().service.store)).damage
+
+  it('a bit that flips in appended rows is 500 damaged, is never folded in, and verify names it (issue 8, 14)', async () => {
+    const { engine } = test().service.store
+    const { fid } = await test().grid('alice', 'tail', { n: [1], s: ['x'] })
+    for (let k = 0; k < 5; k++)
+      await ask('alice', 'POST', `/v2/grids/${fid}/row`, { rows: [[k, `row ${k}`]] })
+    expect(await damage()).toEqual([])
+    const idlocal = Number(fid.split(':')[1])
+    const rows = await engine.read((db) =>
+      db.selectFrom('tail').selectAll().where('owner', '=', 'alice').where('idlocal', '=', idlocal).execute(),
+    )
+    const [row] = rows
+    for (let bit = 0; bit < row.body.length * 8; bit += 7) {
+      const body = Buffer.from(row.body)
+      body[bit >> 3] ^= 1 << (bit & 7)
+      await engine.write((db) =>
+        db
+          .updateTable('tail')
+          .set({ body })
+          .where('owner', '=', 'alice')
+          .where('idlocal', '=', idlocal)
+          .where('seq', '=', row.seq)
+          .execute(),
+      )
+      const { status, json } = await ask('alice', 'GET', `/v2/grids/${fid}/content`)
+      expect([status, json.errors[0].code], `bit ${bit}`).toEqual([500, 'damaged'])
+    }
+    // Columns are changed only after the tail has been folded in.
+    const added = await ask('alice', 'POST', `/v2/grids/${fid}/col`, {
+      cols: JSON.stringify([{ name: 'more', data: [1] }]),
+    })
+    expect(added.status).toBe(500)
+    expect(await damage()).toEqual([{ fid, what: expect.stringContaining('do not match their checksum') }])
+    await engine.write((db) =>
+      db
+        .updateTable('tail')
+        .set({ body: row.body })
+        .where('owner', '=', 'alice')
+        .where('idlocal', '=', idlocal)
+        .where('seq', '=', row.seq)
+        .execute(),
+    )
+    expect((await ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols.n.data).toEqual([
+      1, 0, 1, 2, 3, 4,
+    ])
+  })
+
+  it('types and counts stay true through appends, changes of columns, copies and restores', async () => {
+    const { fid, cols } = await test().grid('alice', 'types', { a: [1], b: ['x'], c: [null] })
+    const types = async (of: string) =>
+      (await ask('alice', 'GET', `/v2/grids/${of}`)).json.cols.map(({ type }: { type: string }) => type)
+    expect(await types(fid)).toEqual(['number', 'text', 'empty'])
+    await ask('alice', 'POST', `/v2/grids/${fid}/row`, { rows: [[2, 'y', true]] })
+    expect(await types(fid)).toEqual(['number', 'text', 'boolean'])
+    await ask('alice', 'POST', `/v2/grids/${fid}/row`, { rows: [['two', 'y', false]] })
+    expect(await types(fid)).toEqual(['json', 'text', 'boolean'])
+    const { new_fid } = (await ask('alice', 'POST', `/v2/files/${fid}/copy`)).json
+    expect(await types(new_fid)).toEqual(['json', 'text', 'boolean'])
+    await ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[0].uid}`, {
+      cols: JSON.stringify([{ data: [1, 2, 3], order: 2 }]),
+    })
+    expect(await types(fid)).toEqual(['text', 'boolean', 'number'])
+    await ask('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${cols[1].uid}`)
+    await ask('alice', 'POST', `/v2/grids/${fid}/row`, { rows: [[null, 4]] })
+    expect(await types(fid)).toEqual(['boolean', 'number'])
+    await ask('alice', 'POST', `/v2/files/${fid}/trash`)
+    await ask('alice', 'POST', `/v2/files/${fid}/restore`)
+    expect((await damage()).filter((one) => one.fid === fid || one.fid === new_fid)).toEqual([])
+  })
+
+  it('a plot that is updated uses its data grid again, as far as nothing else does (issue 8, 18)', async () => {
+    const figure = (y: number[], name = 'y') => ({ data: [{ type: 'bar', x: ['a', 'b'], [name]: y }] })
+    const made = (
+      await ask('alice', 'POST', '/v2/plots', { figure: figure([1, 2]), raw_data: 'grid', filename: 'own' })
+    ).json
+    const grids = async () =>
+      (await ask('alice', 'GET', '/v2/folders/home?page_size=500&filetype=grid')).json.children.results
+        .map((file: { filename: string; fid: string }) => file)
+        .filter((file: { filename: string }) => file.filename.startsWith('own_grid'))
+    const uids = async () =>
+      Object.fromEntries(
+        (await ask('alice', 'GET', `/v2/grids/${made.grid_fid}`)).json.cols.map(
+          (column: { name: string; uid: string }) => [column.name, column.uid],
+        ),
+      )
+    const before = await uids()
+    for (const y of [[3], [4, 5, 6]])
+      expect(
+        (await ask('alice', 'PATCH', `/v2/plots/${made.file.fid}`, { figure: figure(y), raw_data: 'grid' }))
+          .status,
+      ).toBe(200)
+    expect(await grids()).toHaveLength(1)
+    expect(await uids()).toEqual(before)
+    const shown = (await ask('alice', 'GET', `/v2/plots/${made.file.fid}/content?inline_data=true`)).json
+    expect(shown.data[0].y).toEqual([4, 5, 6])
+    // A reference to a column of it, beside new data: the column stays.
+    await ask('alice', 'PATCH', `/v2/plots/${made.file.fid}`, {
+      figure: { data: [{ type: 'bar', xsrc: `${made.grid_fid}:${before['data.0.x']}`, y: [7, 8] }] },
+      raw_data: 'grid',
+    })
+    const mixed = (await ask('alice', 'GET', `/v2/plots/${made.file.fid}/content?inline_data=true`)).json
+    expect([mixed.data[0].x, mixed.data[0].y]).toEqual([
+      ['a', 'b'],
+      [7, 8],
+    ])
+    // A linked copy shows the grid too: new data of the first plot goes elsewhere.
+    const copy = (await ask('alice', 'POST', `/v2/files/${made.file.fid}/copy`)).json.new_fid
+    await ask('alice', 'PATCH', `/v2/plots/${made.file.fid}`, { figure: figure([9, 9]), raw_data: 'grid' })
+    const other = (await ask('alice', 'GET', `/v2/plots/${copy}/content?inline_data=true`)).json
+    expect(other.data[0].y).toEqual([7, 8])
+    expect((await damage()).filter(({ fid }) => fid?.startsWith('alice:') && fid === made.grid_fid)).toEqual(
+      [],
+    )
+  })
+
+  it('an upload says what it did: created, appended, replaced, unchanged (issue 8, 19)', async () => {
+    const upload = async (body: string, rule?: string) =>
+      (
+        await test().ask('alice', 'POST', '/v2/grids/upload', {
+          body,
+          headers: { 'x-file-name': 'did.csv', ...(rule ? { 'gridline-on-conflict': rule } : {}) },
+        })
+      ).json
+    const first = await upload('a,b\n1,x\n')
+    expect(first.action).toBe('created')
+    expect((await upload('a,b\n1,x\n', 'replace')).action).toBe('unchanged')
+    const version = async () => (await ask('alice', 'GET', `/v2/files/${first.file.fid}`)).headers.get('etag')
+    const before = await version()
+    await upload('a,b\n1,x\n', 'replace')
+    expect(await version()).toBe(before)
+    expect((await upload('a,b\n2,y\n', 'append')).action).toBe('appended')
+    expect((await upload('a,b\n1,x\n', 'replace')).action).toBe('replaced')
+    const lossy = await test().ask('alice', 'POST', '/v2/grids/upload', {
+      body: 'a\n1\n',
+      headers: {
+        'x-file-name': 'did.csv',
+        'gridline-on-conflict': 'replace',
+        'gridline-allow-column-loss': 'false',
+      },
+    })
+    expect([lossy.status, lossy.json.errors[0].code, lossy.json.detail]).toEqual([
+      409,
+      'column_loss',
+      expect.stringContaining('would be lost: b'),
+    ])
+  })
+
+  it('stamps of a file never decrease, and a clock that is set back locks nobody out (issue 8, 20)', async () => {
+    const { fid } = await test().grid('alice', 'stamped', { a: [1] })
+    const stamp = async () => (await ask('alice', 'GET', `/v2/files/${fid}`)).json.date_modified
+    const before = await stamp()
+    const now = Date.now()
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now - 3600_000)
+    try {
+      await ask('alice', 'PATCH', `/v2/files/${fid}`, { filename: 'stamped later' })
+      expect((await stamp()) >= before).toBe(true)
+      const rates = new Rates(1)
+      rates.take('ann')
+      expect(() => rates.take('ann')).toThrow(/requests a minute/)
+    } finally {
+      clock.mockRestore()
+    }
+  })
+})
+
+describe('damage in the middle of an answer (issue 8, 14)', () => {
+  const folder = temporaryFolder()
+  afterAll(folder.remove)
+
+  it('is a connection that breaks, and never an end that looks like one', async () => {
+    const test = new TestService(
+      await createService({
+        database: `sqlite:${join(folder.path, 'broken.db')}`,
+        url: URL_OF_TESTS,
+        environment: {},
+      }),
+    )
+    await test.user('alice')
+    const n = Array.from({ length: 200_000 }, (_, k) => `value ${k}`)
+    const { fid } = await test.grid('alice', 'long', { n })
+    const slices = await test.service.store.read(({ grids }) => grids.slices('alice', 0))
+    const last = [...slices.values()][0].at(-1)!.hash
+    await test.service.store.engine.write((db) =>
+      db
+        .updateTable('blob_pieces')
+        .set({ body: Buffer.from('1nonsense') })
+        .where('hash', '=', last)
+        .execute(),
+    )
+    const at = await listen(() => test.service, { host: '127.0.0.1', port: 0, limits: limitsFrom() })
+    const headers = {
+      authorization: `Basic ${Buffer.from(`alice:${test.keys.get('alice')}`).toString('base64')}`,
+    }
+    const answer = await fetch(`http://127.0.0.1:${at.port}/v2/grids/${fid}/content`, { headers })
+    expect(answer.status).toBe(200)
+    await expect(answer.text()).rejects.toThrow()
+    await at.stop(0)
+    await test.service.close()
+  })
+})
+
+describe('the database on disk', () => {
+  const folder = temporaryFolder()
+  afterAll(folder.remove)
+
+  it.skipIf(process.platform === 'win32')(
+    'is for its owner only, also one that was not (issue 8, 11)',
+    async () => {
+      const { chmodSync, writeFileSync } = await import('node:fs')
+      const file = join(folder.path, 'private', 'gridline.db')
+      const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+      const before = process.umask(0o022)
+      try {
+        const store = await openStore({ database: `sqlite:${file}` })
+        await store.write(({ accounts }) => accounts.addSecret('x', 'y'))
+        for (const suffix of ['', '-wal', '-shm']) expect(mode(file + suffix), suffix).toBe('600')
+        expect(mode(join(folder.path, 'private'))).toBe('700')
+        await store.close()
+        chmodSync(file, 0o644)
+        writeFileSync(`${file}-journal`, '')
+        chmodSync(`${file}-journal`, 0o644)
+        const again = await openStore({ database: `sqlite:${file}` })
+        expect(mode(file)).toBe('600')
+        await again.close()
+      } finally {
+        process.umask(before)
+      }
+    },
+  )
+
+  it('space of deleted files comes back (issue 8, small)', async () => {
+    const file = join(folder.path, 'compact.db')
+    const store = await openStore({ database: `sqlite:${file}` })
+    for (let k = 0; k < 40; k++) await store.blobs.put(Buffer.alloc(100_000, `${k} `))
+    await store.write(({ accounts }) => accounts.addSecret('x', 'y'))
+    await store.sweep()
+    await store.engine.compact()
+    const full = statSync(file).size
+    expect(full).toBeGreaterThan(4_000_000)
+    await store.sweep(0)
+    await store.engine.compact()
+    expect(statSync(file).size).toBeLessThan(full / 4)
+    await store.close()
+  })
+})

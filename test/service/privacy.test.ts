@@ -1,0 +1,200 @@
+import { join } from 'node:path'
+import { SMTPServer } from 'smtp-server'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createService } from '../../src/service/index.ts'
+import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
+
+onBothStores('what others learn', (test) => {
+  const ask = (user: string | undefined, method: string, path: string, json?: unknown) =>
+    test().ask(user, method, path, { json })
+  const withKey = (key: string, method: string, path: string, json?: unknown) =>
+    test().ask(undefined, method, path, { json, headers: { authorization: `Bearer ${key}` } })
+
+  describe('pages of other sites (issue 8, 8)', () => {
+    it('a change that a browser sends for a page of another site is refused', async () => {
+      const { fid } = await test().grid('alice', 'target', { a: [1] })
+      const attempts: Record<string, string>[] = [
+        { 'sec-fetch-site': 'cross-site' },
+        { 'sec-fetch-site': 'same-site' },
+        { origin: 'https://evil.example' },
+        { origin: 'null' },
+      ]
+      for (const headers of attempts) {
+        const { status } = await test().ask('alice', 'POST', `/v2/files/${fid}/trash`, { headers })
+        expect(status, JSON.stringify(headers)).toBe(403)
+        const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' }
+        const made = await test().ask('alice', 'POST', '/v2/folders', { body: 'path=evil', headers: form })
+        expect(made.status).toBe(403)
+      }
+      for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin: URL_OF_TESTS }, {}] as Record<
+        string,
+        string
+      >[])
+        expect((await test().ask('alice', 'POST', `/v2/files/${fid}/star`, { headers })).status).toBe(200)
+    })
+
+    it('JSON is taken as JSON only: what a form can send without asking is no JSON', async () => {
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data; boundary=x',
+      ]) {
+        const { status } = await test().ask('alice', 'POST', '/v2/grids', {
+          body: '{"data":{"cols":{}}}',
+          headers: { 'content-type': type },
+        })
+        expect(status, type).toBe(415)
+      }
+    })
+
+    it('every answer says nosniff; pages and docs allow no script and no frame', async () => {
+      for (const path of ['/v2', '/v2/docs', '/healthz', '/metrics', '/nowhere', '/v2/openapi.json'])
+        expect((await ask(undefined, 'GET', path)).headers.get('x-content-type-options'), path).toBe(
+          'nosniff',
+        )
+      const policy = (await ask(undefined, 'GET', '/v2/docs')).headers.get('content-security-policy')
+      expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
+    })
+  })
+
+  describe('existence (issue 8, 9)', () => {
+    it('folders are counted as far as the caller may see them', async () => {
+      await ask('alice', 'POST', '/v2/folders', { path: 'outer/open', world_readable: true })
+      await ask('alice', 'POST', '/v2/folders', { path: 'outer/hidden' })
+      const outer = (await ask('alice', 'GET', '/v2/folders/lookup?path=outer')).json
+      await ask('alice', 'PATCH', `/v2/files/${outer.fid}`, { world_readable: true })
+      const count = async (user: string | undefined) =>
+        (await ask(user, 'GET', `/v2/files/${outer.fid}`)).json.subfolder_count
+      expect([await count('alice'), await count('bob'), await count(undefined)]).toEqual([2, 1, 1])
+    })
+
+    it('who shares with an address does not learn whose it is, nor whether it has an account', async () => {
+      const { createUser } = await import('../../src/service/index.ts')
+      const { api_key } = await createUser(test().service.store, 'ines', { email: 'Ines@example.org' })
+      const { fid } = await test().grid('alice', 'for an address', { a: [1] })
+      const share = async (address: string) =>
+        (await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, { users: [address], readonly: true }))
+          .json
+      const known = JSON.stringify(await share('ines@example.org'))
+      expect(known).not.toContain('"ines"')
+      const both = (await share('nobody@example.org')).collaborators
+      expect(both).toEqual([
+        { type: 'email', email: 'ines@example.org', readonly: true },
+        { type: 'email', email: 'nobody@example.org', readonly: true },
+      ])
+      expect((await withKey(api_key, 'GET', `/v2/files/${fid}`)).json.current_user_permission).toBe('read')
+      const shared = (await withKey(api_key, 'GET', '/v2/folders/shared')).json.children.results
+      expect(shared.map((file: { fid: string }) => file.fid)).toEqual([fid])
+      await ask('alice', 'DELETE', `/v2/files/${fid}/collaborators`, { users: ['INES@example.org'] })
+      expect((await withKey(api_key, 'GET', `/v2/files/${fid}`)).status).toBe(404)
+    })
+
+    it('a write that was made before is answered again only to who may still read the file', async () => {
+      const { fid } = await test().grid('alice', 'revoked', { n: [] })
+      await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, { users: ['bob'], readonly: false })
+      const append = () =>
+        test().ask('bob', 'POST', `/v2/grids/${fid}/row`, {
+          json: { rows: [[1]] },
+          headers: { 'idempotency-key': 'once' },
+        })
+      const rename = () =>
+        test().ask('bob', 'PATCH', `/v2/files/${fid}`, {
+          json: { filename: 'renamed by bob' },
+          headers: { 'idempotency-key': 'twice' },
+        })
+      expect([(await append()).status, (await rename()).status]).toEqual([201, 200])
+      expect([(await append()).status, (await rename()).status]).toEqual([201, 200])
+      await ask('alice', 'DELETE', `/v2/files/${fid}/collaborators`, { users: ['bob'] })
+      expect([(await append()).status, (await rename()).status]).toEqual([404, 404])
+    })
+  })
+
+  describe('what keys and collaborators may (issue 8, 12)', () => {
+    it('only its owner makes a file public', async () => {
+      const { fid } = await test().grid('alice', 'to stay private', { a: [1] })
+      await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, { users: ['bob'], readonly: false })
+      const { status, json } = await ask('bob', 'PATCH', `/v2/files/${fid}`, { world_readable: true })
+      expect([status, json.errors[0].field]).toEqual([403, 'world_readable'])
+      expect((await ask('bob', 'PATCH', `/v2/files/${fid}`, { world_readable: false })).status).toBe(200)
+    })
+
+    it('a key that may only write reads nothing through the answers to its changes', async () => {
+      const key = await test().key('alice', { scopes: 'write' })
+      const { fid } = await test().grid('alice', 'a secret name', { a: [1] })
+      await ask('alice', 'PATCH', `/v2/files/${fid}`, { share_key_enabled: true, metadata: { secret: 1 } })
+      const empty = await withKey(key, 'PATCH', `/v2/files/${fid}`, {})
+      expect([empty.status, Object.keys(empty.json).sort()]).toEqual([
+        200,
+        ['embed_url', 'fid', 'filetype', 'owner', 'web_url'],
+      ])
+      for (const [method, path, json] of [
+        ['POST', `/v2/files/${fid}/star`, undefined],
+        ['POST', `/v2/grids/${fid}/row`, { rows: [[2]] }],
+        ['POST', `/v2/files/${fid}/collaborators`, { users: ['bob'] }],
+        ['DELETE', `/v2/files/${fid}/collaborators`, { users: ['nobody'] }],
+      ] as const)
+        expect((await withKey(key, method, path, json)).text, path).not.toMatch(
+          /secret|share_key|bob|row_count/,
+        )
+      expect((await withKey(key, 'POST', `/v2/files/${fid}/copy`, {})).status).toBe(403)
+      expect((await withKey(key, 'GET', `/v2/files/${fid}`)).status).toBe(403)
+    })
+  })
+})
+
+describe('e-mail (issue 8, 13)', () => {
+  const folder = temporaryFolder()
+  const sent: string[] = []
+  let mail: SMTPServer
+  let test: TestService
+  beforeAll(async () => {
+    mail = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      onData(stream, { envelope }, done) {
+        sent.push(...envelope.rcptTo.map(({ address }) => address))
+        stream.resume()
+        stream.on('end', () => done())
+      },
+    })
+    const port = await new Promise<number>((resolve) => {
+      const server = mail.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
+    })
+    test = new TestService(
+      await createService({
+        database: `sqlite:${join(folder.path, 'mail.db')}`,
+        url: URL_OF_TESTS,
+        smtp: `smtp://127.0.0.1:${port}`,
+        environment: { GRIDLINE_LIMIT_EMAILS_PER_DAY: '5' },
+      }),
+    )
+    await test.user('alice')
+    await test.user('bob')
+  })
+  afterAll(async () => {
+    await test.service.close()
+    await new Promise<void>((resolve) => mail.close(resolve))
+    folder.remove()
+  })
+
+  it('one user has so many sent in a day, however many requests ask for it', async () => {
+    const { fid } = await test.grid('alice', 'shared widely', { a: [1] })
+    const share = (from: number, count: number) =>
+      test.ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {
+        json: {
+          users: Array.from({ length: count }, (_, k) => `p${from + k}@example.org`),
+          send_email: true,
+          email_text: 'buy this',
+        },
+      })
+    const first = (await share(0, 3)).json
+    expect([first.emails_sent, first.warnings]).toEqual([3, []])
+    const second = (await share(10, 900)).json
+    expect([second.emails_sent, second.warnings]).toEqual([
+      2,
+      ['898 e-mails were not sent: the limit is 5 for a user and day (emails_per_day)'],
+    ])
+    expect((await share(1000, 1)).json.emails_sent).toBe(0)
+    expect(sent).toHaveLength(5)
+  })
+})
