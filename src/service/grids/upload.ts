@@ -419,6 +419,10 @@ export async function appendTable(
   const warnings = [...table.warnings]
   const name = call.fileName ?? 'the upload'
   const matched = match(table, columns, name, warnings)
+  if (table.rows === 0) {
+    const { row_count } = await service.store.read(({ grids }) => grids.get(fid.owner, fid.idlocal))
+    return { rows_added: 0, row_count, warnings }
+  }
   const texts = matched.map((source, k) => {
     if (!source) return undefined
     checkType(call, name, source, columns[k], warnings)
@@ -428,10 +432,6 @@ export async function appendTable(
       : values.text
   })
   const rows = rowsOfColumns(texts, table.rows)
-  if (rows.length === 0) {
-    const { row_count } = await service.store.read(({ grids }) => grids.get(fid.owner, fid.idlocal))
-    return { rows_added: 0, row_count, warnings }
-  }
   const gathered = new RowTexts()
   for (const row of rows) gathered.add(row)
   const append = {

@@ -1,0 +1,414 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { connect, createServer as createTcp } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { gridline, serve } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder()
+const database = `sqlite:${join(folder.path, 'served.db')}`
+let server: Awaited<ReturnType<typeof serve>>
+let key: string
+let homes = 0
+
+beforeAll(async () => {
+  const home = newHome()
+  const made = await gridline(['admin', 'create-user', 'alice', '--database', database, '--json'], { home })
+  key = JSON.parse(made.stdout).api_key
+  server = await serve(['-q', '--database', database], { home })
+})
+afterAll(async () => {
+  await server.stop()
+  folder.remove()
+})
+
+const newHome = (): string => join(folder.path, `home${homes++}`)
+const as = (more: Record<string, string> = {}): Record<string, string> => ({
+  GRIDLINE_URL: server.url,
+  GRIDLINE_USER: 'alice',
+  GRIDLINE_API_KEY: key,
+  ...more,
+})
+const file = (name: string, text: string): string => {
+  const path = join(folder.path, name)
+  writeFileSync(path, text)
+  return path
+}
+
+/** A server that answers as told, and keeps what it was sent. */
+async function fake(
+  answer: (request: IncomingMessage, response: ServerResponse, count: number) => void,
+): Promise<{ url: string; seen: IncomingMessage[]; stop: () => void }> {
+  const seen: IncomingMessage[] = []
+  const listening: Server = createServer((request, response) => {
+    seen.push(request)
+    request.resume()
+    request.on('end', () => answer(request, response, seen.length))
+  })
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
+  const { port } = listening.address() as { port: number }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    seen,
+    stop: () => {
+      listening.close()
+      listening.closeAllConnections()
+    },
+  }
+}
+
+const json = (
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Record<string, string> = {},
+): void => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+const me = { username: 'alice', email: null, is_admin: false, date_joined: '2024-01-01 00:00:00' }
+
+describe('a key belongs to one server (issue 8, 10)', () => {
+  it('another address never gets it, whichever way it was set', async () => {
+    const home = newHome()
+    const own = await fake((_, response) => json(response, 200, me))
+    const foreign = await fake((_, response) => json(response, 401, { errors: [{ message: 'who?' }] }))
+    const run = (args: string[], env = {}, stdin?: string) => gridline(args, { home, env, stdin })
+    expect((await run(['login', own.url, '--user', 'alice'], {}, 'secret-key\n')).code).toBe(0)
+    expect(own.seen[0].headers.authorization).toContain('Basic')
+    await run(['whoami'], { GRIDLINE_URL: foreign.url })
+    const set = await run(['config', 'set', 'url', foreign.url])
+    expect(set.stderr).toContain('was removed; log in with')
+    await run(['whoami'])
+    expect(readFileSync(join(home, 'config.json'), 'utf8')).not.toContain('secret-key')
+    // Also where the file was edited by hand.
+    await run(['login', own.url, '--user', 'alice'], {}, 'secret-key\n')
+    const config = JSON.parse(readFileSync(join(home, 'config.json'), 'utf8'))
+    config.profiles.default.url = foreign.url
+    writeFileSync(join(home, 'config.json'), JSON.stringify(config))
+    await run(['whoami'])
+    expect(foreign.seen.length).toBeGreaterThanOrEqual(3)
+    for (const { headers } of foreign.seen) expect(headers.authorization).toBeUndefined()
+    own.stop()
+    foreign.stop()
+  })
+})
+
+describe('types and columns are not changed without being told (issue 8, 15 and 16)', () => {
+  const home = newHome()
+  const run = (args: string[], stdin?: string) => gridline(args, { home, stdin })
+
+  it('append refuses a bad cell with line and column; --allow-type-change warns, also with -q', async () => {
+    const csv = file('t.csv', 'day,price\n2024-01-01,1\n')
+    await run(['upload', csv])
+    const rows = file('rows.csv', 'day,price\n2024-01-02,2\n2024-01-03,abc\n')
+    for (const args of [
+      ['append', 't', rows],
+      ['append', 't', '--row', '2024-01-02,abc'],
+      ['upload', rows, '--name', 't', '--on-conflict', 'append'],
+      ['append', 't', rows, '-q'],
+    ]) {
+      const { code, stdout, stderr } = await run(args)
+      expect([code, stdout], args.join(' ')).toEqual([7, ''])
+      expect(stderr).toMatch(
+        /line \d, column price: abc would change the type of the column, which holds numbers/,
+      )
+    }
+    expect((await run(['append', 't', '-'], '{"day": "2024-01-02", "price": "abc"}\n')).stderr).toContain(
+      'line 1, column price: "abc"',
+    )
+    const allowed = await run(['append', 't', rows, '--allow-type-change', '-q'])
+    expect([allowed.code, allowed.stderr]).toEqual([
+      0,
+      expect.stringContaining('column price held numbers and now holds text as well'),
+    ])
+    expect((await run(['column', 'list', 't'])).stdout).toContain('price\tmixed')
+    expect((await run(['show', 't'])).stdout).toContain('price:mixed')
+  })
+
+  it('booleans of a text file go into a column of booleans', async () => {
+    await run(['upload', file('b.csv', 'n,ok\n1,true\n'), '--column', 'ok:boolean'])
+    expect((await run(['append', 'b', '--row', '2,false'])).code).toBe(0)
+    expect((await run(['cat', 'b', '--format', 'json'])).stdout).toContain('"data":[true,false]')
+    const bad = await run(['append', 'b', '--row', '3,maybe'])
+    expect([bad.code, bad.stderr]).toEqual([7, expect.stringContaining('"maybe" is not a boolean')])
+  })
+
+  it('what is lost is said and asked for: fewer columns, fewer values, columns removed', async () => {
+    await run(['upload', file('wide.csv', 'a,b\n1,2\n3,4\n')])
+    const narrow = file('narrow.csv', 'a\n1\n')
+    const replace = ['upload', narrow, '--name', 'wide', '--on-conflict', 'replace']
+    for (const [args, lost] of [
+      [replace, 'would be lost: b'],
+      [['column', 'remove', 'wide', 'b'], 'The values of b are lost'],
+      [['column', 'set', 'wide', 'b', '--data', '[1]'], 'the last 1 values of the column are lost'],
+    ] as const) {
+      const { code, stderr } = await run([...args])
+      expect([code, stderr]).toEqual([2, expect.stringContaining(lost)])
+      expect(stderr).toContain('--yes')
+    }
+    expect((await run(['cat', 'wide'])).stdout).toBe('a,b\n1,2\n3,4\n')
+    expect((await run([...replace, '--yes'])).stdout).toContain('replaced')
+    expect((await run(['upload', narrow, '--name', 'wide', '--on-conflict', 'replace'])).stdout).toContain(
+      'unchanged',
+    )
+  })
+
+  it('a query that finds nothing gives a grid without rows (issue 8, 22)', async () => {
+    const { code, stdout } = await run(['upload', file('none.csv', 'a,b\n'), '--json', 'row_count,action'])
+    expect([code, stdout]).toEqual([0, '[{"row_count":0,"action":"created"}]\n'])
+    expect((await run(['append', 'none', '--row', '1,x'])).code).toBe(0)
+    expect((await run(['cat', 'none'])).stdout).toBe('a,b\n1,x\n')
+    expect((await run(['append', 'none', file('none2.csv', 'a,b\n')])).stdout).toMatch(/\t0\t1\n$/)
+  })
+})
+
+describe('a CI job (issue 8, 17)', () => {
+  it('without a server is exit 4, and leaves nothing on the machine; --local and the profile local say otherwise', async () => {
+    const home = newHome()
+    const csv = file('ci.csv', 'a\n1\n')
+    const run = (args: string[], env = {}) => gridline(args, { home, env: { CI: 'true', ...env } })
+    const refused = await run(['upload', csv])
+    expect([refused.code, refused.stdout]).toEqual([4, ''])
+    expect(refused.stderr).toMatch(/no server is set.*GRIDLINE_URL.*--local/)
+    expect(() => readdirSync(home)).toThrow()
+    expect((await run(['upload', csv, '--local'])).code).toBe(0)
+    expect((await run(['cat', 'ci'], { GRIDLINE_PROFILE: 'local' })).stdout).toBe('a\n1\n')
+    expect((await run(['cat', 'ci', '--profile', 'local'])).code).toBe(0)
+    expect((await run(['ls'], { CI: 'false' })).code).toBe(0)
+    expect((await run(['upload', csv], as())).code).toBe(0)
+  })
+})
+
+describe('a pipeline at 3 a.m. (issue 8, 23)', () => {
+  it('a server that cannot be reached ends a run over many files: one error, and what was not tried', async () => {
+    const files = Array.from({ length: 60 }, (_, k) => file(`many${k}.csv`, `a\n${k}\n`))
+    const began = performance.now()
+    const { code, stdout, stderr } = await gridline(['upload', ...files], {
+      home: newHome(),
+      env: as({ GRIDLINE_URL: 'http://127.0.0.1:1' }),
+    })
+    expect([code, stdout]).toEqual([9, ''])
+    expect(stderr.match(/no answer from/g)).toHaveLength(1)
+    expect(stderr).toContain('59 more not tried (0 of 60 were done before)')
+    expect(performance.now() - began).toBeLessThan(15_000)
+  })
+
+  it('Retry-After is obeyed, and a long one is told instead', async () => {
+    const slow = await fake((_, response, count) =>
+      count === 1
+        ? json(response, 503, { errors: [{ code: 'overloaded', message: 'busy' }] }, { 'retry-after': '1' })
+        : json(response, 200, me),
+    )
+    const env = as({ GRIDLINE_URL: slow.url })
+    const began = performance.now()
+    expect((await gridline(['whoami'], { home: newHome(), env })).code).toBe(0)
+    expect(performance.now() - began).toBeGreaterThan(1000)
+    slow.stop()
+    const never = await fake((_, response) =>
+      json(response, 429, { detail: 'later' }, { 'retry-after': '900' }),
+    )
+    const { code, stderr } = await gridline(['whoami'], {
+      home: newHome(),
+      env: as({ GRIDLINE_URL: never.url }),
+    })
+    expect([code, stderr]).toEqual([9, expect.stringContaining('asks to wait 900 s')])
+    never.stop()
+  })
+
+  it('--timeout ends a command', async () => {
+    const silent = createTcp(() => {})
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const { port } = silent.address() as { port: number }
+    const { code, stderr } = await gridline(['ls', '--timeout', '0.5'], {
+      home: newHome(),
+      env: as({ GRIDLINE_URL: `http://127.0.0.1:${port}` }),
+    })
+    expect([code, stderr]).toEqual([9, expect.stringContaining('not finished after 0.5 s (--timeout)')])
+    silent.close()
+  })
+
+  it('standard input is sent again after a connection was cut, and applied once', async () => {
+    const { port } = new URL(server.url)
+    let cuts = 0
+    const proxy = createTcp((client) => {
+      const upstream = connect(Number(port), '127.0.0.1')
+      let passed = 0
+      client.on('error', () => {})
+      upstream.on('error', () => {})
+      client.on('data', (chunk) => {
+        passed += chunk.length
+        if (passed > 200_000 && cuts === 0) {
+          cuts++
+          client.resetAndDestroy()
+          upstream.destroy()
+        } else upstream.write(chunk)
+      })
+      client.on('close', () => upstream.end())
+      upstream.pipe(client)
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const at = proxy.address() as { port: number }
+    const { code, stdout, stderr } = await gridline(
+      ['upload', '-', '--name', 'piped', '--json', 'row_count,action'],
+      {
+        home: newHome(),
+        env: as({ GRIDLINE_URL: `http://127.0.0.1:${at.port}` }),
+        stdin: `n,text\n${Array.from({ length: 60_000 }, (_, k) => `${k},text ${k}\n`).join('')}`,
+      },
+    )
+    expect([code, stdout, cuts], stderr).toEqual([0, '[{"row_count":60000,"action":"created"}]\n', 1])
+    proxy.close()
+  })
+
+  it('a redirect names its target, with and without a body', async () => {
+    const moved = await fake((_, response) =>
+      response.writeHead(301, { location: 'https://127.0.0.1/v2/users/current' }).end(),
+    )
+    for (const args of [['whoami'], ['upload', file('r.csv', 'a\n1\n')]]) {
+      const { code, stderr } = await gridline(args, { home: newHome(), env: as({ GRIDLINE_URL: moved.url }) })
+      expect([code, stderr], args.join(' ')).toEqual([
+        1,
+        expect.stringContaining('redirects from http to https: https://127.0.0.1'),
+      ])
+    }
+    moved.stop()
+  })
+
+  it('addresses without a scheme and with /v2/ are understood; other schemes are refused', async () => {
+    const { host } = new URL(server.url)
+    for (const url of [host.replace('127.0.0.1', 'localhost'), `${server.url}/v2/`, `${server.url}/`])
+      expect(
+        (await gridline(['whoami', '-q'], { home: newHome(), env: as({ GRIDLINE_URL: url }) })).stdout,
+      ).toBe('alice\n')
+    expect((await gridline(['whoami'], { home: newHome(), env: as({ GRIDLINE_URL: 'ftp://x' }) })).code).toBe(
+      2,
+    )
+  })
+
+  it('a page instead of JSON is summed up in a line', async () => {
+    const page = await fake((_, response) =>
+      response
+        .writeHead(404, { 'content-type': 'text/html' })
+        .end('<!doctype html>\n<html><head><title>Welcome to\n nginx!</title></head><body>…</body></html>'),
+    )
+    const { code, stderr } = await gridline(['whoami'], {
+      home: newHome(),
+      env: as({ GRIDLINE_URL: page.url }),
+    })
+    expect([code, stderr]).toEqual([
+      3,
+      'error: the server answered 404: a page, not JSON: Welcome to nginx! Check that this is the address of a gridline server: gridline config list\n',
+    ])
+    page.stop()
+  })
+
+  it('a proxy that fails is named, without its password; the client says who it is', async () => {
+    const { code, stderr } = await gridline(['whoami'], {
+      home: newHome(),
+      env: as({ GRIDLINE_URL: 'http://charts.example', HTTP_PROXY: 'http://me:secret@127.0.0.1:1' }),
+    })
+    expect([code, stderr]).toEqual([9, expect.stringContaining('through the proxy http://127.0.0.1:1')])
+    expect(stderr).not.toContain('secret')
+    const seen = await fake((_, response) => json(response, 200, me))
+    await gridline(['whoami'], { home: newHome(), env: as({ GRIDLINE_URL: seen.url }) })
+    expect(seen.seen[0].headers['user-agent']).toMatch(/^gridline\/\d+\.\d+\.\d+$/)
+    seen.stop()
+  })
+})
+
+describe('a job that runs again (issue 8, 24)', () => {
+  it('appends once with --idempotency-key; several files have keys of their own', async () => {
+    const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
+    await run(['upload', file('once.csv', 'a\n1\n')])
+    for (const _ of [1, 2])
+      expect((await run(['append', 'once', '--row', '2', '--idempotency-key', 'job-7'])).code).toBe(0)
+    expect((await run(['cat', 'once'])).stdout).toBe('a\n1\n2\n')
+    const several = ['one.csv', 'two.csv'].map((name) => file(name, `a\n${name}\n`))
+    for (const _ of [1, 2]) {
+      const { code, stdout } = await run(['upload', ...several, '--idempotency-key', 'job-8'])
+      expect([code, stdout.trim().split('\n')]).toEqual([0, [expect.any(String), expect.any(String)]])
+    }
+    const other = await run(['append', 'once', '--row', '3', '--idempotency-key', 'job-7'])
+    expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('used for another request')])
+  })
+})
+
+describe('links (issue 8, 25 and 26)', () => {
+  it('of this machine lead to where serve last said; the profile local stays after login', async () => {
+    const home = newHome()
+    const csv = file('linked.csv', 'a\n1\n')
+    const run = (args: string[], stdin?: string) => gridline(args, { home, stdin })
+    expect((await run(['upload', csv])).stdout).toContain('http://127.0.0.1:8080/~')
+    const own = await serve(['-q'], { home })
+    const link = (await run(['show', 'linked', '--json', 'web_url'])).stdout
+    expect(JSON.parse(link).web_url.startsWith(own.url)).toBe(true)
+    await own.stop()
+    expect((await run(['cat', JSON.parse(link).web_url])).stdout).toBe('a\n1\n')
+    await gridline(['login', server.url, '--user', 'alice'], { home, stdin: `${key}\n` })
+    expect((await run(['whoami', '--json', 'username'])).stdout).toBe('{"username":"alice"}\n')
+    expect((await run(['cat', 'linked', '--local'])).stdout).toBe('a\n1\n')
+    expect((await run(['profile', 'use', 'local'])).code).toBe(0)
+    expect((await run(['cat', 'linked'])).stdout).toBe('a\n1\n')
+    expect((await run(['profile', 'list'])).stdout).toMatch(/^\*\tlocal\t/m)
+    expect((await run(['login', server.url, '--user', 'alice', '--profile', 'local'], `${key}\n`)).code).toBe(
+      2,
+    )
+  })
+
+  it('of a share open on a machine without settings, also in a CI job', async () => {
+    const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
+    await run(['upload', file('shared.csv', 'a,b\n1,x\n')])
+    const [{ share_link }] = JSON.parse((await run(['share', 'shared', '--link', '--json'])).stdout)
+    for (const env of [{}, { CI: 'true' }] as Record<string, string>[]) {
+      expect((await gridline(['cat', share_link], { home: newHome(), env })).stdout).toBe('a,b\n1,x\n')
+      expect(
+        (await gridline(['show', share_link, '--json', 'row_count'], { home: newHome(), env })).stdout,
+      ).toBe('{"row_count":1}\n')
+    }
+    const without = share_link.replace(/\?.*/, '')
+    expect((await gridline(['cat', without], { home: newHome() })).code).toBe(3)
+  })
+
+  it('api: -f is raw and -F is typed, as in gh', async () => {
+    const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
+    const made = await run([
+      'api',
+      'POST',
+      '/v2/folders',
+      '-f',
+      'path=123',
+      '-F',
+      'world_readable=true',
+      '--jq',
+      '.file',
+    ])
+    expect(JSON.parse(made.stdout)).toMatchObject({ filename: '123', world_readable: true })
+    const wrong = await run(['api', 'POST', '/v2/folders', '-F', 'path=124'])
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('path: must be a string')])
+  })
+})
+
+describe('the database of a server', () => {
+  it('is backed up while it runs, restored when it does not, verified, compacted', async () => {
+    const home = newHome()
+    const run = (args: string[]) => gridline(args, { home })
+    await run(['upload', file('kept.csv', 'a\n1\n')])
+    const own = await serve(['-q'], { home })
+    const copy = join(folder.path, 'copy.db')
+    expect((await run(['admin', 'backup', copy])).stdout).toBe(`${copy}\n`)
+    expect(statSync(copy).mode & 0o777).toBe(0o600)
+    await run(['trash', 'kept'])
+    const busy = await run(['admin', 'restore', copy, '--yes'])
+    expect([busy.code, busy.stderr]).toEqual([6, expect.stringContaining('another process is using')])
+    expect((await run(['admin', 'compact'])).stderr).toContain('Other processes are using the database')
+    await own.stop()
+    expect((await run(['admin', 'restore', copy])).code).toBe(2)
+    expect((await run(['admin', 'restore', copy, '--yes'])).stderr).toContain('before-restore')
+    expect((await run(['cat', 'kept'])).stdout).toBe('a\n1\n')
+    expect((await run(['admin', 'verify'])).stdout).toMatch(/^1\t1\t1\t\d+\t\d+\t0\n$/)
+    expect((await run(['admin', 'compact'])).code).toBe(0)
+    expect((await run(['admin', 'restore', file('no.db', 'nonsense'), '--yes'])).code).toBe(7)
+    expect((await run(['admin', 'backup', copy, '--database', 'postgres://x/y'])).stderr).toContain('pg_dump')
+  })
+})
