@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { failover, names, overload } from './faults.ts'
 import { writeCsv } from './generate.ts'
 import { post } from './load.ts'
 
@@ -44,6 +45,9 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
     memory: async () => memory(place),
     served: () => served(place, million),
     append: () => appendAndRead(place),
+    overload: () => overload(() => serve(place), place.folder),
+    failover: () => failover(place.executable, place.home),
+    names: () => names(() => serve(place)),
   }
   const rows: Row[] = []
   for (const [name, run] of Object.entries(groups)) {
@@ -183,7 +187,7 @@ function peak(place: Place, args: string[]): number {
   seconds({
     command: process.execPath,
     args: ['--require', probe, place.executable, ...args],
-    env: { GRIDLINE_HOME: place.home },
+    env: { GRIDLINE_HOME: place.home, GRIDLINE_PROFILE: 'local' },
   })
   return Number(readFileSync(report, 'utf8')) / 1024
 }
