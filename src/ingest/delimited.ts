@@ -3,6 +3,7 @@ import { bytesText, defaultLimits } from '../contract/limits.ts'
 import { type Bytes, gunzip, peek, utf8 } from './bytes.ts'
 import { ColumnBuilder, type Form } from './column.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
+import { isSparse, sparse } from './gaps.ts'
 import { SAMPLE_BYTES, sniff } from './sniff.ts'
 import { Tokenizer } from './tokenizer.ts'
 import { badData, Warnings } from './warnings.ts'
@@ -102,6 +103,8 @@ export async function ingestDelimited(
         }
         rows += count
         pending += count
+        if (isSparse(rows, width, rows * width - tokenizer.missing))
+          throw sparse(source, rows, width, 'Give the rows all their cells, or the header fewer names.')
         if (pending >= SLICE_ROWS || size >= GROUP_BYTES) await flush()
       }
       at = next

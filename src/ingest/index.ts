@@ -12,6 +12,7 @@ export {
   givenTypes,
 } from './dialect.ts'
 export { type FileOptions, type FoundTable, ingestFile } from './file.ts'
+export { isSparse } from './gaps.ts'
 export {
   endOf,
   endOfString,

@@ -21,6 +21,8 @@ export class Tokenizer {
   rows = 0
   /** The line the next row starts on. */
   line = 1
+  /** Cells that short rows lack. */
+  missing = 0
   /** Rows of names at the beginning: their length is nobody's fault. */
   headerRows = 0
 
@@ -201,6 +203,7 @@ export class Tokenizer {
       this.ends[k] = row << 2
     }
     if (this.headerRows > this.given + rows) return
+    this.missing += width - cells
     this.warnings.count(
       'short',
       this.line,

@@ -133,6 +133,26 @@ describe('small uploads do not cost much (issue 8, 4)', () => {
     ])
   })
 
+  it('rows of one cell below a header of very many names', async () => {
+    const names = Array.from({ length: 9000 }, (_, k) => `c${k}`).join(',')
+    const short = await upload('short.csv', `${names}\n${'1\n'.repeat(2000)}`, {
+      'gridline-delimiter': 'comma',
+      'gridline-header': 'true',
+    })
+    expect(short).toEqual([400, expect.stringContaining('fewer than one cell in 100')])
+  })
+
+  it('columns of very different lengths that a row would fill up', async () => {
+    const cols = Object.fromEntries(
+      Array.from({ length: 300 }, (_, k) => [`c${k}`, k === 0 ? Array(20_000).fill(1) : []]),
+    )
+    const { fid } = await test.grid('alice', 'ragged', cols)
+    const { status, json } = await test.ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+      json: { rows: [Array(300).fill(1)] },
+    })
+    expect([status, json.detail]).toEqual([400, expect.stringContaining('fewer than one cell in 100')])
+  })
+
   it('a text that every cell of a workbook refers to', async () => {
     const rows = Array.from({ length: 100_000 }, () => '<row><c t="s"><v>0</v></c></row>')
     const book = await xlsxWith(rows.join(''), `<sst><si><t>${'x'.repeat(30_000)}</t></si></sst>`)

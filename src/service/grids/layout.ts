@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
+import { isSparse } from '../../ingest/index.ts'
 import type { Service } from '../context.ts'
 import { encodeTypes } from '../store/column-types.ts'
 import type { ColumnRow, GridRow, SliceRef } from '../store/grids.ts'
@@ -158,6 +159,8 @@ export async function fillUp(service: Pick<Service, 'store' | 'appends'>, fid: F
     service,
     fid,
     async ({ columns, grid }) => {
+      const values = columns.reduce((sum, { rows }) => sum + rows, 0)
+      if (isSparse(grid.row_count, columns.length, values)) throw tooRagged(grid.row_count, columns.length)
       const fills: { column: ColumnRow; slices: SliceRef[] }[] = []
       for (const column of columns) {
         const missing = grid.row_count - column.rows
@@ -175,6 +178,15 @@ export async function fillUp(service: Pick<Service, 'store' | 'appends'>, fid: F
         })
       }
     },
+  )
+}
+
+/** Filling what is missing would make a grid of next to nothing but filling. */
+export function tooRagged(rows: number, columns: number): Problem {
+  return new Problem(
+    'bad_data',
+    `${rows} rows and ${columns} columns, of which fewer than one cell in 100 would be filled`,
+    { hint: 'Give the columns values first, or make several grids.' },
   )
 }
 

@@ -12,6 +12,7 @@ import {
   type Ingested,
   ingestDelimited,
   ingestFile,
+  isSparse,
   numbersAsText,
   type Slice,
 } from '../../ingest/index.ts'
@@ -26,7 +27,7 @@ import { checkMatch } from '../version.ts'
 import { appendRows, RowTexts } from './append.ts'
 import { columnsAre } from './content.ts'
 import { addColumns, addGrid, type NewColumn } from './create.ts'
-import { after, filling, restructure } from './layout.ts'
+import { after, filling, restructure, tooRagged } from './layout.ts'
 import { asText, SliceWriter, type StoredSlice } from './slices.ts'
 import { nouns, typeChange } from './types.ts'
 import { combine, rowsOfColumns, type Values } from './values.ts'
@@ -461,6 +462,9 @@ async function appendSlices(service: Service, call: Call, fid: Fid, table: Table
     async ({ columns, grid }) => {
       const warnings = [...table.warnings]
       const matched = match(table, columns, call.fileName ?? 'the upload', warnings)
+      const given = matched.filter((source) => source !== undefined).length
+      if (isSparse(table.rows, columns.length, table.rows * given))
+        throw tooRagged(table.rows, columns.length)
       const parts = []
       for (const [k, column] of columns.entries()) {
         const fill = grid.row_count - column.rows

@@ -347,7 +347,9 @@ async function perform(
 
   const work = async (received: Received): Promise<Reply> => {
     const head =
-      key === undefined ? '' : fingerprint(`${path}?${queryText}`, headers, request.headers, received.json)
+      key === undefined
+        ? ''
+        : await fingerprint(`${path}?${queryText}`, headers, request.headers, received.json)
     const watched =
       key !== undefined && received.json === undefined ? new WatchedBytes(received.bytes) : undefined
     const fileName = request.headers.get(FILE_NAME_HEADER)

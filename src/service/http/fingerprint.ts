@@ -1,24 +1,28 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
-import type { Bytes } from '../../ingest/index.ts'
+import { type Bytes, breathe } from '../../ingest/index.ts'
 import type { Incoming } from './message.ts'
 
+/** Bytes that are hashed in one turn of the event loop. */
+const TURN_BYTES = 4 * 1024 * 1024
+
 /** What makes two requests with one key the same, before their bytes: address, headers that matter, a JSON body. */
-export function fingerprint(
+export async function fingerprint(
   target: string,
   options: object,
   headers: Incoming['headers'],
   json: Buffer | undefined,
-): string {
+): Promise<string> {
   // Of a type the boundary is another at each try.
   const type = (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
   const named = `${headers.get(FILE_NAME_HEADER) ?? ''}\n${type}`
-  return createHash('sha256')
-    .update(`${target}\n${JSON.stringify(options)}\n${named}\n`)
-    .update(json ?? '')
-    .digest('hex')
-    .slice(0, 32)
+  const hash = createHash('sha256').update(`${target}\n${JSON.stringify(options)}\n${named}\n`)
+  for (let at = 0; json && at < json.length; at += TURN_BYTES) {
+    if (at > 0) await breathe()
+    hash.update(json.subarray(at, at + TURN_BYTES))
+  }
+  return hash.digest('hex').slice(0, 32)
 }
 
 /**
