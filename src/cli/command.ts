@@ -4,7 +4,7 @@ import type { View } from './output/view.ts'
 
 /** What a command came to. Printed in one place, as the flags and the terminal ask. */
 export type Outcome =
-  | { one: object; view: View; failures?: undefined }
+  | { one: object; view: View; failures?: Failure[] }
   /** `alone`: of one thing that might have been several, shown as one to a person. */
   | { many: object[]; view: View; failures?: Failure[]; empty?: string; alone?: boolean }
   /** Bytes as they are: a download. */
@@ -16,6 +16,8 @@ export type Outcome =
 export interface Failure {
   of: string
   problem: Problem
+  /** What was not tried any more after it. */
+  untried?: readonly string[]
 }
 
 export interface Option {

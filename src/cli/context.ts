@@ -68,7 +68,7 @@ export class Context {
     const seconds = Number(timeout)
     if (!(seconds > 0)) throw new Problem('usage', `--timeout ${timeout}: must be a number of seconds`)
     const late = new Problem('unreachable', `not finished after ${timeout} s (--timeout)`, {
-      hint: 'Give it more time, or see what is slow.',
+      hint: 'What was sent may have been applied: with --idempotency-key it is safe to repeat the command.',
     })
     this.timedOut.catch(() => {})
     setTimeout(() => this.ending.abort(late), seconds * 1000).unref()
@@ -92,16 +92,22 @@ export class Context {
     if (base === undefined) return this.client()
     const { url } = await this.settings()
     const own = url.value ? checkUrl(url.value) : localLinks(this.environment).url
-    if (new URL(base).origin === new URL(own).origin) return this.client()
-    if (url.value && (await isNamedBy(await this.client(), base))) return this.client()
+    const isOwn = new URL(base).origin === new URL(own).origin
+    // At the address of this machine's links another database may be served: a secret link says which.
+    const isSecret = new URL(file).searchParams.has('share_key')
+    if (isOwn && (url.value || !isSecret || !(await answers(base)))) return this.client()
+    if (url.value && !isOwn && (await isNamedBy(await this.client(), base))) return this.client()
     if (!this.others.has(base)) this.others.set(base, remote(base, this.connectOptions()))
     return (await this.others.get(base)!).client
   }
 
   /** Says where links of the database of this machine lead as long as nothing answers there. */
   async noteLinks(): Promise<void> {
-    if ((await this.connect()).server !== undefined || localLinks(this.environment).running) return
-    this.messages.aside('Links of this machine open while this runs: gridline serve')
+    if ((await this.connect()).server !== undefined) return
+    const { url, running } = localLinks(this.environment)
+    const { port } = new URL(url)
+    const flags = port === '8080' || port === '' ? '' : ` --port ${port}`
+    if (!running) this.messages.aside(`Links of this machine open while this runs: gridline serve${flags}`)
   }
 
   async close(): Promise<void> {
@@ -116,6 +122,19 @@ export class Context {
       idempotencyKey: this.flags.idempotencyKey,
       onRetry: (problem, wait) => this.messages.aside(`${problem.message}; trying again in ${wait / 1000} s`),
     }
+  }
+}
+
+/** Whether a server answers at an address. */
+async function answers(base: string): Promise<boolean> {
+  const { client, close } = await remote(base, { signal: AbortSignal.timeout(2000) })
+  try {
+    await client.call('service.health')
+    return true
+  } catch {
+    return false
+  } finally {
+    await close()
   }
 }
 

@@ -254,14 +254,7 @@ export async function overEach<T extends string | { of: string }>(
       failures.push({ of: nameOf(thing), problem: error })
       const rest = things.slice(k + 1)
       if (error.code !== 'unreachable' || rest.length === 0) continue
-      const names = rest.slice(0, 5).map(nameOf).join(', ') + (rest.length > 5 ? ' …' : '')
-      const done = `${k} of ${things.length} were done before`
-      failures.push({
-        of: names,
-        problem: new Problem('unreachable', `${rest.length} more not tried (${done}): ${names}`, {
-          hint: 'Repeat the command when the server answers.',
-        }),
-      })
+      failures[failures.length - 1].untried = rest.map(nameOf)
       break
     }
   }

@@ -133,9 +133,10 @@ async function perform(
     const ends = [interrupted.happens, context.timedOut]
     const outcome = await Promise.race([command.run(context, args, options), ...ends])
     const { print } = await import('./output/print.ts')
-    const failures = outcome && 'many' in outcome ? (outcome.failures ?? []) : []
+    const failures = outcome && 'view' in outcome ? (outcome.failures ?? []) : []
     const some = outcome && 'many' in outcome && outcome.many.length > 0
-    if (outcome && (failures.length === 0 || some)) {
+    const one = outcome && 'one' in outcome
+    if (outcome && (failures.length === 0 || some || one)) {
       const format = (await context.settings()).format.value
       const color = process.stdout.isTTY === true && !context.environment.NO_COLOR
       await Promise.race([print(outcome, context.flags, format, color), ...ends])

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { Problem } from '../contract/errors.ts'
@@ -118,6 +127,11 @@ export function recordServing(environment: NodeJS.ProcessEnv, url: string): void
   renameSync(`${file}.${process.pid}`, file)
 }
 
+/** Forgets an address that nobody can be told to serve at again. */
+export function forgetServing(environment: NodeJS.ProcessEnv): void {
+  rmSync(servingFile(environment), { force: true })
+}
+
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -168,6 +182,7 @@ export class ConfigStore {
   private open(): Promise<{ store: ConfigFile }> {
     this.opened ??= import('conf').then(({ default: Conf }) => {
       try {
+        mkdirSync(this.folder, { recursive: true, mode: 0o700 })
         return new Conf<Record<string, unknown>>({
           cwd: this.folder,
           configName: 'config',

@@ -6,7 +6,7 @@ import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialec
 import { isSparse, sparse } from './gaps.ts'
 import { SAMPLE_BYTES, sniff } from './sniff.ts'
 import { Tokenizer } from './tokenizer.ts'
-import { badData, Warnings } from './warnings.ts'
+import { badData, excerpt, Warnings } from './warnings.ts'
 
 /** A run of rows of one column, as the JSON text it will be served as, less the brackets. */
 export interface Slice {
@@ -101,6 +101,7 @@ export async function ingestDelimited(
           builders[column].add(buf, s, e, l, column, width, count)
           size += builders[column].size
         }
+        refuseSecondTable(tokenizer, buf, builders, source)
         rows += count
         pending += count
         if (isSparse(rows, width, rows * width - tokenizer.missing))
@@ -137,6 +138,35 @@ export async function ingestDelimited(
       : [],
   )
   return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed] }
+}
+
+/**
+ * A row of words behind a blank line, in which a column of numbers finds its first text, is the header of
+ * another table: what follows belongs into other columns.
+ */
+function refuseSecondTable(
+  { behindGaps, lines, starts, ends, rows, width }: Tokenizer,
+  buf: Buffer,
+  builders: readonly ColumnBuilder[],
+  source: string,
+): void {
+  for (const line of behindGaps.splice(0)) {
+    const row = lines.subarray(0, rows).indexOf(line)
+    if (row < 0 || width < 2) continue
+    const cells = Array.from({ length: width }, (_, k) => {
+      const at = row * width + k
+      return buf.toString('utf8', starts[at], ends[at] >> 2).trim()
+    })
+    const isHeader = cells.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell))
+    const breaks = builders.some((builder) => builder.numbers > 0 && builder.firstText?.line === line)
+    if (isHeader && breaks)
+      throw badData(
+        source,
+        { line },
+        `another table begins here, with the columns ${excerpt(cells.join(', '))}`,
+        'Put each table into a file of its own.',
+      )
+  }
 }
 
 /** What to do where a text among numbers looks like a missing value. */

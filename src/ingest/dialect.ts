@@ -18,8 +18,8 @@ export interface Dialect {
   headerRows: number
   /** Column names, as many as there are columns, none empty, none twice. */
   names: string[]
-  /** Every row ends with a delimiter that the header does not have. */
-  trailing: boolean
+  /** Delimiters at the end of every row that the header does not have. */
+  trailing: number
 }
 
 /** What a column holds: JSON numbers, strings, booleans, or (from the API) any JSON. Nulls anywhere. */

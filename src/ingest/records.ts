@@ -29,7 +29,7 @@ const plain: Dialect = {
   preamble: 0,
   headerRows: 0,
   names: [],
-  trailing: false,
+  trailing: 0,
 }
 
 /** Values of one column, joined by commas, up to the next slice. */

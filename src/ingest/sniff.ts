@@ -20,6 +20,8 @@ interface Candidate {
   width: number
   first: number
   agreeing: number
+  /** Delimiters at the end of every row that the first one does not have. */
+  trailing: number
 }
 
 /** A delimiter that stands in no text: for files of one column. */
@@ -44,6 +46,9 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
   if (best.style.quote !== '"') warnings.say(`quotes taken to be ${best.style.quote}`)
   if (best.style.escape === 'backslash') warnings.say('quotes inside cells taken to be written \\"')
   if (best.style.skipSpace) warnings.say('blanks after a delimiter were dropped')
+
+  if (whole && best.rows.every((row) => row.every((cell) => cell.trim() === '')))
+    throw badData(source, {}, 'nothing but empty cells', 'Give a file with a header and rows.')
 
   // Told that the first line is data, nothing stands above it.
   const start = options.header === false ? 0 : tableStart(best)
@@ -74,10 +79,7 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
     )
   }
   const names = columnNames(table, headerRows, best, warnings)
-  const rows = table.slice(headerRows).filter((row) => row.length > 1 || row[0] !== '')
-  const trailing =
-    rows.length > 0 && rows.every((row) => row.length === names.length + 1 && row[names.length] === '')
-  return { ...best.style, preamble, headerRows, names, trailing }
+  return { ...best.style, preamble, headerRows, names, trailing: best.trailing }
 }
 
 /** Lines that look like a table are not a title: the file is refused, for one of two tables would be lost. */
@@ -107,15 +109,21 @@ function isBlank(row: readonly string[]): boolean {
   return row.every((cell) => cell.trim() === '') || row[0].startsWith('#')
 }
 
+function isNumeric(cell: string): boolean {
+  return /^\s*[+-]?[\d.,]+\s*$/.test(cell)
+}
+
 /** Lines of labels and values (`Station,Seattle`) that may stand above a table. */
 const MOST_LABELS = 8
 
 /** Whether lines of one width are a table: three or more, of several columns or of nothing but numbers. */
 function looksLikeTable(rows: string[][]): boolean {
   const width = rows[0].length
-  if (rows.length < 3) return false
   const [first, ...data] = rows
-  const numeric = first.map((_, k) => data.every((row) => /^\s*[+-]?[\d.,]+\s*$/.test(row[k])))
+  // A header and a row of nothing but numbers.
+  if (rows.length === 2 && width > 1) return countHeaderRows(rows) === 1 && data[0].every(isNumeric)
+  if (rows.length < 3) return false
+  const numeric = first.map((_, k) => data.every((row) => isNumeric(row[k])))
   if (width === 1) return numeric[0]
   // Titles as spreadsheets write them: a text and empty cells.
   if (rows.every((row) => row.slice(1).every((cell) => cell.trim() === ''))) return false
@@ -227,11 +235,12 @@ function looksLinedUp(c: Candidate): boolean {
 
 function candidate(text: string, delimiter: string, crOnly: boolean, cut = false): Candidate {
   const style = styleOf(text, delimiter, crOnly)
-  const { rows, at } = readRows(text, style)
+  const { rows: found, at } = readRows(text, style)
   if (cut) {
-    rows.pop()
+    found.pop()
     at.pop()
   }
+  const { rows, trailing } = withoutTrailing(found)
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const counts = new Map<number, number>()
   for (const row of filled) counts.set(row.length, (counts.get(row.length) ?? 0) + 1)
@@ -248,7 +257,19 @@ function candidate(text: string, delimiter: string, crOnly: boolean, cut = false
   if (first < 0) first = 0
   const rest = rows.slice(first).filter((row) => row.length > 1 || row[0] !== '')
   const agreeing = rest.filter((row) => row.length === width).length / Math.max(1, rest.length)
-  return { style, rows, at, width, first, agreeing }
+  return { style, rows, at, width, first, agreeing, trailing }
+}
+
+/** Rows without the empty cells that all of them but the first, which is the shortest, have at their end. */
+function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number } {
+  const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
+  const [first, ...data] = filled
+  const width = first?.length ?? 0
+  const length = data[0]?.length ?? 0
+  const same = data.length > 0 && data.every((row) => row.length === length)
+  if (width < 2 || length <= width || !same) return { rows, trailing: 0 }
+  if (!data.every((row) => row.slice(width).every((cell) => cell === ''))) return { rows, trailing: 0 }
+  return { rows: rows.map((row) => row.slice(0, width)), trailing: length - width }
 }
 
 function styleOf(text: string, delimiter: string, crOnly: boolean): Style {

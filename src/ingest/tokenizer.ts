@@ -21,6 +21,9 @@ export class Tokenizer {
   rows = 0
   /** The line the next row starts on. */
   line = 1
+  /** Lines of rows that follow a blank line: where another table may begin. Emptied by whoever looks at them. */
+  behindGaps: number[] = []
+  private gap = false
   /** Cells that short rows lack. */
   missing = 0
   /** Rows of names at the beginning: their length is nobody's fault. */
@@ -122,12 +125,14 @@ export class Tokenizer {
         // A blank line. In a table of one column it is an empty cell, unless nothing but blanks follows.
         if (width === 1) this.blankRows++
         else this.warnings.count('blank', this.line, (where) => `blank lines were passed over: ${where}`)
+        this.gap = true
         row = next
         this.line = line + 1
         continue
       }
       if (cell > 1 && !surplus && ends[first] === starts[first] << 2 && this.isEmpty(first, cell)) {
         this.warnings.count('empty', this.line, (where) => `rows of empty cells were skipped: ${where}`)
+        this.gap = true
         row = next
         this.line = line + 1
         continue
@@ -137,6 +142,10 @@ export class Tokenizer {
         continue
       }
       if (cell !== width) this.mend(buf, row, i, rows, cell, surplus)
+      if (this.gap) {
+        this.gap = false
+        this.behindGaps.push(this.line)
+      }
       lines[rows++] = this.line
       row = next
       this.line = line + 1
@@ -184,7 +193,7 @@ export class Tokenizer {
     if (cells > width) {
       const first = rows * width
       // One delimiter too many, and which one is not to be seen: the cells behind an empty one may have shifted.
-      if (!(this.dialect.trailing && cells === width + 1) && this.hasEmpty(first))
+      if (cells > width + this.dialect.trailing && this.hasEmpty(first))
         throw badData(
           this.source,
           { line: this.line },

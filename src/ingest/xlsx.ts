@@ -10,6 +10,8 @@ import { badData, excerpt, type Warnings } from './warnings.ts'
 /** Texts of a workbook are held while its sheets are read. */
 const MOST_TEXT = 64 * 1024 * 1024
 const DAY = 86_400_000
+/** Rows of a sheet. */
+const MOST_ROWS = 1_048_576
 /** Characters that are parsed in one go: a few of them can stand for long texts. */
 const STEP = 4096
 
@@ -254,8 +256,9 @@ interface Cell {
   text: string
 }
 
-/** Hands over each row that holds anything, as cells by column, with how many are filled. */
-function cells(take: (row: (Cell | undefined)[], filled: number) => void): Visitor {
+/** Hands over each row that holds anything, as cells by column, with how many are filled and its number. */
+function cells(take: (row: (Cell | undefined)[], filled: number, number: number) => void): Visitor {
+  let number = 0
   let row: (Cell | undefined)[] = []
   let filled = 0
   let column = -1
@@ -268,6 +271,9 @@ function cells(take: (row: (Cell | undefined)[], filled: number) => void): Visit
         row = []
         filled = 0
         column = -1
+        // Rows that hold nothing are left out.
+        const given = Number(attributes.r)
+        number = given > number && given <= MOST_ROWS ? given : number + 1
       } else if (tag === 'c') {
         column = attributes.r ? columnOf(attributes.r) : column + 1
         cell = { type: attributes.t ?? 'n', style: Number(attributes.s ?? -1), text: '' }
@@ -285,7 +291,7 @@ function cells(take: (row: (Cell | undefined)[], filled: number) => void): Visit
           filled++
         }
         cell = undefined
-      } else if (tag === 'row' && row.length > 0) take(row, filled)
+      } else if (tag === 'row' && row.length > 0) take(row, filled, number)
     },
   }
 }
@@ -300,8 +306,10 @@ async function* sheetCsv(
   let out = ''
   let line = 0
   let wide = false
-  const visitor = cells((row, filled) => {
-    line++
+  const visitor = cells((row, filled, number) => {
+    // Blank lines for rows that hold nothing: a line has the number of its row.
+    out += '\n'.repeat(Math.max(0, number - line - 1))
+    line = Math.max(number, line + 1)
     const texts = Array.from({ length: width }, (_, k) => cellText(row[k], book, line, warnings))
     // Titles above a table stand alone on their line.
     wide ||= filled > 1

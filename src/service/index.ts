@@ -25,7 +25,7 @@ import { teamHandlers } from './sharing/teams.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
 import { Views } from './views.ts'
 
-export { createKey, createUser, ensureUser } from './accounts/accounts.ts'
+export { createKey, createUser, ensureUser, type NewKey } from './accounts/accounts.ts'
 export type { LogLine } from './http/app.ts'
 export type { Listening } from './http/listen.ts'
 export type { Incoming, Reply } from './http/message.ts'

@@ -190,7 +190,7 @@ describe('a pipeline at 3 a.m. (issue 8, 23)', () => {
     })
     expect([code, stdout]).toEqual([9, ''])
     expect(stderr.match(/no answer from/g)).toHaveLength(1)
-    expect(stderr).toContain('59 more not tried (0 of 60 were done before)')
+    expect(stderr).toMatch(/59 more not tried: .*many1.csv, .* …\n$/)
     expect(performance.now() - began).toBeLessThan(15_000)
   })
 

@@ -1,4 +1,6 @@
+import { existsSync, statSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
+import type { NewKey } from '../../service/index.ts'
 import { confirm } from '../ask.ts'
 import { type Command, type Entry, entry, type Option } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -65,7 +67,7 @@ const createUser: Command = {
       context.messages.note(
         `It reads and writes. For what only administrators do, make another: gridline admin create-key ${name} --scopes read,write,admin`,
       )
-    return { one: made, view }
+    return { one: shown(made), view }
   },
 }
 
@@ -95,8 +97,13 @@ const createKey: Command = {
       })
     })
     context.messages.note(`Kept in ${place(context, url)}. The key is shown this once.`)
-    return { one: made, view }
+    return { one: shown(made), view }
   },
+}
+
+/** A new key as it is printed; its hash is the store's. */
+function shown({ hash: _, ...made }: NewKey & { hash?: string }): NewKey {
+  return made
 }
 
 const verifiedView: View = {
@@ -122,13 +129,22 @@ const verify: Command = {
     'gridline admin verify --database postgres://gridline@db/gridline --json',
   ],
   async run(context, _, { database: url }) {
+    requireDatabase(context, url)
     const found = await onStore(context, url, ({ verify: read }, store) => read(store))
     const failures = found.damage.map(({ fid, what }) => ({
       of: fid ?? 'database',
       problem: new Problem('damaged', what),
     }))
-    return { many: [found], view: verifiedView, failures: failures.length > 0 ? failures : undefined }
+    return { one: found, view: verifiedView, failures }
   },
+}
+
+/** Refuses the file of a SQLite database that is not there: looking at it would make it. */
+function requireDatabase(context: Context, url: unknown): void {
+  const address = (url as string | undefined) ?? databaseUrl(context.environment)
+  if (!address.startsWith('sqlite:')) return
+  const file = sqliteFile(context, url, '')
+  if (!existsSync(file)) throw new Problem('no_such_file', `no such database: ${file}`)
 }
 
 /** The file of a SQLite database; Problem `usage` for any other. */
@@ -168,8 +184,12 @@ const compact: Command = {
   options: [database],
   examples: ['gridline admin compact'],
   async run(context, _, { database: url }) {
+    requireDatabase(context, url)
     const address = (url as string | undefined) ?? databaseUrl(context.environment)
+    const size = (): number | null =>
+      address.startsWith('sqlite:') ? statSync(sqliteFile(context, url, '')).size : null
     const service = await import('../../service/index.ts')
+    const bytes_before = size()
     // Data that was deleted less than a day ago may be in use by another process.
     const alone = address.startsWith('sqlite:') && !service.isInUse(sqliteFile(context, url, ''))
     await onStore(context, url, async (_service, store) => {

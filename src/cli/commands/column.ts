@@ -112,12 +112,13 @@ const set: Command = {
       throw new Problem('usage', `--order ${order}: must be a number`)
     const list = given === undefined ? undefined : await values(given)
     const client = await context.client()
+    const { cols, rows } = await columnsOf(client, grid)
+    const before = columnIn(cols, name)
     if (list) {
-      const { rows } = await columnsOf(client, grid)
       const missing = rows - list.length
       if (missing > 0)
         await confirm(
-          `${name} gets ${list.length} values and the grid has ${rows} rows: the last ${missing} values of the column are lost. Set it?`,
+          `${name} gets ${count(list.length, 'value')} and the grid has ${count(rows, 'row')}: the last ${missing === 1 ? 'value' : `${missing} values`} of the column are lost. Set it?`,
           options.yes === true,
         )
     }
@@ -125,8 +126,17 @@ const set: Command = {
       ...(list === undefined ? {} : { data: list }),
       ...(order === undefined ? {} : { order: Number(order) }),
     }
-    return update(client, grid, name, change)
+    const changed = await update(client, grid, name, change)
+    if (list && before.type !== 'empty' && changed.one.type !== before.type)
+      context.messages.warning(
+        `column ${before.name} was ${typeName(before.type)} and is now ${typeName(changed.one.type)}`,
+      )
+    return changed
   },
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
 const add: Command = {

@@ -2,7 +2,14 @@ import { Problem } from '../../contract/errors.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
 import type { Command } from '../command.ts'
-import { checkUrl, databaseUrl, loginName, makeFoldersPrivate, recordServing } from '../settings.ts'
+import {
+  checkUrl,
+  databaseUrl,
+  forgetServing,
+  loginName,
+  makeFoldersPrivate,
+  recordServing,
+} from '../settings.ts'
 
 export const command: Command = {
   options: [
@@ -105,6 +112,8 @@ export const command: Command = {
       messages.note('stopping')
       await listening.stop()
       await running.close()
+      // A port that was any free one is another the next time.
+      if (!database && wanted === 0) forgetServing(context.environment)
     } catch (error) {
       await listening.stop(0)
       throw error

@@ -148,6 +148,14 @@ async function uploadFile(context: Context, file: string, given: Record<string, 
   }
 }
 
+/** The service knows the file by the name of the grid: the person knows it by its own. */
+function aboutFile(problem: Problem, name: string, file: string): Problem {
+  const { code, message, field, path, hint } = problem
+  if (name === file || !(message.startsWith(`${name}, line`) || message.startsWith(`${name}:`)))
+    return problem
+  return new Problem(code, file + message.slice(name.length), { field, path, hint })
+}
+
 function isAddress(file: string): boolean {
   return /^https?:\/\//i.test(file)
 }

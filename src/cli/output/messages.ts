@@ -1,4 +1,5 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
+import type { Failure } from '../command.ts'
 
 /** Everything said on stderr: notes, warnings, errors. Data never comes here. */
 export class Messages {
@@ -49,16 +50,32 @@ export class Messages {
   }
 
   /** Those of several things that could not be done; with --json one object for all. */
-  failures(failures: readonly { of: string; problem: Problem }[]): void {
+  failures(failures: readonly Failure[]): void {
     if (failures.length === 0) return
-    if (!this.json || failures.length === 1) {
+    const untried = failures.flatMap((failure) => failure.untried ?? [])
+    if (!this.json) {
       for (const { of, problem } of failures) this.error(problem, of)
+      if (untried.length > 0)
+        this.line(
+          `${untried.length} more not tried: ${untried.slice(0, 5).join(', ')}${untried.length > 5 ? ' …' : ''}`,
+        )
+      return
+    }
+    if (failures.length === 1 && untried.length === 0) {
+      this.error(failures[0].problem, failures[0].of)
       return
     }
     const errors = failures.flatMap(({ of, problem }) =>
       errorBody(problem).errors.map((error) => ({ ...error, file: of })),
     )
-    this.line(JSON.stringify({ detail: `${failures.length} could not be done`, errors }))
+    const count = failures.length + untried.length
+    this.line(
+      JSON.stringify({
+        detail: `${count} could not be done`,
+        errors,
+        ...(untried.length > 0 ? { untried } : {}),
+      }),
+    )
   }
 
   interrupted(): void {

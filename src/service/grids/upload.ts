@@ -333,8 +333,10 @@ async function replaceColumns(
       checkMatch(found.file, call.ifMatch)
       const publish = makePublic && found.file.world_readable === 0
       const same = isSame(table.columns, columns, slices)
+      const said = [...table.warnings]
       if (!same) {
         refuseLoss(call, found.file, table.columns, columns)
+        said.push(...typesChanged(table.columns, columns))
         const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
         await writers.grids.removeColumns(
           fid.owner,
@@ -349,12 +351,21 @@ async function replaceColumns(
       const result: Written = {
         idlocal: fid.idlocal,
         action: same ? 'unchanged' : 'replaced',
-        warnings: table.warnings,
+        warnings: said,
       }
       await writers.idempotency.record([{ write: call.writeKey(fid.owner), result }])
       return result
     },
   )
+}
+
+/** Columns that keep their names and hold something else than before. */
+function typesChanged(table: readonly NewColumn[], columns: readonly ColumnRow[]): string[] {
+  return table.flatMap(({ name, type }) => {
+    const before = columns.find((column) => column.name === name)?.type ?? 'empty'
+    if (before === type || before === 'empty' || type === 'empty') return []
+    return [`column ${name} held ${nouns[before]} and now holds ${nouns[type]}`]
+  })
 }
 
 /** Whether a table is byte for byte what the grid holds. */

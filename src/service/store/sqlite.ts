@@ -73,6 +73,14 @@ export function makePrivate(file: string): void {
 
 /** SQLite in the process: WAL, one writer whose waiting transactions share a commit, a few readers. */
 export function sqliteEngine(file: string, options: { maxPages?: number } = {}): Engine {
+  try {
+    return openEngine(file, options)
+  } catch (error) {
+    throw asProblem(error)
+  }
+}
+
+function openEngine(file: string, options: { maxPages?: number }): Engine {
   makePrivate(file)
   const open = (): Connection => new Connection(openDatabase(file))
   const writer = open()

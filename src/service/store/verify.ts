@@ -31,6 +31,16 @@ const BATCH = 200
  */
 export async function verify(store: Store): Promise<Verified> {
   const found: Verified = { files: 0, grids: 0, slices: 0, blobs: 0, bytes: 0, damage: [] }
+  try {
+    await readAll(store, found)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'damaged') throw error
+    found.damage.push({ fid: null, what: `${error.message}: the rest could not be read` })
+  }
+  return found
+}
+
+async function readAll(store: Store, found: Verified): Promise<void> {
   for (const what of await store.engine.check()) found.damage.push({ fid: null, what })
   const bad = await verifyBlobs(store, found)
   for await (const file of allFiles(store)) {
@@ -44,7 +54,6 @@ export async function verify(store: Store): Promise<Verified> {
     })
     await breathe()
   }
-  return found
 }
 
 /** Checks every blob; returns the hashes of those that are not what was stored. */
