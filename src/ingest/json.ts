@@ -40,17 +40,7 @@ export class RawJson {
 
   /** Members of an object in the order written; of a name given twice the last counts. */
   entries(): Map<string, RawJson> {
-    const members = new Map<string, RawJson>()
-    for (const [name, value] of this.members()) {
-      members.set(name, value)
-      if (members.size > defaultLimits.json_members) {
-        throw new Problem(
-          'invalid_request',
-          `an object has more than ${defaultLimits.json_members} members (limit json_members)`,
-        )
-      }
-    }
-    return members
+    return new Map(this.members())
   }
 
   /** One member of an object, found without reading the others; undefined for what is no object. */
@@ -74,7 +64,14 @@ export class RawJson {
   /** Where the members stand; kept for large objects, which take long to go through. */
   private spans(): Iterable<Member> {
     if (this.end - this.start < LARGE) return membersOf(this.buf, this.start)
-    this.kept ??= [...membersOf(this.buf, this.start)]
+    if (!this.kept) {
+      const kept: Member[] = []
+      for (const member of membersOf(this.buf, this.start)) {
+        kept.push(member)
+        if (kept.length > defaultLimits.json_members) throw tooManyMembers()
+      }
+      this.kept = kept
+    }
     return this.kept
   }
 
@@ -98,6 +95,13 @@ export interface Member {
   nameEnd: number
   value: number
   end: number
+}
+
+function tooManyMembers(): Problem {
+  return new Problem(
+    'invalid_request',
+    `an object has more than ${defaultLimits.json_members} members (limit json_members)`,
+  )
 }
 
 /** Objects of more bytes remember where their members stand. */
@@ -192,6 +196,8 @@ async function validated(buf: Buffer, depth: number, members?: number): Promise<
  */
 export async function textInTurns({ buf, start, end }: RawJson): Promise<Buffer> {
   const out = Buffer.allocUnsafe(end - start)
+  // What follows the string is not searched: it may be a large document of many strings.
+  const inside = buf.subarray(0, end - 1)
   let at = 0
   let turn = start
   for (let i = start + 1; i < end - 1; ) {
@@ -199,8 +205,8 @@ export async function textInTurns({ buf, start, end }: RawJson): Promise<Buffer>
       turn = i
       await breathe()
     }
-    const backslash = buf.indexOf(0x5c, i)
-    const upTo = backslash < 0 || backslash > end - 1 ? end - 1 : backslash
+    const backslash = inside.indexOf(0x5c, i)
+    const upTo = backslash < 0 ? end - 1 : backslash
     at += buf.copy(out, at, i, upTo)
     i = upTo
     if (i === end - 1) break

@@ -1,7 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
 import { type Bytes, gunzip, utf8 } from './bytes.ts'
-import { parseRaw, type RawJson } from './json.ts'
+import { parseRaw, parseRawInTurns, type RawJson } from './json.ts'
 import { badData, Warnings } from './warnings.ts'
 
 /** One line of newline-delimited JSON: an object (by column name) or an array (by position). */
@@ -9,6 +9,9 @@ export interface JsonLine {
   line: number
   value: RawJson
 }
+
+/** Longer lines are validated a part at a time. */
+const LONG = 256 * 1024
 
 /** Lines of NDJSON, gzip and encodings undone, blank lines passed over. Refuses with line and text. */
 export async function* jsonLines(
@@ -19,13 +22,16 @@ export async function* jsonLines(
     maxRecordBytes = defaultLimits.record_bytes,
   }: { source?: string; encoding?: string; maxRecordBytes?: number },
 ): AsyncGenerator<JsonLine> {
-  let rest: Buffer = Buffer.alloc(0)
+  /** The line that is not whole yet, in the pieces it came in. */
+  let rest: Buffer[] = []
+  let restBytes = 0
   let line = 0
-  const lineOf = (bytes: Buffer): JsonLine | undefined => {
+  const lineOf = async (bytes: Buffer): Promise<JsonLine | undefined> => {
     line++
-    if (bytes.toString('latin1').trim() === '') return undefined
+    if (bytes.length < 1024 && bytes.toString('latin1').trim() === '') return undefined
     try {
-      const value = parseRaw(bytes, 'the line')
+      const value =
+        bytes.length < LONG ? parseRaw(bytes, 'the line') : await parseRawInTurns(bytes, 'the line')
       if (value.kind === 'object' || value.kind === 'array') return { line, value }
     } catch (error) {
       throw error instanceof Problem
@@ -40,18 +46,22 @@ export async function* jsonLines(
     throw badData(source, { line }, 'neither an object nor an array', 'Give one JSON object or array a line.')
   }
   for await (const chunk of utf8(gunzip(input, source), encoding, source, new Warnings())) {
-    const buf =
-      rest.length > 0
-        ? Buffer.concat([rest, chunk])
-        : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const buf = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     let start = 0
     for (let end = buf.indexOf(0x0a); end >= 0; end = buf.indexOf(0x0a, start)) {
-      const found = lineOf(buf.subarray(start, end))
+      const piece = buf.subarray(start, end)
+      const found = await lineOf(rest.length > 0 ? Buffer.concat([...rest, piece]) : piece)
+      rest = []
+      restBytes = 0
       if (found) yield found
       start = end + 1
     }
-    rest = Buffer.from(buf.subarray(start))
-    if (rest.length > maxRecordBytes) {
+    if (start < buf.length) {
+      // The text is the sender's to use again.
+      rest.push(Buffer.from(buf.subarray(start)))
+      restBytes += buf.length - start
+    }
+    if (restBytes > maxRecordBytes) {
       throw badData(
         source,
         { line: line + 1 },
@@ -59,6 +69,6 @@ export async function* jsonLines(
       )
     }
   }
-  const last = lineOf(rest)
+  const last = await lineOf(Buffer.concat(rest))
   if (last) yield last
 }

@@ -1,5 +1,5 @@
 import { Problem } from '../contract/errors.ts'
-import { bytesText } from '../contract/limits.ts'
+import { bytesText, defaultLimits } from '../contract/limits.ts'
 import { type Bytes, gunzip, utf8 } from './bytes.ts'
 import type { Ingested, SliceSink } from './delimited.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
@@ -264,15 +264,16 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
     throw error instanceof Problem ? new Problem('bad_data', error.message) : error
   }
   const table = new Table(sink, options)
-  if (json.kind === 'array') await readItems(json, table, source)
-  else if (json.kind === 'object') await readMembers(json, table, source, warnings)
+  if (json.kind === 'array') await readItems(json, table, source, options.maxColumns ?? defaultLimits.columns)
+  else if (json.kind === 'object')
+    await readMembers(json, table, source, warnings, options.maxColumns ?? defaultLimits.columns)
   else throw badData(source, {}, 'neither an object nor an array', SHAPES)
   return table.end(warnings)
 }
 
 const SHAPES = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]}, or rows as arrays.'
 
-async function readItems(json: RawJson, table: Table, source: string): Promise<void> {
+async function readItems(json: RawJson, table: Table, source: string, most: number): Promise<void> {
   let kind: RawJson['kind'] | undefined
   let names: string[] | undefined
   let at = 0
@@ -283,13 +284,13 @@ async function readItems(json: RawJson, table: Table, source: string): Promise<v
     if (item.kind === 'object' && kind === 'object') await table.record(item.entries())
     else if (item.kind === 'array' && kind === 'array') {
       if (at === 1) {
-        names = namesIn(item)
+        names = namesIn(cellsOf(item, most, source))
         if (names) {
           for (const name of names) table.column(name)
           continue
         }
       }
-      const cells = [...item.items()]
+      const cells = cellsOf(item, most, source)
       if (names && cells.length > names.length)
         throw badData(source, {}, `row ${at} has ${cells.length} values; there are ${names.length} names`)
       await table.record(cells.map((cell, k) => [names?.[k] ?? `column_${k + 1}`, cell]))
@@ -299,15 +300,30 @@ async function readItems(json: RawJson, table: Table, source: string): Promise<v
   }
 }
 
+/** The cells of a row, no more than a grid may have columns. */
+function cellsOf(row: RawJson, most: number, source: string): RawJson[] {
+  const cells: RawJson[] = []
+  for (const cell of row.items()) {
+    cells.push(cell)
+    if (cells.length > most) throw badData(source, {}, `more than ${most} columns (limit columns)`)
+  }
+  return cells
+}
+
 /** The first of several rows as names of columns, if it is nothing but different texts. */
-function namesIn(row: RawJson): string[] | undefined {
-  const cells = [...row.items()]
+function namesIn(cells: readonly RawJson[]): string[] | undefined {
   if (cells.length === 0 || cells.some(({ kind }) => kind !== 'string')) return undefined
   const names = cells.map((cell) => cell.value() as string)
   return new Set(names).size === names.length && names.every((name) => name.trim() !== '') ? names : undefined
 }
 
-async function readMembers(json: RawJson, table: Table, source: string, warnings: Warnings): Promise<void> {
+async function readMembers(
+  json: RawJson,
+  table: Table,
+  source: string,
+  warnings: Warnings,
+  most: number,
+): Promise<void> {
   const members = json.entries()
   const cols = members.get('cols')
   if (cols?.kind === 'object') {
@@ -320,10 +336,10 @@ async function readMembers(json: RawJson, table: Table, source: string, warnings
   }
   const arrays = [...members].filter(([, member]) => member.kind === 'array')
   const [only] = arrays
-  const first = only && [...only[1].items()][0]
+  const first: RawJson | undefined = only?.[1].items().next().value
   if (arrays.length === 1 && first?.kind === 'object' && members.size >= 1) {
     if (members.size > 1) warnings.say(`only ${only[0]} was read: the rest is no table`)
-    await readItems(only[1], table, source)
+    await readItems(only[1], table, source, most)
     return
   }
   if (arrays.length === 0 || arrays.length < members.size)

@@ -200,7 +200,16 @@ const compact: Command = {
       context.messages.note(
         'Other processes are using the database: what was deleted in the last day was kept.',
       )
-    return undefined
+    return {
+      one: { database: place(context, url), bytes_before, bytes_after: size() },
+      view: {
+        columns: [
+          { field: 'database', title: 'DATABASE' },
+          { field: 'bytes_before', title: 'BEFORE', align: 'right' as const },
+          { field: 'bytes_after', title: 'AFTER', align: 'right' as const },
+        ],
+      },
+    }
   },
 }
 

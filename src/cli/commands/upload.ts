@@ -134,7 +134,9 @@ async function uploadFile(context: Context, file: string, given: Record<string, 
       file: made,
       warnings,
       action,
-    } = await send(options.yes === true).catch(async (error) => {
+    } = await send(options.yes === true).catch(async (thrown) => {
+      const error =
+        thrown instanceof Problem ? aboutFile(thrown, gridNameOf(file, options), input.name) : thrown
       if (!(error instanceof Problem) || error.code !== 'column_loss') throw error
       progress.end()
       await confirm(`${input.name}: ${error.message}. Replace it?`, false)

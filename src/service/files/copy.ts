@@ -15,7 +15,7 @@ import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { checkMatch } from '../version.ts'
-import { freeName } from './names.ts'
+import { freeName, shortened } from './names.ts'
 import { changed } from './read.ts'
 
 interface Copied {
@@ -173,7 +173,7 @@ async function copyPlot(
       const reader = readable ? call : ownerAsking(file.owner)
       if (!row || !(await knownFid(writers, grid, reader)))
         throw new Problem('conflict', 'a grid of the plot has just changed', { hint: 'Copy it again.' })
-      const name = readable ? row.filename : `${file.filename.slice(0, 240)}_grid`
+      const name = readable ? row.filename : `${shortened(file.filename)}_grid`
       await writers.files.add({
         owner: like.owner,
         idlocal: target.idlocal,

@@ -151,6 +151,11 @@ export function nameTaken(name: string, hint = 'Choose another name.'): Problem 
   })
 }
 
+/** A name with room for what is added to it, cut between characters. */
+export function shortened(name: string): string {
+  return name.slice(0, 240).replace(/[\ud800-\udbff]$/, '')
+}
+
 /** Numbers that are tried first: the lowest ones, then powers of two. */
 const FIRST = [
   ...Array.from({ length: 16 }, (_, k) => k + 1),
@@ -171,7 +176,7 @@ export async function freeName(
 ): Promise<string> {
   if (!(await files.named(owner, parent, name))) return name
   // Room for the number, so that the name stays one that may be sent back.
-  const stem = [...name].slice(0, 240).join('').slice(0, 245)
+  const stem = shortened(name)
   const numbered = (n: number): string => `${stem} (${n})`
   const firstFree = async (numbers: readonly number[]): Promise<number | undefined> => {
     const taken = await files.takenNames(owner, parent, numbers.map(numbered))

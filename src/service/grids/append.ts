@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { RawJson } from '../../ingest/index.ts'
+import { breathe, RawJson, turnIsLong } from '../../ingest/index.ts'
 import { type Asker, admit, checkReplay } from '../access/access.ts'
 import type { Service } from '../context.ts'
 import { combineTypes, decodeTypes, encodeTypes, fits, typeOf } from '../store/column-types.ts'
@@ -136,7 +136,8 @@ export class AppendQueue {
         { repeatable },
       )
       for (const { one, result, error, tailBytes } of done) {
-        if (error) one.reject(error)
+        if (error instanceof Misfit) misfitIn(one.append, error).then(one.reject, one.reject)
+        else if (error) one.reject(error)
         else one.resolve(result!)
         if (tailBytes > FULL_BYTES) this.hold(one.append.fid, () => this.fold(one.append.fid)).catch(nothing)
         else if (tailBytes > FOLD_BYTES) this.background(() => this.fold(one.append.fid))
@@ -185,7 +186,7 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
       const given = decodeTypes(append.types)
       if (!append.mayChangeTypes) {
         const misfit = given.findIndex((type, column) => !fits(type, types[column]))
-        if (misfit >= 0) throw await misfitIn(writers, append, misfit, types[misfit])
+        if (misfit >= 0) throw new Misfit(misfit, await nameAt(writers, append.fid, misfit), types[misfit])
       }
       types = combineTypes(types, given)
       for (const body of append.bodies) bodies.push(body)
@@ -218,24 +219,40 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
   return done
 }
 
-/** The first row whose value in `column` is of another type than the column. */
-async function misfitIn(
-  { grids }: Writers,
-  { fid, bodies }: Append,
-  column: number,
-  type: ColumnType,
-): Promise<Problem> {
-  const { name } = (await grids.columns(fid.owner, fid.idlocal))[column]
+/** Values of another type than that of a column; which ones is looked for when the transaction is over. */
+class Misfit extends Error {
+  constructor(
+    readonly column: number,
+    readonly columnName: string,
+    readonly type: ColumnType,
+  ) {
+    super()
+  }
+}
+
+async function nameAt({ grids }: Writers, { owner, idlocal }: Fid, column: number): Promise<string> {
+  return (await grids.columns(owner, idlocal))[column].name
+}
+
+/** The refusal of the first row whose value is of another type than the column. */
+async function misfitIn({ bodies }: Append, { column, columnName, type }: Misfit): Promise<Problem> {
   let row = 0
   for (const { body } of bodies) {
     for (const cells of rowsIn(body)) {
       row++
-      const value = [...cells.items()][column]
+      const value = valueAt(cells, column)
       if (!fits(typeOf(value.buf[value.start]), type))
-        return typeChange(`row ${row}`, name, value.bytes, type)
+        return typeChange(`row ${row}`, columnName, value.bytes, type)
+      if (turnIsLong()) await breathe()
     }
   }
   throw new Error('no value misfits')
+}
+
+function valueAt(cells: RawJson, column: number): RawJson {
+  let at = 0
+  for (const cell of cells.items()) if (at++ === column) return cell
+  throw new Error('the row is too short')
 }
 
 function* rowsIn(body: Buffer): Generator<RawJson> {

@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { RawJson } from '../../ingest/index.ts'
+import { breathe, type RawJson } from '../../ingest/index.ts'
 import type { Call, Service } from '../context.ts'
 import { applyOnce } from '../files/read.ts'
 import type { ColumnRow } from '../store/grids.ts'
@@ -11,6 +11,7 @@ import {
   checkColumnName,
   type NewColumn,
   newUid,
+  smallValue,
   storeArray,
   tooManyColumns,
   wrong,
@@ -26,17 +27,25 @@ function changing<T>(writers: Writers, call: Call, change: () => Promise<T>): Pr
   })
 }
 
-function objects(cols: RawJson): Map<string, RawJson>[] {
+/** The columns of a body, no more than `most`. */
+async function objects(cols: RawJson, most: number, { limits }: Service): Promise<Map<string, RawJson>[]> {
   if (cols.kind !== 'array') throw wrong('cols', 'must be an array of columns')
-  return [...cols.items()].map((column, k) => {
-    if (column.kind !== 'object') throw wrong(`cols.${k}`, 'must be an object')
-    return column.entries()
-  })
+  const columns: Map<string, RawJson>[] = []
+  for (const column of cols.items()) {
+    if (column.kind !== 'object') throw wrong(`cols.${columns.length}`, 'must be an object')
+    if (columns.length === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
+    if (columns.length > most) break
+    columns.push(column.entries())
+    await breathe()
+  }
+  return columns
 }
 
 function nameOf(parts: Map<string, RawJson>, k: number, service: Service): string | undefined {
   const name = parts.get('name')
-  return name === undefined ? undefined : checkColumnName(name.value(), `cols.${k}.name`, service.limits)
+  return name === undefined
+    ? undefined
+    : checkColumnName(smallValue(name, `cols.${k}.name`), `cols.${k}.name`, service.limits)
 }
 
 function refuseDoubles(names: readonly string[]): void {
@@ -55,7 +64,7 @@ function refuseDoubles(names: readonly string[]): void {
 
 /** Appends columns `[{name, data}]`; returns their uids. Reference 4.1, POST col. */
 export async function createColumns(service: Service, call: Call, cols: RawJson): Promise<string[]> {
-  const parts = objects(cols).map((column, k) => ({
+  const parts = (await objects(cols, service.limits.columns, service)).map((column, k) => ({
     name: nameOf(column, k, service) ?? refuseNameless(k),
     data: arrayOf(column.get('data'), `cols.${k}.data`),
   }))
@@ -96,16 +105,18 @@ export async function updateColumns(
   uids: string[],
   cols: RawJson,
 ): Promise<void> {
-  const parts = objects(cols)
+  const parts = await objects(cols, uids.length, service)
   if (parts.length !== uids.length) {
-    throw new Problem('invalid_request', `cols: ${parts.length} columns for ${uids.length} uids`, {
+    const count = parts.length > uids.length ? `more than ${uids.length}` : parts.length
+    throw new Problem('invalid_request', `cols: ${count} columns for ${uids.length} uids`, {
       field: 'cols',
       hint: 'Give one object a uid.',
     })
   }
   const changes = parts.map((column, k) => {
     const data = column.get('data')
-    const order = column.get('order')?.value() ?? undefined
+    const given = column.get('order')
+    const order = (given && smallValue(given, `cols.${k}.order`)) ?? undefined
     if (order !== undefined && !Number.isSafeInteger(order))
       throw wrong(`cols.${k}.order`, 'must be an integer')
     return {

@@ -53,17 +53,29 @@ export async function readGridData(
     seen.add(name)
     if (column.kind !== 'object') throw wrong(path, 'must be an object with data')
     const parts = column.entries()
-    const order = parts.get('order')
-    if (order && order.kind !== 'null' && !Number.isSafeInteger(order.value()))
+    const given = parts.get('order')
+    const order = given && smallValue(given, `${path}.order`)
+    if (order !== undefined && order !== null && !Number.isSafeInteger(order))
       throw wrong(`${path}.order`, 'must be an integer')
     columns.push({
       name,
       data: arrayOf(parts.get('data'), `${path}.data`),
-      order: (order?.value() as number | null) ?? columns.length,
+      order: (order as number | null | undefined) ?? columns.length,
     })
   }
   columns.sort((a, b) => a.order - b.order)
-  return { columns, metadata: members.get('metadata')?.value() }
+  const metadata = members.get('metadata')
+  return { columns, metadata: metadata && smallValue(metadata, 'data.metadata') }
+}
+
+/** What is looked at as a value is small; data is handed on as it came. */
+const SMALL_VALUE = 1024 * 1024
+
+/** A value that is no data; Problem `invalid_request` for one that is large. */
+export function smallValue(json: RawJson, path: string): unknown {
+  const size = json.end - json.start
+  if (size > SMALL_VALUE) throw wrong(path.slice(0, 80), `${size} bytes; the limit is ${SMALL_VALUE}`)
+  return json.value()
 }
 
 export function tooManyColumns(count: number, limits: Limits): Problem {

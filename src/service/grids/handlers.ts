@@ -11,6 +11,7 @@ import {
   parseRawInTurns,
   RawJson,
   textInTurns,
+  turnIsLong,
 } from '../../ingest/index.ts'
 import { admitted, notFound } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
@@ -173,7 +174,7 @@ export const gridHandlers = {
     const given =
       contentType === dataTypes.ndjson
         ? await rowsOfLines(service, call)
-        : await rowsOf(call.fields.rows as RawJson)
+        : await rowsOf(call.fields.rows as RawJson, service.limits.columns)
     const append: Append = {
       fid: call.fid,
       asker: call,
@@ -341,34 +342,52 @@ interface GivenRows {
   columns?: readonly { uid: string; name: string }[]
 }
 
-/** Rows that are read in one turn of the event loop. */
-const TURN_ROWS = 2000
-
-/** The rows of a JSON body, each as it came, with the types of their values. All must be of one length. */
-async function rowsOf(given: RawJson): Promise<GivenRows> {
+/**
+ * The rows of a JSON body, each as it came, with the types of their values. All must be of one length, of
+ * no more than `most` values.
+ */
+async function rowsOf(given: RawJson, most: number): Promise<GivenRows> {
   if (given?.kind !== 'array') throw wrong('rows', 'must be an array of rows')
   const texts = new RowTexts()
   let types: ColumnType[] | undefined
   for (const row of given.items()) {
     if (row.kind !== 'array') throw wrong(`rows.${texts.count}`, 'must be an array of values')
-    const found = typesOf(row)
-    if (types && found.length !== types.length) {
-      throw new Problem(
-        'bad_data',
-        `row ${texts.count + 1} has ${found.length} values, the rows before it ${types.length}`,
-        { field: 'rows', path: `rows.${texts.count}` },
-      )
+    const found = typesOf(row, types?.length ?? most)
+    const why = types ? unlike(found.length, types.length) : ofNoGrid(found.length, most)
+    if (why) {
+      throw new Problem('bad_data', `row ${texts.count + 1} has ${why}`, {
+        field: 'rows',
+        path: `rows.${texts.count}`,
+      })
     }
     types = types ? combineTypes(types, found) : found
     texts.add(row.bytes)
-    if (texts.count % TURN_ROWS === 0) await breathe()
+    if (turnIsLong()) await breathe()
   }
   return { bodies: texts.all(), width: types?.length ?? -1, types: encodeTypes(types ?? []) }
 }
 
-function typesOf(row: RawJson): ColumnType[] {
+/** What is wrong with the number of values of a first row. */
+function ofNoGrid(values: number, most: number): string | undefined {
+  if (values === 0) return 'no values'
+  return values > most ? `more than ${most} values (limit columns)` : undefined
+}
+
+/** What is wrong with the number of values of a row behind others. */
+function unlike(values: number, before: number): string | undefined {
+  if (values === before) return undefined
+  return values > before
+    ? `more values than the rows before it, which have ${before}`
+    : `${values} values, the rows before it ${before}`
+}
+
+/** The types of the values of a row; of one that has more than `most`, of one more than that. */
+function typesOf(row: RawJson, most: number): ColumnType[] {
   const types: ColumnType[] = []
-  for (const { buf, start } of row.items()) types.push(typeOf(buf[start]))
+  for (const { buf, start } of row.items()) {
+    types.push(typeOf(buf[start]))
+    if (types.length > most) break
+  }
   return types
 }
 
@@ -414,7 +433,7 @@ async function rowsOfLines(service: Service, call: Call): Promise<GivenRows> {
       }
       row = Buffer.from(row)
     }
-    const found = typesOf(new RawJson(row, 0, row.length))
+    const found = typesOf(new RawJson(row, 0, row.length), columns.length)
     if (mayChangeTypes(call) !== true) {
       const misfit = found.findIndex((type, k) => !fits(type, combine(held[k], types[k])))
       if (misfit >= 0) {

@@ -23,7 +23,7 @@ import { listed } from '../version.ts'
 import { Admission, ByteBudget } from './admission.ts'
 import { errorReply, jsonReply, problemOf, streamReply } from './answer.ts'
 import { type Authenticator, checkOperator, checkScope } from './auth.ts'
-import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
+import { buffered, contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
 import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
 import { fingerprint, WatchedBytes } from './fingerprint.ts'
 import { type Incoming, Reply } from './message.ts'
@@ -345,7 +345,11 @@ async function perform(
   const user = caller?.username ?? addressOf(request)
   const asked = { operation: name, caller, fid, filetype, shareKey }
 
-  const work = async (received: Received): Promise<Reply> => {
+  const work = (received: Received): Promise<Reply> =>
+    done(received).catch((error) => {
+      throw safe || mayRead(caller) ? error : withoutNames(error)
+    })
+  const done = async (received: Received): Promise<Reply> => {
     const head =
       key === undefined
         ? ''
@@ -385,19 +389,23 @@ async function perform(
   }
 
   if (UNLIMITED.has(name)) return work(await receive(request, { kind: 'none' }, unread(service)))
+  const streamed = streams(operation.body, contentTypeOf(request))
   if (operation.body.kind !== 'none' && !isSmall(request)) {
     // Whether the file is there, and may be changed, is decided before its bytes are taken in.
     await requests.run(user, () => decide(service, asked, key !== undefined), request.gone)
-    if (streams(operation.body, contentTypeOf(request)))
+    if (streamed) {
+      const pressed = (): boolean => uploads.load.waiting > 0
       return uploads.run(
         user,
-        async () => work(await receive(request, operation.body, unread(service))),
+        async () => work(await receive(request, operation.body, { ...unread(service), pressed })),
         request.gone,
       )
+    }
   }
   return bodies.hold(user, async (take) => {
     const received = await receive(request, operation.body, { limits: service.limits, take })
-    return requests.run(user, () => work(received), request.gone)
+    const there = streamed ? await buffered(received, take) : received
+    return requests.run(user, () => work(there), request.gone)
   })
 }
 
@@ -426,6 +434,16 @@ async function decide(
         asked,
       )
   })
+}
+
+/** An error as a key that may not read is told of it: without what the file holds. */
+function withoutNames(error: unknown): unknown {
+  if (!(error instanceof Problem)) return error
+  const { code, message, field } = error
+  if (code === 'type_change')
+    return new Problem(code, 'values do not fit the types of the columns', { hint: '' })
+  if (code === 'column_loss') return new Problem(code, 'columns of the grid would be lost', { hint: '' })
+  return code === 'unknown_column' ? new Problem(code, message, { field, hint: '' }) : error
 }
 
 function mayRead(caller: Caller | undefined): boolean {

@@ -33,6 +33,16 @@ export function isSmall({ headers, body }: Incoming): boolean {
   return Number(announced) <= SMALL_BYTES
 }
 
+/** The same with its bytes in memory. */
+export async function buffered(received: Received, take: (bytes: number) => void): Promise<Received> {
+  const bytes = await whole(received.bytes, take)
+  return { ...received, bytes: once(bytes) }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes
+}
+
 /** Media type of the body, in lower case and without parameters; empty where none is given. */
 export function contentTypeOf({ headers }: Incoming): string {
   return (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
@@ -42,6 +52,8 @@ export function contentTypeOf({ headers }: Incoming): string {
 export interface Reading {
   limits: Limits
   take: (bytes: number) => void
+  /** Whether others wait for the place of this upload. */
+  pressed?: () => boolean
 }
 
 /** Whether the body of the operation streams through its handler; otherwise it is read whole beforehand. */
@@ -54,12 +66,16 @@ function isJson(contentType: string): boolean {
 }
 
 /** Reads the body of a request. An empty one is none; one over the limit is 413. */
-export async function receive(request: Incoming, body: Body, { limits, take }: Reading): Promise<Received> {
+export async function receive(
+  request: Incoming,
+  body: Body,
+  { limits, take, pressed }: Reading,
+): Promise<Received> {
   const contentType = contentTypeOf(request)
   const none = { fields: {}, bytes: empty, contentType, ignored: [] }
   if (body.kind === 'none') return none
   if (body.kind === 'bytes' && streams(body, contentType)) {
-    const bytes = limited(request, body.limit, limits)
+    const bytes = limited(request, body.limit, limits, pressed)
     if (contentType === 'multipart/form-data') {
       if (!body.types.includes(contentType)) throw unsupported(contentType, body)
       return { ...none, ...(await firstFile(request, bytes, limits)) }
@@ -132,39 +148,60 @@ function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
  * The bytes of a body, counted: no more than the limit get through, and none that come slower than the
  * limit. Only the time spent waiting for the client counts.
  */
-async function* limited(request: Incoming, name: LimitName, limits: Limits): AsyncGenerator<Uint8Array> {
+async function* limited(
+  request: Incoming,
+  name: LimitName,
+  limits: Limits,
+  pressed: () => boolean = () => false,
+): AsyncGenerator<Uint8Array> {
   const limit = limits[name]
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > limit) throw tooLarge(announced, name, limit)
-  if (!request.body) return
+  const { body } = request
+  if (!body) return
   let size = 0
   let waited = 0
-  const iterator = request.body[Symbol.asyncIterator]()
-  for (;;) {
-    const began = performance.now()
-    const allowed = (limits.slow_seconds + size / limits.body_bytes_per_second) * 1000 - waited
-    const { value, done } = await inTime(iterator.next(), allowed, limits)
-    waited += performance.now() - began
-    if (done) return
-    size += value.length
-    if (size > limit) throw tooLarge(size, name, limit)
-    yield value
+  const iterator = body[Symbol.asyncIterator]()
+  let late = false
+  try {
+    for (;;) {
+      const began = performance.now()
+      const isLate = (): boolean => {
+        const rate = limits.body_bytes_per_second * (pressed() ? PRESSED : 1)
+        late = waited + performance.now() - began > (limits.slow_seconds + size / rate) * 1000
+        return late
+      }
+      const { value, done } = await inTime(iterator.next(), isLate, limits)
+      waited += performance.now() - began
+      if (done) return
+      size += value.length
+      if (size > limit) throw tooLarge(size, name, limit)
+      yield value
+    }
+  } finally {
+    // Nobody reads on: what is still coming can be thrown away. Of a client that is late nothing comes.
+    if (!late) await iterator.return?.()
   }
 }
 
-function inTime<T>(coming: Promise<T>, ms: number, limits: Limits): Promise<T> {
+/** While others wait for their turn, an upload must be so many times faster. */
+const PRESSED = 64
+/** How often it is looked at whether a client is late, in ms. */
+const CHECK = 250
+
+function inTime<T>(coming: Promise<T>, isLate: () => boolean, limits: Limits): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () =>
-        reject(
-          new Problem(
-            'too_slow',
-            `the body came slower than ${bytesText(limits.body_bytes_per_second)} a second (limit body_bytes_per_second)`,
-          ),
+    const timer = setInterval(() => {
+      if (!isLate()) return
+      clearInterval(timer)
+      reject(
+        new Problem(
+          'too_slow',
+          `the body came slower than ${bytesText(limits.body_bytes_per_second)} a second (limit body_bytes_per_second), or too slow while others wait`,
         ),
-      ms,
-    )
-    coming.then(resolve, reject).finally(() => clearTimeout(timer))
+      )
+    }, CHECK)
+    coming.then(resolve, reject).finally(() => clearInterval(timer))
   })
 }
 
@@ -204,6 +241,13 @@ async function fieldsOf(
   const fields: Record<string, unknown> = Object.create(null)
   for (const [name, value] of members) {
     if (!Object.hasOwn(schema.properties, name)) continue
+    const size = value.end - value.start
+    if (!raw.includes(name) && size > limits.small_body_bytes)
+      throw new Problem(
+        'too_large',
+        `${name}: ${bytesText(size)}; the limit is ${bytesText(limits.small_body_bytes)} (small_body_bytes)`,
+        { field: name },
+      )
     fields[name] = raw.includes(name) ? value : value.value()
   }
   return {

@@ -50,9 +50,19 @@ export function sourcesIn(figure: RawJson): Source[] {
   return referencesOf(survey(figure)).map(({ source }) => source)
 }
 
-/** The values of an array of data, a typed one as a plain one whose text is no longer than `most` bytes. */
-export function plainArray({ kind, value, path }: Data, most: number): RawJson {
-  return kind === 'typed' ? decodeTyped(value, `figure.${path}`, most) : value
+/** The values of arrays of data, typed ones as plain ones whose text is no longer than `most` bytes together. */
+export async function plainArrays(
+  data: readonly Data[],
+  most: number,
+): Promise<{ name: string; data: RawJson }[]> {
+  const plain: { name: string; data: RawJson }[] = []
+  let left = most
+  for (const { kind, value, path } of data) {
+    const one = kind === 'typed' ? await decodeTyped(value, `figure.${path}`, left, most) : value
+    if (one !== value) left -= one.end - one.start
+    plain.push({ name: path, data: one })
+  }
+  return plain
 }
 
 /** Arrays of data, plain and typed. */

@@ -12,7 +12,7 @@ import { loadText } from '../grids/slices.ts'
 import { figureContent } from './content.ts'
 import { sourcesIn } from './figure.ts'
 import { feed, publicPlots } from './list.ts'
-import { type OwnGrid, ownGridOf, putFigure, storeFigure } from './write.ts'
+import { DataGridChanged, type OwnGrid, ownGridOf, putFigure, storeFigure } from './write.ts'
 
 async function plotOf(
   service: Service,
@@ -81,9 +81,10 @@ export const plotHandlers = {
       return plotOf(service, call)
     }
     const may = await mayChange(service, call)
-    if (may) {
+    for (let tries = 1; may; tries++) {
       const before = await referredTo(service, call)
-      const own = await ownGrid(service, call)
+      // Where others keep changing its data grid, the plot gets another.
+      const own = tries <= OWN_GRID_TRIES ? await ownGrid(service, call, before) : undefined
       const figure = await storeFigure(
         service,
         call.fid.owner,
@@ -91,14 +92,20 @@ export const plotHandlers = {
         fields.raw_data === 'grid',
         own,
       )
-      await changing(service, call, async (writers, found) => {
-        await update(service, call, writers, found, {})
-        const file = await writers.files.get(call.fid.owner, call.fid.idlocal)
-        await putFigure(writers, file!, figure, call, before)
-        // Counted up by the update already if there was anything else to change.
-        if (file!.version === found.file.version) await writers.files.change(call.fid.owner, call.fid.idlocal)
-        return null
-      })
+      try {
+        await changing(service, call, async (writers, found) => {
+          await update(service, call, writers, found, {})
+          const file = await writers.files.get(call.fid.owner, call.fid.idlocal)
+          await putFigure(writers, file!, figure, call, before)
+          // Counted up by the update already if there was anything else to change.
+          if (file!.version === found.file.version)
+            await writers.files.change(call.fid.owner, call.fid.idlocal)
+          return null
+        })
+        break
+      } catch (error) {
+        if (!(error instanceof DataGridChanged)) throw error
+      }
     }
     return plotOf(service, call)
   },
@@ -125,12 +132,20 @@ export const plotHandlers = {
 } satisfies Partial<Handlers>
 
 /** The plot's data grid, ready to take new columns: rows appended to it meanwhile are in its slices. */
-async function ownGrid({ store }: Service, { fid }: Call): Promise<OwnGrid | undefined> {
-  const own = await store.read((readers) => ownGridOf(readers, fid))
+async function ownGrid(
+  { store }: Service,
+  call: Call,
+  before: ReadonlySet<string>,
+): Promise<OwnGrid | undefined> {
+  const { fid } = call
+  const own = await store.read((readers) => ownGridOf(readers, fid, call, before))
   if (!own) return undefined
   await foldTail(store, { owner: fid.owner, idlocal: own.idlocal })
-  return store.read((readers) => ownGridOf(readers, fid))
+  return store.read((readers) => ownGridOf(readers, fid, call, before))
 }
+
+/** How often an update prepares columns for a data grid that others change meanwhile. */
+const OWN_GRID_TRIES = 2
 
 /** Only what everybody may read is picked; an operator sees no more of private plots than others. */
 async function pick(service: Service, call: Call, at: number | null): Promise<void> {

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
-import { parseRaw, type RawJson } from '../../ingest/index.ts'
+import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../ingest/index.ts'
 
 /** How plotly.js names the types of numbers in `{dtype, bdata, shape}`, little endian. */
 const readers: Record<string, { bytes: number; read: (buf: Buffer, at: number) => number | bigint }> = {
@@ -32,34 +32,43 @@ const names: Record<string, string> = {
   float64: 'f8',
 }
 
-/** The plain array a typed one stands for; what JSON has no number for is null. */
-export function decodeTyped(value: RawJson, path: string, most: number): RawJson {
+/**
+ * The plain array a typed one stands for; what JSON has no number for is null. Its text may be `left`
+ * bytes long, what is left of the `most` a figure may have.
+ */
+export async function decodeTyped(
+  value: RawJson,
+  path: string,
+  left: number,
+  most: number,
+): Promise<RawJson> {
   const members = value.entries()
   const wrong = (why: string): Problem =>
     new Problem('invalid_request', `${path}: ${why}`, { field: 'figure', path })
   const dtype = String(members.get('dtype')!.value()).replace(/^[<=|]/, '')
   const reader = readers[names[dtype] ?? dtype]
   if (!reader) throw wrong(`unknown dtype ${JSON.stringify(dtype.slice(0, 20))}`)
-  const bdata = members.get('bdata')!.value()
-  if (typeof bdata !== 'string') throw wrong('bdata must be text in base64')
-  if (bdata.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(bdata)) throw wrong('bdata is not base64')
+  const given = members.get('bdata')!
+  if (given.kind !== 'string') throw wrong('bdata must be text in base64')
+  const bdata = (await textInTurns(given)).toString('latin1')
+  if (!(await isBase64(bdata))) throw wrong('bdata is not base64')
   const bytes = Buffer.from(bdata, 'base64')
   if (bytes.length % reader.bytes !== 0) throw wrong(`${bytes.length} bytes are no whole number of ${dtype}`)
   const count = bytes.length / reader.bytes
-  const shape = readShape(members.get('shape')?.value(), count)
+  const shape = readShape(shapeOf(members.get('shape')), count)
   if (!shape) throw wrong(`shape does not fit ${count} values`)
-  const text = arrayText(count, shape, (k) => reader.read(bytes, k * reader.bytes), most)
+  const text = await arrayText(count, shape, (k) => reader.read(bytes, k * reader.bytes), left)
   if (!text) throw wrong(`as plain values it is larger than ${bytesText(most)} (limit json_body_bytes)`)
-  return parseRaw(text)
+  return parseRawInTurns(text)
 }
 
 /** Values as nested arrays; the text is put together in pieces, for a string of all of them takes several times their memory. */
-function arrayText(
+async function arrayText(
   count: number,
   shape: readonly number[],
   valueAt: (k: number) => number | bigint,
   most: number,
-): Buffer | undefined {
+): Promise<Buffer | undefined> {
   // How many values the rows of each inner dimension hold, the innermost last.
   const rows = shape.slice(1).map((_, k) => shape.slice(k + 1).reduce((product, size) => product * size, 1))
   const pieces: Buffer[] = []
@@ -76,6 +85,7 @@ function arrayText(
       size += text.length
       if (size > most) return undefined
       text = ''
+      await breathe()
     }
   }
   return Buffer.concat([...pieces, Buffer.from(`${text}]`)])
@@ -85,6 +95,22 @@ const PIECE = 64 * 1024
 
 /** As many as plotly.js reads. */
 const DIMENSIONS = 3
+
+async function isBase64(text: string): Promise<boolean> {
+  if (text.length % 4 !== 0) return false
+  const STRETCH = 1 << 20
+  for (let k = 0; k < text.length; k += STRETCH) {
+    const last = k + STRETCH >= text.length
+    if (!(last ? /^[A-Za-z0-9+/]*={0,2}$/ : /^[A-Za-z0-9+/]*$/).test(text.slice(k, k + STRETCH))) return false
+    await breathe()
+  }
+  return true
+}
+
+/** A shape is a few numbers; anything long is none. */
+function shapeOf(given: RawJson | undefined): unknown {
+  return given && given.end - given.start > 200 ? 'too long' : given?.value()
+}
 
 /** Sizes of the dimensions: `"2, 3"`, `[2, 3]`, `6`, or one dimension if not given. */
 function readShape(given: unknown, count: number): number[] | undefined {

@@ -1,16 +1,17 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { parseRawInTurns, type RawJson } from '../../ingest/index.ts'
-import { type Asker, knownFid } from '../access/access.ts'
+import { type Asker, knownFid, rolesOn, stateOf } from '../access/access.ts'
+import { allows } from '../access/policy.ts'
 import type { Service } from '../context.ts'
-import { freeName } from '../files/names.ts'
+import { freeName, shortened } from '../files/names.ts'
 import { addColumns, addGrid, type NewColumn, newUid, storeArrays, tooManyColumns } from '../grids/create.ts'
 import { storeText } from '../grids/slices.ts'
 import { encodeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import { plainArray, rawArrays, readFigure, referencesOf, withReferences } from './figure.ts'
+import { plainArrays, rawArrays, readFigure, referencesOf, withReferences } from './figure.ts'
 import { qualityOf } from './quality.ts'
 import { type Data, type Found, type Source, surveyInTurns } from './survey.ts'
 
@@ -37,15 +38,44 @@ export interface OwnGrid {
   columns: ColumnRow[]
 }
 
-export async function ownGridOf(readers: Readers, { owner, idlocal }: Fid): Promise<OwnGrid | undefined> {
+/** The data grid cannot take the columns that were prepared for it: it is no longer what it was. */
+export class DataGridChanged extends Error {}
+
+/**
+ * The data grid of a plot, if new data may take the place of what is in it: the asker may change it,
+ * nobody else reads the data there that may not read it in the plot, and the figure, whose references
+ * are `before`, shows all of its columns. Otherwise new data goes into a new grid.
+ */
+export async function ownGridOf(
+  readers: Readers,
+  { owner, idlocal }: Fid,
+  asker: Asker,
+  before: ReadonlySet<string>,
+): Promise<OwnGrid | undefined> {
+  const plot = await readers.files.get(owner, idlocal)
   const data = (await readers.plots.plot(owner, idlocal))?.data_grid ?? null
-  if (data === null) return undefined
+  if (!plot || data === null) return undefined
   const file = await readers.files.get(owner, data)
-  if (file?.filetype !== 'grid' || file.trashed_at !== null) return undefined
+  if (file?.filetype !== 'grid' || !(await noMoreVisible(readers, file, plot))) return undefined
+  if (!allows('write', stateOf(file), await rolesOn(readers, file, asker))) return undefined
   const users = await readers.plots.referencersOf({ owner, idlocal: data }, 'grid', undefined, false, 2)
   if (users.some((user) => user.owner !== owner || user.idlocal !== idlocal)) return undefined
+  const columns = await readers.grids.columns(owner, data)
+  const fid = formatFid({ owner, idlocal: data })
+  if (!columns.every(({ uid }) => before.has(`${fid}:${uid}`))) return undefined
   const { layout } = await readers.grids.get(owner, data)
-  return { idlocal: data, layout, columns: await readers.grids.columns(owner, data) }
+  return { idlocal: data, layout, columns }
+}
+
+/** Everybody who may read the file may read the plot; a share key of its own is known to nobody knows whom. */
+async function noMoreVisible({ sharing }: Readers, file: FileRow, plot: FileRow): Promise<boolean> {
+  if (file.parent !== plot.parent || file.share_key !== null) return false
+  if (file.world_readable > plot.world_readable) return false
+  const all = await sharing.collaborators(file.owner, [file.idlocal, plot.idlocal])
+  const ofPlot = new Set(
+    all.filter(({ idlocal }) => idlocal === plot.idlocal).map(({ kind, name }) => `${kind} ${name}`),
+  )
+  return all.every(({ idlocal, kind, name }) => idlocal === plot.idlocal || ofPlot.has(`${kind} ${name}`))
 }
 
 /** What a figure's references must be to be stored in a plot. */
@@ -73,10 +103,7 @@ export async function storeFigure(
   let grid: StoredFigure['grid']
   if (all.length > 0) {
     if (all.length > limits.columns) throw tooManyColumns(all.length, limits)
-    const columns = await storeArrays(
-      store.blobs,
-      all.map((one) => ({ name: one.path, data: plainArray(one, limits.json_body_bytes) })),
-    )
+    const columns = await storeArrays(store.blobs, await plainArrays(all, limits.json_body_bytes))
     const kept = own ? stillUsed(own, owner, found) : []
     const taken = new Set(own?.columns.map(({ uid }) => uid))
     const free = new Map(
@@ -150,8 +177,12 @@ export async function putFigure(
   before: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const { owner, idlocal } = plot
-  if (figure.grid?.layout !== undefined) await replaceData(writers, owner, figure)
-  else if (figure.grid) await addDataGrid(writers, plot, figure.grid)
+  if (figure.grid?.layout !== undefined) {
+    const own = await ownGridOf(writers, plot, asker, before)
+    if (own?.idlocal !== figure.grid.idlocal || own.layout !== figure.grid.layout) throw new DataGridChanged()
+    await replaceData(writers, owner, figure)
+  }
+  if (figure.grid && figure.grid.layout === undefined) await addDataGrid(writers, plot, figure.grid)
   const grids = await checkSources(writers, figure, owner, asker, before)
   const { hash, bytes } = figure.content
   await writers.plots.setContent({ owner, idlocal, hash, bytes, media_type: MEDIA_TYPE })
@@ -162,9 +193,8 @@ export async function putFigure(
 /** Puts new columns in the place of those of the plot's data grid that its figure no longer refers to. */
 async function replaceData(writers: Writers, owner: string, { grid, sources }: StoredFigure): Promise<void> {
   const { idlocal, columns, layout } = grid!
-  const now = await writers.grids.get(owner, idlocal).catch(() => undefined)
-  if (now === undefined || now.layout !== layout || now.tail_rows > 0)
-    throw new Problem('conflict', 'the data grid of the plot has just changed', { hint: 'Update it again.' })
+  const now = await writers.grids.get(owner, idlocal)
+  if (now.layout !== layout || now.tail_rows > 0) throw new DataGridChanged()
   const fresh = new Set(columns.map(({ uid }) => uid))
   const used = new Set(
     sources
@@ -209,7 +239,7 @@ async function addDataGrid(
     owner,
     idlocal,
     filetype: 'grid',
-    filename: await freeName(writers.files, owner, parent, `${filename.slice(0, 240)}_grid`),
+    filename: await freeName(writers.files, owner, parent, `${shortened(filename)}_grid`),
     parent,
     world_readable,
   })
