@@ -68,7 +68,7 @@ const json = (
 }
 const me = { username: 'alice', email: null, is_admin: false, date_joined: '2024-01-01 00:00:00' }
 
-describe('a key belongs to one server (issue 8, 10)', () => {
+describe('a key belongs to one server', () => {
   it('another address never gets it, whichever way it was set', async () => {
     const home = newHome()
     const own = await fake((_, response) => json(response, 200, me))
@@ -94,7 +94,7 @@ describe('a key belongs to one server (issue 8, 10)', () => {
   })
 })
 
-describe('types and columns are not changed without being told (issue 8, 15 and 16)', () => {
+describe('types and columns are not changed without being told', () => {
   const home = newHome()
   const run = (args: string[], stdin?: string) => gridline(args, { home, stdin })
 
@@ -154,7 +154,7 @@ describe('types and columns are not changed without being told (issue 8, 15 and 
     )
   })
 
-  it('a query that finds nothing gives a grid without rows (issue 8, 22)', async () => {
+  it('a query that finds nothing gives a grid without rows', async () => {
     const { code, stdout } = await run(['upload', file('none.csv', 'a,b\n'), '--json', 'row_count,action'])
     expect([code, stdout]).toEqual([0, '[{"row_count":0,"action":"created"}]\n'])
     expect((await run(['append', 'none', '--row', '1,x'])).code).toBe(0)
@@ -163,7 +163,7 @@ describe('types and columns are not changed without being told (issue 8, 15 and 
   })
 })
 
-describe('a CI job (issue 8, 17)', () => {
+describe('a CI job', () => {
   it('without a server is exit 4, and leaves nothing on the machine; --local and the profile local say otherwise', async () => {
     const home = newHome()
     const csv = file('ci.csv', 'a\n1\n')
@@ -180,7 +180,7 @@ describe('a CI job (issue 8, 17)', () => {
   })
 })
 
-describe('a pipeline at 3 a.m. (issue 8, 23)', () => {
+describe('a pipeline at 3 a.m.', () => {
   it('a server that cannot be reached ends a run over many files: one error, and what was not tried', async () => {
     const files = Array.from({ length: 60 }, (_, k) => file(`many${k}.csv`, `a\n${k}\n`))
     const began = performance.now()
@@ -317,7 +317,7 @@ describe('a pipeline at 3 a.m. (issue 8, 23)', () => {
   })
 })
 
-describe('a job that runs again (issue 8, 24)', () => {
+describe('a job that runs again', () => {
   it('appends once with --idempotency-key; several files have keys of their own', async () => {
     const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
     await run(['upload', file('once.csv', 'a\n1\n')])
@@ -334,7 +334,7 @@ describe('a job that runs again (issue 8, 24)', () => {
   })
 })
 
-describe('links (issue 8, 25 and 26)', () => {
+describe('links', () => {
   it('of this machine lead to where serve last said; the profile local stays after login', async () => {
     const home = newHome()
     const csv = file('linked.csv', 'a\n1\n')

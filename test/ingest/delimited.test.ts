@@ -454,12 +454,12 @@ describe('dirty input loads right with a warning, or is refused with line and te
     ['nothing', '', /bad_data: test.csv: the file is empty/],
     ['blanks', '\n \n', /nothing but blanks/],
     [
-      'two tables, the first of which would be skipped (issue 8, 22)',
+      'two tables, the first of which would be skipped',
       `id,city\n${Array.from({ length: 40 }, (_, k) => `${k},Oslo\n`).join('')}\nday,a,b,c\n${'2024-01-01,1,2,3\n'.repeat(60)}`,
       /line 1: 41 lines look like a table of 2 columns, and another of 4 columns begins at line 43/,
     ],
     [
-      'a delimiter too many behind an empty cell (issue 8, 22)',
+      'a delimiter too many behind an empty cell',
       'a,b,c\n1,2,3\n4,,6,\n',
       /line 3: 4 cells where there are 3 columns, an empty one among them, so that the others may have shifted: 4,,6,/,
     ],
@@ -501,12 +501,12 @@ describe('dirty input loads right with a warning, or is refused with line and te
     })
   }
 
-  it('reads a header without rows as a table without rows (issue 8, 22)', async () => {
+  it('reads a header without rows as a table without rows', async () => {
     const { names, rows, warnings } = await read('a,b\n')
     expect([names, rows, warnings]).toEqual([['a', 'b'], [], ['there are no rows below the header']])
   })
 
-  it('skips rows of delimiters only, and says so (issue 8, 22)', async () => {
+  it('skips rows of delimiters only, and says so', async () => {
     const { rows, warnings } = await read('a,b\n1,x\n,\n2,y\n,\n')
     expect([rows, warnings]).toEqual([
       [

@@ -19,7 +19,7 @@ async function serviceOn(
   return createService({ database, url: URL_OF_TESTS, environment })
 }
 
-describe('PostgreSQL that goes away (issue 8, 1)', () => {
+describe('PostgreSQL that goes away', () => {
   it('connections ended under load and restarts lose and double nothing, and end no process', async () => {
     const test = new TestService(await serviceOn(await newDatabase(server.url)))
     await test.user('alice')
@@ -101,7 +101,7 @@ describe('PostgreSQL that goes away (issue 8, 1)', () => {
   })
 })
 
-describe('several nodes at once on an empty database (issue 8, 2)', () => {
+describe('several nodes at once on an empty database', () => {
   it('all start, and all tables are made once', async () => {
     for (let round = 0; round < 3; round++) {
       const url = await newDatabase(server.url)

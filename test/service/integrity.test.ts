@@ -11,7 +11,7 @@ onBothStores('integrity', (test) => {
     test().ask(user, method, path, { json })
   const damage = async () => (await verify(test().service.store)).damage
 
-  it('a bit that flips in appended rows is 500 damaged, is never folded in, and verify names it (issue 8, 14)', async () => {
+  it('a bit that flips in appended rows is 500 damaged, is never folded in, and verify names it', async () => {
     const { engine } = test().service.store
     const { fid } = await test().grid('alice', 'tail', { n: [1], s: ['x'] })
     for (let k = 0; k < 5; k++)
@@ -80,7 +80,7 @@ onBothStores('integrity', (test) => {
     expect((await damage()).filter((one) => one.fid === fid || one.fid === new_fid)).toEqual([])
   })
 
-  it('a plot that is updated uses its data grid again, as far as nothing else does (issue 8, 18)', async () => {
+  it('a plot that is updated uses its data grid again, as far as nothing else does', async () => {
     const figure = (y: number[], name = 'y') => ({ data: [{ type: 'bar', x: ['a', 'b'], [name]: y }] })
     const made = (
       await ask('alice', 'POST', '/v2/plots', { figure: figure([1, 2]), raw_data: 'grid', filename: 'own' })
@@ -125,7 +125,79 @@ onBothStores('integrity', (test) => {
     )
   })
 
-  it('an upload says what it did: created, appended, replaced, unchanged (issue 8, 19)', async () => {
+  it('new data goes into another grid where the data grid is not the plot’s alone to change', async () => {
+    const figure = (y: number[]) => ({ data: [{ type: 'bar', x: ['a', 'b'], y }] })
+    const plot = async (filename: string, more = {}) =>
+      (
+        await ask('alice', 'POST', '/v2/plots', {
+          figure: figure([1, 2]),
+          raw_data: 'grid',
+          filename,
+          ...more,
+        })
+      ).json
+    const update = async (user: string, fid: string, y: number[]) =>
+      expect(
+        (await ask(user, 'PATCH', `/v2/plots/${fid}`, { figure: figure(y), raw_data: 'grid' })).status,
+      ).toBe(200)
+    const shown = async (fid: string) =>
+      (await ask('alice', 'GET', `/v2/plots/${fid}/content?inline_data=true`)).json.data[0].y
+    const held = async (fid: string) => {
+      const { json } = await ask('alice', 'GET', `/v2/grids/${fid}/content`)
+      return (json.cols as Record<string, { data: unknown[] }>)['data.0.y']?.data
+    }
+    // The grid stays public when the plot is made private: private data does not go into it.
+    const once = await plot('once public', { world_readable: true })
+    await ask('alice', 'PATCH', `/v2/files/${once.file.fid}`, { world_readable: false })
+    await update('alice', once.file.fid, [3, 4])
+    expect([await shown(once.file.fid), await held(once.grid_fid)]).toEqual([
+      [3, 4],
+      [1, 2],
+    ])
+    // A share key or a collaborator of the grid is no share key or collaborator of the plot.
+    const keyed = await plot('keyed')
+    await ask('alice', 'PATCH', `/v2/files/${keyed.grid_fid}`, { share_key_enabled: true })
+    await update('alice', keyed.file.fid, [3, 4])
+    expect(await held(keyed.grid_fid)).toEqual([1, 2])
+    const shared = await plot('shared grid')
+    await ask('alice', 'POST', `/v2/files/${shared.grid_fid}/collaborators`, { users: ['bob'] })
+    await update('alice', shared.file.fid, [3, 4])
+    expect(await held(shared.grid_fid)).toEqual([1, 2])
+    // Who may change the plot alone does not change the grid.
+    const mine = await plot('mine')
+    await ask('alice', 'POST', `/v2/files/${mine.file.fid}/collaborators`, {
+      users: ['bob'],
+      permission: 'write',
+    })
+    await update('bob', mine.file.fid, [3, 4])
+    expect([await shown(mine.file.fid), await held(mine.grid_fid)]).toEqual([
+      [3, 4],
+      [1, 2],
+    ])
+    // A column that the figure does not show is somebody's own.
+    const extended = await plot('extended')
+    await ask('alice', 'POST', `/v2/grids/${extended.grid_fid}/col`, {
+      cols: JSON.stringify([{ name: 'notes', data: ['by hand'] }]),
+    })
+    await update('alice', extended.file.fid, [3, 4])
+    expect(await held(extended.grid_fid)).toEqual([1, 2])
+  })
+
+  it('updates of one plot at the same time all succeed', async () => {
+    const figure = (y: number[]) => ({ data: [{ type: 'bar', y }] })
+    const made = (await ask('alice', 'POST', '/v2/plots', { figure: figure([0]), raw_data: 'grid' })).json
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, k) =>
+        ask('alice', 'PATCH', `/v2/plots/${made.file.fid}`, { figure: figure([k]), raw_data: 'grid' }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
+    const { json } = await ask('alice', 'GET', `/v2/plots/${made.file.fid}/content?inline_data=true`)
+    expect([0, 1, 2, 3, 4, 5, 6, 7]).toContain(json.data[0].y[0])
+    expect((await damage()).filter(({ fid }) => fid === made.grid_fid)).toEqual([])
+  })
+
+  it('an upload says what it did: created, appended, replaced, unchanged', async () => {
     const upload = async (body: string, rule?: string) =>
       (
         await test().ask('alice', 'POST', '/v2/grids/upload', {
@@ -157,7 +229,7 @@ onBothStores('integrity', (test) => {
     ])
   })
 
-  it('stamps of a file never decrease, and a clock that is set back locks nobody out (issue 8, 20)', async () => {
+  it('stamps of a file never decrease, and a clock that is set back locks nobody out', async () => {
     const { fid } = await test().grid('alice', 'stamped', { a: [1] })
     const stamp = async () => (await ask('alice', 'GET', `/v2/files/${fid}`)).json.date_modified
     const before = await stamp()
@@ -175,7 +247,7 @@ onBothStores('integrity', (test) => {
   })
 })
 
-describe('damage in the middle of an answer (issue 8, 14)', () => {
+describe('damage in the middle of an answer', () => {
   const folder = temporaryFolder()
   afterAll(folder.remove)
 
@@ -215,32 +287,29 @@ describe('the database on disk', () => {
   const folder = temporaryFolder()
   afterAll(folder.remove)
 
-  it.skipIf(process.platform === 'win32')(
-    'is for its owner only, also one that was not (issue 8, 11)',
-    async () => {
-      const { chmodSync, writeFileSync } = await import('node:fs')
-      const file = join(folder.path, 'private', 'gridline.db')
-      const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
-      const before = process.umask(0o022)
-      try {
-        const store = await openStore({ database: `sqlite:${file}` })
-        await store.write(({ accounts }) => accounts.addSecret('x', 'y'))
-        for (const suffix of ['', '-wal', '-shm']) expect(mode(file + suffix), suffix).toBe('600')
-        expect(mode(join(folder.path, 'private'))).toBe('700')
-        await store.close()
-        chmodSync(file, 0o644)
-        writeFileSync(`${file}-journal`, '')
-        chmodSync(`${file}-journal`, 0o644)
-        const again = await openStore({ database: `sqlite:${file}` })
-        expect(mode(file)).toBe('600')
-        await again.close()
-      } finally {
-        process.umask(before)
-      }
-    },
-  )
+  it.skipIf(process.platform === 'win32')('is for its owner only, also one that was not', async () => {
+    const { chmodSync, writeFileSync } = await import('node:fs')
+    const file = join(folder.path, 'private', 'gridline.db')
+    const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+    const before = process.umask(0o022)
+    try {
+      const store = await openStore({ database: `sqlite:${file}` })
+      await store.write(({ accounts }) => accounts.addSecret('x', 'y'))
+      for (const suffix of ['', '-wal', '-shm']) expect(mode(file + suffix), suffix).toBe('600')
+      expect(mode(join(folder.path, 'private'))).toBe('700')
+      await store.close()
+      chmodSync(file, 0o644)
+      writeFileSync(`${file}-journal`, '')
+      chmodSync(`${file}-journal`, 0o644)
+      const again = await openStore({ database: `sqlite:${file}` })
+      expect(mode(file)).toBe('600')
+      await again.close()
+    } finally {
+      process.umask(before)
+    }
+  })
 
-  it('space of deleted files comes back (issue 8, small)', async () => {
+  it('space of deleted files comes back', async () => {
     const file = join(folder.path, 'compact.db')
     const store = await openStore({ database: `sqlite:${file}` })
     for (let k = 0; k < 40; k++) await store.blobs.put(Buffer.alloc(100_000, `${k} `))

@@ -1,4 +1,4 @@
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -53,7 +53,7 @@ function raw(bytes: string): Promise<string> {
   })
 }
 
-describe('what a body may cost before anything is decided (issue 8, 3)', () => {
+describe('what a body may cost before anything is decided', () => {
   it('a file that is not there, or not the caller’s, is 404 before its body has come', async () => {
     for (const user of [undefined, 'bob']) {
       const status = await new Promise((resolve, reject) => {
@@ -107,7 +107,7 @@ describe('what a body may cost before anything is decided (issue 8, 3)', () => {
   })
 })
 
-describe('small uploads do not cost much (issue 8, 4)', () => {
+describe('small uploads do not cost much', () => {
   const upload = async (name: string, body: string | Uint8Array, headers: Record<string, string> = {}) => {
     const { status, json } = await test.ask('alice', 'POST', '/v2/grids/upload', {
       body,
@@ -173,6 +173,28 @@ describe('small uploads do not cost much (issue 8, 4)', () => {
     ).toEqual([400, expect.stringContaining('form_fields')])
   })
 
+  it('rows of very many values, records of very many names, columns of very many members', async () => {
+    const wide = `[${'1,'.repeat(2_000_000)}1]`
+    const { fid } = await test.grid('alice', 'narrow', { a: [1] })
+    for (const [body, path, type, why] of [
+      [`{"rows":[${wide}]}`, `/v2/grids/${fid}/row`, 'application/json', 'columns'],
+      [`{"rows":[[1],${wide}]}`, `/v2/grids/${fid}/row`, 'application/json', 'more values than'],
+      ['{"rows":[[]]}', `/v2/grids/${fid}/row`, 'application/json', 'no values'],
+      [`{"cols":[${'{},'.repeat(500_000)}{}]}`, `/v2/grids/${fid}/col?uid=abc`, 'put', 'more than 1'],
+    ]) {
+      const { status, json } = await test.ask('alice', type === 'put' ? 'PUT' : 'POST', path, {
+        body,
+        headers: { 'content-type': 'application/json' },
+      })
+      expect([status, json.detail]).toEqual([400, expect.stringContaining(why)])
+    }
+    expect(await upload('wide.json', `[${wide}]`)).toEqual([400, expect.stringContaining('columns')])
+    expect(await upload('names.json', `[["a"],[${'1,'.repeat(2_000_000)}1]]`)).toEqual([
+      400,
+      expect.stringContaining('columns'),
+    ])
+  })
+
   it('a sheet with ordinary gaps still loads', async () => {
     const cells = Array.from({ length: 300 }, (_, k) => (k % 3 === 0 ? k : null))
     const book = await xlsx({ only: [cells.map((_, k) => `c${k}`), cells, cells] })
@@ -191,7 +213,7 @@ describe('small uploads do not cost much (issue 8, 4)', () => {
   }
 })
 
-describe('a bounded number of requests at once (issue 8, 5)', () => {
+describe('a bounded number of requests at once', () => {
   const most = { running: 4, waiting: 8, wait: 10_000 }
 
   it('whatever comes and goes: never more at work than allowed, users take turns, all are answered', async () => {
@@ -263,7 +285,7 @@ describe('a bounded number of requests at once (issue 8, 5)', () => {
   })
 })
 
-describe('connections (issue 8, 6 and 12)', () => {
+describe('connections', () => {
   it('a body that trickles in is 408, and its connection is closed', async () => {
     const text = await raw(
       `POST /v2/grids HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('alice')}\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{"data"`,
@@ -277,6 +299,57 @@ describe('connections (issue 8, 6 and 12)', () => {
       expect(await raw(`GET /nowhere HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)).toContain(
         'no such address: /nowhere',
       )
+  })
+
+  it('a connection goes on after a body that was refused when it had begun', async () => {
+    const client = new Agent({ keepAlive: true, maxSockets: 1 })
+    const send = (method: string, path: string, body = '', type = 'application/json') =>
+      new Promise<number>((resolve, reject) => {
+        const sent = request(
+          {
+            port: listening.port,
+            agent: client,
+            method,
+            path,
+            headers: { authorization: basic('alice'), 'content-type': type },
+          },
+          (answer) => {
+            answer.resume().on('end', () => resolve(answer.statusCode!))
+          },
+        )
+        sent.on('error', reject)
+        sent.end(body)
+      })
+    for (let k = 0; k < 3; k++) {
+      const refused = await send('POST', '/v2/grids', `{"data": [[[${'1,'.repeat(300_000)}`)
+      expect(refused).toBe(400)
+      expect(await send('GET', '/v2/grids/alice:0')).toBe(200)
+    }
+    client.destroy()
+  })
+
+  it('small bodies that come slowly take no place from others', async () => {
+    const slow = Array.from({ length: 12 }, () => {
+      const socket = connect(listening.port, '127.0.0.1')
+      socket.on('error', () => undefined)
+      const head = [
+        'POST /v2/grids/upload HTTP/1.1',
+        'host: x',
+        `authorization: ${basic('alice')}`,
+        'x-file-name: slow.csv',
+        'content-type: text/csv',
+        'content-length: 40',
+      ]
+      socket.write(`${head.join('\r\n')}\r\n\r\na,b\n`)
+      return socket
+    })
+    const began = performance.now()
+    const { status } = await test.ask('alice', 'POST', '/v2/grids/upload', {
+      body: 'a,b\n1,2\n',
+      headers: { 'x-file-name': 'fast.csv' },
+    })
+    expect([status, performance.now() - began < 900]).toEqual([201, true])
+    for (const socket of slow) socket.destroy()
   })
 
   it('a large body that is refused is answered, also to a client that closes the connection', async () => {
@@ -332,7 +405,7 @@ describe('connections (issue 8, 6 and 12)', () => {
   })
 })
 
-describe('names (issue 8, 7 and small)', () => {
+describe('names', () => {
   it('the n-th file of one name takes as many queries as the tenth, and has a number of its own', async () => {
     const { store } = test.service
     const names = new Set<string>()

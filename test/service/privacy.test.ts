@@ -10,7 +10,7 @@ onBothStores('what others learn', (test) => {
   const withKey = (key: string, method: string, path: string, json?: unknown) =>
     test().ask(undefined, method, path, { json, headers: { authorization: `Bearer ${key}` } })
 
-  describe('pages of other sites (issue 8, 8)', () => {
+  describe('pages of other sites', () => {
     it('a change that a browser sends for a page of another site is refused', async () => {
       const { fid } = await test().grid('alice', 'target', { a: [1] })
       const attempts: Record<string, string>[] = [
@@ -57,7 +57,7 @@ onBothStores('what others learn', (test) => {
     })
   })
 
-  describe('existence (issue 8, 9)', () => {
+  describe('existence', () => {
     it('folders are counted as far as the caller may see them', async () => {
       await ask('alice', 'POST', '/v2/folders', { path: 'outer/open', world_readable: true })
       await ask('alice', 'POST', '/v2/folders', { path: 'outer/hidden' })
@@ -109,7 +109,7 @@ onBothStores('what others learn', (test) => {
     })
   })
 
-  describe('what keys and collaborators may (issue 8, 12)', () => {
+  describe('what keys and collaborators may', () => {
     it('only its owner makes a file public', async () => {
       const { fid } = await test().grid('alice', 'to stay private', { a: [1] })
       await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, { users: ['bob'], readonly: false })
@@ -142,7 +142,7 @@ onBothStores('what others learn', (test) => {
   })
 })
 
-describe('e-mail (issue 8, 13)', () => {
+describe('e-mail', () => {
   const folder = temporaryFolder()
   const sent: string[] = []
   let mail: SMTPServer
