@@ -153,7 +153,7 @@ export function parseRaw(buf: Buffer, what = 'the body', depth = defaultLimits.j
 }
 
 /** Bytes that are validated in one turn of the event loop. */
-const TURN_BYTES = 2 * 1024 * 1024
+const TURN_BYTES = 256 * 1024
 
 /** The same for large texts, a part in each turn of the event loop. */
 export async function parseRawInTurns(
@@ -201,7 +201,7 @@ export async function textInTurns({ buf, start, end }: RawJson): Promise<Buffer>
   let at = 0
   let turn = start
   for (let i = start + 1; i < end - 1; ) {
-    if (i - turn > TURN_BYTES / 8) {
+    if (i - turn > TURN_BYTES) {
       turn = i
       await breathe()
     }

@@ -601,6 +601,31 @@ onBothStores('grids', (test) => {
     })
   })
 
+  it('many rows of JSON in one request become slices, with all that holds for a few', async () => {
+    const { fid } = await test().grid('alice', 'many rows', { n: [0], t: [] })
+    const rows = Array.from({ length: 100_000 }, (_, k) => [k, k % 3 === 0 ? null : `r${k}`])
+    const append = (values: unknown, headers: Record<string, string> = {}) =>
+      test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: values }, headers })
+    const key = { 'idempotency-key': 'many-rows-1' }
+    const first = await append(rows, key)
+    expect([first.status, first.json.rows_added, first.json.row_count]).toEqual([201, 100_000, 100_001])
+    expect((await append(rows, key)).json).toEqual(first.json)
+    expect((await append(rows.slice(1), key)).status).toBe(422)
+    await append([[1, 'last']])
+    const { n, t } = await content(fid)
+    expect(n.data).toEqual([0, ...rows.map(([value]) => value), 1])
+    expect(t.data).toEqual(['', ...rows.map(([, value]) => value), 'last'])
+    const lines = rows.map(([value]) => `[${value},5]`).join('\n')
+    const misfit = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+      body: lines.replace('[77777,5]', '["x","y"]'),
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+    expect([misfit.status, misfit.json.errors[0].code]).toEqual([409, 'type_change'])
+    const wide = await append(rows.map((row) => [...row, 1]))
+    expect([wide.status, wide.json.detail]).toEqual([400, 'a row has 3 values; the grid has 2 columns'])
+    expect((await test().ask('bob', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })).status).toBe(404)
+  })
+
   it('multipart that is cut, refused early or damaged harms nobody', async () => {
     await test().grid('alice', 'formed twice', { a: [1] })
     const part =
@@ -610,7 +635,7 @@ onBothStores('grids', (test) => {
         body,
         headers: { 'content-type': 'multipart/form-data; boundary=B', ...more },
       })
-    expect((await send(part, { 'gridline-on-conflict': 'fail' })).status).toBe(409)
+    expect((await send(`${part}\r\n--B--\r\n`, { 'gridline-on-conflict': 'fail' })).status).toBe(409)
     expect((await send(part)).status).toBe(400)
     expect((await send(part, { 'content-type': 'multipart/form-data' })).status).toBe(400)
     expect((await send('--B--\r\n')).status).toBe(400)

@@ -653,8 +653,7 @@ export const steps = {
     const plan = { user, method: 'POST', request: () => ({ path, json: { rows } }) }
     const refused = refusal(file, user, 'write', ['grid'])
     if (refused) return { ...plan, status: refused }
-    if (width !== file.columns.length) return { ...plan, status: 400 }
-    if (width === 0) return undefined
+    if (width !== file.columns.length || width === 0) return { ...plan, status: 400 }
     for (const [k, column] of file.columns.entries()) {
       // Clients assume that short columns are filled with this before rows are added.
       const whole = [...column.data, ...Array(file.rows - column.data.length).fill('')]

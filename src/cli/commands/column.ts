@@ -118,7 +118,7 @@ const set: Command = {
       const missing = rows - list.length
       if (missing > 0)
         await confirm(
-          `${name} gets ${count(list.length, 'value')} and the grid has ${count(rows, 'row')}: the last ${missing === 1 ? 'value' : `${missing} values`} of the column are lost. Set it?`,
+          `${name} gets ${count(list.length, 'value')} and the grid has ${count(rows, 'row')}: the last ${missing === 1 ? 'value' : `${missing} values`} of the column ${missing === 1 ? 'is' : 'are'} lost. Set it?`,
           options.yes === true,
         )
     }

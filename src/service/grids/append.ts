@@ -3,13 +3,19 @@ import type { Fid } from '../../contract/fid.ts'
 import { breathe, RawJson, turnIsLong } from '../../ingest/index.ts'
 import { type Asker, admit, checkReplay } from '../access/access.ts'
 import type { Service } from '../context.ts'
-import { combineTypes, decodeTypes, encodeTypes, fits, typeOf } from '../store/column-types.ts'
+import type { Blobs } from '../store/blobs.ts'
+import { combine, combineTypes, decodeTypes, encodeTypes, fits, typeOf } from '../store/column-types.ts'
+import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import { kept, otherRequest, sameRequest, type WriteKey } from '../store/idempotency.ts'
 import type { ColumnType } from '../store/schema.ts'
 import type { Store, Writers } from '../store/store.ts'
 import { checkMatch } from '../version.ts'
-import { fillUp } from './layout.ts'
+import { commitSlices } from './append-slices.ts'
+import { sliceBytes } from './create.ts'
+import { FULL_ROWS, fillUp, restructure } from './layout.ts'
+import { storeText } from './slices.ts'
 import { typeChange } from './types.ts'
+import { addRows, newBuilders } from './values.ts'
 
 /** The tail is folded when it has grown past either. */
 const FOLD_ROWS = 4096
@@ -136,8 +142,7 @@ export class AppendQueue {
         { repeatable },
       )
       for (const { one, result, error, tailBytes } of done) {
-        if (error instanceof Misfit) misfitIn(one.append, error).then(one.reject, one.reject)
-        else if (error) one.reject(error)
+        if (error) one.reject(error)
         else one.resolve(result!)
         if (tailBytes > FULL_BYTES) this.hold(one.append.fid, () => this.fold(one.append.fid)).catch(nothing)
         else if (tailBytes > FOLD_BYTES) this.background(() => this.fold(one.append.fid))
@@ -179,9 +184,9 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
       }
       await admit(writers, file, append.asker, { access: 'write', filetype: 'grid' })
       checkMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
-      if (append.width !== width) throw wrongLength(append, width)
-      if (append.columns && (await columnsMoved(writers, append)))
-        throw new Problem('conflict', 'the columns of the grid have just changed', { hint: 'Append again.' })
+      if (append.width !== width || width === 0) throw wrongLength(append, width)
+      if (append.columns && moved(await writers.grids.columns(owner, idlocal), append.columns))
+        throw columnsChanged()
       if (grid!.ragged) throw new Ragged()
       const given = decodeTypes(append.types)
       if (!append.mayChangeTypes) {
@@ -335,28 +340,97 @@ function joined(parts: readonly Buffer[], size: number): Buffer {
   return body
 }
 
-async function columnsMoved({ grids }: Writers, { fid, columns: expected }: Append): Promise<boolean> {
-  const columns = await grids.columns(fid.owner, fid.idlocal)
-  return columns.some(({ uid, name }, k) => uid !== expected![k].uid || name !== expected![k].name)
+type Named = Pick<ColumnRow, 'uid' | 'name'>
+
+function moved(columns: readonly Named[], expected: readonly Named[]): boolean {
+  return columns.some(({ uid, name }, k) => uid !== expected[k].uid || name !== expected[k].name)
 }
 
-/** Appends, columns that are shorter than others filled up first. */
+function columnsChanged(): Problem {
+  return new Problem('conflict', 'the columns of the grid have just changed', { hint: 'Append again.' })
+}
+
+/**
+ * Appends, columns that are shorter than others filled up first. A few rows go into the tail, many
+ * become slices at once.
+ */
 export async function appendRows(
   service: Pick<Service, 'store' | 'appends'>,
   append: Append,
 ): Promise<Appended> {
+  const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
+  const once = (): Promise<Appended> =>
+    bytes > FOLD_BYTES ? appendLarge(service, append) : service.appends.add(append)
   try {
-    return await service.appends.add(append)
+    return await once()
   } catch (error) {
+    if (error instanceof Misfit) throw await misfitIn(append, error)
     if (!(error instanceof Ragged)) throw error
     await fillUp(service, append.fid)
-    return service.appends.add(append)
+    return once()
   }
+}
+
+function appendLarge(service: Pick<Service, 'store' | 'appends'>, append: Append): Promise<Appended> {
+  const { bodies, width } = append
+  const added = bodies.reduce((sum, { rows }) => sum + rows, 0)
+  return restructure(
+    service,
+    append.fid,
+    async ({ columns, grid }) => {
+      if (width !== columns.length || width === 0) throw wrongLength(append, columns.length)
+      if (append.columns && moved(columns, append.columns)) throw columnsChanged()
+      if (grid.ragged) throw new Ragged()
+      const given = decodeTypes(append.types)
+      if (!append.mayChangeTypes) checkTypes(given, columns)
+      const slices = await storeRows(service.store.blobs, bodies, width)
+      return columns.map((column, k) => ({
+        column,
+        slices: slices[k],
+        rows: column.rows + added,
+        type: combine(column.type, given[k]),
+      }))
+    },
+    (writers, longer, layout) =>
+      commitSlices(writers, append, layout, longer, {
+        rows_added: added,
+        row_count: layout.grid.row_count + added,
+      }),
+  )
+}
+
+function checkTypes(given: readonly ColumnType[], columns: readonly ColumnRow[]): void {
+  const misfit = given.findIndex((type, k) => !fits(type, columns[k].type))
+  if (misfit >= 0) throw new Misfit(misfit, columns[misfit].name, columns[misfit].type)
+}
+
+/** Stores rows as slices of their columns. */
+async function storeRows(blobs: Blobs, bodies: readonly RowText[], width: number): Promise<SliceRef[][]> {
+  const builders = newBuilders(width)
+  const slices: SliceRef[][] = builders.map(() => [])
+  const most = sliceBytes(width)
+  const store = async (k: number): Promise<void> => {
+    const { rows, text } = builders[k].take()
+    slices[k].push(await storeText(blobs, rows, text))
+  }
+  for (const { body } of bodies) {
+    addRows(builders, body)
+    for (const [k, { size, rows }] of builders.entries())
+      if (size >= most || rows >= FULL_ROWS) await store(k)
+    if (turnIsLong()) await breathe()
+  }
+  for (const [k, { rows }] of builders.entries()) if (rows > 0) await store(k)
+  return slices
 }
 
 const COMMA = Buffer.from(',')
 
 function wrongLength({ width }: Append, columns: number): Problem {
+  if (columns === 0)
+    return new Problem('bad_data', 'the grid has no columns', {
+      field: 'rows',
+      hint: 'Add columns before rows.',
+    })
   const values = `${width} ${width === 1 ? 'value' : 'values'}`
   return new Problem(
     'bad_data',

@@ -108,7 +108,7 @@ export function wrong(path: string, why: string): Problem {
 }
 
 /** Bytes of a slice: reading rows holds one of each column. */
-function sliceBytes(columns: number): number {
+export function sliceBytes(columns: number): number {
   return Math.max(16 * 1024, Math.min(512 * 1024, Math.floor((32 << 20) / columns)))
 }
 

@@ -353,7 +353,7 @@ async function rowsOf(given: RawJson, most: number): Promise<GivenRows> {
   for (const row of given.items()) {
     if (row.kind !== 'array') throw wrong(`rows.${texts.count}`, 'must be an array of values')
     const found = typesOf(row, types?.length ?? most)
-    const why = types ? unlike(found.length, types.length) : ofNoGrid(found.length, most)
+    const why = unlike(found.length, types?.length, most)
     if (why) {
       throw new Problem('bad_data', `row ${texts.count + 1} has ${why}`, {
         field: 'rows',
@@ -367,14 +367,9 @@ async function rowsOf(given: RawJson, most: number): Promise<GivenRows> {
   return { bodies: texts.all(), width: types?.length ?? -1, types: encodeTypes(types ?? []) }
 }
 
-/** What is wrong with the number of values of a first row. */
-function ofNoGrid(values: number, most: number): string | undefined {
-  if (values === 0) return 'no values'
-  return values > most ? `more than ${most} values (limit columns)` : undefined
-}
-
-/** What is wrong with the number of values of a row behind others. */
-function unlike(values: number, before: number): string | undefined {
+/** What is wrong with the number of values of a row: those before it have `before`, none has more than `most`. */
+function unlike(values: number, before: number | undefined, most: number): string | undefined {
+  if (before === undefined) return values > most ? `more than ${most} values (limit columns)` : undefined
   if (values === before) return undefined
   return values > before
     ? `more values than the rows before it, which have ${before}`

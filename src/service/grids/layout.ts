@@ -6,10 +6,10 @@ import { encodeTypes } from '../store/column-types.ts'
 import type { ColumnRow, GridRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store, Writers } from '../store/store.ts'
 import { loadText, storeText } from './slices.ts'
-import { columnsOf, combine, repeated } from './values.ts'
+import { columnsInTurns, combine, repeated } from './values.ts'
 
 /** A slice grows by merging up to this; then it stays. */
-const FULL_ROWS = 65_536
+export const FULL_ROWS = 65_536
 const FULL_BYTES = 1 << 20
 const TRIES = 10
 
@@ -53,7 +53,7 @@ export async function foldTail(store: Store, fid: Fid): Promise<void> {
   const rows = tail.reduce((sum, one) => sum + one.rows, 0)
   const bytes = tail.reduce((sum, one) => sum + one.body.length, 0)
   const last = tail[tail.length - 1].seq
-  const values = columnsOf(
+  const values = await columnsInTurns(
     tail.map(({ body }) => body),
     columns.length,
   )

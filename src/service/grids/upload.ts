@@ -25,9 +25,10 @@ import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { ColumnType } from '../store/schema.ts'
 import { checkMatch } from '../version.ts'
 import { appendRows, RowTexts } from './append.ts'
+import { commitSlices } from './append-slices.ts'
 import { columnsAre } from './content.ts'
 import { addColumns, addGrid, type NewColumn } from './create.ts'
-import { after, filling, restructure, tooRagged } from './layout.ts'
+import { filling, restructure, tooRagged } from './layout.ts'
 import { asText, SliceWriter, type StoredSlice } from './slices.ts'
 import { nouns, typeChange } from './types.ts'
 import { combine, rowsOfColumns, type Values } from './values.ts'
@@ -492,26 +493,19 @@ async function appendSlices(service: Service, call: Call, fid: Fid, table: Table
       }
       return { parts, warnings }
     },
-    async (writers, { parts, warnings }, { slices, grid }) => {
-      const before = await writers.idempotency.find(call.writeKey(fid.owner))
-      if (before) return before.result as AppendedTable
-      const file = await writers.files.get(fid.owner, fid.idlocal)
-      const found = await admit(writers, file, call, { access: 'write', filetype: 'grid' })
-      checkMatch(found.file, call.ifMatch)
-      for (const { column, slices: more, rows, type } of parts) {
-        await writers.grids.addSlices(fid.owner, fid.idlocal, after(slices.get(column.uid), column.uid, more))
-        await writers.grids.changeColumn(fid.owner, fid.idlocal, column.uid, { rows, type })
-      }
-      await writers.files.change(fid.owner, fid.idlocal)
-      const result = {
-        idlocal: fid.idlocal,
-        rows_added: table.rows,
-        row_count: grid.row_count + table.rows,
-        warnings,
-      }
-      await writers.idempotency.record([{ write: call.writeKey(fid.owner), result }])
-      return result
-    },
+    (writers, { parts, warnings }, layout) =>
+      commitSlices(
+        writers,
+        { fid, asker: call, write: call.writeKey(fid.owner), ifMatch: call.ifMatch },
+        layout,
+        parts,
+        {
+          idlocal: fid.idlocal,
+          rows_added: table.rows,
+          row_count: layout.grid.row_count + table.rows,
+          warnings,
+        },
+      ),
   )
 }
 

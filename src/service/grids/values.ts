@@ -1,4 +1,4 @@
-import { endOf, type RawJson, skipBlanks } from '../../ingest/index.ts'
+import { breathe, endOf, type RawJson, skipBlanks, turnIsLong } from '../../ingest/index.ts'
 import { combine, typeOf } from '../store/column-types.ts'
 import type { ColumnType } from '../store/schema.ts'
 
@@ -67,24 +67,41 @@ export class ValueBuilder {
   }
 }
 
-/** Columns of rows: each body holds JSON arrays of `width` values, parted by commas. */
+/** Columns of rows: each body holds JSON arrays of `width` values, comma-separated. */
 export function columnsOf(bodies: readonly Uint8Array[], width: number): Values[] {
-  const builders = Array.from({ length: width }, () => new ValueBuilder())
+  const builders = newBuilders(width)
+  for (const buf of bodies) addRows(builders, buf)
+  return builders.map((builder) => builder.take())
+}
+
+/** The same, a part in each turn of the event loop. */
+export async function columnsInTurns(bodies: readonly Uint8Array[], width: number): Promise<Values[]> {
+  const builders = newBuilders(width)
   for (const buf of bodies) {
-    let i = skipBlanks(buf, 0)
-    while (i < buf.length) {
-      i = skipBlanks(buf, i + 1)
-      for (let column = 0; column < width; column++) {
-        const end = endOf(buf, i)
-        builders[column].add(buf, i, end)
-        i = skipBlanks(buf, end)
-        if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
-      }
-      i = skipBlanks(buf, i + 1)
-      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
-    }
+    addRows(builders, buf)
+    if (turnIsLong()) await breathe()
   }
   return builders.map((builder) => builder.take())
+}
+
+export function newBuilders(width: number): ValueBuilder[] {
+  return Array.from({ length: width }, () => new ValueBuilder())
+}
+
+/** Adds rows to the builders of their columns: JSON arrays of a value for each, comma-separated. */
+export function addRows(builders: readonly ValueBuilder[], buf: Uint8Array): void {
+  let i = skipBlanks(buf, 0)
+  while (i < buf.length) {
+    i = skipBlanks(buf, i + 1)
+    for (const builder of builders) {
+      const end = endOf(buf, i)
+      builder.add(buf, i, end)
+      i = skipBlanks(buf, end)
+      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    }
+    i = skipBlanks(buf, i + 1)
+    if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+  }
 }
 
 /** `count` times the same value, joined by commas. */

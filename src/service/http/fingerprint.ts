@@ -5,7 +5,7 @@ import { type Bytes, breathe } from '../../ingest/index.ts'
 import type { Incoming } from './message.ts'
 
 /** Bytes that are hashed in one turn of the event loop. */
-const TURN_BYTES = 4 * 1024 * 1024
+const TURN_BYTES = 1024 * 1024
 
 /** What makes two requests with one key the same, before their bytes: address, headers that matter, a JSON body. */
 export async function fingerprint(

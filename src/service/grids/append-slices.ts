@@ -1,0 +1,50 @@
+import type { Fid } from '../../contract/fid.ts'
+import { type Asker, admit, checkReplay } from '../access/access.ts'
+import type { ColumnRow, SliceRef } from '../store/grids.ts'
+import type { WriteKey } from '../store/idempotency.ts'
+import type { ColumnType } from '../store/schema.ts'
+import type { Writers } from '../store/store.ts'
+import { checkMatch } from '../version.ts'
+import { after, type Layout } from './layout.ts'
+
+/** Who appends to which grid, under which key. */
+export interface Appending {
+  fid: Fid
+  asker: Asker
+  write: WriteKey
+  ifMatch: string | undefined
+}
+
+/** A column, the slices that follow those it has, and its length and type when they are there. */
+export interface LongerColumn {
+  column: ColumnRow
+  slices: SliceRef[]
+  rows: number
+  type: ColumnType
+}
+
+/** Makes stored slices part of a grid, once for a key. To be called in `restructure`, which counts rows. */
+export async function commitSlices<T>(
+  writers: Writers,
+  { fid, asker, write, ifMatch }: Appending,
+  { slices }: Layout,
+  columns: readonly LongerColumn[],
+  result: T,
+): Promise<T> {
+  const { owner, idlocal } = fid
+  const file = await writers.files.get(owner, idlocal)
+  const before = await writers.idempotency.find(write)
+  if (before) {
+    await checkReplay(writers, file, write, asker)
+    return before.result as T
+  }
+  const found = await admit(writers, file, asker, { access: 'write', filetype: 'grid' })
+  checkMatch(found.file, ifMatch)
+  for (const { column, slices: more, rows, type } of columns) {
+    await writers.grids.addSlices(owner, idlocal, after(slices.get(column.uid), column.uid, more))
+    await writers.grids.changeColumn(owner, idlocal, column.uid, { rows, type })
+  }
+  await writers.files.change(owner, idlocal)
+  await writers.idempotency.record([{ write, result }])
+  return result
+}
