@@ -280,7 +280,7 @@ async function blocks(
     filled -= done
     if (filled > maxRecord) throw recordTooLong(source, tokenizer.line, maxRecord)
     // A long row is looked at again only once twice as much of it is there.
-    threshold = Math.max(BLOCK, filled * 2)
+    threshold = tokenizer.inLongCell ? filled + BLOCK : Math.max(BLOCK, filled * 2)
   }
   if (filled === 0) return
   await take(work, 0, filled, true)

@@ -30,5 +30,5 @@ export {
 export { gridName } from './name.ts'
 export { type JsonLine, jsonLines } from './ndjson.ts'
 export { givenDelimiter } from './sniff.ts'
-export { breathe, turnIsLong } from './turn.ts'
+export { breathe, joinInTurns, turnIsLong } from './turn.ts'
 export { badData, excerpt } from './warnings.ts'

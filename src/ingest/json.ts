@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
-import { breathe } from './turn.ts'
+import { breathe, turnIsLong } from './turn.ts'
 import { excerpt } from './warnings.ts'
 
 /**
@@ -59,6 +59,19 @@ export class RawJson {
       if (same) found = new RawJson(buf, at.value, at.end)
     }
     return found
+  }
+
+  /** Finds the members of a large object before they are asked for, a part in each turn of the event loop. */
+  async index(): Promise<this> {
+    if (this.kind !== 'object' || this.end - this.start < LARGE || this.kept) return this
+    const kept: Member[] = []
+    for (const member of membersOf(this.buf, this.start)) {
+      kept.push(member)
+      if (kept.length > defaultLimits.json_members) throw tooManyMembers()
+      if (turnIsLong()) await breathe()
+    }
+    this.kept = kept
+    return this
   }
 
   /** Where the members stand; kept for large objects, which take long to go through. */

@@ -6,7 +6,7 @@ import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialec
 import { isSparse, sparse } from './gaps.ts'
 import { endOf, kindOf, parseRawInTurns, type RawJson, skipBlanks } from './json.ts'
 import { jsonLines } from './ndjson.ts'
-import { breathe } from './turn.ts'
+import { breathe, joinInTurns } from './turn.ts'
 import { badData, excerpt, Warnings } from './warnings.ts'
 
 export interface JsonOptions
@@ -259,7 +259,7 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   }
   let json: RawJson
   try {
-    json = await parseRawInTurns(Buffer.concat(parts), source)
+    json = await parseRawInTurns(await joinInTurns(parts), source)
   } catch (error) {
     throw error instanceof Problem ? new Problem('bad_data', error.message) : error
   }
@@ -324,8 +324,8 @@ async function readMembers(
   warnings: Warnings,
   most: number,
 ): Promise<void> {
-  const members = json.entries()
-  const cols = members.get('cols')
+  const members = (await json.index()).entries()
+  const cols = await members.get('cols')?.index()
   if (cols?.kind === 'object') {
     for (const [name, column] of cols.entries()) {
       const data = column.kind === 'object' ? column.entries().get('data') : undefined

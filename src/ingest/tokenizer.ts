@@ -40,6 +40,9 @@ export class Tokenizer {
   private given = 0
   private flags = 0
 
+  /** How far a quoted cell has been read that did not close yet; offsets count from the start of its row. */
+  private halted: { open: number; at: number; newlines: number; flags: number; stray: number } | undefined
+
   constructor(
     private readonly dialect: Pick<
       Dialect,
@@ -86,7 +89,7 @@ export class Tokenizer {
         let end: number
         let flags = 0
         if (buf[i] === quote) {
-          end = this.closing(buf, i, to, final, line)
+          end = this.closing(buf, row, i, to, final, line)
           if (end < 0) break scan
           line += this.newlines
           flags = QUOTED | this.flags
@@ -233,18 +236,42 @@ export class Tokenizer {
     return k
   }
 
+  /** Whether the last row broke off in a long quoted cell, which goes on from there. */
+  get inLongCell(): boolean {
+    return this.halted !== undefined && this.halted.at > 2 * this.halted.open
+  }
+
   /** Where the quote opened at `open` closes; −1 when the bytes end first. Sets `newlines` and `flags`. */
-  private closing(buf: Uint8Array, open: number, to: number, final: boolean, line: number): number {
+  private closing(
+    buf: Uint8Array,
+    row: number,
+    open: number,
+    to: number,
+    final: boolean,
+    line: number,
+  ): number {
     const { quote, backslash, kind } = this
-    let newlines = 0
-    let flags = 0
-    let stray = -1
-    let j = open + 1
+    const before = this.halted?.open === open - row ? this.halted : undefined
+    this.halted = before ? undefined : this.halted
+    let newlines = before?.newlines ?? 0
+    let flags = before?.flags ?? 0
+    let stray = before && before.stray >= 0 ? row + before.stray : -1
+    let j = before ? row + before.at : open + 1
+    const halt = (): number => {
+      this.halted = {
+        open: open - row,
+        at: j - row,
+        newlines,
+        flags,
+        stray: stray < 0 ? -1 : stray - row,
+      }
+      return -1
+    }
     for (;;) {
       const c = buf[j]
       if (c === quote) {
         const after = this.blanks(buf, j + 1)
-        if ((after >= to || (buf[after] === CR && after + 1 >= to)) && !final) return -1
+        if ((after >= to || (buf[after] === CR && after + 1 >= to)) && !final) return halt()
         if (buf[j + 1] === quote) {
           flags = ESCAPED
           j += 2
@@ -271,7 +298,7 @@ export class Tokenizer {
         }
       } else if (c === LF || (c === CR && this.dialect.crOnly)) {
         if (j >= to) {
-          if (!final) return -1
+          if (!final) return halt()
           throw badData(
             this.source,
             { line },
@@ -285,6 +312,7 @@ export class Tokenizer {
       } else if (stray >= 0 && c === this.delimiter) {
         break
       } else if (backslash && c === BACKSLASH) {
+        if (j + 1 >= to && !final) return halt()
         flags = ESCAPED
         j += buf[j + 1] === quote || buf[j + 1] === BACKSLASH ? 2 : 1
         if (j > to) {

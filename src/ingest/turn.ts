@@ -25,3 +25,15 @@ export function turnIsLong(): boolean {
 export async function breathe(): Promise<void> {
   if (turnIsLong()) await new Promise(setImmediate)
 }
+
+/** Parts as one, copied a part in each turn of the event loop. */
+export async function joinInTurns(parts: readonly Uint8Array[]): Promise<Buffer> {
+  const all = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+    if (turnIsLong()) await breathe()
+  }
+  return all
+}

@@ -620,7 +620,7 @@ onBothStores('grids', (test) => {
       body: lines.replace('[77777,5]', '["x","y"]'),
       headers: { 'content-type': 'application/x-ndjson' },
     })
-    expect([misfit.status, misfit.json.errors[0].code]).toEqual([409, 'type_change'])
+    expect([misfit.status, misfit.json.errors[0].code]).toEqual([400, 'type_change'])
     const wide = await append(rows.map((row) => [...row, 1]))
     expect([wide.status, wide.json.detail]).toEqual([400, 'a row has 3 values; the grid has 2 columns'])
     expect((await test().ask('bob', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })).status).toBe(404)

@@ -39,8 +39,8 @@ export async function readGridData(
 ): Promise<{ columns: { name: string; data: RawJson }[]; metadata?: unknown }> {
   const object = data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data') : data
   if (object.kind !== 'object') throw wrong('data', 'must be an object, or a string that holds one')
-  const members = object.entries()
-  const cols = members.get('cols')
+  const members = (await object.index()).entries()
+  const cols = await members.get('cols')?.index()
   if (cols?.kind !== 'object') throw wrong('data.cols', 'must be an object of columns by name')
   const seen = new Set<string>()
   const columns: { name: string; data: RawJson; order: number }[] = []

@@ -1,4 +1,11 @@
-import { type Form, numbersAsText, type Slice, type SliceSink } from '../../ingest/index.ts'
+import {
+  breathe,
+  type Form,
+  numbersAsText,
+  type Slice,
+  type SliceSink,
+  turnIsLong,
+} from '../../ingest/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { pack, unpack } from './codec.ts'
@@ -134,6 +141,7 @@ export class SliceWriter implements SliceSink {
     })
     await Promise.all(
       batch.map(async ({ rows, text }, k) => {
+        while (turnIsLong()) await breathe()
         stored[k].hash = (await storeText(this.blobs, rows, text)).hash
       }),
     )

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts'
 import type { Body } from '../../contract/operations.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
-import { type Bytes, breathe, parseMembersInTurns, turnIsLong } from '../../ingest/index.ts'
+import { type Bytes, joinInTurns, parseMembersInTurns } from '../../ingest/index.ts'
 import type { Incoming } from './message.ts'
 import { readForm, unmangled } from './parameters.ts'
 
@@ -222,14 +222,7 @@ async function whole(bytes: Bytes, take: (bytes: number) => void): Promise<Buffe
     parts.push(part)
   }
   if (parts.length === 1) return Buffer.from(parts[0].buffer, parts[0].byteOffset, parts[0].byteLength)
-  const all = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-    if (turnIsLong()) await breathe()
-  }
-  return all
+  return joinInTurns(parts)
 }
 
 /** The fields of a JSON body that the operation takes; the others are skipped, and named. */
