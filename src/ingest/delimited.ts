@@ -6,6 +6,7 @@ import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialec
 import { isSparse, sparse } from './gaps.ts'
 import { SAMPLE_BYTES, sniff } from './sniff.ts'
 import { Tokenizer } from './tokenizer.ts'
+import { breathe, turnIsLong } from './turn.ts'
 import { badData, excerpt, Warnings } from './warnings.ts'
 
 /** A run of rows of one column, as the JSON text it will be served as, less the brackets. */
@@ -63,7 +64,7 @@ export async function ingestDelimited(
   const maxRecord = options.maxRecordBytes ?? defaultLimits.record_bytes
   const text = utf8(gunzip(input, source), options.encoding, source, warnings)
   const { head, whole, ended } = await sample(text, maxRecord, source)
-  const dialect = sniff(head, ended, options, warnings)
+  const dialect = await sniff(head, ended, options, warnings)
   const { names } = dialect
   const tokenizer = new Tokenizer(dialect, names.length, warnings, source)
   tokenizer.headerRows = dialect.headerRows
@@ -243,6 +244,16 @@ function lineEnd(piece: Uint8Array, crEnds: boolean): number {
 
 type Take = (buf: Buffer, from: number, to: number, final: boolean) => Promise<number>
 
+/** Chunks of no more than a block each, a part of them in each turn of the event loop. */
+async function* inBlocks(text: Bytes): Bytes {
+  for await (const chunk of text) {
+    for (let at = 0; at < chunk.length; at += BLOCK) {
+      if (turnIsLong()) await breathe()
+      yield chunk.subarray(at, at + BLOCK)
+    }
+  }
+}
+
 /** Hands the text on in blocks, each beginning with the row the last one ended in. */
 async function blocks(
   text: Bytes,
@@ -256,8 +267,8 @@ async function blocks(
   let filled = 0
   let threshold = BLOCK
   let preamble = dialect.preamble
-  for await (const chunk of text) {
-    let piece = chunk
+  for await (const part of inBlocks(text)) {
+    let piece = part
     // Preamble lines are counted off before the first row.
     while (preamble > 0 && piece.length > 0) {
       const end = lineEnd(piece, dialect.crOnly)

@@ -386,7 +386,7 @@ class Validator {
   private readonly starts: number[] = []
   private depth = 0
   /** What comes next: a value, the name of a member, or what follows a value. */
-  private next: 'value' | 'name' | 'after' = 'value'
+  private next: 'value' | 'string' | 'name' | 'after' = 'value'
   private done = false
 
   constructor(
@@ -417,10 +417,18 @@ class Validator {
             depth--
             next = 'after'
           } else if (c === 0x7b) next = 'name'
+        } else if (c === 0x22) {
+          i++
+          next = 'string'
         } else {
           i = skipScalar(buf, i)
           next = 'after'
         }
+      } else if (next === 'string') {
+        // A long string takes several runs.
+        const end = insideString(buf, i, upTo)
+        i = end < 0 ? ~end : end
+        if (end >= 0) next = 'after'
       } else if (next === 'name') {
         if (buf[i] !== 0x22) throw new NotJson(i)
         const nameEnd = skipString(buf, i)
@@ -501,8 +509,13 @@ function skipWord(buf: Uint8Array, i: number, word: string): number {
 }
 
 function skipString(buf: Uint8Array, start: number): number {
-  let i = start + 1
-  for (;;) {
+  return insideString(buf, start + 1, Number.POSITIVE_INFINITY)
+}
+
+/** Behind the quote that closes the string which `i` is inside of; `~at` where it goes on at `upTo`. */
+function insideString(buf: Uint8Array, from: number, upTo: number): number {
+  let i = from
+  while (i < upTo) {
     const c = buf[i]
     if (c === 0x22) return i + 1
     if (c === 0x5c) {
@@ -525,6 +538,7 @@ function skipString(buf: Uint8Array, start: number): number {
     } else if (c >= 0x20) i++
     else throw new NotJson(i)
   }
+  return ~i
 }
 
 function isHex(c: number): boolean {

@@ -2,6 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
 import type { DelimitedOptions, Dialect } from './dialect.ts'
 import { countHeaderRows } from './header.ts'
+import { breathe } from './turn.ts'
 import { badData, excerpt, Warnings } from './warnings.ts'
 
 /** How much of a file the guess rests on, in bytes and rows. */
@@ -28,7 +29,12 @@ interface Candidate {
 const NONE = '\x1f'
 
 /** How the text is written, from its beginning. `whole`: `head` is all there is. */
-export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, warnings: Warnings): Dialect {
+export async function sniff(
+  head: Buffer,
+  whole: boolean,
+  options: DelimitedOptions,
+  warnings: Warnings,
+): Promise<Dialect> {
   const source = options.source ?? 'input'
   let text = head.toString('utf8')
   if (!whole) text = text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1)
@@ -40,7 +46,7 @@ export function sniff(head: Buffer, whole: boolean, options: DelimitedOptions, w
   const told = /^sep=(.)\r?\n/i.exec(text)
   const delimiter = givenDelimiter(options.delimiter) ?? told?.[1]
   if (told) text = text.slice(told[0].length)
-  const best = chooseStyle(text, delimiter, warnings)
+  const best = await chooseStyle(text, delimiter, warnings)
   if (!delimiter && best.width > 1 && best.style.delimiter !== ',')
     warnings.say(`delimiter taken to be ${named(best.style.delimiter)}`)
   if (best.style.quote !== '"') warnings.say(`quotes taken to be ${best.style.quote}`)
@@ -159,9 +165,13 @@ function named(delimiter: string): string {
 const STYLE_TEXT = 512 * 1024
 
 /** How the text is written. Of one whose first line is longer than what is looked at, that line is read with the style found. */
-function chooseStyle(text: string, delimiter: string | undefined, warnings: Warnings): Candidate {
+async function chooseStyle(
+  text: string,
+  delimiter: string | undefined,
+  warnings: Warnings,
+): Promise<Candidate> {
   if (text.length <= STYLE_TEXT) return withLineEnds(text, delimiter, warnings)
-  const best = withLineEnds(text.slice(0, STYLE_TEXT), delimiter, warnings)
+  const best = await withLineEnds(text.slice(0, STYLE_TEXT), delimiter, warnings)
   // What is cut off is no row.
   return best.rows.length > 1
     ? candidate(text.slice(0, STYLE_TEXT), best.style.delimiter, best.style.crOnly, true)
@@ -169,7 +179,11 @@ function chooseStyle(text: string, delimiter: string | undefined, warnings: Warn
 }
 
 /** Lone CRs outside quotes end rows if nothing else does, or if the rows agree better that way. */
-function withLineEnds(text: string, delimiter: string | undefined, warnings: Warnings): Candidate {
+async function withLineEnds(
+  text: string,
+  delimiter: string | undefined,
+  warnings: Warnings,
+): Promise<Candidate> {
   const ends = { lf: 0, cr: 0 }
   let quoted = false
   for (let i = 0; i < text.length; i++) {
@@ -180,22 +194,24 @@ function withLineEnds(text: string, delimiter: string | undefined, warnings: War
     else if (c === '\r' && text[i + 1] !== '\n') ends.cr++
   }
   if (ends.cr === 0) return chooseDelimiter(text, delimiter, false, warnings)
-  const apart = chooseDelimiter(text, delimiter, true, new Warnings())
-  const together = chooseDelimiter(text, delimiter, false, new Warnings())
+  const apart = await chooseDelimiter(text, delimiter, true, new Warnings())
+  const together = await chooseDelimiter(text, delimiter, false, new Warnings())
   const crEnds = ends.lf === 0 || (apart.agreeing === 1 && apart.agreeing >= together.agreeing)
   if (crEnds && ends.lf > 0) warnings.say('lone CRs were taken as line ends, as LFs are')
   return chooseDelimiter(text, delimiter, crEnds, warnings)
 }
 
-function chooseDelimiter(
+async function chooseDelimiter(
   text: string,
   given: string | undefined,
   crOnly: boolean,
   warnings: Warnings,
-): Candidate {
-  const candidates = (given ? [given] : [',', '\t', ';', '|', ' '])
-    .filter((delimiter) => given || text.includes(delimiter))
-    .map((delimiter) => candidate(text, delimiter, crOnly))
+): Promise<Candidate> {
+  const candidates: Candidate[] = []
+  for (const delimiter of given ? [given] : [',', '\t', ';', '|', ' ']) {
+    await breathe()
+    if (given || text.includes(delimiter)) candidates.push(candidate(text, delimiter, crOnly))
+  }
   if (given) return candidates[0]
   const fit = candidates.filter(
     (c) => c.width > 1 && c.agreeing > 0.5 && (c.style.delimiter !== ' ' || looksLinedUp(c)),
