@@ -67,7 +67,7 @@ export async function ownGridOf(
   return { idlocal: data, layout, columns }
 }
 
-/** Everybody who may read the file may read the plot; a share key of its own is known to nobody knows whom. */
+/** Whether everybody who may read the file may read the plot. Who knows a share key is not known. */
 async function noMoreVisible({ sharing }: Readers, file: FileRow, plot: FileRow): Promise<boolean> {
   if (file.parent !== plot.parent || file.share_key !== null) return false
   if (file.world_readable > plot.world_readable) return false
