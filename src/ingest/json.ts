@@ -381,7 +381,7 @@ class Validator {
   private readonly start: number
   private i: number
   /** ARRAY or OBJECT for each bracket that is open. */
-  private readonly open: Uint8Array
+  private readonly open: number[] = []
   /** Where these begin. */
   private readonly starts: number[] = []
   private depth = 0
@@ -397,7 +397,6 @@ class Validator {
     this.buf = buf
     this.start = start
     this.i = start
-    this.open = new Uint8Array(most)
   }
 
   /** Goes on to about `upTo`; whether the value has ended. */

@@ -103,6 +103,9 @@ const BUSY_HEADERS = {
 
 /** A client that is refused is not answered before that, in ms: it would send the next request at once. */
 const REFUSAL_DELAY = 1000
+/** The more there are, the longer they wait, so that refusals take no more than a part of the time. */
+const REFUSALS_PER_MS = 0.5
+const LONGEST_DELAY = 5000
 const REFUSAL_CHECK = 50
 
 /**
@@ -114,7 +117,8 @@ class Refusals {
   private timer: NodeJS.Timeout | undefined
 
   add(request: IncomingMessage, response: ServerResponse): void {
-    this.waiting.push({ request, response, at: performance.now() + REFUSAL_DELAY })
+    const delay = Math.min(LONGEST_DELAY, REFUSAL_DELAY + this.waiting.length / REFUSALS_PER_MS)
+    this.waiting.push({ request, response, at: performance.now() + delay })
     this.timer ??= setInterval(() => this.answerDue(), REFUSAL_CHECK)
   }
 
