@@ -65,9 +65,8 @@ export class RawJson {
   async index(): Promise<this> {
     if (this.kind !== 'object' || this.end - this.start < LARGE || this.kept) return this
     const kept: Member[] = []
-    for (const member of membersOf(this.buf, this.start)) {
+    for (const member of this.bounded()) {
       kept.push(member)
-      if (kept.length > defaultLimits.json_members) throw tooManyMembers()
       if (turnIsLong()) await breathe()
     }
     this.kept = kept
@@ -77,15 +76,17 @@ export class RawJson {
   /** Where the members stand; kept for large objects, which take long to go through. */
   private spans(): Iterable<Member> {
     if (this.end - this.start < LARGE) return membersOf(this.buf, this.start)
-    if (!this.kept) {
-      const kept: Member[] = []
-      for (const member of membersOf(this.buf, this.start)) {
-        kept.push(member)
-        if (kept.length > defaultLimits.json_members) throw tooManyMembers()
-      }
-      this.kept = kept
-    }
+    this.kept ??= [...this.bounded()]
     return this.kept
+  }
+
+  /** The members, no more than an object may have. */
+  private *bounded(): Generator<Member> {
+    let count = 0
+    for (const member of membersOf(this.buf, this.start)) {
+      if (++count > defaultLimits.json_members) throw tooManyMembers()
+      yield member
+    }
   }
 
   /** Items of an array; none of what is no array. */

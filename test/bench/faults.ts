@@ -12,7 +12,8 @@ interface Server {
   stop: () => Promise<void>
 }
 
-interface Row {
+/** A line of the table that the benchmark prints. */
+export interface Row {
   what: string
   ours: string
   theirs: string

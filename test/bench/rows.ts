@@ -1,17 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { failover, names, overload } from './faults.ts'
+import { failover, names, overload, type Row } from './faults.ts'
 import { writeCsv } from './generate.ts'
 import { post } from './load.ts'
-
-interface Row {
-  what: string
-  ours: string
-  theirs: string
-  ratio: string
-  atLeast: string
-}
 
 interface Place {
   root: string

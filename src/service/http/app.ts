@@ -258,7 +258,8 @@ async function showPage(
 
 /** The service for a request on the files of `owner`: it gets only part of the database's connections. */
 function serviceFor(service: Service, owner: string): Service {
-  return { ...service, store: service.store.for(owner) }
+  const store = service.store.for(owner)
+  return store === service.store ? service : { ...service, store }
 }
 
 /** The answer to HEAD: what GET would say of the body, and no body. */

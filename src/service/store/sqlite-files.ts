@@ -16,15 +16,8 @@ export function backup(file: string, to: string): void {
   if (existsSync(to))
     throw new Problem('conflict', `${to} already exists`, { hint: 'Give another file, or delete it first.' })
   const part = `${to}.part`
-  rmSync(part, { force: true })
-  makePrivate(part)
   try {
-    const database = openDatabase(file)
-    try {
-      database.prepare('VACUUM INTO ?').run(part)
-    } finally {
-      database.close()
-    }
+    copyWhole(file, part)
     check(part)
     sync(part)
     renameSync(part, to)
@@ -32,6 +25,18 @@ export function backup(file: string, to: string): void {
   } catch (error) {
     rmSync(part, { force: true })
     throw error
+  }
+}
+
+/** Copies a database as it is at one moment into one private file. */
+function copyWhole(from: string, to: string): void {
+  rmSync(to, { force: true })
+  makePrivate(to)
+  const database = openDatabase(from)
+  try {
+    database.prepare('VACUUM INTO ?').run(to)
+  } finally {
+    database.close()
   }
 }
 
@@ -44,14 +49,7 @@ export function restore(from: string, file: string): string | undefined {
   check(from)
   if (existsSync(file) && isInUse(file)) throw inUse(file)
   const part = `${file}.part`
-  rmSync(part, { force: true })
-  makePrivate(part)
-  const database = openDatabase(from)
-  try {
-    database.prepare('VACUUM INTO ?').run(part)
-  } finally {
-    database.close()
-  }
+  copyWhole(from, part)
   sync(part)
   let before: string | undefined
   if (existsSync(file)) {

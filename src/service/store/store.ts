@@ -103,7 +103,7 @@ function storeOn(engine: Engine, transactions: Transactions): Store {
       await db.insertInto('chores').values({ name: 'sweep', done_at: Date.now() }).execute()
     })
   }
-  return {
+  const store: Store = {
     engine,
     blobs,
     read,
@@ -119,7 +119,10 @@ function storeOn(engine: Engine, transactions: Transactions): Store {
         },
         { repeatable: key.key !== undefined },
       ),
-    for: (owner) => storeOn(engine, engine.lane(owner)),
+    for: (owner) => {
+      const lane = engine.lane(owner)
+      return lane === transactions ? store : storeOn(engine, lane)
+    },
     sweep,
     async sweepIfDue() {
       const chore = await engine.read((db) =>
@@ -131,6 +134,7 @@ function storeOn(engine: Engine, transactions: Transactions): Store {
     },
     close: () => engine.close(),
   }
+  return store
 }
 
 async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOptions): Promise<Engine> {
