@@ -60,7 +60,7 @@ export const writeOption: Option = {
 
 /** Options every command takes. */
 export const globalOptions: readonly Option[] = [
-  { flags: '--json [fields]', description: 'print JSON; only these fields, parted by commas' },
+  { flags: '--json [fields]', description: 'print JSON; only these fields, comma-separated' },
   { flags: '--jq <expression>', description: 'run a jq expression on the JSON' },
   { flags: '-q, --quiet', description: 'print ids only, and no progress' },
   { flags: '--profile <name>', description: 'use this profile (see: gridline profile list)' },

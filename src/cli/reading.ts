@@ -6,10 +6,10 @@ import type { Option } from './command.ts'
 export const readingOptions: readonly Option[] = [
   {
     flags: '--delimiter <character>',
-    description: 'character between cells, or tab, comma, semicolon, pipe, space; found out if not given',
+    description: 'character between cells, or tab, comma, semicolon, pipe, space; detected if not given',
   },
-  { flags: '--encoding <name>', description: 'utf-8, utf-16le, windows-1252 …; found out if not given' },
-  { flags: '--header', description: 'the first line is names; found out if not given' },
+  { flags: '--encoding <name>', description: 'utf-8, utf-16le, windows-1252 …; detected if not given' },
+  { flags: '--header', description: 'the first line is names; detected if not given' },
   { flags: '--no-header', description: 'the first line is data' },
   {
     flags: '--column <name:type>',

@@ -28,14 +28,14 @@ export const uploadHeaders = {
   ),
   Delimiter: s.optional(
     s.string({
-      description: 'One character, or tab, comma, semicolon, pipe, space; found out if not given.',
+      description: 'One character, or tab, comma, semicolon, pipe, space; detected if not given.',
     }),
   ),
   Encoding: s.optional(
-    s.string({ description: 'An encoding of the WHATWG standard; found out if not given.' }),
+    s.string({ description: 'An encoding of the WHATWG standard; detected if not given.' }),
   ),
   Header: s.optional(
-    s.boolean({ description: 'true: the first row is names; false: it is data; found out if not given.' }),
+    s.boolean({ description: 'true: the first row is names; false: it is data; detected if not given.' }),
   ),
   Columns: s.optional(
     s.string({

@@ -74,7 +74,7 @@ const data = (schema: s.ObjectSchema, more: { form?: boolean; raw?: readonly str
 const everywhere = ['grids', 'plots', 'folders', 'extras'] as const
 
 const lookupQuery = s.object({
-  path: s.string({ description: "Names parted by '/', relative to parent." }),
+  path: s.string({ description: "Names separated by '/', relative to parent." }),
   parent: s.optional(
     s.integer({ description: "Id of the folder to start in; the user's home folder if not given." }),
   ),
@@ -91,7 +91,7 @@ const listQuery = {
   cursor: s.optional(s.string()),
 }
 
-const uids = s.string({ description: 'Column uids, parted by commas.' })
+const uids = s.string({ description: 'Column uids, comma-separated.' })
 
 const pageQuery = {
   page: s.optional(s.integer({ minimum: 1 })),

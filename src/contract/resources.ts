@@ -339,7 +339,7 @@ export const NewApiKey = s.object({ ...ApiKey.properties, username: s.string(), 
 export type NewApiKey = s.Static<typeof NewApiKey>
 
 export const FolderCreate = s.object({
-  path: s.string({ description: 'Folders by name, parted by /; missing ones are made.' }),
+  path: s.string({ description: 'Folders by name, separated by /; missing ones are made.' }),
   ...Parent,
   world_readable: s.optional(s.boolean()),
 })

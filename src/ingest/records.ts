@@ -18,7 +18,7 @@ export interface JsonOptions
 const SLICE_ROWS = 65_536
 const SLICE_BYTES = 512 * 1024
 
-/** JSON has no dialect to be found out. */
+/** JSON has no dialect to detect. */
 const plain: Dialect = {
   delimiter: '',
   quote: '',

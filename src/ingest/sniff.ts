@@ -239,7 +239,7 @@ function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
   return cells.length > 0 && cells.every((cell) => /^\s*-?\d+(\.\d{3})*,\d+\s*$/.test(cell))
 }
 
-/** Words parted by blanks are a table only if every line has as many, and half the columns are numbers. */
+/** Words separated by blanks are a table only if every line has as many, and half the columns are numbers. */
 function looksLinedUp(c: Candidate): boolean {
   const data = c.rows.slice(c.first + 1)
   if (c.agreeing < 1 || data.length === 0) return false

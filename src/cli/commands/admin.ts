@@ -76,7 +76,7 @@ const createKey: Command = {
   options: [
     {
       flags: '--scopes <scopes>',
-      description: 'what it may do: read, write, admin, parted by commas; read,write if not given',
+      description: 'what it may do: read, write, admin, comma-separated; read,write if not given',
     },
     { flags: '--expires <time>', description: 'when it ends: 30d, 12h, 90m; never if not given' },
     { flags: '--label <text>', description: 'what it is for' },

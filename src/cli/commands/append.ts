@@ -29,8 +29,7 @@ export const command: Command = {
     },
     {
       flags: '--format <format>',
-      description:
-        'csv, tsv, or jsonl (an object or array a line); by the ending of the file, else found out',
+      description: 'csv, tsv, or jsonl (an object or array a line); by the ending of the file, else detected',
       choices: Object.keys(formats),
     },
     ...readingOptions.filter(({ flags }) => !flags.startsWith('--column')),

@@ -12,7 +12,7 @@ export const command: Command = {
         'csv (default), tsv, json (columns, as the API has them), ndjson (an object a row), or table',
       choices: [...contentFormats, 'table'],
     },
-    { flags: '--columns <names>', description: 'only these columns, parted by commas, in that order' },
+    { flags: '--columns <names>', description: 'only these columns, comma-separated, in that order' },
     { flags: '--head <rows>', description: 'only the first rows' },
   ],
   examples: [

@@ -22,7 +22,7 @@ const newView: View = { id: 'api_key', columns: [{ field: 'api_key', title: 'API
 const create: Command = {
   writes: true,
   options: [
-    { flags: '--scopes <scopes>', description: 'what it may do: read, write, admin, parted by commas' },
+    { flags: '--scopes <scopes>', description: 'what it may do: read, write, admin, comma-separated' },
     { flags: '--expires <time>', description: 'when it ends: 30d, 12h, 90m; never if not given' },
     { flags: '--label <text>', description: 'what it is for' },
   ],

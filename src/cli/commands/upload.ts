@@ -216,7 +216,7 @@ const previewView: View = {
 }
 
 /**
- * What an upload would do, found out here; the only question to the server is what has the name. An
+ * What an upload would do, determined here; the only question to the server is what has the name. An
  * archive or workbook of several tables becomes a folder of grids: each is shown.
  */
 async function preview(context: Context, file: string, given: Record<string, unknown>): Promise<Preview[]> {

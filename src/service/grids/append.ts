@@ -45,7 +45,7 @@ export interface Append {
   types: string
   /** Whether values may change the type of a column; refused (`type_change`) otherwise. */
   mayChangeTypes: boolean
-  /** The columns the values are meant for, where that was found out beforehand. */
+  /** The columns the values are meant for, where that is known beforehand. */
   columns?: readonly { uid: string; name: string }[]
 }
 

@@ -134,7 +134,7 @@ export function ndjson(): RowWriter {
   }
 }
 
-/** An array a row, parted by commas. */
+/** An array a row, comma-separated. */
 export function arrays(): RowWriter {
   let first = true
   return {
