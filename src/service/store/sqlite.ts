@@ -14,7 +14,7 @@ import {
 } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import { breathe } from '../../ingest/index.ts'
-import type { Engine, Transactions } from './engine.ts'
+import type { Engine } from './engine.ts'
 import type { Db, Schema } from './schema.ts'
 
 type Value = string | number | bigint | null | Uint8Array
@@ -91,18 +91,15 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
   if (options.maxPages) writer.database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
   const writes = new WriteQueue(writer)
   const readers = new ReaderPool(open)
-  const transactions: Transactions = {
-    read: (work) => readers.run(work),
-    write: (work) => writes.add(work, true),
-    stage: (work) => writes.add(work, false),
-  }
-  return {
+  const engine: Engine = {
     name: 'sqlite',
     types: { text: sql`text`, int: sql`integer`, bytes: sql`blob` },
     sharesCommits: true,
-    ...transactions,
+    read: (work) => readers.run(work),
+    write: (work) => writes.add(work, true),
+    stage: (work) => writes.add(work, false),
     // One process and one writer: there is nothing to share out.
-    lane: () => transactions,
+    lane: () => engine,
     migrate: (work) => writes.add(work, true),
     maintain: () =>
       writes.alone((database) => {
@@ -127,6 +124,7 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
       writer.database.close()
     },
   }
+  return engine
 }
 
 /** A connection and a Kysely over it that takes turns with nobody: its user sees to that. */
