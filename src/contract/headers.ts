@@ -67,10 +67,18 @@ export const FILE_NAME_HEADER = 'X-File-Name'
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key'
 export const REQUEST_ID_HEADER = 'X-Request-Id'
 
+/** A header under each of its prefixes, in lower case: put together once, not for every request. */
+const prefixedNames = new Map<string, readonly string[]>()
+
 /** The header under whatever prefix it came; the service's own name wins. */
 export function prefixed(headers: { get(name: string): string | null }, name: string): string | undefined {
-  for (const prefix of prefixes) {
-    const value = headers.get(prefix + name)
+  let names = prefixedNames.get(name)
+  if (!names) {
+    names = prefixes.map((prefix) => prefix + name.toLowerCase())
+    prefixedNames.set(name, names)
+  }
+  for (const one of names) {
+    const value = headers.get(one)
     if (value !== null) return value
   }
   return undefined

@@ -35,7 +35,7 @@ export class Metrics {
     }
     timing.sum += seconds
     timing.count++
-    for (const [k, bound] of BUCKETS.entries()) if (seconds <= bound) timing.buckets[k]++
+    for (let k = BUCKETS.length - 1; k >= 0 && seconds <= BUCKETS[k]; k--) timing.buckets[k]++
   }
 
   /** The text exposition format, version 0.0.4. */

@@ -4,6 +4,7 @@ import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts
 import type { Body } from '../../contract/operations.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { type Bytes, joinInTurns, parseMembersInTurns } from '../../ingest/index.ts'
+import { allowedMs, announcedBytes, SMALL_BYTES, tooSlow, unwatch, watch } from './arrival.ts'
 import type { Incoming } from './message.ts'
 import { readForm, unmangled } from './parameters.ts'
 
@@ -22,15 +23,10 @@ export interface Received {
 
 const empty: Bytes = (async function* () {})()
 
-/** Bodies up to this are there as soon as their headers are: they are read before anything is decided. */
-export const SMALL_BYTES = 16 * 1024
-
-/** Whether a request says that its body is small, or has none. */
+/** Whether the body of a request is small, or says so, or there is none. */
 export function isSmall({ headers, body }: Incoming): boolean {
-  if (body === null) return true
-  const announced = headers.get('content-length')
-  if (announced === null) return headers.get('transfer-encoding') === null
-  return Number(announced) <= SMALL_BYTES
+  if (body === null || body instanceof Uint8Array) return true
+  return (announcedBytes(headers) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES
 }
 
 /** The same with its bytes in memory. */
@@ -88,7 +84,7 @@ export async function receive(
   const schema = body.kind === 'json' ? body.schema : body.json!
   const limit = body.kind === 'json' ? body.limit : 'json_body_bytes'
   const form = body.kind === 'json' && body.form === true && contentType === FORM
-  const content = await whole(limited(request, form ? 'small_body_bytes' : limit, limits), take)
+  const content = await contentOf(request, form ? 'small_body_bytes' : limit, limits, take)
   if (form) return { ...none, ...(await formFields(content, schema, limits)), json: content }
   if (!isJson(contentType) && content.length > 0) throw unsupported(contentType, body)
   if (content.length === 0) {
@@ -159,6 +155,10 @@ async function* limited(
   if (announced > limit) throw tooLarge(announced, name, limit)
   const { body } = request
   if (!body) return
+  if (body instanceof Uint8Array) {
+    if (body.length > 0) yield body
+    return
+  }
   let size = 0
   let waited = 0
   const iterator = body[Symbol.asyncIterator]()
@@ -168,7 +168,7 @@ async function* limited(
       const began = performance.now()
       const isLate = (): boolean => {
         const rate = limits.body_bytes_per_second * (pressed() ? PRESSED : 1)
-        late = waited + performance.now() - began > (limits.slow_seconds + size / rate) * 1000
+        late = waited + performance.now() - began > allowedMs(size, rate, limits)
         return late
       }
       const { value, done } = await inTime(iterator.next(), isLate, limits)
@@ -186,22 +186,15 @@ async function* limited(
 
 /** While others wait for their turn, an upload must be so many times faster. */
 const PRESSED = 64
-/** How often it is looked at whether a client is late, in ms. */
-const CHECK = 250
-
 function inTime<T>(coming: Promise<T>, isLate: () => boolean, limits: Limits): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setInterval(() => {
+    const look = (): void => {
       if (!isLate()) return
-      clearInterval(timer)
-      reject(
-        new Problem(
-          'too_slow',
-          `the body came slower than ${bytesText(limits.body_bytes_per_second)} a second (limit body_bytes_per_second), or too slow while others wait`,
-        ),
-      )
-    }, CHECK)
-    coming.then(resolve, reject).finally(() => clearInterval(timer))
+      unwatch(look)
+      reject(tooSlow(limits))
+    }
+    watch(look)
+    coming.then(resolve, reject).finally(() => unwatch(look))
   })
 }
 
@@ -215,13 +208,31 @@ function tooLarge(size: number, name: string, limit: number): Problem {
   )
 }
 
+/** The whole body, in memory. */
+async function contentOf(
+  request: Incoming,
+  name: LimitName,
+  limits: Limits,
+  take: (bytes: number) => void,
+): Promise<Buffer> {
+  const { body } = request
+  if (!(body instanceof Uint8Array)) return whole(limited(request, name, limits), take)
+  if (body.length > limits[name]) throw tooLarge(body.length, name, limits[name])
+  take(body.length)
+  return asBuffer(body)
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
 async function whole(bytes: Bytes, take: (bytes: number) => void): Promise<Buffer> {
   const parts: Uint8Array[] = []
   for await (const part of bytes) {
     take(part.length)
     parts.push(part)
   }
-  if (parts.length === 1) return Buffer.from(parts[0].buffer, parts[0].byteOffset, parts[0].byteLength)
+  if (parts.length === 1) return asBuffer(parts[0])
   return joinInTurns(parts)
 }
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { turnIsLong } from '../../ingest/index.ts'
+import { announcedBytes, SMALL_BYTES, whenArrived } from './arrival.ts'
 import type { Incoming, Reply } from './message.ts'
 
 /** What is listened for. */
@@ -44,7 +45,10 @@ export function listen(
       const service = current()
       const incoming = incomingOf(request, response)
       if (!service || (!isHealth(request.url) && service.refuses(incoming))) refusals.add(request, response)
-      else answer(service, incoming, request, response, limits).catch(() => response.destroy())
+      else
+        withBody(incoming, request, limits, (whole) => {
+          answer(service, whole, request, response, limits).catch(() => response.destroy())
+        })
     },
   )
   server.timeout = SILENCE
@@ -148,7 +152,6 @@ const DISCARD_MS = 30_000
 /** A request as the service reads it. */
 function incomingOf(request: IncomingMessage, response: ServerResponse): Incoming {
   const { headers } = request
-  let body: Incoming['body'] = null
   return {
     method: request.method ?? 'GET',
     url: urlOf(request),
@@ -158,14 +161,30 @@ function incomingOf(request: IncomingMessage, response: ServerResponse): Incomin
         return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value
       },
     },
-    // A handler that stops reading must not take the connection, and with it its answer, away.
-    get body() {
-      body ??= request.iterator({ destroyOnReturn: false })
-      return body
-    },
+    body: null,
     address: request.socket.remoteAddress,
     gone: () => response.destroyed || request.socket.destroyed,
   }
+}
+
+/** Gives a request its body: a small one once it has arrived, a large one as it comes. */
+function withBody(
+  incoming: Incoming,
+  request: IncomingMessage,
+  limits: Limits,
+  then: (incoming: Incoming) => void,
+): void {
+  const announced = announcedBytes(incoming.headers)
+  if (announced === 0) then(incoming)
+  else if (announced === undefined || announced > SMALL_BYTES) {
+    // A handler that stops reading must not take the connection, and with it its answer, away.
+    incoming.body = request.iterator({ destroyOnReturn: false })
+    then(incoming)
+  } else
+    whenArrived(request, limits, (body) => {
+      incoming.body = body
+      then(incoming)
+    })
 }
 
 async function answer(

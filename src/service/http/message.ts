@@ -9,7 +9,8 @@ export interface Incoming {
   /** Whole, as `http://host/v2/…`. */
   url: string
   headers: { get(name: string): string | null }
-  body: Bytes | null
+  /** The body: all of it, or as it comes. */
+  body: Uint8Array | Bytes | null
   /** Where it comes from, if over a network. */
   address?: string
   /** Whether the client has gone away. */
