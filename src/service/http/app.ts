@@ -23,7 +23,7 @@ import { listed } from '../version.ts'
 import { Admission, ByteBudget } from './admission.ts'
 import { errorReply, jsonReply, problemOf, streamReply } from './answer.ts'
 import { type Authenticator, checkOperator, checkScope } from './auth.ts'
-import { buffered, contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
+import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
 import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
 import { fingerprint, WatchedBytes } from './fingerprint.ts'
 import { type Incoming, Reply } from './message.ts'
@@ -396,22 +396,26 @@ async function perform(
 
   if (UNLIMITED.has(name)) return work(await receive(request, { kind: 'none' }, unread(service)))
   const streamed = streams(operation.body, contentTypeOf(request))
-  if (operation.body.kind !== 'none' && !isSmall(request)) {
-    // Whether the file is there, and may be changed, is decided before its bytes are taken in.
-    await requests.run(user, () => decide(service, asked, key !== undefined), request.gone)
-    if (streamed) {
-      const pressed = (): boolean => uploads.load.waiting > 0
-      return uploads.run(
-        user,
-        async () => work(await receive(request, operation.body, { ...unread(service), pressed })),
-        request.gone,
-      )
-    }
+  const read = (take: (bytes: number) => void): Promise<Received> =>
+    receive(request, operation.body, { limits: service.limits, take })
+  // A small body is there already: it is read when it is the request's turn.
+  if (operation.body.kind === 'none' || isSmall(request)) {
+    const inTurn = (take: (bytes: number) => void) => async () => work(await read(take))
+    return bodies.hold(user, (take) => requests.run(user, inTurn(take), request.gone))
+  }
+  // Whether the file is there, and may be changed, is decided before its bytes are taken in.
+  await requests.run(user, () => decide(service, asked, key !== undefined), request.gone)
+  if (streamed) {
+    const pressed = (): boolean => uploads.load.waiting > 0
+    return uploads.run(
+      user,
+      async () => work(await receive(request, operation.body, { ...unread(service), pressed })),
+      request.gone,
+    )
   }
   return bodies.hold(user, async (take) => {
-    const received = await receive(request, operation.body, { limits: service.limits, take })
-    const there = streamed ? await buffered(received, take) : received
-    return requests.run(user, () => work(there), request.gone)
+    const received = await read(take)
+    return requests.run(user, () => work(received), request.gone)
   })
 }
 

@@ -29,16 +29,6 @@ export function isSmall({ headers, body }: Incoming): boolean {
   return (announcedBytes(headers) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES
 }
 
-/** The same with its bytes in memory. */
-export async function buffered(received: Received, take: (bytes: number) => void): Promise<Received> {
-  const bytes = await whole(received.bytes, take)
-  return { ...received, bytes: once(bytes) }
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (bytes.length > 0) yield bytes
-}
-
 /** Media type of the body, in lower case and without parameters; empty where none is given. */
 export function contentTypeOf({ headers }: Incoming): string {
   return (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
