@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limitsFrom } from '../../src/contract/limits.ts'
 import { Admission, ByteBudget } from '../../src/service/http/admission.ts'
+import { type Incoming, Reply } from '../../src/service/http/message.ts'
 import { createService, type Listening, listen } from '../../src/service/index.ts'
 import { xlsx, zip } from '../support/archives.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
@@ -325,6 +326,37 @@ describe('connections', () => {
       expect(await send('GET', '/v2/grids/alice:0')).toBe(200)
     }
     client.destroy()
+  })
+
+  it('a connection goes on after a handler gave up while it waited for the rest of a body', async () => {
+    const handle = async ({ body }: Incoming): Promise<Reply> => {
+      if (body === null || body instanceof Uint8Array) return new Reply(200, {}, 'next')
+      const iterator = body[Symbol.asyncIterator]()
+      await iterator.next()
+      iterator.next().catch(() => undefined)
+      return new Reply(400, {}, 'refused')
+    }
+    const served = { handle, refuses: () => false }
+    const other = await listen(() => served, { host: '127.0.0.1', port: 0, limits: limitsFrom() })
+    const text = await new Promise<string>((resolve, reject) => {
+      const size = 8 * 1024 * 1024
+      const socket = connect(other.port, '127.0.0.1', () => {
+        socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${size}\r\n\r\nx`)
+      })
+      let answers = ''
+      socket.on('data', (chunk) => {
+        if (answers === '') {
+          socket.write(Buffer.alloc(size - 1))
+          socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+        }
+        answers += chunk
+      })
+      socket.on('error', reject)
+      socket.on('close', () => resolve(answers))
+    })
+    expect(text).toContain('refused')
+    expect(text).toContain('next')
+    await other.stop(0)
   })
 
   it('small bodies that come slowly take no place from others', async () => {

@@ -264,6 +264,10 @@ function discard(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), DISCARD_MS).unref()
   for (const end of ['end', 'close'] as const) request.once(end, () => clearTimeout(timer))
   request.on('error', () => {})
+  // A handler may have given up while it waited for the next chunk: as long as its listener is there, or
+  // when it goes, the rest would stay where it is, and with it the next request on the connection.
+  request.removeAllListeners('readable')
+  request.on('data', () => {})
   request.resume()
 }
 
