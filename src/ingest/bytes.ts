@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
+import { joinInTurns } from './turn.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 export type Bytes = AsyncIterable<Uint8Array>
@@ -32,7 +33,7 @@ export async function peek(source: Bytes, size: number): Promise<{ head: Buffer;
       await iterator.return?.()
     }
   }
-  return { head: Buffer.concat(parts), whole: whole() }
+  return { head: await joinInTurns(parts), whole: whole() }
 }
 
 /** What a file is that is not text, by its first bytes. */

@@ -24,6 +24,9 @@ const N = 0x6e
 const EMPTY = Buffer.from('""')
 /** An empty cell in quotes among numbers: null, but the empty string should the column become text. */
 const QUOTED_NULL = Buffer.from(' null')
+/** A column has no buffer of its own before its first cell: there may be thousands of columns. */
+const NO_BYTES = Buffer.alloc(0)
+const FIRST_BYTES = 1024
 const HEX = '0123456789abcdef'
 
 /** 1 where a byte cannot stand in a JSON string as it is. */
@@ -44,7 +47,7 @@ export interface ColumnRules {
 /** Builds the JSON text of one column, slice by slice, and learns its type on the way. */
 export class ColumnBuilder {
   /** The text so far: values with a comma behind each. */
-  private out: Buffer
+  private out: Buffer = NO_BYTES
   private at = 0
   private form: Form
   rows = 0
@@ -56,7 +59,6 @@ export class ColumnBuilder {
 
   constructor(private readonly rules: ColumnRules) {
     this.form = rules.given === 'text' ? 'text' : 'number'
-    this.out = Buffer.allocUnsafe(4096)
     if (rules.nullText) this.nullBytes = Buffer.from(rules.nullText)
   }
 
@@ -164,7 +166,10 @@ export class ColumnBuilder {
   /** The slice so far, its text without the last comma; the builder goes on with an empty one. */
   take(): { rows: number; form: Form; text: Buffer } {
     const slice = { rows: this.rows, form: this.form, text: this.out.subarray(0, Math.max(0, this.at - 1)) }
-    this.out = Buffer.allocUnsafe(Math.max(4096, Math.min(this.out.length, this.at + (this.at >> 3))))
+    this.out =
+      this.at < FIRST_BYTES
+        ? NO_BYTES
+        : Buffer.allocUnsafe(Math.min(this.out.length, this.at + (this.at >> 3)))
     this.at = 0
     this.rows = 0
     return slice
@@ -236,7 +241,7 @@ export class ColumnBuilder {
   /** Room for `more` bytes, here or in a larger buffer. */
   private grow(more: number): Buffer {
     if (this.at + more <= this.out.length) return this.out
-    const bigger = Buffer.allocUnsafe(Math.max(this.out.length * 2, this.at + more))
+    const bigger = Buffer.allocUnsafe(Math.max(FIRST_BYTES, this.out.length * 2, this.at + more))
     this.out.copy(bigger, 0, 0, this.at)
     this.out = bigger
     return bigger

@@ -101,6 +101,7 @@ export async function ingestDelimited(
         for (let column = 0; column < width; column++) {
           builders[column].add(buf, s, e, l, column, width, count)
           size += builders[column].size
+          if (column % 64 === 63 && turnIsLong()) await breathe()
         }
         refuseSecondTable(tokenizer, buf, builders, source)
         rows += count

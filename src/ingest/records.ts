@@ -6,7 +6,7 @@ import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialec
 import { isSparse, sparse } from './gaps.ts'
 import { endOf, kindOf, parseRawInTurns, type RawJson, skipBlanks } from './json.ts'
 import { jsonLines } from './ndjson.ts'
-import { breathe, joinInTurns } from './turn.ts'
+import { breathe, joinInTurns, turnIsLong } from './turn.ts'
 import { badData, excerpt, Warnings } from './warnings.ts'
 
 export interface JsonOptions
@@ -141,11 +141,12 @@ class Table {
       column.add(cell.bytes, this.rows + 1)
       this.size += cell.bytes.length
       this.valueCount++
+      if (this.valueCount % 256 === 0 && turnIsLong()) await breathe()
     }
     this.rows++
     this.checkGaps()
     if (this.size >= SLICE_BYTES * 8 || this.rows % SLICE_ROWS === 0) await this.flush()
-    else if (this.rows % 1000 === 0) await breathe()
+    else if (turnIsLong()) await breathe()
   }
 
   /** A whole column at once. */

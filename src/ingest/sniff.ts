@@ -209,8 +209,7 @@ async function chooseDelimiter(
 ): Promise<Candidate> {
   const candidates: Candidate[] = []
   for (const delimiter of given ? [given] : [',', '\t', ';', '|', ' ']) {
-    await breathe()
-    if (given || text.includes(delimiter)) candidates.push(candidate(text, delimiter, crOnly))
+    if (given || text.includes(delimiter)) candidates.push(await candidate(text, delimiter, crOnly))
   }
   if (given) return candidates[0]
   const fit = candidates.filter(
@@ -249,9 +248,12 @@ function looksLinedUp(c: Candidate): boolean {
   return numeric * 2 >= c.width
 }
 
-function candidate(text: string, delimiter: string, crOnly: boolean, cut = false): Candidate {
+async function candidate(text: string, delimiter: string, crOnly: boolean, cut = false): Promise<Candidate> {
+  await breathe()
   const style = styleOf(text, delimiter, crOnly)
+  await breathe()
   const { rows: found, at } = readRows(text, style)
+  await breathe()
   if (cut) {
     found.pop()
     at.pop()

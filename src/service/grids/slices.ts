@@ -1,11 +1,4 @@
-import {
-  breathe,
-  type Form,
-  numbersAsText,
-  type Slice,
-  type SliceSink,
-  turnIsLong,
-} from '../../ingest/index.ts'
+import { breathe, type Form, numbersAsText, type Slice, type SliceSink } from '../../ingest/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { pack, unpack } from './codec.ts'
@@ -17,6 +10,8 @@ import { pack, unpack } from './codec.ts'
 const AT_ONCE = 2
 const BATCH_BYTES = 512 * 1024
 const BACKLOG_BYTES = 2 * 1024 * 1024
+/** Slices of a batch being packed at once: of tables with thousands of columns a batch has as many. */
+const PACKED_AT_ONCE = 64
 const READ_AHEAD = 3
 /** Tables up to this size stay in memory until it is known what becomes of them. */
 const SMALL_BYTES = 64 * 1024
@@ -139,12 +134,15 @@ export class SliceWriter implements SliceSink {
       slices.push(slice)
       return slice
     })
-    await Promise.all(
-      batch.map(async ({ rows, text }, k) => {
-        while (turnIsLong()) await breathe()
-        stored[k].hash = (await storeText(this.blobs, rows, text)).hash
-      }),
-    )
+    let next = 0
+    const storeRest = async (): Promise<void> => {
+      while (next < batch.length) {
+        const k = next++
+        await breathe()
+        stored[k].hash = (await storeText(this.blobs, batch[k].rows, batch[k].text)).hash
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(batch.length, PACKED_AT_ONCE) }, storeRest))
   }
 }
 
