@@ -50,6 +50,8 @@ export function post(
         if (performance.now() < end) send()
         else socket.end()
       })
+      // What is answered later does not count: a refusal may wait for seconds.
+      setTimeout(() => socket.destroy(), end - performance.now())
       socket.on('close', () => resolve())
       socket.on('error', reject)
     })

@@ -2,6 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
 import type { Command } from '../command.ts'
+import { RequestLog } from '../output/request-log.ts'
 import {
   checkUrl,
   databaseUrl,
@@ -72,6 +73,7 @@ export const command: Command = {
     const base = url === undefined ? undefined : checkUrl(url)
     // The port is known once it is listened on; links need it, so the service follows.
     let service: RunningService | undefined
+    const log = new RequestLog(process.stderr)
     const limits = limitsFrom(context.environment)
     const listening = await listen(() => service, { host, port: wanted, limits })
     const here = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
@@ -82,10 +84,7 @@ export const command: Command = {
         smtp,
         mailFrom: mailFrom ?? `gridline@${new URL(base ?? here).hostname}`,
         urlImport: allowUrlImport === true,
-        log: quiet
-          ? undefined
-          : (line) =>
-              process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
+        log: quiet ? undefined : (line) => log.add(line),
         environment: context.environment,
       })
       service = running
@@ -112,6 +111,7 @@ export const command: Command = {
       messages.note('stopping')
       await listening.stop()
       await running.close()
+      log.flush()
       // A port that was any free one is another the next time.
       if (!database && wanted === 0) forgetServing(context.environment)
     } catch (error) {
