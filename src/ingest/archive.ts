@@ -2,9 +2,11 @@ import type { Readable } from 'node:stream'
 import type { Entry, ZipFile } from 'yauzl'
 import { Problem } from '../contract/errors.ts'
 import { bytesText } from '../contract/limits.ts'
-import { type Bytes, bomb, isBomb } from './bytes.ts'
+import type { Bytes } from '../json/bytes.ts'
+import { excerpt } from '../json/excerpt.ts'
+import { bomb, isBomb } from './bytes.ts'
 import type { Spooled } from './spool.ts'
-import { badData, excerpt } from './warnings.ts'
+import { badData } from './warnings.ts'
 
 /** What an archive may be; units as in the table of limits. */
 export interface ArchiveLimits {

@@ -3,10 +3,10 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
-import { joinInTurns } from './turn.ts'
+import type { Bytes } from '../json/bytes.ts'
+import { joinInTurns } from '../json/turn.ts'
 import { badData, type Warnings } from './warnings.ts'
 
-export type Bytes = AsyncIterable<Uint8Array>
 type Decoder = InstanceType<typeof TextDecoder>
 
 /** Takes the first `size` bytes (fewer at the end) and gives them back together with the whole stream. */

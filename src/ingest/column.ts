@@ -1,7 +1,8 @@
+import { excerpt } from '../json/excerpt.ts'
 import type { GivenType } from './dialect.ts'
 import { asNumber, isPaddedNumber } from './number.ts'
 import { ESCAPED, QUOTED } from './tokenizer.ts'
-import { badData, excerpt } from './warnings.ts'
+import { badData } from './warnings.ts'
 
 /**
  * How the values of a slice stand in its text. `number`: each cell as it stood in the file, which is

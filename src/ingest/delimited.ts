@@ -1,13 +1,15 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
-import { type Bytes, gunzip, peek, utf8 } from './bytes.ts'
+import type { Bytes } from '../json/bytes.ts'
+import { excerpt } from '../json/excerpt.ts'
+import { breathe, turnIsLong } from '../json/turn.ts'
+import { gunzip, peek, utf8 } from './bytes.ts'
 import { ColumnBuilder, type Form } from './column.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
 import { SAMPLE_BYTES, sniff } from './sniff.ts'
 import { Tokenizer } from './tokenizer.ts'
-import { breathe, turnIsLong } from './turn.ts'
-import { badData, excerpt, Warnings } from './warnings.ts'
+import { badData, Warnings } from './warnings.ts'
 
 /** A run of rows of one column, as the JSON text it will be served as, less the brackets. */
 export interface Slice {

@@ -1,6 +1,7 @@
 import type { Limits } from '../contract/limits.ts'
+import type { Bytes } from '../json/bytes.ts'
 import type { Member } from './archive.ts'
-import { type Bytes, gunzip, peek } from './bytes.ts'
+import { gunzip, peek } from './bytes.ts'
 import { type Ingested, ingestDelimited, type SliceSink } from './delimited.ts'
 import type { DelimitedOptions } from './dialect.ts'
 import { gridName, isAboutFile, isDataFile } from './name.ts'

@@ -1,5 +1,4 @@
 /** Bytes of a file → columns of JSON text. No store, no service: the command line previews with it. */
-export type { Bytes } from './bytes.ts'
 export { encodingNamed, gunzip, peek } from './bytes.ts'
 export { type Form, numbersAsText } from './column.ts'
 export { type ColumnFound, type Ingested, ingestDelimited, type Slice, type SliceSink } from './delimited.ts'
@@ -13,22 +12,7 @@ export {
 } from './dialect.ts'
 export { type FileOptions, type FoundTable, ingestFile } from './file.ts'
 export { isSparse } from './gaps.ts'
-export {
-  endOf,
-  endOfString,
-  hasEscapes,
-  kindOf,
-  type Member,
-  memberName,
-  parseMembersInTurns,
-  parseRaw,
-  parseRawInTurns,
-  RawJson,
-  skipBlanks,
-  textInTurns,
-} from './json.ts'
 export { gridName } from './name.ts'
 export { type JsonLine, jsonLines } from './ndjson.ts'
 export { givenDelimiter } from './sniff.ts'
-export { breathe, joinInTurns, turnIsLong } from './turn.ts'
-export { badData, excerpt } from './warnings.ts'
+export { badData } from './warnings.ts'

@@ -1,7 +1,8 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
-import { type Bytes, gunzip, utf8 } from './bytes.ts'
-import { parseRaw, parseRawInTurns, type RawJson } from './json.ts'
+import type { Bytes } from '../json/bytes.ts'
+import { parseRaw, parseRawInTurns, type RawJson } from '../json/raw.ts'
+import { gunzip, utf8 } from './bytes.ts'
 import { badData, Warnings } from './warnings.ts'
 
 /** One line of newline-delimited JSON: an object (by column name) or an array (by position). */

@@ -1,13 +1,15 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
-import { type Bytes, gunzip, utf8 } from './bytes.ts'
+import type { Bytes } from '../json/bytes.ts'
+import { excerpt } from '../json/excerpt.ts'
+import { endOf, kindOf, parseRawInTurns, type RawJson, skipBlanks } from '../json/raw.ts'
+import { breathe, joinInTurns, turnIsLong } from '../json/turn.ts'
+import { gunzip, utf8 } from './bytes.ts'
 import type { Ingested, SliceSink } from './delimited.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
-import { endOf, kindOf, parseRawInTurns, type RawJson, skipBlanks } from './json.ts'
 import { jsonLines } from './ndjson.ts'
-import { breathe, joinInTurns, turnIsLong } from './turn.ts'
-import { badData, excerpt, Warnings } from './warnings.ts'
+import { badData, Warnings } from './warnings.ts'
 
 export interface JsonOptions
   extends Pick<DelimitedOptions, 'source' | 'encoding' | 'maxRecordBytes' | 'maxColumns'> {

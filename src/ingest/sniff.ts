@@ -1,9 +1,10 @@
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
+import { excerpt } from '../json/excerpt.ts'
+import { breathe } from '../json/turn.ts'
 import type { DelimitedOptions, Dialect } from './dialect.ts'
 import { countHeaderRows } from './header.ts'
-import { breathe } from './turn.ts'
-import { badData, excerpt, Warnings } from './warnings.ts'
+import { badData, Warnings } from './warnings.ts'
 
 /** How much of a file the guess rests on, in bytes and rows. */
 export const SAMPLE_BYTES = 256 * 1024

@@ -1,5 +1,6 @@
+import { excerpt } from '../json/excerpt.ts'
 import type { Dialect } from './dialect.ts'
-import { badData, excerpt, type Warnings } from './warnings.ts'
+import { badData, type Warnings } from './warnings.ts'
 
 const LF = 0x0a
 const CR = 0x0d

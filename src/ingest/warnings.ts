@@ -54,12 +54,3 @@ export function badData(
   if (where.column !== undefined) place.push(`column ${where.column}`)
   return new Problem('bad_data', `${place.join(', ')}: ${what}`, { hint })
 }
-
-/** Text of a file as it may stand in a message: one line, no control characters, not long. */
-export function excerpt(bytes: Uint8Array | string, length = 60): string {
-  const text = typeof bytes === 'string' ? bytes : Buffer.from(bytes.subarray(0, length * 4)).toString('utf8')
-  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (c) =>
-    c === '\t' ? '\\t' : c === '\n' ? '\\n' : c === '\r' ? '\\r' : '\ufffd',
-  )
-  return clean.length > length ? `${clean.slice(0, length)}…` : clean
-}

@@ -1,11 +1,13 @@
 import type { SaxesTagPlain } from 'saxes'
 import { bytesText } from '../contract/limits.ts'
+import type { Bytes } from '../json/bytes.ts'
+import { excerpt } from '../json/excerpt.ts'
+import { breathe } from '../json/turn.ts'
 import { type ArchiveLimits, type Member, zipMembers } from './archive.ts'
-import { type Bytes, bomb, isBomb } from './bytes.ts'
+import { bomb, isBomb } from './bytes.ts'
 import { isSparse, sparse } from './gaps.ts'
 import type { Spooled } from './spool.ts'
-import { breathe } from './turn.ts'
-import { badData, excerpt, type Warnings } from './warnings.ts'
+import { badData, type Warnings } from './warnings.ts'
 
 /** Texts of a workbook are held while its sheets are read. */
 const MOST_TEXT = 64 * 1024 * 1024

@@ -1,7 +1,7 @@
 import type { Fid } from '../contract/fid.ts'
 import type { Limits } from '../contract/limits.ts'
 import type { FileKind, OperationName, QueryOf, ResultOf } from '../contract/operations.ts'
-import type { Bytes, RawJson } from '../ingest/index.ts'
+import type { Bytes, RawJson } from '../json/index.ts'
 import type { Caller } from './access/access.ts'
 import type { AppendQueue } from './grids/append.ts'
 import type { UrlImport } from './imports/fetch.ts'

@@ -2,8 +2,8 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
-import { parseRaw } from '../../src/ingest/index.ts'
 import { isNumber } from '../../src/ingest/number.ts'
+import { parseRaw } from '../../src/json/index.ts'
 import { read } from './read.ts'
 
 const delimiters = [',', ';', '\t', '|'] as const

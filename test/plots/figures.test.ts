@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { parseRaw } from '../../src/ingest/index.ts'
+import { parseRaw } from '../../src/json/index.ts'
 import { rawArrays } from '../../src/service/plots/figure.ts'
 import { survey } from '../../src/service/plots/survey.ts'
 import { onBothStores } from '../support/service.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../src/contract/limits.ts'
-import { parseRaw } from '../../src/ingest/index.ts'
+import { parseRaw } from '../../src/json/index.ts'
 import { withData, withReferences } from '../../src/service/plots/figure.ts'
 import { type Reference, survey } from '../../src/service/plots/survey.ts'
 

@@ -53,7 +53,7 @@ async function* withNewline(response: Answered): AsyncGenerator<Uint8Array> {
 
 /** Rows under their names, for eyes, numbers as they were written: everything is in memory, so meant with --head. */
 async function table(content: string) {
-  const { parseRaw } = await import('../../ingest/index.ts')
+  const { parseRaw } = await import('../../json/index.ts')
   const { table: render } = await import('../output/table.ts')
   const columns = [...parseRaw(Buffer.from(content)).entries().get('cols')!.entries()].map(
     ([name, column]) => {

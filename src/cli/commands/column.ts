@@ -74,7 +74,7 @@ const get: Command = {
     const response = await client.response('columns.get', { fid, query: { uid } })
     if (context.flags.json !== undefined || context.flags.jq !== undefined)
       return { one: (await response.json()) as object, view }
-    const { parseRaw } = await import('../../ingest/index.ts')
+    const { parseRaw } = await import('../../json/index.ts')
     const found = parseRaw(Buffer.from(await response.text()))
       .entries()
       .get('cols')!

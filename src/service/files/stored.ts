@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Bytes } from '../../ingest/index.ts'
+import type { Bytes } from '../../json/index.ts'
 import { admitted } from '../access/access.ts'
 import type { Answer, Call, Service } from '../context.ts'
 import { loadText } from '../grids/slices.ts'

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { breathe, RawJson, turnIsLong } from '../../ingest/index.ts'
+import { breathe, RawJson, turnIsLong } from '../../json/index.ts'
 import { type Asker, admit, checkReplay } from '../access/access.ts'
 import type { Service } from '../context.ts'
 import type { Blobs } from '../store/blobs.ts'

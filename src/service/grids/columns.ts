@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { breathe, type RawJson } from '../../ingest/index.ts'
+import { breathe, type RawJson } from '../../json/index.ts'
 import type { Call, Service } from '../context.ts'
 import { applyOnce } from '../files/read.ts'
 import type { ColumnRow } from '../store/grids.ts'

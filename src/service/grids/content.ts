@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { type Bytes, endOf, skipBlanks } from '../../ingest/index.ts'
+import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store } from '../store/store.ts'

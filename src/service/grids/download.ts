@@ -1,5 +1,5 @@
 import { type contentFormats, dataTypes } from '../../contract/operations.ts'
-import type { Bytes } from '../../ingest/index.ts'
+import type { Bytes } from '../../json/index.ts'
 import { admitted } from '../access/access.ts'
 import type { Answer, Call, Service } from '../context.ts'
 import { etag } from '../version.ts'

@@ -3,16 +3,8 @@ import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
 import type { GridMeta, UploadAction } from '../../contract/resources.ts'
-import {
-  badData,
-  breathe,
-  gridName,
-  jsonLines,
-  parseRawInTurns,
-  RawJson,
-  textInTurns,
-  turnIsLong,
-} from '../../ingest/index.ts'
+import { badData, gridName, jsonLines } from '../../ingest/index.ts'
+import { breathe, parseRawInTurns, RawJson, textInTurns, turnIsLong } from '../../json/index.ts'
 import { admitted, notFound } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
 import { readSourceFid } from '../files/copy.ts'

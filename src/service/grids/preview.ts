@@ -1,5 +1,5 @@
 import type { Fid } from '../../contract/fid.ts'
-import { parseRaw, type RawJson } from '../../ingest/index.ts'
+import { parseRaw, type RawJson } from '../../json/index.ts'
 import type { Readers, Store } from '../store/store.ts'
 import { columnText, type Snapshot, snapshot } from './content.ts'
 

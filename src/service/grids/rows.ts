@@ -1,4 +1,4 @@
-import { type Bytes, endOf, skipBlanks } from '../../ingest/index.ts'
+import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 
 const PIECE = 64 * 1024

@@ -1,4 +1,5 @@
-import { breathe, type Form, numbersAsText, type Slice, type SliceSink } from '../../ingest/index.ts'
+import { type Form, numbersAsText, type Slice, type SliceSink } from '../../ingest/index.ts'
+import { breathe } from '../../json/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { pack, unpack } from './codec.ts'

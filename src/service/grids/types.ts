@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { excerpt } from '../../ingest/index.ts'
+import { excerpt } from '../../json/index.ts'
 import type { ColumnType } from '../store/schema.ts'
 
 /** What a person is told a column holds. */

@@ -3,7 +3,6 @@ import type { Fid } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import type { UploadAction } from '../../contract/resources.ts'
 import {
-  type Bytes,
   badData,
   type DelimitedOptions,
   type GivenType,
@@ -16,6 +15,7 @@ import {
   numbersAsText,
   type Slice,
 } from '../../ingest/index.ts'
+import type { Bytes } from '../../json/index.ts'
 import { admit } from '../access/access.ts'
 import type { Call, Service } from '../context.ts'
 import { checkFilename, freeName, makeFolders, nameTaken, placeOf } from '../files/names.ts'

@@ -1,4 +1,4 @@
-import { breathe, endOf, type RawJson, skipBlanks, turnIsLong } from '../../ingest/index.ts'
+import { breathe, endOf, type RawJson, skipBlanks, turnIsLong } from '../../json/index.ts'
 import { combine, typeOf } from '../store/column-types.ts'
 import type { ColumnType } from '../store/schema.ts'
 

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { LimitName } from '../../contract/limits.ts'
-import { turnIsLong } from '../../ingest/index.ts'
+import { turnIsLong } from '../../json/index.ts'
 
 interface Waiting {
   begin: () => void

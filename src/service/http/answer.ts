@@ -1,5 +1,5 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
-import type { Bytes } from '../../ingest/index.ts'
+import type { Bytes } from '../../json/index.ts'
 import { Reply } from './message.ts'
 import { TooMany } from './rates.ts'
 

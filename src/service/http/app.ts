@@ -13,7 +13,7 @@ import {
 } from '../../contract/operations.ts'
 import { quirkBody, quirkStatus } from '../../contract/quirks.ts'
 import { readOnlyFields } from '../../contract/resources.ts'
-import type { Bytes } from '../../ingest/index.ts'
+import type { Bytes } from '../../json/index.ts'
 import { admitted, type Caller, checkReplay, notFound } from '../access/access.ts'
 import type { Answer, Call, Handler, Handlers, Service } from '../context.ts'
 import { document, text } from '../pages/html.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
-import type { Bytes } from '../../ingest/index.ts'
+import type { Bytes } from '../../json/index.ts'
 
 /** A body up to this has arrived whole before anything is decided about its request. */
 export const SMALL_BYTES = 16 * 1024

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
-import { type Bytes, breathe } from '../../ingest/index.ts'
+import { type Bytes, breathe } from '../../json/index.ts'
 import type { Incoming } from './message.ts'
 
 /** Bytes that are hashed in one turn of the event loop. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
-import { turnIsLong } from '../../ingest/index.ts'
+import { turnIsLong } from '../../json/index.ts'
 import { announcedBytes, SMALL_BYTES, whenArrived } from './arrival.ts'
 import type { Incoming, Reply } from './message.ts'
 

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../ingest/index.ts'
+import type { Bytes } from '../../json/index.ts'
 
 /**
  * A request as the service reads it. A web `Request` is one, and so is next to nothing: building and

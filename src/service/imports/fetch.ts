@@ -2,7 +2,7 @@ import { lookup } from 'node:dns'
 import { isIP } from 'node:net'
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
-import type { Bytes } from '../../ingest/index.ts'
+import type { Bytes } from '../../json/index.ts'
 import { isPublic } from './addresses.ts'
 
 const REDIRECTS = 5

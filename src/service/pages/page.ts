@@ -1,6 +1,6 @@
 import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations.ts'
-import { parseRaw } from '../../ingest/index.ts'
+import { parseRaw } from '../../json/index.ts'
 import { type Asker, admit, known, visibleTo, words } from '../access/access.ts'
 import type { Service } from '../context.ts'
 import { contentJson, snapshot } from '../grids/content.ts'

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { type Bytes, parseRaw, RawJson } from '../../ingest/index.ts'
+import { type Bytes, parseRaw, RawJson } from '../../json/index.ts'
 import { type Asker, admitted, known, knownFid, ownerAsking } from '../access/access.ts'
 import type { Answer, Call, Service } from '../context.ts'
 import { columnText, type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { breathe, parseRawInTurns, type RawJson, skipBlanks, textInTurns } from '../../ingest/index.ts'
+import { breathe, parseRawInTurns, type RawJson, skipBlanks, textInTurns } from '../../json/index.ts'
 import { type Data, type Found, type Reference, type Source, survey } from './survey.ts'
 import { decodeTyped } from './typed.ts'
 

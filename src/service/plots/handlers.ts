@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { FileUpdate, PlotMeta } from '../../contract/resources.ts'
-import { parseRaw, type RawJson } from '../../ingest/index.ts'
+import { parseRaw, type RawJson } from '../../json/index.ts'
 import { knownFid, notFound } from '../access/access.ts'
 import type { Call, Handlers, Service } from '../context.ts'
 import { readSourceFid } from '../files/copy.ts'

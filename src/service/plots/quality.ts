@@ -1,4 +1,4 @@
-import type { RawJson } from '../../ingest/index.ts'
+import type { RawJson } from '../../json/index.ts'
 
 /**
  * How well a plot explains itself, 0 to 5: a point each for a title, a title of an axis, names of all

@@ -10,7 +10,7 @@ import {
   memberName,
   RawJson,
   skipBlanks,
-} from '../../ingest/index.ts'
+} from '../../json/index.ts'
 import { dataAttributes } from './data.ts'
 
 /** `owner:idlocal:uid[,uid…][*]`: columns of one grid. Reference 2.4. */

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
-import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../ingest/index.ts'
+import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../json/index.ts'
 
 /** How plotly.js names the types of numbers in `{dtype, bdata, shape}`, little endian. */
 const readers: Record<string, { bytes: number; read: (buf: Buffer, at: number) => number | bigint }> = {

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { parseRawInTurns, type RawJson } from '../../ingest/index.ts'
+import { parseRawInTurns, type RawJson } from '../../json/index.ts'
 import { type Asker, knownFid, rolesOn, stateOf } from '../access/access.ts'
 import { allows } from '../access/policy.ts'
 import type { Service } from '../context.ts'

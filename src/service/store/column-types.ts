@@ -1,4 +1,4 @@
-import { endOf, kindOf, skipBlanks } from '../../ingest/index.ts'
+import { endOf, kindOf, skipBlanks } from '../../json/index.ts'
 import type { ColumnType } from './schema.ts'
 
 /** The types of a grid's columns as one text, a letter a column in column order. */

@@ -1,6 +1,6 @@
 import type { Selectable, SelectQueryBuilder } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
-import { breathe } from '../../ingest/index.ts'
+import { breathe } from '../../json/index.ts'
 import { encodeTypes } from './column-types.ts'
 import type { Db, Schema } from './schema.ts'
 import { tailSum } from './tail-sum.ts'

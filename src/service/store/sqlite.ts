@@ -13,7 +13,7 @@ import {
   sql,
 } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
-import { breathe } from '../../ingest/index.ts'
+import { breathe } from '../../json/index.ts'
 import type { Engine } from './engine.ts'
 import type { Db, Schema } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { breathe, endOf, skipBlanks } from '../../ingest/index.ts'
+import { breathe, endOf, skipBlanks } from '../../json/index.ts'
 import { loadText } from '../grids/slices.ts'
 import { combineTypes, decodeTypes, encodeTypes, typesOfRows } from './column-types.ts'
 import type { FileRow } from './files.ts'

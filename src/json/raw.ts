@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
+import { excerpt } from './excerpt.ts'
 import { breathe, turnIsLong } from './turn.ts'
-import { excerpt } from './warnings.ts'
 
 /**
  * JSON as the bytes it came in. Values of columns are stored as they were written, so a number never

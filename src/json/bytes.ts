@@ -1,0 +1,1 @@
+export type Bytes = AsyncIterable<Uint8Array>

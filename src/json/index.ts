@@ -1,0 +1,18 @@
+/** JSON kept as the bytes it came in, and work on many bytes that lets others have their turn. */
+export type { Bytes } from './bytes.ts'
+export { excerpt } from './excerpt.ts'
+export {
+  endOf,
+  endOfString,
+  hasEscapes,
+  kindOf,
+  type Member,
+  memberName,
+  parseMembersInTurns,
+  parseRaw,
+  parseRawInTurns,
+  RawJson,
+  skipBlanks,
+  textInTurns,
+} from './raw.ts'
+export { breathe, joinInTurns, turnIsLong } from './turn.ts'
