@@ -90,3 +90,8 @@ export function errorBody(problem: Problem): ErrorBody {
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(errorCodes, code)
 }
+
+/** A field whose value cannot be used: 400 `invalid_request` with its name and path. */
+export function invalidField(path: string, why: string): Problem {
+  return new Problem('invalid_request', `${path}: ${why}`, { field: path.split('.')[0], path })
+}

@@ -2,34 +2,34 @@ import { Problem } from '../contract/errors.ts'
 import { type Limits, limitsFrom } from '../contract/limits.ts'
 import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
-import { accountHandlers } from './accounts/handlers.ts'
-import type { Handlers, Service } from './context.ts'
-import { extraHandlers } from './extras/handlers.ts'
-import { fileHandlers } from './files/handlers.ts'
-import { folderHandlers } from './folders/handlers.ts'
+import { CursorSigner } from './core/cursors.ts'
+import { Metrics } from './core/metrics.ts'
+import { ViewCounter } from './core/view-counter.ts'
 import { AppendQueue } from './grids/append.ts'
-import { gridHandlers } from './grids/handlers.ts'
-import { foldTail } from './grids/layout.ts'
+import { foldTail } from './grids/compact.ts'
 import { createApp, type LogLine } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
-import { systemHandlers } from './http/handlers.ts'
 import type { Listening, Served } from './http/listen.ts'
 import { type Incoming, type Reply, toResponse } from './http/message.ts'
-import { UrlImport } from './imports/fetch.ts'
-import { Mail } from './mail.ts'
-import { Metrics } from './metrics.ts'
-import { plotHandlers } from './plots/handlers.ts'
-import { Seal } from './seal.ts'
-import { sharingHandlers } from './sharing/handlers.ts'
-import { teamHandlers } from './sharing/teams.ts'
+import { UrlImport } from './import/fetch.ts'
+import { accountHandlers } from './operations/accounts.ts'
+import { sharingHandlers } from './operations/collaborators.ts'
+import { extraHandlers } from './operations/extras.ts'
+import { fileHandlers } from './operations/files.ts'
+import { folderHandlers } from './operations/folders.ts'
+import { gridHandlers } from './operations/grids.ts'
+import type { Handlers, OperationService as Service } from './operations/handler.ts'
+import { plotHandlers } from './operations/plots.ts'
+import { systemHandlers } from './operations/service.ts'
+import { teamHandlers } from './operations/teams.ts'
+import { Mail } from './sharing/mail.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
-import { Views } from './views.ts'
 
 export { createKey, createUser, ensureUser, type NewKey } from './accounts/accounts.ts'
 export type { LogLine } from './http/app.ts'
 export type { Listening } from './http/listen.ts'
 export type { Incoming, Reply } from './http/message.ts'
-export { UrlImport } from './imports/fetch.ts'
+export { UrlImport } from './import/fetch.ts'
 export { backup, isInUse, restore } from './store/sqlite-files.ts'
 export { openStore, type Store } from './store/store.ts'
 export { verify } from './store/verify.ts'
@@ -109,10 +109,10 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     limits,
     appends: new AppendQueue(store, fold, background),
     background,
-    views: new Views(store, background),
+    views: new ViewCounter(store, background),
     mail: options.smtp ? new Mail(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,
     metrics: new Metrics(),
-    seal: new Seal(store),
+    cursors: new CursorSigner(store),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
     forgetCredentials: () => authenticator.forget(),
   }

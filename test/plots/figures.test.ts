@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parseRaw } from '../../src/json/index.ts'
 import { rawArrays } from '../../src/service/plots/figure.ts'
-import { survey } from '../../src/service/plots/survey.ts'
+import { survey } from '../../src/service/plots/scan.ts'
 import { onBothStores } from '../support/service.ts'
 
 const folder = fileURLToPath(new URL('../../../shared/figures/', import.meta.url))

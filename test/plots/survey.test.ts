@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { parseRaw } from '../../src/json/index.ts'
 import { withData, withReferences } from '../../src/service/plots/figure.ts'
-import { type Reference, survey } from '../../src/service/plots/survey.ts'
+import { type Reference, survey } from '../../src/service/plots/scan.ts'
 
 type Json = Record<string, unknown>
 

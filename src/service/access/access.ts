@@ -1,8 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
-import { type FileAccess, type FileKind, type Operation, operations } from '../../contract/operations.ts'
-import type { Call } from '../context.ts'
+import {
+  type FileAccess,
+  type FileKind,
+  type Operation,
+  type OperationName,
+  operations,
+} from '../../contract/operations.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Grant } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
@@ -115,11 +120,15 @@ export async function admit(
   throw refused(asker.caller, access)
 }
 
+/** An operation on the file in the path of a request. */
+export interface FileRequest extends Asker {
+  operation: OperationName
+  fid: Fid
+  filetype: FileKind | undefined
+}
+
 /** The file in the path of a request, if the caller may do with it what the operation does. */
-export async function admitted(
-  readers: Readers,
-  call: Pick<Call, 'operation' | 'caller' | 'fid' | 'filetype' | 'shareKey'>,
-): Promise<Admitted> {
+export async function admitted(readers: Readers, call: FileRequest): Promise<Admitted> {
   const { access } = operations[call.operation] as Operation
   const { owner, idlocal } = call.fid
   if (idlocal === ROOT && owner === call.caller?.username)

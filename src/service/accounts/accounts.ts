@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import { scopeNames } from '../../contract/resources.ts'
-import { sha256 } from '../store/blobs.ts'
+import { sha256 } from '../store/hash.ts'
 import type { Store, Writers } from '../store/store.ts'
 
 /** A key and who may use it. The key is random, shown once, and kept as a hash only. */

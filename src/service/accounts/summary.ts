@@ -1,5 +1,5 @@
 import type { UserSummary } from '../../contract/resources.ts'
-import type { Service } from '../context.ts'
+import type { Service } from '../core/context.ts'
 import type { UserRow } from '../store/accounts.ts'
 
 /** `YYYY-MM-DD HH:MM:SS`, as the API writes when somebody joined. */

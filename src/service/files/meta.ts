@@ -20,14 +20,14 @@ import {
 } from '../access/access.ts'
 import { allows } from '../access/policy.ts'
 import { userSummary } from '../accounts/summary.ts'
-import type { Service } from '../context.ts'
-import { loadText } from '../grids/slices.ts'
+import type { Service } from '../core/context.ts'
 import { decodeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow } from '../store/grids.ts'
 import type { ContentRow } from '../store/plots.ts'
 import type { CollaboratorRow } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
+import { loadText } from '../store/texts.ts'
 
 const none = { results: [], count: 0 }
 /** Relations named in the meta information of one file; all of them are found through /sources. */

@@ -11,9 +11,10 @@ import {
   knownFid,
   notFound,
 } from '../access/access.ts'
-import type { Call, Service } from '../context.ts'
+import type { Call } from '../core/call.ts'
+import type { Service } from '../core/context.ts'
+import { checkMatch, etag, etagOf } from '../core/etag.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import { checkMatch, etag, etagOf } from '../version.ts'
 import { describe, whole } from './meta.ts'
 import { find, pathNames } from './names.ts'
 

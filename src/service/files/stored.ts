@@ -1,9 +1,10 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Bytes } from '../../json/index.ts'
 import { admitted } from '../access/access.ts'
-import type { Answer, Call, Service } from '../context.ts'
-import { loadText } from '../grids/slices.ts'
-import { etag } from '../version.ts'
+import type { Answer, Call } from '../core/call.ts'
+import type { Service } from '../core/context.ts'
+import { etag } from '../core/etag.ts'
+import { loadText } from '../store/texts.ts'
 
 /** The bytes of an extra. */
 export async function storedBytes(service: Service, call: Call): Promise<Answer<Bytes>> {

@@ -1,15 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileUpdate } from '../../contract/resources.ts'
-import { parseRaw } from '../../json/index.ts'
 import { type Admitted, knownFid, refused, stateOf } from '../access/access.ts'
 import { allows, fieldAccess } from '../access/policy.ts'
-import type { Call, Service } from '../context.ts'
-import { wrong } from '../grids/create.ts'
+import type { Call } from '../core/call.ts'
+import type { Service } from '../core/context.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Writers } from '../store/store.ts'
 import { checkDepth, checkFilename, freeName, nameTaken, placeOf } from './names.ts'
+import { metadataText, newShareKey } from './new-file.ts'
 
 type Changes = Partial<FileRow>
 
@@ -116,27 +115,4 @@ async function notIntoItself(writers: Writers, file: FileRow, parent: number): P
 
 function asFlag(value: boolean | null): number | null {
   return value === null ? null : value ? 1 : 0
-}
-
-/** New at every enabling: an old link stays dead. */
-export function newShareKey(): string {
-  return randomBytes(18).toString('base64url')
-}
-
-/** Metadata as it is stored; taken as an object or as a string that holds one. Reference 2.2. */
-export function metadataText(given: unknown, limit: number): string {
-  let value = given
-  if (typeof value === 'string') value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata').value()
-  if (value === undefined || value === null) value = {}
-  if (typeof value !== 'object' || Array.isArray(value))
-    throw wrong('metadata', 'must be an object, or a string that holds one')
-  const text = JSON.stringify(value)
-  if (Buffer.byteLength(text) > limit) {
-    throw new Problem(
-      'too_large',
-      `metadata: ${Buffer.byteLength(text)} bytes; the limit is ${limit} (metadata_bytes)`,
-      { field: 'metadata' },
-    )
-  }
-  return text
 }

@@ -1,11 +1,11 @@
 import type { Fid } from '../../contract/fid.ts'
 import { type Asker, admit, checkReplay } from '../access/access.ts'
+import { checkMatch } from '../core/etag.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { WriteKey } from '../store/idempotency.ts'
 import type { ColumnType } from '../store/schema.ts'
 import type { Writers } from '../store/store.ts'
-import { checkMatch } from '../version.ts'
-import { after, type Layout } from './layout.ts'
+import { after, type Layout } from './compact.ts'
 
 /** Who appends to which grid, under which key. */
 export interface Appending {

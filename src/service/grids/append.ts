@@ -2,18 +2,17 @@ import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { breathe, RawJson, turnIsLong } from '../../json/index.ts'
 import { type Asker, admit, checkReplay } from '../access/access.ts'
-import type { Service } from '../context.ts'
+import { checkMatch } from '../core/etag.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { combine, combineTypes, decodeTypes, encodeTypes, fits, typeOf } from '../store/column-types.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import { kept, otherRequest, sameRequest, type WriteKey } from '../store/idempotency.ts'
 import type { ColumnType } from '../store/schema.ts'
 import type { Store, Writers } from '../store/store.ts'
-import { checkMatch } from '../version.ts'
+import { storeText } from '../store/texts.ts'
 import { commitSlices } from './append-slices.ts'
+import { FULL_ROWS, fillUp, restructure } from './compact.ts'
 import { sliceBytes } from './create.ts'
-import { FULL_ROWS, fillUp, restructure } from './layout.ts'
-import { storeText } from './slices.ts'
 import { typeChange } from './types.ts'
 import { addRows, newBuilders } from './values.ts'
 
@@ -350,12 +349,18 @@ function columnsChanged(): Problem {
   return new Problem('conflict', 'the columns of the grid have just changed', { hint: 'Append again.' })
 }
 
+/** The store with the queue of appends to its grids. */
+export interface AppendStore {
+  store: Store
+  appends: AppendQueue
+}
+
 /**
  * Appends, columns that are shorter than others filled up first. A few rows go into the tail, many
  * become slices at once.
  */
 export async function appendRows(
-  service: Pick<Service, 'store' | 'appends'>,
+  service: AppendStore,
   append: Append,
 ): Promise<Appended> {
   const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
@@ -371,7 +376,7 @@ export async function appendRows(
   }
 }
 
-function appendLarge(service: Pick<Service, 'store' | 'appends'>, append: Append): Promise<Appended> {
+function appendLarge(service: AppendStore, append: Append): Promise<Appended> {
   const { bodies, width } = append
   const added = bodies.reduce((sum, { rows }) => sum + rows, 0)
   return restructure(

@@ -4,7 +4,7 @@ import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store } from '../store/store.ts'
-import { texts } from './slices.ts'
+import { texts } from '../store/texts.ts'
 import { columnsOf } from './values.ts'
 
 /** Everything needed to read a grid's columns as they were at one version. Blobs never change. */

@@ -1,8 +1,8 @@
 import type { Fid } from '../../contract/fid.ts'
-import type { Service } from '../context.ts'
+import type { Service } from '../core/context.ts'
 import { decodeTypes, encodeTypes } from '../store/column-types.ts'
 import type { Writers } from '../store/store.ts'
-import { foldTail } from './layout.ts'
+import { foldTail } from './compact.ts'
 import { columnsOf, rowsOfColumns } from './values.ts'
 
 /** Moves what was appended last into slices, which copies share. */

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { Problem } from '../../contract/errors.ts'
+import { invalidField, Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { FirstValue } from '../../ingest/index.ts'
 import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../json/index.ts'
@@ -8,7 +8,7 @@ import { encodeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
-import { storeText } from './slices.ts'
+import { storeText } from '../store/texts.ts'
 import { type ColumnType, combine, cut } from './values.ts'
 
 /** A column whose values are stored and which no grid has yet. */
@@ -48,10 +48,10 @@ export async function readGridData(
   limits: Limits,
 ): Promise<{ columns: { name: string; data: RawJson }[]; metadata?: unknown }> {
   const object = data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data') : data
-  if (object.kind !== 'object') throw wrong('data', 'must be an object, or a string that holds one')
+  if (object.kind !== 'object') throw invalidField('data', 'must be an object, or a string that holds one')
   const members = (await object.index()).entries()
   const cols = await members.get('cols')?.index()
-  if (cols?.kind !== 'object') throw wrong('data.cols', 'must be an object of columns by name')
+  if (cols?.kind !== 'object') throw invalidField('data.cols', 'must be an object of columns by name')
   const seen = new Set<string>()
   const columns: { name: string; data: RawJson; order: number }[] = []
   for (const [name, column] of cols.members()) {
@@ -59,14 +59,14 @@ export async function readGridData(
     const path = `data.cols.${name}`
     checkColumnName(name, path, limits)
     if (seen.size === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
-    if (seen.has(name)) throw wrong(path, 'is there twice')
+    if (seen.has(name)) throw invalidField(path, 'is there twice')
     seen.add(name)
-    if (column.kind !== 'object') throw wrong(path, 'must be an object with data')
+    if (column.kind !== 'object') throw invalidField(path, 'must be an object with data')
     const parts = column.entries()
     const given = parts.get('order')
     const order = given && smallValue(given, `${path}.order`)
     if (order !== undefined && order !== null && !Number.isSafeInteger(order))
-      throw wrong(`${path}.order`, 'must be an integer')
+      throw invalidField(`${path}.order`, 'must be an integer')
     columns.push({
       name,
       data: arrayOf(parts.get('data'), `${path}.data`),
@@ -84,7 +84,7 @@ const SMALL_VALUE = 1024 * 1024
 /** A value that is no data; Problem `invalid_request` for one that is large. */
 export function smallValue(json: RawJson, path: string): unknown {
   const size = json.end - json.start
-  if (size > SMALL_VALUE) throw wrong(path.slice(0, 80), `${size} bytes; the limit is ${SMALL_VALUE}`)
+  if (size > SMALL_VALUE) throw invalidField(path.slice(0, 80), `${size} bytes; the limit is ${SMALL_VALUE}`)
   return json.value()
 }
 
@@ -96,25 +96,21 @@ export function tooManyColumns(count: number, limits: Limits): Problem {
 
 export function arrayOf(data: RawJson | undefined, path: string): RawJson {
   if (data?.kind === 'array') return data
-  throw wrong(path, data ? 'must be an array' : 'is missing')
+  throw invalidField(path, data ? 'must be an array' : 'is missing')
 }
 
 export function checkColumnName(name: unknown, path: string, limits: Limits): string {
-  if (typeof name !== 'string') throw wrong(path, 'must be a string')
-  if (name === '') throw wrong(path, 'a column must have a name')
-  if (name.includes('\0')) throw wrong('cols', 'a column name must not hold a zero character')
+  if (typeof name !== 'string') throw invalidField(path, 'must be a string')
+  if (name === '') throw invalidField(path, 'a column must have a name')
+  if (name.includes('\0')) throw invalidField('cols', 'a column name must not hold a zero character')
   if (name.length > limits.column_name_length) {
-    throw wrong(
+    throw invalidField(
       path.slice(0, 80),
       `a name of ${name.length} characters; the limit is ${limits.column_name_length} (column_name_length)`,
     )
   }
-  if (!name.isWellFormed()) throw wrong(path, 'a name that is not well-formed Unicode')
+  if (!name.isWellFormed()) throw invalidField(path, 'a name that is not well-formed Unicode')
   return name
-}
-
-export function wrong(path: string, why: string): Problem {
-  return new Problem('invalid_request', `${path}: ${why}`, { field: path.split('.')[0], path })
 }
 
 /** Bytes of a slice: reading rows holds one of each column. */

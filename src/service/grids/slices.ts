@@ -2,7 +2,7 @@ import { type Form, numbersAsText, type Slice, type SliceSink } from '../../inge
 import { breathe } from '../../json/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { SliceRef } from '../store/grids.ts'
-import { pack, unpack } from './codec.ts'
+import { loadText, storeText } from '../store/texts.ts'
 
 /**
  * Batches being packed and stored at once: two, so that a core is left to the scanner. A batch is
@@ -13,44 +13,11 @@ const BATCH_BYTES = 512 * 1024
 const BACKLOG_BYTES = 2 * 1024 * 1024
 /** Slices of a batch being packed at once: of tables with thousands of columns a batch has as many. */
 const PACKED_AT_ONCE = 64
-const READ_AHEAD = 3
 /** Tables up to this size stay in memory until it is known what becomes of them. */
 const SMALL_BYTES = 64 * 1024
 
 export interface StoredSlice extends SliceRef {
   form: Form | 'json'
-}
-
-/** Packs text into a blob. `seq` is the caller's to set. */
-export async function storeText(blobs: Blobs, rows: number, text: Uint8Array): Promise<SliceRef> {
-  return { seq: 0, rows, bytes: text.length, hash: await blobs.put(await pack(text)) }
-}
-
-export async function loadText(blobs: Blobs, slice: Pick<SliceRef, 'hash' | 'bytes'>): Promise<Buffer> {
-  return unpack(await blobs.get(slice.hash), slice.bytes)
-}
-
-/** Texts of slices in order, a few read ahead. */
-export async function* texts(
-  blobs: Blobs,
-  slices: readonly SliceRef[],
-  most = READ_AHEAD,
-): AsyncGenerator<Buffer> {
-  const ahead: Promise<Buffer>[] = []
-  let next = 0
-  try {
-    for (let k = 0; k < slices.length; k++) {
-      while (next < slices.length && ahead.length < most) {
-        const text = loadText(blobs, slices[next++])
-        // Whoever awaits it sees the fault; until then it is not unhandled.
-        text.catch(() => {})
-        ahead.push(text)
-      }
-      yield await ahead.shift()!
-    }
-  } finally {
-    await Promise.allSettled(ahead)
-  }
 }
 
 /** Stores the slices of a table under way; holds the scanner back when the disk is slower. */

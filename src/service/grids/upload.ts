@@ -17,21 +17,26 @@ import {
 } from '../../ingest/index.ts'
 import type { Bytes } from '../../json/index.ts'
 import { admit } from '../access/access.ts'
-import type { Call, Service } from '../context.ts'
+import type { Call } from '../core/call.ts'
+import type { Service as CoreService } from '../core/context.ts'
+import { checkMatch } from '../core/etag.ts'
 import { checkFilename, freeName, makeFolders, nameTaken, placeOf } from '../files/names.ts'
 import { decodeTypes, encodeTypes, fits } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { ColumnType } from '../store/schema.ts'
-import { checkMatch } from '../version.ts'
-import { appendRows, RowTexts } from './append.ts'
+import { type AppendStore, appendRows, RowTexts } from './append.ts'
 import { commitSlices } from './append-slices.ts'
+import { filling, restructure, tooRagged } from './compact.ts'
 import { columnsAre } from './content.ts'
 import { addColumns, addGrid, type NewColumn } from './create.ts'
-import { filling, restructure, tooRagged } from './layout.ts'
 import { asText, SliceWriter, type StoredSlice } from './slices.ts'
 import { nouns, typeChange } from './types.ts'
 import { combine, rowsOfColumns, type Values } from './values.ts'
+
+/** The service with the queue of appends. */
+export type GridService = CoreService & AppendStore
+
 
 /** A table whose values are stored and which is part of no grid yet. */
 export interface Table {
@@ -46,7 +51,7 @@ export interface Table {
 
 /** What the headers say of how a text is to be read. */
 export function readingOptions(
-  service: Service,
+  service: GridService,
   { headers, fileName }: Pick<Call, 'headers' | 'fileName'>,
 ): DelimitedOptions {
   const { Delimiter, Encoding, Header } = headers as {
@@ -94,7 +99,7 @@ function columnTypes(header: string | undefined): Map<string, GivenType> | undef
 
 /** Reads a delimited text into stored slices. Nothing names them yet: a fault leaves nothing behind. */
 export async function storeTable(
-  service: Service,
+  service: GridService,
   bytes: Bytes,
   options: DelimitedOptions,
   keepSmall = false,
@@ -130,7 +135,7 @@ export interface Tables {
 }
 
 /** Reads a file of any kind into stored slices. Nothing names them yet. */
-export async function storeTables(service: Service, call: Call): Promise<Tables> {
+export async function storeTables(service: GridService, call: Call): Promise<Tables> {
   const { limits, store } = service
   const options = { ...readingOptions(service, call), fileName: call.fileName, limits }
   const writers: SliceWriter[] = []
@@ -199,7 +204,7 @@ interface Written {
 
 /** Makes what a file held a grid, or a folder of several. */
 export async function placeAll(
-  service: Service,
+  service: GridService,
   call: Call,
   stored: Tables,
   target: Target,
@@ -210,7 +215,7 @@ export async function placeAll(
 }
 
 /** Makes a stored table a grid, or part of one that has the name already. */
-export async function place(service: Service, call: Call, table: Table, target: Target): Promise<Written> {
+export async function place(service: GridService, call: Call, table: Table, target: Target): Promise<Written> {
   const owner = call.caller!.username
   const { limits, store } = service
   checkFilename(target.filename, limits)
@@ -255,7 +260,7 @@ export async function place(service: Service, call: Call, table: Table, target: 
 
 /** Makes several stored tables grids in a folder of the upload's name. */
 export async function placeFolder(
-  service: Service,
+  service: GridService,
   call: Call,
   { tables, warnings }: Tables,
   target: Target,
@@ -316,7 +321,7 @@ function fittingName(name: string, most: number): string {
 
 /** Puts a table in the place of a grid's columns; fid, link and the uids of names that stay are kept. */
 async function replaceColumns(
-  service: Service,
+  service: GridService,
   call: Call,
   fid: Fid,
   table: Table,
@@ -422,7 +427,7 @@ interface AppendedTable {
  * rows go the way of single ones, into the tail; many become slices.
  */
 export async function appendTable(
-  service: Service,
+  service: GridService,
   call: Call,
   fid: Fid,
   table: Table,
@@ -466,7 +471,7 @@ function valuesOf({ rows, form, text }: Slice): Values {
 }
 
 /** Appends a stored table: its slices follow those of the grid. */
-async function appendSlices(service: Service, call: Call, fid: Fid, table: Table): Promise<AppendedTable> {
+async function appendSlices(service: GridService, call: Call, fid: Fid, table: Table): Promise<AppendedTable> {
   const { store } = service
   return restructure(
     service,
@@ -551,7 +556,7 @@ function match(
 
 /** Numbers that come into a column of text are text; text that comes among numbers stays text, with a warning. */
 async function fitting(
-  service: Service,
+  service: GridService,
   call: Call,
   source: NewColumn,
   target: { name: string; type: ColumnType },
@@ -594,7 +599,7 @@ function mayChangeTypes({ headers }: Pick<Call, 'headers'>): boolean {
 }
 
 /** Columns with their types, those of rows in the tail included. */
-export async function columnsNow(service: Service, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
+export async function columnsNow(service: GridService, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
   return service.store.read(async ({ grids }) => {
     const types = decodeTypes((await grids.get(owner, idlocal)).types)
     return (await grids.columns(owner, idlocal)).map((column, k) => ({ ...column, type: types[k] }))

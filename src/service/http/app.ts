@@ -11,15 +11,15 @@ import {
   operations,
   routesOf,
 } from '../../contract/operations.ts'
-import { quirkBody, quirkStatus } from '../../contract/quirks.ts'
 import { readOnlyFields } from '../../contract/resources.ts'
 import type { Bytes } from '../../json/index.ts'
 import { admitted, type Caller, checkReplay, notFound } from '../access/access.ts'
-import type { Answer, Call, Handler, Handlers, Service } from '../context.ts'
+import type { Answer, Call } from '../core/call.ts'
+import { listed } from '../core/etag.ts'
+import type { Handler, Handlers, OperationService as Service } from '../operations/handler.ts'
 import { document, text } from '../pages/html.ts'
 import { jsonPage } from '../pages/json.ts'
 import { pageOf } from '../pages/page.ts'
-import { listed } from '../version.ts'
 import { Admission, ByteBudget } from './admission.ts'
 import { errorReply, jsonReply, problemOf, streamReply } from './answer.ts'
 import { type Authenticator, checkOperator, checkScope } from './auth.ts'
@@ -28,6 +28,7 @@ import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
 import { fingerprint, WatchedBytes } from './fingerprint.ts'
 import { type Incoming, Reply } from './message.ts'
 import { readHeaders, readQuery, unmangled } from './parameters.ts'
+import { quirkBody, quirkStatus } from './quirks.ts'
 import { Rates } from './rates.ts'
 
 /** One line of the log: what was asked, what it came to. Never credentials. */

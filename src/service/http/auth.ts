@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { Caller } from '../access/access.ts'
 import type { KeyRow } from '../store/accounts.ts'
-import { sha256 } from '../store/blobs.ts'
+import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
 import type { Incoming } from './message.ts'
 

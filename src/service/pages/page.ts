@@ -2,11 +2,11 @@ import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations.ts'
 import { parseRaw } from '../../json/index.ts'
 import { type Asker, admit, known, visibleTo, words } from '../access/access.ts'
-import type { Service } from '../context.ts'
+import type { Service } from '../core/context.ts'
+import { etag } from '../core/etag.ts'
 import { contentJson, snapshot } from '../grids/content.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
-import { etag } from '../version.ts'
 import { document, text } from './html.ts'
 
 const ROWS = 100

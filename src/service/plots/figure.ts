@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { breathe, parseRawInTurns, type RawJson, skipBlanks, textInTurns } from '../../json/index.ts'
-import { type Data, type Found, type Reference, type Source, survey } from './survey.ts'
-import { decodeTyped } from './typed.ts'
+import { type Data, type Found, type Reference, type Source, survey } from './scan.ts'
+import { decodeTyped } from './typed-arrays.ts'
 
 /** A piece of a figure: text as it stands, or the data of a reference, which comes later. */
 export type Part = Buffer | Reference

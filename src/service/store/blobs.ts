@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { Transactions } from './engine.ts'
+import { sha256 } from './hash.ts'
 import type { Db } from './schema.ts'
 
 /**
@@ -17,10 +17,6 @@ export interface Blobs {
 const PIECE = 256 * 1024
 /** A blob that nothing names may be part of an upload under way, or of a read that began before it was let go. */
 const GRACE = 24 * 3600 * 1000
-
-export function sha256(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex')
-}
 
 /** Blobs in the database itself, in pieces. */
 export class SqlBlobs implements Blobs {

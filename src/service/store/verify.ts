@@ -1,11 +1,11 @@
 import { Problem } from '../../contract/errors.ts'
 import { breathe, endOf, skipBlanks } from '../../json/index.ts'
-import { loadText } from '../grids/slices.ts'
 import { combineTypes, decodeTypes, encodeTypes, typesOfRows } from './column-types.ts'
 import type { FileRow } from './files.ts'
 import type { ColumnRow, GridRow, SliceRef, TailRow } from './grids.ts'
 import type { Db } from './schema.ts'
 import type { Store } from './store.ts'
+import { loadText } from './texts.ts'
 
 /** Something that is not as it was stored. */
 export interface Damage {

@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/errors.ts'
+import { invalidField, Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
@@ -6,24 +6,17 @@ import type { GridMeta, UploadAction } from '../../contract/resources.ts'
 import { badData, gridName, jsonLines } from '../../ingest/index.ts'
 import { breathe, parseRawInTurns, RawJson, textInTurns, turnIsLong } from '../../json/index.ts'
 import { admitted, notFound } from '../access/access.ts'
-import type { Call, Handlers, Service } from '../context.ts'
-import { readSourceFid } from '../files/copy.ts'
+import type { Call } from '../core/call.ts'
+import { etag, etagOf } from '../core/etag.ts'
 import { columnMeta, describe } from '../files/meta.ts'
 import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../files/names.ts'
+import { metadataText, newShareKey, readSourceFid } from '../files/new-file.ts'
 import { changed, getFile, lookup, mayChange, replayed } from '../files/read.ts'
-import { metadataText, newShareKey } from '../files/update.ts'
-import { withoutPassword } from '../imports/fetch.ts'
-import { combine, combineTypes, decodeTypes, encodeTypes, fits, typeOf } from '../store/column-types.ts'
-import type { ColumnType } from '../store/schema.ts'
-import type { Readers } from '../store/store.ts'
-import { etag, etagOf } from '../version.ts'
-import { type Append, appendRows, type RowText, RowTexts } from './append.ts'
-import { createColumns, deleteColumns, updateColumns } from './columns.ts'
-import { byUid, columnsAre, columnsJson, snapshot } from './content.ts'
-import { addGrid, readGridData, storeArrays, wrong } from './create.ts'
-import { gridContent } from './download.ts'
-import { previewed, previewOf } from './preview.ts'
-import { typeChange } from './types.ts'
+import { type Append, appendRows, type RowText, RowTexts } from '../grids/append.ts'
+import { byUid, columnsAre, columnsJson, snapshot } from '../grids/content.ts'
+import { addGrid, readGridData, storeArrays } from '../grids/create.ts'
+import { previewed, previewOf } from '../grids/preview.ts'
+import { typeChange } from '../grids/types.ts'
 import {
   appendTable,
   columnsNow,
@@ -34,7 +27,14 @@ import {
   storeTable,
   storeTables,
   type Target,
-} from './upload.ts'
+} from '../grids/upload.ts'
+import { withoutPassword } from '../import/fetch.ts'
+import { combine, combineTypes, decodeTypes, encodeTypes, fits, typeOf } from '../store/column-types.ts'
+import type { ColumnType } from '../store/schema.ts'
+import type { Readers } from '../store/store.ts'
+import { createColumns, deleteColumns, updateColumns } from './columns.ts'
+import { gridContent } from './grids.content.ts'
+import type { Handlers, OperationService as Service } from './handler.ts'
 
 /** The answer to a grid that was made or changed: read anew, so that a retry gets it too. */
 async function gridOf(service: Service, call: Call, fid: Fid): Promise<{ body: GridMeta; etag?: string }> {
@@ -199,7 +199,7 @@ export const gridHandlers = {
     await mayChange(service, call)
     const given = call.fields.cols as RawJson
     if (given?.kind !== 'string')
-      throw wrong('cols', given ? 'must be a string that holds a JSON array' : 'is missing')
+      throw invalidField('cols', given ? 'must be a string that holds a JSON array' : 'is missing')
     const cols = await parseRawInTurns(await textInTurns(given), 'cols')
     const uids = await createColumns(service, call, cols)
     return writtenColumns(service, call, uids)
@@ -232,7 +232,7 @@ function sourceOf({
   if (!source_url) return { source_url: null, source_referer: null }
   for (const [field, url] of Object.entries({ source_url, source_referer })) {
     if (url && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-      throw wrong(field, 'must be an address that begins with http:// or https://')
+      throw invalidField(field, 'must be an address that begins with http:// or https://')
   }
   return {
     source_url: withoutPassword(source_url),
@@ -251,7 +251,7 @@ async function importUrl(service: Service, call: Call<'grids.create'>) {
     source_referer?: string | null
   }
   const owner = call.caller!.username
-  if (!fields.source_url) throw wrong('data', 'is missing')
+  if (!fields.source_url) throw invalidField('data', 'is missing')
   if (!service.urlImport)
     throw new Problem('forbidden', 'this server imports nothing from addresses', {
       field: 'source_url',
@@ -339,11 +339,11 @@ interface GivenRows {
  * no more than `most` values.
  */
 async function rowsOf(given: RawJson, most: number): Promise<GivenRows> {
-  if (given?.kind !== 'array') throw wrong('rows', 'must be an array of rows')
+  if (given?.kind !== 'array') throw invalidField('rows', 'must be an array of rows')
   const texts = new RowTexts()
   let types: ColumnType[] | undefined
   for (const row of given.items()) {
-    if (row.kind !== 'array') throw wrong(`rows.${texts.count}`, 'must be an array of values')
+    if (row.kind !== 'array') throw invalidField(`rows.${texts.count}`, 'must be an array of values')
     const found = typesOf(row, types?.length ?? most)
     const why = unlike(found.length, types?.length, most)
     if (why) {

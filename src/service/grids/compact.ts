@@ -1,17 +1,22 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { isSparse } from '../../ingest/index.ts'
-import type { Service } from '../context.ts'
 import { encodeTypes } from '../store/column-types.ts'
 import type { ColumnRow, GridRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store, Writers } from '../store/store.ts'
-import { loadText, storeText } from './slices.ts'
+import { loadText, storeText } from '../store/texts.ts'
 import { columnsInTurns, combine, repeated } from './values.ts'
 
 /** A slice grows by merging up to this; then it stays. */
 export const FULL_ROWS = 65_536
 const FULL_BYTES = 1 << 20
 const TRIES = 10
+
+/** The store, and the way to keep appends to a grid waiting while its layout changes. */
+export interface GridStore {
+  store: Store
+  appends: { hold<T>(fid: Fid, work: () => Promise<T>): Promise<T> }
+}
 
 /** Columns and slices of a grid at one moment. */
 export interface Layout {
@@ -114,7 +119,7 @@ const COMMA = Buffer.from(',')
  * in between. What `commit` returns must be JSON.
  */
 export async function restructure<P, T>(
-  service: Pick<Service, 'store' | 'appends'>,
+  service: GridStore,
   fid: Fid,
   prepare: (layout: Layout) => Promise<P>,
   commit: (writers: Writers, prepared: P, layout: Layout) => Promise<T>,
@@ -153,7 +158,7 @@ export async function restructure<P, T>(
 }
 
 /** Fills columns up to the longest with "", as clients of the API assume before they append rows. */
-export async function fillUp(service: Pick<Service, 'store' | 'appends'>, fid: Fid): Promise<void> {
+export async function fillUp(service: GridStore, fid: Fid): Promise<void> {
   const { owner, idlocal } = fid
   await restructure(
     service,

@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
-import type { Handlers } from '../context.ts'
 import { docsPage } from '../pages/docs.ts'
-import { openApi } from './openapi.ts'
+import { openApi } from '../pages/openapi.ts'
+import type { Handlers } from './handler.ts'
 
 async function* once(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)

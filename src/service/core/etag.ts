@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { Problem } from '../contract/errors.ts'
-import type { FileRow } from './store/files.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { FileRow } from '../store/files.ts'
 
 /** The version of a file as an entity tag. */
 export function etag(file: Pick<FileRow, 'version'>): string {

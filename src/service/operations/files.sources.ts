@@ -3,9 +3,10 @@ import { type Fid, formatFid } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations.ts'
 import { type Relation, relations, type SourcesGraph } from '../../contract/resources.ts'
 import { type Admitted, admitted, known } from '../access/access.ts'
-import type { Call, Service } from '../context.ts'
+import type { Call } from '../core/call.ts'
 import type { FileRow, Key } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
+import type { OperationService as Service } from './handler.ts'
 
 /** Of each relation so many are shown; the rest is behind `next`. Reference 4.3, sources rule 7. */
 const SHOWN = 5
@@ -78,7 +79,7 @@ export async function sourcesOf(service: Service, call: Call<'files.sources'>): 
   const position =
     cursor === undefined
       ? undefined
-      : await service.seal.open<{ key: Key; backwards: boolean }>(
+      : await service.cursors.verify<{ key: Key; backwards: boolean }>(
           cursor,
           `sources ${formatFid(call.fid)} ${relation}`,
         )
@@ -114,7 +115,7 @@ export async function sourcesOf(service: Service, call: Call<'files.sources'>): 
       if (!key) continue
       const query = new URLSearchParams({
         relation: name,
-        cursor: await service.seal.close({ key, backwards: label === 'prev' }, `sources ${id} ${name}`),
+        cursor: await service.cursors.sign({ key, backwards: label === 'prev' }, `sources ${id} ${name}`),
       })
       const node = `${label}:${name}`
       nodes[node] = {

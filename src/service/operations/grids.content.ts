@@ -1,10 +1,11 @@
 import { type contentFormats, dataTypes } from '../../contract/operations.ts'
 import type { Bytes } from '../../json/index.ts'
 import { admitted } from '../access/access.ts'
-import type { Answer, Call, Service } from '../context.ts'
-import { etag } from '../version.ts'
-import { byName, contentJson, snapshot } from './content.ts'
-import { delimited, ndjson, rowsAs } from './rows.ts'
+import type { Answer, Call } from '../core/call.ts'
+import { etag } from '../core/etag.ts'
+import { byName, contentJson, snapshot } from '../grids/content.ts'
+import { delimited, ndjson, rowsAs } from '../grids/rows.ts'
+import type { OperationService as Service } from './handler.ts'
 
 /** How a grid is wanted. */
 interface Wanted {

@@ -1,9 +1,10 @@
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { Team } from '../../contract/resources.ts'
-import type { Call, Handlers } from '../context.ts'
+import type { Call } from '../core/call.ts'
 import type { TeamRow } from '../store/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
+import type { Handlers } from './handler.ts'
 
 async function teamOf(readers: Readers, { name, name_key, owner }: TeamRow): Promise<Team> {
   return { name, owner, members: await readers.sharing.members(name_key) }

@@ -4,12 +4,13 @@ import { pathOf } from '../../contract/operations.ts'
 import type { FolderMeta, Page } from '../../contract/resources.ts'
 import type { Static } from '../../contract/schema.ts'
 import { type Admitted, type Asker, type Caller, known, visibleTo } from '../access/access.ts'
-import type { Call, Handlers, Service } from '../context.ts'
+import type { Call } from '../core/call.ts'
 import { fileMetas, homeMeta } from '../files/meta.ts'
 import { find, makeFolders, nameTaken, pathNames, placeOf } from '../files/names.ts'
 import { getFile, lookup } from '../files/read.ts'
 import type { FileRow, Filetype, Key } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
+import type { Handlers, OperationService as Service } from './handler.ts'
 
 /** What old clients get that ask for no size. */
 const PAGE = 50
@@ -41,7 +42,7 @@ async function children(
   const size = Math.min(query.page_size ?? PAGE, service.limits.page_size)
   const place = `${path} ${owner} ${order}`
   const cursor =
-    query.cursor === undefined ? undefined : await service.seal.open<ChildCursor>(query.cursor, place)
+    query.cursor === undefined ? undefined : await service.cursors.verify<ChildCursor>(query.cursor, place)
   const backwards = cursor?.[2] === BACK
   const { files, metas, count, more, first } = await service.store.read(async (readers) => {
     const list = {
@@ -80,7 +81,7 @@ async function children(
     throw new Problem('not_found', `there is no page ${query.page}`)
   const to = async (file: FileRow | undefined, ...back: string[]): Promise<string | null> => {
     if (!file) return null
-    const key = await service.seal.close([file[field], file.idlocal, ...back], place)
+    const key = await service.cursors.sign([file[field], file.idlocal, ...back], place)
     return link(service, path, query, { cursor: key })
   }
   const { page } = query
@@ -129,7 +130,7 @@ async function ofMany(
   const { page = 1, page_size, cursor } = call.query
   const size = Math.min(page_size ?? PAGE, service.limits.page_size)
   const path = pathOf(call.operation)
-  let after = cursor === undefined ? undefined : await service.seal.open<Key>(cursor, path)
+  let after = cursor === undefined ? undefined : await service.cursors.verify<Key>(cursor, path)
   const { metas, more } = await service.store.read(async (readers) => {
     let shown: Admitted[] = []
     for (let n = 1; n <= page; n++) {
@@ -159,7 +160,7 @@ async function ofMany(
         { page_size },
         cursor === undefined && page > 1
           ? { page: page + 1 }
-          : { cursor: await service.seal.close(after, path) },
+          : { cursor: await service.cursors.sign(after, path) },
       )
     : null
   return { children: { results: metas, count: metas.length, next, previous: null } }

@@ -1,9 +1,9 @@
 import { Problem } from '../../contract/errors.ts'
 import type { ApiKey } from '../../contract/resources.ts'
-import type { Handlers } from '../context.ts'
+import { addKey, duration } from '../accounts/accounts.ts'
+import { joined, userSummary } from '../accounts/summary.ts'
 import type { KeyRow } from '../store/accounts.ts'
-import { addKey, duration } from './accounts.ts'
-import { joined, userSummary } from './summary.ts'
+import type { Handlers } from './handler.ts'
 
 /** A key is named by the beginning of its hash: the key itself is not kept. */
 const ID_LENGTH = 12

@@ -1,44 +1,28 @@
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, formatFid, parseFid, ROOT } from '../../contract/fid.ts'
-import type { FileKind } from '../../contract/operations.ts'
+import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { FileCopied } from '../../contract/resources.ts'
 import { parseRaw, type RawJson } from '../../json/index.ts'
-import { type Asker, admitted, knownFid, ownerAsking, stateOf } from '../access/access.ts'
+import { admitted, knownFid, ownerAsking, stateOf } from '../access/access.ts'
 import { allows } from '../access/policy.ts'
-import type { Answer, Call, Service } from '../context.ts'
+import type { Answer, Call } from '../core/call.ts'
+import { checkMatch } from '../core/etag.ts'
+import { freeName, shortened } from '../files/names.ts'
+import { changed } from '../files/read.ts'
 import { copyColumns, foldBeforeCopy } from '../grids/copy.ts'
-import { loadText, storeText } from '../grids/slices.ts'
 import { shownGrids } from '../plots/content.ts'
 import { sourcesIn, withGrids } from '../plots/figure.ts'
-import { MEDIA_TYPE } from '../plots/write.ts'
+import { MEDIA_TYPE } from '../plots/store-figure.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import { checkMatch } from '../version.ts'
-import { freeName, shortened } from './names.ts'
-import { changed } from './read.ts'
+import { loadText, storeText } from '../store/texts.ts'
+import type { OperationService as Service } from './handler.ts'
 
 interface Copied {
   idlocal: number
   /** Every file that was made. */
   made: number[]
   warnings: string[]
-}
-
-/** `source_fid` of a new file: the one it was copied from, if the caller may know of it. */
-export async function readSourceFid(
-  readers: Readers,
-  given: string | null | undefined,
-  asker: Asker,
-  filetype: FileKind,
-): Promise<string | null> {
-  if (given === undefined || given === null || given === '') return null
-  const fid = parseFid(given)
-  const found = fid && (await knownFid(readers, fid, asker))
-  if (found?.file.filetype === filetype) return given
-  throw new Problem('invalid_request', `source_fid: no such ${filetype}, or you may not see it`, {
-    field: 'source_fid',
-  })
 }
 
 /** Copies a file into the caller's own files. Reference 4.3, copy rules 1 to 5. */

@@ -1,10 +1,11 @@
 import { type OperationName, pathOf } from '../../contract/operations.ts'
 import type { PlotMeta, PlotPage } from '../../contract/resources.ts'
 import { known } from '../access/access.ts'
-import type { Call, Service } from '../context.ts'
+import type { Call } from '../core/call.ts'
 import { type Described, describe, whole } from '../files/meta.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
+import type { OperationService as Service } from './handler.ts'
 
 const PAGE = 20
 /** A page of plots carries their figures. */
@@ -20,7 +21,7 @@ export async function publicPlots(service: Service, call: Call<'plots.list'>): P
   const descending = order_by !== 'views'
   const size = Math.min(page_size ?? PAGE, LARGEST_PAGE)
   const from =
-    cursor === undefined ? undefined : await service.seal.open<CursorContent>(cursor, `plots ${order}`)
+    cursor === undefined ? undefined : await service.cursors.verify<CursorContent>(cursor, `plots ${order}`)
   const backwards = from?.backwards === true
   const { rows, described } = await service.store.read(async (readers) => {
     const found = await readers.plots.public({
@@ -46,7 +47,7 @@ export async function publicPlots(service: Service, call: Call<'plots.list'>): P
       if (value !== undefined) query.set(name, String(value))
     query.set(
       'cursor',
-      await service.seal.close({ at, backwards: back } satisfies CursorContent, `plots ${order}`),
+      await service.cursors.sign({ at, backwards: back } satisfies CursorContent, `plots ${order}`),
     )
     return `${service.url}${pathOf('plots.list' satisfies OperationName)}?${query}`
   }

@@ -11,7 +11,7 @@ import {
   RawJson,
   skipBlanks,
 } from '../../json/index.ts'
-import { dataAttributes } from './data.ts'
+import { dataAttributes } from './data-attributes.ts'
 
 /** `owner:idlocal:uid[,uid…][*]`: columns of one grid. Reference 2.4. */
 export interface Source {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './errors.ts'
+import type { ErrorCode } from '../../contract/errors.ts'
 
 /** What a client does that calls for another answer than everybody else gets. */
 interface Quirk {

@@ -1,4 +1,4 @@
-import { version } from '../contract/version.ts'
+import { version } from '../../contract/version.ts'
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 

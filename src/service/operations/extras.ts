@@ -1,10 +1,10 @@
 import { Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import { admit } from '../access/access.ts'
-import type { Handlers } from '../context.ts'
 import { checkFilename } from '../files/names.ts'
 import { getFile } from '../files/read.ts'
-import { storeText } from '../grids/slices.ts'
+import { storeText } from '../store/texts.ts'
+import type { Handlers } from './handler.ts'
 
 /** Extras: files in no folder, which other files reference. */
 export const extraHandlers = {

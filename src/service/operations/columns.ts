@@ -1,10 +1,9 @@
-import { Problem } from '../../contract/errors.ts'
+import { invalidField, Problem } from '../../contract/errors.ts'
 import { breathe, type RawJson } from '../../json/index.ts'
-import type { Call, Service } from '../context.ts'
+import type { Call } from '../core/call.ts'
 import { applyOnce } from '../files/read.ts'
-import type { ColumnRow } from '../store/grids.ts'
-import type { Writers } from '../store/store.ts'
-import { byUid } from './content.ts'
+import { restructure } from '../grids/compact.ts'
+import { byUid } from '../grids/content.ts'
 import {
   addColumns,
   arrayOf,
@@ -14,9 +13,10 @@ import {
   smallValue,
   storeArray,
   tooManyColumns,
-  wrong,
-} from './create.ts'
-import { restructure } from './layout.ts'
+} from '../grids/create.ts'
+import type { ColumnRow } from '../store/grids.ts'
+import type { Writers } from '../store/store.ts'
+import type { OperationService as Service } from './handler.ts'
 
 /** One change of a grid's columns: checked again in the transaction, recorded under its key. */
 function changing<T>(writers: Writers, call: Call, change: () => Promise<T>): Promise<T> {
@@ -29,10 +29,10 @@ function changing<T>(writers: Writers, call: Call, change: () => Promise<T>): Pr
 
 /** The columns of a body, no more than `most`. */
 async function objects(cols: RawJson, most: number, { limits }: Service): Promise<Map<string, RawJson>[]> {
-  if (cols.kind !== 'array') throw wrong('cols', 'must be an array of columns')
+  if (cols.kind !== 'array') throw invalidField('cols', 'must be an array of columns')
   const columns: Map<string, RawJson>[] = []
   for (const column of cols.items()) {
-    if (column.kind !== 'object') throw wrong(`cols.${columns.length}`, 'must be an object')
+    if (column.kind !== 'object') throw invalidField(`cols.${columns.length}`, 'must be an object')
     if (columns.length === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
     if (columns.length > most) break
     columns.push(column.entries())
@@ -91,7 +91,7 @@ export async function createColumns(service: Service, call: Call, cols: RawJson)
 }
 
 function refuseNameless(k: number): never {
-  throw wrong(`cols.${k}.name`, 'is missing')
+  throw invalidField(`cols.${k}.name`, 'is missing')
 }
 
 function nextPosition(columns: readonly ColumnRow[]): number {
@@ -118,7 +118,7 @@ export async function updateColumns(
     const given = column.get('order')
     const order = (given && smallValue(given, `cols.${k}.order`)) ?? undefined
     if (order !== undefined && !Number.isSafeInteger(order))
-      throw wrong(`cols.${k}.order`, 'must be an integer')
+      throw invalidField(`cols.${k}.order`, 'must be an integer')
     return {
       uid: uids[k],
       name: nameOf(column, k, service),

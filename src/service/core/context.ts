@@ -1,0 +1,18 @@
+import type { Limits } from '../../contract/limits.ts'
+import type { Store } from '../store/store.ts'
+import type { CursorSigner } from './cursors.ts'
+import type { Metrics } from './metrics.ts'
+import type { ViewCounter } from './view-counter.ts'
+
+/** What every room of the service works with, the same for every request. */
+export interface Service {
+  store: Store
+  /** URL under which the service is reached, without a trailing slash: links begin with it. */
+  url: string
+  limits: Limits
+  views: ViewCounter
+  metrics: Metrics
+  cursors: CursorSigner
+  /** Runs work that no response waits for; closing the service does. */
+  background(work: () => Promise<void>): void
+}

@@ -1,0 +1,61 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { Problem } from '../../contract/errors.ts'
+import type { Store } from '../store/store.ts'
+
+const NAME = 'cursor'
+/** The form of all cursors: what changes it makes cursors of before invalid, and this number another. */
+const VERSION = 1
+const TAG_BYTES = 16
+
+/**
+ * Signs cursors: JSON that clients carry and cannot change, as base64url of a version byte, an HMAC and the
+ * JSON. All processes on one store share the secret.
+ */
+export class CursorSigner {
+  private secret: Promise<string> | undefined
+
+  constructor(private readonly store: Store) {}
+
+  /** A cursor that holds `value`. `list` names the list it belongs to: it is valid for no other. */
+  async sign(value: unknown, list: string): Promise<string> {
+    const body = Buffer.from(JSON.stringify(value))
+    return Buffer.concat([Buffer.of(VERSION), await this.tag(body, list), body]).toString('base64url')
+  }
+
+  /** The value of a cursor of this list; Problem `invalid_request` for any other text. */
+  async verify<T>(cursor: string, list: string): Promise<T> {
+    const [version, tag, body] = parts(Buffer.from(cursor, 'base64url'))
+    const signed = version === VERSION && body.length > 0
+    if (signed && timingSafeEqual(tag, await this.tag(body, list))) return JSON.parse(body.toString('utf8'))
+    throw new Problem('invalid_request', 'cursor: not one of this list', {
+      field: 'cursor',
+      hint: 'Take it from next or previous.',
+    })
+  }
+
+  private async tag(body: Buffer, list: string): Promise<Buffer> {
+    this.secret ??= this.load()
+    this.secret.catch(() => {
+      this.secret = undefined
+    })
+    return createHmac('sha256', await this.secret)
+      .update(`${list}\n`)
+      .update(body)
+      .digest()
+      .subarray(0, TAG_BYTES)
+  }
+
+  private async load(): Promise<string> {
+    const known = await this.store.read(({ accounts }) => accounts.secret(NAME))
+    if (known !== undefined) return known
+    return this.store.write(async ({ accounts }) => {
+      const secret = (await accounts.secret(NAME)) ?? randomBytes(32).toString('hex')
+      if ((await accounts.secret(NAME)) === undefined) await accounts.addSecret(NAME, secret)
+      return secret
+    })
+  }
+}
+
+function parts(cursor: Buffer): [number | undefined, Buffer, Buffer] {
+  return [cursor[0], cursor.subarray(1, 1 + TAG_BYTES), cursor.subarray(1 + TAG_BYTES)]
+}

@@ -1,0 +1,48 @@
+import { randomBytes } from 'crypto'
+import { invalidField, Problem } from '../../contract/errors.ts'
+import { parseFid } from '../../contract/fid.ts'
+import type { FileKind } from '../../contract/operations.ts'
+import { parseRaw } from '../../json/raw.ts'
+import { type Asker, knownFid } from '../access/access.ts'
+import {} from '../grids/create.ts'
+import type { Readers } from '../store/store.ts'
+
+/** `source_fid` of a new file: the one it was copied from, if the caller may know of it. */
+
+export async function readSourceFid(
+  readers: Readers,
+  given: string | null | undefined,
+  asker: Asker,
+  filetype: FileKind,
+): Promise<string | null> {
+  if (given === undefined || given === null || given === '') return null
+  const fid = parseFid(given)
+  const found = fid && (await knownFid(readers, fid, asker))
+  if (found?.file.filetype === filetype) return given
+  throw new Problem('invalid_request', `source_fid: no such ${filetype}, or you may not see it`, {
+    field: 'source_fid',
+  })
+}
+/** Metadata as it is stored; taken as an object or as a string that holds one. Reference 2.2. */
+
+export function metadataText(given: unknown, limit: number): string {
+  let value = given
+  if (typeof value === 'string') value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata').value()
+  if (value === undefined || value === null) value = {}
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw invalidField('metadata', 'must be an object, or a string that holds one')
+  const text = JSON.stringify(value)
+  if (Buffer.byteLength(text) > limit) {
+    throw new Problem(
+      'too_large',
+      `metadata: ${Buffer.byteLength(text)} bytes; the limit is ${limit} (metadata_bytes)`,
+      { field: 'metadata' },
+    )
+  }
+  return text
+}
+/** New at every enabling: an old link stays dead. */
+
+export function newShareKey(): string {
+  return randomBytes(18).toString('base64url')
+}

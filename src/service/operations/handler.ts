@@ -1,0 +1,25 @@
+import type { OperationName, ResultOf } from '../../contract/operations.ts'
+import type { Bytes } from '../../json/index.ts'
+import type { Answer, Call } from '../core/call.ts'
+import type { AppendQueue } from '../grids/append.ts'
+import type { UrlImport } from '../import/fetch.ts'
+import type { Mail } from '../sharing/mail.ts'
+import type { Service } from '../core/context.ts'
+
+/** What operations work with: the service and what only operations need. */
+export interface OperationService extends Service {
+  appends: AppendQueue
+  /** Undefined: no e-mails are sent. */
+  mail: Mail | undefined
+  /** Fetches `source_url`; undefined: URL import is disabled. */
+  urlImport: UrlImport | undefined
+  /** Drops cached credentials, after a key or user has changed. */
+  forgetCredentials(): void
+}
+
+export type Handler<N extends OperationName> = (
+  service: OperationService,
+  call: Call<N>,
+) => Promise<Answer<ResultOf<N> extends undefined ? Bytes | undefined : ResultOf<N>>>
+
+export type Handlers = { [N in OperationName]: Handler<N> }

@@ -1,0 +1,38 @@
+import type { Blobs } from './blobs.ts'
+import { pack, unpack } from './codec.ts'
+import type { SliceRef } from './grids.ts'
+
+/** Slices read ahead of the one that is being used. */
+const READ_AHEAD = 3
+
+/** Packs text into a blob. `seq` is the caller's to set. */
+
+export async function storeText(blobs: Blobs, rows: number, text: Uint8Array): Promise<SliceRef> {
+  return { seq: 0, rows, bytes: text.length, hash: await blobs.put(await pack(text)) }
+}
+export async function loadText(blobs: Blobs, slice: Pick<SliceRef, 'hash' | 'bytes'>): Promise<Buffer> {
+  return unpack(await blobs.get(slice.hash), slice.bytes)
+}
+/** Texts of slices in order, a few read ahead. */
+
+export async function* texts(
+  blobs: Blobs,
+  slices: readonly SliceRef[],
+  most = READ_AHEAD,
+): AsyncGenerator<Buffer> {
+  const ahead: Promise<Buffer>[] = []
+  let next = 0
+  try {
+    for (let k = 0; k < slices.length; k++) {
+      while (next < slices.length && ahead.length < most) {
+        const text = loadText(blobs, slices[next++])
+        // Whoever awaits it sees the fault; until then it is not unhandled.
+        text.catch(() => {})
+        ahead.push(text)
+      }
+      yield await ahead.shift()!
+    }
+  } finally {
+    await Promise.allSettled(ahead)
+  }
+}
