@@ -1,14 +1,16 @@
 import type { Command as Commander } from 'commander'
 import { Problem } from '../contract/errors.ts'
 import { version } from '../contract/version.ts'
-import { type Command, type Entry, globalOptions, type Option, writeOption } from './command.ts'
-import { commands } from './commands.ts'
+import { fieldNames, joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
 import { Context, type GlobalFlags } from './context.ts'
+import { type Command, type CommandEntry, globalOptions, type Option, writeOption } from './define.ts'
+import { Interrupted, onInterrupt } from './interrupt.ts'
 import type { Messages } from './output/messages.ts'
+import { commands } from './registry.ts'
 
 /** Runs one command line; resolves to the exit code. */
 export async function run(argv: string[]): Promise<number> {
-  let context = new Context(process.env, globalsIn(argv))
+  let context = new Context(process.env, peekGlobalFlags(argv))
   watchOutput(context.messages)
   let code = 0
   try {
@@ -25,16 +27,16 @@ export async function run(argv: string[]): Promise<number> {
         'after',
         '\nA FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.\nWithout a server (gridline login, GRIDLINE_URL) everything is kept on this machine.',
       )
-    const path = await chosen(commands, hoist(argv))
-    await build(program, commands, path, async (command, args, options) => {
+    const path = await resolveCommandPath(commands, moveGlobalFlagsLast(argv))
+    await registerCommands(program, commands, path, async (command, args, options) => {
       const flags: GlobalFlags = {
         ...options,
         json: options.json === '' ? true : (options.json as GlobalFlags['json']),
       }
       context = new Context(process.env, flags)
-      code = await perform(context, command, args, options)
+      code = await runCommand(context, command, args, options)
     })
-    const words = joinJsonFields(hoist(argv), await fieldNames(argv))
+    const words = joinJsonFields(moveGlobalFlagsLast(argv), await fieldNames(argv))
     try {
       await program.parseAsync(words, { from: 'user' })
     } catch (error) {
@@ -61,22 +63,27 @@ export async function run(argv: string[]): Promise<number> {
 }
 
 /** The entries an argv names: `profile list`, `upload`. */
-async function chosen(entries: readonly Entry[], argv: readonly string[]): Promise<Entry[]> {
+async function resolveCommandPath(
+  entries: readonly CommandEntry[],
+  argv: readonly string[],
+): Promise<CommandEntry[]> {
   const words = argv[0] === 'help' ? argv.slice(1) : argv
   const at = words.findIndex((word) => !word.startsWith('-'))
   const entry = entries.find(({ name }) => name === words[at])
   if (!entry) return []
   const loaded = await entry.load()
-  return 'commands' in loaded ? [entry, ...(await chosen(loaded.commands, words.slice(at + 1)))] : [entry]
+  return 'commands' in loaded
+    ? [entry, ...(await resolveCommandPath(loaded.commands, words.slice(at + 1)))]
+    : [entry]
 }
 
 type Act = (command: Command, args: string[], options: Record<string, unknown>) => Promise<void>
 
 /** Names all commands for the help, and fills in those on the path. */
-async function build(
+async function registerCommands(
   parent: Commander,
-  entries: readonly Entry[],
-  path: readonly Entry[],
+  entries: readonly CommandEntry[],
+  path: readonly CommandEntry[],
   act: Act,
 ): Promise<void> {
   for (const entry of entries) {
@@ -84,7 +91,7 @@ async function build(
     if (entry !== path[0]) continue
     const loaded = await entry.load()
     if ('commands' in loaded) {
-      await build(child, loaded.commands, path.slice(1), act)
+      await registerCommands(child, loaded.commands, path.slice(1), act)
       continue
     }
     const { command } = loaded
@@ -119,7 +126,7 @@ async function addOption(
   command.addOption(option)
 }
 
-async function perform(
+async function runCommand(
   context: Context,
   command: Command,
   args: string[],
@@ -132,7 +139,7 @@ async function perform(
     context.startClock()
     const ends = [interrupted.happens, context.timedOut]
     const outcome = await Promise.race([command.run(context, args, options), ...ends])
-    const { print } = await import('./output/print.ts')
+    const { print } = await import('./print.ts')
     const failures = outcome && 'view' in outcome ? (outcome.failures ?? []) : []
     const some = outcome && 'many' in outcome && outcome.many.length > 0
     const one = outcome && 'one' in outcome
@@ -157,29 +164,6 @@ async function checkSelection(flags: GlobalFlags): Promise<void> {
   if (typeof flags.json === 'string') checkFields(flags.json.split(','))
   if (flags.jq !== undefined) await checkJq(flags.jq)
 }
-
-/** Ctrl-C: what is under way is given up; nothing of it is visible anywhere. */
-function onInterrupt(context: Context): { happens: Promise<never>; off: () => void } {
-  let listener = (): void => {}
-  const happens = new Promise<never>((_, reject) => {
-    listener = () => {
-      context.messages.interrupted()
-      reject(new Interrupted())
-    }
-    process.once('SIGINT', listener)
-    process.once('SIGTERM', listener)
-  })
-  happens.catch(() => {})
-  return {
-    happens,
-    off() {
-      process.off('SIGINT', listener)
-      process.off('SIGTERM', listener)
-    },
-  }
-}
-
-class Interrupted extends Error {}
 
 function report(context: Context, error: unknown): number {
   if (error instanceof Interrupted) {
@@ -212,63 +196,4 @@ function watchOutput(messages: Messages): void {
     )
     process.exit(1)
   })
-}
-
-/** Global flags as far as they must be known before the line is understood: errors are JSON too. */
-function globalsIn(argv: readonly string[]): GlobalFlags {
-  const json = argv.some(
-    (word) => word === '--json' || word.startsWith('--json=') || word === '--jq' || word.startsWith('--jq='),
-  )
-  return { json: json ? true : undefined, quiet: argv.includes('-q') || argv.includes('--quiet') }
-}
-
-/** `gridline -q ls` is `gridline ls -q`: options that every command takes may come first. */
-function hoist(argv: readonly string[]): string[] {
-  const moved: string[] = []
-  let k = 0
-  while (
-    k < argv.length &&
-    /^(-q|--quiet|--json|--jq|--profile|--local|--timeout|--idempotency-key)(=|$)/.test(argv[k])
-  ) {
-    const word = argv[k++]
-    moved.push(word)
-    if (/^--(jq|profile|timeout|idempotency-key)$/.test(word)) moved.push(argv[k++])
-    // Of `--json X` in front of the command only a list of fields can be meant, unless X is the command.
-    else if (
-      word === '--json' &&
-      argv[k] !== undefined &&
-      !argv[k].startsWith('-') &&
-      !commands.some(({ name }) => name === argv[k])
-    )
-      moved.push(argv[k++])
-  }
-  return [...argv.slice(k), ...moved.filter((word) => word !== undefined)]
-}
-
-/** `--json fid,filename` means fields only if that is what follows; `--json sales.csv` is a file. */
-function joinJsonFields(argv: readonly string[], known: ReadonlySet<string>): string[] {
-  const words: string[] = []
-  for (let k = 0; k < argv.length; k++) {
-    if (argv[k] === '--') return [...words, ...argv.slice(k)]
-    const next = argv[k + 1]
-    if (argv[k] !== '--json' || next === undefined || (next.startsWith('-') && next !== '-')) {
-      words.push(argv[k])
-      continue
-    }
-    const named = next.split(',')
-    const looksLikeFields = /^[a-z_]+(,[a-z_]+)*$/.test(next)
-    // One unknown word is a field that does not exist if the command has its argument already.
-    const fields =
-      looksLikeFields &&
-      (named.length > 1 || known.has(next) || words.filter((word) => !word.startsWith('-')).length > 1)
-    words.push(fields ? `--json=${next}` : '--json=')
-    if (fields) k++
-  }
-  return words
-}
-
-async function fieldNames(argv: readonly string[]): Promise<ReadonlySet<string>> {
-  if (!argv.includes('--json')) return new Set()
-  const { fieldNames: names } = await import('./output/selection.ts')
-  return names()
 }

@@ -21,6 +21,7 @@ export interface Settings {
   format: string
   profile: string
 }
+
 export type SettingName = keyof Settings
 
 export const settingNames: readonly SettingName[] = ['url', 'user', 'api_key', 'format', 'profile']

@@ -21,7 +21,7 @@ export const uploadHeaders = {
     s.string({ description: 'Path of that folder instead; missing folders are made.' }),
   ),
   'On-Conflict': s.optional(
-    s.oneOf(conflictRules, {
+    s.enumOf(conflictRules, {
       description:
         'What to do if the name is taken: `fail` (409), `rename` (`sales (1)`, the default), `replace` (fid and link stay, and uids of columns whose names stay), `append` (rows matched to columns by name).',
     }),

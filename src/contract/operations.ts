@@ -84,8 +84,8 @@ const lookupQuery = s.object({
 
 const listQuery = {
   user: s.optional(s.string()),
-  filetype: s.optional(s.array(s.oneOf(['plot', 'grid', 'fold', 'extra']))),
-  order_by: s.optional(s.oneOf(['filename', '-filename', 'date_modified', '-date_modified'])),
+  filetype: s.optional(s.array(s.enumOf(['plot', 'grid', 'fold', 'extra']))),
+  order_by: s.optional(s.enumOf(['filename', '-filename', 'date_modified', '-date_modified'])),
   page: s.optional(s.integer({ minimum: 1 })),
   page_size: s.optional(s.integer({ minimum: 1 })),
   cursor: s.optional(s.string()),
@@ -105,7 +105,7 @@ export const imageNames = ['default', 'block-thumb', 'list-thumb'] as const
 const plotContentQuery = {
   inline_data: s.optional(s.boolean({ description: 'true: the data of a plot beside its references.' })),
   map_data: s.optional(
-    s.oneOf(['unreadable'], {
+    s.enumOf(['unreadable'], {
       description: 'unreadable: the data of grids the caller may not read, by source.',
     }),
   ),
@@ -148,7 +148,7 @@ export const operations = {
     access: 'caller',
     body: data(r.GridCreate, { raw: ['data'] }),
     status: 201,
-    result: r.Created(s.either(r.GridMeta, r.FolderMeta)),
+    result: r.Created(s.union(r.GridMeta, r.FolderMeta)),
   },
   'grids.upload': {
     summary: 'Make a grid of a data file',
@@ -163,7 +163,7 @@ export const operations = {
       limit: 'upload_bytes',
     },
     status: 201,
-    result: r.Uploaded(s.either(r.GridMeta, r.FolderMeta)),
+    result: r.Uploaded(s.union(r.GridMeta, r.FolderMeta)),
   },
   'grids.lookup': {
     summary: 'Find a grid by its path',
@@ -194,7 +194,7 @@ export const operations = {
     access: 'read',
     query: s.object({
       format: s.optional(
-        s.oneOf([...contentFormats, 'api'], {
+        s.enumOf([...contentFormats, 'api'], {
           description: 'json (columns), csv, tsv, or ndjson (an object a row)',
         }),
       ),
@@ -345,7 +345,7 @@ export const operations = {
     path: '/v2/files/:fid/image',
     under: ['plots'],
     access: 'read',
-    query: s.object({ image_name: s.optional(s.oneOf(imageNames)) }),
+    query: s.object({ image_name: s.optional(s.enumOf(imageNames)) }),
     body: none,
     status: 200,
     result: 'stream',
@@ -371,7 +371,7 @@ export const operations = {
     access: 'read',
     query: s.object({
       relation: s.optional(
-        s.oneOf(r.relations, { description: 'Only this relation: a next or prev node has it.' }),
+        s.enumOf(r.relations, { description: 'Only this relation: a next or prev node has it.' }),
       ),
       cursor: s.optional(s.string()),
     }),
@@ -497,7 +497,7 @@ export const operations = {
     path: '/v2/plots',
     access: 'anyone',
     query: s.object({
-      order_by: s.optional(s.oneOf(['views', '-views'])),
+      order_by: s.optional(s.enumOf(['views', '-views'])),
       min_quality: s.optional(s.integer()),
       max_quality: s.optional(s.integer()),
       page_size: s.optional(s.integer({ minimum: 1 })),

@@ -11,7 +11,7 @@ const Results = s.object({ results: s.array(s.anything()), count: s.integer() })
 const meta = {
   fid: s.string(),
   filename: s.string(),
-  filetype: s.oneOf(['plot', 'grid', 'fold', 'extra']),
+  filetype: s.enumOf(['plot', 'grid', 'fold', 'extra']),
   owner: s.string(),
   title: s.string(),
   web_url: s.string(),
@@ -24,7 +24,7 @@ const meta = {
   parent: s.integer(),
   parented: s.boolean(),
   world_readable: s.boolean(),
-  current_user_permission: s.oneOf(['read', 'write', 'admin']),
+  current_user_permission: s.enumOf(['read', 'write', 'admin']),
   comments: Results,
   stars: Results,
   collaborators: Results,
@@ -67,7 +67,7 @@ export const ColumnMeta = s.object({
   name: s.string(),
   uid: s.string(),
   order: s.integer(),
-  type: s.oneOf(columnTypes, { description: 'What the values are, nulls aside; `json` where they differ.' }),
+  type: s.enumOf(columnTypes, { description: 'What the values are, nulls aside; `json` where they differ.' }),
 })
 export type ColumnMeta = s.Static<typeof ColumnMeta>
 
@@ -101,7 +101,7 @@ export const Uploaded = <T extends s.Schema>(file: T) =>
     file,
     warnings: s.array(s.string()),
     action: s.optional(
-      s.oneOf(uploadActions, { description: 'unchanged: the grid holds just this already.' }),
+      s.enumOf(uploadActions, { description: 'unchanged: the grid holds just this already.' }),
     ),
   })
 
@@ -122,11 +122,11 @@ export const Parent = {
   parent_path: s.optional(s.string()),
 }
 
-const Metadata = s.either(s.record(s.anything()), s.string())
+const Metadata = s.union(s.record(s.anything()), s.string())
 
 /** Without `data`, `source_url` names what to import. Reference 2.2. */
 export const GridCreate = s.object({
-  data: s.optional(s.either(GridData, s.string())),
+  data: s.optional(s.union(GridData, s.string())),
   filename: s.optional(s.string()),
   ...Parent,
   world_readable: s.optional(s.boolean()),
@@ -212,7 +212,7 @@ export type PlotPage = s.Static<typeof PlotPage>
 export const PlotCreate = s.object({
   figure: Figure,
   raw_data: s.optional(
-    s.oneOf(['refuse', 'grid'], {
+    s.enumOf(['refuse', 'grid'], {
       description: 'grid: data arrays of the figure are moved into a grid; refuse (400) if not given.',
     }),
   ),
@@ -243,7 +243,7 @@ export const FileCopy = s.object({
 })
 
 export const FileCopied = s.object({
-  files: s.array(s.either(GridMeta, PlotMeta, FileMeta)),
+  files: s.array(s.union(GridMeta, PlotMeta, FileMeta)),
   new_fid: s.string(),
   warnings: s.array(s.string()),
 })
@@ -279,7 +279,7 @@ export const ExtraCreate = s.object({
 
 /** Reference 2.7: a user, an invited address, or a team. */
 export const Collaborator = s.object({
-  type: s.optional(s.oneOf(['email', 'team'])),
+  type: s.optional(s.enumOf(['email', 'team'])),
   username: s.optional(s.string()),
   name: s.optional(s.string()),
   email: s.optional(s.nullable(s.string())),
@@ -331,7 +331,7 @@ export type ApiKey = s.Static<typeof ApiKey>
 
 export const KeyCreate = s.object({
   name: s.optional(s.string()),
-  scopes: s.optional(s.array(s.oneOf(scopeNames))),
+  scopes: s.optional(s.array(s.enumOf(scopeNames))),
   expires: s.optional(s.string({ description: '30d, 12h, 90m; never if not given.' })),
 })
 
@@ -363,7 +363,7 @@ export const ColumnsCreate = s.object({
 })
 
 export const ColumnsUpdate = s.object({
-  cols: s.either(
+  cols: s.union(
     s.string({ description: 'JSON-encoded array of {data, name, order}, matched to the uids of the query.' }),
     s.array(s.anything()),
   ),

@@ -51,7 +51,7 @@ export const boolean = (notes: Notes = {}): Schema<boolean> => ({ type: 'boolean
 export const nothing = (): Schema<null> => ({ type: 'null' })
 export const anything = (): Schema<unknown> => ({})
 
-export const oneOf = <const V extends readonly string[]>(
+export const enumOf = <const V extends readonly string[]>(
   values: V,
   notes: Notes = {},
 ): Schema<V[number]> => ({
@@ -70,7 +70,7 @@ export const array = <S extends Schema>(items: S, notes: Notes = {}): Schema<Sta
 export const record = <S extends Schema>(values: S): Schema<Record<string, Static<S>>> =>
   ({ type: 'object', additionalProperties: values }) as Schema<Record<string, Static<S>>>
 
-export const either = <S extends readonly Schema[]>(...anyOf: S): Schema<Static<S[number]>> => ({ anyOf })
+export const union = <S extends readonly Schema[]>(...anyOf: S): Schema<Static<S[number]>> => ({ anyOf })
 
 export const nullable = <S extends Schema>(schema: S): Schema<Static<S> | null> => ({
   anyOf: [schema, nothing()],

@@ -2,8 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Entry, ZipFile } from 'yauzl'
 import { Problem } from '../contract/errors.ts'
 import { bytesText } from '../contract/limits.ts'
-import type { Bytes } from '../json/bytes.ts'
-import { excerpt } from '../json/excerpt.ts'
+import { type Bytes, excerpt } from '../json/index.ts'
 import { bomb, isBomb } from './bytes.ts'
 import type { Spooled } from './spool.ts'
 import { badData } from './warnings.ts'
@@ -17,7 +16,7 @@ export interface ArchiveLimits {
 }
 
 /** A file in an archive. */
-export interface Member {
+export interface ArchiveEntry {
   /** Its path in the archive, parts by `/`. */
   path: string
   open(): Promise<Bytes>
@@ -79,7 +78,11 @@ function tooMany(count: number, most: number, source: string): Problem {
 }
 
 /** The files of a ZIP archive, checked before any of them is unpacked. */
-export async function zipMembers(spooled: Spooled, limits: ArchiveLimits, source: string): Promise<Member[]> {
+export async function zipMembers(
+  spooled: Spooled,
+  limits: ArchiveLimits,
+  source: string,
+): Promise<ArchiveEntry[]> {
   const { fromRandomAccessReader, RandomAccessReader } = await import('yauzl')
   const { Readable: NodeReadable } = await import('node:stream')
   const { handle, size } = spooled
@@ -184,7 +187,7 @@ export async function* tarMembers(
   bytes: Bytes,
   limits: ArchiveLimits,
   source: string,
-): AsyncGenerator<Member> {
+): AsyncGenerator<ArchiveEntry> {
   const { extract } = await import('tar-stream')
   const { Readable: NodeReadable } = await import('node:stream')
   // Nothing is packed in a TAR itself; what packs the whole is watched where it is undone.

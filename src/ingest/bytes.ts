@@ -3,8 +3,7 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
-import type { Bytes } from '../json/bytes.ts'
-import { joinInTurns } from '../json/turn.ts'
+import { type Bytes, joinInTurns } from '../json/index.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 type Decoder = InstanceType<typeof TextDecoder>
@@ -140,7 +139,7 @@ export async function* utf8(
     yield* checkedUtf8(whole, given !== undefined, name, warnings)
     return
   }
-  if (!given && encoding !== 'utf-8') warnings.say(`read as ${encoding.toUpperCase()}`)
+  if (!given && encoding !== 'utf-8') warnings.note(`read as ${encoding.toUpperCase()}`)
   yield* decoded(whole, encoding, name)
 }
 
@@ -272,7 +271,7 @@ function notUtf8(body: Buffer, unicode: boolean, line: number, name: string, war
       'Mend the line, or give --encoding windows-1252 (or what the file is in).',
     )
   }
-  warnings.say(`read as WINDOWS-1252: line ${where} is not UTF-8`)
+  warnings.note(`read as WINDOWS-1252: line ${where} is not UTF-8`)
   return new TextDecoder('windows-1252')
 }
 

@@ -1,4 +1,4 @@
-import { excerpt } from '../json/excerpt.ts'
+import { excerpt } from '../json/index.ts'
 import type { GivenType } from './dialect.ts'
 import { asNumber, isPaddedNumber } from './number.ts'
 import { ESCAPED, QUOTED } from './tokenizer.ts'
@@ -10,7 +10,7 @@ import { badData } from './warnings.ts'
  * From `number` the cells can be had back to the byte, so a slice found too early to be numbers is
  * turned into text without a second look at the file.
  */
-export type Form = 'number' | 'text'
+export type SliceEncoding = 'number' | 'text'
 
 const COMMA = 0x2c
 const MINUS = 0x2d
@@ -50,7 +50,7 @@ export class ColumnBuilder {
   /** The text so far: values with a comma behind each. */
   private out: Buffer = NO_BYTES
   private at = 0
-  private form: Form
+  private form: SliceEncoding
   rows = 0
   /** Cells seen that are numbers, and the first that is something else. */
   numbers = 0
@@ -165,7 +165,7 @@ export class ColumnBuilder {
   }
 
   /** The slice so far, its text without the last comma; the builder goes on with an empty one. */
-  take(): { rows: number; form: Form; text: Buffer } {
+  take(): { rows: number; form: SliceEncoding; text: Buffer } {
     const slice = { rows: this.rows, form: this.form, text: this.out.subarray(0, Math.max(0, this.at - 1)) }
     this.out =
       this.at < FIRST_BYTES

@@ -1,10 +1,8 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
-import type { Bytes } from '../json/bytes.ts'
-import { excerpt } from '../json/excerpt.ts'
-import { breathe, turnIsLong } from '../json/turn.ts'
+import { type Bytes, breathe, excerpt, turnIsLong } from '../json/index.ts'
 import { gunzip, peek, utf8 } from './bytes.ts'
-import { ColumnBuilder, type Form } from './column.ts'
+import { ColumnBuilder, type SliceEncoding } from './column.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
 import { SAMPLE_BYTES, sniff } from './sniff.ts'
@@ -15,7 +13,7 @@ import { badData, Warnings } from './warnings.ts'
 export interface Slice {
   column: number
   rows: number
-  form: Form
+  form: SliceEncoding
   text: Buffer
 }
 
@@ -119,7 +117,7 @@ export async function ingestDelimited(
   await blocks(whole, dialect, tokenizer, take, maxRecord, source)
   await flush()
 
-  if (rows === 0) warnings.say('there are no rows below the header')
+  if (rows === 0) warnings.note('there are no rows below the header')
   const columns = builders.map((builder, k): ColumnFound => {
     const { firstText, given } = builder
     const seen = firstText && [
@@ -131,7 +129,7 @@ export async function ingestDelimited(
   for (const [k, builder] of builders.entries()) {
     const { firstText } = builder
     if (firstText && DECIMAL_COMMA.test(firstText.text)) {
-      warnings.say(
+      warnings.note(
         `column ${names[k]} looks like numbers with a decimal comma (line ${firstText.line}: ${firstText.text}); kept as text`,
       )
     }

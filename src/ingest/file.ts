@@ -1,6 +1,6 @@
 import type { Limits } from '../contract/limits.ts'
-import type { Bytes } from '../json/bytes.ts'
-import type { Member } from './archive.ts'
+import type { Bytes } from '../json/index.ts'
+import type { ArchiveEntry } from './archive.ts'
 import { gunzip, peek } from './bytes.ts'
 import { type Ingested, ingestDelimited, type SliceSink } from './delimited.ts'
 import type { DelimitedOptions } from './dialect.ts'
@@ -37,12 +37,12 @@ export async function ingestFile<S extends SliceSink>(
   const { head, whole } = await peek(gunzip(input, source), 1024)
   const tables: FoundTable<S>[] = []
   const kind = kindOf(head, options.fileName)
-  const each = async (member: Member): Promise<void> => {
+  const each = async (member: ArchiveEntry): Promise<void> => {
     const parts = member.path.split('/')
     const name = parts.pop()!
     if (name.startsWith('.') || parts[0] === '__MACOSX') return
     if (!isDataFile(name) || isAboutFile(name)) {
-      warnings.say(`${member.path} was passed over: not a data file`)
+      warnings.note(`${member.path} was passed over: not a data file`)
       return
     }
     if (tables.length >= options.limits.archive_entries)

@@ -1,5 +1,4 @@
 /** Which of the first rows of a table are names and which are data. */
-
 type Kind = 'empty' | 'number' | 'date' | 'text'
 
 const MISSING = /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.+)$/i

@@ -1,6 +1,6 @@
 /** Bytes of a file → columns of JSON text. No store, no service: the command line previews with it. */
 export { encodingNamed, gunzip, peek } from './bytes.ts'
-export { type Form, numbersAsText } from './column.ts'
+export { numbersAsText, type SliceEncoding as Form } from './column.ts'
 export { type ColumnFound, type Ingested, ingestDelimited, type Slice, type SliceSink } from './delimited.ts'
 export {
   type ColumnType,

@@ -1,7 +1,6 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
-import type { Bytes } from '../json/bytes.ts'
-import { parseRaw, parseRawInTurns, type RawJson } from '../json/raw.ts'
+import { type Bytes, parseRaw, parseRawInTurns, type RawJson } from '../json/index.ts'
 import { gunzip, utf8 } from './bytes.ts'
 import { badData, Warnings } from './warnings.ts'
 

@@ -1,9 +1,17 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
-import type { Bytes } from '../json/bytes.ts'
-import { excerpt } from '../json/excerpt.ts'
-import { endOf, kindOf, parseRawInTurns, type RawJson, skipBlanks } from '../json/raw.ts'
-import { breathe, joinInTurns, turnIsLong } from '../json/turn.ts'
+import {
+  type Bytes,
+  breathe,
+  endOf,
+  excerpt,
+  joinInTurns,
+  kindOf,
+  parseRawInTurns,
+  type RawJson,
+  skipBlanks,
+  turnIsLong,
+} from '../json/index.ts'
 import { gunzip, utf8 } from './bytes.ts'
 import type { Ingested, SliceSink } from './delimited.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
@@ -341,7 +349,7 @@ async function readMembers(
   const [only] = arrays
   const first: RawJson | undefined = only?.[1].items().next().value
   if (arrays.length === 1 && first?.kind === 'object' && members.size >= 1) {
-    if (members.size > 1) warnings.say(`only ${only[0]} was read: the rest is no table`)
+    if (members.size > 1) warnings.note(`only ${only[0]} was read: the rest is no table`)
     await readItems(only[1], table, source, most)
     return
   }

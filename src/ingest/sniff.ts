@@ -1,7 +1,6 @@
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
-import { excerpt } from '../json/excerpt.ts'
-import { breathe } from '../json/turn.ts'
+import { breathe, excerpt } from '../json/index.ts'
 import type { DelimitedOptions, Dialect } from './dialect.ts'
 import { countHeaderRows } from './header.ts'
 import { badData, Warnings } from './warnings.ts'
@@ -49,31 +48,31 @@ export async function sniff(
   if (told) text = text.slice(told[0].length)
   const best = await chooseStyle(text, delimiter, warnings)
   if (!delimiter && best.width > 1 && best.style.delimiter !== ',')
-    warnings.say(`delimiter taken to be ${named(best.style.delimiter)}`)
-  if (best.style.quote !== '"') warnings.say(`quotes taken to be ${best.style.quote}`)
-  if (best.style.escape === 'backslash') warnings.say('quotes inside cells taken to be written \\"')
-  if (best.style.skipSpace) warnings.say('blanks after a delimiter were dropped')
+    warnings.note(`delimiter taken to be ${named(best.style.delimiter)}`)
+  if (best.style.quote !== '"') warnings.note(`quotes taken to be ${best.style.quote}`)
+  if (best.style.escape === 'backslash') warnings.note('quotes inside cells taken to be written \\"')
+  if (best.style.skipSpace) warnings.note('blanks after a delimiter were dropped')
 
   if (whole && best.rows.every((row) => row.every((cell) => cell.trim() === '')))
     throw badData(source, {}, 'nothing but empty cells', 'Give a file with a header and rows.')
 
   // Told that the first line is data, nothing stands above it.
-  const start = options.header === false ? 0 : tableStart(best)
+  const start = options.header === false ? 0 : findTableStart(best)
   const table = best.rows.slice(start)
   refuseTwoTables(best, start, told ? 1 : 0, source)
   const preamble = (best.at[start] ?? 0) + (told ? 1 : 0)
   const skipped = best.at[start] ?? 0
   if (skipped > 0 && best.rows.slice(0, start).some((row) => row.some((cell) => cell !== ''))) {
-    warnings.say(
+    warnings.note(
       `${skipped === 1 ? 'line 1 was' : `lines 1 to ${skipped} were`} passed over as standing above the table: ${excerpt(best.rows[0].join(best.style.delimiter))}`,
     )
   }
   const headerRows = options.header === undefined ? countHeaderRows(table) : Number(options.header)
   if (headerRows === 0 && options.header === undefined) {
-    warnings.say(`no header seen in line ${preamble + 1}; columns are named column_1 and so on`)
+    warnings.note(`no header seen in line ${preamble + 1}; columns are named column_1 and so on`)
   }
   if (headerRows === 2) {
-    warnings.say(`lines ${preamble + 1} and ${preamble + 2} were taken as two header rows and joined`)
+    warnings.note(`lines ${preamble + 1} and ${preamble + 2} were taken as two header rows and joined`)
   }
   const count = Math.max(table[0]?.length ?? 0, best.agreeing > 0.5 ? best.width : 0)
   const most = options.maxColumns ?? defaultLimits.columns
@@ -198,7 +197,7 @@ async function withLineEnds(
   const apart = await chooseDelimiter(text, delimiter, true, new Warnings())
   const together = await chooseDelimiter(text, delimiter, false, new Warnings())
   const crEnds = ends.lf === 0 || (apart.agreeing === 1 && apart.agreeing >= together.agreeing)
-  if (crEnds && ends.lf > 0) warnings.say('lone CRs were taken as line ends, as LFs are')
+  if (crEnds && ends.lf > 0) warnings.note('lone CRs were taken as line ends, as LFs are')
   return chooseDelimiter(text, delimiter, crEnds, warnings)
 }
 
@@ -219,7 +218,7 @@ async function chooseDelimiter(
   fit.sort((a, b) => score(b) - score(a))
   if (fit.length > 0) return fit[0]
   const inText = candidates.some((c) => c.style.delimiter !== ' ')
-  if (inText) warnings.say('no delimiter fits the lines; read as one column')
+  if (inText) warnings.note('no delimiter fits the lines; read as one column')
   return candidate(text, inText ? NONE : ',', crOnly)
 }
 
@@ -393,9 +392,9 @@ function endsRow(text: string, i: number, crEnds: boolean): boolean {
 }
 
 /** Index of the first row of the table: behind titles, comments and blank lines. */
-function tableStart(candidate: Candidate): number {
+function findTableStart(candidate: Candidate): number {
   const { rows, width, first } = candidate
-  let start = behindTitle(candidate, first)
+  let start = skipTitle(candidate, first)
   // R's write.table names no column for the row names: one cell fewer, right above the data.
   const above = rows[start - 1]
   if (
@@ -420,7 +419,7 @@ function tableStart(candidate: Candidate): number {
  * Titles as spreadsheets export them: one cell and empty ones up to the width, or a line with commas
  * of its own that a blank one parts from a table with a header over numbers.
  */
-function behindTitle({ rows, width }: Candidate, first: number): number {
+function skipTitle({ rows, width }: Candidate, first: number): number {
   const empty = (row: string[]): boolean => row.every((cell) => cell.trim() === '')
   const full = (row: string[]): boolean => row.length >= width && row.every((cell) => cell.trim() !== '')
   const title = (row: string[]): boolean =>
@@ -455,7 +454,7 @@ function columnNames(
     !table.slice(headerRows).every((row) => (row[width - 1] ?? '') === '')
   ) {
     cells = ['', ...cells]
-    warnings.say(
+    warnings.note(
       'the header has one name fewer than the rows have cells; the first column was taken to be row names',
     )
   }
@@ -474,9 +473,9 @@ function columnNames(
       suffixes.set(base, n + 1)
     }
     used.add(name)
-    if (headerRows > 0 && wanted === '') warnings.say(`column ${k + 1} has no name; called ${name}`)
+    if (headerRows > 0 && wanted === '') warnings.note(`column ${k + 1} has no name; called ${name}`)
     else if (name !== wanted && headerRows > 0)
-      warnings.say(`column ${k + 1} is called ${excerpt(wanted)} like another; renamed ${excerpt(name)}`)
+      warnings.note(`column ${k + 1} is called ${excerpt(wanted)} like another; renamed ${excerpt(name)}`)
     return name
   })
 }

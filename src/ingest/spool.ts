@@ -3,7 +3,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bytesText } from '../contract/limits.ts'
-import type { Bytes } from '../json/bytes.ts'
+import type { Bytes } from '../json/index.ts'
 import { badData } from './warnings.ts'
 
 /** Bytes on disk, for formats that are read from their end. The file has no name any more: it goes with the process. */

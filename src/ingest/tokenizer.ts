@@ -1,4 +1,4 @@
-import { excerpt } from '../json/excerpt.ts'
+import { excerpt } from '../json/index.ts'
 import type { Dialect } from './dialect.ts'
 import { badData, type Warnings } from './warnings.ts'
 
@@ -90,7 +90,7 @@ export class Tokenizer {
         let end: number
         let flags = 0
         if (buf[i] === quote) {
-          end = this.closing(buf, row, i, to, final, line)
+          end = this.findClosingQuote(buf, row, i, to, final, line)
           if (end < 0) break scan
           line += this.newlines
           flags = QUOTED | this.flags
@@ -145,7 +145,7 @@ export class Tokenizer {
         rows = this.giveBlankRows(rows, row)
         continue
       }
-      if (cell !== width) this.mend(buf, row, i, rows, cell, surplus)
+      if (cell !== width) this.padOrRejectRow(buf, row, i, rows, cell, surplus)
       if (this.gap) {
         this.gap = false
         this.behindGaps.push(this.line)
@@ -177,7 +177,7 @@ export class Tokenizer {
   }
 
   /** A row of the wrong length: short ones are filled up, empty surplus is dropped, the rest refused. */
-  private mend(
+  private padOrRejectRow(
     buf: Uint8Array,
     row: number,
     end: number,
@@ -243,7 +243,7 @@ export class Tokenizer {
   }
 
   /** Where the quote opened at `open` closes; −1 when the bytes end first. Sets `newlines` and `flags`. */
-  private closing(
+  private findClosingQuote(
     buf: Uint8Array,
     row: number,
     open: number,

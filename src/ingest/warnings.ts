@@ -13,7 +13,7 @@ export class Warnings {
   private readonly plain: string[] = []
 
   /** A note said as it is. */
-  say(text: string): void {
+  note(text: string): void {
     this.plain.push(text)
   }
 

@@ -1,9 +1,7 @@
 import type { SaxesTagPlain } from 'saxes'
 import { bytesText } from '../contract/limits.ts'
-import type { Bytes } from '../json/bytes.ts'
-import { excerpt } from '../json/excerpt.ts'
-import { breathe } from '../json/turn.ts'
-import { type ArchiveLimits, type Member, zipMembers } from './archive.ts'
+import { type Bytes, breathe, excerpt } from '../json/index.ts'
+import { type ArchiveEntry, type ArchiveLimits, zipMembers } from './archive.ts'
 import { bomb, isBomb } from './bytes.ts'
 import { isSparse, sparse } from './gaps.ts'
 import type { Spooled } from './spool.ts'
@@ -40,7 +38,7 @@ export async function xlsxSheets(
   warnings: Warnings,
 ): Promise<Sheet[]> {
   const members = new Map((await zipMembers(spooled, limits, source)).map((member) => [member.path, member]))
-  const part = (path: string): Member | undefined => members.get(path.replace(/^\//, ''))
+  const part = (path: string): ArchiveEntry | undefined => members.get(path.replace(/^\//, ''))
   const main = part('xl/workbook.xml')
   if (!main) throw badData(source, {}, 'not a workbook: it has no xl/workbook.xml')
   const listed: { name: string; id: string }[] = []
@@ -110,7 +108,7 @@ function local(name: string): string {
 }
 
 /** Parses a part of the workbook, stopping between chunks for whoever reads along. */
-async function* parsing(member: Member, source: string, visitor: Visitor): AsyncGenerator<void> {
+async function* parsing(member: ArchiveEntry, source: string, visitor: Visitor): AsyncGenerator<void> {
   const { SaxesParser } = await import('saxes')
   const parser = new SaxesParser({ fragment: false })
   let failed: Error | undefined
@@ -146,12 +144,12 @@ async function* parsing(member: Member, source: string, visitor: Visitor): Async
   yield
 }
 
-async function read(member: Member, source: string, visitor: Visitor): Promise<void> {
+async function read(member: ArchiveEntry, source: string, visitor: Visitor): Promise<void> {
   for await (const _ of parsing(member, source, visitor));
 }
 
 /** The texts cells refer to by number; phonetic hints are no part of them. */
-async function sharedTexts(member: Member | undefined, source: string): Promise<string[]> {
+async function sharedTexts(member: ArchiveEntry | undefined, source: string): Promise<string[]> {
   const texts: string[] = []
   if (!member) return texts
   let current = ''
@@ -192,7 +190,7 @@ const builtIn = new Map<number, 'date' | 'duration'>([
 ])
 
 async function dateStyles(
-  member: Member | undefined,
+  member: ArchiveEntry | undefined,
   source: string,
 ): Promise<('date' | 'duration' | undefined)[]> {
   const styles: ('date' | 'duration' | undefined)[] = []
@@ -236,7 +234,7 @@ function columnOf(reference: string): number {
 
 /** Columns and rows of a sheet, and how many cells hold anything. */
 async function sizeOf(
-  member: Member,
+  member: ArchiveEntry,
   source: string,
 ): Promise<{ width: number; rows: number; filled: number }> {
   const size = { width: 0, rows: 0, filled: 0 }
@@ -299,7 +297,7 @@ function cells(take: (row: (Cell | undefined)[], filled: number, number: number)
 }
 
 async function* sheetCsv(
-  member: Member,
+  member: ArchiveEntry,
   width: number,
   book: Workbook,
   source: string,

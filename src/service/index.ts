@@ -6,11 +6,11 @@ import { CursorSigner } from './core/cursors.ts'
 import { Metrics } from './core/metrics.ts'
 import { ViewCounter } from './core/view-counter.ts'
 import { AppendQueue } from './grids/append.ts'
-import { foldTail } from './grids/compact.ts'
+import { compact } from './grids/compact.ts'
 import { createApp, type LogLine } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
 import type { Listening, Served } from './http/listen.ts'
-import { type Incoming, type Reply, toResponse } from './http/message.ts'
+import { type HttpRequest, type HttpResponse, toResponse } from './http/message.ts'
 import { UrlImport } from './import/fetch.ts'
 import { accountHandlers } from './operations/accounts.ts'
 import { sharingHandlers } from './operations/collaborators.ts'
@@ -28,7 +28,7 @@ import { openStore, type Store, type StoreOptions } from './store/store.ts'
 export { createKey, createUser, ensureUser, type NewKey } from './accounts/accounts.ts'
 export type { LogLine } from './http/app.ts'
 export type { Listening } from './http/listen.ts'
-export type { Incoming, Reply } from './http/message.ts'
+export type { HttpRequest as Incoming, HttpResponse as Reply } from './http/message.ts'
 export { UrlImport } from './import/fetch.ts'
 export { backup, isInUse, restore } from './store/sqlite-files.ts'
 export { openStore, type Store } from './store/store.ts'
@@ -52,9 +52,9 @@ export interface ServiceOptions extends StoreOptions {
 
 export interface RunningService {
   /** The service, with plain messages. */
-  handle(request: Incoming): Promise<Reply>
+  handle(request: HttpRequest): Promise<HttpResponse>
   /** Whether such a request would be refused now because too many wait. */
-  refuses(request: Pick<Incoming, 'headers' | 'address'>): boolean
+  refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
   /** The same with web ones. */
   fetch(request: Request): Promise<Response>
   store: Store
@@ -99,7 +99,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     const key = `${fid.owner}:${fid.idlocal}`
     const running = names.get(key)
     if (running) return running
-    const job = foldTail(store, fid).finally(() => names.delete(key))
+    const job = compact(store, fid).finally(() => names.delete(key))
     names.set(key, job)
     return job
   }
@@ -149,7 +149,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       return app.handle(request)
     },
     refuses: app.refuses,
-    fetch: async (request) => toResponse(await app.handle(request as Incoming)),
+    fetch: async (request) => toResponse(await app.handle(request as HttpRequest)),
     store,
     idle,
     async close() {

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { completionScript, shells } from '../../src/cli/completions/script.ts'
-import { commandTree } from '../../src/cli/completions/tree.ts'
+import { completionScript, shells } from '../../src/cli/completion/script.ts'
+import { commandTree } from '../../src/cli/completion/tree.ts'
+import { commands } from '../../src/cli/registry.ts'
 import { errorCodes } from '../../src/contract/errors.ts'
 import { fidFromLink, parseFid, webUrl } from '../../src/contract/fid.ts'
 import { limits } from '../../src/contract/limits.ts'
@@ -168,11 +169,13 @@ describe('completions', () => {
         powershell: 'gridline.ps1',
       } as Record<string, string>,
     }
-    expect(await completionScript(shell)).toBe(readFileSync(join(root, 'completions', files[shell]), 'utf8'))
+    expect(await completionScript(shell, commands)).toBe(
+      readFileSync(join(root, 'completions', files[shell]), 'utf8'),
+    )
   })
 
   it('knows every command', async () => {
-    const tree = await commandTree()
+    const tree = await commandTree(commands)
     expect(tree.map(({ name }) => name)).toEqual(
       expect.arrayContaining([
         'upload',

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parseRaw } from '../../src/json/index.ts'
 import { rawArrays } from '../../src/service/plots/figure.ts'
-import { survey } from '../../src/service/plots/scan.ts'
+import { scanFigure } from '../../src/service/plots/scan.ts'
 import { onBothStores } from '../support/service.ts'
 
 const folder = fileURLToPath(new URL('../../../shared/figures/', import.meta.url))
@@ -33,7 +33,7 @@ describe.skipIf(!there)('real figures (reference 2.4)', () => {
       expect([made.status, made.text.slice(0, 300)]).toEqual([200, expect.anything()])
       const { fid } = made.json.file
       const stored = await test().ask('alice', 'GET', `/v2/plots/${fid}/content`)
-      const left = rawArrays(survey(parseRaw(Buffer.from(stored.text))))
+      const left = rawArrays(scanFigure(parseRaw(Buffer.from(stored.text))))
       expect([...left.arrays, ...left.typed].map(({ path }) => path)).toEqual([])
       const inlined = await test().ask('alice', 'GET', `/v2/plots/${fid}/content?inline_data=true`)
       expect(withoutSources(inlined.json)).toEqual(original)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { parseRaw } from '../../src/json/index.ts'
 import { withData, withReferences } from '../../src/service/plots/figure.ts'
-import { type Reference, survey } from '../../src/service/plots/scan.ts'
+import { type Reference, scanFigure } from '../../src/service/plots/scan.ts'
 
 type Json = Record<string, unknown>
 
@@ -52,7 +52,7 @@ describe('edits of a figure are those of its value, whatever stands beside them 
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
         const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)))
-        const found = survey(raw)
+        const found = scanFigure(raw)
         const arrays = new Set(found.filter(({ kind }) => kind === 'array').map(({ path }) => path))
         const out = withReferences(raw, found, (path) => (arrays.has(path) ? `bob:1:${path}` : undefined))
         const expected = mapped(value.data, (object) => {
@@ -69,7 +69,7 @@ describe('edits of a figure are those of its value, whatever stands beside them 
         )
         expect(made).toEqual({ data: expected, layout: value.layout })
         // A second look finds references only, each where its array was.
-        const again = survey(parseRaw(out)) as Reference[]
+        const again = scanFigure(parseRaw(out)) as Reference[]
         expect(again.some(({ kind }) => (kind as string) === 'array')).toBe(false)
         for (const { kind, text, path } of again)
           if (kind === 'reference' && text.startsWith('bob')) expect(text).toBe(`bob:1:${path}`)
@@ -81,7 +81,7 @@ describe('edits of a figure are those of its value, whatever stands beside them 
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
         const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)))
-        const references = survey(raw).filter((one): one is Reference => one.kind === 'reference')
+        const references = scanFigure(raw).filter((one): one is Reference => one.kind === 'reference')
         const out = [...withData(raw, references)].map((part) => (Buffer.isBuffer(part) ? part : '["here"]'))
         const expected = mapped(value, (object) => {
           const filled = { ...object }
@@ -100,7 +100,7 @@ describe('what is looked at is bounded', () => {
   const took = (text: string): number => {
     const raw = parseRaw(Buffer.from(text))
     const start = process.cpuUsage()
-    survey(raw)
+    scanFigure(raw)
     const { user, system } = process.cpuUsage(start)
     return user + system
   }
@@ -115,14 +115,14 @@ describe('what is looked at is bounded', () => {
 
   it('columns a figure names are counted, arrays among them', () => {
     const raw = parseRaw(Buffer.from('{"data":[{"x":[1],"ysrc":"alice:1:a,b,c"}]}'))
-    const within = (figure_columns: number) => survey(raw, { ...defaultLimits, figure_columns })
+    const within = (figure_columns: number) => scanFigure(raw, { ...defaultLimits, figure_columns })
     expect(within(4)).toHaveLength(2)
     expect(() => within(3)).toThrow(/no more than 3 columns \(limit figure_columns\)/)
   })
 
   it('a name written with escapes is the name it stands for', () => {
     const raw = parseRaw(Buffer.from('{"data":[{"\\u0078":[1],"y\\u0073rc":"alice:1:a","y":[2]}]}'))
-    expect(survey(raw).map(({ kind, path }) => [kind, path])).toEqual([
+    expect(scanFigure(raw).map(({ kind, path }) => [kind, path])).toEqual([
       ['array', 'data.0.x'],
       ['reference', 'data.0.y'],
       ['array', 'data.0.y'],

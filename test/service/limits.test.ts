@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limitsFrom } from '../../src/contract/limits.ts'
 import { Admission, ByteBudget } from '../../src/service/http/admission.ts'
-import { type Incoming, Reply } from '../../src/service/http/message.ts'
+import { type HttpRequest, HttpResponse } from '../../src/service/http/message.ts'
 import { createService, type Listening, listen } from '../../src/service/index.ts'
 import { xlsx, zip } from '../support/archives.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
@@ -329,12 +329,12 @@ describe('connections', () => {
   })
 
   it('a connection goes on after a handler gave up while it waited for the rest of a body', async () => {
-    const handle = async ({ body }: Incoming): Promise<Reply> => {
-      if (body === null || body instanceof Uint8Array) return new Reply(200, {}, 'next')
+    const handle = async ({ body }: HttpRequest): Promise<HttpResponse> => {
+      if (body === null || body instanceof Uint8Array) return new HttpResponse(200, {}, 'next')
       const iterator = body[Symbol.asyncIterator]()
       await iterator.next()
       iterator.next().catch(() => undefined)
-      return new Reply(400, {}, 'refused')
+      return new HttpResponse(400, {}, 'refused')
     }
     const served = { handle, refuses: () => false }
     const other = await listen(() => served, { host: '127.0.0.1', port: 0, limits: limitsFrom() })

@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import type { NewKey } from '../../service/index.ts'
-import { confirm } from '../ask.ts'
-import { type Command, type Entry, entry, type Option } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { View } from '../output/view.ts'
+import { type Command, type CommandEntry, type Option, subcommand } from '../define.ts'
+import type { TableView } from '../output/view.ts'
+import { confirm } from '../prompt.ts'
 import { databaseUrl, loginName, makeFoldersPrivate } from '../settings.ts'
 
 const database: Option = {
@@ -12,7 +12,7 @@ const database: Option = {
   description: 'sqlite:FILE or postgres://…; the database of this machine if not given',
 }
 
-const view: View = {
+const view: TableView = {
   id: 'api_key',
   columns: [
     { field: 'username', title: 'USERNAME' },
@@ -106,7 +106,7 @@ function shown({ hash: _, ...made }: NewKey & { hash?: string }): NewKey {
   return made
 }
 
-const verifiedView: View = {
+const verifiedView: TableView = {
   columns: [
     { field: 'files', title: 'FILES', align: 'right' },
     { field: 'grids', title: 'GRIDS', align: 'right' },
@@ -156,6 +156,7 @@ function sqliteFile(context: Context, url: unknown, instead: string): string {
 
 const backup: Command = {
   arguments: '<file>',
+  localFiles: true,
   options: [database],
   examples: ['gridline admin backup gridline-$(date +%F).db'],
   async run(context, [file], { database: url }) {
@@ -168,6 +169,7 @@ const backup: Command = {
 
 const restore: Command = {
   arguments: '<file>',
+  localFiles: true,
   options: [{ flags: '--yes', description: 'do not ask' }, database],
   examples: ['gridline admin restore gridline-2026-01-31.db --yes'],
   async run(context, [file], { yes, database: url }) {
@@ -213,11 +215,11 @@ const compact: Command = {
   },
 }
 
-export const commands: readonly Entry[] = [
-  entry('create-user', 'Make a user and their first key', createUser),
-  entry('create-key', 'Make another key for a user', createKey),
-  entry('verify', 'Read everything that is stored and name what is damaged', verify),
-  entry('backup', 'Write a copy of the database to a file', backup),
-  entry('restore', 'Put the database of a backup in place', restore),
-  entry('compact', 'Give the space of deleted files back', compact),
+export const commands: readonly CommandEntry[] = [
+  subcommand('create-user', 'Make a user and their first key', createUser),
+  subcommand('create-key', 'Make another key for a user', createKey),
+  subcommand('verify', 'Read everything that is stored and name what is damaged', verify),
+  subcommand('backup', 'Write a copy of the database to a file', backup),
+  subcommand('restore', 'Put the database of a backup in place', restore),
+  subcommand('compact', 'Give the space of deleted files back', compact),
 ]

@@ -1,6 +1,6 @@
 import type { Answered } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { Command } from '../command.ts'
+import type { Command } from '../define.ts'
 import { bodyOf, openInput, spooled } from '../input.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

@@ -2,13 +2,13 @@ import { headerText, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
-import type { Command } from '../command.ts'
+import type { Command } from '../define.ts'
 import { bodyOf, type Input, openInput, spooled } from '../input.ts'
 import { Progress } from '../output/progress.ts'
-import type { View } from '../output/view.ts'
-import { allowTypeChange, readingHeaders, readingOptions } from '../reading.ts'
+import type { TableView } from '../output/view.ts'
+import { allowTypeChange, readingHeaders, readingOptions } from '../parse-options.ts'
 
-const appendedView: View = {
+const appendedView: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },
@@ -21,6 +21,7 @@ const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, jsonl: dataTypes.ndjso
 
 export const command: Command = {
   arguments: '<grid> [file]',
+  localFiles: true,
   options: [
     {
       flags: '--row <cells>',

@@ -1,7 +1,7 @@
 import { type Answered, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { contentFormats } from '../../contract/operations.ts'
-import type { Command } from '../command.ts'
+import type { Command } from '../define.ts'
 
 export const command: Command = {
   arguments: '<grid>',

@@ -1,8 +1,8 @@
 import { resolve } from '../../client/index.ts'
-import type { Command } from '../command.ts'
-import type { View } from '../output/view.ts'
+import type { Command } from '../define.ts'
+import type { TableView } from '../output/view.ts'
 
-const view: View = {
+const view: TableView = {
   id: 'who',
   columns: [
     { field: 'who', title: 'WHO' },

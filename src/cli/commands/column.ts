@@ -1,12 +1,12 @@
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnMeta } from '../../contract/resources.ts'
-import { confirm } from '../ask.ts'
-import { type Command, type Entry, entry, type Option } from '../command.ts'
+import { type Command, type CommandEntry, type Option, subcommand } from '../define.ts'
 import { wholeOf } from '../input.ts'
-import { typeName, type View } from '../output/view.ts'
+import { type TableView, typeName } from '../output/view.ts'
+import { confirm } from '../prompt.ts'
 
-const view: View = {
+const view: TableView = {
   id: 'uid',
   columns: [
     { field: 'uid', title: 'UID' },
@@ -193,11 +193,11 @@ async function update(client: Client, grid: string, name: string, change: object
   return { one: written[0], view }
 }
 
-export const commands: readonly Entry[] = [
-  entry('list', 'List the columns of a grid', list),
-  entry('get', 'Print the values of columns', get),
-  entry('set', 'Replace the values of a column, or move it', set),
-  entry('add', 'Add a column', add),
-  entry('rename', 'Rename a column', rename),
-  entry('remove', 'Remove columns', remove),
+export const commands: readonly CommandEntry[] = [
+  subcommand('list', 'List the columns of a grid', list),
+  subcommand('get', 'Print the values of columns', get),
+  subcommand('set', 'Replace the values of a column, or move it', set),
+  subcommand('add', 'Add a column', add),
+  subcommand('rename', 'Rename a column', rename),
+  subcommand('remove', 'Remove columns', remove),
 ]

@@ -1,6 +1,7 @@
-import type { Command } from '../command.ts'
+import type { Command, CommandEntry } from '../define.ts'
 
-export const command: Command = {
+/** Takes the table of commands it is itself part of. */
+export const completion = (commands: readonly CommandEntry[]): Command => ({
   arguments: '<shell>',
   examples: [
     'source <(gridline completion bash)',
@@ -9,7 +10,7 @@ export const command: Command = {
     'gridline completion powershell | Out-String | Invoke-Expression',
   ],
   async run(_, [shell]) {
-    const { completionScript } = await import('../completions/script.ts')
-    return { text: await completionScript(shell) }
+    const { completionScript } = await import('../completion/script.ts')
+    return { text: await completionScript(shell, commands) }
   },
-}
+})

@@ -1,10 +1,10 @@
 import { Problem } from '../../contract/errors.ts'
-import { type Command, type Entry, entry } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { View } from '../output/view.ts'
+import { type Command, type CommandEntry, subcommand } from '../define.ts'
+import type { TableView } from '../output/view.ts'
 import { checkUrl, formats, originOf, type Profile, type SettingName, settingNames } from '../settings.ts'
 
-const view: View = {
+const view: TableView = {
   id: 'value',
   columns: [
     { field: 'setting', title: 'SETTING' },
@@ -87,8 +87,8 @@ function withUrl(profile: Profile, url: string): Profile {
   return { url }
 }
 
-export const commands: readonly Entry[] = [
-  entry('get', 'Show a setting and where it comes from', get),
-  entry('set', 'Change a setting', set),
-  entry('list', 'Show all settings and where they come from', list),
+export const commands: readonly CommandEntry[] = [
+  subcommand('get', 'Show a setting and where it comes from', get),
+  subcommand('set', 'Change a setting', set),
+  subcommand('list', 'Show all settings and where they come from', list),
 ]

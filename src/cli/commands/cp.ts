@@ -2,9 +2,11 @@ import { type Client, lookupIfThere } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
-import type { Command } from '../command.ts'
-import { idOfFolder, isPattern, overFiles } from '../files.ts'
+import { runOnFiles } from '../batch.ts'
+import type { Command } from '../define.ts'
 import { linkView } from '../output/view.ts'
+import { isPattern } from '../patterns.ts'
+import { idOfFolder } from '../targets.ts'
 
 export const command: Command = {
   writes: true,
@@ -38,7 +40,7 @@ export const command: Command = {
         hint: 'Copy them into a folder: --to FOLDER.',
       })
     const json = { deep_copy: deep === true, make_public: options.public === true }
-    return overFiles(
+    return runOnFiles(
       context,
       files,
       async (c, fid) => {

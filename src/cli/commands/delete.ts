@@ -1,16 +1,18 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources.ts'
-import { confirm } from '../ask.ts'
-import type { Command, Failure } from '../command.ts'
+import { runOnTargets } from '../batch.ts'
 import type { Context } from '../context.ts'
-import { meant, overFound } from '../files.ts'
-import type { View } from '../output/view.ts'
+import type { Command } from '../define.ts'
+import type { Failure } from '../output/failure.ts'
+import type { TableView } from '../output/view.ts'
+import { confirm } from '../prompt.ts'
+import { resolveTargets } from '../targets.ts'
 
 /** So many names are in the question; of more the rest is counted. */
 const NAMED = 5
 
-const view: View = {
+const view: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },
@@ -41,17 +43,17 @@ export const command: Command = {
       warnOfPlots(context, metas)
       await confirm(question([...metas.values()]), yes === true)
     }
-    return overFound(context, found, (fid) => remove(client, metas.get(fid)!), view)
+    return runOnTargets(context, found, (fid) => remove(client, metas.get(fid)!), view)
   },
 }
 
 /** Of one name in use and one in the trash, the one in use is meant. */
-async function activeOrTrashed(client: Client, given: readonly string[]): ReturnType<typeof meant> {
-  const found = await meant(client, given)
+async function activeOrTrashed(client: Client, given: readonly string[]): ReturnType<typeof resolveTargets> {
+  const found = await resolveTargets(client, given)
   // What could not be looked up may well be in use.
   const isAbsent = ({ problem }: Failure): boolean => problem.code === 'not_found'
   const absent = found.failures.filter(isAbsent)
-  const inTrash = await meant(
+  const inTrash = await resolveTargets(
     client,
     absent.map(({ of }) => of),
     { trashed: true },

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { type Command, type Entry, entry } from '../command.ts'
+import { type Command, type CommandEntry, subcommand } from '../define.ts'
 import { wholeOf } from '../input.ts'
 import { fileView } from '../output/view.ts'
 
@@ -20,6 +20,7 @@ const list: Command = {
 const add: Command = {
   writes: true,
   arguments: '<file> <content>',
+  localFiles: true,
   options: [{ flags: '--name <name>', description: 'name of the extra; that of the content if not given' }],
   examples: ['gridline extras add plot notes.txt', 'gridline extras add plot settings.json'],
   async run(context, [file, content], { name }) {
@@ -59,8 +60,8 @@ function jsonOf(file: string, text: string): unknown {
   }
 }
 
-export const commands: readonly Entry[] = [
-  entry('list', 'List the extras of a file', list),
-  entry('add', 'Add a text or JSON file as an extra', add),
-  entry('cat', 'Print what is in an extra', cat),
+export const commands: readonly CommandEntry[] = [
+  subcommand('list', 'List the extras of a file', list),
+  subcommand('add', 'Add a text or JSON file as an extra', add),
+  subcommand('cat', 'Print what is in an extra', cat),
 ]

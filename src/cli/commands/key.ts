@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
 import { scopeNames } from '../../contract/resources.ts'
-import { type Command, type Entry, entry } from '../command.ts'
-import { overEach } from '../files.ts'
-import type { View } from '../output/view.ts'
+import { runEach } from '../batch.ts'
+import { type Command, type CommandEntry, subcommand } from '../define.ts'
+import type { TableView } from '../output/view.ts'
 
 const columns = [
   { field: 'id', title: 'ID' },
@@ -16,8 +16,8 @@ const columns = [
       at === null ? 'never' : Date.parse(at) < Date.now() ? `${at} (over)` : at,
   },
 ]
-const view: View = { id: 'id', columns }
-const newView: View = { id: 'api_key', columns: [{ field: 'api_key', title: 'API KEY' }, ...columns] }
+const view: TableView = { id: 'id', columns }
+const newView: TableView = { id: 'api_key', columns: [{ field: 'api_key', title: 'API KEY' }, ...columns] }
 
 const create: Command = {
   writes: true,
@@ -63,12 +63,12 @@ const revoke: Command = {
       return known.find((key) => key.id === id) ?? { id }
     }
     if (ids.length === 1) return { one: await end(ids[0]), view }
-    return { ...(await overEach(ids, end)), view }
+    return { ...(await runEach(ids, end)), view }
   },
 }
 
-export const commands: readonly Entry[] = [
-  entry('create', 'Make an API key', create),
-  entry('list', 'List your API keys', list),
-  entry('revoke', 'End API keys', revoke),
+export const commands: readonly CommandEntry[] = [
+  subcommand('create', 'Make an API key', create),
+  subcommand('list', 'List your API keys', list),
+  subcommand('revoke', 'End API keys', revoke),
 ]

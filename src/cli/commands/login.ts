@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
-import { ask } from '../ask.ts'
-import type { Command } from '../command.ts'
 import { remote } from '../connect.ts'
+import type { Command } from '../define.ts'
 import { wholeOf } from '../input.ts'
+import { ask } from '../prompt.ts'
 import { checkUrl, LOCAL, originOf } from '../settings.ts'
 import { whoView } from './whoami.ts'
 

@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Command } from '../command.ts'
+import type { Command } from '../define.ts'
 
 export const command: Command = {
   examples: ['gridline logout', 'gridline logout --profile work'],

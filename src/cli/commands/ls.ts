@@ -2,14 +2,17 @@ import { lookupIfThere, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
-import type { Command } from '../command.ts'
-import { isPattern, matching, pages, type Trashed, trashedFiles } from '../files.ts'
-import { fileView, type View } from '../output/view.ts'
+import type { Command } from '../define.ts'
+import { pages } from '../lists.ts'
+import { fileView, type TableView } from '../output/view.ts'
+import { isPattern, matchingFiles } from '../patterns.ts'
+import { trashedFiles } from '../targets.ts'
+import type { Trashed } from '../trash.ts'
 
 const PAGE = 500
 const orders = ['filename', '-filename', 'date_modified', '-date_modified'] as const
 
-const trashedView: View = {
+const trashedView: TableView = {
   id: 'fid',
   columns: [
     ...fileView.columns.slice(0, 2),
@@ -73,7 +76,7 @@ export const command: Command = {
       return { many: found.map(withFolder), view: trashedView, empty: 'Nothing.' }
     }
     if (folder !== undefined && isPattern(folder) && !(await lookupIfThere(client, folder))) {
-      const found = (await matching(client, folder, type)).sort((a, b) => compare(a.file, b.file, order))
+      const found = (await matchingFiles(client, folder, type)).sort((a, b) => compare(a.file, b.file, order))
       if (found.length === 0) throw new Problem('not_found', `nothing matches ${folder}`)
       return {
         many: found.slice(0, limit === undefined ? undefined : Number(limit)).map(({ file }) => file),

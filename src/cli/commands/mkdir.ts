@@ -1,9 +1,10 @@
 import { type Client, lookup, startOf } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
-import type { Command } from '../command.ts'
-import { checkOwn, overEach } from '../files.ts'
+import { runEach } from '../batch.ts'
+import type { Command } from '../define.ts'
 import { fileView } from '../output/view.ts'
+import { checkOwn } from '../targets.ts'
 
 export const command: Command = {
   writes: true,
@@ -23,7 +24,7 @@ export const command: Command = {
       }
     }
     if (paths.length === 1) return { one: await make(paths[0]), view: fileView }
-    return { ...(await overEach(paths, make)), view: fileView }
+    return { ...(await runEach(paths, make)), view: fileView }
   },
 }
 

@@ -1,7 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Command } from '../command.ts'
-import { idOfFolder, overFiles } from '../files.ts'
+import { runOnFiles } from '../batch.ts'
+import type { Command } from '../define.ts'
 import { fileView } from '../output/view.ts'
+import { idOfFolder } from '../targets.ts'
 
 export const command: Command = {
   writes: true,
@@ -24,6 +25,6 @@ export const command: Command = {
       throw new Problem('usage', 'mv needs a file and a folder', { hint: 'See: gridline mv --help' })
     const client = await context.client()
     const parent = await idOfFolder(client, folder)
-    return overFiles(context, files, (c, fid) => c.call('files.update', { fid, json: { parent } }), fileView)
+    return runOnFiles(context, files, (c, fid) => c.call('files.update', { fid, json: { parent } }), fileView)
   },
 }

@@ -1,14 +1,14 @@
-import type { Command } from '../command.ts'
-import { overFiles } from '../files.ts'
-import type { View } from '../output/view.ts'
+import { runOnFiles } from '../batch.ts'
+import type { Command } from '../define.ts'
+import type { TableView } from '../output/view.ts'
 
-const view: View = { id: 'path', columns: [{ field: 'path', title: 'PATH' }] }
+const view: TableView = { id: 'path', columns: [{ field: 'path', title: 'PATH' }] }
 
 export const command: Command = {
   arguments: '<file...>',
   examples: ['gridline path alice:12', 'gridline path https://charts.example.com/~alice/12/'],
   run: (context, files) =>
-    overFiles(
+    runOnFiles(
       context,
       files,
       async (client, fid) => ({ fid, ...(await client.call('files.path', { fid })) }),

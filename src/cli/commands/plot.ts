@@ -2,12 +2,13 @@ import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources.ts'
-import { type Command, type Entry, entry } from '../command.ts'
-import { overFiles, pages } from '../files.ts'
+import { runOnFiles } from '../batch.ts'
+import { type Command, type CommandEntry, subcommand } from '../define.ts'
 import { wholeOf } from '../input.ts'
-import { fileView, linkView, type View } from '../output/view.ts'
+import { pages } from '../lists.ts'
+import { fileView, linkView, type TableView } from '../output/view.ts'
 
-const listView: View = {
+const listView: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },
@@ -19,7 +20,7 @@ const listView: View = {
   ],
 }
 
-const createdView: View = {
+const createdView: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },
@@ -66,6 +67,7 @@ async function bodyWith(
 const create: Command = {
   writes: true,
   arguments: '<figure>',
+  localFiles: true,
   options: [
     { flags: '--name <name>', description: 'name of the plot; that of the file if not given' },
     { flags: '--folder <path>', description: 'folder to put it in; missing folders are made' },
@@ -93,6 +95,7 @@ const create: Command = {
 const update: Command = {
   writes: true,
   arguments: '<plot> <figure>',
+  localFiles: true,
   examples: ['gridline plot update "Sales 2024" figure.json'],
   async run(context, [plot, figure]) {
     const body = await bodyWith(figure, {})
@@ -106,7 +109,7 @@ const show: Command = {
   arguments: '<plot...>',
   examples: ['gridline plot show "Sales 2024"', "gridline plot show alice:7 --jq '.figure.layout.title'"],
   run: (context, plots) =>
-    overFiles(context, plots, (client, fid) => client.call('plots.get', { fid }), listView, {
+    runOnFiles(context, plots, (client, fid) => client.call('plots.get', { fid }), listView, {
       filetype: 'plot',
       read: true,
     }),
@@ -203,7 +206,7 @@ const picking = (work: (client: Client, fid: string) => Promise<unknown>, exampl
   arguments: '<plot...>',
   examples: [example],
   run: (context, plots) =>
-    overFiles(
+    runOnFiles(
       context,
       plots,
       async (client, fid) => {
@@ -217,13 +220,13 @@ const picking = (work: (client: Client, fid: string) => Promise<unknown>, exampl
 const pick = picking((client, fid) => client.call('feed.add', { fid }), 'gridline plot pick alice:7')
 const unpick = picking((client, fid) => client.call('feed.remove', { fid }), 'gridline plot unpick alice:7')
 
-export const commands: readonly Entry[] = [
-  entry('create', 'Make a plot of a figure; its data goes into a grid', create),
-  entry('update', 'Replace the figure of a plot; its link stays', update),
-  entry('show', 'Show what a plot is', show),
-  entry('data', 'Print the figure of a plot', data),
-  entry('list', 'List public plots', list),
-  entry('feed', 'List handpicked plots', feed),
-  entry('pick', 'Pick public plots for the feed (administrators)', pick),
-  entry('unpick', 'Take plots out of the feed (administrators)', unpick),
+export const commands: readonly CommandEntry[] = [
+  subcommand('create', 'Make a plot of a figure; its data goes into a grid', create),
+  subcommand('update', 'Replace the figure of a plot; its link stays', update),
+  subcommand('show', 'Show what a plot is', show),
+  subcommand('data', 'Print the figure of a plot', data),
+  subcommand('list', 'List public plots', list),
+  subcommand('feed', 'List handpicked plots', feed),
+  subcommand('pick', 'Pick public plots for the feed (administrators)', pick),
+  subcommand('unpick', 'Take plots out of the feed (administrators)', unpick),
 ]

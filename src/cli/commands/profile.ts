@@ -1,10 +1,10 @@
 import { Problem } from '../../contract/errors.ts'
-import { type Command, type Entry, entry } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { View } from '../output/view.ts'
+import { type Command, type CommandEntry, subcommand } from '../define.ts'
+import type { TableView } from '../output/view.ts'
 import { LOCAL, loginName } from '../settings.ts'
 
-const view: View = {
+const view: TableView = {
   id: 'profile',
   columns: [
     { field: 'current', title: '', format: (current: boolean) => (current ? '*' : '') },
@@ -72,8 +72,8 @@ const remove: Command = {
   },
 }
 
-export const commands: readonly Entry[] = [
-  entry('list', 'List profiles; * marks the one in use', list),
-  entry('use', 'Use a profile from now on', use),
-  entry('remove', 'Remove a profile and its key', remove),
+export const commands: readonly CommandEntry[] = [
+  subcommand('list', 'List profiles; * marks the one in use', list),
+  subcommand('use', 'Use a profile from now on', use),
+  subcommand('remove', 'Remove a profile and its key', remove),
 ]

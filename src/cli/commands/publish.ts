@@ -1,5 +1,5 @@
-import type { Command } from '../command.ts'
-import { overFiles } from '../files.ts'
+import { runOnFiles } from '../batch.ts'
+import type { Command } from '../define.ts'
 import { linkView } from '../output/view.ts'
 
 /** For a shell. */
@@ -13,7 +13,7 @@ export const command: Command = {
   examples: ['gridline publish sales', "gridline publish 'Reports/*'"],
   run(context, files) {
     const json = { world_readable: true }
-    return overFiles(
+    return runOnFiles(
       context,
       files,
       async (client, fid, of) => {

@@ -1,5 +1,5 @@
 import { resolve } from '../../client/index.ts'
-import { type Command, type Entry, entry } from '../command.ts'
+import { type Command, type CommandEntry, subcommand } from '../define.ts'
 import { fileView } from '../output/view.ts'
 
 const drop: Command = {
@@ -14,6 +14,6 @@ const drop: Command = {
   },
 }
 
-export const commands: readonly Entry[] = [
-  entry('drop', 'Drop the reference to an extra; the extra stays', drop),
+export const commands: readonly CommandEntry[] = [
+  subcommand('drop', 'Drop the reference to an extra; the extra stays', drop),
 ]

@@ -1,5 +1,5 @@
 import { resolve } from '../../client/index.ts'
-import type { Command } from '../command.ts'
+import type { Command } from '../define.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {

@@ -1,5 +1,5 @@
-import type { Command } from '../command.ts'
-import { overFiles } from '../files.ts'
+import { runOnFiles } from '../batch.ts'
+import type { Command } from '../define.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {
@@ -7,7 +7,7 @@ export const command: Command = {
   arguments: '<file...>',
   examples: ['gridline restore sales', 'gridline restore alice:12', "gridline restore '2023*'"],
   run: (context, files) =>
-    overFiles(context, files, (client, fid) => client.call('files.restore', { fid }), fileView, {
+    runOnFiles(context, files, (client, fid) => client.call('files.restore', { fid }), fileView, {
       trashed: true,
     }),
 }

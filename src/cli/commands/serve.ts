@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
-import type { Command } from '../command.ts'
+import type { Command } from '../define.ts'
 import { RequestLog } from '../output/request-log.ts'
 import {
   checkUrl,

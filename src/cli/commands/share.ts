@@ -1,9 +1,9 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Command } from '../command.ts'
-import { overFiles } from '../files.ts'
-import type { View } from '../output/view.ts'
+import { runOnFiles } from '../batch.ts'
+import type { Command } from '../define.ts'
+import type { TableView } from '../output/view.ts'
 
-export const sharedView: View = {
+export const sharedView: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },
@@ -68,7 +68,7 @@ export const command: Command = {
     }
     if (user.length + team.length + email.length === 0 && !link)
       throw new Problem('usage', 'share with whom?', { hint: 'Give --user, --team, --email or --link.' })
-    return overFiles(
+    return runOnFiles(
       context,
       files,
       async (client, fid) => {

@@ -1,9 +1,9 @@
 import { resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
-import type { Command } from '../command.ts'
-import { typeName, type View } from '../output/view.ts'
+import type { Command } from '../define.ts'
+import { type TableView, typeName } from '../output/view.ts'
 
-const detailView: View = {
+const detailView: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },

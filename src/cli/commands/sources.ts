@@ -1,6 +1,6 @@
 import { resolve } from '../../client/index.ts'
 import { relations, type SourcesGraph } from '../../contract/resources.ts'
-import type { Command } from '../command.ts'
+import type { Command } from '../define.ts'
 
 export const command: Command = {
   arguments: '<file>',

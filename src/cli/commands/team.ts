@@ -1,9 +1,8 @@
-import { confirm } from '../ask.ts'
-import { type Command, type Entry, entry } from '../command.ts'
+import { type Command, type CommandEntry, subcommand } from '../define.ts'
+import type { TableView } from '../output/view.ts'
+import { confirm } from '../prompt.ts'
 
-import type { View } from '../output/view.ts'
-
-const view: View = {
+const view: TableView = {
   id: 'name',
   columns: [
     { field: 'name', title: 'TEAM' },
@@ -56,9 +55,9 @@ const list: Command = {
   },
 }
 
-export const commands: readonly Entry[] = [
-  entry('create', 'Make a team', create),
-  entry('add', 'Add users to a team', add),
-  entry('remove', 'Take users out of a team, or dissolve it', remove),
-  entry('list', 'List your teams', list),
+export const commands: readonly CommandEntry[] = [
+  subcommand('create', 'Make a team', create),
+  subcommand('add', 'Add users to a team', add),
+  subcommand('remove', 'Take users out of a team, or dissolve it', remove),
+  subcommand('list', 'List your teams', list),
 ]

@@ -1,5 +1,5 @@
-import type { Command } from '../command.ts'
-import { overFiles } from '../files.ts'
+import { runOnFiles } from '../batch.ts'
+import type { Command } from '../define.ts'
 import { linkView } from '../output/view.ts'
 
 export const command: Command = {
@@ -8,6 +8,6 @@ export const command: Command = {
   examples: ['gridline unpublish sales', "gridline unpublish 'Reports/*'"],
   run(context, files) {
     const json = { world_readable: false }
-    return overFiles(context, files, (client, fid) => client.call('files.update', { fid, json }), linkView)
+    return runOnFiles(context, files, (client, fid) => client.call('files.update', { fid, json }), linkView)
   },
 }

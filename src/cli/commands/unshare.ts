@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Command } from '../command.ts'
-import { overFiles } from '../files.ts'
+import { runOnFiles } from '../batch.ts'
+import type { Command } from '../define.ts'
 import { sharedView } from './share.ts'
 
 export const command: Command = {
@@ -31,7 +31,7 @@ export const command: Command = {
     }
     if (user.length + team.length + email.length === 0 && !link)
       throw new Problem('usage', 'unshare with whom?', { hint: 'Give --user, --team, --email or --link.' })
-    return overFiles(
+    return runOnFiles(
       context,
       files,
       async (client, fid) => {

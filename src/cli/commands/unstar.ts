@@ -1,5 +1,5 @@
-import type { Command } from '../command.ts'
-import { overFiles } from '../files.ts'
+import { runOnFiles } from '../batch.ts'
+import type { Command } from '../define.ts'
 import { fileView } from '../output/view.ts'
 
 export const command: Command = {
@@ -7,7 +7,7 @@ export const command: Command = {
   arguments: '<file...>',
   examples: ['gridline unstar sales', 'gridline ls --starred'],
   run: (context, files) =>
-    overFiles(
+    runOnFiles(
       context,
       files,
       async (client, fid) => {

@@ -5,14 +5,15 @@ import { formatFid, parseFid } from '../../contract/fid.ts'
 import { conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { GridMeta, UploadAction } from '../../contract/resources.ts'
-import { confirm } from '../ask.ts'
-import type { Command } from '../command.ts'
+import { runEach } from '../batch.ts'
 import type { Context } from '../context.ts'
-import { idOfFolder, overEach } from '../files.ts'
+import type { Command } from '../define.ts'
 import { bodyOf, openInput, spooled } from '../input.ts'
 import { Progress } from '../output/progress.ts'
-import { madeView, typeName, type View } from '../output/view.ts'
-import { allowTypeChange, readingHeaders, readingOptions, readingOptionsOf } from '../reading.ts'
+import { madeView, type TableView, typeName } from '../output/view.ts'
+import { allowTypeChange, readingHeaders, readingOptions, readingOptionsOf } from '../parse-options.ts'
+import { confirm } from '../prompt.ts'
+import { idOfFolder } from '../targets.ts'
 
 interface Options {
   name?: string
@@ -27,13 +28,14 @@ interface Options {
 type Made = GridMeta & { action?: UploadAction; warnings: string[] }
 
 /** What was uploaded, with what happened to it. */
-const uploadedView: View = {
+const uploadedView: TableView = {
   ...madeView,
   columns: [...madeView.columns, { field: 'action', title: 'ACTION' }],
 }
 
 export const command: Command = {
   arguments: '<file...>',
+  localFiles: true,
   options: [
     { flags: '--name <name>', description: 'name of the grid; the filename without its ending if not given' },
     { flags: '--folder <path|id>', description: 'folder to put it in; missing folders are made' },
@@ -80,7 +82,7 @@ export const command: Command = {
       return { many, view, alone: many.length === 1 }
     }
     ;(await context.client()).several = true
-    const done = await overEach(files, work)
+    const done = await runEach(files, work)
     if (!dryRun && done.many.length > 0) await context.noteLinks()
     return { ...done, view }
   },
@@ -196,7 +198,7 @@ interface Preview {
   target: { fid: string; filetype: string } | null
 }
 
-const previewView: View = {
+const previewView: TableView = {
   id: 'name',
   columns: [
     { field: 'name', title: 'NAME' },

@@ -1,7 +1,7 @@
-import type { Command } from '../command.ts'
-import type { View } from '../output/view.ts'
+import type { Command } from '../define.ts'
+import type { TableView } from '../output/view.ts'
 
-export const whoView: View = {
+export const whoView: TableView = {
   id: 'username',
   columns: [
     { field: 'username', title: 'USERNAME' },

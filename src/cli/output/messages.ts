@@ -1,5 +1,5 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
-import type { Failure } from '../command.ts'
+import type { Failure } from './failure.ts'
 
 /** Everything said on stderr: notes, warnings, errors. Data never comes here. */
 export class Messages {

@@ -1,6 +1,6 @@
 import { Chalk } from 'chalk'
 import Table from 'cli-table3'
-import type { View } from './view.ts'
+import type { TableView } from './view.ts'
 
 const plain = {
   top: '',
@@ -21,7 +21,7 @@ const plain = {
 }
 
 /** Rows under titles, or one thing as a list of its fields. For terminals. */
-export function table(single: boolean, view: View, cells: string[][], color: boolean): string {
+export function table(single: boolean, view: TableView, cells: string[][], color: boolean): string {
   const chalk = new Chalk({ level: color ? 1 : 0 })
   const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] }
   const clean = cells.map((row) => row.map(visible))

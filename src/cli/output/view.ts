@@ -1,5 +1,5 @@
 /** How things are shown to people; JSON shows them whole. */
-export interface View {
+export interface TableView {
   columns: readonly ViewColumn[]
   /** The field `--quiet` prints. */
   id?: string
@@ -15,7 +15,7 @@ export interface ViewColumn {
 }
 
 /** Files of any kind in a list. */
-export const fileView: View = {
+export const fileView: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },
@@ -27,7 +27,7 @@ export const fileView: View = {
 }
 
 /** A file that was just made or changed. */
-export const madeView: View = {
+export const madeView: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },
@@ -38,7 +38,7 @@ export const madeView: View = {
 }
 
 /** A file and where it is found by others. */
-export const linkView: View = {
+export const linkView: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },

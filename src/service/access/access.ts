@@ -11,7 +11,7 @@ import {
 import type { FileRow } from '../store/files.ts'
 import type { Grant } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
-import { allows, type Role, type State } from './policy.ts'
+import { isAllowed, type Role, type State } from './policy.ts'
 
 /** Who asks: a user with what the key allows, or nobody. */
 export interface Caller {
@@ -23,14 +23,14 @@ export interface Caller {
 }
 
 /** A caller and what else they came with: what decides on permissions. */
-export interface Asker {
+export interface Principal {
   caller: Caller | undefined
   /** `share_key` of the query. */
   shareKey?: string
 }
 
 /** What an owner may read, of whom something is asked by others: what a plot shows. */
-export function ownerAsking(username: string): Asker {
+export function asOwner(username: string): Principal {
   return { caller: { username, scopes: new Set(['read']), isAdmin: false, expiresAt: null } }
 }
 
@@ -38,7 +38,7 @@ export function ownerAsking(username: string): Asker {
 export type Permission = 'read' | 'write' | 'admin'
 
 /** A file somebody may know of, with all they are to it. */
-export interface Admitted {
+export interface AuthorizedFile {
   file: FileRow
   roles: ReadonlySet<Role>
   permission: Permission
@@ -55,7 +55,7 @@ export function stateOf(file: Pick<FileRow, 'trashed_at'>): State {
 }
 
 /** What somebody is to a file. */
-export async function rolesOn(readers: Readers, file: FileRow, asker: Asker): Promise<Set<Role>> {
+export async function rolesFor(readers: Readers, file: FileRow, asker: Principal): Promise<Set<Role>> {
   const { caller, shareKey } = asker
   if (caller?.username === file.owner) return new Set(['owner'])
   const roles = new Set<Role>()
@@ -86,56 +86,60 @@ function same(a: string, b: string): boolean {
 }
 
 function permissionOf(roles: ReadonlySet<Role>, state: State): Permission {
-  if (allows('own', state, roles)) return 'admin'
-  return allows('write', state, roles) ? 'write' : 'read'
+  if (isAllowed('own', state, roles)) return 'admin'
+  return isAllowed('write', state, roles) ? 'write' : 'read'
 }
 
 /** The file if the asker may know of it. */
-export async function known(
+export async function visibleFile(
   readers: Readers,
   file: FileRow | undefined,
-  asker: Asker,
-): Promise<Admitted | undefined> {
+  asker: Principal,
+): Promise<AuthorizedFile | undefined> {
   if (!file) return undefined
-  const roles = await rolesOn(readers, file, asker)
+  const roles = await rolesFor(readers, file, asker)
   const state = stateOf(file)
-  return allows('read', state, roles) ? { file, roles, permission: permissionOf(roles, state) } : undefined
+  return isAllowed('read', state, roles) ? { file, roles, permission: permissionOf(roles, state) } : undefined
 }
 
 /** The same for a file by its id. */
-export async function knownFid(readers: Readers, fid: Fid, asker: Asker): Promise<Admitted | undefined> {
-  return known(readers, await readers.files.get(fid.owner, fid.idlocal), asker)
+export async function visibleFileById(
+  readers: Readers,
+  fid: Fid,
+  asker: Principal,
+): Promise<AuthorizedFile | undefined> {
+  return visibleFile(readers, await readers.files.get(fid.owner, fid.idlocal), asker)
 }
 
 /** The file, or the answer that there is none: unreadable and absent are told apart by nobody. */
-export async function admit(
+export async function authorize(
   readers: Readers,
   file: FileRow | undefined,
-  asker: Asker,
+  asker: Principal,
   { access, filetype }: Wanted,
-): Promise<Admitted> {
-  const found = filetype && file?.filetype !== filetype ? undefined : await known(readers, file, asker)
+): Promise<AuthorizedFile> {
+  const found = filetype && file?.filetype !== filetype ? undefined : await visibleFile(readers, file, asker)
   if (!found) throw notFound(filetype)
-  if (allows(access, stateOf(found.file), found.roles)) return found
-  throw refused(asker.caller, access)
+  if (isAllowed(access, stateOf(found.file), found.roles)) return found
+  throw accessDenied(asker.caller, access)
 }
 
 /** An operation on the file in the path of a request. */
-export interface FileRequest extends Asker {
+export interface FileRequest extends Principal {
   operation: OperationName
   fid: Fid
   filetype: FileKind | undefined
 }
 
 /** The file in the path of a request, if the caller may do with it what the operation does. */
-export async function admitted(readers: Readers, call: FileRequest): Promise<Admitted> {
+export async function authorizeCall(readers: Readers, call: FileRequest): Promise<AuthorizedFile> {
   const { access } = operations[call.operation] as Operation
   const { owner, idlocal } = call.fid
   if (idlocal === ROOT && owner === call.caller?.username)
     throw new Problem('invalid_request', 'this cannot be done with the home folder', {
       hint: 'List it under /v2/folders/home.',
     })
-  return admit(readers, await readers.files.get(owner, idlocal), call, {
+  return authorize(readers, await readers.files.get(owner, idlocal), call, {
     access: access as FileAccess,
     filetype: call.filetype,
   })
@@ -149,13 +153,13 @@ export async function checkReplay(
   readers: Readers,
   file: FileRow | undefined,
   { owner }: { owner: string },
-  asker: Asker,
+  asker: Principal,
 ): Promise<void> {
   if (asker.caller?.username === owner) return
-  if (!(await known(readers, file, asker))) throw notFound()
+  if (!(await visibleFile(readers, file, asker))) throw notFound()
 }
 
-export function refused(caller: Caller | undefined, access: FileAccess): Problem {
+export function accessDenied(caller: Caller | undefined, access: FileAccess): Problem {
   if (!caller) return new Problem('unauthenticated', 'this needs an account')
   const why: Record<FileAccess, string> = {
     read: 'you may not read this file',
@@ -170,10 +174,18 @@ export function refused(caller: Caller | undefined, access: FileAccess): Problem
 }
 
 /** Kinds of files as people are told of them. */
-export const words: Record<FileKind, string> = { grid: 'grid', plot: 'plot', fold: 'folder', extra: 'extra' }
+export const filetypeNames: Record<FileKind, string> = {
+  grid: 'grid',
+  plot: 'plot',
+  fold: 'folder',
+  extra: 'extra',
+}
 
 export function notFound(filetype?: FileKind): Problem {
-  return new Problem('not_found', `no such ${filetype ? words[filetype] : 'file'}, or you may not see it`)
+  return new Problem(
+    'not_found',
+    `no such ${filetype ? filetypeNames[filetype] : 'file'}, or you may not see it`,
+  )
 }
 
 /** What of one owner's files a caller may see in lists: all, or what is public and what was given to them. */
@@ -189,6 +201,6 @@ export async function visibleTo(
 }
 
 /** The fid as text if the asker may know of the file: for relations, which tell nobody of what they may not see. */
-export async function readableFid(readers: Readers, fid: Fid, asker: Asker): Promise<string | undefined> {
-  return (await knownFid(readers, fid, asker)) ? formatFid(fid) : undefined
+export async function readableFid(readers: Readers, fid: Fid, asker: Principal): Promise<string | undefined> {
+  return (await visibleFileById(readers, fid, asker)) ? formatFid(fid) : undefined
 }

@@ -45,6 +45,6 @@ export const fieldAccess: Record<keyof FileUpdate, FileAccess> = {
   share_key_enabled: 'own',
 }
 
-export function allows(access: FileAccess, state: State, roles: ReadonlySet<Role>): boolean {
+export function isAllowed(access: FileAccess, state: State, roles: ReadonlySet<Role>): boolean {
   return policy[access][state].some((role) => roles.has(role))
 }

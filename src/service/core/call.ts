@@ -5,7 +5,7 @@ import type { Caller } from '../access/access.ts'
 import type { WriteKey } from '../store/idempotency.ts'
 
 /** One request, checked against its operation. */
-export interface Call<N extends OperationName = OperationName> {
+export interface OperationCall<N extends OperationName = OperationName> {
   operation: N
   caller: Caller | undefined
   /** The file in the path; of operations without one, unused. */
@@ -33,7 +33,7 @@ export interface Call<N extends OperationName = OperationName> {
   writeKey(owner: string): WriteKey
 }
 
-export interface Answer<T> {
+export interface OperationResult<T> {
   body: T
   etag?: string
   /** Media type of a streamed body. */

@@ -14,8 +14,8 @@ export function etagOf(tag: string, body: unknown): string {
 }
 
 /** Refuses a change of another version than the caller has seen. */
-export function checkMatch(file: Pick<FileRow, 'version'>, ifMatch: string | undefined): void {
-  if (ifMatch === undefined || ifMatch === '*' || listed(ifMatch, etag(file))) return
+export function checkIfMatch(file: Pick<FileRow, 'version'>, ifMatch: string | undefined): void {
+  if (ifMatch === undefined || ifMatch === '*' || matchesEtag(ifMatch, etag(file))) return
   throw new Problem(
     'version_mismatch',
     `the file has changed: it is at version ${etag(file)}, not ${ifMatch}`,
@@ -26,7 +26,7 @@ export function checkMatch(file: Pick<FileRow, 'version'>, ifMatch: string | und
  * Whether a list of entity tags holds `tag`; a weak one counts. A tag of the version alone is met by one
  * that says more of the same version.
  */
-export function listed(tags: string, tag: string): boolean {
+export function matchesEtag(tags: string, tag: string): boolean {
   return tags.split(',').some((one) => {
     const given = one.trim().replace(/^W\//, '')
     return given === tag || given.replace(/-[0-9a-f]{8}"$/, '"') === tag

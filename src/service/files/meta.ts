@@ -10,15 +10,15 @@ import type {
   UserSummary,
 } from '../../contract/resources.ts'
 import {
-  type Admitted,
-  type Asker,
-  knownFid,
+  type AuthorizedFile,
   type Permission,
+  type Principal,
   readableFid,
   stateOf,
+  visibleFileById,
   visibleTo,
 } from '../access/access.ts'
-import { allows } from '../access/policy.ts'
+import { isAllowed } from '../access/policy.ts'
 import { userSummary } from '../accounts/summary.ts'
 import type { Service } from '../core/context.ts'
 import { decodeTypes } from '../store/column-types.ts'
@@ -45,7 +45,7 @@ const addresses = {
 } as const
 
 /** A file as the API shows it, to somebody with that permission. Reference 2.1. */
-function bareMeta(row: FileRow, permission: Permission, url: string, showParent = true): FileMeta {
+function baseMeta(row: FileRow, permission: Permission, url: string, showParent = true): FileMeta {
   const file = showParent ? row : { ...row, parent: ROOT }
   const fid = formatFid(file)
   const image = url + pathOf('files.image', fid)
@@ -131,19 +131,19 @@ const STARS = 100
 export async function fileMetas(
   service: Service,
   readers: Readers,
-  files: readonly Admitted[],
-  asker: Asker,
+  files: readonly AuthorizedFile[],
+  asker: Principal,
 ): Promise<FileMeta[]> {
   const parents = new Map<string, boolean>()
   // A public file in a private folder must not tell of the folder.
-  const showsParent = async ({ file, roles }: Admitted): Promise<boolean> => {
+  const showsParent = async ({ file, roles }: AuthorizedFile): Promise<boolean> => {
     if (roles.has('owner') || file.parent === ROOT) return true
     const folder = { owner: file.owner, idlocal: file.parent }
     const key = formatFid(folder)
-    if (!parents.has(key)) parents.set(key, (await knownFid(readers, folder, asker)) !== undefined)
+    if (!parents.has(key)) parents.set(key, (await visibleFileById(readers, folder, asker)) !== undefined)
     return parents.get(key)!
   }
-  const metas = new Map<Admitted, FileMeta>()
+  const metas = new Map<AuthorizedFile, FileMeta>()
   for (const owner of new Set(files.map(({ file }) => file.owner))) {
     const own = files.filter(({ file }) => file.owner === owner)
     const ids = own.map(({ file }) => file.idlocal)
@@ -157,10 +157,10 @@ export async function fileMetas(
     )
     for (const admitted of own) {
       const { file, permission, roles } = admitted
-      const meta = bareMeta(file, permission, service.url, await showsParent(admitted))
+      const meta = baseMeta(file, permission, service.url, await showsParent(admitted))
       const { usernames, count } = stars.get(file.idlocal) ?? { usernames: [], count: 0 }
       meta.stars = { results: usernames.map((username) => ({ username })), count }
-      if (allows('collaborate', stateOf(file), roles)) {
+      if (isAllowed('collaborate', stateOf(file), roles)) {
         const results = collaborators
           .filter(({ idlocal }) => idlocal === file.idlocal)
           .map((row) => collaborator(row, roles.has('owner'), names))
@@ -183,8 +183,8 @@ export interface Described {
 export async function describe(
   service: Service,
   readers: Readers,
-  admitted: Admitted,
-  asker: Asker,
+  admitted: AuthorizedFile,
+  asker: Principal,
 ): Promise<Described> {
   const { file } = admitted
   const [meta] = await fileMetas(service, readers, [admitted], asker)
@@ -209,7 +209,11 @@ export async function describe(
 }
 
 /** What a file was copied from, for those who may know of it. */
-async function sourceFid(readers: Readers, { source_fid }: FileRow, asker: Asker): Promise<string | null> {
+async function sourceFid(
+  readers: Readers,
+  { source_fid }: FileRow,
+  asker: Principal,
+): Promise<string | null> {
   if (source_fid === null) return null
   const [, owner, idlocal] = /^(.*):(.*)$/.exec(source_fid)!
   return (await readableFid(readers, { owner, idlocal: Number(idlocal) }, asker)) ?? null
@@ -218,10 +222,10 @@ async function sourceFid(readers: Readers, { source_fid }: FileRow, asker: Asker
 async function readable(
   readers: Readers,
   files: readonly { owner: string; idlocal: number }[],
-  asker: Asker,
+  asker: Principal,
 ): Promise<string[]> {
   const fids: string[] = []
-  for (const one of files) if (await knownFid(readers, one, asker)) fids.push(formatFid(one))
+  for (const one of files) if (await visibleFileById(readers, one, asker)) fids.push(formatFid(one))
   return fids
 }
 
@@ -252,7 +256,7 @@ async function gridMeta(
 async function plotMeta(
   service: Service,
   readers: Readers,
-  { file }: Admitted,
+  { file }: AuthorizedFile,
   meta: FileMeta,
   source_fid: string | null,
 ): Promise<Described> {
@@ -288,7 +292,7 @@ function summaryOf(
 }
 
 /** The meta information with the figure in it; outside of transactions. */
-export async function whole(
+export async function withFigure(
   service: Service,
   { body, content }: Described,
   listed = false,
@@ -332,5 +336,5 @@ export function homeMeta(owner: string, permission: Permission, url: string): Fo
     is_theme: null,
     is_template: null,
   }
-  return { ...bareMeta(home, permission, url), parented: false }
+  return { ...baseMeta(home, permission, url), parented: false }
 }

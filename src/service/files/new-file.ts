@@ -1,30 +1,28 @@
-import { randomBytes } from 'crypto'
+import { randomBytes } from 'node:crypto'
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import type { FileKind } from '../../contract/operations.ts'
-import { parseRaw } from '../../json/raw.ts'
-import { type Asker, knownFid } from '../access/access.ts'
-import {} from '../grids/create.ts'
+import { parseRaw } from '../../json/index.ts'
+import { type Principal, visibleFileById } from '../access/access.ts'
 import type { Readers } from '../store/store.ts'
 
 /** `source_fid` of a new file: the one it was copied from, if the caller may know of it. */
-
 export async function readSourceFid(
   readers: Readers,
   given: string | null | undefined,
-  asker: Asker,
+  asker: Principal,
   filetype: FileKind,
 ): Promise<string | null> {
   if (given === undefined || given === null || given === '') return null
   const fid = parseFid(given)
-  const found = fid && (await knownFid(readers, fid, asker))
+  const found = fid && (await visibleFileById(readers, fid, asker))
   if (found?.file.filetype === filetype) return given
   throw new Problem('invalid_request', `source_fid: no such ${filetype}, or you may not see it`, {
     field: 'source_fid',
   })
 }
-/** Metadata as it is stored; taken as an object or as a string that holds one. Reference 2.2. */
 
+/** Metadata as it is stored; taken as an object or as a string that holds one. Reference 2.2. */
 export function metadataText(given: unknown, limit: number): string {
   let value = given
   if (typeof value === 'string') value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata').value()
@@ -41,8 +39,8 @@ export function metadataText(given: unknown, limit: number): string {
   }
   return text
 }
-/** New at every enabling: an old link stays dead. */
 
+/** New at every enabling: an old link stays dead. */
 export function newShareKey(): string {
   return randomBytes(18).toString('base64url')
 }

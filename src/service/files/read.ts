@@ -3,19 +3,19 @@ import { type Fid, ROOT } from '../../contract/fid.ts'
 import type { FileKind } from '../../contract/operations.ts'
 import type { FileMeta, GridMeta, PlotMeta } from '../../contract/resources.ts'
 import {
-  type Admitted,
-  type Asker,
-  admit,
-  admitted,
+  type AuthorizedFile,
+  authorize,
+  authorizeCall,
   checkReplay,
-  knownFid,
   notFound,
+  type Principal,
+  visibleFileById,
 } from '../access/access.ts'
-import type { Call } from '../core/call.ts'
+import type { OperationCall } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
-import { checkMatch, etag, etagOf } from '../core/etag.ts'
+import { checkIfMatch, etag, etagOf } from '../core/etag.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import { describe, whole } from './meta.ts'
+import { describe, withFigure } from './meta.ts'
 import { find, pathNames } from './names.ts'
 
 type AnyMeta = FileMeta & GridMeta & PlotMeta
@@ -29,7 +29,7 @@ export interface Found {
 /** The file of a path a caller may read; 404 for any other. An empty path is 400: R relies on it. */
 export async function lookup(
   service: Service,
-  asker: Asker,
+  asker: Principal,
   query: { path: string; parent?: number; user?: string; exists?: boolean },
   filetype?: FileKind,
 ): Promise<Found> {
@@ -37,14 +37,14 @@ export async function lookup(
   if (names.length === 0) throw new Problem('invalid_request', 'path: must not be empty', { field: 'path' })
   const owner = query.user ?? asker.caller?.username
   if (!owner) throw new Problem('unauthenticated', 'whose file? Give user, or log in', { field: 'user' })
-  const found = async (readers: Readers): Promise<Admitted> => {
+  const found = async (readers: Readers): Promise<AuthorizedFile> => {
     const start = query.parent ?? ROOT
     // A folder by its id is for those who may see it.
-    if (start !== ROOT && !(await knownFid(readers, { owner, idlocal: start }, asker)))
+    if (start !== ROOT && !(await visibleFileById(readers, { owner, idlocal: start }, asker)))
       throw notFound(filetype)
     // A path through a private folder finds what is public in it: adr/0007.
     const file = await find(readers.files, owner, start, names)
-    return admit(readers, file, asker, { access: 'read', filetype })
+    return authorize(readers, file, asker, { access: 'read', filetype })
   }
   if (!query.exists) return read(service, asker, found)
   await service.store.read(found)
@@ -53,27 +53,32 @@ export async function lookup(
 }
 
 /** The file of an id, read together with its meta information. */
-export async function getFile(service: Service, asker: Asker, fid: Fid, filetype?: FileKind): Promise<Found> {
+export async function getFile(
+  service: Service,
+  asker: Principal,
+  fid: Fid,
+  filetype?: FileKind,
+): Promise<Found> {
   return read(service, asker, async (readers) =>
-    admit(readers, await readers.files.get(fid.owner, fid.idlocal), asker, { access: 'read', filetype }),
+    authorize(readers, await readers.files.get(fid.owner, fid.idlocal), asker, { access: 'read', filetype }),
   )
 }
 
 async function read(
   service: Service,
-  asker: Asker,
-  find: (readers: Readers) => Promise<Admitted>,
+  asker: Principal,
+  find: (readers: Readers) => Promise<AuthorizedFile>,
 ): Promise<Found> {
   const { described, tag } = await service.store.read(async (readers) => {
     const found = await find(readers)
     return { described: await describe(service, readers, found, asker), tag: etag(found.file) }
   })
-  const body = (await whole(service, described)) as AnyMeta
+  const body = (await withFigure(service, described)) as AnyMeta
   return { body, etag: etagOf(tag, body) }
 }
 
 /** The answer to a change: the file as it is now, read anew so that a retry gets it too. */
-export function changed(service: Service, call: Call, fid: Fid = call.fid): Promise<Found> {
+export function respondWithFile(service: Service, call: OperationCall, fid: Fid = call.fid): Promise<Found> {
   return getFile(service, call, fid)
 }
 
@@ -81,10 +86,10 @@ export function changed(service: Service, call: Call, fid: Fid = call.fid): Prom
  * One change of the file in the path: allowed, of the version the caller has seen, made once however
  * often it comes with the same key. What `work` returns must be JSON.
  */
-export function changing<T>(
+export function updateFile<T>(
   service: Service,
-  call: Call,
-  work: (writers: Writers, found: Admitted) => Promise<T>,
+  call: OperationCall,
+  work: (writers: Writers, found: AuthorizedFile) => Promise<T>,
 ): Promise<T> {
   const repeatable = call.writeKey(call.fid.owner).key !== undefined
   return service.store.write((writers) => applyOnce(writers, call, (found) => work(writers, found)), {
@@ -95,21 +100,21 @@ export function changing<T>(
 /** The same within a transaction that is under way. */
 export async function applyOnce<T>(
   writers: Writers,
-  call: Call,
-  work: (found: Admitted) => Promise<T>,
+  call: OperationCall,
+  work: (found: AuthorizedFile) => Promise<T>,
 ): Promise<T> {
   const write = call.writeKey(call.fid.owner)
   const before = await replayed<T>(writers, call)
   if (before) return before.result
-  const found = await admitted(writers, call)
-  checkMatch(found.file, call.ifMatch)
+  const found = await authorizeCall(writers, call)
+  checkIfMatch(found.file, call.ifMatch)
   const result = (await work(found)) ?? (null as T)
   await writers.idempotency.record([{ write, result }])
   return result
 }
 
 /** What this change of the file in the path came to before; only for somebody who may still read the file. */
-export async function replayed<T>(readers: Readers, call: Call): Promise<{ result: T } | undefined> {
+export async function replayed<T>(readers: Readers, call: OperationCall): Promise<{ result: T } | undefined> {
   const write = call.writeKey(call.fid.owner)
   const before = await readers.idempotency.find(write)
   if (!before) return undefined
@@ -118,11 +123,14 @@ export async function replayed<T>(readers: Readers, call: Call): Promise<{ resul
 }
 
 /** Refuses early, before bytes are taken in, what the write would refuse at its end. A retry is let through. */
-export async function mayChange(service: Service, call: Call): Promise<Admitted | undefined> {
+export async function assertCanChange(
+  service: Service,
+  call: OperationCall,
+): Promise<AuthorizedFile | undefined> {
   return service.store.read(async (readers) => {
     if (await replayed(readers, call)) return undefined
-    const found = await admitted(readers, call)
-    checkMatch(found.file, call.ifMatch)
+    const found = await authorizeCall(readers, call)
+    checkIfMatch(found.file, call.ifMatch)
     return found
   })
 }

@@ -1,9 +1,9 @@
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileUpdate } from '../../contract/resources.ts'
-import { type Admitted, knownFid, refused, stateOf } from '../access/access.ts'
-import { allows, fieldAccess } from '../access/policy.ts'
-import type { Call } from '../core/call.ts'
+import { type AuthorizedFile, accessDenied, stateOf, visibleFileById } from '../access/access.ts'
+import { fieldAccess, isAllowed } from '../access/policy.ts'
+import type { OperationCall } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Writers } from '../store/store.ts'
@@ -18,9 +18,9 @@ type Changes = Partial<FileRow>
  */
 export async function update(
   service: Service,
-  call: Call,
+  call: OperationCall,
   writers: Writers,
-  found: Admitted,
+  found: AuthorizedFile,
   more: Changes = {},
 ): Promise<null> {
   const { file } = found
@@ -31,7 +31,8 @@ export async function update(
   if (moved && after.live_name !== null) {
     const taken = await writers.files.named(after.owner, after.parent, after.filename)
     if (taken && taken.idlocal !== file.idlocal) {
-      if (found.roles.has('owner') || (await knownFid(writers, taken, call))) throw nameTaken(after.filename)
+      if (found.roles.has('owner') || (await visibleFileById(writers, taken, call)))
+        throw nameTaken(after.filename)
       // Who may not know of the other file must not learn its name from a refusal.
       changes.filename = await freeName(writers.files, after.owner, after.parent, after.filename)
     }
@@ -41,7 +42,12 @@ export async function update(
   return null
 }
 
-async function changesOf(service: Service, call: Call, writers: Writers, found: Admitted): Promise<Changes> {
+async function changesOf(
+  service: Service,
+  call: OperationCall,
+  writers: Writers,
+  found: AuthorizedFile,
+): Promise<Changes> {
   const fields = call.fields as FileUpdate
   const { file } = found
   const changes: Changes = {}
@@ -89,18 +95,22 @@ async function changesOf(service: Service, call: Call, writers: Writers, found: 
 }
 
 /** The field asks for more than the file does: it stays as it is. */
-function mayWrite(call: Call, { file, roles }: Admitted, field: keyof FileUpdate): void {
+function mayWrite(call: OperationCall, { file, roles }: AuthorizedFile, field: keyof FileUpdate): void {
   const access = fieldAccess[field]
-  if (!allows(access, stateOf(file), roles)) {
-    const { code, message, hint } = refused(call.caller, access)
+  if (!isAllowed(access, stateOf(file), roles)) {
+    const { code, message, hint } = accessDenied(call.caller, access)
     throw new Problem(code, `${field}: ${message}`, { field, hint })
   }
 }
 
 /** The folder as the caller is shown it. */
-async function shownParent(call: Call, writers: Writers, { owner, parent }: FileRow): Promise<number> {
+async function shownParent(
+  call: OperationCall,
+  writers: Writers,
+  { owner, parent }: FileRow,
+): Promise<number> {
   if (parent === ROOT) return ROOT
-  return (await knownFid(writers, { owner, idlocal: parent }, call)) ? parent : ROOT
+  return (await visibleFileById(writers, { owner, idlocal: parent }, call)) ? parent : ROOT
 }
 
 async function notIntoItself(writers: Writers, file: FileRow, parent: number): Promise<void> {

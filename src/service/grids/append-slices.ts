@@ -1,6 +1,6 @@
 import type { Fid } from '../../contract/fid.ts'
-import { type Asker, admit, checkReplay } from '../access/access.ts'
-import { checkMatch } from '../core/etag.ts'
+import { authorize, checkReplay, type Principal } from '../access/access.ts'
+import { checkIfMatch } from '../core/etag.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { WriteKey } from '../store/idempotency.ts'
 import type { ColumnType } from '../store/schema.ts'
@@ -10,7 +10,7 @@ import { after, type Layout } from './compact.ts'
 /** Who appends to which grid, under which key. */
 export interface Appending {
   fid: Fid
-  asker: Asker
+  asker: Principal
   write: WriteKey
   ifMatch: string | undefined
 }
@@ -38,8 +38,8 @@ export async function commitSlices<T>(
     await checkReplay(writers, file, write, asker)
     return before.result as T
   }
-  const found = await admit(writers, file, asker, { access: 'write', filetype: 'grid' })
-  checkMatch(found.file, ifMatch)
+  const found = await authorize(writers, file, asker, { access: 'write', filetype: 'grid' })
+  checkIfMatch(found.file, ifMatch)
   for (const { column, slices: more, rows, type } of columns) {
     await writers.grids.addSlices(owner, idlocal, after(slices.get(column.uid), column.uid, more))
     await writers.grids.changeColumn(owner, idlocal, column.uid, { rows, type })

@@ -1,17 +1,18 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { breathe, RawJson, turnIsLong } from '../../json/index.ts'
-import { type Asker, admit, checkReplay } from '../access/access.ts'
-import { checkMatch } from '../core/etag.ts'
+import { authorize, checkReplay, type Principal } from '../access/access.ts'
+import type { Service as CoreService } from '../core/context.ts'
+import { checkIfMatch } from '../core/etag.ts'
 import type { Blobs } from '../store/blobs.ts'
-import { combine, combineTypes, decodeTypes, encodeTypes, fits, typeOf } from '../store/column-types.ts'
+import { combineTypes, decodeTypes, encodeTypes, fits, mergeTypes, typeOf } from '../store/column-types.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import { kept, otherRequest, sameRequest, type WriteKey } from '../store/idempotency.ts'
 import type { ColumnType } from '../store/schema.ts'
 import type { Store, Writers } from '../store/store.ts'
 import { storeText } from '../store/texts.ts'
 import { commitSlices } from './append-slices.ts'
-import { FULL_ROWS, fillUp, restructure } from './compact.ts'
+import { FULL_ROWS, padShortColumns, rewriteLayout } from './compact.ts'
 import { sliceBytes } from './create.ts'
 import { typeChange } from './types.ts'
 import { addRows, newBuilders } from './values.ts'
@@ -34,7 +35,7 @@ export interface RowText {
 /** Rows to be appended to a grid. */
 export interface Append {
   fid: Fid
-  asker: Asker
+  asker: Principal
   write: WriteKey
   ifMatch: string | undefined
   bodies: RowText[]
@@ -60,7 +61,7 @@ interface Waiting {
 }
 
 /** Thrown where columns differ in length: they are filled up first, then the append is made again. */
-export class Ragged extends Error {}
+export class UnequalColumns extends Error {}
 
 /**
  * Appends that arrive together are one transaction: one tail row a grid, one commit, and an answer to
@@ -80,7 +81,7 @@ export class AppendQueue {
   async add(append: Append): Promise<Appended> {
     await this.gates.get(keyOf(append.fid))
     return new Promise<Appended>((resolve, reject) => {
-      const scope = this.store.engine.sharesCommits ? '' : append.fid.owner
+      const scope = this.store.engine.groupsWritesAcrossOwners ? '' : append.fid.owner
       const list = this.waiting.get(scope)
       if (list) list.push({ append, resolve, reject })
       else this.waiting.set(scope, [{ append, resolve, reject }])
@@ -131,7 +132,7 @@ export class AppendQueue {
       // Rows with keys are found again after a commit whose answer was lost.
       const repeatable = group.every(({ append }) => append.write.key !== undefined)
       const owner = group[0].append.fid.owner
-      const store = this.store.engine.sharesCommits ? this.store : this.store.for(owner)
+      const store = this.store.engine.groupsWritesAcrossOwners ? this.store : this.store.for(owner)
       const done = await store.write(
         async (writers) => {
           const results: Outcome[] = []
@@ -181,12 +182,12 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
         done.push({ one, result: before as Appended, tailBytes: 0 })
         continue
       }
-      await admit(writers, file, append.asker, { access: 'write', filetype: 'grid' })
-      checkMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
+      await authorize(writers, file, append.asker, { access: 'write', filetype: 'grid' })
+      checkIfMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
       if (append.width !== width || width === 0) throw wrongLength(append, width)
       if (append.columns && moved(await writers.grids.columns(owner, idlocal), append.columns))
         throw columnsChanged()
-      if (grid!.ragged) throw new Ragged()
+      if (grid!.ragged) throw new UnequalColumns()
       const given = decodeTypes(append.types)
       if (!append.mayChangeTypes) {
         const misfit = given.findIndex((type, column) => !fits(type, types[column]))
@@ -359,10 +360,7 @@ export interface AppendStore {
  * Appends, columns that are shorter than others filled up first. A few rows go into the tail, many
  * become slices at once.
  */
-export async function appendRows(
-  service: AppendStore,
-  append: Append,
-): Promise<Appended> {
+export async function appendRows(service: AppendStore, append: Append): Promise<Appended> {
   const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
   const once = (): Promise<Appended> =>
     bytes > FOLD_BYTES ? appendLarge(service, append) : service.appends.add(append)
@@ -370,8 +368,8 @@ export async function appendRows(
     return await once()
   } catch (error) {
     if (error instanceof Misfit) throw await misfitIn(append, error)
-    if (!(error instanceof Ragged)) throw error
-    await fillUp(service, append.fid)
+    if (!(error instanceof UnequalColumns)) throw error
+    await padShortColumns(service, append.fid)
     return once()
   }
 }
@@ -379,13 +377,13 @@ export async function appendRows(
 function appendLarge(service: AppendStore, append: Append): Promise<Appended> {
   const { bodies, width } = append
   const added = bodies.reduce((sum, { rows }) => sum + rows, 0)
-  return restructure(
+  return rewriteLayout(
     service,
     append.fid,
     async ({ columns, grid }) => {
       if (width !== columns.length || width === 0) throw wrongLength(append, columns.length)
       if (append.columns && moved(columns, append.columns)) throw columnsChanged()
-      if (grid.ragged) throw new Ragged()
+      if (grid.ragged) throw new UnequalColumns()
       const given = decodeTypes(append.types)
       if (!append.mayChangeTypes) checkTypes(given, columns)
       const slices = await storeRows(service.store.blobs, bodies, width)
@@ -393,7 +391,7 @@ function appendLarge(service: AppendStore, append: Append): Promise<Appended> {
         column,
         slices: slices[k],
         rows: column.rows + added,
-        type: combine(column.type, given[k]),
+        type: mergeTypes(column.type, given[k]),
       }))
     },
     (writers, longer, layout) =>
@@ -452,3 +450,5 @@ function keyOf({ owner, idlocal }: Fid): string {
 }
 
 function nothing(): void {}
+/** The service with the queue of appends. */
+export type GridService = CoreService & AppendStore

@@ -33,12 +33,16 @@ export async function readLayout({ grids }: Readers, { owner, idlocal }: Fid): P
   }
 }
 
-class Moved extends Error {}
+class LayoutChanged extends Error {}
 
 /** Inside the write that ends a change: the grid must still be as it was when the change was prepared. */
-async function unmoved(writers: Writers, { owner, idlocal }: Fid, before: GridRow): Promise<GridRow> {
+async function assertLayoutUnchanged(
+  writers: Writers,
+  { owner, idlocal }: Fid,
+  before: GridRow,
+): Promise<GridRow> {
   const now = await writers.grids.get(owner, idlocal).catch(() => undefined)
-  if (now?.layout !== before.layout) throw new Moved()
+  if (now?.layout !== before.layout) throw new LayoutChanged()
   return now
 }
 
@@ -47,7 +51,7 @@ async function unmoved(writers: Writers, { owner, idlocal }: Fid, before: GridRo
  * merging with their last neighbours, so a grid made of single rows ends up in large slices, each
  * value having been written a logarithmic number of times.
  */
-export async function foldTail(store: Store, fid: Fid): Promise<void> {
+export async function compact(store: Store, fid: Fid): Promise<void> {
   const { owner, idlocal } = fid
   const { layout, tail } = await store.read(async (readers) => ({
     layout: await readLayout(readers, fid).catch(() => undefined),
@@ -68,7 +72,7 @@ export async function foldTail(store: Store, fid: Fid): Promise<void> {
   }
   try {
     await store.write(async (writers) => {
-      const now = await unmoved(writers, fid, grid)
+      const now = await assertLayoutUnchanged(writers, fid, grid)
       await writers.grids.removeTail(owner, idlocal, last)
       for (const [k, { uid, type, rows: before }] of columns.entries()) {
         await writers.grids.removeSlices(owner, idlocal, uid, added[k].seq)
@@ -86,7 +90,7 @@ export async function foldTail(store: Store, fid: Fid): Promise<void> {
     })
   } catch (error) {
     // Somebody else has folded or changed it; there will be another time.
-    if (!(error instanceof Moved)) throw error
+    if (!(error instanceof LayoutChanged)) throw error
   }
 }
 
@@ -118,7 +122,7 @@ const COMMA = Buffer.from(',')
  * in one transaction. Appends wait meanwhile and the tail is empty. Made again when the grid moved
  * in between. What `commit` returns must be JSON.
  */
-export async function restructure<P, T>(
+export async function rewriteLayout<P, T>(
   service: GridStore,
   fid: Fid,
   prepare: (layout: Layout) => Promise<P>,
@@ -127,14 +131,14 @@ export async function restructure<P, T>(
   const { store, appends } = service
   return appends.hold(fid, async () => {
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      await foldTail(store, fid)
+      await compact(store, fid)
       const layout = await store.read((readers) => readLayout(readers, fid))
       if (layout.grid.tail_rows > 0) continue
       const prepared = await prepare(layout)
       try {
         return await store.write(async (writers) => {
-          const now = await unmoved(writers, fid, layout.grid)
-          if (now.tail_rows > 0) throw new Moved()
+          const now = await assertLayoutUnchanged(writers, fid, layout.grid)
+          if (now.tail_rows > 0) throw new LayoutChanged()
           const result = await commit(writers, prepared, layout)
           const columns = await writers.grids.columns(fid.owner, fid.idlocal)
           const lengths = columns.map(({ rows }) => rows)
@@ -150,7 +154,7 @@ export async function restructure<P, T>(
           return result
         })
       } catch (error) {
-        if (!(error instanceof Moved)) throw error
+        if (!(error instanceof LayoutChanged)) throw error
       }
     }
     throw new Problem('overloaded', 'too many changes to this grid at once')
@@ -158,9 +162,9 @@ export async function restructure<P, T>(
 }
 
 /** Fills columns up to the longest with "", as clients of the API assume before they append rows. */
-export async function fillUp(service: GridStore, fid: Fid): Promise<void> {
+export async function padShortColumns(service: GridStore, fid: Fid): Promise<void> {
   const { owner, idlocal } = fid
-  await restructure(
+  await rewriteLayout(
     service,
     fid,
     async ({ columns, grid }) => {
@@ -169,7 +173,7 @@ export async function fillUp(service: GridStore, fid: Fid): Promise<void> {
       const fills: { column: ColumnRow; slices: SliceRef[] }[] = []
       for (const column of columns) {
         const missing = grid.row_count - column.rows
-        if (missing > 0) fills.push({ column, slices: await filling(service.store, '""', missing) })
+        if (missing > 0) fills.push({ column, slices: await repeatedSlices(service.store, '""', missing) })
       }
       return fills
     },
@@ -196,7 +200,7 @@ export function tooRagged(rows: number, columns: number): Problem {
 }
 
 /** Slices that hold `count` times the same value. */
-export async function filling(store: Store, value: string, count: number): Promise<SliceRef[]> {
+export async function repeatedSlices(store: Store, value: string, count: number): Promise<SliceRef[]> {
   const slices: SliceRef[] = []
   for (let left = count; left > 0; left -= FULL_ROWS) {
     const rows = Math.min(left, FULL_ROWS)

@@ -4,8 +4,8 @@ import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store } from '../store/store.ts'
-import { texts } from '../store/texts.ts'
-import { columnsOf } from './values.ts'
+import { readSlices } from '../store/texts.ts'
+import { transposeRows } from './values.ts'
 
 /** Everything needed to read a grid's columns as they were at one version. Blobs never change. */
 export interface Snapshot {
@@ -40,7 +40,7 @@ export async function snapshot(
     chosen.length < all.length ? chosen.map(({ uid }) => uid) : undefined,
   )
   const tail = await readers.grids.tail(owner, idlocal)
-  const tails = columnsOf(
+  const tails = transposeRows(
     tail.map(({ body }) => body),
     all.length,
   )
@@ -110,7 +110,7 @@ export async function* columnText(
     return rows > most ? firstValues(text, most) : text
   }
   let k = 0
-  for await (const text of texts(blobs, needed, ahead)) {
+  for await (const text of readSlices(blobs, needed, ahead)) {
     if (k > 0) yield COMMA
     yield cutTo(text, needed[k++].rows)
   }

@@ -2,12 +2,12 @@ import type { Fid } from '../../contract/fid.ts'
 import type { Service } from '../core/context.ts'
 import { decodeTypes, encodeTypes } from '../store/column-types.ts'
 import type { Writers } from '../store/store.ts'
-import { foldTail } from './compact.ts'
-import { columnsOf, rowsOfColumns } from './values.ts'
+import { compact } from './compact.ts'
+import { transposeColumns, transposeRows } from './values.ts'
 
 /** Moves what was appended last into slices, which copies share. */
 export async function foldBeforeCopy({ store }: Service, fid: Fid): Promise<void> {
-  await foldTail(store, fid)
+  await compact(store, fid)
 }
 
 /** Gives a new file the columns of a grid, or those of some uids: only names of slices are written. */
@@ -23,8 +23,8 @@ export async function copyColumns(writers: Writers, from: Fid, to: Fid, uids?: s
   const chosen = columns.map(({ uid }) => !uids || uids.includes(uid))
   let bytes = 0
   for (const { seq, rows, body } of tail) {
-    const texts = columnsOf([body], columns.length).map(({ text }) => text)
-    const kept = rowsOfColumns(
+    const texts = transposeRows([body], columns.length).map(({ text }) => text)
+    const kept = transposeColumns(
       texts.filter((_, k) => chosen[k]),
       rows,
     )

@@ -9,7 +9,7 @@ import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
 import { storeText } from '../store/texts.ts'
-import { type ColumnType, combine, cut } from './values.ts'
+import { type ColumnType, combine, sliceArray } from './values.ts'
 
 /** A column whose values are stored and which no grid has yet. */
 export interface NewColumn {
@@ -123,7 +123,7 @@ export async function storeArray(blobs: Blobs, data: RawJson, columns = 1): Prom
   const slices: SliceRef[] = []
   let rows = 0
   let type: ColumnType = 'empty'
-  for (const values of cut(data, sliceBytes(columns))) {
+  for (const values of sliceArray(data, sliceBytes(columns))) {
     slices.push({ ...(await storeText(blobs, values.rows, values.text)), seq: slices.length })
     rows += values.rows
     type = combine(type, values.type)

@@ -61,7 +61,8 @@ export class SliceWriter implements SliceSink {
     for (const [column, slices] of this.columns.entries()) {
       if (!isText(column)) continue
       for (const slice of slices) {
-        if (slice.form === 'number') Object.assign(slice, await asText(this.blobs, slice), { form: 'text' })
+        if (slice.form === 'number')
+          Object.assign(slice, await quoteNumbers(this.blobs, slice), { form: 'text' })
       }
     }
   }
@@ -115,7 +116,7 @@ export class SliceWriter implements SliceSink {
 }
 
 /** A slice of numbers stored anew as text. */
-export async function asText(blobs: Blobs, slice: SliceRef): Promise<SliceRef> {
+export async function quoteNumbers(blobs: Blobs, slice: SliceRef): Promise<SliceRef> {
   const text = numbersAsText(await loadText(blobs, slice))
   return { ...(await storeText(blobs, slice.rows, text)), seq: slice.seq }
 }

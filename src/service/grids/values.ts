@@ -1,9 +1,10 @@
+import type { Slice } from '../../ingest/index.ts'
 import { breathe, endOf, type RawJson, skipBlanks, turnIsLong } from '../../json/index.ts'
-import { combine, typeOf } from '../store/column-types.ts'
+import { mergeTypes, typeOf } from '../store/column-types.ts'
 import type { ColumnType } from '../store/schema.ts'
 
 export type { ColumnType }
-export { combine }
+export { mergeTypes as combine }
 
 /** JSON values of one column, joined by commas, with what there is to know of them. */
 export interface Values {
@@ -13,7 +14,7 @@ export interface Values {
 }
 
 /** Cuts an array into slices at whole values. The text between two values is kept as written. */
-export function* cut(array: RawJson, maxBytes = 512 * 1024, maxRows = 65_536): Generator<Values> {
+export function* sliceArray(array: RawJson, maxBytes = 512 * 1024, maxRows = 65_536): Generator<Values> {
   const { buf } = array
   let i = skipBlanks(buf, array.start + 1)
   while (buf[i] !== 0x5d) {
@@ -22,7 +23,7 @@ export function* cut(array: RawJson, maxBytes = 512 * 1024, maxRows = 65_536): G
     let rows = 0
     let type: ColumnType = 'empty'
     while (buf[i] !== 0x5d && rows < maxRows && end - start < maxBytes) {
-      type = combine(type, typeOf(buf[i]))
+      type = mergeTypes(type, typeOf(buf[i]))
       end = endOf(buf, i)
       rows++
       i = skipBlanks(buf, end)
@@ -49,7 +50,7 @@ export class ValueBuilder {
     }
     if (this.rows > 0) this.out[this.at++] = 0x2c
     for (let i = start; i < end; i++) this.out[this.at++] = buf[i]
-    if (this.type !== 'json') this.type = combine(this.type, typeOf(buf[start]))
+    if (this.type !== 'json') this.type = mergeTypes(this.type, typeOf(buf[start]))
     this.rows++
   }
 
@@ -68,7 +69,7 @@ export class ValueBuilder {
 }
 
 /** Columns of rows: each body holds JSON arrays of `width` values, comma-separated. */
-export function columnsOf(bodies: readonly Uint8Array[], width: number): Values[] {
+export function transposeRows(bodies: readonly Uint8Array[], width: number): Values[] {
   const builders = newBuilders(width)
   for (const buf of bodies) addRows(builders, buf)
   return builders.map((builder) => builder.take())
@@ -110,7 +111,7 @@ export function repeated(value: string, count: number): Buffer {
 }
 
 /** Rows of columns: the other way round than `columnsOf`; a column that is not there is null. */
-export function rowsOfColumns(texts: readonly (Buffer | undefined)[], rows: number): Buffer[] {
+export function transposeColumns(texts: readonly (Buffer | undefined)[], rows: number): Buffer[] {
   const at = texts.map(() => 0)
   return Array.from({ length: rows }, () => {
     const cells = texts.map((text, k) => {
@@ -122,4 +123,8 @@ export function rowsOfColumns(texts: readonly (Buffer | undefined)[], rows: numb
     })
     return Buffer.from(`[${cells.join(',')}]`)
   })
+}
+
+export function valuesOf({ rows, form, text }: Slice): Values {
+  return { rows, type: form, text }
 }

@@ -1,13 +1,13 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { Bytes } from '../../json/index.ts'
-import { Reply } from './message.ts'
-import { TooMany } from './rates.ts'
+import { HttpResponse } from './message.ts'
+import { RateLimited } from './rates.ts'
 
 /** Small pieces of a stream are gathered up to this: each costs a turn on its way. */
 const GATHER = 16 * 1024
 
-export function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
-  return new Reply(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
+export function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse {
+  return new HttpResponse(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
 }
 
 /** What was thrown, as the error that a client is told. */
@@ -22,7 +22,7 @@ export function problemOf(error: unknown): Problem {
 export function errorReply(
   error: unknown,
   { quirk, browser }: { quirk?: (problem: Problem) => number | undefined; browser?: boolean } = {},
-): Reply {
+): HttpResponse {
   const problem = problemOf(error)
   const headers: Record<string, string> = {}
   if (problem.code === 'unauthenticated')
@@ -30,7 +30,7 @@ export function errorReply(
       ? 'Bearer realm="gridline"'
       : 'Basic realm="gridline", charset="UTF-8"'
   if (problem.status === 429 || problem.status === 503)
-    headers['retry-after'] = String(problem instanceof TooMany ? problem.wait : 1)
+    headers['retry-after'] = String(problem instanceof RateLimited ? problem.wait : 1)
   const reply = jsonReply(quirk?.(problem) ?? problem.status, errorBody(problem), headers)
   reply.hangUp = problem.code === 'too_slow' || problem.code === 'aborted'
   return reply
@@ -45,7 +45,7 @@ export async function streamReply(
   bytes: Bytes,
   type: string,
   headers: Record<string, string> = {},
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const pieces = gathered(bytes)
   const first = await pieces.next()
   async function* all(): AsyncGenerator<Uint8Array> {
@@ -57,7 +57,7 @@ export async function streamReply(
       await pieces.return(undefined)
     }
   }
-  return new Reply(status, { 'content-type': type, ...headers }, all())
+  return new HttpResponse(status, { 'content-type': type, ...headers }, all())
 }
 
 async function* gathered(bytes: Bytes): AsyncGenerator<Uint8Array> {

@@ -13,9 +13,9 @@ import {
 } from '../../contract/operations.ts'
 import { readOnlyFields } from '../../contract/resources.ts'
 import type { Bytes } from '../../json/index.ts'
-import { admitted, type Caller, checkReplay, notFound } from '../access/access.ts'
-import type { Answer, Call } from '../core/call.ts'
-import { listed } from '../core/etag.ts'
+import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'
+import type { OperationCall, OperationResult } from '../core/call.ts'
+import { matchesEtag } from '../core/etag.ts'
 import type { Handler, Handlers, OperationService as Service } from '../operations/handler.ts'
 import { document, text } from '../pages/html.ts'
 import { jsonPage } from '../pages/json.ts'
@@ -26,8 +26,8 @@ import { type Authenticator, checkOperator, checkScope } from './auth.ts'
 import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
 import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
 import { fingerprint, WatchedBytes } from './fingerprint.ts'
-import { type Incoming, Reply } from './message.ts'
-import { readHeaders, readQuery, unmangled } from './parameters.ts'
+import { type HttpRequest, HttpResponse } from './message.ts'
+import { decodeHeaderText, readHeaders, readQuery } from './parameters.ts'
 import { quirkBody, quirkStatus } from './quirks.ts'
 import { Rates } from './rates.ts'
 
@@ -46,12 +46,12 @@ export interface LogLine {
 }
 
 /** An error as a page, where a person asked for one. */
-function errorPage(problem: Problem): Reply {
+function errorPage(problem: Problem): HttpResponse {
   const html = document(
     problem.status === 404 ? 'Not found' : 'Not possible',
     `<p>${text(problem.message)}.</p>${problem.status === 404 ? '<p>A private file opens with its secret link, or with <code>gridline show</code>.</p>' : ''}`,
   )
-  return new Reply(problem.status, { ...PAGE_HEADERS }, html)
+  return new HttpResponse(problem.status, { ...PAGE_HEADERS }, html)
 }
 
 /** An operation under one of its paths. */
@@ -73,9 +73,9 @@ interface Desk {
 }
 
 export interface App {
-  handle(request: Incoming): Promise<Reply>
+  handle(request: HttpRequest): Promise<HttpResponse>
   /** Whether a request that is not about the health of the service would be refused now; it is counted. */
-  refuses(request: Pick<Incoming, 'headers' | 'address'>): boolean
+  refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
 }
 
 /** Request → operation → answer, for every operation of the contract. */
@@ -120,7 +120,12 @@ export function createApp(
   }
   metrics.watch(() => desk.requests.load)
   const shed = new ShedLog(log)
-  const answer = async (request: Incoming, line: LogLine, path: string, query: string): Promise<Reply> => {
+  const answer = async (
+    request: HttpRequest,
+    line: LogLine,
+    path: string,
+    query: string,
+  ): Promise<HttpResponse> => {
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const [[found]] = router.match(method, path)
     const page = found ? undefined : fidOfPage(path)
@@ -128,7 +133,7 @@ export function createApp(
       line.operation = 'page'
       return showPage(desk, page, request, query, line)
     }
-    if (!found) return nowhere(routes, method, path)
+    if (!found) return notFoundOrMethodNotAllowed(routes, method, path)
     const [route, parameters] = found as [Route, Record<string, string>]
     line.operation = route.name
     const handler = handlers[route.name] as Handler<OperationName>
@@ -139,14 +144,14 @@ export function createApp(
     line.user = caller?.username
     return perform(desk, handler, caller, route, request, path, query, parameters)
   }
-  const handle = async (request: Incoming): Promise<Reply> => {
+  const handle = async (request: HttpRequest): Promise<HttpResponse> => {
     const started = performance.now()
     const given = request.headers.get(REQUEST_ID_HEADER)
     const requestId = given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
     const { path, query } = address(request.url)
     const line: LogLine = { request_id: requestId, method: request.method, path, status: 500, ms: 0 }
     line.client = request.headers.get('plotly-client-platform')?.slice(0, 100)
-    let reply: Reply
+    let reply: HttpResponse
     metrics.begin()
     try {
       reply = await answer(request, line, path, query)
@@ -184,7 +189,7 @@ export function createApp(
 }
 
 /** Whether a request failed because its client went away in the middle of the body. */
-function isAborted(error: unknown, { gone }: Incoming): boolean {
+function isAborted(error: unknown, { gone }: HttpRequest): boolean {
   if (error instanceof Problem || gone?.() !== true) return false
   return /^(ECONNRESET|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE)$/.test(
     (error as NodeJS.ErrnoException | undefined)?.code ?? '',
@@ -208,7 +213,7 @@ class ShedLog {
 }
 
 /** Who asks, counted: by name, or by address where nobody is named, or wrongly. */
-async function callerOf({ authenticator, rates }: Desk, request: Incoming): Promise<Caller | undefined> {
+async function callerOf({ authenticator, rates }: Desk, request: HttpRequest): Promise<Caller | undefined> {
   const address = addressOf(request)
   const caller = await authenticator.caller(request.headers).catch((error) => {
     rates.take(address)
@@ -219,7 +224,7 @@ async function callerOf({ authenticator, rates }: Desk, request: Incoming): Prom
 }
 
 /** Stands for nobody in particular: an address is no username. */
-function addressOf({ address }: Pick<Incoming, 'address'>): string {
+function addressOf({ address }: Pick<HttpRequest, 'address'>): string {
   return `@${address ?? ''}`
 }
 
@@ -239,10 +244,10 @@ const PAGE_HEADERS = {
 async function showPage(
   desk: Desk,
   fid: Fid,
-  request: Incoming,
+  request: HttpRequest,
   queryText: string,
   line: LogLine,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const { service, requests } = desk
   const caller = await callerOf(desk, request)
   line.user = caller?.username
@@ -254,7 +259,7 @@ async function showPage(
     request.gone,
   )
   service.views.count(fid)
-  return new Reply(200, { ...PAGE_HEADERS, ...(etag === undefined ? {} : { etag }) }, html)
+  return new HttpResponse(200, { ...PAGE_HEADERS, ...(etag === undefined ? {} : { etag }) }, html)
 }
 
 /** The service for a request on the files of `owner`: it gets only part of the database's connections. */
@@ -264,13 +269,17 @@ function serviceFor(service: Service, owner: string): Service {
 }
 
 /** The answer to HEAD: what GET would say of the body, and no body. */
-async function withoutBody({ status, headers, body }: Reply): Promise<Reply> {
+async function withoutBody({ status, headers, body }: HttpResponse): Promise<HttpResponse> {
   if (typeof body === 'string') headers['content-length'] = String(Buffer.byteLength(body))
   else await body?.[Symbol.asyncIterator]().return?.()
-  return new Reply(status, headers, null)
+  return new HttpResponse(status, headers, null)
 }
 
-function nowhere(routes: { method: string; path: string }[], method: string, path: string): Reply {
+function notFoundOrMethodNotAllowed(
+  routes: { method: string; path: string }[],
+  method: string,
+  path: string,
+): HttpResponse {
   const methods = routes.filter((route) => matches(route.path, path)).map((route) => route.method)
   if (methods.length === 0)
     return errorReply(new Problem('not_found', `no such address: ${path.slice(0, 200)}`))
@@ -278,7 +287,7 @@ function nowhere(routes: { method: string; path: string }[], method: string, pat
     ...new Set(methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one]))),
     'OPTIONS',
   ].join(', ')
-  if (method === 'OPTIONS') return new Reply(204, { allow }, null)
+  if (method === 'OPTIONS') return new HttpResponse(204, { allow }, null)
   const reply = errorReply(
     new Problem('method_not_allowed', `${method} is not possible here`, { hint: `Allowed: ${allow}` }),
   )
@@ -318,11 +327,11 @@ async function perform(
   handler: Handler<OperationName>,
   caller: Caller | undefined,
   route: Route,
-  request: Incoming,
+  request: HttpRequest,
   path: string,
   queryText: string,
   parameters: Record<string, string>,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const { service: shared, requests, uploads, bodies } = desk
   const { name, filetype } = route
   const operation: Operation = operations[name]
@@ -347,11 +356,11 @@ async function perform(
   const user = caller?.username ?? addressOf(request)
   const asked = { operation: name, caller, fid, filetype, shareKey }
 
-  const work = (received: Received): Promise<Reply> =>
+  const work = (received: Received): Promise<HttpResponse> =>
     done(received).catch((error) => {
       throw safe || mayRead(caller) ? error : withoutNames(error)
     })
-  const done = async (received: Received): Promise<Reply> => {
+  const done = async (received: Received): Promise<HttpResponse> => {
     const head =
       key === undefined
         ? ''
@@ -359,7 +368,7 @@ async function perform(
     const watched =
       key !== undefined && received.json === undefined ? new WatchedBytes(received.bytes) : undefined
     const fileName = request.headers.get(FILE_NAME_HEADER)
-    const call: Call = {
+    const call: OperationCall = {
       // Written out: a spread would make every property after it slow.
       operation: name,
       caller,
@@ -372,7 +381,7 @@ async function perform(
       fields: received.fields,
       bytes: watched?.bytes ?? received.bytes,
       contentType: received.contentType,
-      fileName: fileName === null ? received.fileName : unmangled(fileName),
+      fileName: fileName === null ? received.fileName : decodeHeaderText(fileName),
       ifMatch: request.headers.get('if-match') ?? undefined,
       writeKey: (owner) => ({
         owner,
@@ -383,14 +392,14 @@ async function perform(
         bodySum: watched?.sum,
       }),
     }
-    const answer = (await handler(service, call)) as Answer<unknown>
+    const answer = (await handler(service, call)) as OperationResult<unknown>
     addWarnings(answer.body, received.ignored)
     if (!safe && !mayRead(caller)) {
       answer.body = withoutContent(answer.body)
       answer.etag = undefined
     }
     if (safe && search.get('format') === 'api' && operation.result !== 'stream')
-      return new Reply(operation.status, { ...PAGE_HEADERS }, jsonPage(service.url, path, answer.body))
+      return new HttpResponse(operation.status, { ...PAGE_HEADERS }, jsonPage(service.url, path, answer.body))
     if (operation.result !== 'stream') answer.body = quirkBody(request.headers, answer.body)
     return respond(operation, answer, request)
   }
@@ -431,12 +440,12 @@ function unread({ limits }: Service): Reading {
  */
 async function decide(
   { store }: Service,
-  asked: Pick<Call, 'operation' | 'caller' | 'fid' | 'filetype' | 'shareKey'>,
+  asked: Pick<OperationCall, 'operation' | 'caller' | 'fid' | 'filetype' | 'shareKey'>,
   mayBeRetry: boolean,
 ): Promise<void> {
   if (asked.fid === NO_FILE) return
   await store.read(async (readers) => {
-    if (!mayBeRetry) await admitted(readers, asked)
+    if (!mayBeRetry) await authorizeCall(readers, asked)
     else
       await checkReplay(
         readers,
@@ -510,7 +519,7 @@ function addWarnings(body: unknown, ignored: readonly string[]): void {
 
 const NO_FILE: Fid = { owner: '', idlocal: 0 }
 
-function idempotencyKey(headers: Incoming['headers'], { limits }: Service): string | undefined {
+function idempotencyKey(headers: HttpRequest['headers'], { limits }: Service): string | undefined {
   const key = headers.get(IDEMPOTENCY_HEADER)
   if (key === null || key === '') return undefined
   if (key.length > limits.idempotency_key_length) {
@@ -524,20 +533,20 @@ function idempotencyKey(headers: Incoming['headers'], { limits }: Service): stri
 
 async function respond(
   operation: Operation,
-  { body, etag, type }: Answer<unknown>,
-  request: Incoming,
-): Promise<Reply> {
+  { body, etag, type }: OperationResult<unknown>,
+  request: HttpRequest,
+): Promise<HttpResponse> {
   const headers: Record<string, string> = etag ? { etag } : {}
   if (operation.method === 'GET' && etag) {
     headers['cache-control'] = 'private, no-cache'
     const seen = request.headers.get('if-none-match')
-    if (seen && (seen === '*' || listed(seen, etag))) {
+    if (seen && (seen === '*' || matchesEtag(seen, etag))) {
       // Nothing of the body is read.
       ;(body as Partial<AsyncGenerator>)?.return?.(undefined)
-      return new Reply(304, headers, null)
+      return new HttpResponse(304, headers, null)
     }
   }
-  if (operation.result === 'none') return new Reply(operation.status, headers, null)
+  if (operation.result === 'none') return new HttpResponse(operation.status, headers, null)
   if (operation.result === 'stream') return streamReply(operation.status, body as Bytes, type!, headers)
   return jsonReply(operation.status, body, headers)
 }

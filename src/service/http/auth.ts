@@ -4,7 +4,7 @@ import type { Caller } from '../access/access.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
-import type { Incoming } from './message.ts'
+import type { HttpRequest } from './message.ts'
 
 /** How long a key that was good is taken to be good without asking again, in ms: a revoked key lives that long. */
 const FRESH = 2000
@@ -24,7 +24,7 @@ export class Authenticator {
    * The caller, or nobody where no credentials came. Wrong ones are 401, never taken for none.
    * `Plotly-Authorization` wins: a proxy may own `Authorization`.
    */
-  async caller(headers: Incoming['headers']): Promise<Caller | undefined> {
+  async caller(headers: HttpRequest['headers']): Promise<Caller | undefined> {
     const header = headers.get('plotly-authorization') ?? headers.get('authorization')
     if (header === null || header === '') return this.actingAs
     const known = this.known.get(header)
@@ -36,7 +36,7 @@ export class Authenticator {
   }
 
   /** The user of credentials that were good a moment ago. */
-  knownUser(headers: Incoming['headers']): string | undefined {
+  knownUser(headers: HttpRequest['headers']): string | undefined {
     const header = headers.get('plotly-authorization') ?? headers.get('authorization')
     return header === null ? undefined : this.known.get(header)?.caller.username
   }

@@ -5,8 +5,8 @@ import type { Body } from '../../contract/operations.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { type Bytes, joinInTurns, parseMembersInTurns } from '../../json/index.ts'
 import { allowedMs, announcedBytes, SMALL_BYTES, tooSlow, unwatch, watch } from './arrival.ts'
-import type { Incoming } from './message.ts'
-import { readForm, unmangled } from './parameters.ts'
+import type { HttpRequest } from './message.ts'
+import { decodeHeaderText, readForm } from './parameters.ts'
 
 /** What a request brought, as the operation takes it. */
 export interface Received {
@@ -24,13 +24,13 @@ export interface Received {
 const empty: Bytes = (async function* () {})()
 
 /** Whether the body of a request is small, or says so, or there is none. */
-export function isSmall({ headers, body }: Incoming): boolean {
+export function isSmall({ headers, body }: HttpRequest): boolean {
   if (body === null || body instanceof Uint8Array) return true
   return (announcedBytes(headers) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES
 }
 
 /** Media type of the body, in lower case and without parameters; empty where none is given. */
-export function contentTypeOf({ headers }: Incoming): string {
+export function contentTypeOf({ headers }: HttpRequest): string {
   return (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
 }
 
@@ -53,7 +53,7 @@ function isJson(contentType: string): boolean {
 
 /** Reads the body of a request. An empty one is none; one over the limit is 413. */
 export async function receive(
-  request: Incoming,
+  request: HttpRequest,
   body: Body,
   { limits, take, pressed }: Reading,
 ): Promise<Received> {
@@ -135,7 +135,7 @@ function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
  * limit. Only the time spent waiting for the client counts.
  */
 async function* limited(
-  request: Incoming,
+  request: HttpRequest,
   name: LimitName,
   limits: Limits,
   pressed: () => boolean = () => false,
@@ -200,7 +200,7 @@ function tooLarge(size: number, name: string, limit: number): Problem {
 
 /** The whole body, in memory. */
 async function contentOf(
-  request: Incoming,
+  request: HttpRequest,
   name: LimitName,
   limits: Limits,
   take: (bytes: number) => void,
@@ -300,7 +300,7 @@ function described({ type, anyOf, enum: values, items, description }: Schema): s
 
 /** The first file of a multipart body, as it streams in. */
 async function firstFile(
-  request: Incoming,
+  request: HttpRequest,
   bytes: Bytes,
   limits: Limits,
 ): Promise<{ bytes: Bytes; fileName: string }> {
@@ -336,7 +336,7 @@ async function firstFile(
         file = stream
         // Nobody may be reading it any more when the connection breaks.
         stream.on('error', () => {})
-        resolve({ bytes: filePart(stream), fileName: unmangled(fileName) })
+        resolve({ bytes: filePart(stream), fileName: decodeHeaderText(fileName) })
       })
       parser.on('fieldsLimit', tooMany)
       parser.on('partsLimit', tooMany)

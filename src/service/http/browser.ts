@@ -1,14 +1,14 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Incoming } from './message.ts'
+import type { HttpRequest } from './message.ts'
 
 /** Whether a person's browser asks, and not a program. */
-export function isBrowser(headers: Incoming['headers']): boolean {
+export function isBrowser(headers: HttpRequest['headers']): boolean {
   if (headers.get('sec-fetch-mode') !== null) return true
   return /^mozilla\//i.test(headers.get('user-agent') ?? '') || wantsPage(headers)
 }
 
 /** Whether the answer is to be a page. */
-export function wantsPage(headers: Incoming['headers']): boolean {
+export function wantsPage(headers: HttpRequest['headers']): boolean {
   return /(^|,)\s*text\/html\b/i.test(headers.get('accept') ?? '')
 }
 
@@ -16,7 +16,7 @@ export function wantsPage(headers: Incoming['headers']): boolean {
  * Refuses a change that a page of another site has a browser send: the browser adds credentials that the
  * page does not know. Programs send neither header.
  */
-export function refuseCrossSite(headers: Incoming['headers'], url: string): void {
+export function refuseCrossSite(headers: HttpRequest['headers'], url: string): void {
   const site = headers.get('sec-fetch-site')
   const origin = headers.get('origin')
   const foreign =

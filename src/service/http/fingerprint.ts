@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { type Bytes, breathe } from '../../json/index.ts'
-import type { Incoming } from './message.ts'
+import type { HttpRequest } from './message.ts'
 
 /** Bytes that are hashed in one turn of the event loop. */
 const TURN_BYTES = 1024 * 1024
@@ -11,7 +11,7 @@ const TURN_BYTES = 1024 * 1024
 export async function fingerprint(
   target: string,
   options: object,
-  headers: Incoming['headers'],
+  headers: HttpRequest['headers'],
   json: Buffer | undefined,
 ): Promise<string> {
   // Of a type the boundary is another at each try.

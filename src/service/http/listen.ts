@@ -5,13 +5,13 @@ import { errorBody, Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { turnIsLong } from '../../json/index.ts'
 import { announcedBytes, SMALL_BYTES, whenArrived } from './arrival.ts'
-import type { Incoming, Reply } from './message.ts'
+import type { HttpRequest, HttpResponse } from './message.ts'
 
 /** What is listened for. */
 export interface Served {
-  handle(request: Incoming): Promise<Reply>
+  handle(request: HttpRequest): Promise<HttpResponse>
   /** Whether such a request would be refused now because too many wait. */
-  refuses(request: Pick<Incoming, 'headers' | 'address'>): boolean
+  refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
 }
 
 export interface Listening {
@@ -150,7 +150,7 @@ function refuse({ request, response }: { request: IncomingMessage; response: Ser
 const DISCARD_MS = 30_000
 
 /** A request as the service reads it. */
-function incomingOf(request: IncomingMessage, response: ServerResponse): Incoming {
+function incomingOf(request: IncomingMessage, response: ServerResponse): HttpRequest {
   const { headers } = request
   return {
     method: request.method ?? 'GET',
@@ -169,10 +169,10 @@ function incomingOf(request: IncomingMessage, response: ServerResponse): Incomin
 
 /** Gives a request its body: a small one once it has arrived, a large one as it comes. */
 function withBody(
-  incoming: Incoming,
+  incoming: HttpRequest,
   request: IncomingMessage,
   limits: Limits,
-  then: (incoming: Incoming) => void,
+  then: (incoming: HttpRequest) => void,
 ): void {
   const announced = announcedBytes(incoming.headers)
   if (announced === 0) then(incoming)
@@ -189,7 +189,7 @@ function withBody(
 
 async function answer(
   service: Served,
-  incoming: Incoming,
+  incoming: HttpRequest,
   request: IncomingMessage,
   response: ServerResponse,
   limits: Limits,

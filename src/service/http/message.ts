@@ -4,7 +4,7 @@ import type { Bytes } from '../../json/index.ts'
  * A request as the service reads it. A web `Request` is one, and so is next to nothing: building and
  * reading web objects costs a short command 20 ms and a server half its appends (adr/0002).
  */
-export interface Incoming {
+export interface HttpRequest {
   method: string
   /** Whole, as `http://host/v2/…`. */
   url: string
@@ -18,7 +18,7 @@ export interface Incoming {
 }
 
 /** An answer: a text, bytes as they are made, or nothing. */
-export class Reply {
+export class HttpResponse {
   /** What is still to come of the request is not waited for. */
   hangUp = false
 
@@ -31,7 +31,7 @@ export class Reply {
 }
 
 /** The answer as the web has it. */
-export function toResponse({ status, headers, body }: Reply): Response {
+export function toResponse({ status, headers, body }: HttpResponse): Response {
   return new Response(body === null || typeof body === 'string' ? body : streamOf(body), { status, headers })
 }
 

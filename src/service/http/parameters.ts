@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { prefixed, prefixes } from '../../contract/headers.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
-import type { Incoming } from './message.ts'
+import type { HttpRequest } from './message.ts'
 
 /** Texts of a query as the types its schema names; 400 with the name for one that is not of its type. */
 export function readQuery(
@@ -25,19 +25,19 @@ export function readQuery(
 /** Headers of the service's own under any of their prefixes. */
 export function readHeaders(
   schemas: Record<string, Schema> | undefined,
-  headers: Incoming['headers'],
+  headers: HttpRequest['headers'],
 ): Record<string, string | number | boolean | undefined> {
   const values: Record<string, string | number | boolean | undefined> = {}
   for (const [name, schema] of Object.entries(schemas ?? {})) {
     const text = prefixed(headers, name)
     if (text === undefined || text === '') continue
-    values[name] = convert(`${prefixes[0]}${name.toLowerCase()}`, schema, unmangled(text)) as string
+    values[name] = convert(`${prefixes[0]}${name.toLowerCase()}`, schema, decodeHeaderText(text)) as string
   }
   return values
 }
 
 /** Headers carry bytes; clients write UTF-8 into them. */
-export function unmangled(text: string): string {
+export function decodeHeaderText(text: string): string {
   if (!/[\u0080-\u00ff]/.test(text)) return text
   const bytes = Buffer.from(text, 'latin1')
   const decoded = bytes.toString('utf8')

@@ -28,13 +28,13 @@ export class Rates {
     this.buckets.set(who, bucket)
     if (bucket.left < 1) {
       const wait = Math.ceil(((1 - bucket.left) / this.perMinute) * 60)
-      throw new TooMany(this.perMinute, wait)
+      throw new RateLimited(this.perMinute, wait)
     }
     bucket.left--
   }
 }
 
-export class TooMany extends Problem {
+export class RateLimited extends Problem {
   constructor(
     perMinute: number,
     /** Seconds until the next request is let in. */

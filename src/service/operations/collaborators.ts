@@ -1,11 +1,11 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, isUsername, webUrl } from '../../contract/fid.ts'
 import type { Collaborator, CollaboratorsChanged } from '../../contract/resources.ts'
-import { admitted } from '../access/access.ts'
-import type { Call } from '../core/call.ts'
+import { authorizeCall } from '../access/access.ts'
+import type { OperationCall } from '../core/call.ts'
 import { etag } from '../core/etag.ts'
 import { collaborator, teamNames } from '../files/meta.ts'
-import { changing } from '../files/read.ts'
+import { updateFile } from '../files/read.ts'
 import { invitation } from '../sharing/invitation.ts'
 import type { CollaboratorRow } from '../store/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
@@ -78,7 +78,7 @@ function tooMany(count: number, limit: number): Problem {
   })
 }
 
-async function changedList(service: Service, call: Call): Promise<CollaboratorsChanged> {
+async function changedList(service: Service, call: OperationCall): Promise<CollaboratorsChanged> {
   const collaborators = await service.store.read((readers) => listOf(readers, call.fid, true))
   return { collaborators, emails_sent: 0, warnings: [] }
 }
@@ -86,7 +86,7 @@ async function changedList(service: Service, call: Call): Promise<CollaboratorsC
 export const sharingHandlers = {
   'collaborators.list': (service, call) =>
     service.store.read(async (readers) => {
-      const { file, roles } = await admitted(readers, call)
+      const { file, roles } = await authorizeCall(readers, call)
       return { body: await listOf(readers, call.fid, roles.has('owner')), etag: etag(file) }
     }),
 
@@ -110,7 +110,7 @@ export const sharingHandlers = {
     let title = ''
     // Set where the write is really made: a retry must not send letters again.
     let fresh: Addressee[] = []
-    await changing(service, call, async (writers, { file }) => {
+    await updateFile(service, call, async (writers, { file }) => {
       title = file.filename
       fresh = []
       const added: Who[] = []
@@ -151,7 +151,7 @@ export const sharingHandlers = {
 
   'collaborators.remove': async (service, call) => {
     const { users = [], teams = [] } = call.fields as { users?: string[]; teams?: string[] }
-    const warnings = await changing(service, call, async (writers, { file }) => {
+    const warnings = await updateFile(service, call, async (writers, { file }) => {
       const { owner, idlocal } = file
       const rows = await writers.sharing.collaborators(owner, [idlocal])
       const left: string[] = []
@@ -183,7 +183,7 @@ const MAILS_AT_ONCE = 5
 /** Tells people of a file; what could not be sent is said, and takes nothing back. */
 async function invite(
   service: Service,
-  call: Call,
+  call: OperationCall,
   title: string,
   to: readonly Addressee[],
   words: string | undefined,

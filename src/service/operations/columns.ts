@@ -1,8 +1,8 @@
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { breathe, type RawJson } from '../../json/index.ts'
-import type { Call } from '../core/call.ts'
+import type { OperationCall } from '../core/call.ts'
 import { applyOnce } from '../files/read.ts'
-import { restructure } from '../grids/compact.ts'
+import { rewriteLayout } from '../grids/compact.ts'
 import { byUid } from '../grids/content.ts'
 import {
   addColumns,
@@ -19,7 +19,7 @@ import type { Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** One change of a grid's columns: checked again in the transaction, recorded under its key. */
-function changing<T>(writers: Writers, call: Call, change: () => Promise<T>): Promise<T> {
+function changing<T>(writers: Writers, call: OperationCall, change: () => Promise<T>): Promise<T> {
   return applyOnce(writers, call, async () => {
     const result = await change()
     await writers.files.change(call.fid.owner, call.fid.idlocal)
@@ -63,12 +63,12 @@ function refuseDoubles(names: readonly string[]): void {
 }
 
 /** Appends columns `[{name, data}]`; returns their uids. Reference 4.1, POST col. */
-export async function createColumns(service: Service, call: Call, cols: RawJson): Promise<string[]> {
+export async function createColumns(service: Service, call: OperationCall, cols: RawJson): Promise<string[]> {
   const parts = (await objects(cols, service.limits.columns, service)).map((column, k) => ({
     name: nameOf(column, k, service) ?? refuseNameless(k),
     data: arrayOf(column.get('data'), `cols.${k}.data`),
   }))
-  return restructure(
+  return rewriteLayout(
     service,
     call.fid,
     async ({ columns }): Promise<NewColumn[]> => {
@@ -101,7 +101,7 @@ function nextPosition(columns: readonly ColumnRow[]): number {
 /** Replaces data, name or order of the columns of `uids`, in that order. Reference 4.1, PUT col. */
 export async function updateColumns(
   service: Service,
-  call: Call,
+  call: OperationCall,
   uids: string[],
   cols: RawJson,
 ): Promise<void> {
@@ -126,7 +126,7 @@ export async function updateColumns(
       data: data && arrayOf(data, `cols.${k}.data`),
     }
   })
-  await restructure(
+  await rewriteLayout(
     service,
     call.fid,
     async ({ columns }) => {
@@ -184,8 +184,8 @@ async function renumber(
 }
 
 /** Removes columns. Reference 4.1; 400 if a uid is not in the grid. */
-export async function deleteColumns(service: Service, call: Call, uids: string[]): Promise<void> {
-  await restructure(
+export async function deleteColumns(service: Service, call: OperationCall, uids: string[]): Promise<void> {
+  await rewriteLayout(
     service,
     call.fid,
     async () => undefined,

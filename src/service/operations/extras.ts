@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
-import { admit } from '../access/access.ts'
+import { authorize } from '../access/access.ts'
 import { checkFilename } from '../files/names.ts'
 import { getFile } from '../files/read.ts'
 import { storeText } from '../store/texts.ts'
@@ -40,7 +40,7 @@ export const extraHandlers = {
       for (const text of new Set(referencers)) {
         const fid = parseFid(text)
         const row = fid && (await writers.files.get(fid.owner, fid.idlocal))
-        const { file: referencer } = await admit(writers, row, call, { access: 'write' })
+        const { file: referencer } = await authorize(writers, row, call, { access: 'write' })
         await writers.plots.addReference({
           owner: referencer.owner,
           idlocal: referencer.idlocal,

@@ -2,12 +2,12 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { FileCopied } from '../../contract/resources.ts'
 import { parseRaw, type RawJson } from '../../json/index.ts'
-import { admitted, knownFid, ownerAsking, stateOf } from '../access/access.ts'
-import { allows } from '../access/policy.ts'
-import type { Answer, Call } from '../core/call.ts'
-import { checkMatch } from '../core/etag.ts'
+import { asOwner, authorizeCall, stateOf, visibleFileById } from '../access/access.ts'
+import { isAllowed } from '../access/policy.ts'
+import type { OperationCall, OperationResult } from '../core/call.ts'
+import { checkIfMatch } from '../core/etag.ts'
 import { freeName, shortened } from '../files/names.ts'
-import { changed } from '../files/read.ts'
+import { respondWithFile } from '../files/read.ts'
 import { copyColumns, foldBeforeCopy } from '../grids/copy.ts'
 import { shownGrids } from '../plots/content.ts'
 import { sourcesIn, withGrids } from '../plots/figure.ts'
@@ -26,7 +26,10 @@ interface Copied {
 }
 
 /** Copies a file into the caller's own files. Reference 4.3, copy rules 1 to 5. */
-export async function copyFile(service: Service, call: Call<'files.copy'>): Promise<Answer<FileCopied>> {
+export async function copyFile(
+  service: Service,
+  call: OperationCall<'files.copy'>,
+): Promise<OperationResult<FileCopied>> {
   const { deep_copy, make_public } = call.fields as { deep_copy?: boolean; make_public?: boolean }
   const owner = call.caller!.username
   const write = call.writeKey(owner)
@@ -36,7 +39,7 @@ export async function copyFile(service: Service, call: Call<'files.copy'>): Prom
     | undefined
   const done = before ?? (await copy())
   async function copy(): Promise<Copied> {
-    const { file } = await store.read((readers) => admitted(readers, call))
+    const { file } = await store.read((readers) => authorizeCall(readers, call))
     const like = { owner, world_readable: make_public ? 1 : 0 }
     switch (file.filetype) {
       case 'fold':
@@ -61,14 +64,14 @@ export async function copyFile(service: Service, call: Call<'files.copy'>): Prom
     }
   }
   const files = []
-  for (const idlocal of done.made) files.push((await changed(service, call, { owner, idlocal })).body)
+  for (const idlocal of done.made) files.push((await respondWithFile(service, call, { owner, idlocal })).body)
   return { body: { files, new_fid: formatFid({ owner, idlocal: done.idlocal }), warnings: done.warnings } }
 }
 
 /** Permission and version once more, in the transaction that copies. */
-async function admittedNow(writers: Writers, call: Call<'files.copy'>) {
-  const found = await admitted(writers, call)
-  checkMatch(found.file, call.ifMatch)
+async function admittedNow(writers: Writers, call: OperationCall<'files.copy'>) {
+  const found = await authorizeCall(writers, call)
+  checkIfMatch(found.file, call.ifMatch)
   return found
 }
 
@@ -117,7 +120,7 @@ const UNREADABLE =
  */
 async function copyPlot(
   service: Service,
-  call: Call<'files.copy'>,
+  call: OperationCall<'files.copy'>,
   like: { owner: string; world_readable: number },
   deepAsked: boolean,
 ): Promise<Copied> {
@@ -154,8 +157,8 @@ async function copyPlot(
       const target = targets.get(formatFid(grid))!
       const row = await writers.files.get(grid.owner, grid.idlocal)
       // Whoever read the data before may have been refused it since.
-      const reader = readable ? call : ownerAsking(file.owner)
-      if (!row || !(await knownFid(writers, grid, reader)))
+      const reader = readable ? call : asOwner(file.owner)
+      if (!row || !(await visibleFileById(writers, grid, reader)))
         throw new Problem('conflict', 'a grid of the plot has just changed', { hint: 'Copy it again.' })
       const name = readable ? row.filename : `${shortened(file.filename)}_grid`
       await writers.files.add({
@@ -205,10 +208,10 @@ interface PlanOfGrid {
 async function planOf(
   service: Service,
   readers: Readers,
-  call: Call<'files.copy'>,
+  call: OperationCall<'files.copy'>,
   figure: RawJson,
 ): Promise<PlanOfGrid[]> {
-  const { file, roles } = await admitted(readers, call)
+  const { file, roles } = await authorizeCall(readers, call)
   const sources = sourcesIn(figure)
   const shown = await shownGrids(service, readers, file.owner, sources, call)
   const plan = new Map<string, PlanOfGrid>()
@@ -226,6 +229,6 @@ async function planOf(
     plan.set(key, one)
   }
   // A deleted grid is no reason for a deep copy of one's own plot.
-  const own = allows('own', stateOf(file), roles)
+  const own = isAllowed('own', stateOf(file), roles)
   return [...plan.values()].map((one) => (own && !one.shown ? { ...one, readable: true } : one))
 }

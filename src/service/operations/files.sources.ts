@@ -2,8 +2,8 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations.ts'
 import { type Relation, relations, type SourcesGraph } from '../../contract/resources.ts'
-import { type Admitted, admitted, known } from '../access/access.ts'
-import type { Call } from '../core/call.ts'
+import { type AuthorizedFile, authorizeCall, visibleFile } from '../access/access.ts'
+import type { OperationCall } from '../core/call.ts'
 import type { FileRow, Key } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
@@ -74,7 +74,10 @@ function before(a: Key, b: Key): boolean {
 }
 
 /** What a plot or grid was made of and what was made of it, in JSON Graph Format. Reference 4.3. */
-export async function sourcesOf(service: Service, call: Call<'files.sources'>): Promise<SourcesGraph> {
+export async function sourcesOf(
+  service: Service,
+  call: OperationCall<'files.sources'>,
+): Promise<SourcesGraph> {
   const { relation, cursor } = call.query
   const position =
     cursor === undefined
@@ -84,7 +87,7 @@ export async function sourcesOf(service: Service, call: Call<'files.sources'>): 
           `sources ${formatFid(call.fid)} ${relation}`,
         )
   const { subject, pages } = await service.store.read(async (readers) => {
-    const admittedFile = await admitted(readers, call)
+    const admittedFile = await authorizeCall(readers, call)
     if (admittedFile.file.filetype !== 'grid' && admittedFile.file.filetype !== 'plot')
       throw new Problem('invalid_request', 'only plots and grids have sources')
     const list: [Relation, Page][] = []
@@ -132,8 +135,8 @@ export async function sourcesOf(service: Service, call: Call<'files.sources'>): 
 
 async function page(
   readers: Readers,
-  call: Call<'files.sources'>,
-  { file }: Admitted,
+  call: OperationCall<'files.sources'>,
+  { file }: AuthorizedFile,
   relation: Relation,
   from: Key | undefined,
   backwards: boolean,
@@ -147,7 +150,7 @@ async function page(
   for (let seen = 0; rows.length <= SHOWN && seen < MOST; ) {
     const batch = await found[relation]!(readers, file, after, backwards, BATCH)
     for (const row of batch) {
-      if (rows.length <= SHOWN && (await known(readers, row, call))) rows.push(row)
+      if (rows.length <= SHOWN && (await visibleFile(readers, row, call))) rows.push(row)
       after = { owner: row.owner, idlocal: row.idlocal }
     }
     seen += batch.length

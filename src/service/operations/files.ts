@@ -1,10 +1,10 @@
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FolderMeta } from '../../contract/resources.ts'
-import { admitted, knownFid, notFound } from '../access/access.ts'
-import type { Call } from '../core/call.ts'
+import { authorizeCall, notFound, visibleFileById } from '../access/access.ts'
+import type { OperationCall } from '../core/call.ts'
 import { homeMeta } from '../files/meta.ts'
-import { changed, changing, getFile, lookup } from '../files/read.ts'
+import { getFile, lookup, respondWithFile, updateFile } from '../files/read.ts'
 import { remove, restore, trash } from '../files/states.ts'
 import { storedBytes } from '../files/stored.ts'
 import { update } from '../files/update.ts'
@@ -14,7 +14,7 @@ import { sourcesOf } from './files.sources.ts'
 import { gridContent } from './grids.content.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
-async function home(service: Service, { fid, caller }: Call): Promise<{ body: FolderMeta }> {
+async function home(service: Service, { fid, caller }: OperationCall): Promise<{ body: FolderMeta }> {
   const user = await service.store.read(({ accounts }) => accounts.user(fid.owner))
   if (!user) throw notFound()
   return { body: homeMeta(fid.owner, caller?.username === fid.owner ? 'admin' : 'read', service.url) }
@@ -29,44 +29,44 @@ export const fileHandlers = {
   'files.lookup': (service, call) => lookup(service, call, call.query),
 
   'files.update': async (service, call) => {
-    await changing(service, call, (writers, found) => update(service, call, writers, found))
-    return changed(service, call)
+    await updateFile(service, call, (writers, found) => update(service, call, writers, found))
+    return respondWithFile(service, call)
   },
 
   'files.delete': async (service, call) => {
-    await changing(service, call, ({ files }, { file }) => trash(files, file))
+    await updateFile(service, call, ({ files }, { file }) => trash(files, file))
     return { body: undefined }
   },
 
   'files.trash': async (service, call) => {
-    await changing(service, call, ({ files }, { file }) => trash(files, file))
-    return changed(service, call)
+    await updateFile(service, call, ({ files }, { file }) => trash(files, file))
+    return respondWithFile(service, call)
   },
 
   'files.restore': async (service, call) => {
-    const warnings = await changing(service, call, ({ files }, { file }) => restore(files, file))
-    const { body, etag: tag } = await changed(service, call)
+    const warnings = await updateFile(service, call, ({ files }, { file }) => restore(files, file))
+    const { body, etag: tag } = await respondWithFile(service, call)
     return { body: warnings.length > 0 ? { ...body, warnings } : body, etag: tag }
   },
 
   'files.permanent_delete': async (service, call) => {
-    await changing(service, call, ({ files }, { file }) => remove(files, file))
+    await updateFile(service, call, ({ files }, { file }) => remove(files, file))
     return { body: undefined }
   },
 
   'files.content': async (service, call) => {
     if (call.fid.idlocal === ROOT) throw noContent()
-    const { file } = await service.store.read((readers) => admitted(readers, call))
+    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
     if (file.filetype === 'fold') throw noContent()
-    if (file.filetype === 'grid') return gridContent(service, call as Call<never>, {})
-    if (file.filetype === 'plot') return figureContent(service, call as Call<never>)
-    return storedBytes(service, call as Call<never>)
+    if (file.filetype === 'grid') return gridContent(service, call as OperationCall<never>, {})
+    if (file.filetype === 'plot') return figureContent(service, call as OperationCall<never>)
+    return storedBytes(service, call as OperationCall<never>)
   },
 
   'files.copy': (service, call) => copyFile(service, call),
 
   'files.image': async (service, call) => {
-    const { file } = await service.store.read((readers) => admitted(readers, call))
+    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
     if (file.filetype !== 'plot')
       throw new Problem('invalid_request', 'only plots have images', { hint: 'Give the fid of a plot.' })
     throw new Problem('not_implemented', 'this version does not draw plots yet')
@@ -76,14 +76,14 @@ export const fileHandlers = {
     service.store.read(async (readers) => {
       if (call.fid.idlocal === ROOT && (await readers.accounts.user(call.fid.owner)))
         return { body: { path: '/' } }
-      const { file, roles } = await admitted(readers, call)
+      const { file, roles } = await authorizeCall(readers, call)
       if (file.filetype === 'extra')
         throw new Problem('invalid_request', 'an extra is in no folder, so it has no path')
       const names = [file.filename]
       for (let parent = file.parent; parent !== ROOT; ) {
         const folder = await readers.files.get(file.owner, parent)
         // Names of folders are for those who may see them.
-        if (!folder || (!roles.has('owner') && !(await knownFid(readers, folder, call)))) break
+        if (!folder || (!roles.has('owner') && !(await visibleFileById(readers, folder, call)))) break
         names.unshift(folder.filename)
         parent = folder.parent
       }
@@ -93,7 +93,7 @@ export const fileHandlers = {
   'files.sources': async (service, call) => ({ body: await sourcesOf(service, call) }),
 
   'files.drop_reference': async (service, call) => {
-    await changing(service, call, async ({ files, plots }, { file }) => {
+    await updateFile(service, call, async ({ files, plots }, { file }) => {
       const text = call.fields.fid as string
       const [, owner, idlocal] = /^([^:]+):(\d{1,15})$/.exec(text) ?? []
       const dropped =
@@ -113,15 +113,15 @@ export const fileHandlers = {
       await files.change(file.owner, file.idlocal)
       return null
     })
-    return changed(service, call)
+    return respondWithFile(service, call)
   },
 
   'stars.add': async (service, call) => {
-    await changing(service, call, async ({ sharing }, { file }) => {
+    await updateFile(service, call, async ({ sharing }, { file }) => {
       await sharing.addStar(file.owner, file.idlocal, call.caller!.username)
       return null
     })
-    return changed(service, call)
+    return respondWithFile(service, call)
   },
 
   'stars.remove': async (service, call) => {
@@ -129,7 +129,7 @@ export const fileHandlers = {
     const { owner, idlocal } = call.fid
     await service.store.writeOnce(call.writeKey(owner), async (writers) => {
       const starred = await writers.sharing.hasStar(owner, idlocal, call.caller!.username)
-      if (!starred) await admitted(writers, call)
+      if (!starred) await authorizeCall(writers, call)
       await writers.sharing.removeStar(owner, idlocal, call.caller!.username)
       return null
     })

@@ -3,8 +3,8 @@ import { formatFid, ROOT } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations.ts'
 import type { FolderMeta, Page } from '../../contract/resources.ts'
 import type { Static } from '../../contract/schema.ts'
-import { type Admitted, type Asker, type Caller, known, visibleTo } from '../access/access.ts'
-import type { Call } from '../core/call.ts'
+import { type AuthorizedFile, type Caller, type Principal, visibleFile, visibleTo } from '../access/access.ts'
+import type { OperationCall } from '../core/call.ts'
 import { fileMetas, homeMeta } from '../files/meta.ts'
 import { find, makeFolders, nameTaken, pathNames, placeOf } from '../files/names.ts'
 import { getFile, lookup } from '../files/read.ts'
@@ -29,7 +29,7 @@ type Children = Static<typeof Page>
 /** One page of a folder, or of all of a user's files. Pages follow a key; `page=N` is for old clients. */
 async function children(
   service: Service,
-  asker: Asker,
+  asker: Principal,
   owner: string,
   parent: number | undefined,
   query: ListQuery,
@@ -64,9 +64,9 @@ async function children(
     if (first) found = await readers.files.list({ ...page, descending })
     const kept = found.slice(0, size)
     if (backwards && !first) kept.reverse()
-    const shown: Admitted[] = []
+    const shown: AuthorizedFile[] = []
     for (const file of kept) {
-      const one = await known(readers, file, asker)
+      const one = await visibleFile(readers, file, asker)
       if (one) shown.push(one)
     }
     return {
@@ -124,7 +124,7 @@ type Read = (readers: Readers, after: Key | undefined, limit: number) => Promise
 /** One page of files of many owners, those left out that the caller may not see (any more). */
 async function ofMany(
   service: Service,
-  call: Call<'folders.shared'> | Call<'folders.starred'>,
+  call: OperationCall<'folders.shared'> | OperationCall<'folders.starred'>,
   read: Read,
 ): Promise<{ children: Children }> {
   const { page = 1, page_size, cursor } = call.query
@@ -132,7 +132,7 @@ async function ofMany(
   const path = pathOf(call.operation)
   let after = cursor === undefined ? undefined : await service.cursors.verify<Key>(cursor, path)
   const { metas, more } = await service.store.read(async (readers) => {
-    let shown: Admitted[] = []
+    let shown: AuthorizedFile[] = []
     for (let n = 1; n <= page; n++) {
       shown = []
       let at = after
@@ -141,7 +141,7 @@ async function ofMany(
         done = batch.length <= size
         for (const file of batch) {
           if (shown.length > size) break
-          const one = await known(readers, file, call)
+          const one = await visibleFile(readers, file, call)
           if (one) shown.push(one)
           at = { owner: file.owner, idlocal: file.idlocal }
           // A cursor names only what was shown.
@@ -178,7 +178,12 @@ async function knownUser(service: Service, owner: string): Promise<void> {
   }
 }
 
-async function home(service: Service, asker: Asker, owner: string, query: ListQuery): Promise<FolderMeta> {
+async function home(
+  service: Service,
+  asker: Principal,
+  owner: string,
+  query: ListQuery,
+): Promise<FolderMeta> {
   await knownUser(service, owner)
   const page = await children(service, asker, owner, ROOT, query, pathOf('folders.home'))
   return {

@@ -1,7 +1,7 @@
 import { type contentFormats, dataTypes } from '../../contract/operations.ts'
 import type { Bytes } from '../../json/index.ts'
-import { admitted } from '../access/access.ts'
-import type { Answer, Call } from '../core/call.ts'
+import { authorizeCall } from '../access/access.ts'
+import type { OperationCall, OperationResult } from '../core/call.ts'
 import { etag } from '../core/etag.ts'
 import { byName, contentJson, snapshot } from '../grids/content.ts'
 import { delimited, ndjson, rowsAs } from '../grids/rows.ts'
@@ -17,11 +17,11 @@ interface Wanted {
 /** The content of the grid in the path, in the format asked for. */
 export async function gridContent(
   service: Service,
-  call: Call,
+  call: OperationCall,
   { format = 'json', columns, head }: Wanted,
-): Promise<Answer<Bytes>> {
+): Promise<OperationResult<Bytes>> {
   const { snap, tag } = await service.store.read(async (readers) => {
-    const { file } = await admitted(readers, call)
+    const { file } = await authorizeCall(readers, call)
     return {
       snap: await snapshot(service.store, readers, call.fid, columns && byName(columns)),
       tag: etag(file),

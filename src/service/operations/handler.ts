@@ -1,10 +1,10 @@
 import type { OperationName, ResultOf } from '../../contract/operations.ts'
 import type { Bytes } from '../../json/index.ts'
-import type { Answer, Call } from '../core/call.ts'
+import type { OperationCall, OperationResult } from '../core/call.ts'
+import type { Service } from '../core/context.ts'
 import type { AppendQueue } from '../grids/append.ts'
 import type { UrlImport } from '../import/fetch.ts'
 import type { Mail } from '../sharing/mail.ts'
-import type { Service } from '../core/context.ts'
 
 /** What operations work with: the service and what only operations need. */
 export interface OperationService extends Service {
@@ -19,7 +19,7 @@ export interface OperationService extends Service {
 
 export type Handler<N extends OperationName> = (
   service: OperationService,
-  call: Call<N>,
-) => Promise<Answer<ResultOf<N> extends undefined ? Bytes | undefined : ResultOf<N>>>
+  call: OperationCall<N>,
+) => Promise<OperationResult<ResultOf<N> extends undefined ? Bytes | undefined : ResultOf<N>>>
 
 export type Handlers = { [N in OperationName]: Handler<N> }

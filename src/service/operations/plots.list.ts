@@ -1,8 +1,8 @@
 import { type OperationName, pathOf } from '../../contract/operations.ts'
 import type { PlotMeta, PlotPage } from '../../contract/resources.ts'
-import { known } from '../access/access.ts'
-import type { Call } from '../core/call.ts'
-import { type Described, describe, whole } from '../files/meta.ts'
+import { visibleFile } from '../access/access.ts'
+import type { OperationCall } from '../core/call.ts'
+import { type Described, describe, withFigure } from '../files/meta.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
@@ -15,7 +15,7 @@ const FEED = 50
 type Position = [value: number, owner: string, idlocal: number]
 
 /** Public plots, the newest first, or by views. Reference 4.2; cursors stand between plots, not at a count. */
-export async function publicPlots(service: Service, call: Call<'plots.list'>): Promise<PlotPage> {
+export async function publicPlots(service: Service, call: OperationCall<'plots.list'>): Promise<PlotPage> {
   const { order_by, min_quality, max_quality, page_size, cursor } = call.query
   const order = order_by === undefined ? 'creation_time' : 'views'
   const descending = order_by !== 'views'
@@ -54,7 +54,7 @@ export async function publicPlots(service: Service, call: Call<'plots.list'>): P
   return {
     next: backwards || more ? await link(page[page.length - 1], false) : null,
     previous: (backwards ? more : from) ? await link(page[0], true) : null,
-    results: (await Promise.all(described.map((one) => whole(service, one, true)))) as PlotMeta[],
+    results: (await Promise.all(described.map((one) => withFigure(service, one, true)))) as PlotMeta[],
   }
 }
 
@@ -64,7 +64,7 @@ interface CursorContent {
 }
 
 /** Plots an operator has picked, in random order. */
-export async function feed(service: Service, call: Call<'plots.feed'>): Promise<PlotPage> {
+export async function feed(service: Service, call: OperationCall<'plots.feed'>): Promise<PlotPage> {
   const described = await service.store.read(async (readers) =>
     describeAll(service, readers, await readers.plots.picked(FEED), call),
   )
@@ -72,7 +72,7 @@ export async function feed(service: Service, call: Call<'plots.feed'>): Promise<
     const other = Math.floor(Math.random() * (k + 1))
     ;[described[k], described[other]] = [described[other], described[k]]
   }
-  const results = (await Promise.all(described.map((one) => whole(service, one, true)))) as PlotMeta[]
+  const results = (await Promise.all(described.map((one) => withFigure(service, one, true)))) as PlotMeta[]
   return { next: null, previous: null, results }
 }
 
@@ -80,11 +80,11 @@ async function describeAll(
   service: Service,
   readers: Readers,
   files: readonly FileRow[],
-  call: Call<never> | Call,
+  call: OperationCall<never> | OperationCall,
 ): Promise<Described[]> {
   const described: Described[] = []
   for (const file of files) {
-    const found = await known(readers, file, call)
+    const found = await visibleFile(readers, file, call)
     if (found) described.push(await describe(service, readers, found, call))
   }
   return described

@@ -1,13 +1,13 @@
 import { Problem } from '../../contract/errors.ts'
 import type { FileUpdate, PlotMeta } from '../../contract/resources.ts'
 import { parseRaw, type RawJson } from '../../json/index.ts'
-import { knownFid, notFound } from '../access/access.ts'
-import type { Call } from '../core/call.ts'
+import { notFound, visibleFileById } from '../access/access.ts'
+import type { OperationCall } from '../core/call.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import { metadataText, newShareKey, readSourceFid } from '../files/new-file.ts'
-import { changed, changing, getFile, lookup, mayChange } from '../files/read.ts'
+import { assertCanChange, getFile, lookup, respondWithFile, updateFile } from '../files/read.ts'
 import { update } from '../files/update.ts'
-import { foldTail } from '../grids/compact.ts'
+import { compact } from '../grids/compact.ts'
 import { figureContent } from '../plots/content.ts'
 import { sourcesIn } from '../plots/figure.ts'
 import { DataGridChanged, type OwnGrid, ownGridOf, putFigure, storeFigure } from '../plots/store-figure.ts'
@@ -17,14 +17,14 @@ import { feed, publicPlots } from './plots.list.ts'
 
 async function plotOf(
   service: Service,
-  call: Call,
+  call: OperationCall,
   fid = call.fid,
 ): Promise<{ body: PlotMeta; etag?: string }> {
   return getFile(service, call, fid, 'plot')
 }
 
 /** What the plot's figure refers to now: a change may keep it, whoever makes it. */
-async function referredTo(service: Service, call: Call): Promise<Set<string>> {
+async function referredTo(service: Service, call: OperationCall): Promise<Set<string>> {
   const content = await service.store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
   if (!content) return new Set()
   const figure = parseRaw(await loadText(service.store.blobs, content))
@@ -78,10 +78,10 @@ export const plotHandlers = {
   'plots.update': async (service, call) => {
     const fields = call.fields as { figure?: RawJson; raw_data?: string }
     if (fields.figure === undefined) {
-      await changing(service, call, (writers, found) => update(service, call, writers, found))
+      await updateFile(service, call, (writers, found) => update(service, call, writers, found))
       return plotOf(service, call)
     }
-    const may = await mayChange(service, call)
+    const may = await assertCanChange(service, call)
     for (let tries = 1; may; tries++) {
       const before = await referredTo(service, call)
       // Where others keep changing its data grid, the plot gets another.
@@ -94,7 +94,7 @@ export const plotHandlers = {
         own,
       )
       try {
-        await changing(service, call, async (writers, found) => {
+        await updateFile(service, call, async (writers, found) => {
           await update(service, call, writers, found, {})
           const file = await writers.files.get(call.fid.owner, call.fid.idlocal)
           await putFigure(writers, file!, figure, call, before)
@@ -123,7 +123,7 @@ export const plotHandlers = {
 
   'feed.add': async (service, call) => {
     await pick(service, call, Date.now())
-    return changed(service, call)
+    return respondWithFile(service, call)
   },
 
   'feed.remove': async (service, call) => {
@@ -135,13 +135,13 @@ export const plotHandlers = {
 /** The plot's data grid, ready to take new columns: rows appended to it meanwhile are in its slices. */
 async function ownGrid(
   { store }: Service,
-  call: Call,
+  call: OperationCall,
   before: ReadonlySet<string>,
 ): Promise<OwnGrid | undefined> {
   const { fid } = call
   const own = await store.read((readers) => ownGridOf(readers, fid, call, before))
   if (!own) return undefined
-  await foldTail(store, { owner: fid.owner, idlocal: own.idlocal })
+  await compact(store, { owner: fid.owner, idlocal: own.idlocal })
   return store.read((readers) => ownGridOf(readers, fid, call, before))
 }
 
@@ -149,10 +149,10 @@ async function ownGrid(
 const OWN_GRID_TRIES = 2
 
 /** Only what everybody may read is picked; an operator sees no more of private plots than others. */
-async function pick(service: Service, call: Call, at: number | null): Promise<void> {
+async function pick(service: Service, call: OperationCall, at: number | null): Promise<void> {
   const { owner, idlocal } = call.fid
   await service.store.writeOnce(call.writeKey(owner), async (writers) => {
-    const found = await knownFid(writers, call.fid, call)
+    const found = await visibleFileById(writers, call.fid, call)
     if (found?.file.filetype !== 'plot') throw notFound('plot')
     if (at !== null && (found.file.world_readable === 0 || found.file.trashed_at !== null))
       throw new Problem('conflict', 'only public plots can be picked for the feed')

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { Team } from '../../contract/resources.ts'
-import type { Call } from '../core/call.ts'
+import type { OperationCall } from '../core/call.ts'
 import type { TeamRow } from '../store/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers } from './handler.ts'
@@ -32,7 +32,11 @@ export async function teamNamed(
 }
 
 /** The team of a path if the caller is in it; who is not learns nothing of it. */
-async function known(readers: Readers, call: Call<never> | Call, owning: boolean): Promise<TeamRow> {
+async function known(
+  readers: Readers,
+  call: OperationCall<never> | OperationCall,
+  owning: boolean,
+): Promise<TeamRow> {
   const { username } = call.caller!
   const team = await teamNamed(readers, username, call.name)
   if (!team)

@@ -1,7 +1,7 @@
 import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations.ts'
 import { parseRaw } from '../../json/index.ts'
-import { type Asker, admit, known, visibleTo, words } from '../access/access.ts'
+import { authorize, filetypeNames, type Principal, visibleFile, visibleTo } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
 import { contentJson, snapshot } from '../grids/content.ts'
@@ -21,10 +21,10 @@ export interface Page {
 }
 
 /** The page behind `web_url`; Problem `not_found` for anybody who may not read the file. */
-export async function pageOf(service: Service, asker: Asker, fid: Fid): Promise<Page> {
+export async function pageOf(service: Service, asker: Principal, fid: Fid): Promise<Page> {
   const found = await service.store.read(async (readers) => {
     const row = await readers.files.get(fid.owner, fid.idlocal)
-    const { file } = await admit(readers, row, asker, { access: 'read' })
+    const { file } = await authorize(readers, row, asker, { access: 'read' })
     return {
       file,
       snap:
@@ -43,7 +43,7 @@ export async function pageOf(service: Service, asker: Asker, fid: Fid): Promise<
   }
   const fidText = text(formatFid(fid))
   const parts = [
-    `<p>${words[file.filetype]} of ${text(file.owner)} · ${file.world_readable ? 'public' : 'private'} · changed ${text(new Date(file.date_modified).toISOString().slice(0, 16).replace('T', ' '))} UTC</p>`,
+    `<p>${filetypeNames[file.filetype]} of ${text(file.owner)} · ${file.world_readable ? 'public' : 'private'} · changed ${text(new Date(file.date_modified).toISOString().slice(0, 16).replace('T', ' '))} UTC</p>`,
   ]
   if (snap) {
     parts.push(
@@ -63,7 +63,7 @@ export async function pageOf(service: Service, asker: Asker, fid: Fid): Promise<
       .slice(0, CHILDREN)
       .map(
         (one) =>
-          `<li><a href="${text(webUrl(service.url, one))}">${text(one.filename)}</a> ${words[one.filetype]}</li>`,
+          `<li><a href="${text(webUrl(service.url, one))}">${text(one.filename)}</a> ${filetypeNames[one.filetype]}</li>`,
       )
     parts.push(
       children.length === 0 ? '<p>Nothing in it that you may see.</p>' : `<ul>${items.join('\n')}</ul>`,
@@ -75,12 +75,12 @@ export async function pageOf(service: Service, asker: Asker, fid: Fid): Promise<
 }
 
 /** The first files of a folder that the asker may see. */
-async function childrenOf(readers: Readers, { owner, idlocal }: Fid, asker: Asker): Promise<FileRow[]> {
+async function childrenOf(readers: Readers, { owner, idlocal }: Fid, asker: Principal): Promise<FileRow[]> {
   const visible = await visibleTo(readers, owner, asker.caller)
   const query = { owner, parent: idlocal, visible, order: 'filename', descending: false } as const
   const children: FileRow[] = []
   for (const file of await readers.files.list({ ...query, limit: CHILDREN + 1 }))
-    if (await known(readers, file, { caller: asker.caller })) children.push(file)
+    if (await visibleFile(readers, file, { caller: asker.caller })) children.push(file)
   return children
 }
 

@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { type Bytes, parseRaw, RawJson } from '../../json/index.ts'
-import { type Asker, admitted, known, knownFid, ownerAsking } from '../access/access.ts'
-import type { Answer, Call } from '../core/call.ts'
+import { asOwner, authorizeCall, type Principal, visibleFile, visibleFileById } from '../access/access.ts'
+import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
 import { columnText, type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
@@ -11,18 +11,21 @@ import type { Readers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 import { isTransposed } from './data-attributes.ts'
 import { referencesOf, withData } from './figure.ts'
-import { type Reference, type Source, survey } from './scan.ts'
+import { type Reference, type Source, scanFigure } from './scan.ts'
 
 /**
  * The figure of a plot. With `inline_data` the columns it refers to beside the references, with
  * `map_data=unreadable` those of grids the caller may not read, by reference. Reading a plot includes
  * the data it shows: that is what its owner may read of the grids now. Reference 4.2.
  */
-export async function figureContent(service: Service, call: Call<'plots.content'>): Promise<Answer<Bytes>> {
+export async function figureContent(
+  service: Service,
+  call: OperationCall<'plots.content'>,
+): Promise<OperationResult<Bytes>> {
   const { inline_data, map_data } = call.query
   const { store } = service
   const { content, tag, owner } = await store.read(async (readers) => {
-    const { file } = await admitted(readers, call)
+    const { file } = await authorizeCall(readers, call)
     return {
       content: await readers.plots.content(file.owner, file.idlocal),
       tag: etag(file),
@@ -34,7 +37,7 @@ export async function figureContent(service: Service, call: Call<'plots.content'
   const type = 'application/json'
   if (!inline_data && !map_data) return { body: once(text), etag: tag, type }
   const figure = parseRaw(text)
-  const references = referencesOf(survey(figure))
+  const references = referencesOf(scanFigure(figure))
   const sources = references.map(({ source }) => source)
   const shown = await store.read((readers) => shownGrids(service, readers, owner, sources, call))
   // No entity tag: the data changes without the plot.
@@ -55,7 +58,7 @@ export async function shownGrids(
   readers: Readers,
   owner: string,
   sources: readonly Source[],
-  asker: Asker,
+  asker: Principal,
 ): Promise<Map<string, Shown>> {
   const wanted = new Map<string, { fid: Fid; uids: Set<string> }>()
   for (const { grid, uids } of sources) {
@@ -63,14 +66,14 @@ export async function shownGrids(
     if (!wanted.has(key)) wanted.set(key, { fid: grid, uids: new Set() })
     for (const uid of uids) wanted.get(key)!.uids.add(uid)
   }
-  const forOwner = ownerAsking(owner)
+  const forOwner = asOwner(owner)
   const shown = new Map<string, Shown>()
   for (const [key, { fid, uids }] of wanted) {
     const file = await readers.files.get(fid.owner, fid.idlocal)
     if (file?.filetype !== 'grid') continue
-    const readable = (await known(readers, file, { caller: asker.caller })) !== undefined
+    const readable = (await visibleFile(readers, file, { caller: asker.caller })) !== undefined
     // In the trash it is there for those only who may see it there.
-    if (!readable && (file.trashed_at !== null || !(await knownFid(readers, fid, forOwner)))) continue
+    if (!readable && (file.trashed_at !== null || !(await visibleFileById(readers, fid, forOwner)))) continue
     const snap = await snapshot(service.store, readers, fid, (all) => all.filter(({ uid }) => uids.has(uid)))
     shown.set(key, { snap, columns: new Map(snap.columns.map((column) => [column.uid, column])), readable })
   }

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { breathe, parseRawInTurns, type RawJson, skipBlanks, textInTurns } from '../../json/index.ts'
-import { type Data, type Found, type Reference, type Source, survey } from './scan.ts'
+import { type Data, type Found, type Reference, type Source, scanFigure } from './scan.ts'
 import { decodeTyped } from './typed-arrays.ts'
 
 /** A piece of a figure: text as it stands, or the data of a reference, which comes later. */
@@ -47,7 +47,7 @@ export function referencesOf(found: readonly Found[]): Reference[] {
 
 /** All references of a figure that is stored. */
 export function sourcesIn(figure: RawJson): Source[] {
-  return referencesOf(survey(figure)).map(({ source }) => source)
+  return referencesOf(scanFigure(figure)).map(({ source }) => source)
 }
 
 /** The values of arrays of data, typed ones as plain ones whose text is no longer than `most` bytes together. */
@@ -95,7 +95,7 @@ export function withReferences(
 
 /** The figure with other grids in its references. */
 export function withGrids(figure: RawJson, other: (grid: Fid) => Fid | undefined): Buffer {
-  const edits = referencesOf(survey(figure)).flatMap(({ source, text, value }): Edit[] => {
+  const edits = referencesOf(scanFigure(figure)).flatMap(({ source, text, value }): Edit[] => {
     const grid = other(source.grid)
     if (!grid) return []
     const star = text.trimEnd().endsWith('*') ? '*' : ''

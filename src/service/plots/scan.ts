@@ -85,7 +85,7 @@ export function readSource(text: string): Source | undefined {
  * Every reference and every array of data in the traces of `data` and `frames`, in the order they stand.
  * Each byte of a trace is looked at once, however deep it is nested. What is stored is within the limits.
  */
-export function survey(figure: RawJson, limits?: FigureLimits): Found[] {
+export function scanFigure(figure: RawJson, limits?: FigureLimits): Found[] {
   const steps = surveySteps(figure, limits)
   for (;;) {
     const { done, value } = steps.next()
@@ -94,7 +94,7 @@ export function survey(figure: RawJson, limits?: FigureLimits): Found[] {
 }
 
 /** The same of a figure that may be large, a trace or so in each turn of the event loop. */
-export async function surveyInTurns(figure: RawJson, limits: FigureLimits): Promise<Found[]> {
+export async function scanFigureInTurns(figure: RawJson, limits: FigureLimits): Promise<Found[]> {
   const steps = surveySteps(figure, limits)
   for (;;) {
     const { done, value } = steps.next()
@@ -104,7 +104,7 @@ export async function surveyInTurns(figure: RawJson, limits: FigureLimits): Prom
 }
 
 function* surveySteps(figure: RawJson, limits: FigureLimits | undefined): Generator<void, Found[]> {
-  const surveyor = new Surveyor(figure.buf, limits)
+  const surveyor = new FigureScanner(figure.buf, limits)
   const types: string[] = []
   const members = [...figure.members()]
   yield
@@ -154,7 +154,7 @@ function tooManyTraces({ figure_traces }: FigureLimits): Problem {
 }
 
 /** A frame's traces change those of the figure, one by one or as `traces` says. */
-function surveyFrame(surveyor: Surveyor, frame: RawJson, path: string, types: string[]): void {
+function surveyFrame(surveyor: FigureScanner, frame: RawJson, path: string, types: string[]): void {
   const traces = frame.get('traces')
   const targets = traces?.kind === 'array' ? (traces.value() as unknown[]) : undefined
   for (const [name, list] of frame.members()) {
@@ -183,7 +183,7 @@ function below(attribute: string, name: string): string {
 }
 
 /** Reads traces: objects of valid JSON, whose arrays of data are skipped over. */
-class Surveyor {
+class FigureScanner {
   readonly found: Found[] = []
   #columns = 0
   #traces = 0

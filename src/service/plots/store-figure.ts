@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { parseRawInTurns, type RawJson } from '../../json/index.ts'
-import { type Asker, knownFid, rolesOn, stateOf } from '../access/access.ts'
-import { allows } from '../access/policy.ts'
+import { type Principal, rolesFor, stateOf, visibleFileById } from '../access/access.ts'
+import { isAllowed } from '../access/policy.ts'
 import type { Service } from '../core/context.ts'
 import { freeName, shortened } from '../files/names.ts'
 import { addColumns, addGrid, type NewColumn, newUid, storeArrays, tooManyColumns } from '../grids/create.ts'
@@ -13,7 +13,7 @@ import type { Readers, Writers } from '../store/store.ts'
 import { storeText } from '../store/texts.ts'
 import { plainArrays, rawArrays, readFigure, referencesOf, withReferences } from './figure.ts'
 import { qualityOf } from './quality.ts'
-import { type Data, type Found, type Source, surveyInTurns } from './scan.ts'
+import { type Data, type Found, type Source, scanFigureInTurns } from './scan.ts'
 
 /** A figure whose bytes are stored and which no plot has yet. */
 export interface StoredFigure {
@@ -49,7 +49,7 @@ export class DataGridChanged extends Error {}
 export async function ownGridOf(
   readers: Readers,
   { owner, idlocal }: Fid,
-  asker: Asker,
+  asker: Principal,
   before: ReadonlySet<string>,
 ): Promise<OwnGrid | undefined> {
   const plot = await readers.files.get(owner, idlocal)
@@ -57,7 +57,7 @@ export async function ownGridOf(
   if (!plot || data === null) return undefined
   const file = await readers.files.get(owner, data)
   if (file?.filetype !== 'grid' || !(await noMoreVisible(readers, file, plot))) return undefined
-  if (!allows('write', stateOf(file), await rolesOn(readers, file, asker))) return undefined
+  if (!isAllowed('write', stateOf(file), await rolesFor(readers, file, asker))) return undefined
   const users = await readers.plots.referencersOf({ owner, idlocal: data }, 'grid', undefined, false, 2)
   if (users.some((user) => user.owner !== owner || user.idlocal !== idlocal)) return undefined
   const columns = await readers.grids.columns(owner, data)
@@ -95,7 +95,7 @@ export async function storeFigure(
 ): Promise<StoredFigure> {
   const { store, limits } = service
   const figure = await readFigure(given)
-  let found = await surveyInTurns(figure, limits)
+  let found = await scanFigureInTurns(figure, limits)
   const { arrays, typed } = rawArrays(found)
   if (arrays.length > 0 && !move) throw refusal(arrays[0], arrays.length)
   const all = [...arrays, ...typed]
@@ -117,7 +117,7 @@ export async function storeFigure(
     const fid = formatFid({ owner, idlocal })
     const references = new Map(columns.map(({ name, uid }) => [name, `${fid}:${uid}`]))
     stored = await parseRawInTurns(withReferences(figure, found, (path) => references.get(path)))
-    found = await surveyInTurns(stored, limits)
+    found = await scanFigureInTurns(stored, limits)
   }
   const sources = referencesOf(found).map(({ source, path }) => ({ source, path: `figure.${path}src` }))
   const grids = new Set(sources.map(({ source }) => formatFid(source.grid))).size
@@ -173,7 +173,7 @@ export async function putFigure(
   writers: Writers,
   plot: FileRow,
   figure: StoredFigure,
-  asker: Asker,
+  asker: Principal,
   before: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const { owner, idlocal } = plot
@@ -254,7 +254,7 @@ async function checkSources(
   readers: Readers,
   { sources, grid: made }: StoredFigure,
   owner: string,
-  asker: Asker,
+  asker: Principal,
   before: ReadonlySet<string>,
 ): Promise<Fid[]> {
   const grids = new Map<string, { fid: Fid; uids: ReadonlySet<string> | undefined }>()
@@ -263,7 +263,7 @@ async function checkSources(
   for (const { source, path } of sources) {
     const key = formatFid(source.grid)
     if (!grids.has(key)) {
-      const found = await knownFid(readers, source.grid, asker)
+      const found = await visibleFileById(readers, source.grid, asker)
       const uids =
         found?.file.filetype === 'grid'
           ? new Set(

@@ -1,6 +1,6 @@
 import type { Transporter } from 'nodemailer'
 
-export interface Letter {
+export interface Message {
   to: string
   subject: string
   text: string
@@ -19,7 +19,7 @@ export class Mail {
     private readonly from: string,
   ) {}
 
-  async send(letter: Letter): Promise<void> {
+  async send(letter: Message): Promise<void> {
     this.transport ??= import('nodemailer').then(({ createTransport }) =>
       createTransport(this.smtp, {
         connectionTimeout: PATIENCE,

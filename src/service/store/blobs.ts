@@ -24,7 +24,7 @@ export class SqlBlobs implements Blobs {
 
   async put(bytes: Uint8Array): Promise<string> {
     const hash = sha256(bytes)
-    await this.engine.stage(async (db) => {
+    await this.engine.writeDeferred(async (db) => {
       const stored_at = Date.now()
       // Seen again: it lives on as long as a new one.
       const known = await db

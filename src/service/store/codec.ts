@@ -12,13 +12,13 @@ const BROTLI = 0x31
 /** Below this, packing costs more than it saves. */
 const WORTH_PACKING = 256
 
-const compress = promisify(brotliCompress) as (text: Uint8Array, options: object) => Promise<Buffer>
-const decompress = promisify(brotliDecompress) as (bytes: Uint8Array, options: object) => Promise<Buffer>
+const brotli = promisify(brotliCompress) as (text: Uint8Array, options: object) => Promise<Buffer>
+const unbrotli = promisify(brotliDecompress) as (bytes: Uint8Array, options: object) => Promise<Buffer>
 
 /** Packs on the thread pool. */
-export async function pack(text: Uint8Array): Promise<Buffer> {
+export async function compress(text: Uint8Array): Promise<Buffer> {
   if (text.length >= WORTH_PACKING) {
-    const packed = await compress(text, {
+    const packed = await brotli(text, {
       chunkSize: Math.max(4096, text.length >> 1),
       params: {
         [constants.BROTLI_PARAM_QUALITY]: 1,
@@ -32,9 +32,9 @@ export async function pack(text: Uint8Array): Promise<Buffer> {
 }
 
 /** `size` is that of the text: it is unpacked in one go. */
-export async function unpack(bytes: Buffer, size: number): Promise<Buffer> {
+export async function decompress(bytes: Buffer, size: number): Promise<Buffer> {
   const body = bytes.subarray(1)
   if (bytes[0] === RAW) return body
-  if (bytes[0] === BROTLI) return decompress(body, { chunkSize: Math.max(64, size + 1) })
+  if (bytes[0] === BROTLI) return unbrotli(body, { chunkSize: Math.max(64, size + 1) })
   throw new Problem('damaged', 'stored bytes are of an unknown kind')
 }

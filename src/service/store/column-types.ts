@@ -14,14 +14,14 @@ export function decodeTypes(text: string): ColumnType[] {
 }
 
 /** The type of a column of both kinds of values. */
-export function combine(a: ColumnType, b: ColumnType): ColumnType {
+export function mergeTypes(a: ColumnType, b: ColumnType): ColumnType {
   if (a === b || b === 'empty') return a
   return a === 'empty' ? b : 'json'
 }
 
 /** Column by column. */
 export function combineTypes(a: readonly ColumnType[], b: readonly ColumnType[]): ColumnType[] {
-  return a.map((type, k) => combine(type, b[k] ?? 'empty'))
+  return a.map((type, k) => mergeTypes(type, b[k] ?? 'empty'))
 }
 
 /** The type of a value by the byte it begins with. */
@@ -34,7 +34,7 @@ export function typeOf(first: number): ColumnType {
 
 /** Whether values of type `given` leave a column of type `column` as it is. */
 export function fits(given: ColumnType, column: ColumnType): boolean {
-  return column === 'empty' || combine(column, given) === column
+  return column === 'empty' || mergeTypes(column, given) === column
 }
 
 /** The types of the columns of rows: JSON arrays of `width` values, comma-separated. Encoded. */
@@ -44,7 +44,7 @@ export function typesOfRows(buf: Buffer, width: number): string {
   while (i < buf.length) {
     i = skipBlanks(buf, i + 1)
     for (let column = 0; column < width; column++) {
-      if (types[column] !== 'json') types[column] = combine(types[column], typeOf(buf[i]))
+      if (types[column] !== 'json') types[column] = mergeTypes(types[column], typeOf(buf[i]))
       i = skipBlanks(buf, endOf(buf, i))
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }

@@ -16,7 +16,7 @@ export interface Transactions {
    */
   write<T>(work: (db: Db) => Promise<T>, options?: WriteOptions): Promise<T>
   /** As `write`, but durable only with the next `write`: for bytes that nothing names yet. */
-  stage<T>(work: (db: Db) => Promise<T>): Promise<T>
+  writeDeferred<T>(work: (db: Db) => Promise<T>): Promise<T>
 }
 
 /** What one database engine does; everything above is the same on all of them. */
@@ -35,7 +35,7 @@ export interface Engine extends Transactions {
   /** Gives back the space of what was deleted. */
   compact(): Promise<void>
   /** Whether writes of different owners may share a commit. */
-  readonly sharesCommits: boolean
+  readonly groupsWritesAcrossOwners: boolean
   close(): Promise<void>
 }
 

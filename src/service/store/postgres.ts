@@ -117,19 +117,19 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     write: <T>(work: (db: Db) => Promise<T>, options: WriteOptions = {}) =>
       run(work, 'write', options.repeatable === true),
     // Content-addressed bytes: storing them twice changes nothing.
-    stage: <T>(work: (db: Db) => Promise<T>) => run(work, 'write', true),
+    writeDeferred: <T>(work: (db: Db) => Promise<T>) => run(work, 'write', true),
   }
   const lanes = new Lanes(Math.max(1, Math.floor(limits.database_connections * OWNER_SHARE)))
   return {
     name: 'postgres',
     types: { text: sql`text collate "C"`, int: sql`bigint`, bytes: sql`bytea` },
-    sharesCommits: false,
+    groupsWritesAcrossOwners: false,
     ...operations,
     migrate: (work) => run(work, 'migrate', true),
     lane: (owner) => ({
       read: (work) => lanes.run(owner, () => operations.read(work)),
       write: (work, options) => lanes.run(owner, () => operations.write(work, options)),
-      stage: (work) => lanes.run(owner, () => operations.stage(work)),
+      writeDeferred: (work) => lanes.run(owner, () => operations.writeDeferred(work)),
     }),
     // PostgreSQL keeps its own statistics, and checks its pages where data checksums are on.
     maintain: async () => {},

@@ -22,6 +22,7 @@ interface Statement {
   all(...parameters: Value[]): unknown[]
   run(...parameters: Value[]): { changes: number | bigint; lastInsertRowid: number | bigint }
 }
+
 export interface Database {
   exec(sql: string): void
   prepare(sql: string): Statement
@@ -95,10 +96,10 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
   const engine: Engine = {
     name: 'sqlite',
     types: { text: sql`text`, int: sql`integer`, bytes: sql`blob` },
-    sharesCommits: true,
+    groupsWritesAcrossOwners: true,
     read: (work) => readers.run(work),
     write: (work) => writes.add(work, true),
-    stage: (work) => writes.add(work, false),
+    writeDeferred: (work) => writes.add(work, false),
     // One process and one writer: there is nothing to share out.
     lane: () => engine,
     migrate: (work) => writes.add(work, true),

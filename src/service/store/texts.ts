@@ -1,21 +1,21 @@
 import type { Blobs } from './blobs.ts'
-import { pack, unpack } from './codec.ts'
+import { compress, decompress } from './codec.ts'
 import type { SliceRef } from './grids.ts'
 
 /** Slices read ahead of the one that is being used. */
 const READ_AHEAD = 3
 
 /** Packs text into a blob. `seq` is the caller's to set. */
-
 export async function storeText(blobs: Blobs, rows: number, text: Uint8Array): Promise<SliceRef> {
-  return { seq: 0, rows, bytes: text.length, hash: await blobs.put(await pack(text)) }
+  return { seq: 0, rows, bytes: text.length, hash: await blobs.put(await compress(text)) }
 }
-export async function loadText(blobs: Blobs, slice: Pick<SliceRef, 'hash' | 'bytes'>): Promise<Buffer> {
-  return unpack(await blobs.get(slice.hash), slice.bytes)
-}
-/** Texts of slices in order, a few read ahead. */
 
-export async function* texts(
+export async function loadText(blobs: Blobs, slice: Pick<SliceRef, 'hash' | 'bytes'>): Promise<Buffer> {
+  return decompress(await blobs.get(slice.hash), slice.bytes)
+}
+
+/** Texts of slices in order, a few read ahead. */
+export async function* readSlices(
   blobs: Blobs,
   slices: readonly SliceRef[],
   most = READ_AHEAD,

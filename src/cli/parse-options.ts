@@ -1,6 +1,6 @@
 import { Problem } from '../contract/errors.ts'
 import { type DelimitedOptions, type GivenType, givenDelimiter, givenTypes } from '../ingest/index.ts'
-import type { Option } from './command.ts'
+import type { Option } from './define.ts'
 
 /** Options that say how a text is to be read, the same for upload and append. */
 export const readingOptions: readonly Option[] = [

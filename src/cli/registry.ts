@@ -1,7 +1,7 @@
-import type { Entry } from './command.ts'
+import type { CommandEntry } from './define.ts'
 
 /** Every command, in the order the help shows them. A new one is a line here and a file. */
-export const commands: readonly Entry[] = [
+export const commands: readonly CommandEntry[] = [
   {
     name: 'upload',
     summary: 'Upload CSV, TSV, JSON, XLSX files and archives as grids',
@@ -73,6 +73,6 @@ export const commands: readonly Entry[] = [
   {
     name: 'completion',
     summary: 'Print a completion script for a shell',
-    load: () => import('./commands/completion.ts'),
+    load: async () => ({ command: (await import('./commands/completion.ts')).completion(commands) }),
   },
 ]

@@ -1,4 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
+import type { CommandEntry } from '../define.ts'
 import { commandTree, type Node } from './tree.ts'
 
 /** Every command with the words that lead to it. */
@@ -14,11 +15,11 @@ const writers: Record<string, (tree: Node[]) => string> = { bash, zsh, fish, pow
 export const shells = Object.keys(writers)
 
 /** The completion script of a shell, made from the table of commands. */
-export async function completionScript(shell: string): Promise<string> {
+export async function completionScript(shell: string, commands: readonly CommandEntry[]): Promise<string> {
   const write = Object.hasOwn(writers, shell) ? writers[shell] : undefined
   if (!write)
     throw new Problem('usage', `no completion for ${shell}`, { hint: `Shells are: ${shells.join(', ')}` })
-  return write(await commandTree())
+  return write(await commandTree(commands))
 }
 
 function bash(tree: Node[]): string {

@@ -1,5 +1,4 @@
-import { type Entry, globalOptions, type Option } from '../command.ts'
-import { commands } from '../commands.ts'
+import { type CommandEntry, globalOptions, type Option } from '../define.ts'
 
 /** A command as a shell needs to know it. */
 export interface Node {
@@ -19,12 +18,12 @@ export interface CompletedOption {
   takesValue: boolean
 }
 
-/** The table of commands, loaded whole. */
-export async function commandTree(): Promise<Node[]> {
+/** The table of commands with all of them loaded. */
+export async function commandTree(commands: readonly CommandEntry[]): Promise<Node[]> {
   return Promise.all(commands.map(nodeOf))
 }
 
-async function nodeOf(entry: Entry): Promise<Node> {
+async function nodeOf(entry: CommandEntry): Promise<Node> {
   const loaded = await entry.load()
   const { name, summary } = entry
   if ('commands' in loaded) {
@@ -43,7 +42,7 @@ async function nodeOf(entry: Entry): Promise<Node> {
     summary,
     options,
     children: [],
-    files: /file/.test(command.arguments ?? '') && name !== 'show',
+    files: command.localFiles === true,
   }
 }
 

@@ -1,24 +1,16 @@
-import type { Problem } from '../contract/errors.ts'
 import type { Context } from './context.ts'
-import type { View } from './output/view.ts'
+import type { Failure } from './output/failure.ts'
+import type { TableView } from './output/view.ts'
 
 /** What a command came to. Printed in one place, as the flags and the terminal ask. */
-export type Outcome =
-  | { one: object; view: View; failures?: Failure[] }
+export type CommandResult =
+  | { one: object; view: TableView; failures?: Failure[] }
   /** `alone`: of one thing that might have been several, shown as one to a person. */
-  | { many: object[]; view: View; failures?: Failure[]; empty?: string; alone?: boolean }
+  | { many: object[]; view: TableView; failures?: Failure[]; empty?: string; alone?: boolean }
   /** Bytes as they are: a download. */
   | { bytes: AsyncIterable<Uint8Array> }
   | { text: string }
   | undefined
-
-/** One of several things that could not be done. */
-export interface Failure {
-  of: string
-  problem: Problem
-  /** What was not tried any more after it. */
-  untried?: readonly string[]
-}
 
 export interface Option {
   /** As commander reads it: `-f, --field <key=value>`. */
@@ -33,22 +25,24 @@ export interface Command {
   /** `<file...>`, `[folder]`, as commander reads it. */
   arguments?: string
   options?: readonly Option[]
+  /** Its arguments include files of this machine: shells complete them. */
+  localFiles?: true
   /** It changes something on the server. */
   writes?: true
   /** Shown below the options. */
   examples?: readonly string[]
-  run(context: Context, args: string[], options: Record<string, unknown>): Promise<Outcome>
+  run(context: Context, args: string[], options: Record<string, unknown>): Promise<CommandResult>
 }
 
 /** An entry of the table of commands: loaded once it is known to be meant. */
-export interface Entry {
+export interface CommandEntry {
   name: string
   summary: string
-  load: () => Promise<{ command: Command } | { commands: readonly Entry[] }>
+  load: () => Promise<{ command: Command } | { commands: readonly CommandEntry[] }>
 }
 
 /** An entry of a table whose commands are in the same file. */
-export function entry(name: string, summary: string, command: Command): Entry {
+export function subcommand(name: string, summary: string, command: Command): CommandEntry {
   return { name, summary, load: async () => ({ command }) }
 }
 

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
-import type { Outcome } from '../command.ts'
-import type { GlobalFlags } from '../context.ts'
-import { jqOn, pick } from './selection.ts'
-import type { View } from './view.ts'
+import type { GlobalFlags } from './context.ts'
+import type { CommandResult } from './define.ts'
+import { jqOn, pick } from './output/selection.ts'
+import type { TableView } from './output/view.ts'
 
 /**
  * The one place that writes stdout. JSON where asked for, ids with --quiet, a table on a terminal,
  * tab-separated values without decoration anywhere else.
  */
 export async function print(
-  outcome: Outcome,
+  outcome: CommandResult,
   flags: GlobalFlags,
   format: string | undefined,
   color: boolean,
@@ -43,14 +43,14 @@ export async function print(
       if ('empty' in outcome && outcome.empty) process.stderr.write(`${outcome.empty}\n`)
       return
     }
-    const { table } = await import('./table.ts')
+    const { table } = await import('./output/table.ts')
     await write(table(alone, view, cells, color))
     return
   }
   await write(cells.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
 }
 
-function cellText(row: Record<string, unknown>, { field, format }: View['columns'][number]): string {
+function cellText(row: Record<string, unknown>, { field, format }: TableView['columns'][number]): string {
   const value = row[field]
   if (format) return format(value as never, row as never)
   return value === undefined || value === null

@@ -1,0 +1,30 @@
+/** What all pages of a list hold. */
+
+import type { Client } from '../client/client.ts'
+import type { FileMeta } from '../contract/resources.ts'
+import { PAGE } from './targets.ts'
+
+export async function pages<T>(
+  read: (cursor: string | undefined) => Promise<{ results: T[]; next: string | null }>,
+  most = Number.POSITIVE_INFINITY,
+): Promise<T[]> {
+  const all: T[] = []
+  for (let cursor: string | undefined; ; ) {
+    const { results, next } = await read(cursor)
+    all.push(...results)
+    cursor = next === null ? undefined : (new URL(next).searchParams.get('cursor') ?? undefined)
+    if (cursor === undefined || all.length >= most) return all.slice(0, most)
+  }
+}
+
+/** All files of a folder, or of the home folder. */
+export async function childrenOf(client: Client, fid: string | undefined): Promise<FileMeta[]> {
+  return pages(async (cursor) => {
+    const query = { page_size: PAGE, cursor }
+    const folder =
+      fid === undefined
+        ? await client.call('folders.home', { query })
+        : await client.call('folders.get', { fid, query })
+    return folder.children!
+  })
+}

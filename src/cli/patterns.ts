@@ -1,0 +1,51 @@
+/** Whether a name may stand for others; a link never does. */
+
+import type { Client } from '../client/client.ts'
+import { startOf } from '../client/resolve.ts'
+import type { FileMeta } from '../contract/resources.ts'
+import { childrenOf } from './lists.ts'
+import type { Kind } from './targets.ts'
+
+export function isPattern(text: string): boolean {
+  return /[*?[]/.test(text) && !/^https?:\/\//i.test(text)
+}
+
+/** `*` any text, `?` any character, `[ab]` one of these; never a slash. */
+export function patternOf(text: string): RegExp {
+  const source = text.replace(/\[(!?)([^\]]+)\]|[*?]|[.+^${}()|\\[\]]/g, (found, not, characters) => {
+    if (found === '*') return '.*'
+    if (found === '?') return '.'
+    if (characters !== undefined) return `[${not ? '^' : ''}${characters.replace(/[\\\]^]/g, '\\$&')}]`
+    return `\\${found}`
+  })
+  return new RegExp(`^${source}$`, 'su')
+}
+
+/** The files whose paths match, with their paths. */
+export async function matchingFiles(
+  client: Client,
+  given: string,
+  filetype?: Kind,
+): Promise<{ path: string; file: FileMeta }[]> {
+  const { path: inside, user, parent } = startOf(given)
+  const parts = inside.split('/').filter((part) => part !== '')
+  const start = user === undefined ? undefined : `${user}:${parent}`
+  let level: { path: string; fid: string | undefined }[] = [
+    { path: start === undefined ? '' : `${start}/`, fid: start },
+  ]
+  let files: { path: string; file: FileMeta }[] = []
+  for (const [k, part] of parts.entries()) {
+    const pattern = patternOf(part)
+    const last = k === parts.length - 1
+    files = []
+    for (const folder of level) {
+      for (const file of await childrenOf(client, folder.fid)) {
+        const wanted = last ? !filetype || file.filetype === filetype : file.filetype === 'fold'
+        if (wanted && pattern.test(file.filename))
+          files.push({ path: `${folder.path}${file.filename}`, file })
+      }
+    }
+    level = files.map(({ path, file }) => ({ path: `${path}/`, fid: file.fid }))
+  }
+  return files
+}

@@ -1,0 +1,111 @@
+import type { Fid } from '../../contract/fid.ts'
+import { isSparse, numbersAsText } from '../../ingest/index.ts'
+import type { OperationCall } from '../core/call.ts'
+import { encodeTypes } from '../store/column-types.ts'
+import { appendRows, type GridService, RowTexts } from './append.ts'
+import { commitSlices } from './append-slices.ts'
+import { repeatedSlices, rewriteLayout, tooRagged } from './compact.ts'
+import { checkType, columnsNow, convertSlices, matchColumns, typeWithin } from './match.ts'
+import { mayChangeTypes } from './reading-options.ts'
+import type { Table } from './tables.ts'
+import { combine, transposeColumns } from './values.ts'
+
+export interface AppendedTable {
+  idlocal: number
+  rows_added: number
+  row_count: number
+  warnings: string[]
+}
+
+/**
+ * Appends a table's rows, columns matched by name (by position where the table has no names). A few
+ * rows go the way of single ones, into the tail; many become slices.
+ */
+export async function appendTable(
+  service: GridService,
+  call: OperationCall,
+  fid: Fid,
+  table: Table,
+): Promise<Omit<AppendedTable, 'idlocal'>> {
+  if (!table.small) return appendSlices(service, call, fid, table)
+  const columns = await columnsNow(service, fid)
+  const warnings = [...table.warnings]
+  const name = call.fileName ?? 'the upload'
+  const matched = matchColumns(table, columns, name, warnings)
+  if (table.rows === 0) {
+    const { row_count } = await service.store.read(({ grids }) => grids.get(fid.owner, fid.idlocal))
+    return { rows_added: 0, row_count, warnings }
+  }
+  const texts = matched.map((source, k) => {
+    if (!source) return undefined
+    checkType(call, name, source, columns[k], warnings)
+    const values = table.small![table.columns.indexOf(source)]
+    return typeWithin(source, columns[k].type) === 'text' && values.type === 'number'
+      ? numbersAsText(values.text)
+      : values.text
+  })
+  const rows = transposeColumns(texts, table.rows)
+  const gathered = new RowTexts()
+  for (const row of rows) gathered.add(row)
+  const append = {
+    types: encodeTypes(matched.map((source, k) => (source ? typeWithin(source, columns[k].type) : 'empty'))),
+    mayChangeTypes: mayChangeTypes(call),
+    fid,
+    asker: call,
+    write: call.writeKey(fid.owner),
+    ifMatch: call.ifMatch,
+    bodies: gathered.all(),
+    width: columns.length,
+    columns,
+  }
+  return { ...(await appendRows(service, append)), warnings }
+}
+
+/** Appends a stored table: its slices follow those of the grid. */
+export async function appendSlices(
+  service: GridService,
+  call: OperationCall,
+  fid: Fid,
+  table: Table,
+): Promise<AppendedTable> {
+  const { store } = service
+  return rewriteLayout(
+    service,
+    fid,
+    async ({ columns, grid }) => {
+      const warnings = [...table.warnings]
+      const matched = matchColumns(table, columns, call.fileName ?? 'the upload', warnings)
+      const given = matched.filter((source) => source !== undefined).length
+      if (isSparse(table.rows, columns.length, table.rows * given))
+        throw tooRagged(table.rows, columns.length)
+      const parts = []
+      for (const [k, column] of columns.entries()) {
+        const fill = grid.row_count - column.rows
+        const filled = fill > 0 ? await repeatedSlices(store, '""', fill) : []
+        const source = matched[k]
+        const more = source
+          ? await convertSlices(service, call, source, column, warnings)
+          : await repeatedSlices(store, 'null', table.rows)
+        const type = combine(
+          fill > 0 ? combine(column.type, 'text') : column.type,
+          source ? typeWithin(source, column.type) : 'empty',
+        )
+        parts.push({ column, slices: [...filled, ...more], rows: grid.row_count + table.rows, type })
+      }
+      return { parts, warnings }
+    },
+    (writers, { parts, warnings }, layout) =>
+      commitSlices(
+        writers,
+        { fid, asker: call, write: call.writeKey(fid.owner), ifMatch: call.ifMatch },
+        layout,
+        parts,
+        {
+          idlocal: fid.idlocal,
+          rows_added: table.rows,
+          row_count: layout.grid.row_count + table.rows,
+          warnings,
+        },
+      ),
+  )
+}

@@ -1,0 +1,146 @@
+import { invalidField, Problem } from '../../contract/errors.ts'
+import { badData, jsonLines } from '../../ingest/index.ts'
+import { breathe, RawJson, turnIsLong } from '../../json/index.ts'
+import type { OperationCall } from '../core/call.ts'
+import type { Service } from '../core/context.ts'
+import { assertCanChange } from '../files/read.ts'
+import { combineTypes, decodeTypes, encodeTypes, fits, mergeTypes, typeOf } from '../store/column-types.ts'
+import { type RowText, RowTexts } from './append.ts'
+import { columnsAre } from './content.ts'
+import { mayChangeTypes } from './reading-options.ts'
+import { typeChange } from './types.ts'
+import type { ColumnType } from './values.ts'
+
+export interface GivenRows {
+  bodies: RowText[]
+  width: number
+  types: string
+  columns?: readonly { uid: string; name: string }[]
+}
+
+/**
+ * The rows of a JSON body, each as it came, with the types of their values. All must be of one length, of
+ * no more than `most` values.
+ */
+export async function rowsOf(given: RawJson, most: number): Promise<GivenRows> {
+  if (given?.kind !== 'array') throw invalidField('rows', 'must be an array of rows')
+  const texts = new RowTexts()
+  let types: ColumnType[] | undefined
+  for (const row of given.items()) {
+    if (row.kind !== 'array') throw invalidField(`rows.${texts.count}`, 'must be an array of values')
+    const found = typesOf(row, types?.length ?? most)
+    const why = unlike(found.length, types?.length, most)
+    if (why) {
+      throw new Problem('bad_data', `row ${texts.count + 1} has ${why}`, {
+        field: 'rows',
+        path: `rows.${texts.count}`,
+      })
+    }
+    types = types ? combineTypes(types, found) : found
+    texts.add(row.bytes)
+    if (turnIsLong()) await breathe()
+  }
+  return { bodies: texts.all(), width: types?.length ?? -1, types: encodeTypes(types ?? []) }
+}
+
+/** What is wrong with the number of values of a row: those before it have `before`, none has more than `most`. */
+export function unlike(values: number, before: number | undefined, most: number): string | undefined {
+  if (before === undefined) return values > most ? `more than ${most} values (limit columns)` : undefined
+  if (values === before) return undefined
+  return values > before
+    ? `more values than the rows before it, which have ${before}`
+    : `${values} values, the rows before it ${before}`
+}
+
+/** The types of the values of a row; of one that has more than `most`, of one more than that. */
+export function typesOf(row: RawJson, most: number): ColumnType[] {
+  const types: ColumnType[] = []
+  for (const { buf, start } of row.items()) {
+    types.push(typeOf(buf[start]))
+    if (types.length > most) break
+  }
+  return types
+}
+
+/** Rows of newline-delimited JSON: objects by column name, arrays by position. */
+export async function rowsOfLines(service: Service, call: OperationCall): Promise<GivenRows> {
+  await assertCanChange(service, call)
+  const { owner, idlocal } = call.fid
+  const { columns, held } = await service.store.read(async ({ grids }) => ({
+    columns: await grids.columns(owner, idlocal),
+    held: decodeTypes((await grids.get(owner, idlocal)).types),
+  }))
+  let types = columns.map((): ColumnType => 'empty')
+  const names = new Map(columns.map(({ name }, k) => [name, k]))
+  const source = call.fileName ?? 'the rows'
+  const texts = new RowTexts()
+  let size = 0
+  const add = (line: number, value: RawJson): void => {
+    let row = value.bytes
+    if (value.kind === 'object') {
+      const cells: (Buffer | undefined)[] = columns.map(() => undefined)
+      for (const [name, cell] of value.entries()) {
+        const at = names.get(name)
+        if (at === undefined) {
+          throw new Problem(
+            'unknown_column',
+            `${source}, line ${line}: the grid has no column ${JSON.stringify(name)}`,
+            { hint: columnsAre(columns) },
+          )
+        }
+        cells[at] = cell.bytes
+      }
+      row = Buffer.from(`[${cells.map((cell) => cell?.toString('utf8') ?? 'null').join(',')}]`)
+    } else {
+      let values = 0
+      for (const _ of value.items()) values++
+      if (values !== columns.length) {
+        throw badData(
+          source,
+          { line },
+          `${values} values; the grid has ${columns.length} columns`,
+          'Give every column a value, null where there is none.',
+        )
+      }
+      row = Buffer.from(row)
+    }
+    const found = typesOf(new RawJson(row, 0, row.length), columns.length)
+    if (!mayChangeTypes(call)) {
+      const misfit = found.findIndex((type, k) => !fits(type, mergeTypes(held[k], types[k])))
+      if (misfit >= 0) {
+        const cell = [...new RawJson(row, 0, row.length).items()][misfit]
+        const type = mergeTypes(held[misfit], types[misfit])
+        throw typeChange(`${source}, line ${line}`, columns[misfit].name, cell.bytes, type)
+      }
+    }
+    types = combineTypes(types, found)
+    size += row.length
+    if (size > service.limits.json_body_bytes) {
+      throw new Problem(
+        'too_large',
+        `${source}: more than ${service.limits.json_body_bytes} bytes of rows (limit json_body_bytes)`,
+        { hint: 'Append in several parts, or as CSV.' },
+      )
+    }
+    texts.add(row)
+  }
+  for await (const { line, value } of jsonLines(call.bytes, {
+    source,
+    maxRecordBytes: service.limits.record_bytes,
+  })) {
+    if (isRecords(value, names)) for (const record of value.items()) add(line, record)
+    else add(line, value)
+  }
+  return { bodies: texts.all(), width: columns.length, types: encodeTypes(types), columns }
+}
+
+/** A line that is a whole JSON file: an array of objects that name columns, and no row of objects. */
+export function isRecords(value: RawJson, names: ReadonlyMap<string, number>): boolean {
+  if (value.kind !== 'array') return false
+  let records = 0
+  for (const item of value.items()) {
+    if (item.kind !== 'object' || ![...item.members()].every(([name]) => names.has(name))) return false
+    records++
+  }
+  return records > 0
+}

@@ -1,0 +1,158 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Fid } from '../../contract/fid.ts'
+import { badData } from '../../ingest/index.ts'
+import type { OperationCall } from '../core/call.ts'
+import { decodeTypes, fits } from '../store/column-types.ts'
+import type { FileRow } from '../store/files.ts'
+import type { ColumnRow, SliceRef } from '../store/grids.ts'
+import type { GridService } from './append.ts'
+import { columnsAre } from './content.ts'
+import type { NewColumn } from './create.ts'
+import { mayChangeTypes } from './reading-options.ts'
+import { quoteNumbers, type StoredSlice } from './slices.ts'
+import type { Table } from './tables.ts'
+import { nouns, typeChange } from './types.ts'
+import type { ColumnType } from './values.ts'
+
+/** For each column of the grid the one of the table that goes there. */
+export function matchColumns(
+  table: Table,
+  columns: readonly { name: string }[],
+  source: string,
+  warnings: string[],
+): (NewColumn | undefined)[] {
+  if (table.nameless) {
+    if (table.columns.length === columns.length) return table.columns
+    throw badData(
+      source,
+      { line: 1 },
+      `${table.columns.length} cells; the grid has ${columns.length} columns`,
+      'Give every column a cell, or a header that says which columns are meant.',
+    )
+  }
+  const names = new Set(columns.map(({ name }) => name))
+  const unknown = table.columns.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  if (unknown.length > 0) {
+    throw new Problem(
+      'unknown_column',
+      `${source}: the grid has no column ${unknown
+        .slice(0, 5)
+        .map((name) => JSON.stringify(name))
+        .join(', ')}`,
+      {
+        hint: unknown.every((name) => /^column_\d+$/.test(name))
+          ? `If the first line is data, give --no-header. ${columnsAre(columns)}`
+          : columnsAre(columns),
+      },
+    )
+  }
+  const missing = columns
+    .filter(({ name }) => !table.columns.some((column) => column.name === name))
+    .map(({ name }) => name)
+  if (missing.length > 0)
+    warnings.push(`not in the file, filled with nulls: ${missing.slice(0, 10).join(', ')}`)
+  return columns.map(({ name }) => table.columns.find((column) => column.name === name))
+}
+
+/** Numbers that come into a column of text are text; text that comes among numbers stays text, with a warning. */
+export async function convertSlices(
+  service: GridService,
+  call: OperationCall,
+  source: NewColumn,
+  target: { name: string; type: ColumnType },
+  warnings: string[],
+): Promise<SliceRef[]> {
+  const type = typeWithin(source, target.type)
+  checkType(call, call.fileName ?? 'the upload', source, target, warnings)
+  if (type === 'text' && source.type === 'number') {
+    return Promise.all(
+      (source.slices as StoredSlice[]).map((slice) => quoteNumbers(service.store.blobs, slice)),
+    )
+  }
+  return source.slices
+}
+
+/** Values that do not fit the type of their column are refused, or taken with a warning where that was asked for. */
+export function checkType(
+  call: OperationCall,
+  name: string,
+  source: NewColumn,
+  target: { name: string; type: ColumnType },
+  warnings: string[],
+): void {
+  const type = typeWithin(source, target.type)
+  if (fits(type, target.type)) return
+  if (mayChangeTypes(call)) {
+    warnings.push(`column ${target.name} held ${nouns[target.type]} and now holds ${nouns[type]} as well`)
+    return
+  }
+  const first = source.seen?.find((value) => !fits(value.type, target.type))
+  throw typeChange(
+    first ? `${name}, ${first.where}` : name,
+    target.name,
+    first ? first.text : nouns[type],
+    target.type,
+  )
+}
+
+export function typeWithin(source: NewColumn, target: string): NewColumn['type'] {
+  return target === 'text' && source.type === 'number' ? 'text' : source.type
+}
+
+/** Whether a table is byte for byte what the grid holds. */
+export function isSame(
+  table: readonly NewColumn[],
+  columns: readonly ColumnRow[],
+  slices: ReadonlyMap<string, readonly SliceRef[]>,
+): boolean {
+  return (
+    table.length === columns.length &&
+    table.every(({ name, type, rows, slices: own }, k) => {
+      const column = columns[k]
+      const theirs = slices.get(column.uid) ?? []
+      return (
+        name === column.name &&
+        type === column.type &&
+        rows === column.rows &&
+        own.length === theirs.length &&
+        own.every(({ hash }, n) => hash === theirs[n].hash)
+      )
+    })
+  )
+}
+
+/** Columns that keep their names and hold something else than before. */
+export function typesChanged(table: readonly NewColumn[], columns: readonly ColumnRow[]): string[] {
+  return table.flatMap(({ name, type }) => {
+    const before = columns.find((column) => column.name === name)?.type ?? 'empty'
+    if (before === type || before === 'empty' || type === 'empty') return []
+    return [`column ${name} held ${nouns[before]} and now holds ${nouns[type]}`]
+  })
+}
+
+/** Refuses to drop columns where the caller has not agreed to. */
+export function refuseLoss(
+  { headers }: OperationCall,
+  file: FileRow,
+  table: readonly NewColumn[],
+  columns: readonly ColumnRow[],
+): void {
+  if (headers['Allow-Column-Loss'] !== false) return
+  const names = new Set(table.map(({ name }) => name))
+  const lost = columns.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  if (lost.length === 0) return
+  const shown = lost.slice(0, 10).join(', ') + (lost.length > 10 ? ' …' : '')
+  throw new Problem(
+    'column_loss',
+    `the file lacks ${lost.length === 1 ? 'a column' : `${lost.length} columns`} of '${file.filename}', which would be lost: ${shown}`,
+    { field: 'columns', hint: 'Add --yes to replace the grid all the same.' },
+  )
+}
+
+/** Columns with their types, those of rows in the tail included. */
+export async function columnsNow(service: GridService, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
+  return service.store.read(async ({ grids }) => {
+    const types = decodeTypes((await grids.get(owner, idlocal)).types)
+    return (await grids.columns(owner, idlocal)).map((column, k) => ({ ...column, type: types[k] }))
+  })
+}

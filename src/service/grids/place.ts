@@ -1,0 +1,215 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Fid } from '../../contract/fid.ts'
+import type { ConflictRule } from '../../contract/headers.ts'
+import type { UploadAction } from '../../contract/resources.ts'
+import { authorize } from '../access/access.ts'
+import type { OperationCall } from '../core/call.ts'
+import { checkIfMatch } from '../core/etag.ts'
+import { checkFilename, freeName, makeFolders, nameTaken, placeOf } from '../files/names.ts'
+import type { FileRow } from '../store/files.ts'
+import type { GridService } from './append.ts'
+import { appendSlices } from './append-table.ts'
+import { rewriteLayout } from './compact.ts'
+import { addColumns, addGrid } from './create.ts'
+import { isSame, refuseLoss, typesChanged } from './match.ts'
+import type { Table, Tables } from './tables.ts'
+
+/** Where an upload goes and what is done if the name is taken. */
+export interface Target {
+  filename: string
+  parent?: number
+  parent_path?: string
+  world_readable: boolean
+  onConflict: ConflictRule
+  /** Of a URL import. */
+  source_url?: string | null
+  source_referer?: string | null
+}
+
+/** What an upload can do about a taken name. */
+export const ON_CONFLICT = 'Choose another name, or replace or append to it (--on-conflict).'
+
+/** What has the name can neither be replaced nor added to. */
+export function notAGrid({ filename, filetype }: FileRow): Problem {
+  const what = filetype === 'fold' ? 'folder' : filetype
+  return nameTaken(filename, `It is a ${what}; only grids can be replaced or added to. Choose another name.`)
+}
+
+interface Written {
+  idlocal: number
+  action: UploadAction
+  warnings: string[]
+}
+
+/** Makes what a file held a grid, or a folder of several. */
+export async function createOrUpdateGrids(
+  service: GridService,
+  call: OperationCall,
+  stored: Tables,
+  target: Target,
+): Promise<Written> {
+  const [{ table }] = stored.tables
+  if (stored.tables.length > 1) return createFolderOfGrids(service, call, stored, target)
+  return createOrUpdateGrid(
+    service,
+    call,
+    { ...table, warnings: [...stored.warnings, ...table.warnings] },
+    target,
+  )
+}
+
+/** Makes a stored table a grid, or part of one that has the name already. */
+export async function createOrUpdateGrid(
+  service: GridService,
+  call: OperationCall,
+  table: Table,
+  target: Target,
+): Promise<Written> {
+  const owner = call.caller!.username
+  const { limits, store } = service
+  checkFilename(target.filename, limits)
+  const write = call.writeKey(owner)
+  const outcome = await store.write<Written | { existing: number }>(async (writers) => {
+    const before = await writers.idempotency.find(write)
+    if (before) return before.result as Written
+    const parent = await placeOf(writers, owner, target, limits)
+    const existing = await writers.files.named(owner, parent, target.filename)
+    if (existing && target.onConflict === 'fail') throw nameTaken(target.filename, ON_CONFLICT)
+    if (existing && target.onConflict !== 'rename') {
+      if (existing.filetype !== 'grid') throw notAGrid(existing)
+      return { existing: existing.idlocal }
+    }
+    const filename = existing
+      ? await freeName(writers.files, owner, parent, target.filename)
+      : target.filename
+    const file = await writers.files.add({
+      owner,
+      filetype: 'grid',
+      filename,
+      parent,
+      world_readable: target.world_readable ? 1 : 0,
+      source_url: target.source_url ?? null,
+      source_referer: target.source_referer ?? null,
+    })
+    await addGrid(writers, file, table.columns)
+    const said = existing ? [renamed(target.filename, filename)] : []
+    const result: Written = {
+      idlocal: file.idlocal,
+      action: 'created',
+      warnings: [...table.warnings, ...said],
+    }
+    await writers.idempotency.record([{ write, result }])
+    return result
+  })
+  if ('idlocal' in outcome) return outcome
+  const fid = { owner, idlocal: outcome.existing }
+  if (target.onConflict === 'replace') return replaceColumns(service, call, fid, table, target.world_readable)
+  return { ...(await appendSlices(service, call, fid, table)), action: 'appended' }
+}
+
+/** Makes several stored tables grids in a folder of the upload's name. */
+export async function createFolderOfGrids(
+  service: GridService,
+  call: OperationCall,
+  { tables, warnings }: Tables,
+  target: Target,
+): Promise<Written> {
+  const owner = call.caller!.username
+  const { limits, store } = service
+  if (target.onConflict === 'replace' || target.onConflict === 'append')
+    throw new Problem(
+      'invalid_request',
+      `${target.onConflict} goes with a single table; this file holds ${tables.length}`,
+      {
+        hint: 'Choose fail or rename.',
+      },
+    )
+  return store.writeOnce(call.writeKey(owner), async (writers) => {
+    const { files } = writers
+    const parent = await placeOf(writers, owner, target, limits)
+    const taken = await files.named(owner, parent, target.filename)
+    if (taken && target.onConflict === 'fail') throw nameTaken(target.filename, 'Choose another name.')
+    const filename = await freeName(files, owner, parent, target.filename)
+    const world_readable = target.world_readable ? 1 : 0
+    const folder = await files.add({ owner, filetype: 'fold', filename, parent, world_readable })
+    const said = [...warnings]
+    if (taken) said.push(renamed(target.filename, filename))
+    for (const { path, table } of tables) {
+      const names = path.map((name) => safeFilename(name, limits.filename_length))
+      const name = names.pop()!
+      const inside = await makeFolders(writers, owner, folder.idlocal, names, limits)
+      const file = await files.add({
+        owner,
+        filetype: 'grid',
+        filename: await freeName(files, owner, inside, name),
+        parent: inside,
+        world_readable,
+        source_url: target.source_url ?? null,
+        source_referer: target.source_referer ?? null,
+      })
+      await addGrid(writers, file, table.columns)
+      said.push(...table.warnings)
+    }
+    return { idlocal: folder.idlocal, action: 'created' as const, warnings: said }
+  })
+}
+
+function renamed(wanted: string, filename: string): string {
+  return `a file named '${wanted}' already exists; this one is named '${filename}'`
+}
+
+/** Names of tabs and files in archives hold what ours may not. */
+function safeFilename(name: string, most: number): string {
+  const clean = name
+    .toWellFormed()
+    .replace(/[/\u0000-\u001f\u007f]/g, '_')
+    .slice(0, most - 10)
+    .trim()
+  return clean === '' || clean === '.' || clean === '..' ? 'Untitled grid' : clean
+}
+
+/** Puts a table in the place of a grid's columns; fid, link and the uids of names that stay are kept. */
+async function replaceColumns(
+  service: GridService,
+  call: OperationCall,
+  fid: Fid,
+  table: Table,
+  makePublic: boolean,
+): Promise<Written> {
+  return rewriteLayout(
+    service,
+    fid,
+    async () => undefined,
+    async (writers, _, { columns, slices }) => {
+      const before = await writers.idempotency.find(call.writeKey(fid.owner))
+      if (before) return before.result as Written
+      const file = await writers.files.get(fid.owner, fid.idlocal)
+      const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
+      checkIfMatch(found.file, call.ifMatch)
+      const publish = makePublic && found.file.world_readable === 0
+      const same = isSame(table.columns, columns, slices)
+      const said = [...table.warnings]
+      if (!same) {
+        refuseLoss(call, found.file, table.columns, columns)
+        said.push(...typesChanged(table.columns, columns))
+        const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
+        await writers.grids.removeColumns(
+          fid.owner,
+          fid.idlocal,
+          columns.map(({ uid }) => uid),
+        )
+        const kept = table.columns.map((column) => ({ ...column, uid: uids.get(column.name) }))
+        await addColumns(writers, fid.owner, fid.idlocal, kept, new Set(), 0)
+      }
+      if (!same || publish)
+        await writers.files.change(fid.owner, fid.idlocal, publish ? { world_readable: 1 } : {})
+      const result: Written = {
+        idlocal: fid.idlocal,
+        action: same ? 'unchanged' : 'replaced',
+        warnings: said,
+      }
+      await writers.idempotency.record([{ write: call.writeKey(fid.owner), result }])
+      return result
+    },
+  )
+}

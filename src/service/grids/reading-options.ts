@@ -1,0 +1,57 @@
+import { Problem } from '../../contract/errors.ts'
+import { type DelimitedOptions, type GivenType, givenDelimiter, givenTypes } from '../../ingest/index.ts'
+import type { OperationCall } from '../core/call.ts'
+import type { GridService } from './append.ts'
+
+/** What the headers say of how a text is to be read. */
+export function readingOptions(
+  service: GridService,
+  { headers, fileName }: Pick<OperationCall, 'headers' | 'fileName'>,
+): DelimitedOptions {
+  const { Delimiter, Encoding, Header } = headers as {
+    Delimiter?: string
+    Encoding?: string
+    Header?: boolean
+  }
+  const tsv = /\.(tsv|tab)(\.gz)?$/i.test(fileName ?? '')
+  return {
+    source: fileName ?? 'the upload',
+    delimiter:
+      Delimiter === undefined ? (tsv ? '\t' : undefined) : givenDelimiter(decoded(Delimiter, 'Delimiter')),
+    encoding: Encoding,
+    header: Header,
+    types: columnTypes(headers.Columns as string | undefined),
+    nullText:
+      headers['Null-Text'] === undefined ? undefined : decoded(headers['Null-Text'] as string, 'Null-Text'),
+    maxRecordBytes: service.limits.record_bytes,
+    maxColumns: service.limits.columns,
+  }
+}
+
+export function decoded(text: string, field: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Problem('invalid_request', `${field}: not percent-encoded text`, { field })
+  }
+}
+
+export function columnTypes(header: string | undefined): Map<string, GivenType> | undefined {
+  if (header === undefined) return undefined
+  try {
+    const types = new Map(Object.entries(JSON.parse(decoded(header, 'Columns')) as Record<string, GivenType>))
+    if ([...types.values()].every((type) => givenTypes.includes(type))) return types
+  } catch {
+    // Falls through to the refusal.
+  }
+  throw new Problem(
+    'invalid_request',
+    'Columns: must be a JSON object of column names to number, text or boolean',
+    { field: 'Columns' },
+  )
+}
+
+/** Rows of files change the type of a column only where that was asked for. */
+export function mayChangeTypes({ headers }: Pick<OperationCall, 'headers'>): boolean {
+  return headers['Allow-Type-Change'] === true
+}

@@ -1,0 +1,97 @@
+import { type DelimitedOptions, type Ingested, ingestDelimited, ingestFile } from '../../ingest/index.ts'
+import type { Bytes } from '../../json/index.ts'
+import type { OperationCall } from '../core/call.ts'
+import type { GridService } from './append.ts'
+import type { NewColumn } from './create.ts'
+import { readingOptions } from './reading-options.ts'
+import { SliceWriter } from './slices.ts'
+import { type Values, valuesOf } from './values.ts'
+
+/** A table whose values are stored and which is part of no grid yet. */
+export interface Table {
+  rows: number
+  columns: NewColumn[]
+  warnings: string[]
+  /** Columns come by position, not by name. */
+  nameless: boolean
+  /** The values themselves, by column, of a table too small to be worth storing yet. */
+  small?: readonly Values[]
+}
+
+/** Reads a delimited text into stored slices. Nothing names them yet: a fault leaves nothing behind. */
+export async function storeTable(
+  service: GridService,
+  bytes: Bytes,
+  options: DelimitedOptions,
+  keepSmall = false,
+): Promise<Table> {
+  const writer = new SliceWriter(service.store.blobs)
+  let found: Ingested
+  try {
+    found = await ingestDelimited(bytes, options, writer)
+  } catch (error) {
+    await writer.settle().catch(() => {})
+    throw error
+  }
+  const small = keepSmall ? writer.small?.map(valuesOf) : undefined
+  if (!small) await writer.finish((column) => found.columns[column].type === 'text')
+  const columns = small
+    ? found.columns.map(
+        ({ name, type, seen }): NewColumn => ({ name, type, rows: found.rows, slices: [], seen }),
+      )
+    : columnsFrom(found, writer)
+  return {
+    rows: found.rows,
+    columns,
+    warnings: found.warnings,
+    nameless: options.header === false,
+    small,
+  }
+}
+
+/** Tables of one file, with where they stand in it; a single one has no path. */
+export interface Tables {
+  tables: { path: string[]; table: Table }[]
+  warnings: string[]
+}
+
+/** Reads a file of any kind into stored slices. Nothing names them yet. */
+export async function storeTables(service: GridService, call: OperationCall): Promise<Tables> {
+  const { limits, store } = service
+  const options = { ...readingOptions(service, call), fileName: call.fileName, limits }
+  const writers: SliceWriter[] = []
+  const open = (): SliceWriter => {
+    writers.push(new SliceWriter(store.blobs))
+    return writers[writers.length - 1]
+  }
+  try {
+    const { tables, warnings } = await ingestFile(call.bytes, options, open)
+    const stored: Tables['tables'] = []
+    for (const { path, ingested, sink } of tables) {
+      await sink.finish((column) => ingested.columns[column].type === 'text')
+      stored.push({
+        path,
+        table: {
+          rows: ingested.rows,
+          columns: columnsFrom(ingested, sink),
+          warnings:
+            path.length > 0
+              ? ingested.warnings.map((text) => `${path.join('/')}: ${text}`)
+              : ingested.warnings,
+          nameless: options.header === false,
+        },
+      })
+    }
+    return { tables: stored, warnings }
+  } catch (error) {
+    for (const writer of writers) await writer.settle().catch(() => {})
+    throw error
+  }
+}
+
+export function columnsFrom({ columns }: Ingested, writer: SliceWriter): NewColumn[] {
+  return columns.map(({ name, type, seen }, k) => {
+    const slices = writer.columns[k]
+    return { name, type, rows: slices.reduce((sum, { rows }) => sum + rows, 0), slices, seen }
+  })
+}

@@ -1,0 +1,65 @@
+import { invalidField, Problem } from '../../contract/errors.ts'
+import { gridName } from '../../ingest/index.ts'
+import type { OperationCall } from '../core/call.ts'
+import { checkFilename } from '../files/names.ts'
+import { respondWithFile } from '../files/read.ts'
+import { createOrUpdateGrids, type Target } from '../grids/place.ts'
+import { storeTables } from '../grids/tables.ts'
+import { withoutPassword } from '../import/fetch.ts'
+import type { OperationService as Service } from './handler.ts'
+
+/** A grid without data is made of what is at its `source_url`. */
+export async function importUrl(service: Service, call: OperationCall<'grids.create'>) {
+  const fields = call.fields as {
+    filename?: string
+    parent?: number
+    parent_path?: string
+    world_readable?: boolean
+    source_url?: string | null
+    source_referer?: string | null
+  }
+  const owner = call.caller!.username
+  if (!fields.source_url) throw invalidField('data', 'is missing')
+  if (!service.urlImport)
+    throw new Problem('forbidden', 'this server imports nothing from addresses', {
+      field: 'source_url',
+      hint: 'Send the data itself, or have the operator allow it: gridline serve --allow-url-import.',
+    })
+  const before = await service.store.read(({ idempotency }) => idempotency.find(call.writeKey(owner)))
+  let done = before?.result as { idlocal: number; warnings: string[] } | undefined
+  if (!done) {
+    const { bytes, fileName } = await service.urlImport.open(fields.source_url, service.limits)
+    const imported = { ...call, bytes, fileName } as OperationCall
+    const target: Target = {
+      filename: fields.filename ?? gridName(fileName),
+      parent: fields.parent,
+      parent_path: fields.parent_path,
+      world_readable: fields.world_readable === true,
+      onConflict: fields.filename === undefined ? 'rename' : 'fail',
+      ...sourceOf(fields),
+    }
+    checkFilename(target.filename, service.limits)
+    done = await createOrUpdateGrids(service, imported, await storeTables(service, imported), target)
+  }
+  const made = await respondWithFile(service, call, { owner, idlocal: done.idlocal })
+  return { body: { file: made.body, warnings: done.warnings }, etag: made.etag }
+}
+
+/** The address a grid came from, and the page that named it: the second only together with the first. */
+export function sourceOf({
+  source_url,
+  source_referer,
+}: {
+  source_url?: string | null
+  source_referer?: string | null
+}) {
+  if (!source_url) return { source_url: null, source_referer: null }
+  for (const [field, url] of Object.entries({ source_url, source_referer })) {
+    if (url && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+      throw invalidField(field, 'must be an address that begins with http:// or https://')
+  }
+  return {
+    source_url: withoutPassword(source_url),
+    source_referer: source_referer ? withoutPassword(source_referer) : null,
+  }
+}

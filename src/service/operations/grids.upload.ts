@@ -1,0 +1,41 @@
+import { ROOT } from '../../contract/fid.ts'
+import type { UploadAction } from '../../contract/resources.ts'
+import type { OperationCall } from '../core/call.ts'
+import { find, nameTaken, pathNames } from '../files/names.ts'
+import { notAGrid, ON_CONFLICT, type Target } from '../grids/place.ts'
+import type { OperationService as Service } from './handler.ts'
+
+/** What a write of bytes came to before. Whether they are the same is known when the last has come. */
+export async function foundBefore<T>(
+  call: OperationCall,
+  find: () => Promise<{ result: unknown } | undefined>,
+): Promise<T | undefined> {
+  if (!(await find())) return undefined
+  for await (const _ of call.bytes);
+  return (await find())?.result as T | undefined
+}
+
+/** An upload that has been made already, or that is bound to fail: known before its bytes are read. */
+export async function madeBefore(service: Service, call: OperationCall, target: Target) {
+  const owner = call.caller!.username
+  const { limits, store } = service
+  type Made = { idlocal: number; warnings: string[]; action: UploadAction }
+  const made = await foundBefore<Made>(call, () =>
+    store.read(({ idempotency }) => idempotency.find(call.writeKey(owner))),
+  )
+  if (made) return made
+  return store.read(async ({ files }) => {
+    const inPath = target.parent_path === undefined ? [] : pathNames(target.parent_path, limits)
+    const taken = await find(files, owner, inPath.length > 0 ? ROOT : (target.parent ?? ROOT), [
+      ...inPath,
+      target.filename,
+    ])
+    if (
+      taken &&
+      (target.onConflict === 'fail' || (target.onConflict !== 'rename' && taken.filetype !== 'grid'))
+    ) {
+      throw target.onConflict === 'fail' ? nameTaken(target.filename, ON_CONFLICT) : notAGrid(taken)
+    }
+    return undefined
+  })
+}
