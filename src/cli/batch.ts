@@ -1,4 +1,4 @@
-import type { Client } from '../client/client.ts'
+import type { Client } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 import type { Context } from './context.ts'
 import type { CommandResult } from './define.ts'

@@ -1,8 +1,10 @@
+/** Items of one page of a list: what the service gives at most. */
+export const PAGE_ITEMS = 500
+
 /** What all pages of a list hold. */
 
-import type { Client } from '../client/client.ts'
+import type { Client } from '../client/index.ts'
 import type { FileMeta } from '../contract/resources.ts'
-import { PAGE } from './targets.ts'
 
 export async function pages<T>(
   read: (cursor: string | undefined) => Promise<{ results: T[]; next: string | null }>,
@@ -20,7 +22,7 @@ export async function pages<T>(
 /** All files of a folder, or of the home folder. */
 export async function childrenOf(client: Client, fid: string | undefined): Promise<FileMeta[]> {
   return pages(async (cursor) => {
-    const query = { page_size: PAGE, cursor }
+    const query = { page_size: PAGE_ITEMS, cursor }
     const folder =
       fid === undefined
         ? await client.call('folders.home', { query })

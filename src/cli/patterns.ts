@@ -1,10 +1,8 @@
 /** Whether a name may stand for others; a link never does. */
 
-import type { Client } from '../client/client.ts'
-import { startOf } from '../client/resolve.ts'
+import { type Client, type Kind, startOf } from '../client/index.ts'
 import type { FileMeta } from '../contract/resources.ts'
 import { childrenOf } from './lists.ts'
-import type { Kind } from './targets.ts'
 
 export function isPattern(text: string): boolean {
   return /[*?[]/.test(text) && !/^https?:\/\//i.test(text)

@@ -1,14 +1,9 @@
-import { type Client, lookupIfThere, resolve } from '../client/index.ts'
+import { type Client, type Kind, lookupIfThere, resolve } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 import { parseFid, ROOT } from '../contract/fid.ts'
-import { pages } from './lists.ts'
 import type { Failure } from './output/failure.ts'
 import { isPattern, matchingFiles, patternOf } from './patterns.ts'
-import type { Trashed } from './trash.ts'
-
-export const PAGE = 500
-
-export type Kind = 'grid' | 'plot' | 'fold'
+import { trashedFiles } from './trash.ts'
 
 export interface Where {
   /** Only files of this kind are meant. */
@@ -74,35 +69,6 @@ async function resolveTarget(
   if (found.length > 0)
     return { files: found.map(({ path, file }) => ({ of: path, fid: file.fid })), pattern: true }
   throw new Problem('not_found', `nothing matches ${given}`, { hint: 'See what there is with: gridline ls' })
-}
-
-/** Files in the trash that are called so, or all. */
-export async function trashedFiles(
-  client: Client,
-  isMeant: (name: string) => boolean = () => true,
-  most?: number,
-): Promise<Trashed[]> {
-  const all = await pages(
-    async (cursor) => (await client.call('folders.trashed', { query: { page_size: PAGE, cursor } })).children,
-    most,
-  )
-  const folders = new Map<string, string | undefined>()
-  const found: Trashed[] = []
-  for (const file of all.filter(({ filename }) => isMeant(filename))) {
-    const fid = `${file.owner}:${file.parent}`
-    if (!folders.has(fid)) folders.set(fid, file.parent === ROOT ? '' : await pathOfFolder(client, fid))
-    found.push({ file, folder: folders.get(fid) })
-  }
-  return found
-}
-
-async function pathOfFolder(client: Client, fid: string): Promise<string | undefined> {
-  try {
-    return (await client.call('files.path', { fid })).path.replace(/^\/|\/$/g, '')
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'not_found') return undefined
-    throw error
-  }
 }
 
 async function inTrash(client: Client, given: string): Promise<Target[]> {

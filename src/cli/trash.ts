@@ -1,7 +1,41 @@
+import type { Client } from '../client/index.ts'
+import { Problem } from '../contract/errors.ts'
+import { ROOT } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources.ts'
+import { PAGE_ITEMS, pages } from './lists.ts'
 
 /** A file in the trash, with the path of the folder it was in; undefined where that is gone. */
 export interface Trashed {
   file: FileMeta
   folder: string | undefined
+}
+
+/** Files in the trash that are called so, or all. */
+export async function trashedFiles(
+  client: Client,
+  isMeant: (name: string) => boolean = () => true,
+  most?: number,
+): Promise<Trashed[]> {
+  const all = await pages(
+    async (cursor) =>
+      (await client.call('folders.trashed', { query: { page_size: PAGE_ITEMS, cursor } })).children,
+    most,
+  )
+  const folders = new Map<string, string | undefined>()
+  const found: Trashed[] = []
+  for (const file of all.filter(({ filename }) => isMeant(filename))) {
+    const fid = `${file.owner}:${file.parent}`
+    if (!folders.has(fid)) folders.set(fid, file.parent === ROOT ? '' : await pathOfFolder(client, fid))
+    found.push({ file, folder: folders.get(fid) })
+  }
+  return found
+}
+
+async function pathOfFolder(client: Client, fid: string): Promise<string | undefined> {
+  try {
+    return (await client.call('files.path', { fid })).path.replace(/^\/|\/$/g, '')
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not_found') return undefined
+    throw error
+  }
 }

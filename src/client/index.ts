@@ -7,4 +7,4 @@ export {
   type Fetch,
   headerText,
 } from './client.ts'
-export { baseOfLink, lookup, lookupIfThere, resolve, startOf } from './resolve.ts'
+export { baseOfLink, type Kind, lookup, lookupIfThere, resolve, startOf } from './resolve.ts'

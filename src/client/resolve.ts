@@ -3,7 +3,7 @@ import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources.ts'
 import type { Client } from './client.ts'
 
-type Kind = 'grid' | 'plot' | 'fold'
+export type Kind = 'grid' | 'plot' | 'fold'
 
 /** The id of a file given as fid (`alice:3`), as link, or as path in the caller's home folder. */
 export async function resolve(client: Client, file: string, filetype?: Kind): Promise<string> {

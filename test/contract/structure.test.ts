@@ -44,7 +44,62 @@ function importsOf(file: string): Import[] {
 const imports = sources('src').flatMap(importsOf)
 const room = (path: string): string => path.split('/')[1]
 
-describe('imports run downhill (design 5)', () => {
+/** Floors of the house, and the rooms of the service: each may import those below it. */
+const FLOORS = ['cli', 'service', 'ingest', 'client', 'json', 'contract']
+const ROOMS = [
+  'index.ts',
+  'http',
+  'operations',
+  'pages',
+  'plots',
+  'grids',
+  'files',
+  'sharing',
+  'import',
+  'accounts',
+  'core',
+  'access',
+  'store',
+]
+/** Between rooms of one level, or past the front door of a floor, nothing is imported. */
+const APART: [from: string, to: string][] = [
+  ['ingest', 'client'],
+  ['service', 'client'],
+  ['json', 'client'],
+]
+
+/** Groups of nodes that can reach one another, each of more than one node (Tarjan). */
+function circles(nodes: readonly string[], arrows: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const found: string[][] = []
+  const index = new Map<string, number>()
+  const low = new Map<string, number>()
+  const stack: string[] = []
+  const visit = (node: string): void => {
+    index.set(node, index.size)
+    low.set(node, index.get(node)!)
+    stack.push(node)
+    for (const next of arrows.get(node) ?? []) {
+      if (!index.has(next)) visit(next)
+      if (stack.includes(next)) low.set(node, Math.min(low.get(node)!, low.get(next)!))
+    }
+    if (low.get(node) !== index.get(node)) return
+    const circle = stack.splice(stack.indexOf(node))
+    if (circle.length > 1) found.push(circle)
+  }
+  for (const node of nodes) if (!index.has(node)) visit(node)
+  return found
+}
+
+function arrowsBetween(placeOf: (path: string) => string): Map<string, Set<string>> {
+  const arrows = new Map<string, Set<string>>()
+  for (const { from, to } of imports.filter((one) => one.to.startsWith('src/'))) {
+    const [a, b] = [placeOf(from), placeOf(to)]
+    if (a !== b) arrows.set(a, (arrows.get(a) ?? new Set()).add(b))
+  }
+  return arrows
+}
+
+describe('imports run downhill', () => {
   it('finds imports at all', () => {
     expect(imports.length).toBeGreaterThan(200)
     expect(imports).toContainEqual({
@@ -55,24 +110,47 @@ describe('imports run downhill (design 5)', () => {
     })
   })
 
-  const may: Record<string, string[]> = {
-    contract: [],
-    json: ['contract'],
-    client: ['contract'],
-    ingest: ['contract', 'json'],
-    service: ['contract', 'json', 'ingest'],
-    cli: ['contract', 'json', 'client', 'ingest', 'service'],
-  }
-  for (const [from, allowed] of Object.entries(may)) {
-    it(`${from} → ${allowed.join(', ') || 'nothing'}`, () => {
-      const wrong = imports.filter(
-        (i) => room(i.from) === from && i.to.startsWith('src/') && ![from, ...allowed].includes(room(i.to)),
-      )
-      expect(wrong).toEqual([])
+  it('a floor imports only floors below it', () => {
+    const inside = imports.filter(({ to }) => to.startsWith('src/'))
+    expect([...new Set(inside.map(({ from }) => room(from)))].sort()).toEqual([...FLOORS].sort())
+    const wrong = inside.filter((i) => {
+      const [from, to] = [room(i.from), room(i.to)]
+      return FLOORS.indexOf(to) < FLOORS.indexOf(from) || APART.some(([a, b]) => a === from && b === to)
     })
-  }
+    expect(wrong).toEqual([])
+  })
 
-  it('cli reaches the service only through dynamic imports of its front door', () => {
+  const roomOf = (path: string): string => path.split('/')[2]
+  it.each(ROOMS)('service/%s imports only rooms below it, types too', (name) => {
+    const own = imports.filter(
+      ({ from, to }) =>
+        from.startsWith('src/service/') && to.startsWith('src/service/') && roomOf(from) === name,
+    )
+    expect(own.filter(({ to }) => ROOMS.indexOf(roomOf(to)) < ROOMS.indexOf(name))).toEqual([])
+    const names = readdirSync(join(root, 'src/service'))
+    expect(names.sort()).toEqual([...ROOMS].sort())
+  })
+
+  it('no files import each other in a circle, types too', () => {
+    expect(
+      circles(
+        sources('src'),
+        arrowsBetween((path) => path),
+      ),
+    ).toEqual([])
+  })
+
+  it('no folders import each other in a circle, types too', () => {
+    const folder = (path: string): string => {
+      const parts = path.split('/')
+      // Files at the root of a floor are rooms of their own.
+      return parts.length > 3 ? parts.slice(0, 3).join('/') : parts[1] === 'cli' ? path : parts[1]
+    }
+    const folders = [...new Set(sources('src').map(folder))]
+    expect(circles(folders, arrowsBetween(folder))).toEqual([])
+  })
+
+  it('the command line reaches the service only through dynamic imports of its front door', () => {
     const wrong = imports.filter(
       (i) =>
         room(i.from) === 'cli' &&
@@ -82,21 +160,20 @@ describe('imports run downhill (design 5)', () => {
     expect(wrong).toEqual([])
   })
 
-  it('resources do not import http; only the store knows SQL', () => {
-    const inside = imports.filter(({ from }) => from.startsWith('src/service/'))
-    const place = (path: string): string => path.split('/')[2]
-    expect(
-      inside.filter(
-        (i) => !['http', 'index.ts'].includes(place(i.from)) && i.to.startsWith('src/service/http'),
-      ),
-    ).toEqual([])
-    expect(
-      imports.filter(
-        ({ from, to }) =>
-          !from.startsWith('src/service/store') &&
-          ['kysely', 'pg', 'node:sqlite', '@photostructure/sqlite'].includes(to),
-      ),
-    ).toEqual([])
+  it('a floor is entered through its index', () => {
+    const wrong = imports.filter(
+      ({ from, to }) =>
+        /^src\/(json|ingest|client)\//.test(to) && !to.endsWith('/index.ts') && room(from) !== room(to),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('only the store knows SQL', () => {
+    const drivers = ['kysely', 'pg', 'node:sqlite', '@photostructure/sqlite']
+    const wrong = imports.filter(
+      ({ from, to }) => !from.startsWith('src/service/store') && drivers.includes(to),
+    )
+    expect(wrong).toEqual([])
   })
 
   it('no folder is called utils, helpers, common or lib', () => {
