@@ -1,7 +1,7 @@
 import type { GlobalFlags } from './context.ts'
 import { commands } from './registry.ts'
 
-/** Global flags as far as they must be known before the line is understood: errors are JSON too. */
+/** Global flags needed before the command line is parsed, so that parse errors can be JSON too. */
 export function peekGlobalFlags(argv: readonly string[]): GlobalFlags {
   const json = argv.some(
     (word) => word === '--json' || word.startsWith('--json=') || word === '--jq' || word.startsWith('--jq='),
@@ -9,7 +9,7 @@ export function peekGlobalFlags(argv: readonly string[]): GlobalFlags {
   return { json: json ? true : undefined, quiet: argv.includes('-q') || argv.includes('--quiet') }
 }
 
-/** `gridline -q ls` is `gridline ls -q`: options that every command takes may come first. */
+/** Moves global options before the command behind it: `gridline -q ls` → `gridline ls -q`. */
 export function moveGlobalFlagsLast(argv: readonly string[]): string[] {
   const moved: string[] = []
   let k = 0
@@ -20,7 +20,7 @@ export function moveGlobalFlagsLast(argv: readonly string[]): string[] {
     const word = argv[k++]
     moved.push(word)
     if (/^--(jq|profile|timeout|idempotency-key)$/.test(word)) moved.push(argv[k++])
-    // Of `--json X` in front of the command only a list of fields can be meant, unless X is the command.
+    // Before the command, `--json X` takes X as fields, unless X is a command name.
     else if (
       word === '--json' &&
       argv[k] !== undefined &&
@@ -32,7 +32,7 @@ export function moveGlobalFlagsLast(argv: readonly string[]): string[] {
   return [...argv.slice(k), ...moved.filter((word) => word !== undefined)]
 }
 
-/** `--json fid,filename` means fields only if that is what follows; `--json sales.csv` is a file. */
+/** Joins `--json fid,filename` if fields follow. In `--json sales.csv`, the file is an argument. */
 export function joinJsonFields(argv: readonly string[], known: ReadonlySet<string>): string[] {
   const words: string[] = []
   for (let k = 0; k < argv.length; k++) {
@@ -44,7 +44,7 @@ export function joinJsonFields(argv: readonly string[], known: ReadonlySet<strin
     }
     const named = next.split(',')
     const looksLikeFields = /^[a-z_]+(,[a-z_]+)*$/.test(next)
-    // One unknown word is a field that does not exist if the command has its argument already.
+    // A single unknown word counts as a (wrong) field if the command already has its argument.
     const fields =
       looksLikeFields &&
       (named.length > 1 || known.has(next) || words.filter((word) => !word.startsWith('-')).length > 1)

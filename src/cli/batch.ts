@@ -6,7 +6,7 @@ import type { Failure } from './output/failure.ts'
 import type { TableView } from './output/view.ts'
 import { resolveTargets, type Targets, type Where } from './targets.ts'
 
-/** Does the same with every file given: one answer for one file, a report for several. */
+/** Runs `work` on each given file. Returns one result for a single file, a report for several. */
 export async function runOnFiles(
   context: Context,
   given: readonly string[],
@@ -24,7 +24,7 @@ export async function runOnFiles(
   )
 }
 
-/** The same with files that have been found already. */
+/** Like `overFiles`, for files that are already resolved. */
 export async function runOnTargets(
   context: Context,
   { files, failures, several }: Targets,
@@ -41,8 +41,8 @@ export async function runOnTargets(
 }
 
 /**
- * Does the same with each of several: what came of them, and those it could not be done with. Where the
- * server cannot be reached, the rest is not tried.
+ * Runs `work` on each item and collects results and failures. Stops if the server cannot be reached: the rest
+ * is reported as not tried.
  */
 export async function runEach<T extends string | { of: string }>(
   things: readonly T[],

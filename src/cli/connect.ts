@@ -14,7 +14,7 @@ import {
 
 export interface Connection {
   client: Client
-  /** The server's address, or undefined where the service runs in this process. */
+  /** The server's URL; undefined if the service runs in this process. */
   server: string | undefined
   close(): Promise<void>
 }
@@ -22,12 +22,12 @@ export interface Connection {
 export interface ConnectOptions {
   environment: NodeJS.ProcessEnv
   onRetry: (problem: Problem, wait: number) => void
-  /** Ends requests and waits for retries. */
+  /** Aborts requests and waits for retries. */
   signal: AbortSignal | undefined
   idempotencyKey: string | undefined
 }
 
-/** A client of the server that is set, or else of the service in this process, over the user's own database. */
+/** Connects to the configured server, or else to a service in this process on the user's own database. */
 export async function connect(
   settings: Record<SettingName, Setting>,
   options: ConnectOptions,
@@ -38,7 +38,7 @@ export async function connect(
     const server = checkUrl(url.value)
     if (user.source.startsWith('environment') && !api_key.value)
       throw new Problem('usage', `a user is set (${user.source}), but no API key`, {
-        hint: 'Set GRIDLINE_API_KEY too, or unset the user to read what is public.',
+        hint: 'Set GRIDLINE_API_KEY as well, or unset the user to read public files only.',
       })
     return remote(server, { ...clientOptions, user: user.value, apiKey: api_key.value })
   }
@@ -53,16 +53,16 @@ export async function connect(
     })
   makeFoldersPrivate(environment)
   const links = localLinks(environment)
-  // The one place that knows the service: everything else goes through its fetch.
+  // Only here does the command line load the service. Everything else uses `fetch`.
   const { createService } = await import('../service/index.ts')
   const service = await createService({
     database: databaseUrl(environment),
     url: links.url,
     actingAs: loginName(),
-    // Whoever runs it could fetch it too; private networks are left out all the same.
+    // Local users could fetch URLs themselves. Private networks are still refused.
     urlImport: true,
     environment,
-    // There is no log to look into: a fault is told where it happened, to whoever asks.
+    // There is no server log: print errors to stderr with GRIDLINE_DEBUG.
     log: ({ error }) => {
       if (error !== undefined && environment.GRIDLINE_DEBUG) process.stderr.write(`${error}\n`)
     },
@@ -74,7 +74,7 @@ export async function connect(
   }
 }
 
-/** A client of a server, with credentials or, as whoever has a link, without. */
+/** Connects to a server, with or without credentials. */
 export async function remote(
   server: string,
   options: Omit<ClientOptions, 'fetch' | 'url' | 'proxy'>,
@@ -84,7 +84,7 @@ export async function remote(
   return { client: new Client({ ...options, fetch, url: server, proxy: proxyFor(server) }), server, close }
 }
 
-/** Whether a CI service runs this: it sets `CI`. */
+/** Whether this runs in a CI job (`CI` is set). */
 function isCi({ CI }: NodeJS.ProcessEnv): boolean {
   return CI !== undefined && !/^(|0|false|no)$/i.test(CI)
 }

@@ -24,14 +24,14 @@ export interface GlobalFlags {
   idempotencyKey?: string
 }
 
-/** What a command works with. Costly parts are made when first asked for. */
+/** The environment of a command. Expensive parts are created on first use. */
 export class Context {
   readonly config: ConfigStore
   readonly messages: Messages
   private connection: Promise<Connection> | undefined
-  /** Connections to servers that links lead to, by address. */
+  /** Connections to other servers (of links), by base URL. */
   private readonly others = new Map<string, Promise<Connection>>()
-  /** Ends what is under way when the time of --timeout is over. */
+  /** Aborts requests when --timeout expires. */
   private readonly ending = new AbortController()
 
   constructor(
@@ -51,24 +51,24 @@ export class Context {
     return resolveSettings(file, this.environment, this.flags)
   }
 
-  /** Rejects when the time of --timeout is over; never, where none was given. */
+  /** Rejects when --timeout expires. Never settles without a timeout. */
   readonly timedOut: Promise<never> = new Promise((_, reject) => {
     this.ending.signal.addEventListener('abort', () => reject(this.ending.signal.reason))
   })
 
-  /** Whether the time of --timeout is over. */
+  /** Whether --timeout has expired. */
   get isOver(): boolean {
     return this.ending.signal.aborted
   }
 
-  /** Starts the clock of --timeout. */
+  /** Starts the timer of --timeout. */
   startClock(): void {
     const { timeout } = this.flags
     if (timeout === undefined) return
     const seconds = Number(timeout)
     if (!(seconds > 0)) throw new Problem('usage', `--timeout ${timeout}: must be a number of seconds`)
-    const late = new Problem('unreachable', `not finished after ${timeout} s (--timeout)`, {
-      hint: 'What was sent may have been applied: with --idempotency-key it is safe to repeat the command.',
+    const late = new Problem('unreachable', `timed out after ${timeout} s (--timeout)`, {
+      hint: 'The request may still have been applied. With --idempotency-key, repeating the command is safe.',
     })
     this.timedOut.catch(() => {})
     setTimeout(() => this.ending.abort(late), seconds * 1000).unref()
@@ -84,8 +84,8 @@ export class Context {
   }
 
   /**
-   * The client for reading `file`. A link of another server is read there as anybody would, without
-   * credentials: whoever has a link needs no settings.
+   * The client for reading `file`. Links of other servers are read there, without credentials: a link works
+   * without settings.
    */
   async clientFor(file: string): Promise<Client> {
     const base = baseOfLink(file)
@@ -93,7 +93,7 @@ export class Context {
     const { url } = await this.settings()
     const own = url.value ? checkUrl(url.value) : localLinks(this.environment).url
     const isOwn = new URL(base).origin === new URL(own).origin
-    // At the address of this machine's links another database may be served: a secret link says which.
+    // A server at this machine's link URL may serve another database: send secret links to that server.
     const isSecret = new URL(file).searchParams.has('share_key')
     if (isOwn && (url.value || !isSecret || !(await answers(base)))) return this.client()
     if (url.value && !isOwn && (await isNamedBy(await this.client(), base))) return this.client()
@@ -101,13 +101,13 @@ export class Context {
     return (await this.others.get(base)!).client
   }
 
-  /** Says where links of the database of this machine lead as long as nothing answers there. */
+  /** Notes that links to the local database work only while `gridline serve` runs. */
   async noteLinks(): Promise<void> {
     if ((await this.connect()).server !== undefined) return
     const { url, running } = localLinks(this.environment)
     const { port } = new URL(url)
     const flags = port === '8080' || port === '' ? '' : ` --port ${port}`
-    if (!running) this.messages.aside(`Links of this machine open while this runs: gridline serve${flags}`)
+    if (!running) this.messages.aside(`To open links to files on this machine, run: gridline serve${flags}`)
   }
 
   async close(): Promise<void> {
@@ -120,12 +120,12 @@ export class Context {
       environment: this.environment,
       signal: this.flags.timeout === undefined ? undefined : this.ending.signal,
       idempotencyKey: this.flags.idempotencyKey,
-      onRetry: (problem, wait) => this.messages.aside(`${problem.message}; trying again in ${wait / 1000} s`),
+      onRetry: (problem, wait) => this.messages.aside(`${problem.message}; retrying in ${wait / 1000} s`),
     }
   }
 }
 
-/** Whether a server answers at an address. */
+/** Whether a server answers at a URL. */
 async function answers(base: string): Promise<boolean> {
   const { client, close } = await remote(base, { signal: AbortSignal.timeout(2000) })
   try {
@@ -138,7 +138,7 @@ async function answers(base: string): Promise<boolean> {
   }
 }
 
-/** Whether the server in use says that its links begin with `base`. */
+/** Whether the links of the server in use have the origin of `base`. */
 async function isNamedBy(client: Client, base: string): Promise<boolean> {
   const addresses = Object.values(await client.call('service.index'))
   return addresses.some(

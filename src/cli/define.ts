@@ -2,62 +2,62 @@ import type { Context } from './context.ts'
 import type { Failure } from './output/failure.ts'
 import type { TableView } from './output/view.ts'
 
-/** What a command came to. Printed in one place, as the flags and the terminal ask. */
+/** The result of a command. It is printed in one place (`output/print.ts`). */
 export type CommandResult =
   | { one: object; view: TableView; failures?: Failure[] }
-  /** `alone`: of one thing that might have been several, shown as one to a person. */
+  /** `alone`: a batch command ran on one thing; tables show it as a single item. */
   | { many: object[]; view: TableView; failures?: Failure[]; empty?: string; alone?: boolean }
-  /** Bytes as they are: a download. */
+  /** Raw bytes: a download. */
   | { bytes: AsyncIterable<Uint8Array> }
   | { text: string }
   | undefined
 
 export interface Option {
-  /** As commander reads it: `-f, --field <key=value>`. */
+  /** In commander syntax: `-f, --field <key=value>`. */
   flags: string
   description: string
   choices?: readonly string[]
-  /** May be given several times; the values come as an array. */
+  /** May be repeated; the value is an array. */
   repeatable?: boolean
 }
 
 export interface Command {
-  /** `<file...>`, `[folder]`, as commander reads it. */
+  /** In commander syntax: `<file...>`, `[folder]`. */
   arguments?: string
   options?: readonly Option[]
   /** Its arguments include files of this machine: shells complete them. */
   localFiles?: true
-  /** It changes something on the server. */
+  /** Whether the command changes data on the server. */
   writes?: true
-  /** Shown below the options. */
+  /** Shown in the help, below the options. */
   examples?: readonly string[]
   run(context: Context, args: string[], options: Record<string, unknown>): Promise<CommandResult>
 }
 
-/** An entry of the table of commands: loaded once it is known to be meant. */
+/** An entry of the command table. The command is loaded on demand. */
 export interface CommandEntry {
   name: string
   summary: string
   load: () => Promise<{ command: Command } | { commands: readonly CommandEntry[] }>
 }
 
-/** An entry of a table whose commands are in the same file. */
+/** An entry for a command defined in the same file. */
 export function subcommand(name: string, summary: string, command: Command): CommandEntry {
   return { name, summary, load: async () => ({ command }) }
 }
 
-/** What every command that writes takes too. */
+/** The additional option of all commands that write. */
 export const writeOption: Option = {
   flags: '--idempotency-key <key>',
-  description: 'apply once, however often the command is repeated with this key (for 24 hours)',
+  description: 'apply the command only once, even if it is repeated with this key within 24 hours',
 }
 
-/** Options every command takes. */
+/** Options of all commands. */
 export const globalOptions: readonly Option[] = [
-  { flags: '--json [fields]', description: 'print JSON; only these fields, comma-separated' },
-  { flags: '--jq <expression>', description: 'run a jq expression on the JSON' },
-  { flags: '-q, --quiet', description: 'print ids only, and no progress' },
+  { flags: '--json [fields]', description: 'output JSON, optionally only these comma-separated fields' },
+  { flags: '--jq <expression>', description: 'filter the JSON output with a jq expression' },
+  { flags: '-q, --quiet', description: 'print only ids, without progress' },
   { flags: '--profile <name>', description: 'use this profile (see: gridline profile list)' },
-  { flags: '--local', description: 'use the database of this machine, as --profile local' },
-  { flags: '--timeout <seconds>', description: 'give up after so long; default: never' },
+  { flags: '--local', description: 'use the database on this machine (same as --profile local)' },
+  { flags: '--timeout <seconds>', description: 'stop after this many seconds (default: no limit)' },
 ]

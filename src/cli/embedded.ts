@@ -1,7 +1,7 @@
 import type { Answered, Fetch } from '../client/index.ts'
 import type { RunningService } from '../service/index.ts'
 
-/** The service in this process as a fetch: no socket, and no web objects that would have to be loaded. */
+/** A `fetch` that calls the service in this process, without sockets or web objects. */
 export function embeddedFetch(service: RunningService): Fetch {
   return async (url, { method, headers, body }) => {
     const reply = await service.handle({

@@ -8,17 +8,17 @@ import { Problem } from '../contract/errors.ts'
 
 const CHUNK = 512 * 1024
 
-/** A file or standard input, to be sent. */
+/** A file or standard input, to be uploaded. */
 export interface Input {
-  /** What to call it in messages. */
+  /** Name in messages. */
   name: string
-  /** Bytes in all, if known. */
+  /** Size in bytes, if known. */
   size: number | undefined
   repeatable: boolean
   open(): AsyncIterable<Uint8Array>
 }
 
-/** Opens FILE, or standard input for `-`; Problem for what cannot be read, before anything is sent. */
+/** Opens a file, or standard input for `-`. Throws if it cannot be read, before anything is sent. */
 export async function openInput(file: string): Promise<Input> {
   if (file === '-')
     return { name: 'standard input', size: undefined, repeatable: false, open: () => process.stdin }
@@ -27,7 +27,7 @@ export async function openInput(file: string): Promise<Input> {
     const stats = statSync(file)
     if (stats.isDirectory()) {
       throw new Problem('usage', `${file} is a directory`, {
-        hint: `Give files: gridline upload ${file.replace(/\/$/, '')}/*.csv`,
+        hint: `Use the files in it instead: gridline upload ${file.replace(/\/$/, '')}/*.csv`,
       })
     }
     if (stats.isFile()) size = stats.size
@@ -49,8 +49,7 @@ export async function openInput(file: string): Promise<Input> {
 }
 
 /**
- * An input that can be read once, so that it can be read again: what has been read is kept in a file
- * without a name, which goes with the process.
+ * Makes an input repeatable: keeps what was read in an unlinked temporary file, which ends with the process.
  */
 export async function spooled(input: Input): Promise<Input> {
   if (input.repeatable) return input
@@ -60,7 +59,7 @@ export async function spooled(input: Input): Promise<Input> {
   const source = input.open()[Symbol.asyncIterator]()
   let size = 0
   let ended = false
-  /** The chunk that is being read, and where it begins; whoever comes second waits for it. */
+  /** The chunk being read, with its offset. A second reader waits for it. */
   let coming: Promise<{ chunk: Uint8Array; from: number } | undefined> | undefined
   const more = async () => {
     const { value, done } = await source.next()
@@ -98,7 +97,7 @@ export async function spooled(input: Input): Promise<Input> {
   }
 }
 
-/** All there is in FILE, or in standard input for `-`. */
+/** Reads a whole file, or standard input for `-`. */
 export async function wholeOf(file: string): Promise<Buffer> {
   const parts: Uint8Array[] = []
   for await (const part of (await openInput(file)).open()) parts.push(part)
@@ -111,11 +110,11 @@ function readProblem(file: string, error: unknown): Problem {
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new Problem('no_such_file', `no such file: ${file}`, { hint: 'Check the name.' })
   if (code === 'EACCES' || code === 'EPERM')
-    return new Problem('failed', `${file} may not be read`, { hint: 'Check its permissions.' })
+    return new Problem('failed', `cannot read ${file}: permission denied`, { hint: 'Check its permissions.' })
   return new Problem('failed', `${file}: ${message}`)
 }
 
-/** An input as the body of a request; `count` is told of the bytes as they go, `again` of a new start. */
+/** A request body from an input. Calls `count` with bytes sent, and `again` when sending restarts. */
 export function bodyOf(
   input: Input,
   type: string,

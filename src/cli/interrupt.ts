@@ -2,7 +2,7 @@ import type { Context } from './context.ts'
 
 export class Interrupted extends Error {}
 
-/** Ctrl-C: what is under way is given up; nothing of it is visible anywhere. */
+/** Handles Ctrl-C: aborts the command. Unfinished writes leave no trace. */
 export function onInterrupt(context: Context): { happens: Promise<never>; off: () => void } {
   let listener = (): void => {}
   const happens = new Promise<never>((_, reject) => {

@@ -1,7 +1,7 @@
 /** Items of one page of a list: what the service gives at most. */
 export const PAGE_ITEMS = 500
 
-/** What all pages of a list hold. */
+/** The results of all pages of a list, up to `most`. */
 
 import type { Client } from '../client/index.ts'
 import type { FileMeta } from '../contract/resources.ts'
@@ -19,7 +19,7 @@ export async function pages<T>(
   }
 }
 
-/** All files of a folder, or of the home folder. */
+/** All files of a folder, or of the home folder if `fid` is undefined. */
 export async function childrenOf(client: Client, fid: string | undefined): Promise<FileMeta[]> {
   return pages(async (cursor) => {
     const query = { page_size: PAGE_ITEMS, cursor }

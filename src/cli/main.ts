@@ -2,7 +2,7 @@ import { version } from '../contract/version.ts'
 
 /** Runs one command line; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
-  // Scripts ask for it at every start: nothing is loaded for it.
+  // Fast path: scripts call this often, so load nothing else.
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     process.stdout.write(`${version}\n`)
     return 0

@@ -2,27 +2,31 @@ import { Problem } from '../contract/errors.ts'
 import { type DelimitedOptions, type GivenType, givenDelimiter, givenTypes } from '../ingest/index.ts'
 import type { Option } from './define.ts'
 
-/** Options that say how a text is to be read, the same for upload and append. */
+/** Options that control how text is parsed, shared by upload and append. */
 export const readingOptions: readonly Option[] = [
   {
     flags: '--delimiter <character>',
-    description: 'character between cells, or tab, comma, semicolon, pipe, space; detected if not given',
+    description:
+      'delimiter between cells: a character, or tab, comma, semicolon, pipe, space (default: detected)',
   },
-  { flags: '--encoding <name>', description: 'utf-8, utf-16le, windows-1252 …; detected if not given' },
-  { flags: '--header', description: 'the first line is names; detected if not given' },
-  { flags: '--no-header', description: 'the first line is data' },
+  {
+    flags: '--encoding <name>',
+    description: 'character encoding: utf-8, utf-16le, windows-1252 … (default: detected)',
+  },
+  { flags: '--header', description: 'treat the first line as column names (default: detected)' },
+  { flags: '--no-header', description: 'treat the first line as data' },
   {
     flags: '--column <name:type>',
-    description: 'a column is number, text or boolean; may be repeated',
+    description: 'set the type of a column: number, text or boolean (repeatable)',
     repeatable: true,
   },
-  { flags: '--null <text>', description: 'text that stands for a missing value, as NA' },
+  { flags: '--null <text>', description: 'text that marks a missing value, such as NA' },
 ]
 
-/** Of rows that are appended. */
+/** Option for appending rows. */
 export const allowTypeChange: Option = {
   flags: '--allow-type-change',
-  description: 'append values that change the type of a column; default: refuse them',
+  description: 'allow appended values that change the type of a column (default: rejected)',
 }
 
 interface Given {
@@ -41,13 +45,13 @@ function columnTypes(columns: readonly string[] | undefined): Map<string, GivenT
       const type = given.slice(at + 1) as GivenType
       if (at > 0 && givenTypes.includes(type)) return [given.slice(0, at), type]
       throw new Problem('usage', `--column ${given}: must be NAME:TYPE`, {
-        hint: `Types are ${givenTypes.join(', ')}.`,
+        hint: `Available types: ${givenTypes.join(', ')}.`,
       })
     }),
   )
 }
 
-/** For reading here. */
+/** Parsing options, for parsing in this process (previews). */
 export function readingOptionsOf(options: Record<string, unknown>, source: string): DelimitedOptions {
   const { delimiter, encoding, header, column, null: nullText } = options as Given
   const tsv = /\.(tsv|tab)(\.gz)?$/i.test(source)
@@ -61,7 +65,7 @@ export function readingOptionsOf(options: Record<string, unknown>, source: strin
   }
 }
 
-/** For reading by the service. */
+/** Parsing options as request headers. */
 export function readingHeaders(
   options: Record<string, unknown>,
 ): Record<string, string | boolean | undefined> {

@@ -1,4 +1,4 @@
-/** Whether a name may stand for others; a link never does. */
+/** Whether a name contains wildcards. Links never do. */
 
 import { type Client, type Kind, startOf } from '../client/index.ts'
 import type { FileMeta } from '../contract/resources.ts'
@@ -8,7 +8,7 @@ export function isPattern(text: string): boolean {
   return /[*?[]/.test(text) && !/^https?:\/\//i.test(text)
 }
 
-/** `*` any text, `?` any character, `[ab]` one of these; never a slash. */
+/** Converts a wildcard pattern for one path segment to a RegExp: `*`, `?`, `[ab]`, `[!ab]`. */
 export function patternOf(text: string): RegExp {
   const source = text.replace(/\[(!?)([^\]]+)\]|[*?]|[.+^${}()|\\[\]]/g, (found, not, characters) => {
     if (found === '*') return '.*'
@@ -19,7 +19,7 @@ export function patternOf(text: string): RegExp {
   return new RegExp(`^${source}$`, 'su')
 }
 
-/** The files whose paths match, with their paths. */
+/** Files whose paths match a pattern, with their paths. */
 export async function matchingFiles(
   client: Client,
   given: string,

@@ -5,8 +5,8 @@ import { jqOn, pick } from './output/selection.ts'
 import type { TableView } from './output/view.ts'
 
 /**
- * The one place that writes stdout. JSON where asked for, ids with --quiet, a table on a terminal,
- * tab-separated values without decoration anywhere else.
+ * Prints the result of a command to stdout. All commands use this. Output is JSON if requested, ids with
+ * --quiet, a table on a terminal, and otherwise tab-separated values.
  */
 export async function print(
   outcome: CommandResult,
@@ -60,7 +60,7 @@ function cellText(row: Record<string, unknown>, { field, format }: TableView['co
       : String(value)
 }
 
-/** A field of tab-separated output: what would break the line is shown as an escape. */
+/** A field of tab-separated output. Tabs, line breaks and backslashes are escaped. */
 function plain(text: string): string {
   return text.replace(/[\t\n\r\\]/g, (c) => ({ '\t': '\\t', '\n': '\\n', '\r': '\\r' })[c] ?? '\\\\')
 }

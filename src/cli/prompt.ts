@@ -1,6 +1,6 @@
 import { Problem } from '../contract/errors.ts'
 
-/** A line from the person at the terminal; Problem `interrupted` for Ctrl-C. */
+/** Asks for a line of text at the terminal. Throws `interrupted` on Ctrl-C. */
 export async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
@@ -15,12 +15,13 @@ export async function ask(question: string): Promise<string> {
   }
 }
 
-/** Asks a person; Problem `usage` with the question where nobody can be asked. */
+/** Asks for confirmation. Throws `usage` if there is no terminal. */
 export async function confirm(question: string, yes: boolean): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new Problem('usage', `confirmation required, and this is not a terminal: ${question}`, {
-      hint: 'Add --yes.',
+    throw new Problem('usage', `confirmation required, but this is not a terminal: ${question}`, {
+      hint: 'Use --yes to confirm.',
     })
-  if (!/^y(es)?$/i.test(await ask(`${question} [y/N] `))) throw new Problem('failed', 'nothing was changed')
+  if (!/^y(es)?$/i.test(await ask(`${question} [y/N] `)))
+    throw new Problem('failed', 'aborted: nothing was changed')
 }

@@ -1,14 +1,14 @@
 import { Agent, EnvHttpProxyAgent, type RequestInit, type Response, fetch as undiciFetch } from 'undici'
 import type { Fetch } from '../client/index.ts'
 
-/** A server gets this long for an answer to begin: an upload is stored before it is answered. */
+/** Time for a response to begin, in ms: an upload is stored before the response. */
 const HEADERS_TIMEOUT = 10 * 60_000
 const BODY_TIMEOUT = 60_000
 const CONNECT_TIMEOUT = 10_000
 
 const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const
 
-/** The proxy that requests to `url` go through, without credentials; undefined where there is none. */
+/** The proxy for requests to `url`, without credentials; undefined if there is none. */
 export function proxyFor(url: string): string | undefined {
   const { protocol, hostname, port } = new URL(url)
   const names = protocol === 'https:' ? PROXIES : PROXIES.slice(2)
@@ -23,7 +23,7 @@ export function proxyFor(url: string): string | undefined {
   return URL.canParse(proxy) ? `${new URL(proxy).protocol}//${new URL(proxy).host}` : 'of the environment'
 }
 
-/** undici's fetch, through the proxy of the environment if there is one. */
+/** undici's fetch, using the proxy set in the environment, if any. */
 export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
   const options = {
     headersTimeout: Number(process.env.GRIDLINE_TIMEOUT_MS) || HEADERS_TIMEOUT,
@@ -34,16 +34,16 @@ export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
   const dispatcher = proxied ? new EnvHttpProxyAgent(options) : new Agent(options)
   const send: Fetch = async (url, sent) => {
     const streamed = sent.body !== undefined && typeof sent.body !== 'string'
-    // Redirects are the caller's to see: nothing is sent to an address that nobody gave. A request that
-    // may have to be sent again is cloned by fetch, and of a streamed body the clone keeps every byte:
-    // these two promise that it will not be.
+    // Do not follow redirects: nothing may be sent to a URL that the user did not give. fetch clones a
+    // request that it may have to resend, and the clone buffers a streamed body completely. These two
+    // options prevent the clone.
     const redirect = streamed
       ? ({ redirect: 'error', window: null } as const)
       : ({ redirect: 'manual' } as const)
     const init = { ...sent, ...redirect, duplex: 'half', dispatcher }
     const response = await undiciFetch(url, init as RequestInit).catch(async (error) => {
       if (!isRedirect(error)) throw error
-      // Where to, a request without the body tells.
+      // Find the target of the redirect with a request without the body.
       return undiciFetch(url, { redirect: 'manual', dispatcher })
     })
     const { status, ok, statusText, headers, body } = response
@@ -68,8 +68,8 @@ function isRedirect(error: unknown): boolean {
 }
 
 /**
- * The body together with its response: fetch ends the body of a response that nobody holds any more, as
- * if it had been empty, when it is collected before the first read.
+ * The body of a response. It keeps a reference to the response: if that is garbage-collected before the first
+ * read, fetch ends the body as if it were empty.
  */
 async function* held(response: Response): AsyncGenerator<Uint8Array> {
   yield* response.body!

@@ -25,7 +25,7 @@ export async function run(argv: string[]): Promise<number> {
       .showSuggestionAfterError(true)
       .addHelpText(
         'after',
-        '\nA FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.\nWithout a server (gridline login, GRIDLINE_URL) everything is kept on this machine.',
+        '\nA FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.\nWithout a server (gridline login or GRIDLINE_URL), files are stored on this machine.',
       )
     const path = await resolveCommandPath(commands, moveGlobalFlagsLast(argv))
     await registerCommands(program, commands, path, async (command, args, options) => {
@@ -62,7 +62,7 @@ export async function run(argv: string[]): Promise<number> {
   return code
 }
 
-/** The entries an argv names: `profile list`, `upload`. */
+/** The command entries that argv names, such as `profile` and `list`. */
 async function resolveCommandPath(
   entries: readonly CommandEntry[],
   argv: readonly string[],
@@ -79,7 +79,7 @@ async function resolveCommandPath(
 
 type Act = (command: Command, args: string[], options: Record<string, unknown>) => Promise<void>
 
-/** Names all commands for the help, and fills in those on the path. */
+/** Registers all commands for the help, and loads those on `path`. */
 async function registerCommands(
   parent: Commander,
   entries: readonly CommandEntry[],
@@ -158,7 +158,7 @@ async function runCommand(
   }
 }
 
-/** A wrong field or expression is found before anything is changed. */
+/** Checks --json fields and the --jq expression before the command runs. */
 async function checkSelection(flags: GlobalFlags): Promise<void> {
   const { checkFields, checkJq } = await import('./output/selection.ts')
   if (typeof flags.json === 'string') checkFields(flags.json.split(','))
@@ -167,31 +167,31 @@ async function checkSelection(flags: GlobalFlags): Promise<void> {
 
 function report(context: Context, error: unknown): number {
   if (error instanceof Interrupted) {
-    // The transaction under way is never committed; waiting for it would only look like hanging.
+    // The running transaction will not be committed: exit without waiting for it.
     process.exit(130)
   }
   if (error instanceof Problem) {
     context.messages.error(error)
-    // What is under way would only be waited for.
+    // After a timeout, exit without waiting for running requests.
     if (context.isOver) process.exit(error.exit)
     return error.exit
   }
   if (context.environment.GRIDLINE_DEBUG) console.error(error)
   const message = error instanceof Error ? error.message : String(error)
   context.messages.error(
-    new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to see where it happened.' }),
+    new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to print the stack trace.' }),
   )
   return 1
 }
 
-/** `gridline cat g | head` ends when head has seen enough; other faults of the output are said. */
+/** Exits silently if the reader of stdout has closed the pipe (`| head`). Reports other output errors. */
 function watchOutput(messages: Messages): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
     messages.error(
       new Problem(
         'failed',
-        `the output cannot be written: ${error.code === 'ENOSPC' ? 'the disk is full' : error.message}`,
+        `cannot write the output: ${error.code === 'ENOSPC' ? 'the disk is full' : error.message}`,
       ),
     )
     process.exit(1)

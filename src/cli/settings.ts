@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { Problem } from '../contract/errors.ts'
 import { isUsername } from '../contract/fid.ts'
 
-/** What a person can set, and where each value may come from. */
+/** All settings. */
 export interface Settings {
   url: string
   user: string
@@ -26,7 +26,7 @@ export type SettingName = keyof Settings
 
 export const settingNames: readonly SettingName[] = ['url', 'user', 'api_key', 'format', 'profile']
 
-/** Environment variables by setting. GRIDLINE_HOME says where files are kept. */
+/** Setting → environment variable. (GRIDLINE_HOME sets the directory of config and data.) */
 export const environmentVariables: Record<SettingName, string> = {
   url: 'GRIDLINE_URL',
   user: 'GRIDLINE_USER',
@@ -41,14 +41,14 @@ export interface Profile {
   url?: string
   user?: string
   api_key?: string
-  /** The origin of the server that the key is for: it is sent to no other. */
+  /** The origin of the server that the key is for. It is never sent to another one. */
   key_origin?: string
 }
 
-/** The profile that is always there: the database of this machine. */
+/** The built-in profile: the database of this machine. */
 export const LOCAL = 'local'
 
-/** The file a person's settings are kept in. */
+/** The content of the config file. */
 export interface ConfigFile {
   profile?: string
   format?: string
@@ -62,9 +62,9 @@ export interface Setting {
 }
 
 export interface Places {
-  /** Folder of the config file. */
+  /** Directory of the config file. */
   config: string
-  /** Folder of the database. */
+  /** Directory of the database. */
   data: string
 }
 
@@ -86,19 +86,19 @@ export function databaseUrl(environment: NodeJS.ProcessEnv): string {
   return `sqlite:${join(places(environment).data, 'gridline.db')}`
 }
 
-/** The login name, as a username: the embedded service's only user. */
+/** The login name, made a valid username: the user of the embedded service. */
 export function loginName(): string {
   let name = 'me'
   try {
     name = userInfo().username
   } catch {
-    // Containers may run under a user id that has no name.
+    // In containers, the user id may have no name.
   }
   const clean = name.replace(/[^A-Za-z0-9._-]/g, '-').replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9_]+$/g, '')
   return isUsername(clean) ? clean : 'me'
 }
 
-/** Where `gridline serve` says that it serves the database of this machine. */
+/** The content of serve.json: where `gridline serve` serves the database of this machine. */
 interface Serving {
   url: string
   pid: number
@@ -108,7 +108,7 @@ function servingFile(environment: NodeJS.ProcessEnv): string {
   return join(places(environment).data, 'serve.json')
 }
 
-/** Where links to the database of this machine lead, and whether something answers there. */
+/** The base URL of links to the database of this machine, and whether the server process is running. */
 export function localLinks(environment: NodeJS.ProcessEnv): { url: string; running: boolean } {
   try {
     const { url, pid } = JSON.parse(readFileSync(servingFile(environment), 'utf8')) as Serving
@@ -118,7 +118,7 @@ export function localLinks(environment: NodeJS.ProcessEnv): { url: string; runni
   }
 }
 
-/** Without a record of another: where `gridline serve` without flags listens. */
+/** The default URL of `gridline serve`, used if none is recorded. */
 const EMBEDDED_URL = 'http://127.0.0.1:8080'
 
 export function recordServing(environment: NodeJS.ProcessEnv, url: string): void {
@@ -128,7 +128,7 @@ export function recordServing(environment: NodeJS.ProcessEnv, url: string): void
   renameSync(`${file}.${process.pid}`, file)
 }
 
-/** Forgets an address that nobody can be told to serve at again. */
+/** Deletes the recorded URL, if it cannot be served again (random port). */
 export function forgetServing(environment: NodeJS.ProcessEnv): void {
   rmSync(servingFile(environment), { force: true })
 }
@@ -142,22 +142,22 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** The folders of settings and data are for their owner only, also those made by earlier versions. */
+/** Makes the directories of config and data private, also those created by earlier versions. */
 export function makeFoldersPrivate(environment: NodeJS.ProcessEnv): void {
   const { config, data } = places(environment)
   for (const folder of new Set([config, data])) {
     try {
       const { uid, mode } = statSync(folder)
-      // Not a shared folder, as /tmp, nor a home directory.
+      // Leave shared directories such as /tmp and home directories unchanged.
       const own = uid === process.getuid?.() && (mode & 0o1000) === 0 && folder !== homedir()
       if (own && (mode & 0o077) !== 0) chmodSync(folder, 0o700)
     } catch {
-      // It is not there yet.
+      // The directory does not exist yet.
     }
   }
 }
 
-/** The config file through the library that writes it whole or not at all, readable by its owner only. */
+/** Reads and writes the config file. Writes are atomic; only the owner can read it. */
 export class ConfigStore {
   private opened: Promise<{ store: ConfigFile }> | undefined
 
@@ -168,7 +168,7 @@ export class ConfigStore {
   }
 
   async read(): Promise<ConfigFile> {
-    // The library takes longer to load than most commands run: without a file there is nothing to read.
+    // Loading the library takes longer than most commands run: skip it if there is no file.
     if (!existsSync(this.path)) return {}
     return (await this.open()).store
   }
@@ -190,8 +190,8 @@ export class ConfigStore {
           configFileMode: 0o600,
         }) as { store: ConfigFile }
       } catch (error) {
-        throw new Problem('bad_data', `${this.path}: cannot be read: ${(error as Error).message}`, {
-          hint: 'Mend or delete the file.',
+        throw new Problem('bad_data', `cannot read ${this.path}: ${(error as Error).message}`, {
+          hint: 'Fix or delete the file.',
         })
       }
     })
@@ -199,7 +199,7 @@ export class ConfigStore {
   }
 }
 
-/** The value of each setting and where it comes from: flag, environment, profile, config file, default. */
+/** Resolves each setting with its source: flag, environment, profile, config file or default. */
 export function resolveSettings(
   config: ConfigFile,
   environment: NodeJS.ProcessEnv,
@@ -223,13 +223,13 @@ export function resolveSettings(
   const local = !chosen && profile.value === LOCAL
   if (!chosen && !local && profile.source !== 'default' && profile.source !== 'config file') {
     throw new Problem('usage', `no profile named ${profile.value}`, {
-      hint: 'Make it with: gridline login URL --profile NAME',
+      hint: 'Create it with: gridline login URL --profile NAME',
     })
   }
-  // Chosen on the command line, the database of this machine is meant whatever the environment says.
+  // The local profile chosen by a flag overrides GRIDLINE_URL.
   const alone = local && profile.source.startsWith('--')
   const url = alone ? undefined : environment.GRIDLINE_URL || chosen?.url
-  // A key belongs to the server it was made for, whichever way another address was set.
+  // A key belongs to one server: ignore it if the URL is set to another one, in whatever way.
   const keyOrigin = chosen?.key_origin ?? (chosen?.url && originOf(chosen.url))
   const elsewhere = url !== undefined && keyOrigin !== undefined && originOf(url) !== keyOrigin
   const fromProfile = (name: 'url' | 'user' | 'api_key'): Setting | undefined =>
@@ -240,14 +240,14 @@ export function resolveSettings(
   const format =
     fromEnvironment('format') ?? (config.format ? { value: config.format, source: 'config file' } : unset)
   if (format.value !== undefined && !formats.some((known) => known === format.value)) {
-    throw new Problem('usage', `no such format: ${format.value} (${format.source})`, {
-      hint: `Formats are ${formats.join(', ')}.`,
+    throw new Problem('usage', `unknown format: ${format.value} (${format.source})`, {
+      hint: `Available formats: ${formats.join(', ')}.`,
     })
   }
   if (alone) return { url: unset, user: unset, api_key: unset, format, profile }
   return {
     url: fromEnvironment('url') ?? fromProfile('url') ?? unset,
-    // A name and a key belong together: of what the environment names one of, the profile gives not the other.
+    // User and key belong together: if the environment sets one, do not take the other from the profile.
     user: fromEnvironment('user') ?? (fromEnvironment('api_key') ? unset : fromProfile('user')) ?? unset,
     api_key:
       fromEnvironment('api_key') ??
@@ -260,16 +260,16 @@ export function resolveSettings(
   }
 }
 
-/** The scheme, host and port of a server's address. */
+/** The origin (scheme, host and port) of a server URL. */
 export function originOf(url: string): string {
   return new URL(checkUrl(url)).origin
 }
 
-/** `localhost:8080` → `http://localhost:8080`, and without the `/v2` of the API; Problem for what is no address. */
+/** Normalizes a server URL: adds a scheme, removes the `/v2` of the API. Throws `usage` if invalid. */
 export function checkUrl(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !/^https?:\/\//i.test(text))
-    throw new Problem('usage', `not an address of a server: ${text}`, {
-      hint: 'Give one like https://charts.example.com',
+    throw new Problem('usage', `not a server URL: ${text}`, {
+      hint: 'Use a URL such as https://charts.example.com',
     })
   const full = /^https?:\/\//i.test(text)
     ? text
@@ -278,8 +278,8 @@ export function checkUrl(text: string): string {
     const { protocol, host, pathname } = new URL(full)
     return `${protocol}//${host}${pathname}`.replace(/\/+$/, '').replace(/\/v2$/, '')
   } catch {
-    throw new Problem('usage', `not an address: ${text}`, {
-      hint: 'Give one like https://charts.example.com',
+    throw new Problem('usage', `not a valid URL: ${text}`, {
+      hint: 'Use a URL such as https://charts.example.com',
     })
   }
 }

@@ -6,29 +6,29 @@ import { isPattern, matchingFiles, patternOf } from './patterns.ts'
 import { trashedFiles } from './trash.ts'
 
 export interface Where {
-  /** Only files of this kind are meant. */
+  /** Only files of this type. */
   filetype?: Kind
-  /** They are only read: a link of another server will do. */
+  /** The files are only read, so links of other servers are allowed. */
   read?: boolean
-  /** Files in the trash are meant: they go by name, and by the folder they were in where one is given. */
+  /** Files in the trash, by name and optionally by the folder they were in. */
   trashed?: boolean
 }
 
-/** A file as it was given, and what it came to. */
+/** A resolved file: the name as given, and its fid. */
 interface Target {
   of: string
   fid: string
 }
 
-/** What names came to. */
+/** Resolved names. */
 export interface Targets {
   files: Target[]
   failures: Failure[]
-  /** More than one name was given, or one that may stand for any number of files. */
+  /** Whether several names or a pattern were given. */
   several: boolean
 }
 
-/** The files meant by fids, links, paths and patterns (`Reports/2024*`); one that is not there is a Failure. */
+/** Resolves fids, links, paths and patterns (`Reports/2024*`) to files. Missing files become failures. */
 export async function resolveTargets(
   client: Client,
   given: readonly string[],
@@ -52,7 +52,7 @@ export async function resolveTargets(
   return { files, failures, several }
 }
 
-/** The files one name stands for, and whether it was a pattern. */
+/** Resolves one name. `pattern`: whether it was a pattern. */
 async function resolveTarget(
   client: Client,
   given: string,
@@ -62,13 +62,13 @@ async function resolveTarget(
   if (parseFid(given) || /^https?:\/\//i.test(given)) return only(await resolve(client, given))
   if (where.trashed) return { files: await inTrash(client, given), pattern: isPattern(given) }
   if (!isPattern(given)) return only(await resolve(client, given, where.filetype))
-  // A file may be called so.
+  // A file may have this literal name.
   const literal = await lookupIfThere(client, given)
   if (literal) return only(literal.fid)
   const found = await matchingFiles(client, given, where.filetype)
   if (found.length > 0)
     return { files: found.map(({ path, file }) => ({ of: path, fid: file.fid })), pattern: true }
-  throw new Problem('not_found', `nothing matches ${given}`, { hint: 'See what there is with: gridline ls' })
+  throw new Problem('not_found', `no files match ${given}`, { hint: 'List files with: gridline ls' })
 }
 
 async function inTrash(client: Client, given: string): Promise<Target[]> {
@@ -84,13 +84,13 @@ async function inTrash(client: Client, given: string): Promise<Target[]> {
   const all = await trashedFiles(client, (one) => one === name || (isPattern(name) && pattern.test(one)))
   const found = all.filter((one) => wasIn(one.folder))
   if (found.length === 0)
-    throw new Problem('not_found', `nothing in the trash is called ${given}`, {
-      hint: 'See what is there with: gridline ls --trashed',
+    throw new Problem('not_found', `no file named ${given} in the trash`, {
+      hint: 'List the trash with: gridline ls --trashed',
     })
   if (found.length > 1 && !isPattern(given)) {
-    const which = found.map(({ file, folder: path }) => `${file.fid}${path ? ` (of ${path})` : ''}`)
-    throw new Problem('conflict', `${found.length} files in the trash are called ${given}`, {
-      hint: `Give one by its id: ${which.join(', ')}`,
+    const which = found.map(({ file, folder: path }) => `${file.fid}${path ? ` (from ${path})` : ''}`)
+    throw new Problem('conflict', `${found.length} files in the trash are named ${given}`, {
+      hint: `Use an id instead: ${which.join(', ')}`,
     })
   }
   return found.map(({ file, folder: path }) => ({
@@ -99,7 +99,7 @@ async function inTrash(client: Client, given: string): Promise<Target[]> {
   }))
 }
 
-/** The id of a folder of the caller's own: a path, an id, or `/`; Problem `forbidden` for somebody else's. */
+/** Resolves a folder of the caller (path, id or `/`) to its id. Throws `forbidden` for others' folders. */
 export async function idOfFolder(client: Client, folder: string): Promise<number> {
   if (/^\/*$/.test(folder)) return ROOT
   const [owner, idlocal] = (await resolve(client, folder, 'fold')).split(':')
@@ -107,9 +107,12 @@ export async function idOfFolder(client: Client, folder: string): Promise<number
   return Number(idlocal)
 }
 
-/** Files are kept among one's own; a folder of somebody else's is no place for them. */
+/** Throws `forbidden` unless the caller owns the folder: files can only be put into one's own folders. */
 export async function checkOwn(client: Client, owner: string, given: string): Promise<void> {
   const { username } = await client.call('users.current')
   if (owner === username) return
-  throw new Problem('forbidden', `${given} is a folder of ${owner}; files go among your own (${username})`)
+  throw new Problem(
+    'forbidden',
+    `${given} is a folder of ${owner}; you (${username}) can only put files in your own folders`,
+  )
 }

@@ -4,13 +4,13 @@ import { ROOT } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources.ts'
 import { PAGE_ITEMS, pages } from './lists.ts'
 
-/** A file in the trash, with the path of the folder it was in; undefined where that is gone. */
+/** A trashed file, and the path of the folder it was in; undefined if that no longer exists. */
 export interface Trashed {
   file: FileMeta
   folder: string | undefined
 }
 
-/** Files in the trash that are called so, or all. */
+/** Trashed files whose names match, or all. */
 export async function trashedFiles(
   client: Client,
   isMeant: (name: string) => boolean = () => true,

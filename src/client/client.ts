@@ -11,7 +11,7 @@ import {
 } from '../contract/operations.ts'
 import { version } from '../contract/version.ts'
 
-/** What is sent. Header names are in lower case. */
+/** An outgoing request. Header names are in lower case. */
 export interface Sent {
   method: string
   headers: Record<string, string>
@@ -19,7 +19,7 @@ export interface Sent {
   signal?: AbortSignal
 }
 
-/** What is read of an answer: a web `Response` is one. */
+/** A response. A web `Response` satisfies it. */
 export interface Answered {
   status: number
   ok: boolean
@@ -33,73 +33,73 @@ export interface Answered {
 export type Fetch = (url: string, sent: Sent) => Promise<Answered>
 
 export interface ClientOptions {
-  /** Anything that answers requests: undici's fetch, or the service itself in this process. */
+  /** Sends a request: undici's fetch, or the service in this process. */
   fetch: Fetch
   url: string
   user?: string
   apiKey?: string
-  /** Told before a retry: what went wrong and how long is waited, in ms. */
+  /** Called before a retry with the error and the wait in ms. */
   onRetry?: (problem: Problem, wait: number) => void
-  /** Ends requests and waits for retries. */
+  /** Aborts requests and waits for retries. */
   signal?: AbortSignal
-  /** Makes the writes of this client the same as those of another run that was given the same key. */
+  /** Base of all idempotency keys, so that another run with the same key repeats the same writes. */
   idempotencyKey?: string
-  /** The proxy that requests go through, for messages; without credentials. */
+  /** The proxy in use, without credentials; for messages only. */
   proxy?: string
 }
 
-/** A body that can be sent again, unless it says it cannot. */
+/** A request body. It can be sent again if `repeatable`. */
 export interface BodySource {
   type: string
   open(): AsyncIterable<Uint8Array>
-  /** false: it can be opened once (standard input). */
+  /** false: it can be opened only once (standard input). */
   repeatable: boolean
 }
 
 export interface CallOptions<N extends OperationName> {
   fid?: string
-  /** What else a path names: a team, a key, a user. */
+  /** The other path parameter: a team, a key or a user. */
   name?: string
   query?: Partial<QueryOf<N>>
-  /** Headers of the service's own, by their names without prefix. */
+  /** The service's own headers, by name without prefix. */
   headers?: Record<string, string | number | boolean | undefined>
-  /** Other headers, as they are. */
+  /** Other headers, by full name. */
   plainHeaders?: Record<string, string>
   json?: unknown
   body?: BodySource
   signal?: AbortSignal
 }
 
-/** Waits before the second, third … try, in ms. */
+/** Waits before the second, third … attempt, in ms. */
 const WAITS = [300, 1000, 3000]
-/** The longest that a server may ask to wait, in ms: beyond it the person decides. */
+/** Longest `Retry-After` that is obeyed, in ms. Beyond it, the request fails. */
 const LONGEST_WAIT = 60_000
 const RETRIED: ReadonlySet<ErrorCode> = new Set(['unreachable', 'rate_limited', 'overloaded'])
 
-/** Calls operations of the contract over a fetch. Every write carries a key, kept across its retries. */
+/** Calls API operations through a `fetch`. Every write has an idempotency key, kept on retries. */
 export class Client {
   readonly url: string
-  /** Share keys that came with links, by fid. */
+  /** Share keys from links, by fid. */
   private readonly shareKeys = new Map<string, string>()
-  /** How often each kind of write was made, for keys that tell them apart. */
+  /** How often each kind of write was made, to derive distinct keys. */
   private readonly writes = new Map<string, number>()
 
   constructor(private readonly options: ClientOptions) {
     this.url = options.url.replace(/\/+$/, '')
   }
 
-  /** Reads this file with a share key, as whoever has its secret link. */
+  /** Sets the share key (from a secret link) for requests on this file. */
   openWith(fid: string, shareKey: string): void {
     this.shareKeys.set(fid, shareKey)
   }
 
-  /** The answer of an operation; Problem with the service's code where it is an error. */
+  /** Calls an operation and returns its JSON result. Throws a Problem with the service's error code. */
   async call<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<ResultOf<N>> {
     const response = await this.response(name, options)
     return (response.status === 204 ? undefined : await readJson(response)) as ResultOf<N>
   }
 
-  /** The answer as it comes, for bytes. */
+  /** Calls an operation and returns the response, for streamed results. */
   async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<Answered> {
     const operation: Operation = operations[name]
     const query = new URLSearchParams()
@@ -117,7 +117,7 @@ export class Client {
     return this.send(operation.method, path, headers, options)
   }
 
-  /** Any request, for what the contract does not name. */
+  /** Sends any request, also for paths that are not in the contract. */
   async send(
     method: string,
     path: string,
@@ -160,8 +160,8 @@ export class Client {
   }
 
   /**
-   * The key of a write: a random one, or one that follows from the key this client was given. The first
-   * write has just that; others are told apart by what they do, and by how often it was done before.
+   * The idempotency key of a write: random, or derived from the given key. The first write uses the given key
+   * itself; later ones add the request and how often it was made before.
    */
   private keyFor(method: string, path: string, fileName = ''): string {
     const given = this.options.idempotencyKey
@@ -177,7 +177,7 @@ export class Client {
     return `${given.slice(0, 200)}/${digest}`
   }
 
-  /** Several files are written: none of them is the one that a given key stands for. */
+  /** Several files are written: derive a key for each, also for the first. */
   several = false
 
   private async once(
@@ -202,7 +202,7 @@ export class Client {
 
   private unreachable(error: unknown): Problem {
     const cause = (error as { cause?: NodeJS.ErrnoException }).cause ?? (error as NodeJS.ErrnoException)
-    // A fault of the file that was being sent is its own message.
+    // An error of the file being sent is reported as it is.
     if (cause instanceof Problem) return cause
     const reason = reasons.get(cause.code ?? '') ?? cause.message ?? 'the request failed'
     const { proxy } = this.options
@@ -215,7 +215,7 @@ export class Client {
     })
   }
 
-  /** Redirects are not followed: the credentials are for the address that was given. */
+  /** The error for a redirect. Redirects are not followed: the credentials are for the given URL. */
   private redirected(response: Answered): Problem {
     const location = new Map(response.headers).get('location') ?? ''
     if (!URL.canParse(location, this.url))
@@ -234,7 +234,7 @@ export class Client {
   }
 }
 
-/** Resolves after `ms`, or rejects as soon as `signal` ends it. */
+/** Resolves after `ms`, or rejects when `signal` aborts. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
@@ -249,7 +249,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   })
 }
 
-/** Failures of a connection, in words. */
+/** Error codes of connections, in words. */
 const reasons = new Map([
   ['ECONNREFUSED', 'the connection was refused'],
   ['ENOTFOUND', 'the name of the host is not known'],
@@ -262,7 +262,7 @@ const reasons = new Map([
   ['UND_ERR_BODY_TIMEOUT', 'it stopped answering'],
 ])
 
-/** Header values are bytes: text goes as UTF-8. */
+/** Encodes text as a header value: UTF-8 bytes, as a Latin-1 string. */
 export function headerText(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
@@ -302,14 +302,14 @@ async function problemOf(response: Answered): Promise<Problem> {
   }
 }
 
-/** Seconds or a date, as milliseconds from now. */
+/** Parses `Retry-After` (seconds or a date) to ms from now. */
 function readRetryAfter(text: string | null | undefined): number | undefined {
   if (!text) return undefined
   const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - Date.now()
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
-/** What an answer that is not ours says, in a line: of a page its title or first heading. */
+/** Summarizes a response that is not JSON in one line: for HTML, its title or first heading. */
 function summaryOf(text: string, type: string | null | undefined): string {
   const isPage = type?.includes('html') || /^\s*</.test(text)
   if (!isPage) return oneLine(text)

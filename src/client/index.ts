@@ -1,4 +1,4 @@
-/** Calls of the contract over a fetch. */
+/** Client of the API. */
 export {
   type Answered,
   type BodySource,

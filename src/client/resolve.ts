@@ -5,16 +5,16 @@ import type { Client } from './client.ts'
 
 export type Kind = 'grid' | 'plot' | 'fold'
 
-/** The id of a file given as fid (`alice:3`), as link, or as path in the caller's home folder. */
+/** Resolves a file, given as fid (`alice:3`), link or path in the caller's home folder, to its fid. */
 export async function resolve(client: Client, file: string, filetype?: Kind): Promise<string> {
-  // A slash at the end makes no difference to a folder.
+  // Ignore a trailing slash.
   const fid = parseFid(file.replace(/\/+$/, ''))
   if (fid) return formatFid(fid)
   if (/^https?:\/\//i.test(file)) return ofLink(client, file)
   return (await lookup(client, file, filetype)).fid
 }
 
-/** The address of the server that a link leads to: `https://host/prefix`; undefined for what is no link to a file. */
+/** The base URL of the server of a link (`https://host/prefix`); undefined if it is not a link to a file. */
 export function baseOfLink(link: string): string | undefined {
   if (!/^https?:\/\//i.test(link) || !URL.canParse(link) || !fidFromLink(link)) return undefined
   const { origin, pathname } = new URL(link)
@@ -22,7 +22,7 @@ export function baseOfLink(link: string): string | undefined {
   return prefix === undefined ? undefined : origin + prefix
 }
 
-/** The file of a link; a share key in it opens the file from here on. */
+/** Resolves a link to a fid. A share key in it is used for later requests on the file. */
 async function ofLink(client: Client, link: string): Promise<string> {
   const found = fidFromLink(link)
   if (!found) {
@@ -37,7 +37,7 @@ async function ofLink(client: Client, link: string): Promise<string> {
     if (key) client.openWith(fid, key)
     return fid
   }
-  // A server may be reached at another address than the one in its links: it says which that is.
+  // A server may be reached at a different URL from the one in its links: ask it.
   const addresses = Object.values(await client.call('service.index'))
   if (!addresses.some((address) => URL.canParse(address) && new URL(address).origin === origin)) {
     throw new Problem('usage', `this link is of another server: ${link}`, {
@@ -54,7 +54,7 @@ const lookups = {
   fold: { operation: 'folders.lookup', what: 'folder' },
 } as const
 
-/** A path may begin with the id of a folder: `alice:12/2024/sales`. */
+/** Splits a path that may begin with a folder id (`alice:12/2024/sales`). */
 export function startOf(path: string): { path: string; parent?: number; user?: string } {
   const slash = path.indexOf('/')
   const fid = slash > 0 ? parseFid(path.slice(0, slash)) : undefined
@@ -62,7 +62,7 @@ export function startOf(path: string): { path: string; parent?: number; user?: s
   return fid && /[^/]/.test(rest) ? { path: rest, parent: fid.idlocal, user: fid.owner } : { path }
 }
 
-/** Meta information of the file at a path. */
+/** Returns the metadata of the file at a path. */
 export async function lookup(
   client: Client,
   path: string,
@@ -79,7 +79,7 @@ export async function lookup(
     if (!(error instanceof Problem) || error.code !== 'not_found') throw error
     const other = filetype && (await lookupIfThere(client, path, parent))
     const why = other ? `${path} is a ${kindName(other.filetype)}, not a ${what}` : `no ${what} at ${path}`
-    throw new Problem('not_found', why, { hint: 'See what there is with: gridline ls' })
+    throw new Problem('not_found', why, { hint: 'List files with: gridline ls' })
   }
 }
 
@@ -87,7 +87,7 @@ function kindName(filetype: string): string {
   return filetype === 'fold' ? 'folder' : filetype
 }
 
-/** The same, or undefined where there is none. */
+/** Like `lookup`, but returns undefined if there is no such file. */
 export async function lookupIfThere(
   client: Client,
   path: string,

@@ -1,7 +1,7 @@
 /**
- * Every error the product can name, once: code → HTTP status → exit code of the CLI → what to do.
+ * All errors: code → HTTP status, exit code of the command line, and hint. See docs/api.md#errors.
  *
- * A 429 or 5xx is retried by existing clients for minutes, so only what a retry can cure is one.
+ * Existing clients retry 429 and 5xx for minutes. Only errors that a retry can fix have such a status.
  */
 export const errorCodes = {
   invalid_request: { status: 400, exit: 2 },
@@ -22,14 +22,18 @@ export const errorCodes = {
   unsupported_media_type: { status: 415, exit: 7 },
   idempotency_mismatch: { status: 422, exit: 6 },
   rate_limited: { status: 429, exit: 9, hint: 'Wait a little, then try again.' },
-  // The client went away; nobody reads the answer.
+  // The client disconnected; nobody reads the response.
   aborted: { status: 499, exit: 9 },
   internal: { status: 500, exit: 1 },
   damaged: { status: 500, exit: 1, hint: 'Restore the file from a backup, or upload it again.' },
   not_implemented: { status: 501, exit: 1 },
   overloaded: { status: 503, exit: 9, hint: 'Wait a little, then try again.' },
-  disk_full: { status: 507, exit: 1, hint: 'Free some space; nothing was changed, and reading goes on.' },
-  // What only the command line can meet; the status is never sent.
+  disk_full: {
+    status: 507,
+    exit: 1,
+    hint: 'Free some disk space. Nothing was changed, and files can still be read.',
+  },
+  // Errors of the command line only; the status is never sent.
   failed: { status: 500, exit: 1 },
   usage: { status: 400, exit: 2 },
   no_such_file: { status: 404, exit: 3 },
@@ -40,16 +44,16 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** Where an error sits: `field` in a body or query, `path` to a value inside it, `hint` what to do. */
+/** `field`: the field of the body or query at fault. `path`: the value inside it. `hint`: how to fix it. */
 export interface ProblemInfo {
   field?: string
   path?: string
   hint?: string
-  /** How long the server asks to wait before the next attempt, in ms. */
+  /** How long to wait before the next attempt (from `Retry-After`), in ms. */
   retryAfter?: number
 }
 
-/** An error with a code of the table. What is thrown anywhere to tell a person something. */
+/** An error with a code from the table above. Throw this for every error that a user should see. */
 export class Problem extends Error {
   readonly code: ErrorCode
   readonly field?: string
@@ -76,7 +80,7 @@ export class Problem extends Error {
   }
 }
 
-/** The body of every 4xx and 5xx. R takes an error without `errors` for success. */
+/** The body of every 4xx and 5xx response. The R client treats a body without `errors` as success. */
 export interface ErrorBody {
   detail: string
   errors: { code: string; message: string; field?: string; path?: string; hint?: string }[]

@@ -1,6 +1,6 @@
-/** File ids, `<username>:<idlocal>`, and the links that carry them. Reference section 1. */
+/** File ids (`<username>:<idlocal>`) and the links that contain them. See docs/api.md#conventions. */
 
-/** The root folder's id. */
+/** The id of the home folder. */
 export const ROOT = -1
 
 export interface Fid {
@@ -18,13 +18,13 @@ export function formatFid({ owner, idlocal }: Fid): string {
   return `${owner}:${idlocal}`
 }
 
-/** `alice:12`, `alice:-1`; undefined for anything else. */
+/** Parses a fid (`alice:12`, `alice:-1`); undefined if it is invalid. */
 export function parseFid(text: string): Fid | undefined {
   const match = /^([^:/\s]+):(-1|0|[1-9]\d{0,14})$/.exec(text)
   return match && isUsername(match[1]) ? { owner: match[1], idlocal: Number(match[2]) } : undefined
 }
 
-/** `<base>/~alice/12/`; existing clients cut the last character, so the slash belongs to it. */
+/** `<base>/~alice/12/`. Existing clients cut off the last character, so the trailing slash is required. */
 export function webUrl(base: string, { owner, idlocal }: Fid): string {
   return `${base}/~${owner}/${idlocal}/`
 }
@@ -33,13 +33,13 @@ export function embedUrl(base: string, { owner, idlocal }: Fid): string {
   return `${base}/~${owner}/${idlocal}.embed`
 }
 
-/** The file whose page is at the path `/~alice/12`. */
+/** The fid in the path of a file's page (`/~alice/12`); undefined for other paths. */
 export function fidOfPage(path: string): Fid | undefined {
   const match = /^\/~([^/]+)\/(\d+)$/.exec(path)
   return match ? parseFid(`${match[1]}:${match[2]}`) : undefined
 }
 
-/** The file a link points at: a page, an embed, an export (`….csv`) or an API address. */
+/** The fid in a link to a page, an embed, an export (`….csv`) or an API URL; undefined for other links. */
 export function fidFromLink(link: string): Fid | undefined {
   if (!/^https?:\/\//i.test(link)) return undefined
   let text: string

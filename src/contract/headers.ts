@@ -1,76 +1,75 @@
 import * as s from './schema.ts'
 
 /**
- * Headers of the service's own. Each is sent as `Gridline-<Name>`; `Service-` (the reference's
- * placeholder) and `Plotly-` (what clients of the old service send) are read as well.
+ * Prefixes of the service's own headers. `Gridline-<Name>` is canonical; `Service-<Name>` and
+ * `Plotly-<Name>` (sent by clients of the old service) are accepted too. See docs/api.md#legacy-clients.
  */
 export const prefixes = ['gridline-', 'service-', 'plotly-'] as const
 
 export const conflictRules = ['fail', 'rename', 'replace', 'append'] as const
 export type ConflictRule = (typeof conflictRules)[number]
 
-/** Reference section 4.1, "Upload headers"; those from Delimiter on say how a text is to be read. */
+/** Upload headers. Those from `Delimiter` on control how text is parsed. See docs/api.md#upload. */
 export const uploadHeaders = {
   'World-Readable': s.optional(
-    s.boolean({ description: 'Whether anyone may read the file; false if not given.' }),
+    s.boolean({ description: 'Whether anyone can read the file. Default: false.' }),
   ),
-  Parent: s.optional(
-    s.integer({ description: 'Id of the folder to put the file in; -1 is the home folder.' }),
-  ),
+  Parent: s.optional(s.integer({ description: 'Id of the folder for the file; -1 is the home folder.' })),
   'Parent-Path': s.optional(
-    s.string({ description: 'Path of that folder instead; missing folders are made.' }),
+    s.string({ description: 'Path of the folder, instead of Parent. Missing folders are created.' }),
   ),
   'On-Conflict': s.optional(
     s.enumOf(conflictRules, {
       description:
-        'What to do if the name is taken: `fail` (409), `rename` (`sales (1)`, the default), `replace` (fid and link stay, and uids of columns whose names stay), `append` (rows matched to columns by name).',
+        'What to do if the name is taken: `fail` (409), `rename` (to `sales (1)`; the default), `replace` (keeps the fid, the link, and the uids of columns with the same name), `append` (matches columns by name).',
     }),
   ),
   Delimiter: s.optional(
     s.string({
-      description: 'One character, or tab, comma, semicolon, pipe, space; detected if not given.',
+      description: 'One character, or tab, comma, semicolon, pipe, space. Default: detected.',
     }),
   ),
   Encoding: s.optional(
-    s.string({ description: 'An encoding of the WHATWG standard; detected if not given.' }),
+    s.string({ description: 'An encoding of the WHATWG Encoding Standard. Default: detected.' }),
   ),
   Header: s.optional(
-    s.boolean({ description: 'true: the first row is names; false: it is data; detected if not given.' }),
+    s.boolean({ description: 'Whether the first row contains column names. Default: detected.' }),
   ),
   Columns: s.optional(
     s.string({
       description:
-        'Types of columns as a JSON object in percent-encoding: {"zip": "text"}; number, text or boolean.',
+        'Column types (number, text or boolean) as a percent-encoded JSON object, for example {"zip": "text"}.',
     }),
   ),
   'Allow-Type-Change': s.optional(
     s.boolean({
       description:
-        'Of rows appended to a grid: whether values may change the type of a column. Default: false for CSV, TSV and NDJSON (400 with line and column), true for a JSON body of rows.',
+        'Whether appended rows can change the type of a column. Default: false for CSV, TSV and NDJSON (400 with line and column), true for a JSON body of rows.',
     }),
   ),
   'Allow-Column-Loss': s.optional(
     s.boolean({
       description:
-        'Of replace: false refuses (409) a file that lacks columns of the grid it replaces. Default: true.',
+        'For replace: if false, a file that lacks columns of the grid is refused (409). Default: true.',
     }),
   ),
   'Null-Text': s.optional(
     s.string({
-      description: 'Text that stands for a missing value, percent-encoded; the empty cell always does.',
+      description:
+        'Percent-encoded text that represents a missing value. Empty cells are always missing values.',
     }),
   ),
 } as const
 
-/** Filename of the upload; not under a prefix. */
+/** Filename of the upload. This header has no prefix. */
 export const FILE_NAME_HEADER = 'X-File-Name'
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key'
 export const REQUEST_ID_HEADER = 'X-Request-Id'
 
-/** A header under each of its prefixes, in lower case: put together once, not for every request. */
+/** Cache: header name → its prefixed names in lower case. */
 const prefixedNames = new Map<string, readonly string[]>()
 
-/** The header under whatever prefix it came; the service's own name wins. */
+/** The value of a header under any prefix. `Gridline-` takes precedence. */
 export function prefixed(headers: { get(name: string): string | null }, name: string): string | undefined {
   let names = prefixedNames.get(name)
   if (!names) {

@@ -1,6 +1,6 @@
 /**
- * Every limit of the product in one table. Each can be overridden by the operator of a server
- * (`GRIDLINE_LIMIT_<NAME>`), and is refused with its name, the limit and the actual size.
+ * All limits. The operator can override them with `GRIDLINE_LIMIT_<NAME>`; some checks always use the
+ * default. Errors name the limit, its value and the actual size. See docs/api.md#limits.
  */
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -14,27 +14,31 @@ export const limits = {
   bodies_bytes: {
     value: 512 * MiB,
     unit: 'bytes',
-    what: 'JSON bodies held at once; half of it for one user',
+    what: 'JSON bodies in memory at once; at most half of it for one user',
   },
   body_bytes_per_second: {
     value: 1 * KiB,
     unit: 'bytes',
-    what: 'the slowest that a body may arrive or an answer may be read',
+    what: 'minimum transfer rate per second of a request body or a response',
   },
-  slow_seconds: { value: 10, unit: 'seconds', what: 'how long a connection may be slower than that' },
+  slow_seconds: { value: 10, unit: 'seconds', what: 'how long a connection may stay below that speed' },
   connections: { value: 4_096, unit: 'connections', what: 'open connections of one server' },
   requests_at_once: {
     value: 128,
     unit: 'requests',
-    what: 'requests worked on at once; half of it for one user',
+    what: 'requests processed at once; at most half of them for one user',
   },
   requests_waiting: {
     value: 1_024,
     unit: 'requests',
-    what: 'requests that wait for their turn; half of it for one user',
+    what: 'requests waiting in the queue; at most half of them for one user',
   },
-  wait_seconds: { value: 3, unit: 'seconds', what: 'the longest that a request waits for its turn' },
-  uploads_at_once: { value: 32, unit: 'uploads', what: 'uploads read at once; half of it for one user' },
+  wait_seconds: { value: 3, unit: 'seconds', what: 'maximum time that a request waits in the queue' },
+  uploads_at_once: {
+    value: 32,
+    unit: 'uploads',
+    what: 'uploads processed at once; at most half of them for one user',
+  },
   record_bytes: { value: 16 * MiB, unit: 'bytes', what: 'one line of an uploaded file' },
   columns: { value: 10_000, unit: 'columns', what: 'columns in one grid' },
   column_name_length: { value: 1_000, unit: 'characters', what: 'a column name' },
@@ -45,34 +49,38 @@ export const limits = {
   figure_columns: {
     value: 100_000,
     unit: 'columns',
-    what: 'columns one figure refers to, each as often as it is named',
+    what: 'columns that one figure refers to; a column counts each time it is referenced',
   },
   figure_traces: { value: 100_000, unit: 'traces', what: 'traces of one figure, and of its frames' },
-  figure_grids: { value: 1_000, unit: 'grids', what: 'grids one figure refers to' },
+  figure_grids: { value: 1_000, unit: 'grids', what: 'grids that one figure refers to' },
   path_depth: { value: 64, unit: 'levels', what: 'folders above a file' },
   archive_bytes: { value: 4 * GiB, unit: 'bytes', what: 'one archive or workbook, as sent' },
-  unpacked_bytes: { value: 16 * GiB, unit: 'bytes', what: 'what is in an archive or workbook, unpacked' },
+  unpacked_bytes: { value: 16 * GiB, unit: 'bytes', what: 'content of an archive or workbook, unpacked' },
   archive_entries: {
     value: 1_000,
     unit: 'files',
     what: 'data files in one archive, or sheets in a workbook',
   },
-  compression_ratio: { value: 200, unit: 'times', what: 'how much an archived file may grow when unpacked' },
-  emails_per_day: { value: 50, unit: 'e-mails', what: 'e-mails that one user may have sent in a day' },
+  compression_ratio: { value: 200, unit: 'times', what: 'maximum ratio of unpacked to compressed size' },
+  emails_per_day: { value: 50, unit: 'e-mails', what: 'e-mails that one user can send per day' },
   collaborators: { value: 1_000, unit: 'collaborators', what: 'collaborators on one file' },
-  import_seconds: { value: 60, unit: 'seconds', what: 'fetching the file of a URL import' },
+  import_seconds: { value: 60, unit: 'seconds', what: 'maximum time to fetch the file of a URL import' },
   requests_per_minute: {
     value: 0,
     unit: 'requests',
-    what: 'requests of one user or address; 0 for any number',
+    what: 'requests of one user or IP address per minute; 0: unlimited',
   },
   database_connections: { value: 16, unit: 'connections', what: 'connections of one process to PostgreSQL' },
   lock_seconds: {
     value: 5,
     unit: 'seconds',
-    what: 'waiting for a row that another change holds (PostgreSQL)',
+    what: 'maximum wait for a row lock (PostgreSQL)',
   },
-  statement_seconds: { value: 60, unit: 'seconds', what: 'one statement of the database (PostgreSQL)' },
+  statement_seconds: {
+    value: 60,
+    unit: 'seconds',
+    what: 'maximum duration of one database statement (PostgreSQL)',
+  },
   page_size: { value: 1_000, unit: 'items', what: 'one page of a list' },
   idempotency_key_length: { value: 255, unit: 'characters', what: 'an Idempotency-Key' },
 } as const satisfies Record<string, { value: number; unit: string; what: string }>
@@ -80,7 +88,7 @@ export const limits = {
 export type LimitName = keyof typeof limits
 export type Limits = { [name in LimitName]: number }
 
-/** The limits in force: the table, with what the operator set. Units as in the table. */
+/** The limits in effect: defaults overridden by the environment. Units as in the table. */
 export function limitsFrom(environment: Record<string, string | undefined> = {}): Limits {
   const result: Record<string, number> = {}
   for (const [name, { value }] of Object.entries(limits)) {
@@ -92,7 +100,7 @@ export function limitsFrom(environment: Record<string, string | undefined> = {})
 
 export const defaultLimits: Limits = limitsFrom()
 
-/** 1536 → `1.5 KiB`: sizes as people read them. */
+/** Formats a size for people: 1536 → `1.5 KiB`. */
 export function bytesText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
   let unit = 0

@@ -1,6 +1,6 @@
 /**
- * Every operation of the API, once. Routes, the client, validation, the OpenAPI document and the
- * permission tests are read off this table.
+ * The table of all API operations. Routes, the client, validation, the OpenAPI document and the
+ * permission tests are derived from it.
  */
 import { uploadHeaders } from './headers.ts'
 import type { LimitName } from './limits.ts'
@@ -8,15 +8,15 @@ import * as r from './resources.ts'
 import * as s from './schema.ts'
 
 /**
- * What a caller must be: nobody in particular, somebody, an operator of the service; or, for an
- * operation on a file, what they must be allowed to do with it (`service/access/policy.ts`).
+ * What an operation requires of the caller: nothing (`anyone`), an account (`caller`) or administrator
+ * rights (`operator`). For an operation on a file: the access to that file (`service/access/policy.ts`).
  */
 export type Access = 'anyone' | 'caller' | 'operator' | FileAccess
 export type FileAccess = 'read' | 'collaborate' | 'write' | 'trash' | 'own'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The first part of a path → the kind of file it is about; under `files` all kinds are found. */
+/** First path segment → filetype. `files` matches every filetype. */
 export const resources = {
   files: undefined,
   grids: 'grid',
@@ -28,9 +28,9 @@ export type Resource = keyof typeof resources
 
 export type Body =
   | { kind: 'none' }
-  /** `raw` fields are handed on as the bytes they came in; `form`: form-encoded bodies are taken too. */
+  /** `raw`: fields passed to the handler as unparsed bytes. `form`: form-encoded bodies are accepted too. */
   | { kind: 'json'; schema: s.ObjectSchema; form?: boolean; raw?: readonly string[]; limit: LimitName }
-  /** Bytes of a data file. With `json`, a JSON body of that schema is taken as well. */
+  /** The bytes of a data file. With `json`, a JSON body with that schema is accepted too. */
   | {
       kind: 'bytes'
       types: readonly string[]
@@ -41,26 +41,26 @@ export type Body =
 
 export interface Operation {
   summary: string
-  /** Section of the reference. */
+  /** Section of the original API specification (not in this repository); `-` if it has none. */
   section: string
   method: Method
-  /** Another method with the same meaning. */
+  /** An alternative method with the same effect. */
   synonym?: Method
-  /** `:fid` stands for a file id; other names for what they say. The resource in it decides which kind of file is found. */
+  /** `:fid` is a file id. The resource in the path restricts which filetype is found. */
   path: string
-  /** The same under other resources: `/v2/grids/:fid/trash` beside `/v2/files/:fid/trash`. */
+  /** Other resources that have the same route: `/v2/grids/:fid/trash` besides `/v2/files/:fid/trash`. */
   under?: readonly Resource[]
   access: Access
-  /** Needs an account also where reading does not. */
+  /** Requires an account even if the access level alone does not. */
   account?: true
   query?: s.ObjectSchema
   /** Headers of the service's own, without their prefix. */
   headers?: Record<string, s.Schema>
   body: Body
   status: 200 | 201 | 204
-  /** JSON Schema of the answer; `stream` for bytes of one of the types in `produces`. */
+  /** JSON Schema of the response body; `stream` for bytes with one of the media types in `produces`. */
   result: s.Schema | 'stream' | 'none'
-  /** Media types of a streamed answer; JSON if not given. */
+  /** Media types of a streamed response. Default: JSON. */
   produces?: readonly string[]
 }
 
@@ -74,12 +74,12 @@ const data = (schema: s.ObjectSchema, more: { form?: boolean; raw?: readonly str
 const everywhere = ['grids', 'plots', 'folders', 'extras'] as const
 
 const lookupQuery = s.object({
-  path: s.string({ description: "Names separated by '/', relative to parent." }),
+  path: s.string({ description: "Path relative to parent; names are separated by '/'." }),
   parent: s.optional(
-    s.integer({ description: "Id of the folder to start in; the user's home folder if not given." }),
+    s.integer({ description: "Id of the folder to start in. Default: the user's home folder." }),
   ),
-  user: s.optional(s.string({ description: 'Whose files; the caller if not given.' })),
-  exists: s.optional(s.boolean({ description: 'true: only whether it exists.' })),
+  user: s.optional(s.string({ description: 'Username of the owner. Default: the caller.' })),
+  exists: s.optional(s.boolean({ description: 'If true, return only whether the file exists.' })),
 })
 
 const listQuery = {
@@ -99,14 +99,14 @@ const pageQuery = {
   cursor: s.optional(s.string()),
 }
 
-/** Reference 4.2; an unknown name is 400. */
+/** Image sizes of `files.image`; any other name is answered with 400. */
 export const imageNames = ['default', 'block-thumb', 'list-thumb'] as const
 
 const plotContentQuery = {
-  inline_data: s.optional(s.boolean({ description: 'true: the data of a plot beside its references.' })),
+  inline_data: s.optional(s.boolean({ description: 'If true, include the data next to the references.' })),
   map_data: s.optional(
     s.enumOf(['unreadable'], {
-      description: 'unreadable: the data of grids the caller may not read, by source.',
+      description: 'unreadable: include the data of grids that the caller cannot read, keyed by reference.',
     }),
   ),
 }
@@ -119,7 +119,7 @@ export const dataTypes = {
   ndjson: 'application/x-ndjson',
 } as const
 
-/** Media types of files that become grids; what a file is, is seen by its bytes. */
+/** Media types accepted for upload. The actual file format is detected from the bytes. */
 export const uploadTypes = [
   dataTypes.csv,
   dataTypes.tsv,
@@ -141,7 +141,7 @@ const readingHeaders = {
 
 export const operations = {
   'grids.create': {
-    summary: 'Make a grid of columns',
+    summary: 'Create a grid from columns',
     section: '4.1',
     method: 'POST',
     path: '/v2/grids',
@@ -151,7 +151,7 @@ export const operations = {
     result: r.Created(s.union(r.GridMeta, r.FolderMeta)),
   },
   'grids.upload': {
-    summary: 'Make a grid of a data file',
+    summary: 'Create a grid from a data file',
     section: '4.1',
     method: 'POST',
     path: '/v2/grids/upload',
@@ -177,7 +177,7 @@ export const operations = {
     result: r.GridMeta,
   },
   'grids.get': {
-    summary: 'Meta information of a grid',
+    summary: 'Get the metadata of a grid',
     section: '4.1',
     method: 'GET',
     path: '/v2/grids/:fid',
@@ -187,7 +187,7 @@ export const operations = {
     result: r.GridMeta,
   },
   'grids.content': {
-    summary: 'The columns of a grid, or its rows',
+    summary: 'Get the content of a grid as columns or rows',
     section: '4.1',
     method: 'GET',
     path: '/v2/grids/:fid/content',
@@ -195,13 +195,17 @@ export const operations = {
     query: s.object({
       format: s.optional(
         s.enumOf([...contentFormats, 'api'], {
-          description: 'json (columns), csv, tsv, or ndjson (an object a row)',
+          description: 'json (columns), csv, tsv, or ndjson (one object per row). Default: json.',
         }),
       ),
       columns: s.optional(
-        s.array(s.string(), { description: 'Names of the columns wanted, in that order; all if not given.' }),
+        s.array(s.string(), {
+          description: 'Names of the columns to return, in this order. Default: all columns.',
+        }),
       ),
-      head: s.optional(s.integer({ minimum: 0, description: 'Only the first rows.' })),
+      head: s.optional(
+        s.integer({ minimum: 0, description: 'Maximum number of rows to return, from the first row.' }),
+      ),
     }),
     body: none,
     status: 200,
@@ -209,7 +213,7 @@ export const operations = {
     produces: ['application/json', ...Object.values(dataTypes)],
   },
   'rows.append': {
-    summary: 'Append rows',
+    summary: 'Append rows to a grid',
     section: '4.1',
     method: 'POST',
     path: '/v2/grids/:fid/row',
@@ -226,7 +230,7 @@ export const operations = {
     result: r.RowsAppended,
   },
   'columns.get': {
-    summary: 'Columns with their data',
+    summary: 'Get columns with their data',
     section: '4.1',
     method: 'GET',
     path: '/v2/grids/:fid/col',
@@ -237,7 +241,7 @@ export const operations = {
     result: 'stream',
   },
   'columns.create': {
-    summary: 'Append columns',
+    summary: 'Append columns to a grid',
     section: '4.1',
     method: 'POST',
     path: '/v2/grids/:fid/col',
@@ -247,7 +251,7 @@ export const operations = {
     result: r.ColumnsWritten,
   },
   'columns.update': {
-    summary: 'Replace data, name or order of columns',
+    summary: 'Replace the data, name or order of columns',
     section: '4.1',
     method: 'PUT',
     path: '/v2/grids/:fid/col',
@@ -258,7 +262,7 @@ export const operations = {
     result: r.ColumnsWritten,
   },
   'columns.delete': {
-    summary: 'Remove columns',
+    summary: 'Remove columns from a grid',
     section: '4.1',
     method: 'DELETE',
     path: '/v2/grids/:fid/col',
@@ -280,7 +284,7 @@ export const operations = {
     result: r.FileMeta,
   },
   'files.get': {
-    summary: 'Meta information of a file or folder',
+    summary: 'Get the metadata of a file or folder',
     section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid',
@@ -291,7 +295,7 @@ export const operations = {
     result: r.FileMeta,
   },
   'files.update': {
-    summary: 'Change name, place or access of a file',
+    summary: 'Change the name, folder or access of a file',
     section: '4.3',
     method: 'PATCH',
     synonym: 'PUT',
@@ -303,7 +307,7 @@ export const operations = {
     result: r.FileMeta,
   },
   'files.delete': {
-    summary: 'Move a file to the trash; its name is free at once',
+    summary: 'Move a file to the trash; its name becomes available immediately',
     section: '4.1',
     method: 'DELETE',
     path: '/v2/files/:fid',
@@ -314,7 +318,7 @@ export const operations = {
     result: 'none',
   },
   'files.content': {
-    summary: 'What is in a file, as it is',
+    summary: 'Get the raw content of a file',
     section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid/content',
@@ -339,7 +343,7 @@ export const operations = {
     result: r.FileCopied,
   },
   'files.image': {
-    summary: 'A picture of a plot',
+    summary: 'Get an image of a plot',
     section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid/image',
@@ -352,7 +356,7 @@ export const operations = {
     produces: ['image/png'],
   },
   'files.path': {
-    summary: 'The full path of a file',
+    summary: 'Get the full path of a file',
     section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid/path',
@@ -363,7 +367,7 @@ export const operations = {
     result: s.object({ path: s.string() }),
   },
   'files.sources': {
-    summary: 'What a plot or grid was made of, and what was made of it',
+    summary: 'Get the lineage of a plot or grid: its sources, and what was created from it',
     section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid/sources',
@@ -371,7 +375,9 @@ export const operations = {
     access: 'read',
     query: s.object({
       relation: s.optional(
-        s.enumOf(r.relations, { description: 'Only this relation: a next or prev node has it.' }),
+        s.enumOf(r.relations, {
+          description: 'Return only this relation. The metadata of a next or prev node contains it.',
+        }),
       ),
       cursor: s.optional(s.string()),
     }),
@@ -391,7 +397,7 @@ export const operations = {
     result: r.FileMeta,
   },
   'files.restore': {
-    summary: 'Take a file out of the trash',
+    summary: 'Restore a file from the trash',
     section: '3',
     method: 'POST',
     path: '/v2/files/:fid/restore',
@@ -402,7 +408,7 @@ export const operations = {
     result: r.FileMeta,
   },
   'files.permanent_delete': {
-    summary: 'Remove a file in the trash for good',
+    summary: 'Permanently delete a file in the trash',
     section: '3',
     method: 'DELETE',
     path: '/v2/files/:fid/permanent_delete',
@@ -413,7 +419,7 @@ export const operations = {
     result: 'none',
   },
   'files.drop_reference': {
-    summary: 'Remove the reference to an extra; the extra stays',
+    summary: 'Remove the reference to an extra; the extra itself is kept',
     section: '4.3',
     method: 'POST',
     path: '/v2/files/:fid/drop_reference',
@@ -424,7 +430,7 @@ export const operations = {
     result: r.FileMeta,
   },
   'collaborators.list': {
-    summary: 'Who else may read or change a file',
+    summary: 'List the collaborators of a file',
     section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid/collaborators',
@@ -435,7 +441,7 @@ export const operations = {
     result: s.array(r.Collaborator),
   },
   'collaborators.add': {
-    summary: 'Let users, teams or addresses read or change a file',
+    summary: 'Share a file with users, teams or e-mail addresses',
     section: '4.3',
     method: 'POST',
     path: '/v2/files/:fid/collaborators',
@@ -446,7 +452,7 @@ export const operations = {
     result: r.CollaboratorsChanged,
   },
   'collaborators.remove': {
-    summary: 'Take that back',
+    summary: 'Stop sharing a file with users or teams',
     section: '4.3',
     method: 'DELETE',
     path: '/v2/files/:fid/collaborators',
@@ -469,7 +475,7 @@ export const operations = {
     result: r.FileMeta,
   },
   'stars.remove': {
-    summary: 'Take the star away',
+    summary: 'Remove the star from a file',
     section: '4.3',
     method: 'DELETE',
     path: '/v2/files/:fid/star',
@@ -481,7 +487,7 @@ export const operations = {
     result: 'none',
   },
   'extras.create': {
-    summary: 'Make an extra: a file that other files reference',
+    summary: 'Create an extra, a file that other files reference',
     section: '1',
     method: 'POST',
     path: '/v2/extras',
@@ -491,7 +497,7 @@ export const operations = {
     result: r.Created(r.FileMeta),
   },
   'plots.list': {
-    summary: 'Public plots, the newest first',
+    summary: 'List public plots, newest first',
     section: '4.2',
     method: 'GET',
     path: '/v2/plots',
@@ -501,14 +507,14 @@ export const operations = {
       min_quality: s.optional(s.integer()),
       max_quality: s.optional(s.integer()),
       page_size: s.optional(s.integer({ minimum: 1 })),
-      cursor: s.optional(s.string({ description: 'From next or previous.' })),
+      cursor: s.optional(s.string({ description: 'A cursor from next or previous.' })),
     }),
     body: none,
     status: 200,
     result: r.PlotPage,
   },
   'plots.feed': {
-    summary: 'Handpicked plots in random order',
+    summary: 'List the plots of the feed in random order',
     section: '4.2',
     method: 'GET',
     path: '/v2/plots/feed',
@@ -529,7 +535,7 @@ export const operations = {
     result: r.PlotMeta,
   },
   'plots.create': {
-    summary: 'Make a plot of a figure',
+    summary: 'Create a plot from a figure',
     section: '4.2',
     method: 'POST',
     path: '/v2/plots',
@@ -539,7 +545,7 @@ export const operations = {
     result: r.PlotCreated,
   },
   'plots.get': {
-    summary: 'Meta information of a plot',
+    summary: 'Get the metadata of a plot',
     section: '4.2',
     method: 'GET',
     path: '/v2/plots/:fid',
@@ -549,7 +555,7 @@ export const operations = {
     result: r.PlotMeta,
   },
   'plots.update': {
-    summary: 'Replace the figure of a plot, or change its name, place or access',
+    summary: 'Replace the figure of a plot, or change its name, folder or access',
     section: '4.2',
     method: 'PATCH',
     synonym: 'PUT',
@@ -560,7 +566,7 @@ export const operations = {
     result: r.PlotMeta,
   },
   'plots.content': {
-    summary: 'The figure of a plot',
+    summary: 'Get the figure of a plot',
     section: '4.2',
     method: 'GET',
     path: '/v2/plots/:fid/content',
@@ -571,7 +577,7 @@ export const operations = {
     result: 'stream',
   },
   'feed.add': {
-    summary: 'Pick a public plot for the feed',
+    summary: 'Add a public plot to the feed',
     section: '4.2',
     method: 'POST',
     path: '/v2/plots/:fid/feed',
@@ -581,7 +587,7 @@ export const operations = {
     result: r.PlotMeta,
   },
   'feed.remove': {
-    summary: 'Take a plot out of the feed',
+    summary: 'Remove a plot from the feed',
     section: '4.2',
     method: 'DELETE',
     path: '/v2/plots/:fid/feed',
@@ -591,7 +597,7 @@ export const operations = {
     result: 'none',
   },
   'folders.create': {
-    summary: 'Make a folder',
+    summary: 'Create a folder',
     section: '4.3',
     method: 'POST',
     path: '/v2/folders',
@@ -601,7 +607,7 @@ export const operations = {
     result: r.Created(r.FolderMeta),
   },
   'folders.home': {
-    summary: "What is in a user's home folder",
+    summary: 'List the home folder of a user',
     section: '4.3',
     method: 'GET',
     path: '/v2/folders/home',
@@ -612,7 +618,7 @@ export const operations = {
     result: r.FolderMeta,
   },
   'folders.all': {
-    summary: "All of a user's files",
+    summary: 'List all files of a user',
     section: '4.3',
     method: 'GET',
     path: '/v2/folders/all',
@@ -623,7 +629,7 @@ export const operations = {
     result: s.object({ children: r.Page }),
   },
   'folders.shared': {
-    summary: 'Files others share with you',
+    summary: 'List files that others share with you',
     section: '5',
     method: 'GET',
     path: '/v2/folders/shared',
@@ -634,7 +640,7 @@ export const operations = {
     result: s.object({ children: r.Page }),
   },
   'folders.starred': {
-    summary: 'Files you have starred',
+    summary: 'List starred files',
     section: '4.3',
     method: 'GET',
     path: '/v2/folders/starred',
@@ -645,7 +651,7 @@ export const operations = {
     result: s.object({ children: r.Page }),
   },
   'folders.trashed': {
-    summary: 'Your files in the trash',
+    summary: 'List your files in the trash',
     section: '3',
     method: 'GET',
     path: '/v2/folders/trashed',
@@ -667,7 +673,7 @@ export const operations = {
     result: r.FolderMeta,
   },
   'folders.get': {
-    summary: 'A folder and what is in it',
+    summary: 'Get a folder and its contents',
     section: '4.3',
     method: 'GET',
     path: '/v2/folders/:fid',
@@ -678,7 +684,7 @@ export const operations = {
     result: r.FolderMeta,
   },
   'users.current': {
-    summary: 'Who the caller is',
+    summary: 'Get the authenticated user',
     section: '5',
     method: 'GET',
     path: '/v2/users/current',
@@ -688,7 +694,7 @@ export const operations = {
     result: r.UserMeta,
   },
   'users.get': {
-    summary: 'A user',
+    summary: 'Get a user',
     section: '2.5',
     method: 'GET',
     path: '/v2/users/:username',
@@ -698,7 +704,7 @@ export const operations = {
     result: r.UserSummary,
   },
   'keys.list': {
-    summary: 'Your API keys',
+    summary: 'List your API keys',
     section: '5',
     method: 'GET',
     path: '/v2/keys',
@@ -708,7 +714,7 @@ export const operations = {
     result: s.object({ keys: s.array(r.ApiKey) }),
   },
   'keys.create': {
-    summary: 'Make an API key; it is shown this once',
+    summary: 'Create an API key; the key is shown only once',
     section: '5',
     method: 'POST',
     path: '/v2/keys',
@@ -718,7 +724,7 @@ export const operations = {
     result: r.NewApiKey,
   },
   'keys.revoke': {
-    summary: 'End an API key',
+    summary: 'Revoke an API key',
     section: '5',
     method: 'DELETE',
     path: '/v2/keys/:id',
@@ -728,7 +734,7 @@ export const operations = {
     result: 'none',
   },
   'teams.list': {
-    summary: 'Teams you own or are a member of',
+    summary: 'List teams you own or are a member of',
     section: '2.7',
     method: 'GET',
     path: '/v2/teams',
@@ -738,7 +744,7 @@ export const operations = {
     result: s.object({ teams: s.array(r.Team) }),
   },
   'teams.create': {
-    summary: 'Make a team',
+    summary: 'Create a team',
     section: '2.7',
     method: 'POST',
     path: '/v2/teams',
@@ -748,7 +754,7 @@ export const operations = {
     result: r.Team,
   },
   'teams.get': {
-    summary: 'A team and its members',
+    summary: 'Get a team and its members',
     section: '2.7',
     method: 'GET',
     path: '/v2/teams/:team',
@@ -758,7 +764,7 @@ export const operations = {
     result: r.Team,
   },
   'teams.delete': {
-    summary: 'Dissolve a team',
+    summary: 'Delete a team',
     section: '2.7',
     method: 'DELETE',
     path: '/v2/teams/:team',
@@ -778,7 +784,7 @@ export const operations = {
     result: r.Team,
   },
   'members.remove': {
-    summary: 'Take users out of a team',
+    summary: 'Remove users from a team',
     section: '2.7',
     method: 'DELETE',
     path: '/v2/teams/:team/members',
@@ -788,7 +794,7 @@ export const operations = {
     result: r.Team,
   },
   'service.index': {
-    summary: 'Addresses of the resources',
+    summary: 'List the URLs of the resources',
     section: '9',
     method: 'GET',
     path: '/v2',
@@ -798,7 +804,7 @@ export const operations = {
     result: s.record(s.string()),
   },
   'service.openapi': {
-    summary: 'This API as an OpenAPI 3.1 document',
+    summary: 'OpenAPI 3.1 document of this API',
     section: '9',
     method: 'GET',
     path: '/v2/openapi.json',
@@ -808,7 +814,7 @@ export const operations = {
     result: s.anything(),
   },
   'service.docs': {
-    summary: 'This API as a page to read',
+    summary: 'API documentation (HTML)',
     section: '9',
     method: 'GET',
     path: '/v2/docs',
@@ -819,7 +825,7 @@ export const operations = {
     produces: ['text/html'],
   },
   'service.metrics': {
-    summary: 'Counters for Prometheus',
+    summary: 'Prometheus metrics',
     section: '-',
     method: 'GET',
     path: '/metrics',
@@ -830,7 +836,7 @@ export const operations = {
     produces: ['text/plain'],
   },
   'service.health': {
-    summary: 'The process answers',
+    summary: 'Liveness check',
     section: '-',
     method: 'GET',
     path: '/healthz',
@@ -840,7 +846,7 @@ export const operations = {
     result: r.Health,
   },
   'service.ready': {
-    summary: 'The store answers',
+    summary: 'Readiness check',
     section: '-',
     method: 'GET',
     path: '/readyz',
@@ -854,12 +860,12 @@ export const operations = {
 export type Operations = typeof operations
 export type OperationName = keyof Operations
 
-/** What an operation answers, as a type. */
+/** The TypeScript type of an operation's response body. */
 export type ResultOf<N extends OperationName> = Operations[N]['result'] extends s.Schema
   ? s.Static<Operations[N]['result']>
   : undefined
 
-/** What an operation takes in its query, as a type. */
+/** The TypeScript type of an operation's query parameters. */
 export type QueryOf<N extends OperationName> = Operations[N] extends { query: infer Q extends s.Schema }
   ? s.Static<Q>
   : Record<string, never>
@@ -867,11 +873,11 @@ export type QueryOf<N extends OperationName> = Operations[N] extends { query: in
 /** The path of an operation: `pathOf('grids.get', 'alice:1')` is `/v2/grids/alice:1`. */
 export function pathOf(name: OperationName, what?: string): string {
   const { path } = operations[name]
-  // A fid stands in a path as it is: clients look for the colon.
+  // Do not percent-encode the colon of a fid: clients look for it.
   return what === undefined ? path : path.replace(/:\w+/, encodeURIComponent(what).replace('%3A', ':'))
 }
 
-/** Every path of an operation with the kind of file found there. */
+/** All paths of an operation, each with the filetype it is restricted to. */
 export function routesOf({
   path,
   under = [],
@@ -885,7 +891,7 @@ export function routesOf({
 
 export type FileKind = Exclude<(typeof resources)[Resource], undefined>
 
-/** The methods an operation answers to. */
+/** The methods of an operation. */
 export function methodsOf({ method, synonym }: Operation): Method[] {
   return synonym ? [method, synonym] : [method]
 }

@@ -1,13 +1,13 @@
-/** The resources of the API as JSON Schema. Field names, types and notes: reference section 2. */
+/** JSON Schemas of the API resources. docs/api.md describes their fields. */
 import * as s from './schema.ts'
 
-/** What an API key may do. */
+/** Scopes of API keys. See docs/api.md#keys. */
 export const scopeNames = ['read', 'write', 'admin'] as const
 
 const Timestamp = s.string({ format: 'date-time' })
 const Results = s.object({ results: s.array(s.anything()), count: s.integer() })
 
-/** Reference 2.1. Fields for the owner only are optional. */
+/** Metadata common to all filetypes. Fields that only the owner sees are optional. See docs/api.md#files. */
 const meta = {
   fid: s.string(),
   filename: s.string(),
@@ -39,11 +39,11 @@ const meta = {
   deleted: s.optional(s.boolean()),
   share_key: s.optional(s.nullable(s.string())),
   share_key_enabled: s.optional(s.boolean()),
-  /** What was ignored of a change. */
+  /** Parts of the change that were ignored. */
   warnings: s.optional(s.array(s.string())),
 }
 
-/** Names of fields a client may send back although they cannot be written. */
+/** Read-only fields that clients may send in an update. They are ignored and named in `warnings`. */
 export const readOnlyFields: ReadonlySet<string> = new Set([
   ...Object.keys(meta),
   'cols',
@@ -67,7 +67,9 @@ export const ColumnMeta = s.object({
   name: s.string(),
   uid: s.string(),
   order: s.integer(),
-  type: s.enumOf(columnTypes, { description: 'What the values are, nulls aside; `json` where they differ.' }),
+  type: s.enumOf(columnTypes, {
+    description: 'Type of the values that are not null; `json` if their types differ.',
+  }),
 })
 export type ColumnMeta = s.Static<typeof ColumnMeta>
 
@@ -92,7 +94,7 @@ export type FolderMeta = s.Static<typeof FolderMeta>
 
 export const Created = <T extends s.Schema>(file: T) => s.object({ file, warnings: s.array(s.string()) })
 
-/** What an upload did. */
+/** Possible results of an upload. */
 export const uploadActions = ['created', 'replaced', 'appended', 'unchanged'] as const
 export type UploadAction = (typeof uploadActions)[number]
 
@@ -101,7 +103,7 @@ export const Uploaded = <T extends s.Schema>(file: T) =>
     file,
     warnings: s.array(s.string()),
     action: s.optional(
-      s.enumOf(uploadActions, { description: 'unchanged: the grid holds just this already.' }),
+      s.enumOf(uploadActions, { description: 'unchanged: the grid already contains exactly this data.' }),
     ),
   })
 
@@ -112,7 +114,7 @@ export const Column = s.object({
   data: s.array(s.anything()),
 })
 
-/** A new grid's columns by name; also taken as a JSON-encoded string of the same. Reference 2.2. */
+/** Columns of a new grid, by name. A JSON-encoded string is accepted too. See docs/api.md#grids. */
 export const GridData = s.object({
   cols: s.record(s.object({ data: s.array(s.anything()), order: s.optional(s.integer()) })),
 })
@@ -124,7 +126,7 @@ export const Parent = {
 
 const Metadata = s.union(s.record(s.anything()), s.string())
 
-/** Without `data`, `source_url` names what to import. Reference 2.2. */
+/** Body of `grids.create`. Without `data`, the grid is imported from `source_url`. */
 export const GridCreate = s.object({
   data: s.optional(s.union(GridData, s.string())),
   filename: s.optional(s.string()),
@@ -137,7 +139,7 @@ export const GridCreate = s.object({
   source_referer: s.optional(s.nullable(s.string())),
 })
 
-/** Writable meta information; what is not given stays. Reference 2.1, 4.3. */
+/** Writable metadata. Fields that are not given stay unchanged. */
 const writable = {
   filename: s.optional(s.string()),
   ...Parent,
@@ -151,14 +153,14 @@ const writable = {
 export const FileUpdate = s.object(writable)
 export type FileUpdate = s.Static<typeof FileUpdate>
 
-/** Reference 2.4: `data`, `layout` and optionally `frames`. */
+/** A plotly.js figure. See docs/api.md#plots. */
 export const Figure = s.object({
   data: s.optional(s.array(s.record(s.anything()))),
   layout: s.optional(s.record(s.anything())),
   frames: s.optional(s.array(s.anything())),
 })
 
-/** Reference 2.5; what is nobody else's business is null for them. */
+/** A user as embedded in plots. Private fields are null for everybody else. See docs/api.md#users. */
 export const UserSummary = s.object({
   username: s.string(),
   profile_url: s.string(),
@@ -188,7 +190,7 @@ export const PlotMeta = s.object({
   figure: s.optional(s.nullable(Figure)),
   quality: s.integer({
     description:
-      '0 to 5: a point each for a title, a title of an axis, names of traces, shown data, and a legend or annotation.',
+      '0 to 5: one point each for a title, an axis title, trace names, visible data, and a legend or annotation.',
   }),
   refresh_interval: s.nullable(s.integer()),
   organize_view_url: s.string(),
@@ -201,7 +203,7 @@ export const PlotMeta = s.object({
 })
 export type PlotMeta = s.Static<typeof PlotMeta>
 
-/** Reference 2.6. */
+/** One page of plots. See docs/api.md#paging. */
 export const PlotPage = s.object({
   results: s.array(PlotMeta),
   next: s.nullable(s.string()),
@@ -213,7 +215,8 @@ export const PlotCreate = s.object({
   figure: Figure,
   raw_data: s.optional(
     s.enumOf(['refuse', 'grid'], {
-      description: 'grid: data arrays of the figure are moved into a grid; refuse (400) if not given.',
+      description:
+        'grid: move the data arrays of the figure into a grid. refuse: return 400. Default: refuse.',
     }),
   ),
   filename: s.optional(s.string()),
@@ -227,7 +230,7 @@ export const PlotCreate = s.object({
 export const PlotCreated = s.object({
   file: PlotMeta,
   warnings: s.array(s.string()),
-  grid_fid: s.optional(s.nullable(s.string({ description: 'The grid data arrays were moved into.' }))),
+  grid_fid: s.optional(s.nullable(s.string({ description: 'The grid that contains the data arrays.' }))),
 })
 export type PlotCreated = s.Static<typeof PlotCreated>
 
@@ -238,8 +241,8 @@ export const PlotUpdate = s.object({
 })
 
 export const FileCopy = s.object({
-  deep_copy: s.optional(s.boolean({ description: 'Of a plot: copy its data too.' })),
-  make_public: s.optional(s.boolean({ description: 'Whether anyone may read the copy.' })),
+  deep_copy: s.optional(s.boolean({ description: 'For plots: also copy the data.' })),
+  make_public: s.optional(s.boolean({ description: 'Whether anyone can read the copy.' })),
 })
 
 export const FileCopied = s.object({
@@ -249,7 +252,7 @@ export const FileCopied = s.object({
 })
 export type FileCopied = s.Static<typeof FileCopied>
 
-/** Reference 4.3, Sources rules 1 to 5. */
+/** Relations between files in a sources graph. See docs/api.md#sources. */
 export const relations = ['parent', 'child', 'created plots', 'source grids', 'source URL'] as const
 export type Relation = (typeof relations)[number]
 
@@ -268,16 +271,16 @@ export const SourcesGraph = s.object({
 })
 export type SourcesGraph = s.Static<typeof SourcesGraph>
 
-export const DropReference = s.object({ fid: s.string({ description: 'Of the extra.' }) })
+export const DropReference = s.object({ fid: s.string({ description: 'Fid of the extra.' }) })
 
 export const ExtraCreate = s.object({
   filename: s.string(),
   content: s.anything(),
-  referencers: s.array(s.string(), { description: 'Fids of the files that reference it.' }),
+  referencers: s.array(s.string(), { description: 'Fids of the files that reference the extra.' }),
   world_readable: s.optional(s.boolean()),
 })
 
-/** Reference 2.7: a user, an invited address, or a team. */
+/** A collaborator: a user, an invited e-mail address or a team. See docs/api.md#collaborators. */
 export const Collaborator = s.object({
   type: s.optional(s.enumOf(['email', 'team'])),
   username: s.optional(s.string()),
@@ -289,13 +292,15 @@ export type Collaborator = s.Static<typeof Collaborator>
 
 export const CollaboratorsAdd = s.object({
   users: s.optional(
-    s.array(s.string(), { description: 'Usernames, or addresses of people without an account.' }),
+    s.array(s.string(), { description: 'Usernames, or e-mail addresses of people without an account.' }),
   ),
   teams: s.optional(s.array(s.string())),
-  readonly: s.optional(s.boolean({ description: 'false if not given: they may change the file.' })),
-  send_email: s.optional(s.boolean({ description: 'Tell them by e-mail; false if not given.' })),
+  readonly: s.optional(s.boolean({ description: 'If true, they can only read the file. Default: false.' })),
+  send_email: s.optional(s.boolean({ description: 'Whether to notify them by e-mail. Default: false.' })),
   email_text: s.optional(s.string()),
-  add_to_grids: s.optional(s.boolean({ description: 'Of a plot: also for its grids that are yours.' })),
+  add_to_grids: s.optional(
+    s.boolean({ description: 'For plots: also share the grids of the plot that you own.' }),
+  ),
 })
 
 export const CollaboratorsRemove = s.object({
@@ -332,21 +337,23 @@ export type ApiKey = s.Static<typeof ApiKey>
 export const KeyCreate = s.object({
   name: s.optional(s.string()),
   scopes: s.optional(s.array(s.enumOf(scopeNames))),
-  expires: s.optional(s.string({ description: '30d, 12h, 90m; never if not given.' })),
+  expires: s.optional(
+    s.string({ description: 'A duration such as 30d, 12h or 90m. Default: the key does not expire.' }),
+  ),
 })
 
 export const NewApiKey = s.object({ ...ApiKey.properties, username: s.string(), api_key: s.string() })
 export type NewApiKey = s.Static<typeof NewApiKey>
 
 export const FolderCreate = s.object({
-  path: s.string({ description: 'Folders by name, separated by /; missing ones are made.' }),
+  path: s.string({ description: 'Folder names, separated by /. Missing folders are created.' }),
   ...Parent,
   world_readable: s.optional(s.boolean()),
 })
 
 export const RowsAppend = s.object({
   rows: s.array(s.array(s.anything()), {
-    description: 'One array a row, one value a column, in column order.',
+    description: 'One array per row, with one value per column in column order.',
   }),
 })
 

@@ -1,7 +1,6 @@
 /**
- * JSON Schemas as plain values that carry their TypeScript type. The contract is loaded by every
- * command, so nothing is loaded for it; `typebox/schema` validates with them where they are checked.
- * See adr/0001.
+ * JSON Schemas as plain objects that carry their TypeScript type. Every command loads the contract, so it
+ * has no dependencies; `typebox/schema` validates where schemas are checked. See adr/0001.
  */
 
 declare const type: unique symbol
@@ -23,10 +22,10 @@ export interface ObjectSchema<T = unknown> extends Schema<T> {
   readonly required: readonly string[]
 }
 
-/** The TypeScript type of what a schema describes. */
+/** The TypeScript type that a schema describes. */
 export type Static<S> = S extends Schema<infer T> ? T : never
 
-/** A member that may be missing; only meaningful inside `object`. */
+/** An optional property; only valid inside `object`. */
 interface OptionalSchema<T> extends Schema<T> {
   readonly optional: true
 }
@@ -66,7 +65,7 @@ export const array = <S extends Schema>(items: S, notes: Notes = {}): Schema<Sta
   ...notes,
 })
 
-/** An object of any names, each of whose values is of one schema. */
+/** An object with arbitrary keys whose values all have one schema. */
 export const record = <S extends Schema>(values: S): Schema<Record<string, Static<S>>> =>
   ({ type: 'object', additionalProperties: values }) as Schema<Record<string, Static<S>>>
 
@@ -77,7 +76,7 @@ export const nullable = <S extends Schema>(schema: S): Schema<Static<S> | null> 
 })
 
 export const optional = <S extends Schema>(schema: S): OptionalSchema<Static<S>> & S =>
-  // Not enumerable: it is about the object around it and no word of JSON Schema.
+  // Not enumerable: `optional` is not a JSON Schema keyword and must not appear in the output.
   Object.defineProperty({ ...schema }, 'optional', { value: true }) as OptionalSchema<Static<S>> & S
 
 export const object = <M extends Members>(properties: M): ObjectSchema<Shape<M>> & { properties: M } => ({

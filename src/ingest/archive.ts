@@ -7,7 +7,7 @@ import { bomb, isBomb } from './bytes.ts'
 import type { Spooled } from './spool.ts'
 import { badData } from './warnings.ts'
 
-/** What an archive may be; units as in the table of limits. */
+/** Limits of archives. Units as in contract/limits.ts. */
 export interface ArchiveLimits {
   archive_bytes: number
   unpacked_bytes: number
@@ -17,19 +17,19 @@ export interface ArchiveLimits {
 
 /** A file in an archive. */
 export interface ArchiveEntry {
-  /** Its path in the archive, parts by `/`. */
+  /** Its path in the archive, separated by `/`. */
   path: string
   open(): Promise<Bytes>
 }
 
-/** Counts what comes out of an archive; Problem `bad_data` where it is more than an honest one holds. */
+/** Counts bytes unpacked from an archive. Throws `bad_data` beyond the limits (archive bombs). */
 class Meter {
   private total = 0
 
   constructor(
     private readonly limits: ArchiveLimits,
     private readonly source: string,
-    /** Bytes of the whole archive, where they are known. */
+    /** Size of the whole archive in bytes; infinite if unknown. */
     private readonly packed: number,
   ) {}
 
@@ -64,7 +64,7 @@ function checkPath(path: string, source: string): string {
     parts.includes('..') ||
     path.includes('\0')
   )
-    throw badData(source, {}, `a file in it has a path that leads out of it: ${excerpt(path)}`)
+    throw badData(source, {}, `a file has a path that leads out of the archive: ${excerpt(path)}`)
   return parts.filter((part) => part !== '' && part !== '.').join('/')
 }
 
@@ -73,11 +73,11 @@ function tooMany(count: number, most: number, source: string): Problem {
     source,
     {},
     `${count} files; the limit is ${most} (archive_entries)`,
-    'Make several archives.',
+    'Split it into several archives.',
   )
 }
 
-/** The files of a ZIP archive, checked before any of them is unpacked. */
+/** The files of a ZIP archive. All entries are checked before any is unpacked. */
 export async function zipMembers(
   spooled: Spooled,
   limits: ArchiveLimits,
@@ -109,7 +109,12 @@ export async function zipMembers(
   const damaged = (error: unknown): Problem => {
     if (error instanceof Problem) return error
     const message = error instanceof Error ? error.message : String(error)
-    return badData(source, {}, `the archive is damaged: ${excerpt(message, 120)}`, 'Make or fetch it again.')
+    return badData(
+      source,
+      {},
+      `the archive is damaged: ${excerpt(message, 120)}`,
+      'Create or download it again.',
+    )
   }
   const zip = await new Promise<ZipFile>((resolve, reject) => {
     fromRandomAccessReader(
@@ -137,8 +142,8 @@ export async function zipMembers(
   return files.map((entry) => {
     const path = checkPath(entry.fileName, source)
     if (entry.isEncrypted())
-      throw badData(source, {}, `${excerpt(path)} is encrypted`, 'Make the archive without a password.')
-    // What a file is said to grow to is held against it at once, what it really grows to while it does.
+      throw badData(source, {}, `${excerpt(path)} is encrypted`, 'Create the archive without a password.')
+    // Check the declared size now; the actual size is checked while unpacking.
     if (isBomb(entry.uncompressedSize, entry.compressedSize, limits.compression_ratio))
       throw bomb(source, limits.compression_ratio)
     return {
@@ -153,14 +158,14 @@ export async function zipMembers(
   })
 }
 
-/** Entries that share bytes make a small archive a large one. */
+/** Throws if entries overlap: a small archive could unpack to a huge one. */
 function refuseOverlaps(entries: readonly Entry[], source: string): void {
   const inOrder = [...entries].sort((a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader)
   for (const [k, entry] of inOrder.entries()) {
     const next = inOrder[k + 1]
     const end = entry.relativeOffsetOfLocalHeader + 30 + entry.fileNameLength + entry.compressedSize
     if (next && end > next.relativeOffsetOfLocalHeader)
-      throw badData(source, {}, 'files in the archive overlap', 'Make it again with another program.')
+      throw badData(source, {}, 'files in the archive overlap', 'Create it again with another program.')
   }
 }
 
@@ -182,7 +187,7 @@ async function* orDamaged(bytes: Bytes, damaged: (error: unknown) => Problem): A
   }
 }
 
-/** The files of a TAR archive, in order; each is read before the next is asked for. */
+/** The files of a TAR archive, in order. Each must be read before the next is requested. */
 export async function* tarMembers(
   bytes: Bytes,
   limits: ArchiveLimits,
@@ -190,7 +195,7 @@ export async function* tarMembers(
 ): AsyncGenerator<ArchiveEntry> {
   const { extract } = await import('tar-stream')
   const { Readable: NodeReadable } = await import('node:stream')
-  // Nothing is packed in a TAR itself; what packs the whole is watched where it is undone.
+  // TAR does not compress. Compression of the whole archive is checked in `gunzip`.
   const meter = new Meter(limits, source, Number.POSITIVE_INFINITY)
   const unpack = extract()
   const input = NodeReadable.from(bytes)
@@ -219,7 +224,12 @@ export async function* tarMembers(
   } catch (error) {
     if (error instanceof Problem) throw error
     const message = error instanceof Error ? error.message : String(error)
-    throw badData(source, {}, `the archive is damaged: ${excerpt(message, 120)}`, 'Make or fetch it again.')
+    throw badData(
+      source,
+      {},
+      `the archive is damaged: ${excerpt(message, 120)}`,
+      'Create or download it again.',
+    )
   } finally {
     input.destroy()
   }

@@ -8,7 +8,7 @@ import { badData, type Warnings } from './warnings.ts'
 
 type Decoder = InstanceType<typeof TextDecoder>
 
-/** Takes the first `size` bytes (fewer at the end) and gives them back together with the whole stream. */
+/** Reads the first `size` bytes (fewer if the stream ends). Returns them and the whole stream. */
 export async function peek(source: Bytes, size: number): Promise<{ head: Buffer; whole: Bytes }> {
   const iterator = source[Symbol.asyncIterator]()
   const parts: Uint8Array[] = []
@@ -35,7 +35,7 @@ export async function peek(source: Bytes, size: number): Promise<{ head: Buffer;
   return { head: await joinInTurns(parts), whole: whole() }
 }
 
-/** What a file is that is not text, by its first bytes. */
+/** Signatures (first bytes) of binary formats, with names for messages. */
 const signatures: [string, string][] = [
   ['PK\x03\x04', 'a ZIP archive or an Office document'],
   ['PAR1', 'a Parquet file'],
@@ -53,10 +53,10 @@ const signatures: [string, string][] = [
   ['\x7fELF', 'a program'],
 ]
 
-/** Below this, data that packs well is no bomb but a column of zeros. */
+/** Unpacked size below which data is never taken for a bomb: a column of zeros compresses very well. */
 const HARMLESS_BYTES = 16 * 1024 * 1024
 
-/** Whether data grows more when unpacked than honest data does. */
+/** Whether the compression ratio is that of an archive bomb. Sizes in bytes. */
 export function isBomb(unpacked: number, packed: number, ratio = defaultLimits.compression_ratio): boolean {
   return unpacked > HARMLESS_BYTES && unpacked > packed * ratio
 }
@@ -70,7 +70,7 @@ export function bomb(name: string, ratio = defaultLimits.compression_ratio): Pro
   )
 }
 
-/** Undoes gzip, seen by its first bytes. */
+/** Decompresses gzip, detected by its first bytes. Passes other data through. */
 export async function* gunzip(source: Bytes, name: string): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(source, 2)
   if (head[0] !== 0x1f || head[1] !== 0x8b) {
@@ -80,20 +80,20 @@ export async function* gunzip(source: Bytes, name: string): AsyncGenerator<Uint8
   const unzip = createGunzip({ chunkSize: 256 * 1024 })
   let unpacked = 0
   const input = Readable.from(whole)
-  // A fault of the source comes out as itself, one of the gzip data as bad data.
+  // Errors of the source are passed on; errors in the gzip data become `bad_data`.
   input.on('error', (error) => unzip.destroy(error))
   try {
     for await (const chunk of input.pipe(unzip)) {
       unpacked += chunk.length
-      // What has gone into it by now, not what waits before it.
+      // Compare with the input consumed so far, not with what is buffered.
       if (isBomb(unpacked, unzip.bytesWritten)) throw bomb(name)
       yield chunk
     }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? ''
     if (!code.startsWith('Z_')) throw error
-    const what = code === 'Z_BUF_ERROR' ? 'the gzip data ends too early' : 'the gzip data is damaged'
-    throw badData(name, {}, what, 'Fetch or compress the file again.')
+    const what = code === 'Z_BUF_ERROR' ? 'the gzip data is truncated' : 'the gzip data is damaged'
+    throw badData(name, {}, what, 'Download or compress the file again.')
   } finally {
     input.destroy()
   }
@@ -109,7 +109,7 @@ const encodings = new Map([
   ['cp1252', 'windows-1252'],
 ])
 
-/** The name a decoder knows an encoding by. */
+/** The canonical name of an encoding. Throws `invalid_request` if it is unknown. */
 export function encodingNamed(label: string): string {
   const known = encodings.get(label.toLowerCase())
   if (known) return known
@@ -118,14 +118,14 @@ export function encodingNamed(label: string): string {
   } catch {
     throw new Problem('invalid_request', `unknown encoding: ${label}`, {
       field: 'encoding',
-      hint: 'Known are utf-8, utf-16le, utf-16be, windows-1252, iso-8859-2, shift_jis, gb18030, euc-kr and the others of the WHATWG encoding standard.',
+      hint: 'Supported encodings are utf-8, utf-16le, utf-16be, windows-1252, iso-8859-2, shift_jis, gb18030, euc-kr and all others of the WHATWG Encoding Standard.',
     })
   }
 }
 
 /**
- * Any text to UTF-8 without a byte order mark. Found out: a byte order mark, UTF-16 without one, UTF-8,
- * and Windows-1252 where bytes are no UTF-8. Bytes that are no text at all are refused.
+ * Converts text to UTF-8 without a byte order mark. Detects byte order marks, UTF-16 without one, UTF-8, and
+ * Windows-1252 if bytes are not valid UTF-8. Throws for binary data.
  */
 export async function* utf8(
   source: Bytes,
@@ -152,7 +152,7 @@ function guessEncoding(head: Buffer, name: string): string {
     throw badData(name, {}, `this is ${known[1]}, not delimited text`, 'Export it as CSV first.')
   }
   if (!head.includes(0)) return 'utf-8'
-  // ASCII in UTF-16 has a zero in every other byte.
+  // ASCII text in UTF-16: every other byte is zero.
   const zeros = [0, 0]
   for (let i = 0; i < head.length; i++) if (head[i] === 0) zeros[i & 1]++
   const half = head.length / 2
@@ -172,7 +172,7 @@ function binary(chunk: Uint8Array, at: number, line: number, name: string): Prob
   return badData(
     name,
     { line: line + newlines(chunk, zero) },
-    'a zero byte: this is a binary file, not delimited text',
+    'a NUL byte: this is a binary file, not delimited text',
     'Export the data as CSV, or give --encoding if it is text.',
   )
 }
@@ -196,8 +196,8 @@ async function* decoded(source: Bytes, encoding: string, name: string): AsyncGen
       throw badData(
         name,
         {},
-        `bytes that are not ${encoding} ${where}`,
-        'Give another --encoding, or mend the file.',
+        `invalid ${encoding} bytes ${where}`,
+        'Give another --encoding, or fix the file.',
       )
     }
   }
@@ -210,7 +210,7 @@ async function* decoded(source: Bytes, encoding: string, name: string): AsyncGen
   yield decode()
 }
 
-/** UTF-8 passed on as it is, once it is seen to be; else Windows-1252 from the first byte that is not ASCII. */
+/** Passes valid UTF-8 through. If the first non-ASCII byte is invalid, decodes as Windows-1252 from there. */
 async function* checkedUtf8(
   source: Bytes,
   given: boolean,
@@ -257,7 +257,7 @@ async function* checkedUtf8(
   else yield Buffer.from((latin ?? notUtf8(rest, unicode, line, name, warnings)).decode(rest))
 }
 
-/** The decoder to go on with, or a refusal where the file has already shown itself to be UTF-8. */
+/** Returns a Windows-1252 decoder. Throws if valid UTF-8 characters were seen before. */
 function notUtf8(body: Buffer, unicode: boolean, line: number, name: string, warnings: Warnings): Decoder {
   const at = firstInvalid(body)
   const where = line + newlines(body, at)
@@ -267,8 +267,8 @@ function notUtf8(body: Buffer, unicode: boolean, line: number, name: string, war
     throw badData(
       name,
       { line: where },
-      `byte 0x${body[at].toString(16)} is not UTF-8, but the file is up to there: ${text.toString().split('\n')[0].slice(0, 60)}`,
-      'Mend the line, or give --encoding windows-1252 (or what the file is in).',
+      `byte 0x${body[at].toString(16)} is not valid UTF-8, but everything before it is: ${text.toString().split('\n')[0].slice(0, 60)}`,
+      'Fix the line, or give the encoding of the file, for example --encoding windows-1252.',
     )
   }
   warnings.note(`read as WINDOWS-1252: line ${where} is not UTF-8`)
@@ -278,7 +278,7 @@ function notUtf8(body: Buffer, unicode: boolean, line: number, name: string, war
 function firstInvalid(body: Buffer): number {
   let low = 0
   let high = body.length
-  // The longest valid start, by halving; a cut inside a character counts as valid.
+  // Binary search for the longest valid prefix. A cut inside a character counts as valid.
   while (low < high) {
     const middle = (low + high + 1) >> 1
     if (isUtf8(body.subarray(0, wholeCharacters(body.subarray(0, middle))))) low = middle
@@ -287,7 +287,7 @@ function firstInvalid(body: Buffer): number {
   return Math.min(wholeCharacters(body.subarray(0, low)), body.length - 1)
 }
 
-/** How many bytes of a chunk are whole characters, if it is UTF-8. */
+/** The number of bytes before an incomplete UTF-8 character at the end of a chunk. */
 function wholeCharacters(chunk: Uint8Array): number {
   const { length } = chunk
   for (let back = 1; back <= Math.min(3, length); back++) {

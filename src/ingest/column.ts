@@ -5,10 +5,10 @@ import { ESCAPED, QUOTED } from './tokenizer.ts'
 import { badData } from './warnings.ts'
 
 /**
- * How the values of a slice stand in its text. `number`: each cell as it stood in the file, which is
- * a JSON number (blanks around it are JSON white space) or `null`. `text`: each a JSON string or `null`.
- * From `number` the cells can be had back to the byte, so a slice found too early to be numbers is
- * turned into text without a second look at the file.
+ * Encoding of the values of a slice. `number`: each cell as written in the file, which is a JSON number (with
+ * surrounding blanks, which are JSON white space) or `null`. `text`: JSON strings or `null`. `number`
+ * preserves cells byte for byte: if the column turns out to be text, the slice can be converted without
+ * reading the file again.
  */
 export type SliceEncoding = 'number' | 'text'
 
@@ -23,14 +23,14 @@ const SPACE = 0x20
 /** The first byte of `null`. */
 const N = 0x6e
 const EMPTY = Buffer.from('""')
-/** An empty cell in quotes among numbers: null, but the empty string should the column become text. */
+/** A quoted empty cell in `number` encoding: null. It becomes the empty string if the column becomes text. */
 const QUOTED_NULL = Buffer.from(' null')
-/** A column has no buffer of its own before its first cell: there may be thousands of columns. */
+/** Shared initial buffer: a column allocates its own with its first cell, since there may be thousands. */
 const NO_BYTES = Buffer.alloc(0)
 const FIRST_BYTES = 1024
 const HEX = '0123456789abcdef'
 
-/** 1 where a byte cannot stand in a JSON string as it is. */
+/** 1 for bytes that must be escaped in a JSON string. */
 const special = new Uint8Array(256)
 for (let c = 0; c < 0x20; c++) special[c] = 1
 special[QUOTE] = 1
@@ -45,14 +45,14 @@ export interface ColumnRules {
   source: string
 }
 
-/** Builds the JSON text of one column, slice by slice, and learns its type on the way. */
+/** Builds the JSON text of one column, slice by slice, and determines its type. */
 export class ColumnBuilder {
-  /** The text so far: values with a comma behind each. */
+  /** The text so far: values, each followed by a comma. */
   private out: Buffer = NO_BYTES
   private at = 0
   private form: SliceEncoding
   rows = 0
-  /** Cells seen that are numbers, and the first that is something else. */
+  /** Number of numeric cells so far. `firstText` is the first cell that is neither empty nor a number. */
   numbers = 0
   firstText?: { line: number; text: string }
 
@@ -63,12 +63,12 @@ export class ColumnBuilder {
     if (rules.nullText) this.nullBytes = Buffer.from(rules.nullText)
   }
 
-  /** Bytes of text held. */
+  /** Bytes of buffered text. */
   get size(): number {
     return this.at
   }
 
-  /** The type a person named. */
+  /** The type given by the user. */
   get given(): GivenType | undefined {
     return this.rules.given
   }
@@ -77,7 +77,7 @@ export class ColumnBuilder {
     return this.form === 'text' || this.firstText !== undefined
   }
 
-  /** Adds cell `column` of each row. The arrays are a Tokenizer's. */
+  /** Adds cell `column` of each row. The arrays are those of `Tokenizer`. */
   add(
     buf: Uint8Array,
     starts: Int32Array,
@@ -115,7 +115,7 @@ export class ColumnBuilder {
         continue
       }
       if (numeric) {
-        // Most numbers are plain: copied while they are looked at, and taken back if they are not.
+        // Fast path for plain numbers: copy while checking, and discard the copy if the check fails.
         let i = start
         let to = at
         if (buf[i] === MINUS) out[to++] = buf[i++]
@@ -151,7 +151,7 @@ export class ColumnBuilder {
       if (flags < ESCAPED) {
         for (let i = start; i < end; i++) {
           const c = buf[i]
-          // Everything above the double quote but the backslash, and of the rest the space and `!`.
+          // Characters that need no escape: above the double quote except the backslash; space and `!`.
           if (c > QUOTE ? c !== BACKSLASH : c === SPACE || c === 0x21) out[at++] = c
           else at = writeEscape(out, at, c)
         }
@@ -164,7 +164,7 @@ export class ColumnBuilder {
     this.rows += rows
   }
 
-  /** The slice so far, its text without the last comma; the builder goes on with an empty one. */
+  /** Returns the slice so far, without the trailing comma, and starts a new one. */
   take(): { rows: number; form: SliceEncoding; text: Buffer } {
     const slice = { rows: this.rows, form: this.form, text: this.out.subarray(0, Math.max(0, this.at - 1)) }
     this.out =
@@ -191,7 +191,7 @@ export class ColumnBuilder {
     this.out[this.at++] = COMMA
   }
 
-  /** Writes buf[start, end) with quotes written twice and backslashes undone; returns where to go on. */
+  /** Writes buf[start, end) with doubled quotes and backslash escapes decoded. Returns the new offset. */
   private unescaped(buf: Uint8Array, start: number, end: number, out: Buffer, from: number): number {
     const { quote, backslash } = this.rules
     let at = from
@@ -206,7 +206,7 @@ export class ColumnBuilder {
     return at
   }
 
-  /** Cells of a type that a person named: what is not of it is refused. */
+  /** Adds cells of a column whose type the user gave. Throws for values of another type. */
   private addGiven(
     buf: Uint8Array,
     starts: Int32Array,
@@ -230,7 +230,7 @@ export class ColumnBuilder {
           source,
           { line: lines[r], column: name },
           `"${excerpt(cell)}" is not a ${given}`,
-          `Mend the cell, or leave the type of ${name} open.`,
+          `Fix the cell, or do not set the type of ${name}.`,
         )
       }
       this.grow(value.length + 8)
@@ -239,7 +239,7 @@ export class ColumnBuilder {
     this.rows += rows
   }
 
-  /** Room for `more` bytes, here or in a larger buffer. */
+  /** Returns a buffer with room for `more` bytes. */
   private grow(more: number): Buffer {
     if (this.at + more <= this.out.length) return this.out
     const bigger = Buffer.allocUnsafe(Math.max(FIRST_BYTES, this.out.length * 2, this.at + more))
@@ -256,7 +256,7 @@ function asBoolean(cell: string): string | undefined {
   return undefined
 }
 
-/** Writes byte `c` as a JSON escape; returns where to go on. */
+/** Writes byte `c` as a JSON escape. Returns the new offset. */
 function writeEscape(out: Uint8Array, at: number, c: number): number {
   out[at++] = BACKSLASH
   if (c === QUOTE || c === BACKSLASH) out[at++] = c
@@ -273,7 +273,7 @@ function writeEscape(out: Uint8Array, at: number, c: number): number {
   return at
 }
 
-/** The text of a slice in `number` form, turned into `text` form: the cells as they stood, in quotes. */
+/** Converts the text of a slice from `number` to `text` encoding: the cells as written, in quotes. */
 export function numbersAsText(numbers: Uint8Array): Buffer {
   const out = Buffer.allocUnsafe(numbers.length * 3 + 2)
   let at = 0

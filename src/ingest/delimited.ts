@@ -9,7 +9,7 @@ import { SAMPLE_BYTES, sniff } from './sniff.ts'
 import { Tokenizer } from './tokenizer.ts'
 import { badData, Warnings } from './warnings.ts'
 
-/** A run of rows of one column, as the JSON text it will be served as, less the brackets. */
+/** A run of rows of one column, as the JSON text it is served as, without brackets. */
 export interface Slice {
   column: number
   rows: number
@@ -17,20 +17,20 @@ export interface Slice {
   text: Buffer
 }
 
-/** Takes the slices of a table as they are made. `begin` comes first, once. */
+/** Receives the slices of a table while it is parsed. `begin` announces columns before their slices. */
 export interface SliceSink {
   begin?(names: string[]): void
-  /** A promise holds the reader back. The text is the sink's to keep. */
+  /** The parser waits for the promise, if any. The sink owns the text. */
   slice(slice: Slice): void | Promise<void>
 }
 
 export interface ColumnFound {
   name: string
-  /** `empty`: the table has no rows. */
+  /** `empty`: the column has no values. */
   type: ColumnType | 'empty'
   /** The first values that are text. */
   seen?: FirstValue[]
-  /** Slices of this column came in this form although the column turned out to be text. */
+  /** For a text column that also contains numbers: the first cell that is not a number. */
   text?: { line: number; text: string }
 }
 
@@ -41,18 +41,18 @@ export interface Ingested {
   warnings: string[]
 }
 
-/** A slice ends at the first of these. */
+/** A slice ends at the first limit reached: its rows, or the bytes of all columns. */
 const SLICE_ROWS = 65_536
 const GROUP_BYTES = 8 * 1024 * 1024
 const BLOCK = 512 * 1024
 
-/** 1,5 and 1.234,50, as much of Europe writes them. */
+/** Numbers with a decimal comma: 1,5 and 1.234,50. */
 const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
 
 /**
- * Reads delimited text (gzip undone, any encoding) into slices, in flat memory. A column is numbers if
- * every filled cell is one; slices that came as `number` before a text cell was met are the sink's to
- * turn (`numbersAsText`), which `columns[].type` tells. Throws Problem `bad_data` with line and text.
+ * Parses delimited text (any encoding, also gzipped) into slices, in constant memory. A column is `number`
+ * if every non-empty cell is a number. If a column turns out to be text (`columns[].type`), the sink must
+ * convert its earlier `number` slices with `numbersAsText`. Throws `bad_data` with line and text.
  */
 export async function ingestDelimited(
   input: Bytes,
@@ -80,7 +80,7 @@ export async function ingestDelimited(
       await sink.slice({ column, ...builder.take() })
     }
   }
-  /** Rows of names still to be passed over. */
+  /** Header rows still to be skipped. */
   let headerRows = dialect.headerRows
   const take = async (buf: Buffer, from: number, to: number, final: boolean): Promise<number> => {
     let at = from
@@ -107,7 +107,12 @@ export async function ingestDelimited(
         rows += count
         pending += count
         if (isSparse(rows, width, rows * width - tokenizer.missing))
-          throw sparse(source, rows, width, 'Give the rows all their cells, or the header fewer names.')
+          throw sparse(
+            source,
+            rows,
+            width,
+            'Give every row all of its cells, or remove names from the header.',
+          )
         if (pending >= SLICE_ROWS || size >= GROUP_BYTES) await flush()
       }
       at = next
@@ -143,8 +148,8 @@ export async function ingestDelimited(
 }
 
 /**
- * A row of words behind a blank line, in which a column of numbers finds its first text, is the header of
- * another table: what follows belongs into other columns.
+ * Throws if a second table begins: a row of words after a blank line, which contains the first text in a
+ * column of numbers, is the header of another table.
  */
 function refuseSecondTable(
   { behindGaps, lines, starts, ends, rows, width }: Tokenizer,
@@ -165,20 +170,20 @@ function refuseSecondTable(
       throw badData(
         source,
         { line },
-        `another table begins here, with the columns ${excerpt(cells.join(', '))}`,
-        'Put each table into a file of its own.',
+        `a second table starts here, with the columns ${excerpt(cells.join(', '))}`,
+        'Put each table in its own file.',
       )
   }
 }
 
-/** What to do where a text among numbers looks like a missing value. */
+/** A hint to use `--null`, if a text among numbers looks like a missing value. */
 function missing(text: string): string {
   return /^(n\/?a|nan|null|none|nil|-+|\?+|\.)$/i.test(text)
     ? ` (if that is a missing value: --null ${text})`
     : ''
 }
 
-/** The start of the text, long enough to tell how it is written. */
+/** The start of the text, long enough to detect the dialect. */
 async function sample(
   text: Bytes,
   maxRecord: number,
@@ -205,7 +210,7 @@ function recordTooLong(source: string, line: number, limit: number): Problem {
     source,
     { line },
     `the line is longer than ${bytesText(limit)} (limit record_bytes)`,
-    'Look for a missing line end or a quote that is never closed.',
+    'Check for a missing line end or an unclosed quote.',
   )
 }
 
@@ -217,7 +222,7 @@ function columnBuilders(
 ): ColumnBuilder[] {
   for (const name of options.types?.keys() ?? []) {
     if (names.includes(name)) continue
-    throw new Problem('unknown_column', `${source}: no column is called ${name}`, {
+    throw new Problem('unknown_column', `${source}: no column named ${name}`, {
       field: 'column',
       hint: `Columns are: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}`,
     })
@@ -235,7 +240,7 @@ function columnBuilders(
   )
 }
 
-/** Where the first line end of a piece ends; −1 if it has none. */
+/** The offset of the last byte of the first line end in a piece; −1 if there is none. */
 function lineEnd(piece: Uint8Array, crEnds: boolean): number {
   const lf = piece.indexOf(0x0a)
   const cr = crEnds ? piece.indexOf(0x0d) : -1
@@ -245,7 +250,7 @@ function lineEnd(piece: Uint8Array, crEnds: boolean): number {
 
 type Take = (buf: Buffer, from: number, to: number, final: boolean) => Promise<number>
 
-/** Chunks of no more than a block each, a part of them in each turn of the event loop. */
+/** Splits the text into chunks of at most `BLOCK` bytes. Yields to the event loop. */
 async function* inBlocks(text: Bytes): Bytes {
   for await (const chunk of text) {
     for (let at = 0; at < chunk.length; at += BLOCK) {
@@ -255,7 +260,7 @@ async function* inBlocks(text: Bytes): Bytes {
   }
 }
 
-/** Hands the text on in blocks, each beginning with the row the last one ended in. */
+/** Passes the text to `take` in blocks. Each block begins with the incomplete row of the previous one. */
 async function blocks(
   text: Bytes,
   dialect: Dialect,
@@ -270,7 +275,7 @@ async function blocks(
   let preamble = dialect.preamble
   for await (const part of inBlocks(text)) {
     let piece = part
-    // Preamble lines are counted off before the first row.
+    // Skip the lines of the preamble.
     while (preamble > 0 && piece.length > 0) {
       const end = lineEnd(piece, dialect.crOnly)
       if (end >= 0) {
@@ -291,7 +296,7 @@ async function blocks(
     work.copyWithin(0, done, filled)
     filled -= done
     if (filled > maxRecord) throw recordTooLong(source, tokenizer.line, maxRecord)
-    // A long row is looked at again only once twice as much of it is there.
+    // Parse a long incomplete row again only after twice as much of it has arrived.
     threshold = tokenizer.inLongCell ? filled + BLOCK : Math.max(BLOCK, filled * 2)
   }
   if (filled === 0) return

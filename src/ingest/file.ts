@@ -7,16 +7,16 @@ import type { DelimitedOptions } from './dialect.ts'
 import { gridName, isAboutFile, isDataFile } from './name.ts'
 import { badData, Warnings } from './warnings.ts'
 
-/** One table of a file: where it stands in it, and what became of it. */
+/** One table of a file: its path inside the file, the parsing result and its sink. */
 export interface FoundTable<S> {
-  /** Folders and name inside an archive or workbook; empty where the file is the table. */
+  /** Folders and name inside an archive or workbook; empty if the file is a single table. */
   path: string[]
   ingested: Ingested
   sink: S
 }
 
 export interface FileOptions extends DelimitedOptions {
-  /** Its extension is the first guess of what it is; its bytes decide. */
+  /** Filename. Its extension decides the format if the first bytes do not. */
   fileName?: string
   limits: Limits
 }
@@ -24,8 +24,8 @@ export interface FileOptions extends DelimitedOptions {
 type Kind = 'delimited' | 'json' | 'lines' | 'zip' | 'tar'
 
 /**
- * Reads any data file: delimited text, JSON, NDJSON, a workbook, or an archive of those. `open` makes
- * the sink of each table. Several tables come with a path; a single one without.
+ * Parses any data file: delimited text, JSON, NDJSON, a workbook, or an archive of those. `open` creates the
+ * sink of each table. Several tables have paths; the path of a single one is empty.
  */
 export async function ingestFile<S extends SliceSink>(
   input: Bytes,
@@ -42,7 +42,7 @@ export async function ingestFile<S extends SliceSink>(
     const name = parts.pop()!
     if (name.startsWith('.') || parts[0] === '__MACOSX') return
     if (!isDataFile(name) || isAboutFile(name)) {
-      warnings.note(`${member.path} was passed over: not a data file`)
+      warnings.note(`${member.path} was skipped: not a data file`)
       return
     }
     if (tables.length >= options.limits.archive_entries)
@@ -50,7 +50,7 @@ export async function ingestFile<S extends SliceSink>(
         source,
         {},
         `more than ${options.limits.archive_entries} data files (limit archive_entries)`,
-        'Make several archives.',
+        'Split it into several archives.',
       )
     const inner = await ingestFile(
       await member.open(),
@@ -97,8 +97,13 @@ export async function ingestFile<S extends SliceSink>(
     }
   }
   if (tables.length === 0)
-    throw badData(source, {}, 'no data file is in it', 'It may hold CSV, TSV, JSON, NDJSON and XLSX files.')
-  // A single table is the file itself, whatever it was wrapped in.
+    throw badData(
+      source,
+      {},
+      'the archive contains no data file',
+      'Supported files are CSV, TSV, JSON, NDJSON and XLSX.',
+    )
+  // A single table needs no path, even in an archive.
   if (tables.length === 1) tables[0].path = []
   return { tables, warnings: warnings.list() }
 }
@@ -111,7 +116,7 @@ async function one(kind: Kind, bytes: Bytes, options: FileOptions, sink: SliceSi
     : ingestJson(bytes, { ...options, maxJsonBytes: options.limits.json_body_bytes }, sink)
 }
 
-/** What a file is: by its first bytes where those are telling, else by its extension. */
+/** Detects the format of a file by its first bytes, otherwise by its extension. */
 function kindOf(head: Buffer, fileName = ''): Kind {
   if (head.toString('latin1', 0, 4) === 'PK\x03\x04' || head.toString('latin1', 0, 4) === 'PK\x05\x06')
     return 'zip'
@@ -123,7 +128,7 @@ function kindOf(head: Buffer, fileName = ''): Kind {
     .replace(/^\ufeff/, '')
     .trimStart()
   const looksLikeJson = /^(\{\s*("|\})|\[\s*([{["\d\-\]]|null|true|false))/.test(text)
-  // In an NDJSON file the first line is whole, and another follows.
+  // NDJSON: the first line is a complete JSON value, and another one follows.
   const end = text.indexOf('\n')
   const isLines =
     looksLikeJson && end > 0 && isJson(text.slice(0, end)) && /^\s*[{[]/.test(text.slice(end + 1))
@@ -141,7 +146,7 @@ function isJson(line: string): boolean {
   }
 }
 
-/** What else of an office program comes as a ZIP archive. */
+/** Recognizes unsupported office documents that are ZIP archives. */
 function otherOffice(paths: readonly string[]): string | undefined {
   if (paths.includes('xl/workbook.bin')) return 'this is a binary workbook (XLSB)'
   if (paths.includes('content.xml') && paths.includes('META-INF/manifest.xml'))

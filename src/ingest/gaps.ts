@@ -1,18 +1,18 @@
 import type { Problem } from '../contract/errors.ts'
 import { badData } from './warnings.ts'
 
-/** Below this many cells, a table with few filled ones is no attack but a table with gaps. */
+/** Number of cells below which a sparse table is accepted. */
 const HARMLESS_CELLS = 4_000_000
-/** Cells for each filled one: more is no table. */
+/** Maximum number of cells per filled cell in larger tables. */
 const CELLS_PER_VALUE = 100
 
-/** Whether a table of this shape is nearly empty and large all the same. */
+/** Whether a table is large and nearly empty. */
 export function isSparse(rows: number, columns: number, values: number): boolean {
   const cells = rows * columns
   return cells > HARMLESS_CELLS && cells > values * CELLS_PER_VALUE
 }
 
-/** Refuses a table that a few bytes would turn into a huge one of empty cells. */
+/** The error for a sparse table: a few bytes of input must not create a huge table of empty cells. */
 export function sparse(source: string, rows: number, columns: number, hint: string): Problem {
   return badData(
     source,

@@ -1,4 +1,4 @@
-/** Which of the first rows of a table are names and which are data. */
+/** Detects which of the first rows of a table are headers. */
 type Kind = 'empty' | 'number' | 'date' | 'text'
 
 const MISSING = /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.+)$/i
@@ -12,7 +12,7 @@ function kindOf(cell: string): Kind {
   return 'text'
 }
 
-/** What a column mostly holds, missing values aside. */
+/** The predominant kind of values in a column, ignoring missing values. */
 function columnKind(rows: string[][], column: number): Kind {
   const counts = { empty: 0, number: 0, date: 0, text: 0 }
   let filled = 0
@@ -28,7 +28,7 @@ function columnKind(rows: string[][], column: number): Kind {
   return 'text'
 }
 
-/** 0, 1 or 2. */
+/** Detects the number of header rows: 0, 1 or 2. */
 export function countHeaderRows(table: string[][]): number {
   const rows = table.filter((row) => row.length > 1 || row[0] !== '')
   const [first, ...data] = rows
@@ -39,7 +39,7 @@ export function countHeaderRows(table: string[][]): number {
 }
 
 function isHeader(first: string[], data: string[][]): boolean {
-  // R leaves out the name over the row names: compare with the column each name stands over.
+  // R writes no header for the row names: then names are one column to the left of their data.
   const shift = data.every((row) => row.length === first.length + 1) ? 1 : 0
   let forHeader = 0
   let forData = 0
@@ -59,8 +59,8 @@ function isHeader(first: string[], data: string[][]): boolean {
 }
 
 /**
- * 1990, 1991, 1992: numbers in even steps are names of columns over other numbers. Years are believed
- * from two on; other numbers only beside a word, three of them, and not where every row is like that.
+ * Whether numbers in even steps (1990, 1991, 1992) are column names over other numbers. Two years are enough;
+ * other numbers need three and a word next to them, and not every row may look like that.
  */
 function isSequence(first: string[], data: string[][]): boolean {
   const steps = (cells: string[]): number[] | undefined => {
@@ -84,8 +84,8 @@ function isSequence(first: string[], data: string[][]): boolean {
 }
 
 /**
- * Units or a second level of names: text over every column of numbers, and a sign that the row is no
- * record: brackets, empty cells over the text columns, or no text columns at all.
+ * Whether the second row is a header too (units or a second level of names): text over every numeric column,
+ * and a sign that it is not data: brackets, empty cells over the text columns, or no text columns at all.
  */
 function isSecondHeader(first: string[], second: string[], data: string[][]): boolean {
   if (second.length !== first.length || data.length < 2) return false

@@ -1,4 +1,4 @@
-/** Bytes of a file → columns of JSON text. No store, no service: the command line previews with it. */
+/** Parses files into columns of JSON text. Independent of the service: the CLI uses it for previews. */
 export { encodingNamed, gunzip, peek } from './bytes.ts'
 export { numbersAsText, type SliceEncoding as Form } from './column.ts'
 export { type ColumnFound, type Ingested, ingestDelimited, type Slice, type SliceSink } from './delimited.ts'

@@ -10,10 +10,10 @@ export interface JsonLine {
   value: RawJson
 }
 
-/** Longer lines are validated a part at a time. */
+/** Size in bytes from which a line is validated in several turns of the event loop. */
 const LONG = 256 * 1024
 
-/** Lines of NDJSON, gzip and encodings undone, blank lines passed over. Refuses with line and text. */
+/** Parses NDJSON (any encoding, also gzipped). Skips blank lines. Throws `bad_data` with line and text. */
 export async function* jsonLines(
   input: Bytes,
   {
@@ -22,7 +22,7 @@ export async function* jsonLines(
     maxRecordBytes = defaultLimits.record_bytes,
   }: { source?: string; encoding?: string; maxRecordBytes?: number },
 ): AsyncGenerator<JsonLine> {
-  /** The line that is not whole yet, in the pieces it came in. */
+  /** The incomplete last line, in chunks. */
   let rest: Buffer[] = []
   let restBytes = 0
   let line = 0
@@ -39,11 +39,16 @@ export async function* jsonLines(
             source,
             { line },
             error.message,
-            `Give one JSON object or array a line${bytes.toString('latin1').trim() === '[' ? ": jq -c '.[]' makes lines of an array" : ''}.`,
+            `Give one JSON object or array per line${bytes.toString('latin1').trim() === '[' ? ": jq -c '.[]' converts an array to lines" : ''}.`,
           )
         : error
     }
-    throw badData(source, { line }, 'neither an object nor an array', 'Give one JSON object or array a line.')
+    throw badData(
+      source,
+      { line },
+      'neither an object nor an array',
+      'Give one JSON object or array per line.',
+    )
   }
   for await (const chunk of utf8(gunzip(input, source), encoding, source, new Warnings())) {
     const buf = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
@@ -57,7 +62,7 @@ export async function* jsonLines(
       start = end + 1
     }
     if (start < buf.length) {
-      // The text is the sender's to use again.
+      // Copy: the sender may reuse the buffer.
       rest.push(Buffer.from(buf.subarray(start)))
       restBytes += buf.length - start
     }

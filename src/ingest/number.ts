@@ -1,10 +1,10 @@
 /**
- * What is a number: the JSON number grammar (RFC 8259 section 6), less the integers a double cannot
- * hold. So `007`, `+5`, `.5` and 20-digit ids are text, and `1.10` stays `1.10`.
+ * Defines what counts as a number: the JSON number grammar (RFC 8259), except integers that a double cannot
+ * represent exactly. So `007`, `+5`, `.5` and 20-digit ids are text, and `1.10` stays `1.10`.
  */
 const MAX_SAFE = '9007199254740991'
 
-/** Is buf[start, end) a JSON number that survives a reader with doubles? */
+/** Whether buf[start, end) is a JSON number that a double can represent. */
 export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
   let i = start
   if (buf[i] === 0x2d) i++
@@ -32,7 +32,7 @@ export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
   return i === end && i > exponent && Number.isFinite(value(buf, start, end))
 }
 
-/** A number with blanks around it, as fixed-width exports write. */
+/** Whether buf[start, end) is a number with spaces around it, as in fixed-width exports. */
 export function isPaddedNumber(buf: Uint8Array, start: number, end: number): boolean {
   let from = start
   let to = end
@@ -55,8 +55,8 @@ function isSafeInteger(buf: Uint8Array, start: number, end: number): boolean {
 }
 
 /**
- * The JSON number that `text` means to a person who said the column is numbers: `+5`, `007`, `.5` and
- * `5.` are read; undefined where it is none.
+ * Converts a cell of a column given as number to a JSON number. Also accepts `+5`, `007`, `.5` and `5.`.
+ * Returns undefined if it is not a number.
  */
 export function asNumber(text: string): string | undefined {
   const match = /^([+-]?)0*(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$/.exec(text.trim())

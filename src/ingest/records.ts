@@ -21,14 +21,14 @@ import { badData, Warnings } from './warnings.ts'
 
 export interface JsonOptions
   extends Pick<DelimitedOptions, 'source' | 'encoding' | 'maxRecordBytes' | 'maxColumns'> {
-  /** A document of JSON is read whole, up to this. */
+  /** Maximum size of a JSON document, in bytes. It is read into memory. */
   maxJsonBytes?: number
 }
 
 const SLICE_ROWS = 65_536
 const SLICE_BYTES = 512 * 1024
 
-/** JSON has no dialect to detect. */
+/** A dummy dialect for JSON. */
 const plain: Dialect = {
   delimiter: '',
   quote: '',
@@ -42,13 +42,13 @@ const plain: Dialect = {
   trailing: 0,
 }
 
-/** Values of one column, joined by commas, up to the next slice. */
+/** A column with its buffered values, comma-separated, up to the next slice. */
 class Column {
   type: ColumnType | 'empty' = 'empty'
   /** The first value of each type. */
   readonly seen: FirstValue[] = []
   rows = 0
-  /** Rows that have been given to the sink. */
+  /** Number of rows already passed to the sink. */
   given = 0
   private out = Buffer.allocUnsafe(64)
   private at = 0
@@ -58,7 +58,7 @@ class Column {
     readonly position: number,
   ) {}
 
-  /** Bytes held. */
+  /** Size of the buffered text in bytes. */
   get size(): number {
     return this.at
   }
@@ -74,7 +74,7 @@ class Column {
     this.type = this.type === 'empty' || this.type === type ? type : 'json'
   }
 
-  /** So many nulls. */
+  /** Adds `count` nulls. */
   addNulls(count: number): void {
     if (count === 0) return
     this.write(repeatedNull(count))
@@ -109,7 +109,7 @@ function repeatedNull(count: number): Buffer {
   return NULLS.subarray(0, count * 5 - 1)
 }
 
-/** Gathers values of columns, found as they come, into slices. */
+/** Collects records into columns and slices. Columns are added when their names first appear. */
 class Table {
   private readonly columns: Column[] = []
   private readonly byName = new Map<string, Column>()
@@ -131,8 +131,8 @@ class Table {
     if (most !== undefined && this.columns.length >= most)
       throw badData(source, {}, `more than ${most} columns (limit columns)`)
     if (!given.isWellFormed() || given.includes('\0'))
-      throw badData(source, {}, `a column name that is not text: ${excerpt(given)}`)
-    // A column needs a name, and no two may have the same one.
+      throw badData(source, {}, `a column name is not valid text: ${excerpt(given)}`)
+    // Column names must be non-empty and unique.
     let name = given.trim() === '' ? `column_${this.columns.length + 1}` : given
     for (let n = 2; this.names.has(name); n++) name = `${given}_${n}`
     const column = new Column(name, this.columns.length)
@@ -143,7 +143,7 @@ class Table {
     return column
   }
 
-  /** Values by column name; columns not named get null. */
+  /** Adds a record. Columns that it lacks get null. */
   async record(cells: Iterable<[string, RawJson]>): Promise<void> {
     for (const [name, cell] of cells) {
       const column = this.column(name)
@@ -159,7 +159,7 @@ class Table {
     else if (turnIsLong()) await breathe()
   }
 
-  /** A whole column at once. */
+  /** Adds a whole column. */
   async values(name: string, array: RawJson): Promise<void> {
     const column = this.column(name)
     const { buf } = array
@@ -176,7 +176,7 @@ class Table {
     this.checkGaps()
   }
 
-  /** A few bytes of records must not become a huge table of nulls. */
+  /** Throws if the table is sparse: a few bytes of records must not create a huge table of nulls. */
   private checkGaps(): void {
     const { rows, columns, valueCount } = this
     if (!isSparse(rows, columns.length, valueCount)) return
@@ -184,11 +184,11 @@ class Table {
       this.options.source ?? 'input',
       rows,
       columns.length,
-      'Give records that share their names, as {"name": …, "value": …}.',
+      'Give records with the same names, for example {"name": …, "value": …}.',
     )
   }
 
-  /** Nulls up to the row that is being read. */
+  /** Pads a column with nulls up to the current row. */
   private async fill(column: Column): Promise<void> {
     for (let missing = this.rows - column.given - column.rows; missing > 0; ) {
       const count = Math.min(missing, SLICE_ROWS - column.rows)
@@ -217,7 +217,7 @@ class Table {
     await this.flush()
     const source = this.options.source ?? 'input'
     if (this.rows === 0 || this.columns.length === 0)
-      throw badData(source, {}, 'no rows', 'Give at least one.')
+      throw badData(source, {}, 'no rows', 'Give at least one row.')
     return {
       rows: this.rows,
       columns: this.columns.map(({ name, type, seen }) => ({
@@ -231,7 +231,7 @@ class Table {
   }
 }
 
-/** Newline-delimited JSON, an object or an array a line, in flat memory. */
+/** Parses NDJSON, one object or array per line, in constant memory. */
 export async function ingestLines(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<Ingested> {
   const table = new Table(sink, options)
   const { source, encoding, maxRecordBytes } = options
@@ -248,8 +248,8 @@ function* byPosition(row: RawJson): Generator<[string, RawJson]> {
 }
 
 /**
- * A document of JSON: records (`[{…}]`), rows (`[[…]]`), columns (`{"name": […]}`), or a grid as the API
- * has it (`{"cols": …}`).
+ * Parses a JSON document: records (`[{…}]`), rows (`[[…]]`), columns (`{"name": […]}`) or grid content of the
+ * API (`{"cols": …}`).
  */
 export async function ingestJson(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<Ingested> {
   const warnings = new Warnings()
@@ -265,7 +265,7 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
         source,
         {},
         `a JSON document of more than ${bytesText(most)} (limit json_body_bytes)`,
-        'Write a JSON object a line (NDJSON): that is read piece by piece.',
+        'Use NDJSON, with one JSON object per line: it is read in pieces.',
       )
   }
   let json: RawJson
@@ -307,11 +307,11 @@ async function readItems(json: RawJson, table: Table, source: string, most: numb
       await table.record(cells.map((cell, k) => [names?.[k] ?? `column_${k + 1}`, cell]))
     } else if (kind !== 'object' && kind !== 'array' && item.kind !== 'object' && item.kind !== 'array')
       await table.record([['value', item]])
-    else throw badData(source, {}, `item ${at} is of another kind than those before it`, SHAPES)
+    else throw badData(source, {}, `item ${at} has another type than the items before it`, SHAPES)
   }
 }
 
-/** The cells of a row, no more than a grid may have columns. */
+/** The cells of a row. Throws if there are more than `most`. */
 function cellsOf(row: RawJson, most: number, source: string): RawJson[] {
   const cells: RawJson[] = []
   for (const cell of row.items()) {
@@ -321,7 +321,7 @@ function cellsOf(row: RawJson, most: number, source: string): RawJson[] {
   return cells
 }
 
-/** The first of several rows as names of columns, if it is nothing but different texts. */
+/** The first row as column names, if its cells are distinct non-empty strings; otherwise undefined. */
 function namesIn(cells: readonly RawJson[]): string[] | undefined {
   if (cells.length === 0 || cells.some(({ kind }) => kind !== 'string')) return undefined
   const names = cells.map((cell) => cell.value() as string)
@@ -349,7 +349,7 @@ async function readMembers(
   const [only] = arrays
   const first: RawJson | undefined = only?.[1].items().next().value
   if (arrays.length === 1 && first?.kind === 'object' && members.size >= 1) {
-    if (members.size > 1) warnings.note(`only ${only[0]} was read: the rest is no table`)
+    if (members.size > 1) warnings.note(`only ${only[0]} was read: the other members are not a table`)
     await readItems(only[1], table, source, most)
     return
   }

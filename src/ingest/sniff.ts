@@ -5,19 +5,22 @@ import type { DelimitedOptions, Dialect } from './dialect.ts'
 import { countHeaderRows } from './header.ts'
 import { badData, Warnings } from './warnings.ts'
 
-/** How much of a file the guess rests on, in bytes and rows. */
+/** The sample used for detection, in bytes and rows. */
 export const SAMPLE_BYTES = 256 * 1024
 const SAMPLE_ROWS = 200
-/** As much as is searched for signs of how quotes are written. */
+/** Number of characters searched to detect the quoting style. */
 const STYLE_CHARACTERS = 64 * 1024
 
 type Style = Pick<Dialect, 'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse'>
 interface Candidate {
   style: Style
   rows: string[][]
-  /** The lines each row starts on, from 0. */
+  /** The line on which each row starts, from 0. */
   at: number[]
-  /** Cells in most rows, index of the first row of that length, share of rows of it from there on. */
+  /**
+   * `width`: the most common number of cells per row. `first`: index of the first row at least that wide.
+   * `agreeing`: fraction of rows with that width from there on.
+   */
   width: number
   first: number
   agreeing: number
@@ -25,10 +28,10 @@ interface Candidate {
   trailing: number
 }
 
-/** A delimiter that stands in no text: for files of one column. */
+/** A delimiter that does not occur in text, for files with one column. */
 const NONE = '\x1f'
 
-/** How the text is written, from its beginning. `whole`: `head` is all there is. */
+/** Detects the dialect of a text from its beginning. `whole`: `head` is the whole text. */
 export async function sniff(
   head: Buffer,
   whole: boolean,
@@ -41,22 +44,22 @@ export async function sniff(
   if (text.trim() === '' && head.length === 0)
     throw badData(source, {}, 'the file is empty', 'Give a file with a header and rows.')
   if (text.trim() === '')
-    throw badData(source, {}, 'nothing but blanks', 'Give a file with a header and rows.')
+    throw badData(source, {}, 'the file contains only whitespace', 'Give a file with a header and rows.')
 
   const told = /^sep=(.)\r?\n/i.exec(text)
   const delimiter = givenDelimiter(options.delimiter) ?? told?.[1]
   if (told) text = text.slice(told[0].length)
   const best = await chooseStyle(text, delimiter, warnings)
   if (!delimiter && best.width > 1 && best.style.delimiter !== ',')
-    warnings.note(`delimiter taken to be ${named(best.style.delimiter)}`)
-  if (best.style.quote !== '"') warnings.note(`quotes taken to be ${best.style.quote}`)
-  if (best.style.escape === 'backslash') warnings.note('quotes inside cells taken to be written \\"')
-  if (best.style.skipSpace) warnings.note('blanks after a delimiter were dropped')
+    warnings.note(`delimiter detected: ${named(best.style.delimiter)}`)
+  if (best.style.quote !== '"') warnings.note(`quote character detected: ${best.style.quote}`)
+  if (best.style.escape === 'backslash') warnings.note('escape for quotes inside cells detected: \\"')
+  if (best.style.skipSpace) warnings.note('spaces after delimiters were removed')
 
   if (whole && best.rows.every((row) => row.every((cell) => cell.trim() === '')))
-    throw badData(source, {}, 'nothing but empty cells', 'Give a file with a header and rows.')
+    throw badData(source, {}, 'the file contains only empty cells', 'Give a file with a header and rows.')
 
-  // Told that the first line is data, nothing stands above it.
+  // If the first line is data, nothing is above the table.
   const start = options.header === false ? 0 : findTableStart(best)
   const table = best.rows.slice(start)
   refuseTwoTables(best, start, told ? 1 : 0, source)
@@ -64,15 +67,15 @@ export async function sniff(
   const skipped = best.at[start] ?? 0
   if (skipped > 0 && best.rows.slice(0, start).some((row) => row.some((cell) => cell !== ''))) {
     warnings.note(
-      `${skipped === 1 ? 'line 1 was' : `lines 1 to ${skipped} were`} passed over as standing above the table: ${excerpt(best.rows[0].join(best.style.delimiter))}`,
+      `${skipped === 1 ? 'line 1 was' : `lines 1 to ${skipped} were`} skipped (text above the table): ${excerpt(best.rows[0].join(best.style.delimiter))}`,
     )
   }
   const headerRows = options.header === undefined ? countHeaderRows(table) : Number(options.header)
   if (headerRows === 0 && options.header === undefined) {
-    warnings.note(`no header seen in line ${preamble + 1}; columns are named column_1 and so on`)
+    warnings.note(`no header detected in line ${preamble + 1}; columns are named column_1, column_2, …`)
   }
   if (headerRows === 2) {
-    warnings.note(`lines ${preamble + 1} and ${preamble + 2} were taken as two header rows and joined`)
+    warnings.note(`lines ${preamble + 1} and ${preamble + 2} were read as two header rows and joined`)
   }
   const count = Math.max(table[0]?.length ?? 0, best.agreeing > 0.5 ? best.width : 0)
   const most = options.maxColumns ?? defaultLimits.columns
@@ -88,7 +91,7 @@ export async function sniff(
   return { ...best.style, preamble, headerRows, names, trailing: best.trailing }
 }
 
-/** Lines that look like a table are not a title: the file is refused, for one of two tables would be lost. */
+/** Throws if the lines above the table look like another table, which would be lost. */
 function refuseTwoTables({ rows, at }: Candidate, start: number, before: number, source: string): void {
   for (let from = 0; from < start; ) {
     const width = rows[from].length
@@ -99,8 +102,8 @@ function refuseTwoTables({ rows, at }: Candidate, start: number, before: number,
       throw badData(
         source,
         { line: line(from) },
-        `${to - from} lines look like a table of ${columns(width)}, and another of ${columns(rows[start].length)} begins at line ${line(start)}`,
-        'Put each table into a file of its own.',
+        `${to - from} lines look like a table of ${columns(width)}, and a second table of ${columns(rows[start].length)} starts at line ${line(start)}`,
+        'Put each table in its own file.',
       )
     }
     from = to
@@ -119,19 +122,19 @@ function isNumeric(cell: string): boolean {
   return /^\s*[+-]?[\d.,]+\s*$/.test(cell)
 }
 
-/** Lines of labels and values (`Station,Seattle`) that may stand above a table. */
+/** Maximum number of lines with labels and values (`Station,Seattle`) above a table. */
 const MOST_LABELS = 8
 
-/** Whether lines of one width are a table: three or more, of several columns or of nothing but numbers. */
+/** Whether lines of one width look like a table. */
 function looksLikeTable(rows: string[][]): boolean {
   const width = rows[0].length
   const [first, ...data] = rows
-  // A header and a row of nothing but numbers.
+  // A header and one row of numbers.
   if (rows.length === 2 && width > 1) return countHeaderRows(rows) === 1 && data[0].every(isNumeric)
   if (rows.length < 3) return false
   const numeric = first.map((_, k) => data.every((row) => isNumeric(row[k])))
   if (width === 1) return numeric[0]
-  // Titles as spreadsheets write them: a text and empty cells.
+  // Titles exported from spreadsheets: a text and empty cells.
   if (rows.every((row) => row.slice(1).every((cell) => cell.trim() === ''))) return false
   if (width > 2) return true
   return rows.length > MOST_LABELS || numeric.some(Boolean)
@@ -151,7 +154,7 @@ export function givenDelimiter(given: string | undefined): string | undefined {
   const delimiter = delimiterNames.get(given.toLowerCase()) ?? given
   if (delimiter.length === 1 && delimiter.charCodeAt(0) < 0x80 && !'"\r\n'.includes(delimiter))
     return delimiter
-  throw new Problem('invalid_request', `not a delimiter: ${JSON.stringify(given)}`, {
+  throw new Problem('invalid_request', `invalid delimiter: ${JSON.stringify(given)}`, {
     field: 'delimiter',
     hint: 'Give one ASCII character, or tab, comma, semicolon, pipe, space.',
   })
@@ -161,10 +164,10 @@ function named(delimiter: string): string {
   return delimiter === '\t' ? 'tab' : delimiter === ' ' ? 'space' : delimiter
 }
 
-/** As much as is looked at to tell how a text is written. */
+/** Number of characters used to detect the style. */
 const STYLE_TEXT = 512 * 1024
 
-/** How the text is written. Of one whose first line is longer than what is looked at, that line is read with the style found. */
+/** Detects the style from the first `STYLE_TEXT` characters. A longer first line is then read in full. */
 async function chooseStyle(
   text: string,
   delimiter: string | undefined,
@@ -172,13 +175,13 @@ async function chooseStyle(
 ): Promise<Candidate> {
   if (text.length <= STYLE_TEXT) return withLineEnds(text, delimiter, warnings)
   const best = await withLineEnds(text.slice(0, STYLE_TEXT), delimiter, warnings)
-  // What is cut off is no row.
+  // The last row is cut off: ignore it.
   return best.rows.length > 1
     ? candidate(text.slice(0, STYLE_TEXT), best.style.delimiter, best.style.crOnly, true)
     : candidate(text, best.style.delimiter, best.style.crOnly)
 }
 
-/** Lone CRs outside quotes end rows if nothing else does, or if the rows agree better that way. */
+/** Decides whether lone CRs end rows: if there is no LF, or if the rows are more uniform that way. */
 async function withLineEnds(
   text: string,
   delimiter: string | undefined,
@@ -197,7 +200,7 @@ async function withLineEnds(
   const apart = await chooseDelimiter(text, delimiter, true, new Warnings())
   const together = await chooseDelimiter(text, delimiter, false, new Warnings())
   const crEnds = ends.lf === 0 || (apart.agreeing === 1 && apart.agreeing >= together.agreeing)
-  if (crEnds && ends.lf > 0) warnings.note('lone CRs were taken as line ends, as LFs are')
+  if (crEnds && ends.lf > 0) warnings.note('single CR characters were read as line ends, like LF')
   return chooseDelimiter(text, delimiter, crEnds, warnings)
 }
 
@@ -218,17 +221,17 @@ async function chooseDelimiter(
   fit.sort((a, b) => score(b) - score(a))
   if (fit.length > 0) return fit[0]
   const inText = candidates.some((c) => c.style.delimiter !== ' ')
-  if (inText) warnings.note('no delimiter fits the lines; read as one column')
+  if (inText) warnings.note('no delimiter detected; read as one column')
   return candidate(text, inText ? NONE : ',', crOnly)
 }
 
-/** Rows that agree count most; then more columns, then the order the delimiters are tried in. */
+/** Score of a candidate: mainly the fraction of rows of one width, then the number of columns. */
 function score(c: Candidate): number {
   const above = c.first > 0 ? 0.05 + 0.3 * (c.first / c.rows.length) : 0
   return c.agreeing - above + Math.min(c.width, 20) * 0.002 + (hasDecimalCommas(c) ? 0.1 : 0)
 }
 
-/** 1,5;2,25: every comma between semicolons is one of a number. */
+/** Whether all commas in semicolon-separated cells are decimal commas: 1,5;2,25. */
 function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
   if (style.delimiter !== ';') return false
   const cells = rows
@@ -238,7 +241,7 @@ function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
   return cells.length > 0 && cells.every((cell) => /^\s*-?\d+(\.\d{3})*,\d+\s*$/.test(cell))
 }
 
-/** Words separated by blanks are a table only if every line has as many, and half the columns are numbers. */
+/** Whether space-separated words are a table: rows of one width, half of the columns numeric. */
 function looksLinedUp(c: Candidate): boolean {
   const data = c.rows.slice(c.first + 1)
   if (c.agreeing < 1 || data.length === 0) return false
@@ -270,7 +273,7 @@ async function candidate(text: string, delimiter: string, crOnly: boolean, cut =
       most = count
     }
   }
-  // A single long row among few is more than a title.
+  // The table starts at the first row that is at least `width` cells wide, even if it is wider.
   let first = rows.findIndex((row) => row.length >= width && (width > 1 || row[0] !== ''))
   if (first < 0) first = 0
   const rest = rows.slice(first).filter((row) => row.length > 1 || row[0] !== '')
@@ -278,7 +281,7 @@ async function candidate(text: string, delimiter: string, crOnly: boolean, cut =
   return { style, rows, at, width, first, agreeing, trailing }
 }
 
-/** Rows without the empty cells that all of them but the first, which is the shortest, have at their end. */
+/** Removes trailing empty cells that all rows have except the shorter first one (the header). */
 function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number } {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const [first, ...data] = filled
@@ -313,7 +316,7 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
   }
 }
 
-/** The first rows as cells, without a care for their lengths. The Tokenizer reads the file; this only looks. */
+/** Splits the first rows into cells, for detection only. The Tokenizer parses the file. */
 function readRows(text: string, style: Style): { rows: string[][]; at: number[] } {
   const { delimiter, quote, crOnly, skipSpace, collapse } = style
   const backslash = style.escape === 'backslash'
@@ -351,7 +354,7 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
       while (i < text.length && text[i] !== delimiter && !endsRow(text, i, crOnly)) i++
       cell += text.slice(start, i)
       row.push(cell)
-      // A row that is refused for its length need not be read to its end.
+      // The row exceeds the limit anyway: stop reading it.
       if (row.length > MOST_CELLS) return { rows: [...rows, row], at }
       if (text[i] !== delimiter) break
       i++
@@ -368,10 +371,10 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
   return { rows, at }
 }
 
-/** Cells of one row that are looked at. */
+/** Maximum number of cells read per row. */
 const MOST_CELLS = 200_000
 
-/** Where the next quote (or backslash) stands, or the text ends. */
+/** The index of the next quote (or backslash), or the end of the text. */
 function nextOf(text: string, quote: string, backslash: boolean, from: number): number {
   const at = text.indexOf(quote, from)
   const end = at < 0 ? text.length : at
@@ -391,11 +394,11 @@ function endsRow(text: string, i: number, crEnds: boolean): boolean {
   return text[i] === '\n' || (text[i] === '\r' && (crEnds || text[i + 1] === '\n'))
 }
 
-/** Index of the first row of the table: behind titles, comments and blank lines. */
+/** Index of the first row of the table, after titles, comments and blank lines. */
 function findTableStart(candidate: Candidate): number {
   const { rows, width, first } = candidate
   let start = skipTitle(candidate, first)
-  // R's write.table names no column for the row names: one cell fewer, right above the data.
+  // R's write.table writes no header for the row names: the header has one cell fewer than the data.
   const above = rows[start - 1]
   if (
     width > 1 &&
@@ -409,15 +412,15 @@ function findTableStart(candidate: Candidate): number {
   let after = start
   while (comment(rows[after])) after++
   if (after === start || after >= rows.length) return start
-  // The last comment is the header if it is as long as the rows and they are data.
+  // The last comment line is the header if it has as many cells as the rows, and those have no header.
   const last = rows[after - 1]
   const isHeader = last.length === rows[after].length && width > 1 && countHeaderRows(rows.slice(after)) === 0
   return isHeader ? after - 1 : after
 }
 
 /**
- * Titles as spreadsheets export them: one cell and empty ones up to the width, or a line with commas
- * of its own that a blank one parts from a table with a header over numbers.
+ * Skips titles exported from spreadsheets: one cell followed by empty ones, or a line that contains commas
+ * and is separated by a blank line from a table with a header over numbers.
  */
 function skipTitle({ rows, width }: Candidate, first: number): number {
   const empty = (row: string[]): boolean => row.every((cell) => cell.trim() === '')
@@ -455,7 +458,7 @@ function columnNames(
   ) {
     cells = ['', ...cells]
     warnings.note(
-      'the header has one name fewer than the rows have cells; the first column was taken to be row names',
+      'the header has one name fewer than the rows have cells; the first column was read as row names',
     )
   }
   if (headerRows === 2) {
@@ -473,14 +476,14 @@ function columnNames(
       suffixes.set(base, n + 1)
     }
     used.add(name)
-    if (headerRows > 0 && wanted === '') warnings.note(`column ${k + 1} has no name; called ${name}`)
+    if (headerRows > 0 && wanted === '') warnings.note(`column ${k + 1} has no name; named ${name}`)
     else if (name !== wanted && headerRows > 0)
-      warnings.note(`column ${k + 1} is called ${excerpt(wanted)} like another; renamed ${excerpt(name)}`)
+      warnings.note(`column ${k + 1} has the duplicate name ${excerpt(wanted)}; renamed to ${excerpt(name)}`)
     return name
   })
 }
 
-/** A name over several columns stands over the first only; the empty cells behind it mean the same. */
+/** Fills empty cells with the name to their left: a name over several columns is only in the first cell. */
 function fillRight(cells: string[]): string[] {
   let last = ''
   return cells.map((cell, k) => (cell.trim() === '' && k > 0 ? last : (last = cell)))

@@ -6,7 +6,7 @@ import { bytesText } from '../contract/limits.ts'
 import type { Bytes } from '../json/index.ts'
 import { badData } from './warnings.ts'
 
-/** Bytes on disk, for formats that are read from their end. The file has no name any more: it goes with the process. */
+/** A temporary file for formats that need random access. Already unlinked: it ends with the process. */
 export interface Spooled {
   handle: FileHandle
   size: number

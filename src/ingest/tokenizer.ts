@@ -8,11 +8,11 @@ const SPACE = 0x20
 const TAB = 0x09
 const BACKSLASH = 0x5c
 
-/** Bits beside a cell's end: it stood in quotes; it holds escapes to be undone. */
+/** Flags of a cell: it was quoted; it contains escapes to decode. */
 export const QUOTED = 1
 export const ESCAPED = 2
 
-/** Finds rows and cells in UTF-8 bytes: where they start and end, nothing more. */
+/** Finds the offsets of rows and cells in UTF-8 bytes. Does not decode them. */
 export class Tokenizer {
   /** Cell k of row r starts at starts[r * width + k] and ends at ends[…] >> 2; the low bits are flags. */
   readonly starts: Int32Array
@@ -22,12 +22,12 @@ export class Tokenizer {
   rows = 0
   /** The line the next row starts on. */
   line = 1
-  /** Lines of rows that follow a blank line: where another table may begin. Emptied by whoever looks at them. */
+  /** Lines of rows that follow a blank line, where another table may begin. The reader empties it. */
   behindGaps: number[] = []
   private gap = false
-  /** Cells that short rows lack. */
+  /** Number of cells missing in short rows. */
   missing = 0
-  /** Rows of names at the beginning: their length is nobody's fault. */
+  /** Number of header rows. They may be shorter than data rows without a warning. */
   headerRows = 0
 
   private readonly delimiter: number
@@ -37,11 +37,11 @@ export class Tokenizer {
   private readonly maxRows: number
   private blankRows = 0
   private newlines = 0
-  /** Rows given out by earlier calls. */
+  /** Number of rows returned by earlier calls. */
   private given = 0
   private flags = 0
 
-  /** How far a quoted cell has been read that did not close yet; offsets count from the start of its row. */
+  /** State of an unclosed quoted cell at the end of the buffer. Offsets count from the start of its row. */
   private halted: { open: number; at: number; newlines: number; flags: number; stray: number } | undefined
 
   constructor(
@@ -66,9 +66,9 @@ export class Tokenizer {
   }
 
   /**
-   * Takes whole rows out of buf[from, to); buf[to] is scratch space. Returns where the first row that
-   * is not whole yet begins; with `final` the last row needs no line end. Fills `rows`, `starts`,
-   * `ends` and `lines`, and stops early when these are full.
+   * Scans complete rows in buf[from, to); buf[to] is overwritten. Returns the offset of the first incomplete
+   * row. With `final`, the last row needs no line end. Fills `rows`, `starts`, `ends` and `lines`, and stops
+   * early when they are full.
    */
   next(buf: Uint8Array, from: number, to: number, final: boolean): number {
     const { starts, ends, lines, width, kind, quote, delimiter, maxRows } = this
@@ -100,7 +100,7 @@ export class Tokenizer {
           let c = buf[i]
           for (;;) {
             while (c > highest || kind[c] === 0) c = buf[++i]
-            // A CR that ends no line is part of the cell.
+            // A CR that does not end a line is part of the cell.
             if (c !== CR || crOnly || buf[i + 1] === LF) break
             c = buf[++i]
           }
@@ -118,7 +118,7 @@ export class Tokenizer {
           if (kind[buf[i]] === 2) break
         }
       }
-      // At a line end, or at the scratch byte behind the last one.
+      // At a line end, or at the scratch byte after the buffer.
       if (i >= to && !final) break
       let next = i + 1
       if (buf[i] === CR) {
@@ -126,9 +126,9 @@ export class Tokenizer {
         if (next < to && buf[next] === LF) next++
       }
       if (cell === 1 && ends[first] === starts[first] << 2) {
-        // A blank line. In a table of one column it is an empty cell, unless nothing but blanks follows.
+        // A blank line. With one column it is an empty cell, unless only blank lines follow.
         if (width === 1) this.blankRows++
-        else this.warnings.count('blank', this.line, (where) => `blank lines were passed over: ${where}`)
+        else this.warnings.count('blank', this.line, (where) => `blank lines were skipped: ${where}`)
         this.gap = true
         row = next
         this.line = line + 1
@@ -159,14 +159,14 @@ export class Tokenizer {
     return Math.min(row, to)
   }
 
-  /** Whether a row of so many cells is nothing but delimiters. */
+  /** Whether all cells of a row are empty. */
   private isEmpty(first: number, cells: number): boolean {
     const { starts, ends, width } = this
     for (let k = first; k < first + Math.min(cells, width); k++) if (ends[k] !== starts[k] << 2) return false
     return true
   }
 
-  /** Gives out the empty cells owed before the row at `row`, as many as there is room for. */
+  /** Adds the pending empty cells (blank lines) before the row at `row`, while there is room. */
   private giveBlankRows(rows: number, row: number): number {
     while (this.blankRows > 0 && rows < this.maxRows) {
       this.starts[rows] = row
@@ -176,7 +176,7 @@ export class Tokenizer {
     return rows
   }
 
-  /** A row of the wrong length: short ones are filled up, empty surplus is dropped, the rest refused. */
+  /** Handles a row of the wrong length: pads short rows, drops empty surplus cells, and throws otherwise. */
   private padOrRejectRow(
     buf: Uint8Array,
     row: number,
@@ -191,18 +191,18 @@ export class Tokenizer {
         this.source,
         { line: this.line },
         `${cells} cells where there are ${width} columns: ${excerpt(buf.subarray(row, end))}`,
-        'Mend the line, put quotes around a cell that holds the delimiter, or give --delimiter.',
+        'Fix the line, put quotes around cells that contain the delimiter, or give --delimiter.',
       )
     }
     if (cells > width) {
       const first = rows * width
-      // One delimiter too many, and which one is not to be seen: the cells behind an empty one may have shifted.
+      // One delimiter too many, and it is unclear which: cells after an empty one may have shifted.
       if (cells > width + this.dialect.trailing && this.hasEmpty(first))
         throw badData(
           this.source,
           { line: this.line },
-          `${cells} cells where there are ${width} columns, an empty one among them, so that the others may have shifted: ${excerpt(buf.subarray(row, end))}`,
-          'Remove the delimiter that is too many.',
+          `${cells} cells where there are ${width} columns, including an empty one, so the others may have shifted: ${excerpt(buf.subarray(row, end))}`,
+          'Remove the extra delimiter.',
         )
       this.warnings.count(
         'long',
@@ -220,7 +220,7 @@ export class Tokenizer {
     this.warnings.count(
       'short',
       this.line,
-      (where) => `rows with fewer than ${width} cells were filled up with nulls: ${where}`,
+      (where) => `rows with fewer than ${width} cells were filled with nulls: ${where}`,
     )
   }
 
@@ -230,19 +230,19 @@ export class Tokenizer {
     return false
   }
 
-  /** Past the blanks that may follow a closing quote. */
+  /** Skips spaces and tabs after a closing quote. */
   private blanks(buf: Uint8Array, i: number): number {
     let k = i
     while (this.kind[buf[k]] === 0 && (buf[k] === SPACE || buf[k] === TAB)) k++
     return k
   }
 
-  /** Whether the last row broke off in a long quoted cell, which goes on from there. */
+  /** Whether the last row ended inside a long quoted cell. Scanning resumes inside it. */
   get inLongCell(): boolean {
     return this.halted !== undefined && this.halted.at > 2 * this.halted.open
   }
 
-  /** Where the quote opened at `open` closes; −1 when the bytes end first. Sets `newlines` and `flags`. */
+  /** The offset of the closing quote; −1 if the buffer ends first. Sets `newlines` and `flags`. */
   private findClosingQuote(
     buf: Uint8Array,
     row: number,
@@ -285,14 +285,14 @@ export class Tokenizer {
             this.warnings.count(
               'stray',
               line,
-              (where) => `quotes not written twice inside a quoted cell were taken as they are: ${where}`,
+              (where) => `unescaped quotes inside quoted cells were kept: ${where}`,
             )
           }
           this.newlines = newlines
           this.flags = flags
           return j
         } else {
-          // A quote in the middle: taken as it is if the cell still closes on this line.
+          // A quote inside the cell: taken literally if the cell still closes on this line.
           if (stray < 0) stray = j
           flags = ESCAPED
           j++
@@ -304,7 +304,7 @@ export class Tokenizer {
             this.source,
             { line },
             `a quote is opened and never closed: ${excerpt(buf.subarray(open, Math.min(to, open + 200)))}`,
-            'Close the quote, or give --delimiter if the file is delimited by something else.',
+            'Close the quote, or give --delimiter if the file uses another delimiter.',
           )
         }
         newlines++
@@ -324,8 +324,8 @@ export class Tokenizer {
     throw badData(
       this.source,
       { line },
-      `a quoted cell goes on behind its closing quote: ${excerpt(buf.subarray(open, Math.min(to, stray + 20)))}`,
-      'Write a quote inside a quoted cell twice.',
+      `text after the closing quote of a cell: ${excerpt(buf.subarray(open, Math.min(to, stray + 20)))}`,
+      'Double every quote inside a quoted cell.',
     )
   }
 }

@@ -7,12 +7,12 @@ interface Counted {
   text: (where: string) => string
 }
 
-/** Notes on what was assumed while reading, each kind said once with where it first occurred. */
+/** Collects warnings while parsing. Repeated ones are reported once, with the first line. */
 export class Warnings {
   private readonly counted = new Map<string, Counted>()
   private readonly plain: string[] = []
 
-  /** A note said as it is. */
+  /** Adds a warning. */
   note(text: string): void {
     this.plain.push(text)
   }
@@ -22,8 +22,8 @@ export class Warnings {
   }
 
   /**
-   * One more case of `kind`; `text` gets where, as `3 lines (first: line 7)`. A line counts once, for
-   * it is read again when the bytes in hand ended inside it.
+   * Counts a case of `kind`. `text` gets the place, such as `3 lines (first: line 7)`. A line counts once: it
+   * is parsed again if the buffer ended inside it.
    */
   count(kind: string, line: number, text: (where: string) => string): void {
     const known = this.counted.get(kind)
@@ -42,7 +42,7 @@ export class Warnings {
   }
 }
 
-/** A refusal of the data itself: source, line (from 1), column (name or number) and the text at fault. */
+/** A `bad_data` error with source, line (from 1) and column (name or number). */
 export function badData(
   source: string,
   where: { line?: number; column?: string | number },

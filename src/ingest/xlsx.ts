@@ -7,15 +7,15 @@ import { isSparse, sparse } from './gaps.ts'
 import type { Spooled } from './spool.ts'
 import { badData, type Warnings } from './warnings.ts'
 
-/** Texts of a workbook are held while its sheets are read. */
+/** Maximum size of a workbook's shared strings, which are held in memory. */
 const MOST_TEXT = 64 * 1024 * 1024
 const DAY = 86_400_000
-/** Rows of a sheet. */
+/** Maximum number of rows of a sheet. */
 const MOST_ROWS = 1_048_576
-/** Characters that are parsed in one go: a few of them can stand for long texts. */
+/** Characters parsed per step: a few of them can refer to long texts. */
 const STEP = 4096
 
-/** One tab, as comma-separated text with every row of one width; none where it is empty. */
+/** One sheet, converted to CSV with rows of equal width. */
 export interface Sheet {
   name: string
   csv(): Bytes
@@ -23,14 +23,14 @@ export interface Sheet {
 
 interface Workbook {
   texts: string[]
-  /** By cell style: whether numbers are moments. */
+  /** By cell style: whether numbers are dates or durations. */
   dates: ('date' | 'duration' | undefined)[]
   from1904: boolean
-  /** Counts the text that its cells came to; Problem `bad_data` where it is more than an honest workbook holds. */
+  /** Counts the bytes of converted text. Throws `bad_data` beyond the limits. */
   count(bytes: number): void
 }
 
-/** The tabs of an XLSX workbook that hold anything, in their order. */
+/** The non-empty sheets of an XLSX workbook, in order. */
 export async function xlsxSheets(
   spooled: Spooled,
   limits: ArchiveLimits,
@@ -80,7 +80,7 @@ export async function xlsxSheets(
   const sheets: Sheet[] = []
   for (const [k, { name, id }] of listed.entries()) {
     const member = part(targets.get(id) ?? `xl/worksheets/sheet${k + 1}.xml`)
-    // Charts are sheets too, of another kind.
+    // Skip chart sheets.
     if (!member?.path.includes('worksheets/')) continue
     const { width, rows, filled } = await sizeOf(member, source)
     if (width === 0) continue
@@ -89,11 +89,11 @@ export async function xlsxSheets(
         `${source}, sheet ${name}`,
         rows,
         width,
-        'Delete what is far outside of the table, or export the sheet as CSV.',
+        'Delete the cells far outside the table, or export the sheet as CSV.',
       )
     sheets.push({ name, csv: () => sheetCsv(member, width, book, source, warnings) })
   }
-  if (sheets.length === 0) throw badData(source, {}, 'no sheet of the workbook holds anything')
+  if (sheets.length === 0) throw badData(source, {}, 'all sheets of the workbook are empty')
   return sheets
 }
 
@@ -107,7 +107,7 @@ function local(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-/** Parses a part of the workbook, stopping between chunks for whoever reads along. */
+/** Parses an XML part of the workbook. Yields after each step, so that the caller can process the output. */
 async function* parsing(member: ArchiveEntry, source: string, visitor: Visitor): AsyncGenerator<void> {
   const { SaxesParser } = await import('saxes')
   const parser = new SaxesParser({ fragment: false })
@@ -121,7 +121,7 @@ async function* parsing(member: ArchiveEntry, source: string, visitor: Visitor):
     parser.on('cdata', visitor.text)
   }
   if (visitor.close) parser.on('closetag', ({ name }) => visitor.close!(name))
-  // An entity could stand for anything, and for any amount of it: workbooks define none.
+  // Refuse document types: entities could expand without limit, and workbooks define none.
   parser.on('doctype', () => {
     failed ??= new Error('it declares a document type')
   })
@@ -148,7 +148,7 @@ async function read(member: ArchiveEntry, source: string, visitor: Visitor): Pro
   for await (const _ of parsing(member, source, visitor));
 }
 
-/** The texts cells refer to by number; phonetic hints are no part of them. */
+/** The shared strings, which cells refer to by index. Skips phonetic hints. */
 async function sharedTexts(member: ArchiveEntry | undefined, source: string): Promise<string[]> {
   const texts: string[] = []
   if (!member) return texts
@@ -180,7 +180,7 @@ async function sharedTexts(member: ArchiveEntry | undefined, source: string): Pr
   return texts
 }
 
-/** Formats by number that show moments; those from 164 on are the workbook's own. */
+/** Built-in number formats for dates and durations. Formats from 164 on are defined in the workbook. */
 const builtIn = new Map<number, 'date' | 'duration'>([
   ...[
     14, 15, 16, 17, 18, 19, 20, 21, 22, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 45, 47, 50, 51, 52, 53, 54,
@@ -214,14 +214,14 @@ async function dateStyles(
   return styles
 }
 
-/** What a number format shows, by the letters outside of its quotes, colours and conditions. */
+/** Whether a number format shows dates or durations, by its letters outside of quotes and brackets. */
 function formatKind(code: string): 'date' | 'duration' | undefined {
   const bare = code.replace(/"[^"]*"|\\.|_.|\*./g, '')
   if (/\[(h+|m+|s+)\]/i.test(bare)) return 'duration'
   return /[ymdhs]/i.test(bare.replace(/\[[^\]]*\]/g, '').replace(/general/gi, '')) ? 'date' : undefined
 }
 
-/** `C12` → 2: the number of a column, from 0. */
+/** The column index (from 0) of a cell reference: `C12` → 2. */
 function columnOf(reference: string): number {
   let column = 0
   for (let k = 0; k < reference.length; k++) {
@@ -232,7 +232,7 @@ function columnOf(reference: string): number {
   return column - 1
 }
 
-/** Columns and rows of a sheet, and how many cells hold anything. */
+/** The numbers of columns, rows and non-empty cells of a sheet. */
 async function sizeOf(
   member: ArchiveEntry,
   source: string,
@@ -256,7 +256,7 @@ interface Cell {
   text: string
 }
 
-/** Hands over each row that holds anything, as cells by column, with how many are filled and its number. */
+/** A visitor that calls `take` for each non-empty row: cells by column, filled cells, row number. */
 function cells(take: (row: (Cell | undefined)[], filled: number, number: number) => void): Visitor {
   let number = 0
   let row: (Cell | undefined)[] = []
@@ -271,7 +271,7 @@ function cells(take: (row: (Cell | undefined)[], filled: number, number: number)
         row = []
         filled = 0
         column = -1
-        // Rows that hold nothing are left out.
+        // Empty rows are absent in the file: use the row number if it is plausible.
         const given = Number(attributes.r)
         number = given > number && given <= MOST_ROWS ? given : number + 1
       } else if (tag === 'c') {
@@ -307,11 +307,11 @@ async function* sheetCsv(
   let line = 0
   let wide = false
   const visitor = cells((row, filled, number) => {
-    // Blank lines for rows that hold nothing: a line has the number of its row.
+    // Write blank lines for absent rows, so that line numbers are row numbers.
     out += '\n'.repeat(Math.max(0, number - line - 1))
     line = Math.max(number, line + 1)
     const texts = Array.from({ length: width }, (_, k) => cellText(row[k], book, line, warnings))
-    // Titles above a table stand alone on their line.
+    // Write titles above the table as single cells.
     wide ||= filled > 1
     out += `${(wide || width === 1 ? texts : [texts.find((text) => text !== '') ?? '']).map(quoted).join(',')}\n`
   })
@@ -329,7 +329,7 @@ function quoted(text: string): string {
   return /[",\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A cell as text: numbers as shortly as they are exact, moments in ISO 8601. */
+/** Converts a cell to text: numbers in their shortest exact form, dates in ISO 8601. */
 function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings: Warnings): string {
   if (!cell) return ''
   const { type, style, text } = cell
@@ -342,7 +342,7 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
       warnings.count(
         'error',
         line,
-        (where) => `errors of formulas (as ${excerpt(text)}) are read as nothing: ${where}`,
+        (where) => `formula errors (for example ${excerpt(text)}) were read as null: ${where}`,
       )
       return ''
     case 'n': {
@@ -350,7 +350,7 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
       if (!Number.isFinite(number)) return text
       const kind = book.dates[style]
       if (kind) return moment(number, kind, book.from1904)
-      // More digits than a float keeps stay as they were written.
+      // Keep integers with more digits than a double can represent.
       return /^-?\d{16,}$/.test(text) ? text : String(number)
     }
     default:
@@ -358,7 +358,10 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
   }
 }
 
-/** Days since 1900 (with a leap day that never was) or 1904, as date, time, or both. */
+/**
+ * Formats a serial date (days since 1900, with Excel's non-existent leap day, or since 1904) as date, time or
+ * both.
+ */
 function moment(serial: number, kind: 'date' | 'duration', from1904: boolean): string {
   const ms = Math.round(serial * DAY)
   if (kind === 'duration' || (serial >= 0 && serial < 1)) {

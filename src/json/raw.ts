@@ -5,13 +5,13 @@ import { excerpt } from './excerpt.ts'
 import { breathe, turnIsLong } from './turn.ts'
 
 /**
- * JSON as the bytes it came in. Values of columns are stored as they were written, so a number never
- * becomes a float on the way; only what the service itself looks at is parsed.
+ * A JSON value as its original bytes. Column values are stored as written, so that numbers never pass through
+ * a float. Only what the service itself needs is parsed.
  */
 export class RawJson {
   private kept: Member[] | undefined
 
-  /** buf[start, end) is one valid JSON value without white space around it. */
+  /** buf[start, end) must be one valid JSON value without surrounding white space. */
   constructor(
     readonly buf: Buffer,
     readonly start: number,
@@ -26,24 +26,24 @@ export class RawJson {
     return this.buf.subarray(this.start, this.end)
   }
 
-  /** The value as JavaScript has it. */
+  /** Parses the value. */
   value(): unknown {
     return JSON.parse(this.bytes.toString('utf8'))
   }
 
-  /** Members of an object in the order written, one by one; a name given twice comes twice. None of what is no object. */
+  /** Iterates over the members of an object, in order, including duplicate names. Empty for other kinds. */
   *members(): Generator<[string, RawJson]> {
     if (this.kind !== 'object') return
     const { buf } = this
     for (const at of this.spans()) yield [memberName(buf, at), new RawJson(buf, at.value, at.end)]
   }
 
-  /** Members of an object in the order written; of a name given twice the last counts. */
+  /** The members of an object, in order. The last of duplicate names wins. */
   entries(): Map<string, RawJson> {
     return new Map(this.members())
   }
 
-  /** One member of an object, found without reading the others; undefined for what is no object. */
+  /** Returns one member of an object; undefined if it is missing or this is not an object. */
   get(name: string): RawJson | undefined {
     if (this.kind !== 'object') return undefined
     const { buf } = this
@@ -51,7 +51,7 @@ export class RawJson {
     let found: RawJson | undefined
     for (const at of this.spans()) {
       const length = at.nameEnd - at.start - 2
-      // Written with escapes, a name is longer than it is.
+      // A name written with escapes takes more bytes than the name itself.
       const same =
         length === plain.length
           ? plain.compare(buf, at.start + 1, at.nameEnd - 1) === 0
@@ -61,7 +61,7 @@ export class RawJson {
     return found
   }
 
-  /** Finds the members of a large object before they are asked for, a part in each turn of the event loop. */
+  /** Indexes the members of a large object in advance, yielding to the event loop. */
   async index(): Promise<this> {
     if (this.kind !== 'object' || this.end - this.start < LARGE || this.kept) return this
     const kept: Member[] = []
@@ -73,14 +73,14 @@ export class RawJson {
     return this
   }
 
-  /** Where the members stand; kept for large objects, which take long to go through. */
+  /** The offsets of the members. Cached for large objects. */
   private spans(): Iterable<Member> {
     if (this.end - this.start < LARGE) return membersOf(this.buf, this.start)
     this.kept ??= [...this.bounded()]
     return this.kept
   }
 
-  /** The members, no more than an object may have. */
+  /** The members. Throws beyond the limit `json_members`. */
   private *bounded(): Generator<Member> {
     let count = 0
     for (const member of membersOf(this.buf, this.start)) {
@@ -89,7 +89,7 @@ export class RawJson {
     }
   }
 
-  /** Items of an array; none of what is no array. */
+  /** Iterates over the items of an array. Empty for other kinds. */
   *items(): Generator<RawJson> {
     if (this.kind !== 'array') return
     const { buf } = this
@@ -103,7 +103,7 @@ export class RawJson {
   }
 }
 
-/** Where a member of an object stands: from the quote of its name to behind its value. */
+/** Offsets of an object member: from the quote of its name (`start`) to the end of its value (`end`). */
 export interface Member {
   start: number
   nameEnd: number
@@ -118,20 +118,20 @@ function tooManyMembers(): Problem {
   )
 }
 
-/** Objects of more bytes remember where their members stand. */
+/** Size in bytes from which objects cache the offsets of their members. */
 const LARGE = 64 * 1024
 
 function* membersOf(buf: Buffer, start: number): Generator<Member> {
   for (let at = firstMember(buf, start); at; at = nextMember(buf, at.end)) yield at
 }
 
-/** The first member of the object that begins at `from`; undefined where there is none. */
+/** The first member of the object at `from`; undefined if it is empty. */
 function firstMember(buf: Buffer, from: number): Member | undefined {
   const start = skipBlanks(buf, from + 1)
   return buf[start] === 0x7d ? undefined : memberAt(buf, start)
 }
 
-/** The member behind the one that ends at `end`. */
+/** The member after the one that ends at `end`; undefined if there is none. */
 function nextMember(buf: Buffer, end: number): Member | undefined {
   const comma = skipBlanks(buf, end)
   return buf[comma] === 0x2c ? memberAt(buf, skipBlanks(buf, comma + 1)) : undefined
@@ -143,19 +143,19 @@ function memberAt(buf: Buffer, start: number): Member {
   return { start, nameEnd, value, end: endOf(buf, value) }
 }
 
-/** The name of a member. */
+/** The decoded name of a member. */
 export function memberName(buf: Buffer, { start, nameEnd }: Member): string {
   if (hasEscapes(buf, start, nameEnd)) return JSON.parse(buf.toString('utf8', start, nameEnd)) as string
   return buf.toString('utf8', start + 1, nameEnd - 1)
 }
 
-/** Whether the string from `start` to `end` is written with escapes. */
+/** Whether the string buf[start, end) contains escapes. */
 export function hasEscapes(buf: Buffer, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (buf[i] === 0x5c) return true
   return false
 }
 
-/** Reads one JSON value; Problem `invalid_request` with the place where it is none. */
+/** Validates one JSON value. Throws `invalid_request` with the position of the error. */
 export function parseRaw(buf: Buffer, what = 'the body', depth = defaultLimits.json_depth): RawJson {
   try {
     const validator = new Validator(startOf(buf), depth)
@@ -166,10 +166,10 @@ export function parseRaw(buf: Buffer, what = 'the body', depth = defaultLimits.j
   }
 }
 
-/** Bytes that are validated in one turn of the event loop. */
+/** Bytes validated per turn of the event loop. */
 const TURN_BYTES = 256 * 1024
 
-/** The same for large texts, a part in each turn of the event loop. */
+/** Like `parseRaw`, but yields to the event loop. For large texts. */
 export async function parseRawInTurns(
   buf: Buffer,
   what = 'the body',
@@ -182,7 +182,7 @@ export async function parseRawInTurns(
   }
 }
 
-/** The same of an object, with its members; more than `members` of them are refused. */
+/** Like `parseRawInTurns`, and returns the members of the object. Throws beyond `members`. */
 export async function parseMembersInTurns(
   buf: Buffer,
   { depth, members }: { depth: number; members: number },
@@ -205,12 +205,12 @@ async function validated(buf: Buffer, depth: number, members?: number): Promise<
 }
 
 /**
- * The text of a JSON string as bytes, a part in each turn of the event loop: a JSON document inside a JSON
- * string may be as large as a body.
+ * Decodes a JSON string to UTF-8 bytes, yielding to the event loop: a JSON document inside a JSON string may
+ * be as large as a request body.
  */
 export async function textInTurns({ buf, start, end }: RawJson): Promise<Buffer> {
   const out = Buffer.allocUnsafe(end - start)
-  // What follows the string is not searched: it may be a large document of many strings.
+  // Limit the search to the string: a large document may follow.
   const inside = buf.subarray(0, end - 1)
   let at = 0
   let turn = start
@@ -237,7 +237,7 @@ export async function textInTurns({ buf, start, end }: RawJson): Promise<Buffer>
   return out.subarray(0, at)
 }
 
-/** Escapes of one character: the byte they stand for. */
+/** Single-character escapes: the character after the backslash → the byte it stands for. */
 const SIMPLE = new Map([
   [0x22, 0x22],
   [0x5c, 0x5c],
@@ -249,7 +249,7 @@ const SIMPLE = new Map([
   [0x74, 0x09],
 ])
 
-/** Bytes of the escape at `i`; two of them where they are a surrogate pair. */
+/** The length of the escape at `i`, or of both escapes of a surrogate pair. */
 function escapeLength(buf: Buffer, i: number): number {
   if (buf[i + 1] !== 0x75) return 2
   const isHigh = /^d[89ab]/i.test(buf.toString('latin1', i + 2, i + 4))
@@ -312,7 +312,7 @@ export function skipBlanks(buf: Uint8Array, from: number): number {
   }
 }
 
-/** Behind the value that begins at `from`, which is known to be valid: only brackets and quotes are looked at. */
+/** The end of the value at `from`, which must be valid JSON: only brackets and quotes are checked. */
 export function endOf(buf: Uint8Array, from: number): number {
   if (buf.length > LARGE_TEXT) {
     const known = largeSpans(buf)?.get(from)
@@ -336,21 +336,21 @@ export function endOf(buf: Uint8Array, from: number): number {
       i++
       while (PLAIN[buf[i]] === 1) i++
     } else {
-      // A number or a word, up to what separates it from the next.
+      // A number, true, false or null: ends at the next separator.
       while (i < buf.length && WORD[buf[i]]) i++
       return i
     }
   }
 }
 
-/** Texts of more bytes remember where their large parts end: going through them again and again takes long. */
+/** Size in bytes from which texts cache the ends of their large parts, to avoid repeated scans. */
 const LARGE_TEXT = 1024 * 1024
 const LARGE_SPAN = 64 * 1024
 const spansByText = new WeakMap<Uint8Array, Map<number, number>>()
 let lastText: WeakRef<Uint8Array> | undefined
 let lastSpans: Map<number, number> | undefined
 
-/** Where the large objects and arrays of a text end, by where they begin; of a text that was validated. */
+/** Start → end of large objects and arrays in a validated text; undefined if they are not cached. */
 function largeSpans(buf: Uint8Array): Map<number, number> | undefined {
   if (lastText?.deref() !== buf) {
     lastText = new WeakRef(buf)
@@ -359,34 +359,34 @@ function largeSpans(buf: Uint8Array): Map<number, number> | undefined {
   return lastSpans
 }
 
-/** 1 for bytes that are no bracket and no quote. */
+/** 1 for bytes other than brackets and quotes. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, c) => ('"[]{}'.includes(String.fromCharCode(c)) ? 0 : 1))
 
-/** Behind the string whose quote is at `start`, which is known to be valid. */
+/** The end of the string whose opening quote is at `start`. The string must be valid. */
 export function endOfString(buf: Uint8Array, start: number): number {
   for (let i = start + 1; i < buf.length; i += buf[i] === 0x5c ? 2 : 1) if (buf[i] === 0x22) return i + 1
   throw new NotJson(buf.length)
 }
 
-/** Bytes that numbers and words are made of. */
+/** 1 for bytes that numbers, true, false and null consist of. */
 const WORD = Uint8Array.from({ length: 256 }, (_, c) => (/[\w.+-]/.test(String.fromCharCode(c)) ? 1 : 0))
 
 const ARRAY = 1
 const OBJECT = 2
 
-/** Checks one JSON value, RFC 8259 strictly, in as many runs as its caller likes. */
+/** Validates one JSON value strictly (RFC 8259), in several runs if needed. */
 class Validator {
-  /** Members of the outermost object, if they are wanted. */
+  /** Members of the outermost object, if requested. */
   readonly members: Member[] = []
   private readonly buf: Buffer
   private readonly start: number
   private i: number
-  /** ARRAY or OBJECT for each bracket that is open. */
+  /** ARRAY or OBJECT for each open bracket. */
   private readonly open: number[] = []
-  /** Where these begin. */
+  /** The start of each open array or object. */
   private readonly starts: number[] = []
   private depth = 0
-  /** What comes next: a value, the name of a member, or what follows a value. */
+  /** The state: what is expected next. `string`: inside a string; `after`: after a value. */
   private next: 'value' | 'string' | 'name' | 'after' = 'value'
   private done = false
 
@@ -400,7 +400,7 @@ class Validator {
     this.i = start
   }
 
-  /** Goes on to about `upTo`; whether the value has ended. */
+  /** Continues to about `upTo`. Returns whether the value is complete. */
   run(upTo: number): boolean {
     const { buf, open, most } = this
     let { i, depth, next } = this
@@ -425,7 +425,7 @@ class Validator {
           next = 'after'
         }
       } else if (next === 'string') {
-        // A long string takes several runs.
+        // A long string may need several runs.
         const end = insideString(buf, i, upTo)
         i = end < 0 ? ~end : end
         if (end >= 0) next = 'after'
@@ -455,7 +455,7 @@ class Validator {
         } else throw new NotJson(i)
       }
     }
-    // What follows the last value may be looked at although it stands beyond `upTo`.
+    // The value is complete, even if `upTo` was reached before this was noticed.
     if (next === 'after' && depth === 0) this.done = true
     Object.assign(this, { i, depth, next })
     return this.done
@@ -487,7 +487,7 @@ class Validator {
   }
 }
 
-/** Behind the text, number or word that begins at `i`. Throws where there is none. */
+/** The end of the string, number, true, false or null at `i`. Throws if there is none. */
 function skipScalar(buf: Uint8Array, i: number): number {
   switch (buf[i]) {
     case 0x22:
@@ -512,7 +512,7 @@ function skipString(buf: Uint8Array, start: number): number {
   return insideString(buf, start + 1, Number.POSITIVE_INFINITY)
 }
 
-/** Behind the quote that closes the string which `i` is inside of; `~at` where it goes on at `upTo`. */
+/** The end of the string that `from` is inside of, or `~at` if it continues at `at` beyond `upTo`. */
 function insideString(buf: Uint8Array, from: number, upTo: number): number {
   let i = from
   while (i < upTo) {

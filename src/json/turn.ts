@@ -1,4 +1,4 @@
-/** How long one turn of the event loop may take before others get theirs, in ms. */
+/** Maximum duration of a turn of the event loop before long work yields, in ms. */
 const TURN = 10
 
 let began = performance.now()
@@ -8,10 +8,10 @@ function watch(): void {
   watching = false
 }
 
-/** Whether this turn of the event loop has taken long already. */
+/** Whether this turn of the event loop has already taken longer than `TURN`. */
 export function turnIsLong(): boolean {
   if (watching) return performance.now() - began > TURN
-  // The first call in a turn.
+  // The first call in this turn.
   watching = true
   began = performance.now()
   setImmediate(watch)
@@ -19,14 +19,14 @@ export function turnIsLong(): boolean {
 }
 
 /**
- * Lets the event loop go round if this turn has taken long. Queries of SQLite answer at once, so a chain
- * of them would otherwise keep new requests and health checks waiting until all are done.
+ * Yields to the event loop if this turn has taken long. SQLite queries are synchronous, so a chain of them
+ * would otherwise block new requests and health checks.
  */
 export async function breathe(): Promise<void> {
   if (turnIsLong()) await new Promise(setImmediate)
 }
 
-/** Parts as one, copied a part in each turn of the event loop. */
+/** Concatenates buffers, yielding to the event loop. */
 export async function joinInTurns(parts: readonly Uint8Array[]): Promise<Buffer> {
   const all = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0

@@ -35,35 +35,35 @@ export { openStore, type Store } from './store/store.ts'
 export { verify } from './store/verify.ts'
 
 export interface ServiceOptions extends StoreOptions {
-  /** Where the service is reached; links are made of it. */
+  /** Base URL of the service. Links start with it. */
   url: string
-  /** Whom requests without credentials speak for; made a user if there is none of the name. */
+  /** The user that requests without credentials act as. Created if missing. */
   actingAs?: string
   log?: (line: LogLine) => void
-  /** Where e-mail is sent through: `smtp://…`; none is sent if not given. */
+  /** SMTP server: `smtp://…`. Without it, no e-mail is sent. */
   smtp?: string
-  /** The sender of e-mail. */
+  /** Sender address of e-mails. */
   mailFrom?: string
-  /** Whether grids may be made of what is at an address. */
+  /** Whether grids may be imported from URLs. */
   urlImport?: boolean | UrlImport
-  /** Where limits are overridden: `GRIDLINE_LIMIT_…`. */
+  /** Environment variables that override limits (`GRIDLINE_LIMIT_…`). Default: those of the process. */
   environment?: Record<string, string | undefined>
 }
 
 export interface RunningService {
-  /** The service, with plain messages. */
+  /** Handles a request. */
   handle(request: HttpRequest): Promise<HttpResponse>
-  /** Whether such a request would be refused now because too many wait. */
+  /** Whether a request would be refused now because too many wait. */
   refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
-  /** The same with web ones. */
+  /** Like `handle`, with web objects. */
   fetch(request: Request): Promise<Response>
   store: Store
-  /** Resolves when work that no answer waited for is done. */
+  /** Resolves when all background work is done. */
   idle(): Promise<void>
   close(): Promise<void>
 }
 
-/** Puts Node's HTTP listener in front of the service; loaded only where there is a socket. */
+/** Starts Node's HTTP server in front of the service. Loaded only if needed. */
 export async function listen(
   current: () => Served | undefined,
   at: { host: string; port: number; limits: Limits },
@@ -72,7 +72,7 @@ export async function listen(
   return start(current, at)
 }
 
-/** The service: a function from requests to responses over a store. */
+/** Opens the store and creates the service on it. */
 export async function createService(options: ServiceOptions): Promise<RunningService> {
   const limits = limitsFrom(options.environment ?? process.env)
   const store = await openStore({ limits, ...options })
@@ -94,7 +94,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       .finally(() => pending.delete(job))
     pending.add(job)
   }
-  // One fold of a grid at a time; a second one asked for meanwhile would find nothing to do.
+  // Fold each grid at most once at a time: a concurrent fold would find nothing to do.
   const fold: (fid: { owner: string; idlocal: number }) => Promise<void> = (fid) => {
     const key = `${fid.owner}:${fid.idlocal}`
     const running = names.get(key)
@@ -155,7 +155,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     async close() {
       await idle()
       await service.mail?.close()
-      // Nobody else does it where there is no server. A fault of it is no fault of what was asked for.
+      // Without a server, nothing else sweeps. A failed sweep must not fail the command.
       if (actingAs && wrote) await store.sweepIfDue().catch(() => {})
       await store.close()
     },

@@ -23,10 +23,10 @@ function home(name: string) {
 
 const me = /^[\w.-]+$/
 
-describe('the first five things', () => {
+describe('the quick start', () => {
   const { file, run } = home('first')
 
-  it('upload, ls, cat, append, show: transcripts', async () => {
+  it('prints the documented output of upload, ls, cat, append and show', async () => {
     file('sales.csv', 'city,price\nOslo,1.50\nLima,2\n')
     const up = await run(['upload', 'sales.csv'])
     const user = up.stdout.split(':')[0]
@@ -75,7 +75,7 @@ describe('the first five things', () => {
     )
   })
 
-  it('options that every command takes may come first', async () => {
+  it('global options may come before the command', async () => {
     expect((await run(['-q', 'lookup', 'sales'])).stdout).toMatch(/^\S+:0\n$/)
     expect(JSON.parse((await run(['--json', 'fid,filename', 'lookup', 'sales'])).stdout).filename).toBe(
       'sales',
@@ -83,7 +83,7 @@ describe('the first five things', () => {
     expect(JSON.parse((await run(['--json', 'ls'])).stdout)).toHaveLength(1)
   })
 
-  it('--json before an argument that is no field', async () => {
+  it('--json may be followed by an argument that is not a field', async () => {
     expect(JSON.parse((await run(['show', '--json', 'sales'])).stdout).filename).toBe('sales')
     expect(JSON.parse((await run(['lookup', '--json', 'sales'])).stdout).filename).toBe('sales')
   })
@@ -92,7 +92,7 @@ describe('the first five things', () => {
 describe('upload', () => {
   const { file, run } = home('upload')
 
-  it('several files: an array, 8 when only some went', async () => {
+  it('several files give an array; exits with 8 if only some succeed', async () => {
     file('a.csv', 'x,y\n1,2\n')
     file('b.tsv', 'x\ty\n1\tq,r\n')
     file('c.csv.gz', gzipSync('x,y\n1,2\n3,4\n'))
@@ -119,7 +119,7 @@ describe('upload', () => {
     expect((await run(['ls', 'In/2024', '-q'])).stdout.split('\n')).toHaveLength(4)
   })
 
-  it('conflicts: fail by default, replace keeps fid and link, rename, append', async () => {
+  it('--on-conflict: fails by default, replace keeps fid and link, rename, append', async () => {
     file('t.csv', 'a,b\n1,2\n')
     const [first] = JSON.parse((await run(['upload', 't.csv', '--json'])).stdout)
     const clash = await run(['upload', 't.csv'])
@@ -156,7 +156,7 @@ describe('upload', () => {
     ).toBe('[{"filename":"piped","world_readable":true}]\n')
   })
 
-  it('--dry-run shows what would be, and changes nothing', async () => {
+  it('--dry-run shows the result and changes nothing', async () => {
     file('dry.csv', 'zip;n;note\n01;1,5;x\n02;2,5;\n')
     const { code, stdout, stderr } = await run(['upload', 'dry.csv', '--dry-run', '--json'])
     expect(code).toBe(0)
@@ -170,14 +170,14 @@ describe('upload', () => {
         { name: 'note', type: 'text' },
       ],
       warnings: [
-        'delimiter taken to be ;',
+        'delimiter detected: ;',
         'column n looks like numbers with a decimal comma (line 2: 1,5); kept as text',
       ],
       target: null,
     })
     expect(stderr).toBe('')
     expect((await run(['upload', 'dry.csv', '--dry-run'])).stderr).toMatch(
-      /^warning: dry.csv: delimiter taken to be ;\n/,
+      /^warning: dry.csv: delimiter detected: ;\n/,
     )
     expect((await run(['lookup', 'dry'])).code).toBe(3)
     expect(
@@ -185,7 +185,7 @@ describe('upload', () => {
     ).toBe('grid')
   })
 
-  it('says how a file is to be read', async () => {
+  it('options override detection', async () => {
     file('odd.txt', 'x#1\ny#NA\n')
     const { code } = await run([
       'upload',
@@ -203,7 +203,7 @@ describe('upload', () => {
   })
 })
 
-describe('bad input: one line, the right exit code, nothing lost', () => {
+describe('bad input gives a one-line error and the right exit code, and loses no data', () => {
   const { file, path, run } = home('bad')
   beforeAll(async () => {
     file('good.csv', 'a,b\n1,x\n')
@@ -227,7 +227,7 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
       'binary file',
       ['upload', 'binary.csv'],
       7,
-      /^error: binary.csv, line 1: a zero byte: this is a binary file/,
+      /^error: binary.csv, line 1: a NUL byte: this is a binary file/,
     ],
     [
       '100,000 columns',
@@ -235,7 +235,7 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
       7,
       /^error: wide.csv, line 1: 100000 columns; the limit is 10000/,
     ],
-    ['truncated gzip', ['upload', 'cut.csv.gz'], 7, /^error: cut.csv.gz: the gzip data ends too early/],
+    ['truncated gzip', ['upload', 'cut.csv.gz'], 7, /^error: cut.csv.gz: the gzip data is truncated/],
     [
       'unknown encoding',
       ['upload', 'good.csv', '--encoding', 'klingon'],
@@ -303,7 +303,7 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
     })
   }
 
-  it('a wrong field or expression is found before anything is done', async () => {
+  it('checks --json fields and --jq before anything is done', async () => {
     for (const args of [
       ['--json', 'fid,nothing'],
       ['--jq', '.bad['],
@@ -315,14 +315,14 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
     expect((await run(['mkdir', 'Fields', '--json', 'nothing'])).code).toBe(2)
   })
 
-  it('a key without a server is wrong use, not an upload to this machine', async () => {
+  it('a key without a server is a usage error, not an upload to the local database', async () => {
     const { code, stderr } = await run(['upload', 'good.csv'], undefined, { GRIDLINE_API_KEY: 'k' })
     expect([code, stderr]).toEqual([2, expect.stringContaining('no server')])
   })
 
-  it('a wrong field and a wrong jq expression', async () => {
+  it('reports an unknown field and an invalid jq expression', async () => {
     for (const [flag, message] of [
-      ['--json=nothing', 'no field is called nothing'],
+      ['--json=nothing', 'no field named nothing'],
       ['--jq=.[', '--jq: error: syntax error, unexpected end of file'],
     ]) {
       const { code, stdout, stderr } = await run(['show', 'target', flag])
@@ -330,7 +330,7 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
     }
   })
 
-  it('a 100 MB line', async () => {
+  it('refuses a line of 100 MB', async () => {
     file('long.csv', Buffer.concat([Buffer.from('a,b\n1,'), Buffer.alloc(100 << 20, 'x')]))
     const ended = await run(['upload', 'long.csv'])
     expect([ended.code, ended.stderr]).toEqual([
@@ -341,7 +341,7 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
     ])
   })
 
-  it('lost nothing', async () => {
+  it('all earlier data is still there', async () => {
     expect((await run(['ls', '--all', '-q'])).stdout.trim().split('\n')).toHaveLength(1)
     expect((await run(['cat', 'target'])).stdout).toBe('a,b\n1,x\n')
   })
@@ -350,7 +350,7 @@ describe('bad input: one line, the right exit code, nothing lost', () => {
 describe('settings', () => {
   const { path, run } = home('settings')
 
-  it('config list says where each value comes from', async () => {
+  it('config list shows the source of each value', async () => {
     const { stdout } = await run(['config', 'list'], undefined, {
       GRIDLINE_URL: 'http://from.env',
       GRIDLINE_FORMAT: 'tsv',
@@ -360,7 +360,7 @@ describe('settings', () => {
     )
   })
 
-  it('set, get, profiles; the file is for its owner only', async () => {
+  it('set, get and profiles work; only the owner can read the file', async () => {
     expect((await run(['config', 'set', 'url', 'localhost:59999'])).stdout).toBe(
       'url\thttp://localhost:59999\tprofile default\n',
     )
@@ -381,7 +381,7 @@ describe('settings', () => {
     expect(readFileSync(join(path, 'home', 'config.json'), 'utf8')).not.toContain('localhost')
   })
 
-  it('help is not an error; nothing at all is', async () => {
+  it('--help exits with 0; no command is a usage error', async () => {
     const help = await run(['--help'])
     expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('upload')])
     const upload = await run(['help', 'upload'])

@@ -14,7 +14,7 @@ function home(name: string) {
   const file = (called: string, content: string): void => writeFileSync(join(path, called), content)
   const run = (args: string[], stdin?: string): Promise<Ended> =>
     gridline(args, { home: join(path, 'home'), cwd: path, stdin })
-  /** Ids and times differ from run to run. */
+  /** Removes ids and times, which differ between runs. */
   const shown = async (args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await run(args)
     return `${code} ${stdout}${stderr}`
@@ -25,7 +25,7 @@ function home(name: string) {
   return { file, run, shown }
 }
 
-describe('keeping files in order', () => {
+describe('managing files', () => {
   const { file, run, shown } = home('order')
 
   it('rename, mv, trash, restore, delete: one file, several, patterns', async () => {
@@ -43,7 +43,7 @@ describe('keeping files in order', () => {
       ]),
     ).toBe('0 /Archive/draft 1\n')
     expect(await shown(['trash', 'Archive/draft ?', 'nothing'])).toBe(
-      '8 me:0\tdraft 1\tgrid\tprivate\tNOW\nme:1\tdraft 2\tgrid\tprivate\tNOW\nerror: no file at nothing. See what there is with: gridline ls\n',
+      '8 me:0\tdraft 1\tgrid\tprivate\tNOW\nme:1\tdraft 2\tgrid\tprivate\tNOW\nerror: no file at nothing. List files with: gridline ls\n',
     )
     expect(await shown(['restore', 'draft 1'])).toBe('0 me:0\tdraft 1\tgrid\tprivate\tNOW\n')
     expect((await run(['delete', 'draft 2'])).code).toBe(2)
@@ -55,10 +55,10 @@ describe('keeping files in order', () => {
   })
 })
 
-describe('what is meant by a name', () => {
+describe('resolving names', () => {
   const { file, run, shown } = home('meant')
 
-  it('the trash goes by the folder a file was in', async () => {
+  it('finds trashed files by the folder they were in', async () => {
     file('a.csv', 'x\n1\n')
     for (const folder of ['E1', 'E2']) await run(['upload', 'a.csv', '--name', 'p', '--folder', folder])
     expect((await run(['trash', 'E1/*', 'E2/*'])).code).toBe(0)
@@ -67,14 +67,14 @@ describe('what is meant by a name', () => {
     )
     expect((await run(['delete', 'Nowhere/p', '--yes'])).code).toBe(3)
     expect((await run(['restore', 'Nowhere/*'])).code).toBe(3)
-    expect((await run(['restore', 'p'])).stderr).toMatch(/2 files in the trash are called p.*of E1.*of E2/)
+    expect((await run(['restore', 'p'])).stderr).toMatch(/2 files in the trash are named p.*from E1.*from E2/)
     expect(await shown(['restore', 'E1/*', '-q'])).toBe('0 me:1\n')
     expect((await run(['ls', '--trashed', '--jq', '.[].folder'])).stdout).toBe('E2/\n')
     expect(await shown(['ls', 'E*/*', '-q'])).toBe('0 me:1\n')
     expect((await run(['ls', 'E1/p'])).stderr).toContain('E1/p is a grid, not a folder')
   })
 
-  it('a link of another server is none of this one', async () => {
+  it('refuses links of another server', async () => {
     const link = JSON.parse((await run(['show', 'E1/p', '--json'])).stdout).web_url
     const other = link.replace(/^https?:\/\/[^/]+/, 'http://elsewhere.example.com')
     const { code, stderr } = await run(['delete', other, '--yes'])
@@ -89,7 +89,10 @@ describe('what is meant by a name', () => {
     expect((await run(['cp', 'a', '--to', 'Copies', '--name', 'b'])).code).toBe(0)
     expect((await run(['ls', 'Copies', '--jq', '.[].filename'])).stdout).toBe('a\nb\np\n')
     const { code, stderr } = await run(['cp', 'a', '--to', 'Copies', '--name', 'b'])
-    expect([code, stderr]).toEqual([6, expect.stringMatching(/copied as \S+ \(a \(\d\)\), which stays/)])
+    expect([code, stderr]).toEqual([
+      6,
+      expect.stringMatching(/copied as \S+ \(a \(\d\)\), but the copy could not be moved/),
+    ])
     const { fid } = JSON.parse((await run(['show', 'Copies', '--json'])).stdout)
     expect((await run(['mkdir', `${fid}/sub`])).code).toBe(0)
     expect((await run(['path', 'Copies/sub'])).stdout).toBe('/Copies/sub\n')
@@ -102,7 +105,7 @@ describe('what is meant by a name', () => {
     expect((await run(['path', 'Copies/another'])).stdout).toBe('/Copies/another\n')
   })
 
-  it('cp makes nothing where it has nowhere to go, and finds names that are free', async () => {
+  it('cp creates nothing without a valid destination, and chooses free names', async () => {
     const names = async (folder: string) =>
       (await run(['ls', folder, '--jq', '.[].filename'])).stdout.trim().split('\n')
     const before = await names('/')
@@ -118,7 +121,7 @@ describe('what is meant by a name', () => {
     expect(await names('/')).toEqual(before)
   })
 
-  it('a name with brackets is a name, and what is not there stops nothing', async () => {
+  it('accepts literal names with brackets; missing files do not stop a batch', async () => {
     await run(['upload', 'a.csv', '--name', 'sales [1]'])
     expect((await run(['star', 'sales [1]', '--json', 'filename'])).stdout).toBe(
       '[{"filename":"sales [1]"}]\n',
@@ -138,19 +141,19 @@ describe('what is meant by a name', () => {
     ])
   })
 
-  it('trash and delete tell of plots that lose their data', async () => {
+  it('trash and delete warn about plots that lose their data', async () => {
     file('figure.json', '{"data": [{"y": [1, 2]}]}')
     await run(['plot', 'create', 'figure.json'])
     const grid = 'figure_grid'
     expect((await run(['trash', grid])).stderr).toContain('have none until it is restored')
     await run(['restore', grid])
     expect((await run(['delete', grid, '--yes'])).stderr).toMatch(
-      /warning: figure_grid: plots show its data, and will have none: \S+:\d+/,
+      /warning: figure_grid: plots that use its data will have none: \S+:\d+/,
     )
-    expect((await run(['cp', 'figure'])).stderr).toContain('is gone')
+    expect((await run(['cp', 'figure'])).stderr).toContain('is missing')
   })
 
-  it('upload --dry-run reads what upload reads', async () => {
+  it('upload --dry-run supports all formats of upload', async () => {
     file('people.json', '[{"name": "Ann", "age": 3}, {"name": "Bo", "age": null}]')
     file('events.ndjson', '{"t": 1}\n{"t": 2}\n')
     expect(await shown(['upload', 'people.json', '--dry-run'])).toBe('0 people\t2\tname:text age:number\t\n')
@@ -160,7 +163,7 @@ describe('what is meant by a name', () => {
       await zip({ 'q1.csv': 'a\n1\n2\n', 'sub/q2.csv': 'b\nx\ny\n', 'README.txt': 'about\n' }),
     )
     expect(await shown(['upload', 'two.zip', '--dry-run', '-q'])).toBe(
-      '0 two/q1\ntwo/sub/q2\nwarning: two.zip: README.txt was passed over: not a data file\n',
+      '0 two/q1\ntwo/sub/q2\nwarning: two.zip: README.txt was skipped: not a data file\n',
     )
     expect((await run(['upload', 'two.zip'])).code).toBe(0)
     expect((await run(['upload', 'a.csv', '--name', 'two', '--on-conflict', 'replace'])).stderr).toContain(
@@ -170,13 +173,13 @@ describe('what is meant by a name', () => {
     expect((await run(['upload', 'bad.json', '--dry-run'])).code).toBe(7)
   })
 
-  it('an address is fetched by the service, and no private one', async () => {
+  it('the service fetches URLs, except private addresses', async () => {
     const { code, stderr } = await run(['upload', 'http://127.0.0.1:1/a.csv'])
     expect([code, stderr]).toEqual([2, expect.stringContaining('not public')])
     expect((await run(['upload', 'http://127.0.0.1:1/a.csv', '--dry-run'])).stderr).toContain('curl')
   })
 
-  it('extras are text or JSON, and say what they are not', async () => {
+  it('extras are text or JSON; other content is refused with an explanation', async () => {
     file('notes.txt', 'about it')
     file('bad.json', '{')
     writeFileSync(join(folder.path, 'meant', 'image.png'), Buffer.from([0x89, 0x50, 0, 0xff]))
@@ -186,19 +189,19 @@ describe('what is meant by a name', () => {
     expect((await run(['extras', 'add', 'a', 'image.png'])).stderr).toContain('is not text')
   })
 
-  it('half of a name and key is said', async () => {
+  it('reports a user without an API key', async () => {
     const env = { GRIDLINE_URL: 'http://127.0.0.1:1', GRIDLINE_USER: 'bob' }
     const { code, stderr } = await gridline(['ls'], { home: join(folder.path, 'meant', 'home'), env })
     expect([code, stderr]).toEqual([2, expect.stringContaining('but no API key')])
     expect((await run(['upload', 'a.csv', '--name', 'p\\q'])).code).toBe(2)
   })
 
-  it('key revoke says what it did and what not', async () => {
+  it('key revoke reports which keys were revoked and which were not', async () => {
     const { id } = JSON.parse((await run(['key', 'create', '--json'])).stdout)
     const { code, stdout, stderr } = await run(['key', 'revoke', id, 'nope', '-q'])
     expect([code, stdout, stderr]).toEqual([8, `${id}\n`, expect.stringContaining('nope')])
     expect((await run(['key', 'create', '--scopes', 'foo'])).stderr).toContain(
-      'Scopes are read, write, admin',
+      'Available scopes: read, write, admin',
     )
   })
 })
@@ -265,7 +268,7 @@ describe('columns, sharing, keys', () => {
     expect(shared).toMatchObject({
       collaborators: [{ type: 'email', email: 'eve@example.org', readonly: true }],
       emails_sent: 0,
-      warnings: [expect.stringContaining('no SMTP')],
+      warnings: [expect.stringContaining('SMTP is not configured')],
       share_link: expect.stringMatching(/\?share_key=\S{24}$/),
     })
     expect(await shown(['collaborators', 'a'])).toBe('0 eve@example.org\temail\tread\n')

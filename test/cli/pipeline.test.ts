@@ -36,7 +36,7 @@ const file = (name: string, text: string): string => {
   return path
 }
 
-/** A server that answers as told, and keeps what it was sent. */
+/** A server with programmable responses that records requests. */
 async function fake(
   answer: (request: IncomingMessage, response: ServerResponse, count: number) => void,
 ): Promise<{ url: string; seen: IncomingMessage[]; stop: () => void }> {
@@ -69,7 +69,7 @@ const json = (
 const me = { username: 'alice', email: null, is_admin: false, date_joined: '2024-01-01 00:00:00' }
 
 describe('a key belongs to one server', () => {
-  it('another address never gets it, whichever way it was set', async () => {
+  it('is never sent to another URL, however that was set', async () => {
     const home = newHome()
     const own = await fake((_, response) => json(response, 200, me))
     const foreign = await fake((_, response) => json(response, 401, { errors: [{ message: 'who?' }] }))
@@ -94,7 +94,7 @@ describe('a key belongs to one server', () => {
   })
 })
 
-describe('types and columns are not changed without being told', () => {
+describe('types and columns do not change without notice', () => {
   const home = newHome()
   const run = (args: string[], stdin?: string) => gridline(args, { home, stdin })
 
@@ -126,7 +126,7 @@ describe('types and columns are not changed without being told', () => {
     expect((await run(['show', 't'])).stdout).toContain('price:mixed')
   })
 
-  it('booleans of a text file go into a column of booleans', async () => {
+  it('booleans in a text file are appended to a boolean column as booleans', async () => {
     await run(['upload', file('b.csv', 'n,ok\n1,true\n'), '--column', 'ok:boolean'])
     expect((await run(['append', 'b', '--row', '2,false'])).code).toBe(0)
     expect((await run(['cat', 'b', '--format', 'json'])).stdout).toContain('"data":[true,false]')
@@ -134,14 +134,14 @@ describe('types and columns are not changed without being told', () => {
     expect([bad.code, bad.stderr]).toEqual([7, expect.stringContaining('"maybe" is not a boolean')])
   })
 
-  it('what is lost is said and asked for: fewer columns, fewer values, columns removed', async () => {
+  it('loss of columns or values is reported and needs confirmation', async () => {
     await run(['upload', file('wide.csv', 'a,b\n1,2\n3,4\n')])
     const narrow = file('narrow.csv', 'a\n1\n')
     const replace = ['upload', narrow, '--name', 'wide', '--on-conflict', 'replace']
     for (const [args, lost] of [
       [replace, 'would be lost: b'],
-      [['column', 'remove', 'wide', 'b'], 'The values of b are lost'],
-      [['column', 'set', 'wide', 'b', '--data', '[1]'], 'the last value of the column is lost'],
+      [['column', 'remove', 'wide', 'b'], 'The values of b will be lost'],
+      [['column', 'set', 'wide', 'b', '--data', '[1]'], 'the last value of the column will be lost'],
     ] as const) {
       const { code, stderr } = await run([...args])
       expect([code, stderr]).toEqual([2, expect.stringContaining(lost)])
@@ -154,7 +154,7 @@ describe('types and columns are not changed without being told', () => {
     )
   })
 
-  it('a query that finds nothing gives a grid without rows', async () => {
+  it('an empty result becomes a grid without rows', async () => {
     const { code, stdout } = await run(['upload', file('none.csv', 'a,b\n'), '--json', 'row_count,action'])
     expect([code, stdout]).toEqual([0, '[{"row_count":0,"action":"created"}]\n'])
     expect((await run(['append', 'none', '--row', '1,x'])).code).toBe(0)
@@ -164,7 +164,7 @@ describe('types and columns are not changed without being told', () => {
 })
 
 describe('a CI job', () => {
-  it('without a server is exit 4, and leaves nothing on the machine; --local and the profile local say otherwise', async () => {
+  it('without a server exits with 4 and writes nothing, unless the local profile is chosen', async () => {
     const home = newHome()
     const csv = file('ci.csv', 'a\n1\n')
     const run = (args: string[], env = {}) => gridline(args, { home, env: { CI: 'true', ...env } })
@@ -180,8 +180,8 @@ describe('a CI job', () => {
   })
 })
 
-describe('a pipeline at 3 a.m.', () => {
-  it('a server that cannot be reached ends a run over many files: one error, and what was not tried', async () => {
+describe('an unattended pipeline', () => {
+  it('stops a batch if the server is unreachable: one error, and the files not tried', async () => {
     const files = Array.from({ length: 60 }, (_, k) => file(`many${k}.csv`, `a\n${k}\n`))
     const began = performance.now()
     const { code, stdout, stderr } = await gridline(['upload', ...files], {
@@ -190,11 +190,11 @@ describe('a pipeline at 3 a.m.', () => {
     })
     expect([code, stdout]).toEqual([9, ''])
     expect(stderr.match(/no answer from/g)).toHaveLength(1)
-    expect(stderr).toMatch(/59 more not tried: .*many1.csv, .* …\n$/)
+    expect(stderr).toMatch(/59 more not attempted: .*many1.csv, .* …\n$/)
     expect(performance.now() - began).toBeLessThan(15_000)
   })
 
-  it('Retry-After is obeyed, and a long one is told instead', async () => {
+  it('obeys Retry-After, but fails at once if it is long', async () => {
     const slow = await fake((_, response, count) =>
       count === 1
         ? json(response, 503, { errors: [{ code: 'overloaded', message: 'busy' }] }, { 'retry-after': '1' })
@@ -216,7 +216,7 @@ describe('a pipeline at 3 a.m.', () => {
     never.stop()
   })
 
-  it('--timeout ends a command', async () => {
+  it('--timeout aborts a command', async () => {
     const silent = createTcp(() => {})
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const { port } = silent.address() as { port: number }
@@ -224,11 +224,11 @@ describe('a pipeline at 3 a.m.', () => {
       home: newHome(),
       env: as({ GRIDLINE_URL: `http://127.0.0.1:${port}` }),
     })
-    expect([code, stderr]).toEqual([9, expect.stringContaining('not finished after 0.5 s (--timeout)')])
+    expect([code, stderr]).toEqual([9, expect.stringContaining('timed out after 0.5 s (--timeout)')])
     silent.close()
   })
 
-  it('standard input is sent again after a connection was cut, and applied once', async () => {
+  it('resends standard input after a lost connection, and applies it once', async () => {
     const { port } = new URL(server.url)
     let cuts = 0
     const proxy = createTcp((client) => {
@@ -261,7 +261,7 @@ describe('a pipeline at 3 a.m.', () => {
     proxy.close()
   })
 
-  it('a redirect names its target, with and without a body', async () => {
+  it('reports the target of a redirect, with and without a body', async () => {
     const moved = await fake((_, response) =>
       response.writeHead(301, { location: 'https://127.0.0.1/v2/users/current' }).end(),
     )
@@ -275,7 +275,7 @@ describe('a pipeline at 3 a.m.', () => {
     moved.stop()
   })
 
-  it('addresses without a scheme and with /v2/ are understood; other schemes are refused', async () => {
+  it('accepts URLs without a scheme or with /v2/, and refuses other schemes', async () => {
     const { host } = new URL(server.url)
     for (const url of [host.replace('127.0.0.1', 'localhost'), `${server.url}/v2/`, `${server.url}/`])
       expect(
@@ -286,7 +286,7 @@ describe('a pipeline at 3 a.m.', () => {
     )
   })
 
-  it('a page instead of JSON is summed up in a line', async () => {
+  it('summarizes an HTML page received instead of JSON in one line', async () => {
     const page = await fake((_, response) =>
       response
         .writeHead(404, { 'content-type': 'text/html' })
@@ -303,7 +303,7 @@ describe('a pipeline at 3 a.m.', () => {
     page.stop()
   })
 
-  it('a proxy that fails is named, without its password; the client says who it is', async () => {
+  it('names a failing proxy without its password; the client sends a User-Agent', async () => {
     const { code, stderr } = await gridline(['whoami'], {
       home: newHome(),
       env: as({ GRIDLINE_URL: 'http://charts.example', HTTP_PROXY: 'http://me:secret@127.0.0.1:1' }),
@@ -318,7 +318,7 @@ describe('a pipeline at 3 a.m.', () => {
 })
 
 describe('a job that runs again', () => {
-  it('appends once with --idempotency-key; several files have keys of their own', async () => {
+  it('appends once with --idempotency-key; each of several files gets its own key', async () => {
     const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
     await run(['upload', file('once.csv', 'a\n1\n')])
     for (const _ of [1, 2])
@@ -335,7 +335,7 @@ describe('a job that runs again', () => {
 })
 
 describe('links', () => {
-  it('of this machine lead to where serve last said; the profile local stays after login', async () => {
+  it('of the local database use the last URL of serve; the profile local remains after login', async () => {
     const home = newHome()
     const csv = file('linked.csv', 'a\n1\n')
     const run = (args: string[], stdin?: string) => gridline(args, { home, stdin })
@@ -362,7 +362,7 @@ describe('links', () => {
     )
   })
 
-  it('of a share open on a machine without settings, also in a CI job', async () => {
+  it('with a share key work without settings, also in a CI job', async () => {
     const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
     await run(['upload', file('shared.csv', 'a,b\n1,x\n')])
     const [{ share_link }] = JSON.parse((await run(['share', 'shared', '--link', '--json'])).stdout)
@@ -376,7 +376,7 @@ describe('links', () => {
     expect((await gridline(['cat', without], { home: newHome() })).code).toBe(3)
   })
 
-  it('api: -f is raw and -F is typed, as in gh', async () => {
+  it('api: -f sends strings and -F typed values, as in gh', async () => {
     const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
     const made = await run([
       'api',
@@ -396,7 +396,7 @@ describe('links', () => {
 })
 
 describe('the database of a server', () => {
-  it('is backed up while it runs, restored when it does not, verified, compacted', async () => {
+  it('can be backed up while running, restored when stopped, verified and compacted', async () => {
     const home = newHome()
     const run = (args: string[]) => gridline(args, { home })
     await run(['upload', file('kept.csv', 'a\n1\n')])

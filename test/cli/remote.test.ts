@@ -8,7 +8,7 @@ import { remoteFetch } from '../../src/cli/remote.ts'
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-it('a body is whole though its response was let go before it is read', async () => {
+it('a body is complete even if its response is garbage-collected before it is read', async () => {
   const server = createServer((_, response) => {
     response.write('first,')
     setImmediate(() => response.end('last'))

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { RequestLog } from '../../src/cli/output/request-log.ts'
 
-/** A pipe whose reader takes nothing until it is told to. */
+/** A pipe whose reader does not read until told to. */
 class Pipe extends Writable {
   text = ''
   private held: (() => void) | undefined
@@ -21,7 +21,7 @@ class Pipe extends Writable {
   }
 }
 
-it('lines of the log that nobody reads are dropped and counted, and those after them are written', async () => {
+it('drops and counts log lines while nobody reads them, and writes later ones', async () => {
   const pipe = new Pipe()
   const log = new RequestLog(pipe as unknown as NodeJS.WriteStream)
   const line = { path: 'x'.repeat(100_000) }

@@ -43,7 +43,7 @@ describe('a server', () => {
     GRIDLINE_API_KEY: keys[name],
   })
 
-  it('log in once, then everything goes there', async () => {
+  it('after login, all commands use the server', async () => {
     const alice = home('alice')
     const login = await gridline(['login', server.url, '--user', 'alice'], {
       home: alice,
@@ -77,7 +77,7 @@ describe('a server', () => {
     expect((await gridline(['ls'], { home: alice })).stdout).toBe('')
   })
 
-  it('a wrong key is exit 4, a private grid of somebody else exit 3', async () => {
+  it('exits with 4 for a wrong key and 3 for a private grid of another user', async () => {
     const wrong = await gridline(['ls'], {
       home: home('w'),
       env: { ...as('alice'), GRIDLINE_API_KEY: 'wrong' },
@@ -101,7 +101,7 @@ describe('a server', () => {
     expect([hidden.code, hidden.stderr]).toEqual([3, absent.stderr])
   })
 
-  it('a connection cut in the middle of an upload: sent again, applied once', async () => {
+  it('resends an upload after a lost connection, and applies it once', async () => {
     const { proxy, url, cuts } = await cuttingProxy(server.url, 300_000)
     const csv = file('cut.csv', rows(40_000))
     const up = await gridline(['upload', csv, '--json', 'row_count'], {
@@ -117,7 +117,7 @@ describe('a server', () => {
     ).toHaveLength(1)
   })
 
-  it('a server that is down or does not answer is exit 9', async () => {
+  it('exits with 9 if the server is down or does not answer', async () => {
     const down = await gridline(['ls'], {
       home: home('d'),
       env: { ...as('alice'), GRIDLINE_URL: 'http://127.0.0.1:59998' },
@@ -139,7 +139,7 @@ describe('a server', () => {
     silent.close()
   })
 
-  it('bad data in the middle of a long upload is said, also from a pipe', async () => {
+  it('reports bad data in the middle of a long upload, also from a pipe', async () => {
     const bad = `${rows(20_000)}1,2,3\n${rows(900_000).slice(7)}`
     const piped = await gridline(['upload', '-', '--name', 'piped'], {
       home: home('b'),
@@ -152,7 +152,7 @@ describe('a server', () => {
     ])
   })
 
-  it('an upload larger than memory allows for goes through in flat memory on both sides', async () => {
+  it('an upload larger than the heap needs constant memory in client and server', async () => {
     const place = home('flat')
     const report = join(place, 'peak.txt')
     const probe = file(
@@ -180,23 +180,23 @@ describe('a server', () => {
     }
   })
 
-  it('HEAD says what GET would, without a body', async () => {
+  it('HEAD returns the headers of GET without a body', async () => {
     const answer = await fetch(`${server.url}/v2/users/nobody-of-that-name`, { method: 'HEAD' })
     expect(answer.status).toBe(404)
     const index = await fetch(`${server.url}/v2`, { method: 'HEAD' })
     expect([index.status, await index.text()]).toEqual([200, ''])
   })
 
-  it('a port in use is said so', async () => {
+  it('reports a port that is in use', async () => {
     const again = await gridline(['serve', '--port', new URL(server.url).port], { home: serverHome })
     expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/the port is in use/)])
   })
 })
 
 describe('interruption', () => {
-  it('Ctrl-C in an upload: exit 130, nothing half-visible', async () => {
+  it('Ctrl-C during an upload exits with 130 and leaves no partial grid', async () => {
     const place = home('interrupted')
-    // A pipe that stays open: the upload is under way for as long as it takes.
+    // A pipe that stays open keeps the upload running.
     const child = start(['upload', '-', '--name', 'half'], { home: place })
     child.stdin!.write(rows(30_000))
     const database = join(place, 'gridline.db')
@@ -215,7 +215,7 @@ describe('interruption', () => {
     expect((await gridline(['ls', '--all'], { home: place })).stdout).toBe('')
   })
 
-  it('Ctrl-C while rows are printed', async () => {
+  it('Ctrl-C stops the output of rows', async () => {
     const place = home('printing')
     await gridline(['upload', file('printed.csv', rows(300_000)), '-q'], { home: place })
     const child = start(['cat', 'printed'], { home: place })
@@ -226,7 +226,7 @@ describe('interruption', () => {
     expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(130)
   })
 
-  it('a reader that leaves is no error', async () => {
+  it('a closed pipe is not an error', async () => {
     const place = home('left')
     await gridline(['upload', file('long.csv', rows(200_000)), '-q'], { home: place })
     const child = start(['cat', 'long'], { home: place })
@@ -237,7 +237,7 @@ describe('interruption', () => {
 })
 
 describe('two processes on one database', () => {
-  it('write at once and lose nothing', async () => {
+  it('write concurrently without losing data', async () => {
     const place = home('shared')
     await gridline(['upload', file('shared.csv', 'who,n\nx,0\n')], { home: place })
     const run = async (who: string): Promise<number[]> => {
@@ -255,7 +255,7 @@ describe('two processes on one database', () => {
     expect(new Set(lines).size).toBe(14)
   })
 
-  it('the server and the command line, too: what was made embedded is at its link', async () => {
+  it('grids created without a server are available at their links on the server', async () => {
     const place = home('both')
     await gridline(['upload', file('both.csv', rows(2)), '--public', '-q'], { home: place })
     const server = await serve([], { home: place })
@@ -267,7 +267,7 @@ describe('two processes on one database', () => {
 })
 
 describe('progress', () => {
-  it('plain lines where there is no terminal, nothing with --quiet', async () => {
+  it('is plain lines without a terminal, and absent with --quiet', async () => {
     const place = home('progress')
     const slowly = async (args: string[]) => {
       const child = start(args, { home: place })
@@ -278,7 +278,7 @@ describe('progress', () => {
   })
 })
 
-/** Passes bytes on to a server, but cuts the first connection after so many. */
+/** A proxy that cuts the first connection after a number of bytes. */
 async function cuttingProxy(
   target: string,
   after: number,

@@ -100,7 +100,7 @@ function arrowsBetween(placeOf: (path: string) => string): Map<string, Set<strin
 }
 
 describe('imports run downhill', () => {
-  it('finds imports at all', () => {
+  it('the scan finds imports', () => {
     expect(imports.length).toBeGreaterThan(200)
     expect(imports).toContainEqual({
       from: 'src/cli/connect.ts',
@@ -176,7 +176,7 @@ describe('imports run downhill', () => {
     expect(wrong).toEqual([])
   })
 
-  it('no folder is called utils, helpers, common or lib', () => {
+  it('no directory is named utils, helpers, common or lib', () => {
     expect(sources('src').filter((path) => /\/(utils?|helpers?|common|lib)\//.test(path))).toEqual([])
   })
 })
@@ -184,7 +184,7 @@ describe('imports run downhill', () => {
 describe('the contract', () => {
   const entries = Object.entries(operations) as [string, Operation][]
 
-  it('every operation has a section, a limit for its body, and a method and path of its own', () => {
+  it('every operation has a section, a body limit, and a unique method and path', () => {
     const routes = entries.flatMap(([, operation]) =>
       routesOf(operation).flatMap(({ path }) => methodsOf(operation).map((method) => `${method} ${path}`)),
     )
@@ -197,7 +197,7 @@ describe('the contract', () => {
     }
   })
 
-  it('no path of the API is written anywhere else', () => {
+  it('API paths are defined only in the contract', () => {
     const elsewhere = sources('src').filter((path) => !path.startsWith('src/contract/'))
     const paths = entries
       .map(([, { path }]) => path)
@@ -210,7 +210,7 @@ describe('the contract', () => {
     }
   })
 
-  it('what a retry cannot cure is never 429 or 5xx', () => {
+  it('errors that a retry cannot fix are never 429 or 5xx', () => {
     const retried = Object.entries(errorCodes)
       .filter(([, { status }]) => status === 429 || status === 503)
       .map(([code]) => code)
@@ -237,7 +237,7 @@ describe('the contract', () => {
 })
 
 describe('completions', () => {
-  it.each(shells)('the script for %s is the one in completions/', async (shell) => {
+  it.each(shells)('the script in completions/ for %s is up to date', async (shell) => {
     const { files } = {
       files: {
         bash: 'gridline.bash',
@@ -251,7 +251,7 @@ describe('completions', () => {
     )
   })
 
-  it('knows every command', async () => {
+  it('cover every command', async () => {
     const tree = await commandTree(commands)
     expect(tree.map(({ name }) => name)).toEqual(
       expect.arrayContaining([

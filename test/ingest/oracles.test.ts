@@ -54,12 +54,12 @@ function written({
   return lines.join(end) + (final ? end : '')
 }
 
-/** Our values as the text they were: null and '' are the same to parsers that only know text. */
+/** Our values as text. Null and '' are equal for parsers that know only text. */
 function asText(rows: unknown[][]): string[][] {
   return rows.map((row) => row.map((value) => (value === null ? '' : String(value))))
 }
 
-describe('the scanner agrees with csv-parse and papaparse on well-formed text', () => {
+describe('the tokenizer agrees with csv-parse and papaparse on well-formed text', () => {
   it('cell by cell', async () => {
     await fc.assert(
       fc.asyncProperty(table, fc.integer({ min: 1, max: 40 }), async (given, pieces) => {
@@ -84,7 +84,7 @@ describe('the scanner agrees with csv-parse and papaparse on well-formed text', 
     )
   })
 
-  it('and finds the delimiter by itself', async () => {
+  it('with a detected delimiter', async () => {
     const plain = fc.record({
       delimiter: fc.constantFrom(...delimiters),
       rows: fc.array(
@@ -109,7 +109,7 @@ describe('the scanner agrees with csv-parse and papaparse on well-formed text', 
 })
 
 describe('numbers and JSON, byte by byte', () => {
-  it('isNumber is the JSON grammar less what a double cannot hold', () => {
+  it('isNumber accepts the JSON grammar except integers that a double cannot represent', () => {
     const text = fc.oneof(
       fc.stringMatching(/^[-+]?[0-9.eE+-]{0,24}$/),
       fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
@@ -127,7 +127,7 @@ describe('numbers and JSON, byte by byte', () => {
     )
   })
 
-  it('parseRaw takes what JSON.parse takes, and nothing else', () => {
+  it('parseRaw accepts exactly what JSON.parse accepts', () => {
     const text = fc.oneof(
       fc.json(),
       fc

@@ -10,7 +10,7 @@ const folder = fileURLToPath(new URL('../../../shared/figures/', import.meta.url
 const there = existsSync(folder)
 const files = there ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []
 
-/** Members the service adds beside what it was given. */
+/** Members that the service adds to the given figure. */
 function withoutSources(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSources)
   if (typeof value !== 'object' || value === null) return value
@@ -21,7 +21,7 @@ function withoutSources(value: unknown): unknown {
   )
 }
 
-describe.skipIf(!there)('real figures (reference 2.4)', () => {
+describe.skipIf(!there)('real figures', () => {
   onBothStores('plot create', (test) => {
     it.each(files)('%s', async (name) => {
       const text = readFileSync(folder + name, 'utf8')

@@ -37,7 +37,7 @@ const trace = fc
   })
 const figure = fc.record({ data: fc.array(trace, { maxLength: 4 }), layout: fc.constant({ colorway: [1] }) })
 
-/** The same by the objects of JavaScript: what the edits of text must come to. */
+/** The same edit on parsed objects: the expected result of the text edits. */
 function mapped(value: unknown, change: (object: Json) => Json): unknown {
   if (Array.isArray(value)) return value.map((item) => mapped(item, change))
   if (typeof value !== 'object' || value === null) return value
@@ -47,8 +47,8 @@ function mapped(value: unknown, change: (object: Json) => Json): unknown {
 const dataNames = new Set(['x', 'y', 'text', 'color', 'size', 'symbol', 'width'])
 const spaces = fc.constantFrom(undefined, 1, '\t')
 
-describe('edits of a figure are those of its value, whatever stands beside them (reference 2.4)', () => {
-  it('arrays become references, which take the place of references there were', () => {
+describe('edits of figure text match edits of the parsed value', () => {
+  it('replaces arrays, and existing references next to them, by new references', () => {
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
         const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)))
@@ -68,7 +68,7 @@ describe('edits of a figure are those of its value, whatever stands beside them 
           typeof item === 'string' ? item.replace(/^bob:.*/, 'bob') : item,
         )
         expect(made).toEqual({ data: expected, layout: value.layout })
-        // A second look finds references only, each where its array was.
+        // A second survey finds only references, each at the place of its array.
         const again = scanFigure(parseRaw(out)) as Reference[]
         expect(again.some(({ kind }) => (kind as string) === 'array')).toBe(false)
         for (const { kind, text, path } of again)
@@ -77,7 +77,7 @@ describe('edits of a figure are those of its value, whatever stands beside them 
     )
   })
 
-  it('references get their data beside them, in the place of what stood there', () => {
+  it('inserts data next to references, replacing data already there', () => {
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
         const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)))
@@ -96,7 +96,7 @@ describe('edits of a figure are those of its value, whatever stands beside them 
   })
 })
 
-describe('what is looked at is bounded', () => {
+describe('the work of a survey is bounded', () => {
   const took = (text: string): number => {
     const raw = parseRaw(Buffer.from(text))
     const start = process.cpuUsage()
@@ -113,14 +113,14 @@ describe('what is looked at is bounded', () => {
     expect(times(deep) / times(flat)).toBeLessThan(4)
   })
 
-  it('columns a figure names are counted, arrays among them', () => {
+  it('counts the columns a figure refers to, including data arrays', () => {
     const raw = parseRaw(Buffer.from('{"data":[{"x":[1],"ysrc":"alice:1:a,b,c"}]}'))
     const within = (figure_columns: number) => scanFigure(raw, { ...defaultLimits, figure_columns })
     expect(within(4)).toHaveLength(2)
-    expect(() => within(3)).toThrow(/no more than 3 columns \(limit figure_columns\)/)
+    expect(() => within(3)).toThrow(/at most 3 columns \(limit figure_columns\)/)
   })
 
-  it('a name written with escapes is the name it stands for', () => {
+  it('recognizes names written with escapes', () => {
     const raw = parseRaw(Buffer.from('{"data":[{"\\u0078":[1],"y\\u0073rc":"alice:1:a","y":[2]}]}'))
     expect(scanFigure(raw).map(({ kind, path }) => [kind, path])).toEqual([
       ['array', 'data.0.x'],

@@ -12,8 +12,8 @@ onBothStores('accounts', (test) => {
       headers: { authorization: `Basic ${Buffer.from(`${name}:${key}`).toString('base64')}` },
     })
 
-  describe('teams (reference 2.7)', () => {
-    it('are their owner’s to change; members see them and may leave; others learn nothing', async () => {
+  describe('teams', () => {
+    it('only the owner can change a team; members see it and may leave; others see nothing', async () => {
       await test().user('carol')
       expect((await ask('alice', 'POST', '/v2/teams', { name: 'Crew', members: ['bob'] })).json).toEqual({
         name: 'Crew',
@@ -33,7 +33,7 @@ onBothStores('accounts', (test) => {
       expect((await ask('bob', 'DELETE', '/v2/teams/Crew/members', { users: ['alice'] })).status).toBe(403)
     })
 
-    it('give their members what is shared with them, as long as they are members', async () => {
+    it('members have access to files shared with the team while they are members', async () => {
       const { fid } = await test().grid('alice', 'for the crew', { a: [1] })
       await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, { teams: ['CREW'], readonly: false })
       const seen = async () => (await ask('bob', 'GET', `/v2/files/${fid}`)).json.current_user_permission
@@ -49,7 +49,7 @@ onBothStores('accounts', (test) => {
       expect((await ask('alice', 'GET', `/v2/files/${fid}/collaborators`)).json).toEqual([])
     })
 
-    it('have names of their owner: a team of somebody else with the same name is not revealed', async () => {
+    it('names are unique per owner, so that teams of others are not revealed', async () => {
       await ask('alice', 'POST', '/v2/teams', { name: 'Twice', members: ['bob'] })
       const own = await ask('bob', 'POST', '/v2/teams', { name: 'twice', members: ['carol'] })
       expect([own.status, own.json.owner]).toEqual([201, 'bob'])
@@ -61,7 +61,7 @@ onBothStores('accounts', (test) => {
       expect([both.status, both.json.errors[0].hint]).toEqual([409, expect.stringContaining('alice:Twice')])
     })
 
-    it('of strangers cannot be shared with, and answer like teams that do not exist', async () => {
+    it('sharing with a team of strangers is answered like sharing with a missing team', async () => {
       await ask('carol', 'POST', '/v2/teams', { name: 'secret-club' })
       const { fid } = await test().grid('alice', 'no club', { a: [1] })
       const share = (team: string) =>
@@ -73,7 +73,7 @@ onBothStores('accounts', (test) => {
   })
 
   describe('API keys', () => {
-    it('do what their scopes say, and make none that does more', async () => {
+    it('are restricted to their scopes, and cannot create keys with more scopes', async () => {
       const make = async (scopes: string[]) =>
         (await ask('alice', 'POST', '/v2/keys', { scopes })).json.api_key as string
       const [reads, writes] = [await make(['read']), await make(['write'])]
@@ -95,7 +95,7 @@ onBothStores('accounts', (test) => {
       })
     })
 
-    it('end with their time, and make none that lives longer', async () => {
+    it('expire, and cannot create keys that expire later', async () => {
       const short = await test().key('alice', { scopes: 'read,write', expires: '30m' })
       const make = (expires?: string) => withKey('alice', short, 'POST', '/v2/keys', { expires })
       expect([(await make()).status, (await make('1h')).status, (await make('10m')).status]).toEqual([
@@ -103,7 +103,7 @@ onBothStores('accounts', (test) => {
       ])
     })
 
-    it('are nothing to others, and gone once revoked', async () => {
+    it('are invisible to other users, and invalid once revoked', async () => {
       const made = (await ask('alice', 'POST', '/v2/keys', { name: 'ci' })).json
       expect((await withKey('alice', made.api_key, 'GET', '/v2/users/current')).json.username).toBe('alice')
       expect((await withKey('bob', made.api_key, 'GET', '/v2/users/current')).status).toBe(401)
@@ -114,7 +114,7 @@ onBothStores('accounts', (test) => {
     })
   })
 
-  it('a user is summed up for others without what is theirs (reference 2.5)', async () => {
+  it('the summary of a user has no private fields for others', async () => {
     const { json } = await ask('bob', 'GET', '/v2/users/alice')
     expect(json).toMatchObject({ username: 'alice', email: null, is_active: null, csrf_token: null })
     expect(json.date_joined).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
@@ -122,7 +122,7 @@ onBothStores('accounts', (test) => {
   })
 })
 
-describe('watching a service', () => {
+describe('monitoring', () => {
   const started = async (environment: Record<string, string>) => {
     const folder = temporaryFolder()
     const lines: LogLine[] = []
@@ -142,7 +142,7 @@ describe('watching a service', () => {
     return { running, lines, stop }
   }
 
-  it('requests are limited by user and by address; what tells of health is not', async () => {
+  it('requests are rate-limited by user and by IP address, except health checks', async () => {
     const { running, stop } = await started({ GRIDLINE_LIMIT_REQUESTS_PER_MINUTE: '5' })
     const times = async (user: string | undefined, path: string, headers?: Record<string, string>) => {
       const answers = []
@@ -159,7 +159,7 @@ describe('watching a service', () => {
     await stop()
   })
 
-  it('every answer has a request id, which its log line has too; the log holds no secrets', async () => {
+  it('every response and its log line have the same request id; the log contains no secrets', async () => {
     const { running, lines, stop } = await started({})
     const { fid } = await running.grid(
       'alice',
@@ -182,7 +182,7 @@ describe('watching a service', () => {
     await stop()
   })
 
-  it('/metrics counts operations and statuses, and names nobody', async () => {
+  it('/metrics counts operations and statuses without user data', async () => {
     const { running, stop } = await started({})
     await running.grid('alice', 'counted', { a: [1] })
     await running.ask('alice', 'GET', '/v2/files/alice:999')

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest'
 import { operations, routesOf } from '../../src/contract/operations.ts'
 import { onBothStores } from '../support/service.ts'
 
-/** A mark no answer to anybody else may hold. */
+/** A marker that no response to other users may contain. */
 const MARK = 'canary-7f3a'
 
-onBothStores('promise 5: nobody learns of a file they may not read', (test) => {
-  it('marks in every private field are in no byte of any GET as anybody else', async () => {
+onBothStores('unreadable files are not disclosed', (test) => {
+  it('markers in private fields never appear in any GET response for other users', async () => {
     const marked = (name: string) => `${MARK} ${name}`
     const ask = (method: string, path: string, json?: unknown) => test().ask('alice', method, path, { json })
     const folder = (await ask('POST', '/v2/folders', { path: marked('folder') })).json.file

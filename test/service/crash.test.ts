@@ -10,13 +10,13 @@ afterAll(folder.remove)
 
 const ROUNDS = 50
 
-describe('kill -9 (design 4, promises 1 and 2)', () => {
-  it(`${ROUNDS} rounds in the middle of appends and uploads: every acked row is there once, no upload by half`, async () => {
+describe('kill -9 loses no acknowledged write', () => {
+  it(`${ROUNDS} rounds during appends and uploads: no row lost or doubled, no partial upload`, async () => {
     const home = join(folder.path, 'killed')
     const { stdout } = await gridline(['admin', 'create-user', 'alice', '--json'], { home })
     const authorization = `Basic ${Buffer.from(`alice:${JSON.parse(stdout).api_key}`).toString('base64')}`
     const acked = new Set<number>()
-    /** Rows sent without an answer, with the keys they were sent with: sent again after the restart. */
+    /** Unacknowledged rows with their idempotency keys. They are sent again after the restart. */
     let unanswered: { row: number; key: string }[] = []
     let next = 0
     let uploads = 0
@@ -102,7 +102,7 @@ describe('kill -9 (design 4, promises 1 and 2)', () => {
 })
 
 describe('a full disk', () => {
-  it('is 507, changes nothing, and reads go on', async () => {
+  it('answers writes with 507, changes nothing, and still answers reads', async () => {
     const database = `sqlite:${join(folder.path, 'full.db')}`
     const store = await openStore({ database })
     const { api_key } = await createUser(store, 'alice')

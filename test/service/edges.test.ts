@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { onBothStores } from '../support/service.ts'
 
-onBothStores('edges of the reference', (test) => {
+onBothStores('API edge cases', (test) => {
   const ask = (user: string | undefined, method: string, path: string, json?: unknown) =>
     test().ask(user, method, path, { json })
   const plotOf = async (user: string, figure: unknown, more: object = {}) =>
     ask(user, 'POST', '/v2/plots', { figure, ...more })
 
-  describe('Idempotency-Key on bytes that stream in (design 4, promise 2)', () => {
+  describe('Idempotency-Key on streamed bodies', () => {
     const stream = (text: string) =>
       new ReadableStream({
         start(controller) {
@@ -15,7 +15,7 @@ onBothStores('edges of the reference', (test) => {
           controller.close()
         },
       })
-    it('an upload with the key and name of another, and other bytes, is 422', async () => {
+    it('an upload with the same key and name but different bytes is 422', async () => {
       const send = (body: string, name: string) =>
         test().ask('alice', 'POST', '/v2/grids/upload', {
           body: stream(body),
@@ -28,7 +28,7 @@ onBothStores('edges of the reference', (test) => {
       expect([again.status, again.json.file.fid]).toEqual([201, first.json.file.fid])
     })
 
-    it('rows as CSV too', async () => {
+    it('the same holds for rows as CSV', async () => {
       const { fid } = await test().grid('alice', 'csv rows', { a: [1] })
       const send = (body: string) =>
         test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
@@ -40,7 +40,7 @@ onBothStores('edges of the reference', (test) => {
       expect(json.cols.a.data).toEqual([1, 5])
     })
 
-    it('a form with another boundary is the same upload; another file in it is not', async () => {
+    it('a different multipart boundary is the same upload; a different file is not', async () => {
       const send = (boundary: string, content: string) =>
         test().ask('alice', 'POST', '/v2/grids/upload', {
           body: `--${boundary}\r\ncontent-disposition: form-data; name="f"; filename="form.csv"\r\n\r\n${content}\r\n--${boundary}--\r\n`,
@@ -51,7 +51,7 @@ onBothStores('edges of the reference', (test) => {
       expect((await send('xx', 'a\n2\n')).status).toBe(422)
     })
 
-    it('NDJSON is answered as before though the columns have changed since', async () => {
+    it('a retry of NDJSON gets the first result, even if the columns have changed since', async () => {
       const { fid, cols } = await test().grid('alice', 'lines', { a: [1], b: [2] })
       const send = () =>
         test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
@@ -64,7 +64,7 @@ onBothStores('edges of the reference', (test) => {
       expect([again.status, again.json.rows_added]).toEqual([first.status, 1])
     })
 
-    it('a line of records is as many rows; a row of objects is one (design 7)', async () => {
+    it('a line with an array of records is several rows; an array of objects as values is one', async () => {
       const { fid } = await test().grid('alice', 'records', { a: [1], b: [2] })
       const send = (body: string) =>
         test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
@@ -81,7 +81,7 @@ onBothStores('edges of the reference', (test) => {
       expect((await send('[\n{"a": 1}\n]\n')).json.errors[0].hint).toContain("jq -c '.[]'")
     })
 
-    it('a key is made once, and shown once', async () => {
+    it('an API key is created once and shown once', async () => {
       const make = () =>
         test().ask('alice', 'POST', '/v2/keys', { json: {}, headers: { 'idempotency-key': 'one' } })
       const before = (await ask('alice', 'GET', '/v2/keys')).json.keys.length
@@ -92,8 +92,8 @@ onBothStores('edges of the reference', (test) => {
     })
   })
 
-  describe('lists of folders (reference 2.6)', () => {
-    it('count is of the folder, pages go both ways', async () => {
+  describe('folder lists', () => {
+    it('count includes all pages; next and previous work', async () => {
       const folder = (await ask('alice', 'POST', '/v2/folders', { path: 'pages' })).json.file
       const parent = Number(folder.fid.split(':')[1])
       for (const name of ['e', 'a', 'd', 'b', 'c']) await test().grid('alice', name, { x: [] }, { parent })
@@ -133,7 +133,7 @@ onBothStores('edges of the reference', (test) => {
       expect(others.json.children.count).toBe(others.json.children.results.length)
     })
 
-    it('the home folder has a path; it cannot be changed (reference 1)', async () => {
+    it('the home folder has a path and cannot be changed', async () => {
       expect((await ask('alice', 'GET', '/v2/files/alice:-1/path')).json).toEqual({ path: '/' })
       for (const [method, path] of [
         ['PATCH', ''],
@@ -154,7 +154,7 @@ onBothStores('edges of the reference', (test) => {
       }
     })
 
-    it('folders in each other are no more than path_depth says', async () => {
+    it('nesting of folders is limited by path_depth', async () => {
       const deep = Array.from({ length: 64 }, (_, k) => `d${k}`)
       const made = await ask('alice', 'POST', '/v2/folders', { path: deep.join('/') })
       expect(made.status).toBe(201)
@@ -171,8 +171,8 @@ onBothStores('edges of the reference', (test) => {
     })
   })
 
-  describe('grids (reference 2.2, 4.1)', () => {
-    it('preview holds the first values by name, as text', async () => {
+  describe('grids', () => {
+    it('preview contains the first values by column name, as JSON text', async () => {
       const { fid } = await test().grid('alice', 'previewed', { a: [1, null, 'x'], 'b "c"': [true] })
       const { preview } = (await ask('alice', 'GET', `/v2/grids/${fid}`)).json
       expect(JSON.parse(preview)).toEqual({ a: [1, null, 'x'], 'b "c"': [true] })
@@ -192,7 +192,7 @@ onBothStores('edges of the reference', (test) => {
       expect(shown['column 1'][0]).toMatch(/^"{90,100}…$/)
     })
 
-    it('lookup of any kind tells only whether it exists', async () => {
+    it('lookup with exists returns only whether the file exists, for all filetypes', async () => {
       await test().grid('alice', 'exists', { a: [1] })
       const lookup = (kind: string, path: string) => ask('alice', 'GET', `/v2/${kind}/lookup?${path}`)
       for (const kind of ['files', 'grids'])
@@ -222,7 +222,7 @@ onBothStores('edges of the reference', (test) => {
       },
     )
 
-    it('what no integer or text can be is 400 on both stores', async () => {
+    it('values out of range for integers or text are 400 on both stores', async () => {
       for (const parent of [2 ** 53, 1e300, 0.5]) {
         const { status } = await ask('alice', 'POST', '/v2/folders', { path: 'x', parent })
         expect(status).toBe(400)
@@ -233,7 +233,7 @@ onBothStores('edges of the reference', (test) => {
     })
   })
 
-  describe('figures (reference 2.4)', () => {
+  describe('figures', () => {
     it.each([
       ['array', [1, 2]],
       ['number', 5],
@@ -246,7 +246,7 @@ onBothStores('edges of the reference', (test) => {
       expect([status, json.errors[0].path]).toEqual([400, 'figure.data.0.marker.sizesrc'])
     })
 
-    it('several uids may end in a star, with or without a comma', async () => {
+    it('a list of uids may end in a star, with or without a comma', async () => {
       const { fid, cols } = await test().grid('alice', 'starred columns', { a: [1, 2], b: [3, 4] })
       for (const end of ['', '*', ',*']) {
         const zsrc = `${fid}:${cols[0].uid},${cols[1].uid}${end}`
@@ -260,20 +260,20 @@ onBothStores('edges of the reference', (test) => {
       }
     })
 
-    it('a typed array that is no base64 is 400', async () => {
+    it('a typed array with invalid base64 is 400', async () => {
       const x = { dtype: 'f8', bdata: '!!!' }
       const { status, json } = await plotOf('alice', { data: [{ x }] })
       expect([status, json.errors[0].path]).toEqual([400, 'figure.data.0.x'])
     })
 
-    it('a figure of too many columns or grids is refused with the name of the limit', async () => {
+    it('a figure with too many columns or grids is refused, naming the limit', async () => {
       const data = Array.from({ length: 1001 }, (_, k) => ({ xsrc: `alice:${900_000 + k}:abcdef` }))
       const { status, json } = await plotOf('alice', { data })
       expect([status, json.detail]).toEqual([400, expect.stringContaining('figure_grids')])
     })
   })
 
-  describe('what one figure may cost', () => {
+  describe('the cost of a figure is bounded', () => {
     const create = (figure: string) =>
       test().ask('alice', 'POST', '/v2/plots', {
         body: `{"figure":${figure},"raw_data":"grid"}`,
@@ -297,7 +297,7 @@ onBothStores('edges of the reference', (test) => {
         `{"data":[{"x":{"dtype":"i1","bdata":"AAAA","shape":"3,1,1,1"}}]}`,
         /shape does not fit/,
       ],
-      ['an array twice', '{"data":[{"x":[1],"x":[2]}]}', /is there twice/],
+      ['an array twice', '{"data":[{"x":[1],"x":[2]}]}', /is duplicated/],
     ])('%s', async (_, figure, why) => {
       const before = process.cpuUsage()
       const { status, json } = await create(figure)
@@ -307,7 +307,7 @@ onBothStores('edges of the reference', (test) => {
       else expect(status).toBe(200)
     })
 
-    it('references that name nothing give way to data beside them', async () => {
+    it('empty references are replaced by data next to them', async () => {
       const { json } = await create('{"data":[{"x":[1,2],"xsrc":null,"ysrc":"","y":[3]}]}')
       const made = await ask('alice', 'GET', `/v2/plots/${json.file.fid}/content?inline_data=true`)
       expect([made.json.data[0].x, made.json.data[0].y]).toEqual([[1, 2], [3]])
@@ -315,8 +315,8 @@ onBothStores('edges of the reference', (test) => {
     })
   })
 
-  describe('copies (reference 4.3, copy rules)', () => {
-    it('rule 2: of data that cannot be had, the copy says so', async () => {
+  describe('copies', () => {
+    it('a copy warns about unavailable data', async () => {
       const grid = await test().grid('alice', 'was public', { a: [1], b: [2] }, { world_readable: true })
       const [a, b] = grid.cols
       const figure = { data: [{ xsrc: `${grid.fid}:${a.uid}`, ysrc: `${grid.fid}:${b.uid}` }] }
@@ -325,14 +325,14 @@ onBothStores('edges of the reference', (test) => {
       expect(copy.warnings).toEqual([])
       await ask('alice', 'DELETE', `/v2/grids/${grid.fid}/col?uid=${b.uid}`)
       const deep = (await ask('alice', 'POST', `/v2/files/${plot.fid}/copy`, { deep_copy: true })).json
-      expect(deep.warnings).toEqual([expect.stringContaining('gone')])
+      expect(deep.warnings).toEqual([expect.stringContaining('missing')])
       await ask('alice', 'PATCH', `/v2/grids/${grid.fid}`, { world_readable: false })
       const again = (await ask('bob', 'POST', `/v2/files/${copy.new_fid}/copy`)).json
-      expect([again.files.length, again.warnings]).toEqual([1, [expect.stringContaining('may not be read')]])
+      expect([again.files.length, again.warnings]).toEqual([1, [expect.stringContaining('not readable')]])
     })
   })
 
-  it('pages of plots and folders lead on; a secret link’s key goes with them', async () => {
+  it('pages of plots and folders link to their content and pass the share key on', async () => {
     const folder = (await ask('alice', 'POST', '/v2/folders', { path: 'shown', world_readable: true })).json
       .file
     const parent = Number(folder.fid.split(':')[1])
@@ -354,7 +354,7 @@ onBothStores('edges of the reference', (test) => {
     expect((await test().ask(undefined, 'GET', path)).json).toEqual({ data: [] })
   })
 
-  it('whoever has the key of a secret link may copy what it opens (reference 4.3, 5)', async () => {
+  it('a share key permits copying the file', async () => {
     const { fid } = await test().grid('alice', 'secret to copy', { a: [7] }, { share_key_enabled: true })
     const { share_key } = (await ask('alice', 'GET', `/v2/files/${fid}`)).json
     const copy = (key: string) => ask('bob', 'POST', `/v2/files/${fid}/copy?share_key=${key}`, {})
@@ -365,7 +365,7 @@ onBothStores('edges of the reference', (test) => {
     expect(status).toBe(404)
   })
 
-  it('who starred a file is named up to a hundred; all are counted (reference 2.1)', async () => {
+  it('stars name up to a hundred users and count all', async () => {
     const { fid } = await test().grid('alice', 'popular', { a: [1] }, { world_readable: true })
     const [owner, idlocal] = fid.split(':')
     await test().service.store.write(async ({ sharing }) => {

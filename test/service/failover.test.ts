@@ -5,7 +5,7 @@ import { createService, type RunningService } from '../../src/service/index.ts'
 import { newDatabase, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { TestService, URL_OF_TESTS } from '../support/service.ts'
 
-/** A PostgreSQL of its own: it is stopped and started here. */
+/** A separate PostgreSQL, which these tests stop and start. */
 let server: PostgresServer
 beforeAll(async () => {
   server = await startPostgres()
@@ -19,8 +19,8 @@ async function serviceOn(
   return createService({ database, url: URL_OF_TESTS, environment })
 }
 
-describe('PostgreSQL that goes away', () => {
-  it('connections ended under load and restarts lose and double nothing, and end no process', async () => {
+describe('PostgreSQL failures', () => {
+  it('lost connections and restarts under load lose and duplicate no writes, and crash nothing', async () => {
     const test = new TestService(await serviceOn(await newDatabase(server.url)))
     await test.user('alice')
     const { fid } = await test.grid('alice', 'rows', { n: [] })
@@ -71,7 +71,7 @@ describe('PostgreSQL that goes away', () => {
     await test.service.close()
   })
 
-  it('a row that somebody else keeps locked costs one owner some connections, not all', async () => {
+  it('a locked row blocks only part of the connections, for one owner', async () => {
     const url = await newDatabase(server.url)
     const test = new TestService(
       await serviceOn(url, { GRIDLINE_LIMIT_DATABASE_CONNECTIONS: '4', GRIDLINE_LIMIT_LOCK_SECONDS: '1' }),
@@ -102,7 +102,7 @@ describe('PostgreSQL that goes away', () => {
 })
 
 describe('several nodes at once on an empty database', () => {
-  it('all start, and all tables are made once', async () => {
+  it('all start, and each table is created once', async () => {
     for (let round = 0; round < 3; round++) {
       const url = await newDatabase(server.url)
       const nodes = await Promise.all(Array.from({ length: 6 }, () => serviceOn(url)))

@@ -34,8 +34,8 @@ async function childrenOf(
   return (await test.ask('alice', 'GET', `/v2/folders/${fid}`)).json.children.results
 }
 
-onBothStores('upload of other formats (reference 4.1)', (test) => {
-  it('XLSX of one tab is a grid: numbers, texts, moments, errors of formulas', async () => {
+onBothStores('upload of other formats', (test) => {
+  it('XLSX with one sheet becomes a grid: numbers, text, dates, formula errors', async () => {
     const book = await xlsx({
       Sales: [
         ['city', 'price', 'day', 'open'],
@@ -46,7 +46,7 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
     })
     const { status, json } = await upload(test(), 'sales.xlsx', book)
     expect([status, json.file.filetype, json.file.filename]).toEqual([201, 'grid', 'sales'])
-    expect(json.warnings).toEqual([expect.stringContaining('errors of formulas')])
+    expect(json.warnings).toEqual([expect.stringContaining('formula errors')])
     expect(await content(test(), json.file.fid)).toEqual({
       city: ['Köln & Bonn', '<b>', null],
       price: [1.5, 0.30000000000000004, -3],
@@ -55,7 +55,7 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
     })
   })
 
-  it('XLSX of several tabs is a folder with a grid a tab; an empty one is none', async () => {
+  it('XLSX with several sheets becomes a folder with a grid per non-empty sheet', async () => {
     const book = await xlsx({ One: [['a'], [1]], Empty: [], 'Two/2': [['b'], ['x']] })
     const { status, json } = await upload(test(), 'book.xlsx', book)
     expect([status, json.file.filetype, json.file.filename]).toEqual([201, 'fold', 'book'])
@@ -76,7 +76,7 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
     ['TAR', tar],
     ['TAR.GZ', tarGz],
   ] as const) {
-    it(`${kind} of data files is a folder; what is no data is passed over`, async () => {
+    it(`${kind} with data files becomes a folder; other files are skipped`, async () => {
       const bytes = await make({
         'north.csv': 'a,b\n1,2\n',
         'deep/er/south.tsv': 'a\tb\n3\tx\n',
@@ -87,7 +87,7 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
       const { status, json } = await upload(test(), `data.${kind.toLowerCase()}`, bytes)
       expect([status, json.file.filetype]).toEqual([201, 'fold'])
       expect(json.file.filename).toMatch(/^data( \(\d\))?$/)
-      expect(json.warnings).toContainEqual('README.md was passed over: not a data file')
+      expect(json.warnings).toContainEqual('README.md was skipped: not a data file')
       const top = await childrenOf(test(), json.file.fid)
       expect(top.map(({ filename }) => filename)).toEqual(['deep', 'north'])
       const deep = await childrenOf(test(), top[0].fid)
@@ -96,12 +96,12 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
     })
   }
 
-  it('an archive of one data file is that grid', async () => {
+  it('an archive with one data file becomes one grid', async () => {
     const { json } = await upload(test(), 'single.zip', await zip({ 'x/only.csv': 'a\n1\n' }))
     expect([json.file.filetype, json.file.filename]).toEqual(['grid', 'single'])
   })
 
-  it('JSON: records, columns, rows, a grid, lines; numbers as written', async () => {
+  it('accepts JSON records, columns, rows, grids and lines; keeps numbers as written', async () => {
     const cases: [string, string, Record<string, unknown[]>][] = [
       [
         'records.json',
@@ -128,14 +128,14 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
     expect(text).toContain('[12345678901234567890]')
   })
 
-  it('JSON that is no table is refused with what would be one', async () => {
+  it('refuses JSON that is not a table, listing the accepted forms', async () => {
     for (const text of ['{"a": 1}', '"text"', '[1, {"a": 2}]', '[{"a": ', '[]', '{"a": [1], "b": 2}']) {
       const { status, json } = await upload(test(), 'wrong.json', text)
       expect([text, status, json.errors[0].code]).toEqual([text, 400, 'bad_data'])
     }
   })
 
-  it('all four headers under every prefix', async () => {
+  it('accepts all four headers under every prefix', async () => {
     for (const prefix of ['Gridline', 'Service', 'Plotly']) {
       const { json } = await upload(test(), `${prefix}.csv`, 'a\n1\n', {
         [`${prefix}-World-Readable`]: 'true',
@@ -151,7 +151,7 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
     }
   })
 
-  describe('hostile archives are refused, quickly (bad input)', () => {
+  describe('hostile archives are refused quickly', () => {
     const refused = async (name: string, bytes: Buffer, message: RegExp) => {
       const started = performance.now()
       const { status, json } = await upload(test(), name, bytes)
@@ -163,7 +163,7 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
       expect(performance.now() - started).toBeLessThan(2000)
     }
 
-    it('paths that lead out, in ZIP and TAR', async () => {
+    it('paths outside of the archive, in ZIP and TAR', async () => {
       const harmless = await zip({ 'aa/evil.csv': 'a\n1\n' })
       const evil = Buffer.from(harmless.toString('latin1').replaceAll('aa/evil.csv', '../evil.csv'), 'latin1')
       await refused('evil.zip', evil, /relative path|leads out/)
@@ -171,7 +171,7 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
       await refused('evil.tar', await tar({ '/etc/cron.csv': 'a\n1\n' }), /leads out/)
     })
 
-    it('bombs: one file that grows a thousandfold, in ZIP, TAR.GZ, GZ and XLSX', async () => {
+    it('archive bombs (one file that grows a thousandfold), in ZIP, TAR.GZ, GZ and XLSX', async () => {
       const huge = Buffer.alloc(64 * 1024 * 1024, 'a,b\n')
       await refused('bomb.zip', await zip({ 'bomb.csv': huge }), /grows more than/)
       await refused('bomb.csv.gz', gzipSync(huge), /grows more than/)
@@ -187,7 +187,7 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
       await refused('bomb.xlsx', book, /grows more than/)
     })
 
-    it('entities that multiply, encryption, overlap, damage', async () => {
+    it('XML entity expansion, encryption, overlapping entries, damage', async () => {
       const laughs = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><workbook>&b;</workbook>'
       await refused('laughs.xlsx', await zip({ 'xl/workbook.xml': laughs }), /damaged/)
       const locked = await zip({ 'a.csv': 'a\n1\n' })
@@ -207,7 +207,7 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
     })
   })
 
-  it('replace and append go with one table', async () => {
+  it('replace and append require a single table', async () => {
     const { status, json } = await upload(
       test(),
       'two.zip',
@@ -219,7 +219,7 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
     expect([status, json.detail]).toEqual([400, expect.stringContaining('single table')])
   })
 
-  it('URL import is off unless it was allowed', async () => {
+  it('URL import is disabled by default', async () => {
     const { status, json } = await test().ask('alice', 'POST', '/v2/grids', {
       json: { source_url: 'http://example.com/x.csv' },
     })
@@ -228,7 +228,7 @@ onBothStores('upload of other formats (reference 4.1)', (test) => {
 })
 
 describe('URL import', () => {
-  it('takes public addresses only', () => {
+  it('accepts public addresses only', () => {
     for (const address of [
       '127.0.0.1',
       '10.1.2.3',
@@ -250,7 +250,7 @@ describe('URL import', () => {
       expect([address, isPublic(address)]).toEqual([address, true])
   })
 
-  it('refuses by scheme, by address however written, and by what a name resolves to', async () => {
+  it('refuses other schemes, private addresses in any notation, and names that resolve to them', async () => {
     const fetcher = new UrlImport()
     for (const [url, why] of [
       ['file:///etc/passwd', /http/],
@@ -262,12 +262,12 @@ describe('URL import', () => {
       ['http://[::ffff:127.0.0.1]/x', /not public/],
       ['http://localhost/x', /not public/],
       ['http://user:pw@example.com/x', /password/],
-      ['nonsense', /not an address/],
+      ['nonsense', /not a URL/],
     ] as const)
       await expect(fetcher.open(url, defaultLimits), url).rejects.toThrow(why)
   })
 
-  it('follows redirects with the same care, and says what went wrong', async () => {
+  it('checks redirects in the same way, and reports what went wrong', async () => {
     const server = createServer((request, response) => {
       if (request.url === '/data.csv') response.end('a,b\n1,2\n')
       else if (request.url === '/there') response.writeHead(302, { location: '/data.csv' }).end()

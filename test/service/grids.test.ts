@@ -5,7 +5,7 @@ onBothStores('grids', (test) => {
   const content = async (fid: string, user = 'alice') =>
     (await test().ask(user, 'GET', `/v2/grids/${fid}/content`)).json.cols
 
-  describe('create (reference 4.1, 2.2)', () => {
+  describe('create', () => {
     it('answers 201 with file and warnings, cols in column order, private by default', async () => {
       const { status, json, headers } = await test().ask('alice', 'POST', '/v2/grids', {
         json: {
@@ -40,7 +40,7 @@ onBothStores('grids', (test) => {
       expect(json.file.embed_url).toBe(`http://gridline.test/~alice/${json.file.fid.split(':')[1]}.embed`)
     })
 
-    it('takes data as a JSON-encoded string', async () => {
+    it('accepts data as a JSON-encoded string', async () => {
       const { status, json } = await test().ask('alice', 'POST', '/v2/grids', {
         json: { data: JSON.stringify({ cols: { a: { data: [1], order: 0 } } }), filename: 'as string' },
       })
@@ -48,7 +48,7 @@ onBothStores('grids', (test) => {
       expect((await content(json.file.fid)).a.data).toEqual([1])
     })
 
-    it('forty at once by one owner are all made', async () => {
+    it('creates forty grids of one owner concurrently', async () => {
       const made = await Promise.all(
         Array.from({ length: 40 }, (_, k) =>
           test().ask('bob', 'POST', '/v2/grids', {
@@ -68,7 +68,7 @@ onBothStores('grids', (test) => {
       expect([first.fid, folder.fid, second.fid]).toEqual(['carol:0', 'carol:1', 'carol:2'])
     })
 
-    it('has every field of reference 2.1, the admin ones for the owner only', async () => {
+    it('returns all metadata fields, the admin ones only to the owner', async () => {
       const { fid } = await test().grid('alice', 'all fields', { a: [1] }, { world_readable: true })
       const common = [
         'api_urls',
@@ -109,7 +109,7 @@ onBothStores('grids', (test) => {
       expect(own.creation_time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
     })
 
-    it('keeps any JSON in columns, names of any kind, and numbers as they were written', async () => {
+    it('preserves any JSON values, any column names, and numbers as written', async () => {
       const cols =
         '{"__proto__":{"data":[1.10,12345678901234567890,[[1,2],[3]],{"a":null},true,"\\u00e9\\ud83d\\ude00",null],"order":1},"constructor":{"data":[1E5],"order":0},"a.b":{"data":[ 1 , 2 ],"order":2}}'
       const { status, text, json } = await test().ask('alice', 'POST', '/v2/grids', {
@@ -125,7 +125,7 @@ onBothStores('grids', (test) => {
       expect(Object.keys(JSON.parse(answer).cols)).toEqual(['constructor', '__proto__', 'a.b'])
     })
 
-    it('refuses a taken name with "already exists", 409, and 400 to R', async () => {
+    it('answers a taken name with "already exists" and 409, or 400 for the R client', async () => {
       await test().grid('alice', 'taken', { a: [1] })
       const again = { json: { data: { cols: {} }, filename: 'taken' } }
       const { status, json } = await test().ask('alice', 'POST', '/v2/grids', again)
@@ -142,7 +142,7 @@ onBothStores('grids', (test) => {
       ).toBe(400)
     })
 
-    it('makes missing folders of parent_path, and refuses a parent that is none', async () => {
+    it('creates missing folders of parent_path, and refuses a parent that is not a folder', async () => {
       const made = await test().grid('alice', 'deep', { a: [1] }, { parent_path: '/x/y' })
       expect((await test().ask('alice', 'GET', '/v2/grids/lookup?path=x/y/deep')).json.fid).toBe(made.fid)
       const bad = await test().ask('alice', 'POST', '/v2/grids', {
@@ -162,7 +162,7 @@ onBothStores('grids', (test) => {
         'data.cols.a.data: must be an array',
       ],
       ['a filename of the wrong type', { data: { cols: {} }, filename: 5 }, 'filename: must be a string'],
-      ['a filename with a slash', { data: { cols: {} }, filename: 'a/b' }, "filename: must not hold '/'"],
+      ['a filename with a slash', { data: { cols: {} }, filename: 'a/b' }, "filename: must not contain '/'"],
       ['a filename with control characters', { data: { cols: {} }, filename: 'a\nb' }, 'control characters'],
       [
         'a long filename',
@@ -183,7 +183,7 @@ onBothStores('grids', (test) => {
       })
     }
 
-    it('refuses what is no JSON with the place', async () => {
+    it('refuses invalid JSON with the position of the error', async () => {
       const answer = await test().ask('alice', 'POST', '/v2/grids', {
         body: '{"data": {',
         headers: { 'content-type': 'application/json' },
@@ -197,8 +197,8 @@ onBothStores('grids', (test) => {
     })
   })
 
-  describe('row (reference 4.1)', () => {
-    it('appends in order, readable at once, 201', async () => {
+  describe('row', () => {
+    it('appends in order with 201; rows are readable at once', async () => {
       const { fid } = await test().grid('alice', 'rows', { a: [1], b: ['x'] })
       const { status, json } = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
         json: {
@@ -216,7 +216,7 @@ onBothStores('grids', (test) => {
       ])
     })
 
-    it('refuses rows of the wrong length, whole', async () => {
+    it('refuses all rows if one has the wrong length', async () => {
       const { fid } = await test().grid('alice', 'lengths', { a: [1], b: [2] })
       for (const rows of [[[1]], [[1, 2, 3]], [[1, 2], [1]], [1], 'x']) {
         expect((await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })).status).toBe(
@@ -226,7 +226,7 @@ onBothStores('grids', (test) => {
       expect((await content(fid)).a.data).toEqual([1])
     })
 
-    it('fills shorter columns up with "" first, as clients assume', async () => {
+    it('pads shorter columns with "" first, as clients expect', async () => {
       const { fid } = await test().grid('alice', 'ragged', { a: [1, 2, 3], b: ['x'] })
       expect(
         (await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[4, 'y']] } })).status,
@@ -234,7 +234,7 @@ onBothStores('grids', (test) => {
       expect((await content(fid)).b.data).toEqual(['x', '', '', 'y'])
     })
 
-    it('stays right through folds: appends against an array', async () => {
+    it('stays correct through folds, compared with an array', async () => {
       const { fid } = await test().grid('alice', 'folds', { n: [], s: [] })
       const model: [number, string][] = []
       for (let round = 0; round < 12; round++) {
@@ -250,7 +250,7 @@ onBothStores('grids', (test) => {
       expect(cols.s.data).toEqual(model.map(([, s]) => s))
     })
 
-    it('takes many writers at once: every ack once, in the order of the acks of each', async () => {
+    it('with concurrent writers, each acknowledged row exists once, in order per writer', async () => {
       const { fid } = await test().grid('alice', 'many writers', { who: [], n: [] })
       await Promise.all(
         Array.from({ length: 8 }, async (_, who) => {
@@ -270,7 +270,7 @@ onBothStores('grids', (test) => {
       }
     })
 
-    it('takes CSV and NDJSON, matched by name', async () => {
+    it('accepts CSV and NDJSON, matched by column name', async () => {
       const { fid } = await test().grid('alice', 'by name', { a: [1], b: ['x'] })
       const csv = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
         body: 'b,a\ny,2\n007,3\n',
@@ -298,7 +298,7 @@ onBothStores('grids', (test) => {
       expect(unknown.json.detail).toContain('"zz"')
     })
 
-    it('keeps text columns text; text among numbers is refused unless allowed, then warned of', async () => {
+    it('keeps text columns text; refuses text in number columns, or warns if allowed', async () => {
       const { fid } = await test().grid('alice', 'types kept', { zip: ['01'], n: [1] })
       await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
         body: 'zip,n\n12,2\n',
@@ -326,8 +326,8 @@ onBothStores('grids', (test) => {
     })
   })
 
-  describe('col (reference 4.1)', () => {
-    it('GET gives columns in query order, all without uid, 400 for a uid that is not there', async () => {
+  describe('col', () => {
+    it('GET returns columns in query order, all without uid, and 400 for an unknown uid', async () => {
       const { fid, cols } = await test().grid('alice', 'col get', { a: [1], b: ['x'] })
       const [a, b] = cols.map(({ uid }: { uid: string }) => uid)
       const two = await test().ask('alice', 'GET', `/v2/grids/${fid}/col?uid=${b}%2C${a}`)
@@ -339,7 +339,7 @@ onBothStores('grids', (test) => {
       expect((await test().ask('alice', 'GET', `/v2/grids/${fid}/col?uid=${a},ffffff`)).status).toBe(400)
     })
 
-    it('POST takes a JSON-encoded string and refuses a raw array', async () => {
+    it('POST accepts a JSON-encoded string and refuses a raw array', async () => {
       const { fid } = await test().grid('alice', 'col post', { a: [1, 2] })
       const { status, json } = await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, {
         json: {
@@ -364,7 +364,7 @@ onBothStores('grids', (test) => {
       expect(Object.keys(await content(fid))).toEqual(['a', 'b', 'c'])
     })
 
-    it('PUT changes data, name and order; string or array; counts must agree', async () => {
+    it('PUT changes data, name and order; cols may be a string or an array; counts must match', async () => {
       const { fid, cols } = await test().grid('alice', 'col put', { a: [1], b: [2], c: [3] })
       const [a, b, c] = cols.map(({ uid }: { uid: string }) => uid)
       const put = (uid: string, value: unknown) =>
@@ -381,7 +381,7 @@ onBothStores('grids', (test) => {
       expect((await put(`${a},eeeeee`, JSON.stringify([{}, {}]))).status).toBe(400)
     })
 
-    it('DELETE is 204 and closes the gap', async () => {
+    it('DELETE answers 204 and renumbers the remaining columns', async () => {
       const { fid, cols } = await test().grid('alice', 'col delete', { a: [1], b: [2], c: [3] })
       const { status, text } = await test().ask('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${cols[1].uid}`)
       expect([status, text]).toEqual([204, ''])
@@ -392,7 +392,7 @@ onBothStores('grids', (test) => {
       )
     })
 
-    it('waits for rows in the tail', async () => {
+    it('POST keeps rows that are still in the tail', async () => {
       const { fid } = await test().grid('alice', 'col and tail', { a: [1] })
       await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[2], [3]] } })
       await test().ask('alice', 'POST', `/v2/grids/${fid}/col`, {
@@ -407,14 +407,14 @@ onBothStores('grids', (test) => {
     })
   })
 
-  describe('upload (reference 4.1, headers)', () => {
+  describe('upload', () => {
     const upload = (body: string, headers: Record<string, string>) =>
       test().ask('alice', 'POST', '/v2/grids/upload', {
         body,
         headers: { 'content-type': 'text/csv', ...headers },
       })
 
-    it('makes a private grid named after the file, under every prefix of the headers', async () => {
+    it('creates a private grid named after the file; accepts all header prefixes', async () => {
       for (const prefix of ['Gridline', 'Service', 'Plotly']) {
         const { status, json } = await upload('a,b\n1,x\n', {
           'x-file-name': `${prefix}.csv`,
@@ -434,7 +434,7 @@ onBothStores('grids', (test) => {
       )
     })
 
-    it('renames without a rule, and keeps to the rule it is given', async () => {
+    it('renames on a conflict by default, and obeys On-Conflict', async () => {
       const rule = (name: string) => ({ 'x-file-name': 'rules.csv', 'gridline-on-conflict': name })
       const first = (await upload('a,b\n1,x\n', { 'x-file-name': 'rules.csv' })).json.file
       const second = (await upload('a,b\n1,x\n', { 'x-file-name': 'rules.csv' })).json
@@ -449,7 +449,7 @@ onBothStores('grids', (test) => {
       expect(replaced.cols.map(({ name }: { name: string }) => name)).toEqual(['c', 'a'])
     })
 
-    it('takes multipart as well as raw', async () => {
+    it('accepts multipart and raw bodies', async () => {
       const form = new FormData()
       form.append('file', new Blob(['a,b\n1,x\n']), 'formed.csv')
       const request = new Request('http://gridline.test/', { method: 'POST', body: form })
@@ -459,7 +459,7 @@ onBothStores('grids', (test) => {
       expect([status, json.file?.filename, json.file?.row_count]).toEqual([201, 'formed', 1])
     })
 
-    it('leaves nothing behind when the bytes are bad', async () => {
+    it('leaves nothing behind if the data is bad', async () => {
       const bad = await upload('a,b\n1,x\n2,3,4\n', { 'x-file-name': 'bad.csv' })
       expect([bad.status, bad.json.detail]).toEqual([
         400,
@@ -468,7 +468,7 @@ onBothStores('grids', (test) => {
       expect((await test().ask('alice', 'GET', '/v2/files/lookup?path=bad')).status).toBe(404)
     })
 
-    it('applies once with one Idempotency-Key', async () => {
+    it('applies once per Idempotency-Key', async () => {
       const headers = { 'x-file-name': 'once.csv', 'idempotency-key': 'upload-once' }
       const [one, two] = [await upload('a,b\n1,x\n', headers), await upload('a,b\n1,x\n', headers)]
       expect([two.status, two.json.file.fid]).toEqual([201, one.json.file.fid])
@@ -479,8 +479,8 @@ onBothStores('grids', (test) => {
     })
   })
 
-  describe('Idempotency-Key (design 4, promise 2)', () => {
-    it('a write with the key of another is 422, the same one is answered again', async () => {
+  describe('Idempotency-Key', () => {
+    it('a different write with the same key is 422; the same write gets the first result', async () => {
       const { fid } = await test().grid('alice', 'keys', { a: [] })
       const row = (value: number, key: string, user = 'alice') =>
         test().ask(user, 'POST', `/v2/grids/${fid}/row`, {
@@ -498,7 +498,7 @@ onBothStores('grids', (test) => {
   })
 
   describe('keys and retries', () => {
-    it('different requests with one key at once: one is made, the others are 422', async () => {
+    it('of concurrent different requests with one key, one is applied and the others are 422', async () => {
       const { fid } = await test().grid('alice', 'one key', { a: [] })
       const answers = await Promise.all(
         [1, 2, 3].map((n) =>
@@ -512,7 +512,7 @@ onBothStores('grids', (test) => {
       expect((await content(fid)).a.data).toHaveLength(1)
     })
 
-    it('another file with the same key is 422', async () => {
+    it('a different file with the same key is 422', async () => {
       const send = (name: string) =>
         test().ask('alice', 'POST', '/v2/grids/upload', {
           body: 'a,b\n1,2\n',
@@ -525,7 +525,7 @@ onBothStores('grids', (test) => {
       ]).toEqual([201, 422, 201])
     })
 
-    it('a retry with the If-Match it was first sent with is answered as before', async () => {
+    it('a retry with its original If-Match gets the first result', async () => {
       const { fid, cols } = await test().grid('alice', 'retried', { a: [1] })
       const { headers } = await test().ask('alice', 'GET', `/v2/grids/${fid}`)
       const put = () =>
@@ -542,7 +542,7 @@ onBothStores('grids', (test) => {
       expect([(await csv()).json.row_count, (await csv()).json.row_count]).toEqual([2, 2])
     })
 
-    it('NDJSON whose columns move while it is read is refused', async () => {
+    it('NDJSON is refused if the columns change while it is read', async () => {
       const { fid, cols } = await test().grid('alice', 'moving', { a: [1], b: ['x'] })
       const body = new ReadableStream({
         async start(controller) {
@@ -566,7 +566,7 @@ onBothStores('grids', (test) => {
       expect(after.b.data).toEqual(status === 201 ? ['x', 'y', 'z'] : ['x'])
     })
 
-    it('a read goes on though its grid is replaced and swept', async () => {
+    it('a running read is not affected by replacing the grid and sweeping', async () => {
       const values = Array.from({ length: 300_000 }, (_, k) => `value ${k}`)
       const { fid } = await test().grid('alice', 'read on', { a: values })
       const { store } = test().service
@@ -601,7 +601,7 @@ onBothStores('grids', (test) => {
     })
   })
 
-  it('many rows of JSON in one request become slices, with all that holds for a few', async () => {
+  it('a large append of JSON rows is stored as slices, by the same rules as a small one', async () => {
     const { fid } = await test().grid('alice', 'many rows', { n: [0], t: [] })
     const rows = Array.from({ length: 100_000 }, (_, k) => [k, k % 3 === 0 ? null : `r${k}`])
     const append = (values: unknown, headers: Record<string, string> = {}) =>
@@ -626,7 +626,7 @@ onBothStores('grids', (test) => {
     expect((await test().ask('bob', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })).status).toBe(404)
   })
 
-  it('multipart that is cut, refused early or damaged harms nobody', async () => {
+  it('truncated, refused or damaged multipart bodies do not affect other requests', async () => {
     await test().grid('alice', 'formed twice', { a: [1] })
     const part =
       '--B\r\nContent-Disposition: form-data; name="f"; filename="formed twice.csv"\r\n\r\na,b\n1,2\n'
@@ -641,7 +641,7 @@ onBothStores('grids', (test) => {
     expect((await send('--B--\r\n')).status).toBe(400)
   })
 
-  describe('versions (design 2 and 4)', () => {
+  describe('versions', () => {
     it('ETag, If-None-Match and If-Match', async () => {
       const { fid } = await test().grid('alice', 'versions', { a: [1] })
       const tag = (await test().ask('alice', 'GET', `/v2/grids/${fid}`)).headers.get('etag')!
@@ -664,7 +664,7 @@ onBothStores('grids', (test) => {
   })
 
   describe('content', () => {
-    it('as CSV, TSV and NDJSON, some columns, the first rows', async () => {
+    it('is available as CSV, TSV and NDJSON, also for some columns or the first rows', async () => {
       const { fid } = await test().grid('alice', 'formats', {
         a: [1.5, null, 3],
         'b,c': ['x "y"', '', 'p\nq'],
@@ -683,8 +683,8 @@ onBothStores('grids', (test) => {
     })
   })
 
-  describe('whom a file is for (design 4, promise 5)', () => {
-    it('unreadable and absent answer alike', async () => {
+  describe('access', () => {
+    it('unreadable and missing files get the same response', async () => {
       const { fid } = await test().grid('alice', 'secret', { a: [1] })
       for (const path of ['', '/content', '/col']) {
         const hidden = await test().ask('bob', 'GET', `/v2/grids/${fid}${path}`)
@@ -701,7 +701,7 @@ onBothStores('grids', (test) => {
       ).not.toContain('secret')
     })
 
-    it('public files may be read by anyone and changed by nobody else', async () => {
+    it('anyone may read public files, but only the owner may change them', async () => {
       const { fid } = await test().grid('alice', 'public', { a: [1] }, { world_readable: true })
       expect((await test().ask(undefined, 'GET', `/v2/grids/${fid}/content`)).status).toBe(200)
       expect(

@@ -7,7 +7,7 @@ import { createService } from '../../src/service/index.ts'
 import { xlsx } from '../support/archives.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
-describe('addresses that are not fetched from (reference 2.2, source_url)', () => {
+describe('addresses that URL import refuses', () => {
   it.each([
     '127.0.0.1',
     '10.1.2.3',
@@ -37,7 +37,7 @@ describe('addresses that are not fetched from (reference 2.2, source_url)', () =
   })
 })
 
-describe('URL import (reference 2.2, 4.1)', () => {
+describe('URL import', () => {
   const folder = temporaryFolder()
   const paths: Record<string, (response: ServerResponse) => void> = {}
   let asked: string[] = []
@@ -53,7 +53,7 @@ describe('URL import (reference 2.2, 4.1)', () => {
     await running.user('alice')
     return running
   }
-  /** Everything on this machine's own address is let through, and nothing else: a network of its own. */
+  /** Allows only addresses of this machine, in place of the public internet. */
   const here = (): UrlImport => new UrlImport((address) => address === '127.0.0.1')
   const make = (service: TestService, source_url: string, more: object = {}, headers = {}) =>
     service.ask('alice', 'POST', '/v2/grids', { json: { source_url, ...more }, headers })
@@ -75,13 +75,13 @@ describe('URL import (reference 2.2, 4.1)', () => {
     folder.remove()
   })
 
-  it('is off unless the operator allows it', async () => {
+  it('is disabled unless the operator enables it', async () => {
     const { status, json } = await make(await started(false), `${base}/x.csv`)
     expect([status, json.errors[0].hint]).toEqual([403, expect.stringContaining('--allow-url-import')])
     expect(asked).toEqual([])
   })
 
-  it('makes grids of CSV, XLSX and JSON, which tell where they are from (sources rule 5)', async () => {
+  it('creates grids from CSV, XLSX and JSON, and records their source URL', async () => {
     const service = await started(here())
     paths['/data/sales%202024.csv'] = (response) => response.end('a,b\n1,x\n')
     const book = await xlsx({ One: [['k'], [1]], Two: [['l'], [2]] })
@@ -96,7 +96,7 @@ describe('URL import (reference 2.2, 4.1)', () => {
     expect((await make(service, `${base}/rows.json`, { filename: 'given' })).json.file.filename).toBe('given')
   })
 
-  it('follows redirects, as long as they lead where it may', async () => {
+  it('follows redirects to allowed addresses only', async () => {
     const service = await started(here())
     paths['/to'] = (response) => response.writeHead(302, { location: '/found.csv' }).end()
     paths['/found.csv'] = (response) => response.end('a,b\n1,2\n')
@@ -118,7 +118,7 @@ describe('URL import (reference 2.2, 4.1)', () => {
     expect((await make(service, `${base}/round`)).json.detail).toContain('redirects')
   })
 
-  it('refuses names and addresses of private networks before anything is asked', async () => {
+  it('refuses names and addresses of private networks before sending a request', async () => {
     const service = await started(true)
     const port = base.split(':')[2]
     asked = []
@@ -129,7 +129,7 @@ describe('URL import (reference 2.2, 4.1)', () => {
     expect(asked).toEqual([])
   })
 
-  it('what is no file, too large, or broken off is 400 and makes nothing', async () => {
+  it('missing, too large or truncated files are 400 and create nothing', async () => {
     const service = await started(here(), { GRIDLINE_LIMIT_UPLOAD_BYTES: '1000' })
     paths['/large.csv'] = (response) => response.end(`a\n${'1\n'.repeat(1000)}`)
     paths['/endless.csv'] = (response) => {
@@ -155,14 +155,14 @@ describe('URL import (reference 2.2, 4.1)', () => {
     expect(home.json.children.results).toEqual([])
   })
 
-  it('takes no longer than import_seconds', async () => {
+  it('ends after import_seconds at the latest', async () => {
     const service = await started(here(), { GRIDLINE_LIMIT_IMPORT_SECONDS: '1' })
     paths['/slow.csv'] = (response) => response.write('a,b\n1,2\n')
     const { status, json } = await make(service, `${base}/slow.csv`)
     expect([status, json.detail]).toEqual([400, expect.stringContaining('import_seconds')])
   })
 
-  it('applies once with one Idempotency-Key', async () => {
+  it('applies once per Idempotency-Key', async () => {
     const service = await started(here())
     paths['/once.csv'] = (response) => response.end('a,b\n1,2\n')
     asked = []

@@ -11,7 +11,7 @@ onBothStores('integrity', (test) => {
     test().ask(user, method, path, { json })
   const damage = async () => (await verify(test().service.store)).damage
 
-  it('a bit that flips in appended rows is 500 damaged, is never folded in, and verify names it', async () => {
+  it('a flipped bit in appended rows is 500 damaged, is never folded, and is found by verify', async () => {
     const { engine } = test().service.store
     const { fid } = await test().grid('alice', 'tail', { n: [1], s: ['x'] })
     for (let k = 0; k < 5; k++)
@@ -57,7 +57,7 @@ onBothStores('integrity', (test) => {
     ])
   })
 
-  it('types and counts stay true through appends, changes of columns, copies and restores', async () => {
+  it('types and counts stay correct through appends, column changes, copies and restores', async () => {
     const { fid, cols } = await test().grid('alice', 'types', { a: [1], b: ['x'], c: [null] })
     const types = async (of: string) =>
       (await ask('alice', 'GET', `/v2/grids/${of}`)).json.cols.map(({ type }: { type: string }) => type)
@@ -80,7 +80,7 @@ onBothStores('integrity', (test) => {
     expect((await damage()).filter((one) => one.fid === fid || one.fid === new_fid)).toEqual([])
   })
 
-  it('a plot that is updated uses its data grid again, as far as nothing else does', async () => {
+  it('updating a plot reuses its data grid if nothing else uses it', async () => {
     const figure = (y: number[], name = 'y') => ({ data: [{ type: 'bar', x: ['a', 'b'], [name]: y }] })
     const made = (
       await ask('alice', 'POST', '/v2/plots', { figure: figure([1, 2]), raw_data: 'grid', filename: 'own' })
@@ -125,7 +125,7 @@ onBothStores('integrity', (test) => {
     )
   })
 
-  it('new data goes into another grid where the data grid is not the plot’s alone to change', async () => {
+  it('new data goes into a new grid if the data grid must not be replaced', async () => {
     const figure = (y: number[]) => ({ data: [{ type: 'bar', x: ['a', 'b'], y }] })
     const plot = async (filename: string, more = {}) =>
       (
@@ -183,7 +183,7 @@ onBothStores('integrity', (test) => {
     expect(await held(extended.grid_fid)).toEqual([1, 2])
   })
 
-  it('updates of one plot at the same time all succeed', async () => {
+  it('concurrent updates of one plot all succeed', async () => {
     const figure = (y: number[]) => ({ data: [{ type: 'bar', y }] })
     const made = (await ask('alice', 'POST', '/v2/plots', { figure: figure([0]), raw_data: 'grid' })).json
     const answers = await Promise.all(
@@ -197,7 +197,7 @@ onBothStores('integrity', (test) => {
     expect((await damage()).filter(({ fid }) => fid === made.grid_fid)).toEqual([])
   })
 
-  it('an upload says what it did: created, appended, replaced, unchanged', async () => {
+  it('an upload reports its action: created, appended, replaced, unchanged', async () => {
     const upload = async (body: string, rule?: string) =>
       (
         await test().ask('alice', 'POST', '/v2/grids/upload', {
@@ -229,7 +229,7 @@ onBothStores('integrity', (test) => {
     ])
   })
 
-  it('stamps of a file never decrease, and a clock that is set back locks nobody out', async () => {
+  it('if the clock is set back, timestamps do not decrease and nobody is locked out', async () => {
     const { fid } = await test().grid('alice', 'stamped', { a: [1] })
     const stamp = async () => (await ask('alice', 'GET', `/v2/files/${fid}`)).json.date_modified
     const before = await stamp()
@@ -240,18 +240,18 @@ onBothStores('integrity', (test) => {
       expect((await stamp()) >= before).toBe(true)
       const rates = new Rates(1)
       rates.take('ann')
-      expect(() => rates.take('ann')).toThrow(/requests a minute/)
+      expect(() => rates.take('ann')).toThrow(/requests per minute/)
     } finally {
       clock.mockRestore()
     }
   })
 })
 
-describe('damage in the middle of an answer', () => {
+describe('damage found while streaming a response', () => {
   const folder = temporaryFolder()
   afterAll(folder.remove)
 
-  it('is a connection that breaks, and never an end that looks like one', async () => {
+  it('resets the connection, so that the response never looks complete', async () => {
     const test = new TestService(
       await createService({
         database: `sqlite:${join(folder.path, 'broken.db')}`,
@@ -287,7 +287,7 @@ describe('the database on disk', () => {
   const folder = temporaryFolder()
   afterAll(folder.remove)
 
-  it.skipIf(process.platform === 'win32')('is for its owner only, also one that was not', async () => {
+  it.skipIf(process.platform === 'win32')('is private to its owner, also if it was not before', async () => {
     const { chmodSync, writeFileSync } = await import('node:fs')
     const file = join(folder.path, 'private', 'gridline.db')
     const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
@@ -309,7 +309,7 @@ describe('the database on disk', () => {
     }
   })
 
-  it('space of deleted files comes back', async () => {
+  it('compacting frees the space of deleted files', async () => {
     const file = join(folder.path, 'compact.db')
     const store = await openStore({ database: `sqlite:${file}` })
     for (let k = 0; k < 40; k++) await store.blobs.put(Buffer.alloc(100_000, `${k} `))

@@ -41,7 +41,7 @@ afterAll(async () => {
 const basic = (user: string): string =>
   `Basic ${Buffer.from(`${user}:${test.keys.get(user)}`).toString('base64')}`
 
-/** The whole of what a connection answers to these bytes. */
+/** Everything a connection returns for these bytes. */
 function raw(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(listening.port, '127.0.0.1', () => socket.write(bytes))
@@ -54,8 +54,8 @@ function raw(bytes: string): Promise<string> {
   })
 }
 
-describe('what a body may cost before anything is decided', () => {
-  it('a file that is not there, or not the caller’s, is 404 before its body has come', async () => {
+describe('the cost of a body before authorization is bounded', () => {
+  it('answers 404 for a missing or unreadable file before the body has arrived', async () => {
     for (const user of [undefined, 'bob']) {
       const status = await new Promise((resolve, reject) => {
         const sent = request(
@@ -75,14 +75,14 @@ describe('what a body may cost before anything is decided', () => {
           },
         )
         sent.on('error', reject)
-        // The headers alone: the body never comes.
+        // Only the headers: the body never arrives.
         sent.flushHeaders()
       })
       expect(status).toBe(404)
     }
   })
 
-  it('small bodies have a small limit; fields that are not known are skipped and named', async () => {
+  it('ordinary bodies have a small limit; unknown fields are skipped and named', async () => {
     const big = await test.ask('alice', 'PATCH', '/v2/files/alice:0', {
       json: { filename: 'grid', padding: 'x'.repeat(1024 * 1024) },
     })
@@ -90,11 +90,11 @@ describe('what a body may cost before anything is decided', () => {
     const skipped = await test.ask('alice', 'PATCH', '/v2/files/alice:0', { json: { unknown: [[[]]] } })
     expect([skipped.status, skipped.json.warnings]).toEqual([
       200,
-      [expect.stringContaining('unknown is not known here')],
+      [expect.stringContaining('unknown is not a known field here')],
     ])
   })
 
-  it('bodies held at once are bounded, on the whole and for one user', async () => {
+  it('the memory for bodies is limited, in total and per user', async () => {
     const budget = new ByteBudget(100)
     await budget.hold('ann', async (take) => {
       take(50)
@@ -108,7 +108,7 @@ describe('what a body may cost before anything is decided', () => {
   })
 })
 
-describe('small uploads do not cost much', () => {
+describe('small uploads cannot cause large costs', () => {
   const upload = async (name: string, body: string | Uint8Array, headers: Record<string, string> = {}) => {
     const { status, json } = await test.ask('alice', 'POST', '/v2/grids/upload', {
       body,
@@ -143,7 +143,7 @@ describe('small uploads do not cost much', () => {
     expect(short).toEqual([400, expect.stringContaining('fewer than one cell in 100')])
   })
 
-  it('columns of very different lengths that a row would fill up', async () => {
+  it('columns of very different lengths that an append would pad', async () => {
     const cols = Object.fromEntries(
       Array.from({ length: 300 }, (_, k) => [`c${k}`, k === 0 ? Array(20_000).fill(1) : []]),
     )
@@ -154,13 +154,13 @@ describe('small uploads do not cost much', () => {
     expect([status, json.detail]).toEqual([400, expect.stringContaining('fewer than one cell in 100')])
   })
 
-  it('a text that every cell of a workbook refers to', async () => {
+  it('a long shared string that every cell of a workbook refers to', async () => {
     const rows = Array.from({ length: 100_000 }, () => '<row><c t="s"><v>0</v></c></row>')
     const book = await xlsxWith(rows.join(''), `<sst><si><t>${'x'.repeat(30_000)}</t></si></sst>`)
     expect(await upload('long.xlsx', book)).toEqual([400, expect.stringContaining('compression_ratio')])
   })
 
-  it('forms of very many fields, urlencoded and multipart', async () => {
+  it('forms with very many fields, urlencoded and multipart', async () => {
     const form = await test.ask('alice', 'PATCH', '/v2/files/alice:0', {
       body: 'a=1&'.repeat(200_000),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -174,7 +174,7 @@ describe('small uploads do not cost much', () => {
     ).toEqual([400, expect.stringContaining('form_fields')])
   })
 
-  it('rows of very many values, records of very many names, columns of very many members', async () => {
+  it('rows with very many values, records with very many names, columns with very many members', async () => {
     const wide = `[${'1,'.repeat(2_000_000)}1]`
     const { fid } = await test.grid('alice', 'narrow', { a: [1] })
     for (const [body, path, type, why] of [
@@ -195,7 +195,7 @@ describe('small uploads do not cost much', () => {
     ])
   })
 
-  it('a sheet with ordinary gaps still loads', async () => {
+  it('a sheet with ordinary gaps is accepted', async () => {
     const cells = Array.from({ length: 300 }, (_, k) => (k % 3 === 0 ? k : null))
     const book = await xlsx({ only: [cells.map((_, k) => `c${k}`), cells, cells] })
     expect((await upload('gaps.xlsx', book))[0]).toBe(201)
@@ -213,10 +213,10 @@ describe('small uploads do not cost much', () => {
   }
 })
 
-describe('a bounded number of requests at once', () => {
+describe('the number of concurrent requests is limited', () => {
   const most = { running: 4, waiting: 8, wait: 10_000 }
 
-  it('whatever comes and goes: never more at work than allowed, users take turns, all are answered', async () => {
+  it('never runs more requests than allowed, serves users in turn, and answers all', async () => {
     const job = fc.record({
       user: fc.constantFrom('ann', 'ben', 'cal'),
       turns: fc.nat(3),
@@ -251,7 +251,7 @@ describe('a bounded number of requests at once', () => {
     )
   })
 
-  it('what does not fit into the queue, or waits too long, is 503', async () => {
+  it('answers 503 if the queue is full or a request waits too long', async () => {
     const admission = new Admission({ running: 2, waiting: 4, wait: 1 }, 'requests_waiting')
     let end = (): void => {}
     const stuck = admission.run(
@@ -273,7 +273,7 @@ describe('a bounded number of requests at once', () => {
     await admission.run('ann', async () => {})
   })
 
-  it('health answers while all else is refused', async () => {
+  it('answers health checks while everything else is refused', async () => {
     const busy = { handle: test.service.handle, refuses: () => true }
     const other = await listen(() => busy, { host: '127.0.0.1', port: 0, limits: limitsFrom() })
     const at = `http://127.0.0.1:${other.port}`
@@ -286,7 +286,7 @@ describe('a bounded number of requests at once', () => {
 })
 
 describe('connections', () => {
-  it('a body that trickles in is 408, and its connection is closed', async () => {
+  it('a body that arrives too slowly is 408, and its connection is closed', async () => {
     const text = await raw(
       `POST /v2/grids HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('alice')}\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{"data"`,
     )
@@ -297,11 +297,11 @@ describe('connections', () => {
   it('a Host header never becomes part of the path', async () => {
     for (const host of ['x/metrics?', 'x/v2/openapi.json#', 'x:80/healthz'])
       expect(await raw(`GET /nowhere HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)).toContain(
-        'no such address: /nowhere',
+        'no such path: /nowhere',
       )
   })
 
-  it('a connection goes on after a body that was refused when it had begun', async () => {
+  it('a connection stays usable after a body is refused halfway', async () => {
     const client = new Agent({ keepAlive: true, maxSockets: 1 })
     const send = (method: string, path: string, body = '', type = 'application/json') =>
       new Promise<number>((resolve, reject) => {
@@ -328,7 +328,7 @@ describe('connections', () => {
     client.destroy()
   })
 
-  it('a connection goes on after a handler gave up while it waited for the rest of a body', async () => {
+  it('a connection stays usable after a handler fails while waiting for the rest of a body', async () => {
     const handle = async ({ body }: HttpRequest): Promise<HttpResponse> => {
       if (body === null || body instanceof Uint8Array) return new HttpResponse(200, {}, 'next')
       const iterator = body[Symbol.asyncIterator]()
@@ -359,7 +359,7 @@ describe('connections', () => {
     await other.stop(0)
   })
 
-  it('small bodies that come slowly take no place from others', async () => {
+  it('slow small bodies do not occupy request slots', async () => {
     const slow = Array.from({ length: 12 }, () => {
       const socket = connect(listening.port, '127.0.0.1')
       socket.on('error', () => undefined)
@@ -383,7 +383,7 @@ describe('connections', () => {
     for (const socket of slow) socket.destroy()
   })
 
-  it('a large body that is refused is answered, also to a client that closes the connection', async () => {
+  it('a client whose large body is refused gets the response, also with Connection: close', async () => {
     const answer = await new Promise<{ status?: number; text: string }>((resolve, reject) => {
       const sent = request(
         {
@@ -405,7 +405,7 @@ describe('connections', () => {
     expect([answer.status, JSON.parse(answer.text).errors[0].code]).toEqual([404, 'not_found'])
   })
 
-  it('a client that goes away in the middle of its body is no fault of the service', async () => {
+  it('a client that disconnects during its body does not count as an internal error', async () => {
     const lines: { status: number; error?: string }[] = []
     let said = (): void => {}
     const logged = new Promise<void>((resolve) => {
@@ -437,7 +437,7 @@ describe('connections', () => {
 })
 
 describe('names', () => {
-  it('the n-th file of one name takes as many queries as the tenth, and has a number of its own', async () => {
+  it('choosing a free name takes a constant number of queries, and gives unique names', async () => {
     const { store } = test.service
     const names = new Set<string>()
     await store.write(async (writers) => {
@@ -470,7 +470,7 @@ describe('names', () => {
     expect(names).toContain('many (3000)')
   })
 
-  it('words that every object has are no values of headers', async () => {
+  it('names of Object.prototype members are not valid header values', async () => {
     for (const header of ['gridline-delimiter', 'gridline-encoding', 'gridline-columns', 'gridline-header'])
       for (const word of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
         const { status, text } = await test.ask('alice', 'POST', '/v2/grids/upload', {

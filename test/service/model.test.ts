@@ -30,7 +30,7 @@ const sequence: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 60, size: 'max' },
 )
 
-/** An answer without what differs from one run to the next: times, and uids by the order they turn up in. */
+/** A response without times, and with uids replaced in order of appearance, so that runs can be compared. */
 function normal(text: string, uids: Map<string, number>): string {
   return text
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+Z)?/g, 'TIME')
@@ -67,7 +67,7 @@ async function follow(sequence: readonly Step[]): Promise<void> {
   }
 }
 
-it('the service does as a model of the reference, on both stores byte for byte alike', async () => {
+it('the service behaves like the model, byte for byte the same on both stores', async () => {
   const seed = Number(process.env.GRIDLINE_TEST_SEED ?? 20_251_031)
   const numRuns = Number(process.env.GRIDLINE_TEST_RUNS ?? 60)
   await fc.assert(fc.asyncProperty(sequence, follow), { seed, numRuns })

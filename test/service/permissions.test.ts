@@ -4,8 +4,8 @@ import { createUser } from '../../src/service/index.ts'
 import { onBothStores, type TestService } from '../support/service.ts'
 
 /**
- * Who may do what with a file, written from reference sections 3 and 5 and nothing else: for each
- * operation on a file the least that lets somebody do it.
+ * The expected permissions, written independently of the implementation: for each operation on a file, the
+ * least access that permits it. See docs/api.md#conventions.
  */
 type Needs = 'read' | 'read, with an account' | 'collaborate' | 'write' | 'trash' | 'own' | 'operator'
 const needs: Record<string, Needs> = {
@@ -92,7 +92,7 @@ const asked: Record<string, { json?: unknown; query?: string }> = {
 }
 
 describe('the policy table', () => {
-  it('has a row for every operation on a file, and none for others', () => {
+  it('has an entry for every operation on a file, and no others', () => {
     const onFiles = Object.entries(operations).filter(([, { path }]) => path.includes(':fid'))
     expect(Object.keys(needs).sort()).toEqual(onFiles.map(([name]) => name).sort())
   })
@@ -114,7 +114,7 @@ async function share(test: TestService, fid: string, folder: string): Promise<vo
   }
 }
 
-onBothStores('permissions (reference 3 and 5)', (test) => {
+onBothStores('permissions', (test) => {
   it('every operation × role × access × state', async () => {
     await people(test())
     const wrong: string[] = []
@@ -206,7 +206,7 @@ onBothStores('permissions (reference 3 and 5)', (test) => {
     expect(wrong.slice(0, 20)).toEqual([])
   }, 180_000)
 
-  it('admin fields are the owner’s (reference 2.1); permission is told (reference 5)', async () => {
+  it('only the owner sees admin fields; current_user_permission is correct', async () => {
     const { fid } = await test().grid(
       'alice',
       'fields',

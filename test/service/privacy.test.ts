@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
 import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
-onBothStores('what others learn', (test) => {
+onBothStores('privacy', (test) => {
   const ask = (user: string | undefined, method: string, path: string, json?: unknown) =>
     test().ask(user, method, path, { json })
   const withKey = (key: string, method: string, path: string, json?: unknown) =>
     test().ask(undefined, method, path, { json, headers: { authorization: `Bearer ${key}` } })
 
-  describe('pages of other sites', () => {
-    it('a change that a browser sends for a page of another site is refused', async () => {
+  describe('cross-site requests', () => {
+    it('changes sent by a browser from another site are refused', async () => {
       const { fid } = await test().grid('alice', 'target', { a: [1] })
       const attempts: Record<string, string>[] = [
         { 'sec-fetch-site': 'cross-site' },
@@ -33,7 +33,7 @@ onBothStores('what others learn', (test) => {
         expect((await test().ask('alice', 'POST', `/v2/files/${fid}/star`, { headers })).status).toBe(200)
     })
 
-    it('JSON is taken as JSON only: what a form can send without asking is no JSON', async () => {
+    it('JSON bodies require a JSON media type, which cross-site forms cannot send', async () => {
       for (const type of [
         'text/plain',
         'application/x-www-form-urlencoded',
@@ -47,7 +47,7 @@ onBothStores('what others learn', (test) => {
       }
     })
 
-    it('every answer says nosniff; pages and docs allow no script and no frame', async () => {
+    it('every response has nosniff; pages and docs allow no scripts and no frames', async () => {
       for (const path of ['/v2', '/v2/docs', '/healthz', '/metrics', '/nowhere', '/v2/openapi.json'])
         expect((await ask(undefined, 'GET', path)).headers.get('x-content-type-options'), path).toBe(
           'nosniff',
@@ -58,7 +58,7 @@ onBothStores('what others learn', (test) => {
   })
 
   describe('existence', () => {
-    it('folders are counted as far as the caller may see them', async () => {
+    it('counts of folders include only those visible to the caller', async () => {
       await ask('alice', 'POST', '/v2/folders', { path: 'outer/open', world_readable: true })
       await ask('alice', 'POST', '/v2/folders', { path: 'outer/hidden' })
       const outer = (await ask('alice', 'GET', '/v2/folders/lookup?path=outer')).json
@@ -68,7 +68,7 @@ onBothStores('what others learn', (test) => {
       expect([await count('alice'), await count('bob'), await count(undefined)]).toEqual([2, 1, 1])
     })
 
-    it('who shares with an address does not learn whose it is, nor whether it has an account', async () => {
+    it('sharing with an e-mail address does not reveal its user, or whether it has an account', async () => {
       const { createUser } = await import('../../src/service/index.ts')
       const { api_key } = await createUser(test().service.store, 'ines', { email: 'Ines@example.org' })
       const { fid } = await test().grid('alice', 'for an address', { a: [1] })
@@ -89,7 +89,7 @@ onBothStores('what others learn', (test) => {
       expect((await withKey(api_key, 'GET', `/v2/files/${fid}`)).status).toBe(404)
     })
 
-    it('a write that was made before is answered again only to who may still read the file', async () => {
+    it('a replayed write is answered only if the caller may still read the file', async () => {
       const { fid } = await test().grid('alice', 'revoked', { n: [] })
       await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, { users: ['bob'], readonly: false })
       const append = () =>
@@ -109,8 +109,8 @@ onBothStores('what others learn', (test) => {
     })
   })
 
-  describe('what keys and collaborators may', () => {
-    it('only its owner makes a file public', async () => {
+  describe('permissions of keys and collaborators', () => {
+    it('only the owner can make a file public', async () => {
       const { fid } = await test().grid('alice', 'to stay private', { a: [1] })
       await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, { users: ['bob'], readonly: false })
       const { status, json } = await ask('bob', 'PATCH', `/v2/files/${fid}`, { world_readable: true })
@@ -118,7 +118,7 @@ onBothStores('what others learn', (test) => {
       expect((await ask('bob', 'PATCH', `/v2/files/${fid}`, { world_readable: false })).status).toBe(200)
     })
 
-    it('a key that may only write reads nothing through the answers to its changes', async () => {
+    it('a write-only key cannot read content through responses to its changes', async () => {
       const key = await test().key('alice', { scopes: 'write' })
       const { fid } = await test().grid('alice', 'a secret name', { a: [1] })
       await ask('alice', 'PATCH', `/v2/files/${fid}`, { share_key_enabled: true, metadata: { secret: 1 } })
@@ -177,7 +177,7 @@ describe('e-mail', () => {
     folder.remove()
   })
 
-  it('one user has so many sent in a day, however many requests ask for it', async () => {
+  it('limits e-mails per user and day across requests', async () => {
     const { fid } = await test.grid('alice', 'shared widely', { a: [1] })
     const share = (from: number, count: number) =>
       test.ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {
@@ -192,7 +192,7 @@ describe('e-mail', () => {
     const second = (await share(10, 900)).json
     expect([second.emails_sent, second.warnings]).toEqual([
       2,
-      ['898 e-mails were not sent: the limit is 5 for a user and day (emails_per_day)'],
+      ['898 e-mails were not sent: the limit is 5 per user and day (emails_per_day)'],
     ])
     expect((await share(1000, 1)).json.emails_sent).toBe(0)
     expect(sent).toHaveLength(5)

@@ -6,7 +6,7 @@ const name = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 12 })
   .filter((text) => text.isWellFormed() && !text.includes('\0'))
 
-/** Values that keep their meaning as text: what a column of a CSV can hold. */
+/** Values that survive a round trip through CSV. */
 const csvColumn = fc.oneof(
   fc.array(
     fc.option(
@@ -33,7 +33,7 @@ const csvColumn = fc.oneof(
 onBothStores('properties', (test) => {
   let made = 0
 
-  it('any JSON values in columns come back equal', async () => {
+  it('any JSON values in columns are returned unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(name, fc.array(fc.jsonValue(), { maxLength: 8 }), {
@@ -59,7 +59,7 @@ onBothStores('properties', (test) => {
     )
   })
 
-  it('CSV out, CSV in is the identity', async () => {
+  it('a CSV download uploaded again gives the same grid', async () => {
     const table = fc
       .integer({ min: 2, max: 5 })
       .chain((width) =>
@@ -105,7 +105,7 @@ onBothStores('properties', (test) => {
     )
   })
 
-  it('appends and reads against an array, whatever comes between', async () => {
+  it('appends and reads agree with an array model under any interleaving', async () => {
     const step = fc.oneof(
       {
         weight: 6,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createService, createUser } from '../../src/service/index.ts'
 import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
-onBothStores('rules of the reference', (test) => {
+onBothStores('API rules', (test) => {
   const ask: TestService['ask'] = (...given) => test().ask(...given)
   const folder = async (path: string) =>
     (await ask('alice', 'POST', '/v2/folders', { json: { path } })).json.file
@@ -22,8 +22,8 @@ onBothStores('rules of the reference', (test) => {
   }
   const scatter = (y: unknown[]) => ({ data: [{ type: 'scatter', y }], layout: {} })
 
-  describe('states (reference 3)', () => {
-    it('active → trashed → active; both again change nothing', async () => {
+  describe('file states', () => {
+    it('trash and restore are idempotent', async () => {
       const { fid } = await test().grid('alice', 'state', { a: [1] })
       for (const [action, deleted] of [
         ['restore', false],
@@ -37,7 +37,7 @@ onBothStores('rules of the reference', (test) => {
       }
     })
 
-    it('a folder takes all below it along, both ways; what was in the trash before stays there', async () => {
+    it('trashing and restoring a folder includes its contents, except files trashed before', async () => {
       const top = await folder('tree/deep')
       const tree = (await ask('alice', 'GET', '/v2/folders/lookup?path=tree')).json
       const kept = await test().grid('alice', 'kept', { a: [1] }, { parent: idlocal(top.fid) })
@@ -51,7 +51,7 @@ onBothStores('rules of the reference', (test) => {
       expect((await ask('alice', 'GET', `/v2/files/${before.fid}`)).json.deleted).toBe(true)
     })
 
-    it('a folder restored out of a trashed one brings what is in it', async () => {
+    it('restoring a subfolder of a trashed folder restores its contents', async () => {
       const deep = await folder('outer/inner')
       const outer = (await ask('alice', 'GET', '/v2/folders/lookup?path=outer')).json
       const inside = await test().grid('alice', 'inside', { a: [1] }, { parent: idlocal(deep.fid) })
@@ -61,7 +61,7 @@ onBothStores('rules of the reference', (test) => {
       expect((await ask('alice', 'GET', `/v2/files/${inside.fid}`)).json.deleted).toBe(false)
     })
 
-    it('a name in the trash is free; restoring onto a taken one is 409 with both in the message', async () => {
+    it('trashing frees the name; restoring to a taken name is 409 and names both files', async () => {
       const first = await test().grid('alice', 'twice', { a: [1] })
       await ask('alice', 'POST', `/v2/grids/${first.fid}/trash`)
       const second = await test().grid('alice', 'twice', { a: [1] })
@@ -74,7 +74,7 @@ onBothStores('rules of the reference', (test) => {
       expect(await status('alice', 'POST', `/v2/grids/${first.fid}/restore`)).toBe(200)
     })
 
-    it('a folder whose files would collide is 409, not a fault', async () => {
+    it('restoring a folder whose files would have duplicate names is 409', async () => {
       const dir = await folder('collide')
       const one = await test().grid('alice', 'one', { a: [1] }, { parent: idlocal(dir.fid) })
       await test().grid('alice', 'two', { a: [1] }, { parent: idlocal(dir.fid) })
@@ -84,7 +84,7 @@ onBothStores('rules of the reference', (test) => {
       expect([code, json.detail]).toEqual([409, expect.stringContaining("'two'")])
     })
 
-    it('permanent delete only from the trash; then nothing is left, below a folder neither', async () => {
+    it('permanent delete requires the trashed state and includes the contents of folders', async () => {
       const dir = await folder('gone')
       const inside = await test().grid('alice', 'inside', { a: [1] }, { parent: idlocal(dir.fid) })
       expect(await status('alice', 'DELETE', `/v2/files/${dir.fid}/permanent_delete`)).toBe(409)
@@ -94,7 +94,7 @@ onBothStores('rules of the reference', (test) => {
         expect(await status('alice', 'GET', `/v2/files/${fid}`)).toBe(404)
     })
 
-    it('DELETE frees the name at once (wire facts 1.8); on a fid of another kind it is 404', async () => {
+    it('DELETE frees the name at once; for a fid of another filetype it is 404', async () => {
       const { fid } = await test().grid('alice', 'overwritten', { a: [1] })
       expect(await status('alice', 'DELETE', `/v2/plots/${fid}`)).toBe(404)
       expect(await status('alice', 'DELETE', `/v2/grids/${fid}`)).toBe(204)
@@ -102,21 +102,21 @@ onBothStores('rules of the reference', (test) => {
     })
   })
 
-  describe('changes of files (reference 4.3, design 7)', () => {
-    it('PUT and PATCH leave what is not given; unknown and read-only fields are named in warnings', async () => {
+  describe('file updates', () => {
+    it('PUT and PATCH keep other fields; warnings name unknown and read-only fields', async () => {
       const { fid } = await test().grid('alice', 'put', { a: [1] }, { world_readable: true })
       const whole = (await ask('alice', 'GET', `/v2/files/${fid}`)).json
       const { json } = await ask('alice', 'PUT', `/v2/files/${fid}`, {
         json: { ...whole, filename: 'put 2', nonsense: 1 },
       })
       expect(json).toMatchObject({ filename: 'put 2', world_readable: true, fid })
-      expect(json.warnings).toContain('views cannot be written here and was ignored')
-      expect(json.warnings).toContain('nonsense is not known here and was ignored')
+      expect(json.warnings).toContain('views cannot be changed here and was ignored')
+      expect(json.warnings).toContain('nonsense is not a known field here and was ignored')
       const wrong = await ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: 'maybe' } })
       expect([wrong.status, wrong.json.errors[0].field]).toEqual([400, 'world_readable'])
     })
 
-    it('metadata as an object or as text (wire facts 1.7); form-encoded bodies with True and False', async () => {
+    it('accept metadata as an object or as text, and form-encoded bodies with True and False', async () => {
       const { fid } = await test().grid('alice', 'forms', { a: [1] })
       for (const metadata of [{ k: 1 }, '{"k": 1}'])
         expect((await ask('alice', 'PUT', `/v2/grids/${fid}`, { json: { metadata } })).json.metadata).toEqual(
@@ -129,7 +129,7 @@ onBothStores('rules of the reference', (test) => {
       expect(json).toMatchObject({ world_readable: true, share_key_enabled: true, filename: 'formed' })
     })
 
-    it('a folder cannot be moved into itself; names that cannot stand in a path are refused', async () => {
+    it('refuse moving a folder into itself, and names that are invalid in a path', async () => {
       const deep = await folder('self/below')
       const self = (await ask('alice', 'GET', '/v2/folders/lookup?path=self')).json
       for (const parent of [idlocal(self.fid), idlocal(deep.fid)])
@@ -138,7 +138,7 @@ onBothStores('rules of the reference', (test) => {
         expect(await status('alice', 'PATCH', `/v2/files/${self.fid}`, { json: { filename } })).toBe(400)
     })
 
-    it('a share key opens one file for reading, is new at every enabling, and ends with it', async () => {
+    it('a share key opens one file for reading, until disabled; enabling again makes a new one', async () => {
       const { fid } = await test().grid('alice', 'keyed', { a: [1] }, { share_key_enabled: true })
       const key = async () => (await ask('alice', 'GET', `/v2/files/${fid}`)).json.share_key as string
       const first = await key()
@@ -151,8 +151,8 @@ onBothStores('rules of the reference', (test) => {
     })
   })
 
-  describe('plots (reference 2.3, 2.4, 4.2)', () => {
-    it('figure is required; raw arrays are 400 with the path of the first (reference 7)', async () => {
+  describe('plots', () => {
+    it('figure is required; raw arrays are 400 with the path of the first', async () => {
       const missing = await ask('alice', 'POST', '/v2/plots', { json: { filename: 'x' } })
       expect([missing.status, missing.json.errors[0].field]).toEqual([400, 'figure'])
       const raw = await ask('alice', 'POST', '/v2/plots', {
@@ -161,7 +161,7 @@ onBothStores('rules of the reference', (test) => {
       expect([raw.status, raw.json.errors[0].path]).toEqual([400, 'figure.data.0.marker.size'])
     })
 
-    it('arrays that are no data stay inline (wire facts 4)', async () => {
+    it('arrays that are not data stay inline', async () => {
       const figure = {
         data: [
           { type: 'parcoords', dimensions: [{ values: [1, 2] }] },
@@ -180,7 +180,7 @@ onBothStores('rules of the reference', (test) => {
       expect([code, json.file.figure]).toEqual([200, figure])
     })
 
-    it('references are checked: the grid, the column, the right to read it', async () => {
+    it('references are checked for grid, column and read access', async () => {
       const { fid, cols } = await test().grid('bob', 'private of bob', { a: [1] })
       for (const ysrc of [`${fid}:${cols[0].uid}`, 'alice:99999:abcdef', 'nobody:0:abcdef']) {
         const { status: code, json } = await ask('alice', 'POST', '/v2/plots', {
@@ -199,7 +199,7 @@ onBothStores('rules of the reference', (test) => {
       expect(json.detail).toContain('no column')
     })
 
-    it('several columns: rows of a matrix for z, a list of columns elsewhere (wire facts 4)', async () => {
+    it('several columns are rows of a matrix for z, and a list of columns elsewhere', async () => {
       const { fid, cols } = await test().grid('alice', 'matrix', { a: [1, 2, 3], b: [4, 5, 6] })
       const src = `${fid}:${cols[0].uid},${cols[1].uid}*`
       const figure = {
@@ -221,7 +221,7 @@ onBothStores('rules of the reference', (test) => {
       ])
     })
 
-    it('typed arrays go into a grid, whoever sends them', async () => {
+    it('typed arrays are always moved into a grid', async () => {
       const bdata = Buffer.from(new Float64Array([1.5, Number.NaN, 3, 4]).buffer).toString('base64')
       const figure = { data: [{ type: 'heatmap', z: { dtype: 'f8', bdata, shape: '2, 2' } }] }
       const { status: code, json } = await ask('alice', 'POST', '/v2/plots', {
@@ -235,7 +235,7 @@ onBothStores('rules of the reference', (test) => {
       ])
     })
 
-    it('PUT and PATCH replace the figure and keep fid and link; a collaborator may too', async () => {
+    it('PUT and PATCH replace the figure and keep fid and link, also for collaborators', async () => {
       const { file } = await plot('alice', scatter([1]))
       await ask('alice', 'POST', `/v2/plots/${file.fid}/collaborators`, { json: { users: ['bob'] } })
       for (const [user, method] of [
@@ -253,7 +253,7 @@ onBothStores('rules of the reference', (test) => {
       }
     })
 
-    it('odd figures: null layout, thousands of traces, hostile names', async () => {
+    it('accepts unusual figures: null layout, thousands of traces, hostile names', async () => {
       const odd = await ask('alice', 'POST', '/v2/plots', {
         json: { figure: { data: [], layout: null }, world_readable: true },
       })
@@ -284,7 +284,7 @@ onBothStores('rules of the reference', (test) => {
       expect(inlined).toContain('[1.10]')
     })
 
-    it('list: public plots only, by views and quality, cursors that stay right while plots come and go', async () => {
+    it('lists public plots only, by views and quality; cursors stay valid while plots change', async () => {
       const made: string[] = []
       for (let k = 0; k < 7; k++)
         made.unshift((await plot('bob', scatter([k]), { world_readable: true })).file.fid)
@@ -310,7 +310,7 @@ onBothStores('rules of the reference', (test) => {
       ])
     })
 
-    it('reading a plot includes the data it shows, and no more (map_data)', async () => {
+    it('reading a plot includes exactly the data it shows (map_data)', async () => {
       const { file, grid_fid } = await plot('alice', scatter([1, 2]))
       await ask('alice', 'PATCH', `/v2/plots/${file.fid}`, { json: { world_readable: true } })
       expect(await status(undefined, 'GET', `/v2/grids/${grid_fid}`)).toBe(404)
@@ -324,8 +324,8 @@ onBothStores('rules of the reference', (test) => {
     })
   })
 
-  describe('copies (reference 4.3, copy rules)', () => {
-    it('1 and 3: a plot uses the same grids, or copies of them', async () => {
+  describe('copies', () => {
+    it('a copied plot refers to the same grids, or to copies of them', async () => {
       const { file, grid_fid } = await plot('alice', scatter([1]), { filename: 'original' })
       const linked = (await ask('alice', 'POST', `/v2/files/${file.fid}/copy`)).json
       expect(linked.files.map(({ filename }: { filename: string }) => filename)).toEqual(['original (1)'])
@@ -340,19 +340,19 @@ onBothStores('rules of the reference', (test) => {
       expect([await y(linked.new_fid), await y(deep.new_fid)]).toEqual([[1, 7], [1]])
     })
 
-    it('2: a grid that cannot be read is copied, as far as the plot shows it, with a warning', async () => {
+    it('the shown columns of an unreadable grid are copied, with a warning', async () => {
       const grid = await test().grid('alice', 'secret name', { shown: [1, 2], hidden: ['x', 'y', 'z'] })
       const figure = { data: [{ type: 'scatter', ysrc: `${grid.fid}:${grid.cols[0].uid}` }] }
       const { file } = await plot('alice', figure, { filename: 'open', world_readable: true })
       const { json, text } = await ask('bob', 'POST', `/v2/files/${file.fid}/copy`)
-      expect(json.warnings).toEqual([expect.stringContaining('may not read')])
+      expect(json.warnings).toEqual([expect.stringContaining('cannot read')])
       expect(text).not.toContain('secret name')
       const copied = (await ask('bob', 'GET', `/v2/grids/${json.files[1].fid}`)).json
       expect(copied).toMatchObject({ row_count: 2, source_fid: null })
       expect(copied.cols.map(({ name }: { name: string }) => name)).toEqual(['shown'])
     })
 
-    it('4 and 5: deep_copy means nothing for grids; make_public makes the copy readable', async () => {
+    it('deep_copy has no effect on grids; make_public makes the copy public', async () => {
       const { fid } = await test().grid('alice', 'to copy', { a: [1.5, null] })
       await ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [['tail']] } })
       const { json } = await ask('alice', 'POST', `/v2/grids/${fid}/copy`, {
@@ -368,7 +368,7 @@ onBothStores('rules of the reference', (test) => {
     })
   })
 
-  describe('sources (reference 4.3, sources rules)', () => {
+  describe('sources', () => {
     const relationsOf = async (user: string | undefined, path: string) => {
       const { graph } = (await ask(user, 'GET', path)).json
       return graph.edges.map(
@@ -376,7 +376,7 @@ onBothStores('rules of the reference', (test) => {
       )
     }
 
-    it('1 to 4 and 6: parent, child, created plots, source grids; none that may not be read', async () => {
+    it('lists parent, child, created plots and source grids, but no unreadable files', async () => {
       const { file, grid_fid } = await plot('alice', scatter([1]), { world_readable: true })
       const copy = (await ask('alice', 'POST', `/v2/files/${grid_fid}/copy`)).json.new_fid
       expect(await relationsOf('alice', `/v2/files/${grid_fid}/sources`)).toEqual([
@@ -392,7 +392,7 @@ onBothStores('rules of the reference', (test) => {
       expect(await relationsOf('bob', `/v2/plots/${file.fid}/sources`)).toEqual([])
     })
 
-    it('7: five of each, the rest behind next and back by prev', async () => {
+    it('shows five files per relation, with pages linked by next and prev', async () => {
       const { fid } = await test().grid('alice', 'many copies', { a: [1] })
       const copies: string[] = []
       for (let k = 0; k < 12; k++)
@@ -419,8 +419,8 @@ onBothStores('rules of the reference', (test) => {
     })
   })
 
-  describe('path, image, extras, stars, shared (reference 4.3, 7)', () => {
-    it('path with a leading slash; 400 for an extra; image names; the feed', async () => {
+  describe('path, image, extras, stars and shared files', () => {
+    it('path starts with a slash and is 400 for an extra; image sizes; the feed', async () => {
       const dir = await folder('way/down')
       const grid = await test().grid(
         'alice',
@@ -444,7 +444,7 @@ onBothStores('rules of the reference', (test) => {
       expect(await status('alice', 'GET', `/v2/files/${file.fid}/image?image_name=list-thumb`)).toBe(501)
     })
 
-    it('an extra is referenced, dropped, and leaves no reference behind', async () => {
+    it('references to an extra can be dropped, and disappear with the extra', async () => {
       const grid = await test().grid('alice', 'with extra', { a: [1] })
       const make = async () =>
         (
@@ -465,7 +465,7 @@ onBothStores('rules of the reference', (test) => {
       expect((await ask('alice', 'GET', `/v2/grids/${grid.fid}`)).json.references).toEqual([])
     })
 
-    it('stars: on, off, off again; starred and shared lists lose what may no longer be read', async () => {
+    it('removing a star is idempotent; starred and shared lists omit unreadable files', async () => {
       const grid = await test().grid('alice', 'starry', { a: [1] })
       await ask('alice', 'POST', `/v2/files/${grid.fid}/collaborators`, {
         json: { users: ['bob'], readonly: true },
@@ -487,7 +487,7 @@ onBothStores('rules of the reference', (test) => {
       expect(await status('alice', 'DELETE', `/v2/files/${grid.fid}/star`)).toBe(204)
     })
 
-    it('format=api is a page to read, with nothing in it that runs', async () => {
+    it('format=api returns an HTML page without scripts', async () => {
       const { fid } = await test().grid('alice', '<script>alert(1)', { a: [1] })
       const { text, headers } = await ask('alice', 'GET', `/v2/files/${fid}?format=api`)
       expect(headers.get('content-type')).toContain('text/html')
@@ -496,7 +496,7 @@ onBothStores('rules of the reference', (test) => {
     })
   })
 
-  it('a writes is made once however often it comes with one key', async () => {
+  it('a write with an idempotency key is applied once', async () => {
     const headers = { 'idempotency-key': 'once' }
     const json = { figure: scatter([1]), raw_data: 'grid', filename: 'made once' }
     const first = await ask('alice', 'POST', '/v2/plots', { json, headers })
@@ -508,7 +508,7 @@ onBothStores('rules of the reference', (test) => {
   })
 })
 
-describe('invitations over SMTP (reference 4.3)', () => {
+describe('invitations over SMTP', () => {
   const letters: string[] = []
   const folder = temporaryFolder()
   let smtp: SMTPServer
@@ -547,7 +547,7 @@ describe('invitations over SMTP (reference 4.3)', () => {
     folder.remove()
   })
 
-  it('only with send_email, once for a key, what people wrote quoted', async () => {
+  it('are sent only with send_email and once per idempotency key; user text is quoted', async () => {
     const { fid } = await test.grid('alice', 'Numbers\u2028Bcc: evil@example.org', { a: [1] })
     const add = (json: object, key: string) =>
       test.ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {

@@ -3,12 +3,12 @@ import { operations } from '../../src/contract/operations.ts'
 import { type Answer, onBothStores } from '../support/service.ts'
 
 onBothStores('the service', (test) => {
-  describe('credentials (reference 5, design 7)', () => {
+  describe('credentials', () => {
     const current = (headers: Record<string, string>) =>
       test().ask(undefined, 'GET', '/v2/users/current', { headers })
     const basic = (user: string, key: string) => `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`
 
-    it('Basic username:key, Bearer key, and Plotly-Authorization before Authorization', async () => {
+    it('accepts Basic username:key and Bearer key; Plotly-Authorization takes precedence', async () => {
       const key = test().keys.get('alice')!
       expect((await current({ authorization: basic('alice', key) })).json).toMatchObject({
         username: 'alice',
@@ -25,7 +25,7 @@ onBothStores('the service', (test) => {
       ).toBe('alice')
     })
 
-    it('wrong ones are 401 everywhere, also where none are needed', async () => {
+    it('wrong credentials are always 401, even where none are required', async () => {
       for (const authorization of [
         basic('alice', 'wrong'),
         basic('bob', test().keys.get('alice')!),
@@ -47,7 +47,7 @@ onBothStores('the service', (test) => {
       expect((await current({})).status).toBe(401)
     })
 
-    it('keys have scopes and an end', async () => {
+    it('keys have scopes and an expiry', async () => {
       const reader = await test().key('alice', { scopes: 'read' })
       expect((await current({ authorization: `Bearer ${reader}` })).status).toBe(200)
       const { status, json } = await test().ask(undefined, 'POST', '/v2/folders', {
@@ -55,13 +55,13 @@ onBothStores('the service', (test) => {
         headers: { authorization: `Bearer ${reader}` },
       })
       expect([status, json.errors[0].code]).toEqual([403, 'forbidden'])
-      await expect(test().key('alice', { scopes: 'everything' })).rejects.toThrow('not a scope')
-      await expect(test().key('alice', { expires: 'soon' })).rejects.toThrow('not a time')
+      await expect(test().key('alice', { scopes: 'everything' })).rejects.toThrow('unknown scope')
+      await expect(test().key('alice', { expires: 'soon' })).rejects.toThrow('invalid duration')
     })
   })
 
-  describe('folders (wire facts 3)', () => {
-    it('create makes missing parents, 201 {file}; an existing one "already exists"', async () => {
+  describe('folders', () => {
+    it('create adds missing parents, answers 201 {file}; an existing one "already exists"', async () => {
       const { status, json } = await test().ask('alice', 'POST', '/v2/folders', {
         json: { path: '/one/two/three' },
       })
@@ -76,7 +76,7 @@ onBothStores('the service', (test) => {
       expect(below.json.file.parent).toBe(Number(one.fid.split(':')[1]))
     })
 
-    it('takes form-encoded bodies, as recipes send them', async () => {
+    it('accepts form-encoded bodies', async () => {
       const { status, json } = await test().ask('alice', 'POST', '/v2/folders', {
         body: 'path=%2Fformed%2Fhere',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -84,7 +84,7 @@ onBothStores('the service', (test) => {
       expect([status, json.file.filename]).toEqual([201, 'here'])
     })
 
-    it('detail, home and all list children, page by page', async () => {
+    it('detail, home and all list children in pages', async () => {
       await test().user('lister')
       await test().ask('lister', 'POST', '/v2/folders', { json: { path: 'many' } })
       const { fid } = (await test().ask('lister', 'GET', '/v2/folders/lookup?path=many')).json
@@ -112,7 +112,7 @@ onBothStores('the service', (test) => {
       expect((await test().ask('lister', 'GET', '/v2/folders/all?cursor=rubbish')).status).toBe(400)
     })
 
-    it('files of others show only what is public; an unknown user is 404', async () => {
+    it('lists of other users contain only public files; an unknown user is 404', async () => {
       await test().grid('alice', 'shown', { a: [1] }, { world_readable: true })
       await test().grid('alice', 'hidden', { a: [1] })
       const names = (
@@ -125,8 +125,8 @@ onBothStores('the service', (test) => {
     })
   })
 
-  describe('lookup (reference 4.1, 4.3)', () => {
-    it('by path, parent, user; exists; an empty path is 400; other kinds are 404', async () => {
+  describe('lookup', () => {
+    it('by path, parent, user; exists; an empty path is 400, other filetypes are 404', async () => {
       const { fid } = await test().grid(
         'alice',
         'sought',
@@ -154,7 +154,7 @@ onBothStores('the service', (test) => {
     })
   })
 
-  describe('errors, limits and addresses (design 7)', () => {
+  describe('errors, limits and URLs', () => {
     it('every error has detail and errors, as JSON', async () => {
       for (const [method, path, status] of [
         ['GET', '/v2/nothing', 404],
@@ -175,7 +175,7 @@ onBothStores('the service', (test) => {
       }
     })
 
-    it('// is /, a slash at the end counts for nothing, OPTIONS says what is allowed', async () => {
+    it('// is the same as /, a trailing slash is ignored, OPTIONS lists the allowed methods', async () => {
       expect((await test().ask('alice', 'GET', '/v2//')).status).toBe(200)
       expect((await test().ask('alice', 'GET', '/v2//users/current/')).json.username).toBe('alice')
       const options = await test().ask(undefined, 'OPTIONS', '/v2/grids/alice:1/col')
@@ -185,7 +185,7 @@ onBothStores('the service', (test) => {
       ])
     })
 
-    it('an empty body is no body; other types than JSON are 415', async () => {
+    it('an empty body counts as no body; media types other than JSON are 415', async () => {
       expect(
         (
           await test().ask('alice', 'POST', '/v2/folders', {
@@ -204,7 +204,7 @@ onBothStores('the service', (test) => {
       ).toBe(415)
     })
 
-    it('a body over the limit is 413 with limit and size', async () => {
+    it('a body over the limit is 413, naming the limit and the size', async () => {
       const answer = await test().ask('alice', 'POST', '/v2/grids', {
         body: '{}',
         headers: { 'content-length': String(65 * 1024 * 1024) },
@@ -215,14 +215,14 @@ onBothStores('the service', (test) => {
       ])
     })
 
-    it('zero characters, which no database holds in a text, are 400 on both stores', async () => {
+    it('NUL characters in text are 400 on both stores', async () => {
       expect((await test().ask('alice', 'GET', '/v2/files/lookup?path=a%00b')).status).toBe(400)
       expect((await test().ask('alice', 'POST', '/v2/folders', { json: { path: 'a\0b' } })).status).toBe(400)
       const cols = { 'a\0b': { data: [1] } }
       expect((await test().ask('alice', 'POST', '/v2/grids', { json: { data: { cols } } })).status).toBe(400)
     })
 
-    it('nesting is bounded', async () => {
+    it('nesting of JSON is limited', async () => {
       const deep = `{"data":{"cols":{"a":{"data":[${'['.repeat(300)}${']'.repeat(300)}]}}}}`
       const answer = await test().ask('alice', 'POST', '/v2/grids', {
         body: deep,
@@ -235,7 +235,7 @@ onBothStores('the service', (test) => {
     })
   })
 
-  describe('damage is reported, never served (design 4, promise 4)', () => {
+  describe('damaged data is reported, never served', () => {
     it('a blob that changed on disk is 500 damaged', async () => {
       const { fid } = await test().grid('alice', 'damaged', { a: ['a value that is only here'] })
       await test().service.store.engine.write((db) =>
@@ -250,8 +250,8 @@ onBothStores('the service', (test) => {
     })
   })
 
-  describe('the page behind a link', () => {
-    it('shows the first rows to whoever may read, as text', async () => {
+  describe('the HTML page of a file', () => {
+    it('shows the first rows as text to users who may read the grid', async () => {
       const { fid, web_url } = await test().grid(
         'alice',
         '<b>paged',
@@ -267,7 +267,7 @@ onBothStores('the service', (test) => {
       expect(headers.get('content-security-policy')).toContain("default-src 'none'")
     })
 
-    it('private and absent are alike: 404, and no browser is asked for credentials', async () => {
+    it('private and missing files are 404 alike; browsers are not asked for Basic credentials', async () => {
       const { web_url } = await test().grid('alice', 'not paged', { a: [1] })
       const path = new URL(web_url).pathname
       const [hidden, absent] = [
@@ -286,7 +286,7 @@ onBothStores('the service', (test) => {
     })
   })
 
-  it('healthz, readyz, and an OpenAPI document of every operation', async () => {
+  it('serves healthz, readyz and an OpenAPI document with every operation', async () => {
     expect((await test().ask(undefined, 'GET', '/healthz')).json).toEqual({ status: 'ok' })
     expect((await test().ask(undefined, 'GET', '/readyz')).json).toEqual({ status: 'ok' })
     const { json } = await test().ask(undefined, 'GET', '/v2/openapi.json')
@@ -302,7 +302,7 @@ onBothStores('the service', (test) => {
     for (const { responses } of described) expect(Object.keys(responses)).toHaveLength(2)
   })
 
-  it('sweeps keys past their time and blobs nothing names', async () => {
+  it('a sweep deletes expired idempotency keys and unreferenced blobs', async () => {
     const { store } = test().service
     const hash = await store.blobs.put(Buffer.from('named by nothing'))
     await store.sweep()

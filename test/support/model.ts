@@ -1,11 +1,11 @@
 /**
- * What the service does with files, written again from the reference, as small as it can be: files in
- * memory, permissions and states by its sections 3 and 5, copies by the rules of 4.3. It knows nothing of
- * stores, transactions or requests; what it expects of an answer is its status and what is in `shown`.
+ * A minimal independent model of the service: files in memory, with the permissions, states and copies that
+ * docs/api.md describes. It has no stores, transactions or requests. It predicts the status of a response and
+ * the fields in `shown`.
  */
 
 export const PEOPLE = ['ann', 'ben', 'cal', undefined] as const
-/** In the order of their bytes they stand otherwise than in a dictionary. */
+/** Names whose byte order differs from their alphabetical order. */
 export const NAMES = ['a', 'B', 'Z', 'b', 'ä', 'b (1)', 'x_y'] as const
 
 type Kind = 'grid' | 'plot' | 'fold' | 'extra'
@@ -52,7 +52,7 @@ export interface Step {
   flag: boolean
 }
 
-/** A request and what must come of it. */
+/** A request and its expected result. */
 export interface Plan {
   user: string | undefined
   method: string
@@ -138,9 +138,9 @@ export class Model {
   }
 }
 
-// Reference 5: who may do what.
+// Permissions. See docs/api.md#conventions.
 
-/** undefined: no collaborator; otherwise whether they may write. */
+/** Whether a collaborator may write; undefined if the user is not a collaborator. */
 function shareOf(file: File, user: string | undefined, above: boolean): boolean | undefined {
   if (!user) return undefined
   let best = above ? undefined : file.shared.get(user)
@@ -169,7 +169,7 @@ function may(file: File, user: string | undefined, access: Access): boolean {
   }
 }
 
-/** 404 for who may not know of it, 401 or 403 for who may not do it; undefined where nothing is in the way. */
+/** The expected refusal: 404 without read access, 401 or 403 without the required access; or undefined. */
 function refusal(
   file: File,
   user: string | undefined,
@@ -265,7 +265,7 @@ const plural: Record<Kind, string> = { grid: 'grids', plot: 'plots', fold: 'fold
 
 type Steps = Record<string, (model: Model, step: Step) => Plan | undefined>
 
-/** A change of one file: refused, or made; either way the answer is the file. */
+/** A change of one file. It is refused, or the response is the file. */
 function change(
   model: Model,
   { who, what }: Step,
@@ -557,7 +557,7 @@ export const steps = {
     })
     let warned = false
     if (file.kind === 'plot') {
-      // Copy rules 1 to 3.
+      // See docs/api.md#copies.
       const used = [...new Set(file.sources.map(({ grid }) => grid))].map((grid) => {
         const readable = may(grid, user, 'read')
         const shown = readable || (grid.state === 'active' && may(grid, file.owner, 'read'))
@@ -729,7 +729,7 @@ export const steps = {
     return { ...plan, status: 204 }
   },
 
-  /** A secret link: a new key each time it is made, none when it is taken back. */
+  /** A secret link: a new key each time it is enabled, none while disabled. */
   secret(model, { who, what, flag }) {
     const file = model.file(what)
     const user = model.person(who)
@@ -771,7 +771,7 @@ export const steps = {
     const refused = refusal(file, user, 'read')
     if (refused) return { ...plan, status: refused }
     if (file.kind !== 'grid' && file.kind !== 'plot') return { ...plan, status: 400 }
-    // Sources rules 1 to 4 and 6.
+    // See docs/api.md#sources.
     const related: [string, File[]][] = [
       ['parent', file.copiedFrom ? [file.copiedFrom] : []],
       ['child', model.files.filter((one) => one.copiedFrom === file)],

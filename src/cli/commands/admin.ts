@@ -9,7 +9,7 @@ import { databaseUrl, loginName, makeFoldersPrivate } from '../settings.ts'
 
 const database: Option = {
   flags: '--database <url>',
-  description: 'sqlite:FILE or postgres://…; the database of this machine if not given',
+  description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
 }
 
 const view: TableView = {
@@ -26,7 +26,7 @@ function place(context: Context, url: unknown): string {
   return ((url as string | undefined) ?? databaseUrl(context.environment)).replace(/\/\/[^@/]*@/, '//…@')
 }
 
-/** Works on the database itself: whoever can open it is its administrator. */
+/** Opens the database directly. Whoever can open it may administer it. */
 async function onStore<T>(
   context: Context,
   url: unknown,
@@ -50,8 +50,8 @@ async function onStore<T>(
 const createUser: Command = {
   arguments: '<name>',
   options: [
-    { flags: '--email <address>', description: 'their address' },
-    { flags: '--admin', description: 'they may administer the server' },
+    { flags: '--email <address>', description: 'e-mail address of the user' },
+    { flags: '--admin', description: 'make the user an administrator' },
     database,
   ],
   examples: [
@@ -62,10 +62,10 @@ const createUser: Command = {
     const made = await onStore(context, url, ({ createUser: create }, store) =>
       create(store, name, { email: email as string | undefined, admin: admin === true }),
     )
-    context.messages.note(`Kept in ${place(context, url)}. The key is shown this once.`)
+    context.messages.note(`Stored in ${place(context, url)}. Save the key now; it is not shown again.`)
     if (admin)
       context.messages.note(
-        `It reads and writes. For what only administrators do, make another: gridline admin create-key ${name} --scopes read,write,admin`,
+        `The key has the scopes read and write. For administration, create another: gridline admin create-key ${name} --scopes read,write,admin`,
       )
     return { one: shown(made), view }
   },
@@ -76,10 +76,10 @@ const createKey: Command = {
   options: [
     {
       flags: '--scopes <scopes>',
-      description: 'what it may do: read, write, admin, comma-separated; read,write if not given',
+      description: 'scopes of the key: read, write, admin, comma-separated (default: read,write)',
     },
-    { flags: '--expires <time>', description: 'when it ends: 30d, 12h, 90m; never if not given' },
-    { flags: '--label <text>', description: 'what it is for' },
+    { flags: '--expires <time>', description: 'lifetime of the key: 30d, 12h, 90m (default: never expires)' },
+    { flags: '--label <text>', description: 'label that says what the key is for' },
     database,
   ],
   examples: [
@@ -88,7 +88,7 @@ const createKey: Command = {
   ],
   async run(context, [name], { scopes, expires, label, database: url }) {
     const made = await onStore(context, url, async ({ createKey: create, ensureUser }, store) => {
-      // The person at the terminal is a user of this machine's database without having been made one.
+      // The local user is a user of the local database without having been created.
       if (url === undefined && name === loginName()) await ensureUser(store, name)
       return create(store, name, {
         scopes: scopes as string | undefined,
@@ -96,12 +96,12 @@ const createKey: Command = {
         name: label as string | undefined,
       })
     })
-    context.messages.note(`Kept in ${place(context, url)}. The key is shown this once.`)
+    context.messages.note(`Stored in ${place(context, url)}. Save the key now; it is not shown again.`)
     return { one: shown(made), view }
   },
 }
 
-/** A new key as it is printed; its hash is the store's. */
+/** A new key for output, without its hash. */
 function shown({ hash: _, ...made }: NewKey & { hash?: string }): NewKey {
   return made
 }
@@ -139,7 +139,7 @@ const verify: Command = {
   },
 }
 
-/** Refuses the file of a SQLite database that is not there: looking at it would make it. */
+/** Throws if a SQLite database does not exist: opening it would create it. */
 function requireDatabase(context: Context, url: unknown): void {
   const address = (url as string | undefined) ?? databaseUrl(context.environment)
   if (!address.startsWith('sqlite:')) return
@@ -147,11 +147,11 @@ function requireDatabase(context: Context, url: unknown): void {
   if (!existsSync(file)) throw new Problem('no_such_file', `no such database: ${file}`)
 }
 
-/** The file of a SQLite database; Problem `usage` for any other. */
+/** The file of a SQLite database. Throws `usage` for other databases. */
 function sqliteFile(context: Context, url: unknown, instead: string): string {
   const address = (url as string | undefined) ?? databaseUrl(context.environment)
   if (address.startsWith('sqlite:')) return address.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
-  throw new Problem('usage', 'this command works on SQLite databases', { hint: instead })
+  throw new Problem('usage', 'this command works only with SQLite databases', { hint: instead })
 }
 
 const backup: Command = {
@@ -170,14 +170,14 @@ const backup: Command = {
 const restore: Command = {
   arguments: '<file>',
   localFiles: true,
-  options: [{ flags: '--yes', description: 'do not ask' }, database],
+  options: [{ flags: '--yes', description: 'skip the confirmation prompt' }, database],
   examples: ['gridline admin restore gridline-2026-01-31.db --yes'],
   async run(context, [file], { yes, database: url }) {
     const to = sqliteFile(context, url, `For PostgreSQL use: pg_restore --clean --dbname=URL ${file}`)
     await confirm(`Replace ${to} with ${file}?`, yes === true)
     const service = await import('../../service/index.ts')
     const before = service.restore(file, to)
-    if (before !== undefined) context.messages.note(`The database that was there is now ${before}.`)
+    if (before !== undefined) context.messages.note(`The previous database was kept as ${before}.`)
     return { one: { file: to }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
   },
 }
@@ -192,7 +192,7 @@ const compact: Command = {
       address.startsWith('sqlite:') ? statSync(sqliteFile(context, url, '')).size : null
     const service = await import('../../service/index.ts')
     const bytes_before = size()
-    // Data that was deleted less than a day ago may be in use by another process.
+    // Recently deleted data may be in use by other processes: keep it for a day unless there are none.
     const alone = address.startsWith('sqlite:') && !service.isInUse(sqliteFile(context, url, ''))
     await onStore(context, url, async (_service, store) => {
       await store.sweep(alone ? 0 : undefined)
@@ -200,7 +200,7 @@ const compact: Command = {
     })
     if (!alone)
       context.messages.note(
-        'Other processes are using the database: what was deleted in the last day was kept.',
+        'Other processes are using the database, so data deleted in the last day was kept.',
       )
     return {
       one: { database: place(context, url), bytes_before, bytes_after: size() },
@@ -216,10 +216,10 @@ const compact: Command = {
 }
 
 export const commands: readonly CommandEntry[] = [
-  subcommand('create-user', 'Make a user and their first key', createUser),
-  subcommand('create-key', 'Make another key for a user', createKey),
-  subcommand('verify', 'Read everything that is stored and name what is damaged', verify),
-  subcommand('backup', 'Write a copy of the database to a file', backup),
-  subcommand('restore', 'Put the database of a backup in place', restore),
-  subcommand('compact', 'Give the space of deleted files back', compact),
+  subcommand('create-user', 'Create a user and their first key', createUser),
+  subcommand('create-key', 'Create another key for a user', createKey),
+  subcommand('verify', 'Check all stored data and report damage', verify),
+  subcommand('backup', 'Back up the database to a file', backup),
+  subcommand('restore', 'Restore the database from a backup', restore),
+  subcommand('compact', 'Release the disk space of deleted files', compact),
 ]

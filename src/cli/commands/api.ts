@@ -10,17 +10,21 @@ export const command: Command = {
   options: [
     {
       flags: '-f, --raw-field <key=value>',
-      description: 'a text field of the JSON body (of the query with GET)',
+      description: 'add a string field to the JSON body, or to the query for GET (repeatable)',
       repeatable: true,
     },
     {
       flags: '-F, --field <key=value>',
-      description: 'a typed field: true, false, null, numbers and JSON are taken as such',
+      description: 'add a typed field: true, false, null, numbers and JSON are parsed (repeatable)',
       repeatable: true,
     },
-    { flags: '-H, --header <name:value>', description: 'a header', repeatable: true },
-    { flags: '--input <file>', description: 'a file, or - for standard input, as the body' },
-    { flags: '-i, --include', description: 'print the status and the headers too' },
+    {
+      flags: '-H, --header <name:value>',
+      description: 'add a request header (repeatable)',
+      repeatable: true,
+    },
+    { flags: '--input <file>', description: 'file to send as the request body (- for standard input)' },
+    { flags: '-i, --include', description: 'include the response status and headers in the output' },
   ],
   examples: [
     'gridline api GET /v2/users/current',
@@ -33,7 +37,9 @@ export const command: Command = {
   async run(context, [given, path], options) {
     const method = given.toUpperCase()
     if (!methods.includes(method))
-      throw new Problem('usage', `not a method: ${given}`, { hint: `Methods are ${methods.join(', ')}.` })
+      throw new Problem('usage', `unknown method: ${given}`, {
+        hint: `Available methods: ${methods.join(', ')}.`,
+      })
     const { field, rawField, header, input, include } = options as {
       field?: string[]
       rawField?: string[]

@@ -25,12 +25,13 @@ export const command: Command = {
   options: [
     {
       flags: '--row <cells>',
-      description: 'one row as CSV, in column order; may be repeated',
+      description: 'a row as CSV, in column order (repeatable)',
       repeatable: true,
     },
     {
       flags: '--format <format>',
-      description: 'csv, tsv, or jsonl (an object or array a line); by the ending of the file, else detected',
+      description:
+        'csv, tsv or jsonl, one object or array per line (default: by file extension, else detected)',
       choices: Object.keys(formats),
     },
     ...readingOptions.filter(({ flags }) => !flags.startsWith('--column')),
@@ -45,10 +46,10 @@ export const command: Command = {
   ],
   async run(context, [grid, file], options) {
     const rows = options.row as string[] | undefined
-    if (rows && file !== undefined) throw new Problem('usage', '--row and a file do not go together')
+    if (rows && file !== undefined) throw new Problem('usage', '--row and a file cannot be used together')
     if (!rows && file === undefined && process.stdin.isTTY) {
       throw new Problem('usage', 'nothing to append', {
-        hint: 'Give a file, - for standard input, or --row.',
+        hint: 'Pass a file, - for standard input, or --row.',
       })
     }
     const input = rows ? rowsInput(rows) : await openInput(file ?? '-')
@@ -101,7 +102,7 @@ function rowsInput(rows: readonly string[]): Input {
   }
 }
 
-/** The media type of an input: as told, by its ending, or by its first character. */
+/** The media type of an input: as given, by its extension, or by its first character. */
 async function typed(
   input: Input,
   told: keyof typeof formats | undefined,

@@ -9,11 +9,11 @@ export const command: Command = {
     {
       flags: '--format <format>',
       description:
-        'csv (default), tsv, json (columns, as the API has them), ndjson (an object a row), or table',
+        'csv (default), tsv, json (by column, as in the API), ndjson (one object per row) or table',
       choices: [...contentFormats, 'table'],
     },
-    { flags: '--columns <names>', description: 'only these columns, comma-separated, in that order' },
-    { flags: '--head <rows>', description: 'only the first rows' },
+    { flags: '--columns <names>', description: 'print only these columns, comma-separated, in this order' },
+    { flags: '--head <rows>', description: 'print only this many rows from the start' },
   ],
   examples: [
     'gridline cat sales',
@@ -39,7 +39,10 @@ export const command: Command = {
     })
     if (context.flags.jq !== undefined || typeof context.flags.json === 'string') {
       if (chosen !== 'json')
-        throw new Problem('usage', `--jq and --json FIELDS go with --format json, not ${chosen}`)
+        throw new Problem(
+          'usage',
+          `--jq and --json FIELDS can only be used with --format json, not ${chosen}`,
+        )
       return { one: (await response.json()) as object, view: { columns: [] } }
     }
     return { bytes: chosen === 'json' ? withNewline(response) : response.body! }
@@ -51,7 +54,7 @@ async function* withNewline(response: Answered): AsyncGenerator<Uint8Array> {
   yield Buffer.from('\n')
 }
 
-/** Rows under their names, for eyes, numbers as they were written: everything is in memory, so meant with --head. */
+/** Formats grid content as a table, with numbers as written. Holds everything in memory: use with --head. */
 async function table(content: string) {
   const { parseRaw } = await import('../../json/index.ts')
   const { table: render } = await import('../output/table.ts')

@@ -9,8 +9,8 @@ const view: TableView = {
     { field: 'type', title: 'TYPE' },
     {
       field: 'readonly',
-      title: 'MAY',
-      format: (readonly: boolean) => (readonly ? 'read' : 'read and change'),
+      title: 'ACCESS',
+      format: (readonly: boolean) => (readonly ? 'read' : 'read and write'),
     },
   ],
 }
@@ -25,8 +25,8 @@ export const command: Command = {
     const many = list.map((one) => ({
       ...one,
       type: one.type ?? 'user',
-      who: one.username ?? one.name ?? one.email ?? '(an address)',
+      who: one.username ?? one.name ?? one.email ?? '(hidden e-mail address)',
     }))
-    return { many, view, empty: 'Nobody else has been given this file.' }
+    return { many, view, empty: 'No collaborators.' }
   },
 }

@@ -18,10 +18,10 @@ const view: TableView = {
 
 const data: Option = {
   flags: '--data <json>',
-  description: 'values as a JSON array; - or @FILE reads them from there',
+  description: 'values as a JSON array, or - (standard input) or @FILE to read them from',
 }
 
-const yes: Option = { flags: '-y, --yes', description: 'do not ask' }
+const yes: Option = { flags: '-y, --yes', description: 'skip the confirmation prompt' }
 
 async function columnsOf(
   client: Client,
@@ -32,7 +32,7 @@ async function columnsOf(
   return { fid, cols, rows: row_count }
 }
 
-/** A column by name or uid. */
+/** Finds a column by name or uid. Throws `unknown_column`. */
 function columnIn(cols: readonly ColumnMeta[], wanted: string): ColumnMeta {
   const found = cols.find(({ name }) => name === wanted) ?? cols.find(({ uid }) => uid === wanted)
   if (found) return found
@@ -51,9 +51,9 @@ async function values(given: string): Promise<unknown[]> {
     const array: unknown = JSON.parse(text)
     if (Array.isArray(array)) return array
   } catch {
-    // Falls through to the refusal.
+    // Invalid JSON: fall through to the error.
   }
-  throw new Problem('usage', '--data: must be a JSON array', { hint: "As: --data '[1, 2, null]'" })
+  throw new Problem('usage', '--data: must be a JSON array', { hint: "For example: --data '[1, 2, null]'" })
 }
 
 const list: Command = {
@@ -78,7 +78,7 @@ const get: Command = {
     const found = parseRaw(Buffer.from(await response.text()))
       .entries()
       .get('cols')!
-    // Values one a line, tab between columns; texts as they are.
+    // One row per line, columns separated by tabs; text without quotes.
     const columns = [...found.items()].map((column) => [...column.entries().get('data')!.items()])
     const rows = Math.max(0, ...columns.map((cells) => cells.length))
     const lines = Array.from({ length: rows }, (_, row) =>
@@ -98,7 +98,7 @@ const get: Command = {
 
 const set: Command = {
   arguments: '<grid> <column>',
-  options: [data, { flags: '--order <n>', description: 'place of the column, from 0' }, yes],
+  options: [data, { flags: '--order <n>', description: 'position of the column, starting at 0' }, yes],
   writes: true,
   examples: [
     "gridline column set sales price --data '[1, 2, 3]'",
@@ -107,7 +107,7 @@ const set: Command = {
   async run(context, [grid, name], options) {
     const { data: given, order } = options as { data?: string; order?: string }
     if (given === undefined && order === undefined)
-      throw new Problem('usage', 'nothing to set', { hint: 'Give --data or --order.' })
+      throw new Problem('usage', 'nothing to set', { hint: 'Use --data or --order.' })
     if (order !== undefined && !/^\d+$/.test(order))
       throw new Problem('usage', `--order ${order}: must be a number`)
     const list = given === undefined ? undefined : await values(given)
@@ -118,7 +118,7 @@ const set: Command = {
       const missing = rows - list.length
       if (missing > 0)
         await confirm(
-          `${name} gets ${count(list.length, 'value')} and the grid has ${count(rows, 'row')}: the last ${missing === 1 ? 'value' : `${missing} values`} of the column ${missing === 1 ? 'is' : 'are'} lost. Set it?`,
+          `${name} gets ${count(list.length, 'value')} but the grid has ${count(rows, 'row')}: the last ${missing === 1 ? 'value' : `${missing} values`} of the column will be lost. Set it?`,
           options.yes === true,
         )
     }
@@ -148,7 +148,7 @@ const add: Command = {
     'gridline column add sales total --data @total.json',
   ],
   async run(context, [grid, name], { data: given }) {
-    if (given === undefined) throw new Problem('usage', 'no values', { hint: 'Give --data.' })
+    if (given === undefined) throw new Problem('usage', 'no values', { hint: 'Use --data.' })
     const client = await context.client()
     const fid = await resolve(client, grid, 'grid')
     const json = { cols: JSON.stringify([{ name, data: await values(given as string) }]) }
@@ -177,7 +177,7 @@ const remove: Command = {
     const gone = names.map((name) => columnIn(cols, name))
     const what = gone.map(({ name }) => name).join(', ')
     await confirm(
-      `The values of ${what} are lost. Remove ${gone.length === 1 ? 'the column' : 'the columns'}?`,
+      `The values of ${what} will be lost. Remove ${gone.length === 1 ? 'the column' : 'the columns'}?`,
       options.yes === true,
     )
     await client.call('columns.delete', { fid, query: { uid: gone.map(({ uid }) => uid).join(',') } })

@@ -13,7 +13,7 @@ const view: TableView = {
   ],
 }
 
-/** Keys are never shown whole. */
+/** The value for display. API keys are abbreviated. */
 function shown(name: SettingName, value: string | undefined): string | null {
   if (value === undefined) return null
   return name === 'api_key' ? `${value.slice(0, 4)}…` : value
@@ -21,8 +21,8 @@ function shown(name: SettingName, value: string | undefined): string | null {
 
 function checked(name: string): SettingName {
   if ((settingNames as readonly string[]).includes(name)) return name as SettingName
-  throw new Problem('usage', `no setting is called ${name}`, {
-    hint: `Settings are: ${settingNames.join(', ')}`,
+  throw new Problem('usage', `no setting named ${name}`, {
+    hint: `Available settings: ${settingNames.join(', ')}`,
   })
 }
 
@@ -48,10 +48,11 @@ const set: Command = {
   arguments: '<setting> <value>',
   async run(context, [given, value]) {
     const name = checked(given)
-    if (name === 'profile') throw new Problem('usage', 'a profile is chosen with: gridline profile use NAME')
+    if (name === 'profile')
+      throw new Problem('usage', 'profile cannot be set here; use: gridline profile use NAME')
     if (name === 'format' && !(formats as readonly string[]).includes(value)) {
-      throw new Problem('usage', `no format is called ${value}`, {
-        hint: `Formats are: ${formats.join(', ')}`,
+      throw new Problem('usage', `no format named ${value}`, {
+        hint: `Available formats: ${formats.join(', ')}`,
       })
     }
     const settings = await context.settings()
@@ -66,19 +67,19 @@ const set: Command = {
       if (name === 'api_key') changed.key_origin = changed.url && originOf(changed.url)
       if (before.api_key && !changed.api_key)
         context.messages.warning(
-          `the API key of profile ${profile} was for ${before.key_origin ?? before.url} and was removed; log in with: gridline login ${changed.url}`,
+          `the API key of profile ${profile} belonged to ${before.key_origin ?? before.url} and was removed; log in with: gridline login ${changed.url}`,
         )
       config.profiles = { ...config.profiles, [profile]: changed }
       config.profile = profile
     })
     const now = await row(context, name)
     if (now.value !== shown(name, name === 'url' ? checkUrl(value) : value))
-      context.messages.warning(`${now.source} has precedence over what was set`)
+      context.messages.warning(`${now.source} overrides the value that was set`)
     return { one: now, view }
   },
 }
 
-/** A profile with another address. A key goes to the server it is for, and to no other. */
+/** A profile with another URL. User and key are dropped if they are for another server. */
 function withUrl(profile: Profile, url: string): Profile {
   const origin = profile.key_origin ?? (profile.url && originOf(profile.url))
   const key_origin = originOf(url)

@@ -12,10 +12,10 @@ export const command: Command = {
   writes: true,
   arguments: '<file...>',
   options: [
-    { flags: '--to <folder>', description: 'folder of yours to put the copies in; / is the home folder' },
+    { flags: '--to <folder>', description: 'destination, one of your own folders (/ is the home folder)' },
     { flags: '--name <name>', description: 'name of the copy' },
-    { flags: '--deep', description: 'of a plot: copy its data too, instead of using the same grids' },
-    { flags: '--public', description: 'let anyone read the copy' },
+    { flags: '--deep', description: 'for plots: also copy the grids they use' },
+    { flags: '--public', description: 'make the copy public (readable by anyone)' },
   ],
   examples: [
     'gridline cp sales',
@@ -36,15 +36,15 @@ export const command: Command = {
             name: options.name as string | undefined,
           }
     if (name !== undefined && (files.length > 1 || (await standsForSeveral(client, files[0]))))
-      throw new Problem('usage', 'a name goes with one file', {
-        hint: 'Copy them into a folder: --to FOLDER.',
+      throw new Problem('usage', 'a name can only be given for one file', {
+        hint: 'To copy several files, use --to FOLDER.',
       })
     const json = { deep_copy: deep === true, make_public: options.public === true }
     return runOnFiles(
       context,
       files,
       async (c, fid) => {
-        // Beside the original the copy gets another name; elsewhere it can have the same.
+        // The copy was created next to the original under another name. Elsewhere it can keep the name.
         const original =
           parent === undefined || name !== undefined ? undefined : await c.call('files.get', { fid })
         const { files: made, new_fid, warnings } = await c.call('files.copy', { fid, json })
@@ -75,7 +75,7 @@ interface Destination {
   name: string | undefined
 }
 
-/** The last of several is the folder the copies go into, or of two the name the copy is to have. */
+/** Interprets the last argument: the destination folder or, with two arguments, the name of the copy. */
 async function destination(client: Client, given: string[], named: string | undefined): Promise<Destination> {
   const files = given.slice(0, -1)
   const last = given[given.length - 1]
@@ -87,7 +87,7 @@ async function destination(client: Client, given: string[], named: string | unde
       : undefined
   if (called) return { files, ...called }
   throw new Problem('not_found', `no folder at ${last}`, {
-    hint: 'The last of several names is the folder the copies go into; make it with: gridline mkdir',
+    hint: 'The last argument is the destination folder. Create it with: gridline mkdir',
   })
 }
 
@@ -100,7 +100,7 @@ interface Change {
   filename?: string
 }
 
-/** Where a copy goes that is to have this name; undefined where something has it, or it is none. */
+/** Name and folder for a copy; undefined if the name is taken or is not a valid target. */
 async function newName(
   client: Client,
   given: string,
@@ -112,10 +112,10 @@ async function newName(
   return { name, parent: slash === -1 ? undefined : await idOfFolder(client, given.slice(0, slash)) }
 }
 
-/** So many names are tried where the one of the original is taken. */
+/** Maximum number of names tried if the original name is taken. */
 const FREE_NAMES = 50
 
-/** The copy is made: where it cannot go, it stays, and the message says where. */
+/** Moves and renames a new copy. If that fails, the copy stays where it is, and the message says where. */
 async function placed(client: Client, file: FileMeta, change: Change, tried: number): Promise<FileMeta> {
   try {
     const filename = tried > 0 && tried < FREE_NAMES ? `${change.filename} (${tried})` : change.filename
@@ -126,13 +126,13 @@ async function placed(client: Client, file: FileMeta, change: Change, tried: num
       return placed(client, file, change, tried + 1)
     throw new Problem(
       error.code,
-      `copied as ${file.fid} (${file.filename}), which stays as it is: ${error.message}`,
-      { hint: `Give another name with: gridline rename ${file.fid} NAME` },
+      `copied as ${file.fid} (${file.filename}), but the copy could not be moved or renamed: ${error.message}`,
+      { hint: `Choose another name with: gridline rename ${file.fid} NAME` },
     )
   }
 }
 
-/** The id of the folder a name stands for; undefined where it is something else, or nothing. */
+/** Resolves a name to a folder id; undefined if it is not a folder or does not exist. */
 async function folderAt(client: Client, given: string): Promise<number | undefined> {
   if (given === '/') return ROOT
   if (/^https?:/i.test(given)) return undefined

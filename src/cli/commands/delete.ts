@@ -9,7 +9,7 @@ import type { TableView } from '../output/view.ts'
 import { confirm } from '../prompt.ts'
 import { resolveTargets } from '../targets.ts'
 
-/** So many names are in the question; of more the rest is counted. */
+/** Maximum number of names in the confirmation question. */
 const NAMED = 5
 
 const view: TableView = {
@@ -24,7 +24,7 @@ const view: TableView = {
 export const command: Command = {
   writes: true,
   arguments: '<file...>',
-  options: [{ flags: '-y, --yes', description: 'do not ask' }],
+  options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }],
   examples: ['gridline delete sales', 'gridline delete alice:12 --yes', "gridline delete '2023*' --yes"],
   async run(context, given, { yes }) {
     const client = await context.client()
@@ -47,10 +47,10 @@ export const command: Command = {
   },
 }
 
-/** Of one name in use and one in the trash, the one in use is meant. */
+/** Resolves names to active files first, then to trashed ones. */
 async function activeOrTrashed(client: Client, given: readonly string[]): ReturnType<typeof resolveTargets> {
   const found = await resolveTargets(client, given)
-  // What could not be looked up may well be in use.
+  // Search the trash only for names that do not exist. After other errors the file may be active.
   const isAbsent = ({ problem }: Failure): boolean => problem.code === 'not_found'
   const absent = found.failures.filter(isAbsent)
   const inTrash = await resolveTargets(
@@ -73,25 +73,24 @@ async function activeOrTrashed(client: Client, given: readonly string[]): Return
 
 function question(files: readonly FileMeta[]): string {
   const named = files.slice(0, NAMED).map(({ fid, filename, filetype }) => {
-    const inIt = filetype === 'fold' ? ' and all that is in it' : ''
+    const inIt = filetype === 'fold' ? ' and everything in it' : ''
     return `${filename} (${fid})${inIt}`
   })
   if (files.length > NAMED) named.push(`${files.length - NAMED} more`)
-  const what =
-    files.length === 1 ? `${named[0]} for good` : `${files.length} files for good: ${named.join(', ')}`
-  return `Delete ${what}? This cannot be undone.`
+  const what = files.length === 1 ? named[0] : `${files.length} files: ${named.join(', ')}`
+  return `Permanently delete ${what}? This cannot be undone.`
 }
 
-/** Plots lose the data of a grid that goes; those that go with it are not spoken of. */
+/** Warns of plots that lose their data, except those that are deleted too. */
 function warnOfPlots(context: Context, metas: ReadonlyMap<string, FileMeta>): void {
   for (const { filetype, filename, referencers } of metas.values()) {
     const left = filetype === 'grid' ? referencers.filter((fid) => !metas.has(String(fid))) : []
     if (left.length > 0)
-      context.messages.warning(`${filename}: plots show its data, and will have none: ${left.join(', ')}`)
+      context.messages.warning(`${filename}: plots that use its data will have none: ${left.join(', ')}`)
   }
 }
 
-/** Whatever is deleted was in the trash before: a fault in between leaves it there. */
+/** Deletes a file permanently, through the trash: after a failure in between it stays there. */
 async function remove(client: Client, file: FileMeta): Promise<object> {
   const { fid } = file
   if (file.deleted !== true) await client.call('files.trash', { fid })

@@ -21,7 +21,7 @@ const add: Command = {
   writes: true,
   arguments: '<file> <content>',
   localFiles: true,
-  options: [{ flags: '--name <name>', description: 'name of the extra; that of the content if not given' }],
+  options: [{ flags: '--name <name>', description: 'name of the extra (default: name of the content file)' }],
   examples: ['gridline extras add plot notes.txt', 'gridline extras add plot settings.json'],
   async run(context, [file, content], { name }) {
     const client = await context.client()
@@ -49,7 +49,7 @@ const cat: Command = {
 async function textOf(file: string): Promise<string> {
   const bytes = await wholeOf(file)
   if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8')
-  throw new Problem('bad_data', `${file} is not text; extras hold text and JSON`)
+  throw new Problem('bad_data', `${file} is not text; extras can only hold text or JSON`)
 }
 
 function jsonOf(file: string, text: string): unknown {
@@ -63,5 +63,5 @@ function jsonOf(file: string, text: string): unknown {
 export const commands: readonly CommandEntry[] = [
   subcommand('list', 'List the extras of a file', list),
   subcommand('add', 'Add a text or JSON file as an extra', add),
-  subcommand('cat', 'Print what is in an extra', cat),
+  subcommand('cat', 'Print the content of an extra', cat),
 ]

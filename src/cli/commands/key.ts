@@ -13,7 +13,7 @@ const columns = [
     field: 'expires_at',
     title: 'EXPIRES',
     format: (at: string | null) =>
-      at === null ? 'never' : Date.parse(at) < Date.now() ? `${at} (over)` : at,
+      at === null ? 'never' : Date.parse(at) < Date.now() ? `${at} (expired)` : at,
   },
 ]
 const view: TableView = { id: 'id', columns }
@@ -22,9 +22,9 @@ const newView: TableView = { id: 'api_key', columns: [{ field: 'api_key', title:
 const create: Command = {
   writes: true,
   options: [
-    { flags: '--scopes <scopes>', description: 'what it may do: read, write, admin, comma-separated' },
-    { flags: '--expires <time>', description: 'when it ends: 30d, 12h, 90m; never if not given' },
-    { flags: '--label <text>', description: 'what it is for' },
+    { flags: '--scopes <scopes>', description: 'scopes of the key: read, write, admin, comma-separated' },
+    { flags: '--expires <time>', description: 'lifetime of the key: 30d, 12h, 90m (default: never expires)' },
+    { flags: '--label <text>', description: 'label that says what the key is for' },
   ],
   examples: ['gridline key create --label ci --scopes read,write --expires 30d'],
   async run(context, _, options) {
@@ -33,12 +33,12 @@ const create: Command = {
     const wanted = scopes?.split(',').map((scope) => scope.trim())
     const unknown = wanted?.find((scope) => !scopeNames.some((name) => name === scope))
     if (unknown !== undefined)
-      throw new Problem('usage', `--scopes ${scopes}: there is no scope ${JSON.stringify(unknown)}`, {
-        hint: `Scopes are ${scopeNames.join(', ')}.`,
+      throw new Problem('usage', `--scopes ${scopes}: unknown scope ${JSON.stringify(unknown)}`, {
+        hint: `Available scopes: ${scopeNames.join(', ')}.`,
       })
     const json = { name: label, scopes: wanted, expires }
     const made = await client.call('keys.create', { json })
-    context.messages.note('The key is shown this once.')
+    context.messages.note('Save the key now; it is not shown again.')
     return { one: made, view: newView }
   },
 }
@@ -68,7 +68,7 @@ const revoke: Command = {
 }
 
 export const commands: readonly CommandEntry[] = [
-  subcommand('create', 'Make an API key', create),
+  subcommand('create', 'Create an API key', create),
   subcommand('list', 'List your API keys', list),
-  subcommand('revoke', 'End API keys', revoke),
+  subcommand('revoke', 'Revoke API keys', revoke),
 ]

@@ -17,8 +17,8 @@ export const command: Command = {
   async run(context, [given], options) {
     const profile = context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? 'default'
     if (profile === LOCAL || context.flags.local)
-      throw new Problem('usage', 'the profile local is the database of this machine: it needs no login', {
-        hint: 'Give another name: --profile NAME',
+      throw new Problem('usage', 'the profile local is the database on this machine and needs no login', {
+        hint: 'Use another name: --profile NAME',
       })
     const before = (await context.config.read()).profiles?.[profile]
     const terminal = process.stdin.isTTY === true && process.stderr.isTTY === true
@@ -26,23 +26,23 @@ export const command: Command = {
       given ??
       context.environment.GRIDLINE_URL ??
       before?.url ??
-      (terminal ? await ask('Address of the server: ') : undefined)
+      (terminal ? await ask('Server URL: ') : undefined)
     if (!address)
-      throw new Problem('usage', 'which server?', {
-        hint: 'Give its address: gridline login https://charts.example.com',
+      throw new Problem('usage', 'no server given', {
+        hint: 'Pass its URL: gridline login https://charts.example.com',
       })
     const url = checkUrl(address)
     const user =
       (options.user as string | undefined) ??
       context.environment.GRIDLINE_USER ??
       (terminal ? await ask('Username: ') : undefined)
-    if (!user) throw new Problem('usage', 'which user?', { hint: 'Give --user NAME.' })
+    if (!user) throw new Problem('usage', 'no user given', { hint: 'Use --user NAME.' })
     const apiKey =
       context.environment.GRIDLINE_API_KEY ??
       (terminal ? await askHidden('API key: ') : (await wholeOf('-')).toString('utf8').trim())
     if (!apiKey)
-      throw new Problem('usage', 'no API key', {
-        hint: 'Set GRIDLINE_API_KEY, or give it on standard input.',
+      throw new Problem('usage', 'no API key given', {
+        hint: 'Set GRIDLINE_API_KEY, or pass the key on standard input.',
       })
     const { client, close } = await remote(url, { user, apiKey })
     try {
@@ -62,7 +62,7 @@ export const command: Command = {
   },
 }
 
-/** Reads a line without showing it. */
+/** Reads a line from the terminal without echo. */
 async function askHidden(question: string): Promise<string> {
   process.stderr.write(question)
   process.stdin.setRawMode(true)

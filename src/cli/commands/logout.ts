@@ -13,7 +13,7 @@ export const command: Command = {
       delete next.profiles?.[profile]
       if (next.profile === profile) delete next.profile
     })
-    context.messages.note(`Logged out of ${known.url}. The key is still good on the server.`)
+    context.messages.note(`Logged out of ${known.url}. The key is still valid on the server.`)
     return undefined
   },
 }

@@ -4,7 +4,7 @@ import { fileView } from '../output/view.ts'
 
 export const command: Command = {
   arguments: '<path>',
-  options: [{ flags: '--user <name>', description: "look in this user's files" }],
+  options: [{ flags: '--user <name>', description: "search this user's files" }],
   examples: ['gridline lookup Reports/2024/sales', 'gridline lookup sales --quiet'],
   async run(context, [path], options) {
     const client = await context.client()

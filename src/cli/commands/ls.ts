@@ -16,12 +16,12 @@ const trashedView: TableView = {
   id: 'fid',
   columns: [
     ...fileView.columns.slice(0, 2),
-    { field: 'folder', title: 'WAS IN', format: (path: string | null) => path ?? '(a folder that is gone)' },
+    { field: 'folder', title: 'FORMER FOLDER', format: (path: string | null) => path ?? '(deleted folder)' },
     ...fileView.columns.slice(2),
   ],
 }
 
-/** As the server orders a folder: by name if not said, by bytes. */
+/** Compares files as the server sorts a folder: bytewise, by name by default. */
 function compare(a: FileMeta, b: FileMeta, order: string = 'filename'): number {
   const field = order.replace('-', '') as 'filename' | 'date_modified'
   const by = Buffer.compare(Buffer.from(a[field]), Buffer.from(b[field]))
@@ -35,17 +35,21 @@ function withFolder({ file, folder }: Trashed): object {
 export const command: Command = {
   arguments: '[folder]',
   options: [
-    { flags: '--all', description: 'files of all folders' },
-    { flags: '--shared', description: 'files others share with you' },
-    { flags: '--starred', description: 'files you have starred' },
-    { flags: '--trashed', description: 'files in the trash' },
-    { flags: '--type <type>', description: 'only files of this type', choices: ['grid', 'plot', 'fold'] },
+    { flags: '--all', description: 'list files in all folders' },
+    { flags: '--shared', description: 'list files shared with you' },
+    { flags: '--starred', description: 'list starred files' },
+    { flags: '--trashed', description: 'list files in the trash' },
+    {
+      flags: '--type <type>',
+      description: 'list only files of this type (fold: folder)',
+      choices: ['grid', 'plot', 'fold'],
+    },
     {
       flags: '--order <field>',
-      description: 'filename (default) or date_modified, with - for descending',
+      description: 'sort by filename (default) or date_modified; prefix with - for descending order',
       choices: orders,
     },
-    { flags: '--limit <n>', description: 'at most so many' },
+    { flags: '--limit <n>', description: 'maximum number of files to list' },
   ],
   examples: [
     'gridline ls',
@@ -67,17 +71,17 @@ export const command: Command = {
       throw new Problem('usage', `--limit ${limit}: must be a number`)
     const lists = [all, shared, starred, trashed].filter((wanted) => wanted).length
     if (lists > 1 || (lists === 1 && folder !== undefined))
-      throw new Problem('usage', 'give a folder, or one of --all, --shared, --starred, --trashed')
+      throw new Problem('usage', 'use only one of: a folder, --all, --shared, --starred, --trashed')
     if (lists === 1 && !all && (type ?? order) !== undefined)
-      throw new Problem('usage', '--type and --order go with a folder or --all')
+      throw new Problem('usage', '--type and --order can only be used with a folder or --all')
     const client = await (folder === undefined ? context.client() : context.clientFor(folder))
     if (trashed) {
       const found = await trashedFiles(client, undefined, limit === undefined ? undefined : Number(limit))
-      return { many: found.map(withFolder), view: trashedView, empty: 'Nothing.' }
+      return { many: found.map(withFolder), view: trashedView, empty: 'No files.' }
     }
     if (folder !== undefined && isPattern(folder) && !(await lookupIfThere(client, folder))) {
       const found = (await matchingFiles(client, folder, type)).sort((a, b) => compare(a.file, b.file, order))
-      if (found.length === 0) throw new Problem('not_found', `nothing matches ${folder}`)
+      if (found.length === 0) throw new Problem('not_found', `no files match ${folder}`)
       return {
         many: found.slice(0, limit === undefined ? undefined : Number(limit)).map(({ file }) => file),
         view: fileView,
@@ -100,7 +104,7 @@ export const command: Command = {
     return {
       many: files,
       view: fileView,
-      empty: lists === 1 && !all ? 'Nothing.' : 'Nothing here yet. Upload a file with: gridline upload FILE',
+      empty: lists === 1 && !all ? 'No files.' : 'No files yet. Upload one with: gridline upload FILE',
     }
   },
 }

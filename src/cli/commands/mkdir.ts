@@ -9,7 +9,7 @@ import { checkOwn } from '../targets.ts'
 export const command: Command = {
   writes: true,
   arguments: '<path...>',
-  options: [{ flags: '-p, --parents', description: 'no error if a folder is there already' }],
+  options: [{ flags: '-p, --parents', description: 'no error if the folder exists' }],
   examples: ['gridline mkdir Reports/2024', 'gridline mkdir -p Reports/2024'],
   async run(context, paths, options) {
     const client = await context.client()
@@ -28,7 +28,7 @@ export const command: Command = {
   },
 }
 
-/** `alice:12/sub`: below a folder of one's own by its id. */
+/** Parses a folder path, which may start with the id of one's own folder (`alice:12/sub`). */
 async function inOwn(client: Client, given: string): Promise<{ path: string; parent?: number }> {
   const { path, parent, user } = startOf(given)
   if (user === undefined && !parseFid(given)) return { path }

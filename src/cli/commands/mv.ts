@@ -10,7 +10,7 @@ export const command: Command = {
   options: [
     {
       flags: '--to <folder>',
-      description: 'the folder, where it is not the last argument; / is the home folder',
+      description: 'destination folder, instead of the last argument (/ is the home folder)',
     },
   ],
   examples: [

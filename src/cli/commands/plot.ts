@@ -30,7 +30,7 @@ const createdView: TableView = {
   ],
 }
 
-/** A figure from a file or standard input, sent as it was written: no number changes on the way. */
+/** A request body with a figure from a file or standard input, copied verbatim to preserve numbers. */
 async function bodyWith(
   figure: string,
   fields: object,
@@ -45,12 +45,12 @@ async function bodyWith(
     parsed = JSON.parse(text)
   } catch (error) {
     throw new Problem('bad_data', `${name}: not JSON: ${(error as Error).message}`, {
-      hint: 'Give a figure as plotly writes it: {"data": […], "layout": {…}}.',
+      hint: 'Use a figure as written by Plotly: {"data": […], "layout": {…}}.',
     })
   }
   if (typeof parsed !== 'object' || parsed === null)
     throw new Problem('bad_data', `${name}: not a figure`, {
-      hint: 'Give {"data": […], "layout": {…}}.',
+      hint: 'Use {"data": […], "layout": {…}}.',
     })
   const whole = Array.isArray(parsed) ? `{"data":${text}}` : text
   const rest = JSON.stringify({ raw_data: 'grid', ...fields }).slice(1)
@@ -69,9 +69,9 @@ const create: Command = {
   arguments: '<figure>',
   localFiles: true,
   options: [
-    { flags: '--name <name>', description: 'name of the plot; that of the file if not given' },
-    { flags: '--folder <path>', description: 'folder to put it in; missing folders are made' },
-    { flags: '--public', description: 'let anyone read it, and its data' },
+    { flags: '--name <name>', description: 'name of the plot (default: file name without .json)' },
+    { flags: '--folder <path>', description: 'destination folder; missing folders are created' },
+    { flags: '--public', description: 'make the plot and its data public (readable by anyone)' },
   ],
   examples: [
     'gridline plot create figure.json',
@@ -81,7 +81,7 @@ const create: Command = {
   async run(context, [figure], options) {
     const { name, folder, public: isPublic } = options as { name?: string; folder?: string; public?: boolean }
     if (figure === '-' && name === undefined)
-      throw new Problem('usage', 'standard input has no name', { hint: 'Give one with --name.' })
+      throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     const filename = name ?? basename(figure).replace(/\.json$/i, '')
     const body = await bodyWith(figure, { filename, parent_path: folder, world_readable: isPublic === true })
     const client = await context.client()
@@ -118,8 +118,8 @@ const show: Command = {
 const data: Command = {
   arguments: '<plot>',
   options: [
-    { flags: '--inline', description: 'with the data of its grids, instead of references to them' },
-    { flags: '--unreadable', description: 'add the data of grids you may not read' },
+    { flags: '--inline', description: 'include the data of its grids instead of references to them' },
+    { flags: '--unreadable', description: 'include the data of grids you do not have access to' },
   ],
   examples: ['gridline plot data "Sales 2024" > figure.json', 'gridline plot data alice:7 --inline'],
   async run(context, [plot], { inline, unreadable }) {
@@ -145,12 +145,12 @@ const list: Command = {
   options: [
     {
       flags: '--order <field>',
-      description: 'views: the most viewed first; the newest first if not given',
+      description: 'views: most viewed first (default: newest first)',
       choices: ['views'],
     },
-    { flags: '--min-quality <n>', description: 'only plots of at least this quality, 0 to 5' },
-    { flags: '--limit <n>', description: 'at most so many; 20 if not given' },
-    { flags: '--all', description: 'all of them' },
+    { flags: '--min-quality <n>', description: 'minimum quality of the plots, from 0 to 5' },
+    { flags: '--limit <n>', description: 'maximum number of plots to list (default: 20)' },
+    { flags: '--all', description: 'list all public plots' },
   ],
   examples: [
     'gridline plot list',
@@ -196,7 +196,7 @@ const feed: Command = {
     return {
       many: (await client.call('plots.feed')).results,
       view: listView,
-      empty: 'Nothing has been picked.',
+      empty: 'No plots have been picked.',
     }
   },
 }
@@ -221,12 +221,12 @@ const pick = picking((client, fid) => client.call('feed.add', { fid }), 'gridlin
 const unpick = picking((client, fid) => client.call('feed.remove', { fid }), 'gridline plot unpick alice:7')
 
 export const commands: readonly CommandEntry[] = [
-  subcommand('create', 'Make a plot of a figure; its data goes into a grid', create),
-  subcommand('update', 'Replace the figure of a plot; its link stays', update),
-  subcommand('show', 'Show what a plot is', show),
+  subcommand('create', 'Create a plot from a figure; its data is stored in a grid', create),
+  subcommand('update', 'Replace the figure of a plot; the link does not change', update),
+  subcommand('show', 'Show the details of plots', show),
   subcommand('data', 'Print the figure of a plot', data),
   subcommand('list', 'List public plots', list),
   subcommand('feed', 'List handpicked plots', feed),
-  subcommand('pick', 'Pick public plots for the feed (administrators)', pick),
-  subcommand('unpick', 'Take plots out of the feed (administrators)', unpick),
+  subcommand('pick', 'Add public plots to the feed (administrators only)', pick),
+  subcommand('unpick', 'Remove plots from the feed (administrators only)', unpick),
 ]

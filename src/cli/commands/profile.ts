@@ -23,7 +23,7 @@ async function known(context: Context, name: string): Promise<void> {
   if (Object.hasOwn(profiles, name) || name === LOCAL) return
   const names = [...Object.keys(profiles), LOCAL].join(', ')
   throw new Problem('not_found', `no profile named ${name}`, {
-    hint: names ? `Profiles are: ${names}` : `Make it with: gridline login URL --profile ${name}`,
+    hint: names ? `Available profiles: ${names}` : `Create it with: gridline login URL --profile ${name}`,
   })
 }
 
@@ -62,7 +62,7 @@ const remove: Command = {
   async run(context, [name]) {
     await known(context, name)
     if (!Object.hasOwn((await context.config.read()).profiles ?? {}, name))
-      throw new Problem('usage', `the profile ${name} is always there: it is the database of this machine`)
+      throw new Problem('usage', `cannot remove the profile ${name}: it is the database on this machine`)
     await context.config.change((config) => {
       delete config.profiles?.[name]
       if (config.profile === name) delete config.profile
@@ -73,7 +73,7 @@ const remove: Command = {
 }
 
 export const commands: readonly CommandEntry[] = [
-  subcommand('list', 'List profiles; * marks the one in use', list),
-  subcommand('use', 'Use a profile from now on', use),
+  subcommand('list', 'List profiles; * marks the active one', list),
+  subcommand('use', 'Switch to a profile', use),
   subcommand('remove', 'Remove a profile and its key', remove),
 ]

@@ -2,7 +2,7 @@ import { runOnFiles } from '../batch.ts'
 import type { Command } from '../define.ts'
 import { linkView } from '../output/view.ts'
 
-/** For a shell. */
+/** Quotes text for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
@@ -20,7 +20,7 @@ export const command: Command = {
         const file = await client.call('files.update', { fid, json })
         if (file.filetype === 'fold')
           context.messages.note(
-            `${of}: the folder can be listed by anyone now; files in it stay as they are. Publish them with: gridline publish ${quoted(`${of}/*`)}`,
+            `${of}: anyone can now list the folder; access to the files in it is unchanged. Publish them with: gridline publish ${quoted(`${of}/*`)}`,
           )
         return file
       },

@@ -15,5 +15,5 @@ const drop: Command = {
 }
 
 export const commands: readonly CommandEntry[] = [
-  subcommand('drop', 'Drop the reference to an extra; the extra stays', drop),
+  subcommand('drop', 'Remove the reference to an extra; the extra itself is kept', drop),
 ]

@@ -14,28 +14,32 @@ import {
 
 export const command: Command = {
   options: [
-    { flags: '--host <address>', description: 'address to listen on; 127.0.0.1 if not given' },
-    { flags: '--port <port>', description: 'port to listen on; 8080 if not given, any free one for 0' },
+    { flags: '--host <address>', description: 'address to listen on (default: 127.0.0.1)' },
+    { flags: '--port <port>', description: 'port to listen on; 0 for any free port (default: 8080)' },
     {
       flags: '--database <url>',
-      description: 'sqlite:FILE or postgres://…; the database of this machine if not given',
+      description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
     },
-    { flags: '--blobs <place>', description: 'sql: large values in the database too', choices: ['sql'] },
+    {
+      flags: '--blobs <place>',
+      description: 'where large values are stored (only sql: in the database)',
+      choices: ['sql'],
+    },
     {
       flags: '--url <url>',
-      description: 'address the service is reached at from outside; links are made of it',
+      description: 'public URL of the server, used in links',
     },
     {
       flags: '--smtp <url>',
-      description: 'send invitations through this server: smtp://user:password@host:587',
+      description: 'SMTP server for sending invitations: smtp://user:password@host:587',
     },
     {
       flags: '--mail-from <address>',
-      description: 'sender of invitations; gridline@ the host of --url if not given',
+      description: 'sender of invitations (default: gridline@ the host of --url)',
     },
     {
       flags: '--allow-url-import',
-      description: 'let grids be made of files at public addresses (source_url)',
+      description: 'allow grids to be created from files at public URLs (source_url)',
     },
   ],
   examples: [
@@ -62,7 +66,7 @@ export const command: Command = {
       allowUrlImport?: boolean
     }
     if (smtp !== undefined && !/^smtps?:\/\//.test(smtp))
-      throw new Problem('usage', '--smtp: must begin with smtp:// or smtps://')
+      throw new Problem('usage', '--smtp: must start with smtp:// or smtps://')
     const wanted = Number(given)
     if (!/^\d+$/.test(given) || wanted > 65_535)
       throw new Problem('usage', `--port ${given}: must be a number up to 65535`)
@@ -71,7 +75,7 @@ export const command: Command = {
     const quiet = context.flags.quiet === true
     if (!database) makeFoldersPrivate(context.environment)
     const base = url === undefined ? undefined : checkUrl(url)
-    // The port is known once it is listened on; links need it, so the service follows.
+    // Listen first: links contain the port, which is known only then. The service starts afterwards.
     let service: RunningService | undefined
     const log = new RequestLog(process.stderr)
     const limits = limitsFrom(context.environment)
@@ -89,18 +93,18 @@ export const command: Command = {
       })
       service = running
       const sweepNow = (): void => {
-        running.store.sweepIfDue().catch((error) => messages.warning(`sweeping failed: ${error.message}`))
+        running.store.sweepIfDue().catch((error) => messages.warning(`cleanup failed: ${error.message}`))
       }
       sweepNow()
       const sweep = setInterval(() => {
         sweepNow()
         running.store.engine.maintain().catch(() => {})
       }, 3600_000)
-      // Links that are made without a server lead here from now on.
+      // From now on, links created without a server point here.
       if (!database) recordServing(context.environment, base ?? here)
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
       if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
-        messages.note(`To log in here, make a key: gridline admin create-key ${loginName()}`)
+        messages.note(`To log in to this server, create a key: gridline admin create-key ${loginName()}`)
       await new Promise<void>((resolve) => {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) {
           process.removeAllListeners(signal)
@@ -112,7 +116,7 @@ export const command: Command = {
       await listening.stop()
       await running.close()
       log.flush()
-      // A port that was any free one is another the next time.
+      // A random port will be different next time.
       if (!database && wanted === 0) forgetServing(context.environment)
     } catch (error) {
       await listening.stop(0)

@@ -27,18 +27,18 @@ export const command: Command = {
   writes: true,
   arguments: '<file...>',
   options: [
-    { flags: '--user <name>', description: 'a user; may be repeated', repeatable: true },
-    { flags: '--team <name>', description: 'a team of yours; may be repeated', repeatable: true },
+    { flags: '--user <name>', description: 'username (repeatable)', repeatable: true },
+    { flags: '--team <name>', description: 'one of your teams (repeatable)', repeatable: true },
     {
       flags: '--email <address>',
-      description: 'somebody by address, with or without an account; may be repeated',
+      description: 'e-mail address of a person with or without an account (repeatable)',
       repeatable: true,
     },
-    { flags: '--read-only', description: 'they may read the file, not change it' },
-    { flags: '--with-grids', description: 'of a plot: share its grids too' },
-    { flags: '--notify', description: 'tell them by e-mail' },
-    { flags: '--message <text>', description: 'tell them by e-mail, with these words' },
-    { flags: '--link', description: 'make a secret link that opens the file for whoever has it' },
+    { flags: '--read-only', description: 'allow reading only, not editing' },
+    { flags: '--with-grids', description: 'for plots: also share their grids' },
+    { flags: '--notify', description: 'send an e-mail notification' },
+    { flags: '--message <text>', description: 'send an e-mail notification with this message' },
+    { flags: '--link', description: 'create a secret link; anyone who has it can open the file' },
   ],
   examples: [
     'gridline share sales --user bob --read-only',
@@ -67,7 +67,7 @@ export const command: Command = {
       link?: boolean
     }
     if (user.length + team.length + email.length === 0 && !link)
-      throw new Problem('usage', 'share with whom?', { hint: 'Give --user, --team, --email or --link.' })
+      throw new Problem('usage', 'no recipient given', { hint: 'Use --user, --team, --email or --link.' })
     return runOnFiles(
       context,
       files,
@@ -81,7 +81,7 @@ export const command: Command = {
           })
         if (link && file.filetype === 'fold')
           context.messages.note(
-            `${file.filename}: the link opens the list of the folder; files in it need links of their own, or to be public.`,
+            `${file.filename}: the link shows only the folder listing; files in it need their own links or must be public.`,
           )
         const share_link = link ? `${file.web_url}?share_key=${file.share_key}` : null
         if (user.length + team.length + email.length === 0)

@@ -4,7 +4,13 @@ import type { Command } from '../define.ts'
 
 export const command: Command = {
   arguments: '<file>',
-  options: [{ flags: '--relation <name>', description: 'only this relation, all of it', choices: relations }],
+  options: [
+    {
+      flags: '--relation <name>',
+      description: 'show only this relation, but all of its entries',
+      choices: relations,
+    },
+  ],
   examples: [
     'gridline sources plot',
     'gridline sources sales --relation "created plots"',
@@ -26,7 +32,7 @@ export const command: Command = {
 
 type Page = { relation: never; cursor: string }
 
-/** Puts the pages behind `next` into the first one. */
+/** Reads all pages linked by `next` and merges them into the first. */
 async function followAll(first: SourcesGraph, read: (query: Page) => Promise<SourcesGraph>): Promise<void> {
   for (;;) {
     const { nodes, edges } = first.graph
@@ -65,6 +71,6 @@ function drawn({ graph }: SourcesGraph): string {
       lines.push(`${end ? '  ' : '│ '} ${n === targets.length - 1 ? '└─' : '├─'} ${text}`)
     }
   }
-  if (shown.length === 0) lines.push('└─ made of nothing else, and nothing was made of it')
+  if (shown.length === 0) lines.push('└─ not created from other files, and nothing was created from it')
   return `${lines.map((line) => line.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd')).join('\n')}\n`
 }

@@ -34,14 +34,14 @@ const add: Command = {
 const remove: Command = {
   writes: true,
   arguments: '<team> [user...]',
-  options: [{ flags: '-y, --yes', description: 'do not ask before a team is dissolved' }],
+  options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt when deleting a team' }],
   examples: ['gridline team remove finance bob', 'gridline team remove finance --yes'],
   async run(context, [team, ...users], { yes }) {
     const client = await context.client()
     if (users.length > 0)
       return { one: await client.call('members.remove', { name: team, json: { users } }), view }
     const gone = await client.call('teams.get', { name: team })
-    await confirm(`Dissolve the team ${team}?`, yes === true)
+    await confirm(`Delete the team ${team}?`, yes === true)
     await client.call('teams.delete', { name: team })
     return { one: gone, view }
   },
@@ -51,13 +51,13 @@ const list: Command = {
   examples: ['gridline team list'],
   async run(context) {
     const client = await context.client()
-    return { many: (await client.call('teams.list')).teams, view, empty: 'You are in no team.' }
+    return { many: (await client.call('teams.list')).teams, view, empty: 'You are not in any team.' }
   },
 }
 
 export const commands: readonly CommandEntry[] = [
-  subcommand('create', 'Make a team', create),
+  subcommand('create', 'Create a team', create),
   subcommand('add', 'Add users to a team', add),
-  subcommand('remove', 'Take users out of a team, or dissolve it', remove),
+  subcommand('remove', 'Remove users from a team, or delete the team', remove),
   subcommand('list', 'List your teams', list),
 ]

@@ -14,7 +14,7 @@ export const command: Command = {
         const file = await client.call('files.trash', { fid })
         if (file.filetype === 'grid' && file.referencers.length > 0)
           context.messages.warning(
-            `${of}: plots show its data, and have none until it is restored: ${file.referencers.join(', ')}`,
+            `${of}: plots that use its data have none until it is restored: ${file.referencers.join(', ')}`,
           )
         return file
       },

@@ -7,10 +7,10 @@ export const command: Command = {
   writes: true,
   arguments: '<file...>',
   options: [
-    { flags: '--user <name>', description: 'a user; may be repeated', repeatable: true },
-    { flags: '--team <name>', description: 'a team; may be repeated', repeatable: true },
-    { flags: '--email <address>', description: 'an address; may be repeated', repeatable: true },
-    { flags: '--link', description: 'end the secret link; a new one will be another' },
+    { flags: '--user <name>', description: 'username (repeatable)', repeatable: true },
+    { flags: '--team <name>', description: 'team name (repeatable)', repeatable: true },
+    { flags: '--email <address>', description: 'e-mail address (repeatable)', repeatable: true },
+    { flags: '--link', description: 'revoke the secret link (a new one will be different)' },
   ],
   examples: [
     'gridline unshare sales --user bob',
@@ -30,7 +30,7 @@ export const command: Command = {
       link?: boolean
     }
     if (user.length + team.length + email.length === 0 && !link)
-      throw new Problem('usage', 'unshare with whom?', { hint: 'Give --user, --team, --email or --link.' })
+      throw new Problem('usage', 'no collaborator given', { hint: 'Use --user, --team, --email or --link.' })
     return runOnFiles(
       context,
       files,

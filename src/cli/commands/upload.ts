@@ -27,7 +27,7 @@ interface Options {
 
 type Made = GridMeta & { action?: UploadAction; warnings: string[] }
 
-/** What was uploaded, with what happened to it. */
+/** Uploaded files with the action taken. */
 const uploadedView: TableView = {
   ...madeView,
   columns: [...madeView.columns, { field: 'action', title: 'ACTION' }],
@@ -37,20 +37,20 @@ export const command: Command = {
   arguments: '<file...>',
   localFiles: true,
   options: [
-    { flags: '--name <name>', description: 'name of the grid; the filename without its ending if not given' },
-    { flags: '--folder <path|id>', description: 'folder to put it in; missing folders are made' },
-    { flags: '--public', description: 'let anyone read it' },
+    { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
+    { flags: '--folder <path|id>', description: 'destination folder; missing folders are created' },
+    { flags: '--public', description: 'make the grid public (readable by anyone)' },
     {
       flags: '--on-conflict <rule>',
-      description: 'if the name is taken: fail, rename, replace (fid and link stay) or append',
+      description: 'if the name is taken: fail (default), rename, replace (keeps the id and link) or append',
       choices: conflictRules,
     },
     ...readingOptions,
     allowTypeChange,
-    { flags: '-y, --yes', description: 'replace a grid although columns of it are lost' },
+    { flags: '-y, --yes', description: 'replace a grid without confirmation, even if columns are lost' },
     {
       flags: '--dry-run',
-      description: 'show names, types, rows and assumptions, and change nothing',
+      description: 'show names, types, row counts and assumptions without changing anything',
     },
   ],
   writes: true,
@@ -59,18 +59,19 @@ export const command: Command = {
     'gridline upload 2024/*.csv.gz --folder Reports/2024 --public',
     "mysql -B -e 'select …' | gridline upload - --name orders --on-conflict replace",
     'gridline upload data.txt --dry-run --column zip:text',
-    'gridline upload https://example.com/sales.csv      # where the server allows it',
+    'gridline upload https://example.com/sales.csv      # if the server allows URL imports',
   ],
   async run(context, files, options) {
     const { name } = options as Options
     if (name !== undefined && (name.trim() === '' || /[/\\]/.test(name))) {
-      throw new Problem('usage', `--name ${JSON.stringify(name)}: must not be empty or hold / or \\`, {
-        hint: 'Give the folder with --folder.',
+      throw new Problem('usage', `--name ${JSON.stringify(name)}: must not be empty or contain / or \\`, {
+        hint: 'Use --folder to set the folder.',
       })
     }
-    if (name !== undefined && files.length > 1) throw new Problem('usage', '--name goes with one file')
+    if (name !== undefined && files.length > 1)
+      throw new Problem('usage', '--name can only be used with one file')
     if (files.includes('-') && name === undefined && !(options as Options).dryRun) {
-      throw new Problem('usage', 'standard input has no name', { hint: 'Give one with --name.' })
+      throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     }
     const { dryRun } = options as Options
     const work = async (file: string): Promise<object[]> =>
@@ -92,7 +93,7 @@ function gridNameOf(file: string, options: Options): string {
   return options.name ?? basename(file)
 }
 
-/** `--folder` is a path, `alice:12`, `alice:12/sub`, or the number 12 where no folder is called that. */
+/** Headers for `--folder`: a path, `alice:12`, `alice:12/sub`, or an id (12) if no folder has that name. */
 async function folderHeaders(
   client: Client,
   folder: string | undefined,
@@ -152,7 +153,7 @@ async function uploadFile(context: Context, file: string, given: Record<string, 
   }
 }
 
-/** The service knows the file by the name of the grid: the person knows it by its own. */
+/** Replaces the grid name in a message of the service by the name of the local file. */
 function aboutFile(problem: Problem, name: string, file: string): Problem {
   const { code, message, field, path, hint } = problem
   if (name === file || !(message.startsWith(`${name}, line`) || message.startsWith(`${name}:`)))
@@ -164,15 +165,15 @@ function isAddress(file: string): boolean {
   return /^https?:\/\//i.test(file)
 }
 
-/** The server fetches the file itself, where its operator allows it. */
+/** Imports from a URL, which the server fetches. Its operator must have enabled this. */
 async function importFrom(
   context: Context,
   source_url: string,
   { name, folder, public: isPublic, onConflict }: Options,
 ): Promise<Made> {
   if (onConflict === 'replace' || onConflict === 'append')
-    throw new Problem('usage', `--on-conflict ${onConflict} goes with files, not with addresses`, {
-      hint: `Fetch it first: curl ${source_url} | gridline upload - --name NAME --on-conflict ${onConflict}`,
+    throw new Problem('usage', `--on-conflict ${onConflict} cannot be used with a URL`, {
+      hint: `Download the file first: curl ${source_url} | gridline upload - --name NAME --on-conflict ${onConflict}`,
     })
   const client = await context.client()
   const place = await folderHeaders(client, folder)
@@ -194,7 +195,7 @@ interface Preview {
   rows: number
   columns: { name: string; type: string }[]
   warnings: string[]
-  /** What has the name already, or null. */
+  /** The existing file with that name, or null. */
   target: { fid: string; filetype: string } | null
 }
 
@@ -218,14 +219,14 @@ const previewView: TableView = {
 }
 
 /**
- * What an upload would do, determined here; the only question to the server is what has the name. An
- * archive or workbook of several tables becomes a folder of grids: each is shown.
+ * Determines locally what an upload would do. The server is only asked whether the name is taken. An archive
+ * or workbook with several tables would become a folder of grids: each is listed.
  */
 async function preview(context: Context, file: string, given: Record<string, unknown>): Promise<Preview[]> {
   const options = given as Options
   if (isAddress(file))
-    throw new Problem('usage', '--dry-run reads files, not addresses', {
-      hint: `Fetch it first: curl ${file} | gridline upload - --dry-run`,
+    throw new Problem('usage', '--dry-run cannot be used with a URL', {
+      hint: `Download the file first: curl ${file} | gridline upload - --dry-run`,
     })
   const input = await openInput(file)
   const { gridName, ingestFile } = await import('../../ingest/index.ts')
@@ -244,7 +245,7 @@ async function preview(context: Context, file: string, given: Record<string, unk
   const target = await lookupIfThere(client, path, place.Parent as number | undefined)
   for (const warning of all) context.messages.warning(`${input.name}: ${warning}`)
   if (target && options.onConflict === undefined)
-    context.messages.warning(`${input.name}: the name ${name} is taken by ${target.fid}; give --on-conflict`)
+    context.messages.warning(`${input.name}: the name ${name} is taken by ${target.fid}; use --on-conflict`)
   return tables.map((table) => ({
     file: input.name,
     name: [name, ...table.path].join('/'),

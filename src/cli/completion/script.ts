@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { CommandEntry } from '../define.ts'
 import { commandTree, type Node } from './tree.ts'
 
-/** Every command with the words that lead to it. */
+/** All commands with their full paths. */
 function flatten(nodes: readonly Node[], path: string[] = []): { path: string[]; node: Node }[] {
   return nodes.flatMap((node) => {
     const here = [...path, node.name]
@@ -14,11 +14,13 @@ const writers: Record<string, (tree: Node[]) => string> = { bash, zsh, fish, pow
 
 export const shells = Object.keys(writers)
 
-/** The completion script of a shell, made from the table of commands. */
+/** Generates the completion script of a shell from the command table. */
 export async function completionScript(shell: string, commands: readonly CommandEntry[]): Promise<string> {
   const write = Object.hasOwn(writers, shell) ? writers[shell] : undefined
   if (!write)
-    throw new Problem('usage', `no completion for ${shell}`, { hint: `Shells are: ${shells.join(', ')}` })
+    throw new Problem('usage', `unsupported shell: ${shell}`, {
+      hint: `Supported shells: ${shells.join(', ')}`,
+    })
   return write(await commandTree(commands))
 }
 

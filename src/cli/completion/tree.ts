@@ -1,12 +1,12 @@
 import { type CommandEntry, globalOptions, type Option } from '../define.ts'
 
-/** A command as a shell needs to know it. */
+/** A command, as needed for completion. */
 export interface Node {
   name: string
   summary: string
   options: CompletedOption[]
   children: Node[]
-  /** Whether a local file may stand as an argument. */
+  /** Whether arguments can be local files. */
   files: boolean
 }
 

@@ -1,9 +1,9 @@
 import type { Problem } from '../../contract/errors.ts'
 
-/** One of several things that could not be done. */
+/** A failed item of a batch. */
 export interface Failure {
   of: string
   problem: Problem
-  /** What was not tried any more after it. */
+  /** Items not tried after this failure. */
   untried?: readonly string[]
 }

@@ -1,7 +1,7 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { Failure } from './failure.ts'
 
-/** Everything said on stderr: notes, warnings, errors. Data never comes here. */
+/** Writes notes, warnings and errors to stderr. Never data. */
 export class Messages {
   readonly terminal: boolean
   readonly color: boolean
@@ -15,27 +15,27 @@ export class Messages {
     this.color = this.terminal && !environment.NO_COLOR
   }
 
-  /** Nothing but errors is wanted. */
+  /** Whether notes and progress are suppressed. */
   get silent(): boolean {
     return this.quiet || this.json
   }
 
-  /** For people at work; not with --quiet or --json. */
+  /** A note for users. Suppressed by --quiet and --json. */
   note(text: string): void {
     if (!this.quiet && !this.json) this.line(text)
   }
 
-  /** For somebody who watches: nothing a script would want in its log. */
+  /** A note shown only on a terminal, not in logs of scripts. */
   aside(text: string): void {
     if (this.terminal) this.note(text)
   }
 
-  /** What was assumed, changed or may be wrong: also with --quiet. JSON has it among its fields. */
+  /** A warning, shown also with --quiet. With --json, warnings are in the JSON instead. */
   warning(text: string): void {
     if (!this.json) this.line(`${this.paint('33', 'warning:')} ${text}`)
   }
 
-  /** A failure: with --json one JSON object, else what and what to do. */
+  /** An error: with --json a JSON object, otherwise the message and the hint. */
   error(problem: Problem, of?: string): void {
     if (this.json) {
       this.line(JSON.stringify({ ...errorBody(problem), ...(of === undefined ? {} : { file: of }) }))
@@ -49,7 +49,7 @@ export class Messages {
     )
   }
 
-  /** Those of several things that could not be done; with --json one object for all. */
+  /** The failures of a batch. With --json, one object for all. */
   failures(failures: readonly Failure[]): void {
     if (failures.length === 0) return
     const untried = failures.flatMap((failure) => failure.untried ?? [])
@@ -57,7 +57,7 @@ export class Messages {
       for (const { of, problem } of failures) this.error(problem, of)
       if (untried.length > 0)
         this.line(
-          `${untried.length} more not tried: ${untried.slice(0, 5).join(', ')}${untried.length > 5 ? ' …' : ''}`,
+          `${untried.length} more not attempted: ${untried.slice(0, 5).join(', ')}${untried.length > 5 ? ' …' : ''}`,
         )
       return
     }
@@ -71,7 +71,7 @@ export class Messages {
     const count = failures.length + untried.length
     this.line(
       JSON.stringify({
-        detail: `${count} could not be done`,
+        detail: `${count} could not be completed`,
         errors,
         ...(untried.length > 0 ? { untried } : {}),
       }),

@@ -1,12 +1,12 @@
 import { bytesText } from '../../contract/limits.ts'
 import type { Messages } from './messages.ts'
 
-/** Quick uploads need no progress. */
+/** Progress is shown only after this many ms. */
 const QUIET_MS = 500
 const LINE_EVERY_MS = 10_000
 const BAR = 24
 
-/** Bytes of an upload as they go: a bar on a terminal, a plain line per 25 % or 10 s elsewhere. */
+/** Upload progress: a bar on a terminal, otherwise a line per 25 % or 10 s. */
 export class Progress {
   private done = 0
   private readonly started = performance.now()
@@ -18,7 +18,7 @@ export class Progress {
   constructor(
     private readonly messages: Messages,
     private readonly name: string,
-    /** Bytes in all, if known. */
+    /** Size in bytes, if known. */
     private readonly total: number | undefined,
   ) {}
 
@@ -41,7 +41,7 @@ export class Progress {
     this.messages.note(this.text())
   }
 
-  /** An upload is sent again from its beginning. */
+  /** Resets the progress: the upload restarts. */
   restart(): void {
     this.done = 0
     this.lastQuarter = 0

@@ -1,7 +1,7 @@
-/** Bytes of the log that may wait for whoever reads it; what comes beyond is dropped, and counted. */
+/** Maximum number of buffered bytes. Further lines are dropped and counted. */
 const BACKLOG_BYTES = 4 * 1024 * 1024
 
-/** The log of a server on stderr, a JSON object a line. A reader who stops must not cost the server its memory. */
+/** The server log on stderr, one JSON object per line. Memory stays bounded if nobody reads it. */
 export class RequestLog {
   private lines = ''
   private dropped = 0
@@ -13,15 +13,15 @@ export class RequestLog {
       this.dropped++
       return
     }
-    // Lines of one turn of the event loop go out together.
+    // Lines of one turn of the event loop are written together.
     if (this.lines === '') setImmediate(() => this.flush())
     this.lines += text(line)
   }
 
-  /** Writes what is left. */
+  /** Writes buffered lines. */
   flush(): void {
     if (this.dropped > 0) {
-      const error = `${this.dropped} lines of this log were dropped: they were not read in time`
+      const error = `${this.dropped} lines of this log were dropped: the log was not read fast enough`
       this.lines = text({ error }) + this.lines
       this.dropped = 0
     }

@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { operations } from '../../contract/operations.ts'
 import type { ObjectSchema } from '../../contract/schema.ts'
 
-/** Every field an answer of the API can have, and those of the command line's own. */
+/** All fields that --json accepts: those of API responses and of the command line's own output. */
 export function fieldNames(): ReadonlySet<string> {
   const names = new Set([
     'name',
@@ -40,19 +40,19 @@ export function fieldNames(): ReadonlySet<string> {
   return names
 }
 
-/** Refuses fields that no answer has. */
+/** Throws `usage` for fields that do not exist in any output. */
 export function checkFields(fields: readonly string[]): void {
   const known = fieldNames()
   for (const field of fields) {
     if (!known.has(field)) {
-      throw new Problem('usage', `no field is called ${field}`, {
-        hint: 'See what there is with --json alone.',
+      throw new Problem('usage', `no field named ${field}`, {
+        hint: 'Use --json without fields to see what is available.',
       })
     }
   }
 }
 
-/** Only these fields; null where this one thing has none of that name. */
+/** Selects fields of an object. Missing ones are null. */
 export function pick(row: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(fields.map((field) => [field, row[field] ?? null]))
 }
@@ -71,7 +71,7 @@ export async function checkJq(expression: string): Promise<void> {
   try {
     await run(null, `empty | (${expression}\n)`)
   } catch (wrapped) {
-    // The message is about the expression as it was given.
+    // Run the original expression, so that the message refers to it.
     const error = await run(null, expression).then(
       () => wrapped,
       (own) => own,
@@ -80,12 +80,12 @@ export async function checkJq(expression: string): Promise<void> {
   }
 }
 
-/** The results of a jq expression, one a line; strings come without quotes, as `jq -r` prints them. */
+/** The results of a jq expression, one per line. Strings are printed without quotes, as with `jq -r`. */
 export async function jqOn(value: unknown, expression: string): Promise<string> {
   try {
     const text = await run(value, expression)
     return text === '' ? '' : `${text.replace(/\n$/, '')}\n`
   } catch (error) {
-    throw new Problem('failed', `--jq: ${firstLine(error)}`, { hint: 'The command itself was done.' })
+    throw new Problem('failed', `--jq: ${firstLine(error)}`, { hint: 'The command itself succeeded.' })
   }
 }

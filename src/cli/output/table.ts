@@ -20,7 +20,7 @@ const plain = {
   middle: '  ',
 }
 
-/** Rows under titles, or one thing as a list of its fields. For terminals. */
+/** Formats rows as a table, or a single item as a list of fields. For terminals. */
 export function table(single: boolean, view: TableView, cells: string[][], color: boolean): string {
   const chalk = new Chalk({ level: color ? 1 : 0 })
   const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] }
@@ -42,7 +42,7 @@ export function table(single: boolean, view: TableView, cells: string[][], color
   return `${String(rows).replace(/[ \t]+$/gm, '')}\n`
 }
 
-/** Control characters could move the cursor or colour the screen: names come from other people. */
+/** Replaces control characters: names come from other users and could manipulate the terminal. */
 export function visible(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd')
 }

@@ -1,20 +1,20 @@
-/** How things are shown to people; JSON shows them whole. */
+/** How results are shown as tables. JSON output has all fields. */
 export interface TableView {
   columns: readonly ViewColumn[]
-  /** The field `--quiet` prints. */
+  /** The field printed with `--quiet`. */
   id?: string
 }
 
 export interface ViewColumn {
   field: string
   title: string
-  /** Text of a value; its plain text if not given. */
+  /** Formats a value. Default: its plain text. */
   format?: (value: never, row: never) => string
-  /** Only on a terminal: a link as long as the line would be in everybody's way elsewhere too. */
+  /** Alignment in tables. Default: left. */
   align?: 'right'
 }
 
-/** Files of any kind in a list. */
+/** A list of files of any type. */
 export const fileView: TableView = {
   id: 'fid',
   columns: [
@@ -26,7 +26,7 @@ export const fileView: TableView = {
   ],
 }
 
-/** A file that was just made or changed. */
+/** A file that was just created or changed. */
 export const madeView: TableView = {
   id: 'fid',
   columns: [
@@ -37,7 +37,7 @@ export const madeView: TableView = {
   ],
 }
 
-/** A file and where it is found by others. */
+/** A file with its link. */
 export const linkView: TableView = {
   id: 'fid',
   columns: [
@@ -48,7 +48,7 @@ export const linkView: TableView = {
   ],
 }
 
-/** The type of a column as people are told it: `json` of the API is a mixture of types. */
+/** The type of a column for display: `json` in the API means mixed types. */
 export function typeName(type: string): string {
   return type === 'json' ? 'mixed' : type
 }

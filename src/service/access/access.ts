@@ -13,38 +13,38 @@ import type { Grant } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
 import { isAllowed, type Role, type State } from './policy.ts'
 
-/** Who asks: a user with what the key allows, or nobody. */
+/** The authenticated user and what their API key permits. */
 export interface Caller {
   username: string
   scopes: ReadonlySet<string>
   isAdmin: boolean
-  /** When the key ends; null for never. */
+  /** Expiry time of the key, in ms since 1970; null for never. */
   expiresAt: number | null
 }
 
-/** A caller and what else they came with: what decides on permissions. */
+/** Whose permissions apply: the caller and the share key of the request. */
 export interface Principal {
   caller: Caller | undefined
-  /** `share_key` of the query. */
+  /** The `share_key` query parameter. */
   shareKey?: string
 }
 
-/** What an owner may read, of whom something is asked by others: what a plot shows. */
+/** The principal used to read a plot's grids: a plot shows whatever its owner may read. */
 export function asOwner(username: string): Principal {
   return { caller: { username, scopes: new Set(['read']), isAdmin: false, expiresAt: null } }
 }
 
-/** As the API words it in `current_user_permission`. */
+/** The value of `current_user_permission` in the API. */
 export type Permission = 'read' | 'write' | 'admin'
 
-/** A file somebody may know of, with all they are to it. */
+/** A file the caller may see, with their roles and permission. */
 export interface AuthorizedFile {
   file: FileRow
   roles: ReadonlySet<Role>
   permission: Permission
 }
 
-/** Whatever a file is found for: an operation asks for `access`, and only files of `filetype` are found. */
+/** The access an operation requires, and the filetype it is restricted to. */
 interface Wanted {
   access: FileAccess
   filetype?: FileKind
@@ -54,7 +54,7 @@ export function stateOf(file: Pick<FileRow, 'trashed_at'>): State {
   return file.trashed_at === null ? 'active' : 'trashed'
 }
 
-/** What somebody is to a file. */
+/** The roles that `asker` has on a file. */
 export async function rolesFor(readers: Readers, file: FileRow, asker: Principal): Promise<Set<Role>> {
   const { caller, shareKey } = asker
   if (caller?.username === file.owner) return new Set(['owner'])
@@ -90,7 +90,7 @@ function permissionOf(roles: ReadonlySet<Role>, state: State): Permission {
   return isAllowed('write', state, roles) ? 'write' : 'read'
 }
 
-/** The file if the asker may know of it. */
+/** Returns the file with roles and permission, or undefined if `asker` may not read it. */
 export async function visibleFile(
   readers: Readers,
   file: FileRow | undefined,
@@ -102,7 +102,7 @@ export async function visibleFile(
   return isAllowed('read', state, roles) ? { file, roles, permission: permissionOf(roles, state) } : undefined
 }
 
-/** The same for a file by its id. */
+/** Like `known`, but looks the file up by its id. */
 export async function visibleFileById(
   readers: Readers,
   fid: Fid,
@@ -111,7 +111,10 @@ export async function visibleFileById(
   return visibleFile(readers, await readers.files.get(fid.owner, fid.idlocal), asker)
 }
 
-/** The file, or the answer that there is none: unreadable and absent are told apart by nobody. */
+/**
+ * Returns the file if `asker` has the required access. Throws `not_found` both for missing and for
+ * unreadable files, so that existence never leaks.
+ */
 export async function authorize(
   readers: Readers,
   file: FileRow | undefined,
@@ -131,12 +134,12 @@ export interface FileRequest extends Principal {
   filetype: FileKind | undefined
 }
 
-/** The file in the path of a request, if the caller may do with it what the operation does. */
+/** Returns the file in the request path; throws unless the caller has the access the operation requires. */
 export async function authorizeCall(readers: Readers, call: FileRequest): Promise<AuthorizedFile> {
   const { access } = operations[call.operation] as Operation
   const { owner, idlocal } = call.fid
   if (idlocal === ROOT && owner === call.caller?.username)
-    throw new Problem('invalid_request', 'this cannot be done with the home folder', {
+    throw new Problem('invalid_request', 'this operation is not possible on the home folder', {
       hint: 'List it under /v2/folders/home.',
     })
   return authorize(readers, await readers.files.get(owner, idlocal), call, {
@@ -146,8 +149,8 @@ export async function authorizeCall(readers: Readers, call: FileRequest): Promis
 }
 
 /**
- * A write that was made before is answered again only to somebody who may still read the file; of a file
- * that is gone, to its owner.
+ * Authorizes replaying the stored result of an idempotent write. The file's owner always may; others must
+ * still be able to read the file. Throws `not_found` otherwise.
  */
 export async function checkReplay(
   readers: Readers,
@@ -160,20 +163,20 @@ export async function checkReplay(
 }
 
 export function accessDenied(caller: Caller | undefined, access: FileAccess): Problem {
-  if (!caller) return new Problem('unauthenticated', 'this needs an account')
+  if (!caller) return new Problem('unauthenticated', 'this requires an account')
   const why: Record<FileAccess, string> = {
     read: 'you may not read this file',
     collaborate: 'only collaborators of this file may do this',
-    write: 'you may read this file, not change it',
-    trash: 'only its owner, and those who may change the folder it is in, may move this file to the trash',
+    write: 'you can read this file, but not change it',
+    trash: 'only the owner of this file, or a user who can change its folder, can move it to the trash',
     own: 'only the owner of this file may do this',
   }
   return new Problem('forbidden', why[access], {
-    hint: access === 'write' ? 'Ask its owner, or make a copy.' : 'Ask its owner.',
+    hint: access === 'write' ? 'Ask its owner, or copy the file.' : 'Ask its owner.',
   })
 }
 
-/** Kinds of files as people are told of them. */
+/** Filetype names for messages. */
 export const filetypeNames: Record<FileKind, string> = {
   grid: 'grid',
   plot: 'plot',
@@ -188,7 +191,10 @@ export function notFound(filetype?: FileKind): Problem {
   )
 }
 
-/** What of one owner's files a caller may see in lists: all, or what is public and what was given to them. */
+/**
+ * Restricts a list of one owner's files to what the caller may see: undefined for everything, otherwise the
+ * ids of files shared with them and of the folders below those. Public files are visible in any case.
+ */
 export async function visibleTo(
   readers: Readers,
   owner: string,
@@ -200,7 +206,7 @@ export async function visibleTo(
   return { files: ids, folders: ids.length > 0 ? await readers.files.foldersBelow(owner, ids) : [] }
 }
 
-/** The fid as text if the asker may know of the file: for relations, which tell nobody of what they may not see. */
+/** Returns the fid as text, or undefined if `asker` may not read the file: relations reveal nothing. */
 export async function readableFid(readers: Readers, fid: Fid, asker: Principal): Promise<string | undefined> {
   return (await visibleFileById(readers, fid, asker)) ? formatFid(fid) : undefined
 }

@@ -2,21 +2,20 @@ import type { FileAccess } from '../../contract/operations.ts'
 import type { FileUpdate } from '../../contract/resources.ts'
 
 /**
- * Who may do what with a file. Reference sections 3 and 5. Nothing else decides: handlers ask.
- *
- * What somebody is to a file; they may be several things at once.
+ * A role of a caller on a file. A caller may have several. The tables below define what each role may do;
+ * see docs/api.md#conventions.
  */
 export type Role =
   | 'owner'
-  /** Collaborator of the file or of a folder above it, who may change it. */
+  /** Collaborator with write access to the file or to a folder above it. */
   | 'writer'
-  /** The same, who may only read it. */
+  /** Collaborator with read access only. */
   | 'reader'
-  /** Collaborator of the folder it is in, or of one above, who may change that. */
+  /** Collaborator with write access to a folder above the file. */
   | 'folder_writer'
-  /** Came with the file's share key. */
+  /** Sent the file's share key. */
   | 'key_holder'
-  /** Anyone, where the file is world readable. */
+  /** Anyone, if the file is world-readable. */
   | 'anyone'
 
 export type State = 'active' | 'trashed'
@@ -24,7 +23,7 @@ export type State = 'active' | 'trashed'
 const everybody: readonly Role[] = ['owner', 'writer', 'reader', 'key_holder', 'anyone']
 const collaborators: readonly Role[] = ['owner', 'writer', 'reader']
 
-/** In the trash a file is there for its owner and collaborators only, and only its owner changes it. */
+/** Access → file state → roles that have it. Trashed files are hidden from key holders and the public. */
 export const policy: Record<FileAccess, Record<State, readonly Role[]>> = {
   read: { active: everybody, trashed: collaborators },
   collaborate: { active: collaborators, trashed: collaborators },
@@ -33,7 +32,7 @@ export const policy: Record<FileAccess, Record<State, readonly Role[]>> = {
   own: { active: ['owner'], trashed: ['owner'] },
 }
 
-/** What a change of each field asks for, beyond `write` on the file. Reference 2.1: admin fields are the owner's. */
+/** The access required to change each field, in addition to `write` on the file. */
 export const fieldAccess: Record<keyof FileUpdate, FileAccess> = {
   filename: 'write',
   parent: 'own',

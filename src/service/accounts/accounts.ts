@@ -5,7 +5,7 @@ import { scopeNames } from '../../contract/resources.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store, Writers } from '../store/store.ts'
 
-/** A key and who may use it. The key is random, shown once, and kept as a hash only. */
+/** A new API key. It is random, shown once, and stored as a hash only. */
 export interface NewKey {
   username: string
   api_key: string
@@ -14,14 +14,14 @@ export interface NewKey {
   expires_at: string | null
 }
 
-/** With what the store knows it by. */
+/** A new key with the hash it is stored under. */
 type MadeKey = NewKey & { hash: string }
 
 export interface KeyOptions {
   name?: string
-  /** Parted by commas. */
+  /** Comma-separated. */
   scopes?: string
-  /** `30d`, `12h`, `90m`; never if not given. */
+  /** `30d`, `12h`, `90m`. Default: never. */
   expires?: string
 }
 
@@ -31,15 +31,15 @@ export async function createUser(
   options: { email?: string; admin?: boolean } = {},
 ): Promise<NewKey> {
   if (!isUsername(username)) {
-    throw new Problem('invalid_request', `not a username: ${JSON.stringify(username)}`, {
-      hint: 'Use letters, digits, and . _ - between them; 64 characters at most.',
+    throw new Problem('invalid_request', `invalid username: ${JSON.stringify(username)}`, {
+      hint: 'Use up to 64 letters and digits, with . _ - between them.',
     })
   }
   return store.write(async (writers) => {
     const taken = await writers.accounts.userLike(username)
     if (taken)
       throw new Problem('already_exists', `a user named ${taken.owner} already exists`, {
-        hint: `Make another key for them with: gridline admin create-key ${taken.owner}`,
+        hint: `Create another key for this user with: gridline admin create-key ${taken.owner}`,
       })
     await writers.accounts.addUser({
       owner: username,
@@ -54,22 +54,22 @@ export async function createUser(
 export async function createKey(store: Store, username: string, options: KeyOptions = {}): Promise<MadeKey> {
   return store.write(async (writers) => {
     if (!(await writers.accounts.user(username))) {
-      throw new Problem('not_found', `no user is called ${username}`, {
-        hint: `Make one with: gridline admin create-user ${username}`,
+      throw new Problem('not_found', `no user named ${username}`, {
+        hint: `Create one with: gridline admin create-user ${username}`,
       })
     }
     return addKey(writers, username, options)
   })
 }
 
-/** Makes a key in a transaction under way. */
+/** Creates an API key inside an open transaction. */
 export async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<MadeKey> {
   const api_key = randomBytes(24).toString('base64url').replace(/^[-_]/, 'k')
   const chosen = (options.scopes ?? 'read,write').split(',').map((scope) => scope.trim())
   const unknown = chosen.find((scope) => !(scopeNames as readonly string[]).includes(scope))
   if (unknown !== undefined) {
-    throw new Problem('invalid_request', `not a scope: ${JSON.stringify(unknown)}`, {
-      hint: `Scopes are ${scopeNames.join(', ')}.`,
+    throw new Problem('invalid_request', `unknown scope: ${JSON.stringify(unknown)}`, {
+      hint: `Available scopes: ${scopeNames.join(', ')}.`,
     })
   }
   const now = Date.now()
@@ -98,13 +98,13 @@ export async function addKey({ accounts }: Writers, owner: string, options: KeyO
 export function duration(text: string): number {
   const match = /^(\d{1,5})([dhm])$/.exec(text)
   if (!match || match[1] === '0')
-    throw new Problem('invalid_request', `not a time: ${JSON.stringify(text)}`, {
-      hint: 'Give 30d, 12h or 90m.',
+    throw new Problem('invalid_request', `invalid duration: ${JSON.stringify(text)}`, {
+      hint: 'Give a duration such as 30d, 12h or 90m.',
     })
   return Number(match[1]) * { d: 86_400_000, h: 3_600_000, m: 60_000 }[match[2] as 'd' | 'h' | 'm']
 }
 
-/** Makes the user if there is none of that name: the person at the terminal needs no set-up. */
+/** Creates the user if missing, so that local use needs no setup. */
 export async function ensureUser(store: Store, username: string): Promise<void> {
   if (await store.read(({ accounts }) => accounts.user(username))) return
   await store.write(async ({ accounts }) => {

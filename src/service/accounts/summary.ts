@@ -2,12 +2,12 @@ import type { UserSummary } from '../../contract/resources.ts'
 import type { Service } from '../core/context.ts'
 import type { UserRow } from '../store/accounts.ts'
 
-/** `YYYY-MM-DD HH:MM:SS`, as the API writes when somebody joined. */
+/** Formats `date_joined`: `YYYY-MM-DD HH:MM:SS`, UTC. */
 export function joined(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** A user as plots carry them. Reference 2.5: what is nobody else's business is null for others. */
+/** A user as embedded in plots. Private fields are null for everybody else. See docs/api.md#users. */
 export function userSummary(
   { url }: Service,
   user: Pick<UserRow, 'owner' | 'email' | 'date_joined'>,

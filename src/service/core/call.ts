@@ -4,22 +4,22 @@ import type { Bytes } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
 import type { WriteKey } from '../store/idempotency.ts'
 
-/** One request, checked against its operation. */
+/** One request, validated against its operation. */
 export interface OperationCall<N extends OperationName = OperationName> {
   operation: N
   caller: Caller | undefined
-  /** The file in the path; of operations without one, unused. */
+  /** The file id in the path; unused by operations without one. */
   fid: Fid
-  /** The only kind of file found under the path; all kinds if undefined. */
+  /** The only filetype found under this path; undefined for all. */
   filetype: FileKind | undefined
-  /** What else the path names: a user, a team, a key. */
+  /** The other path parameter: a user, a team or a key. */
   name: string
-  /** `share_key` of the query: opens one private file for reading. */
+  /** The `share_key` query parameter, which opens one private file for reading. */
   shareKey: string | undefined
   query: QueryOf<N>
-  /** Headers of the service's own, by their names without prefix. */
+  /** The service's own headers, by name without prefix. */
   headers: Record<string, string | number | boolean | undefined>
-  /** Fields of a JSON body; those the contract calls raw as they came. */
+  /** Fields of a JSON body. Fields that the contract marks `raw` are unparsed. */
   fields: Record<string, unknown>
   /** Bytes of any other body. */
   bytes: Bytes
@@ -27,9 +27,9 @@ export interface OperationCall<N extends OperationName = OperationName> {
   contentType: string
   /** X-File-Name. */
   fileName: string | undefined
-  /** The version an If-Match asks for. */
+  /** The If-Match header. */
   ifMatch: string | undefined
-  /** Names this write, for a transaction on the files of `owner`. */
+  /** The idempotency key of this write, for a transaction on the files of `owner`. */
   writeKey(owner: string): WriteKey
 }
 

@@ -27,9 +27,9 @@ export class CursorSigner {
     const [version, tag, body] = parts(Buffer.from(cursor, 'base64url'))
     const signed = version === VERSION && body.length > 0
     if (signed && timingSafeEqual(tag, await this.tag(body, list))) return JSON.parse(body.toString('utf8'))
-    throw new Problem('invalid_request', 'cursor: not one of this list', {
+    throw new Problem('invalid_request', 'cursor: not valid for this list', {
       field: 'cursor',
-      hint: 'Take it from next or previous.',
+      hint: 'Use a cursor from next or previous.',
     })
   }
 

@@ -2,18 +2,21 @@ import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { FileRow } from '../store/files.ts'
 
-/** The version of a file as an entity tag. */
+/** The entity tag of a file: its version. See docs/api.md#etags. */
 export function etag(file: Pick<FileRow, 'version'>): string {
   return `"${file.version}"`
 }
 
-/** The same for what shows more than the file itself: stars, references, permissions. If-Match asks for the version only. */
+/**
+ * An entity tag that also covers the response body, for responses that contain more than the file itself
+ * (stars, references, permissions). If-Match compares the version only.
+ */
 export function etagOf(tag: string, body: unknown): string {
   const digest = createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 8)
   return `${tag.slice(0, -1)}-${digest}"`
 }
 
-/** Refuses a change of another version than the caller has seen. */
+/** Throws `version_mismatch` unless `ifMatch` includes the file's current version. */
 export function checkIfMatch(file: Pick<FileRow, 'version'>, ifMatch: string | undefined): void {
   if (ifMatch === undefined || ifMatch === '*' || matchesEtag(ifMatch, etag(file))) return
   throw new Problem(
@@ -23,8 +26,8 @@ export function checkIfMatch(file: Pick<FileRow, 'version'>, ifMatch: string | u
 }
 
 /**
- * Whether a list of entity tags holds `tag`; a weak one counts. A tag of the version alone is met by one
- * that says more of the same version.
+ * Whether an If-Match or If-None-Match list contains `tag`. Weak tags match too. If `tag` is a version only,
+ * a longer tag of the same version matches.
  */
 export function matchesEtag(tags: string, tag: string): boolean {
   return tags.split(',').some((one) => {

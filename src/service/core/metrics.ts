@@ -8,14 +8,14 @@ interface Timing {
   count: number
 }
 
-/** Counters of this process as Prometheus reads them. Labels are operations and statuses, never people or files. */
+/** Prometheus counters of this process. Labels are operations and statuses, never users or files. */
 export class Metrics {
   private readonly requests = new Map<string, number>()
   private readonly timings = new Map<string, Timing>()
   private underWay = 0
   private load: () => { running: number; waiting: number } = () => ({ running: 0, waiting: 0 })
 
-  /** Where the numbers of requests at work and waiting come from. */
+  /** Sets the source of the numbers of running and waiting requests. */
   watch(load: () => { running: number; waiting: number }): void {
     this.load = load
   }
@@ -41,17 +41,17 @@ export class Metrics {
   /** The text exposition format, version 0.0.4. */
   text(): string {
     const lines = [
-      ...head('gridline_info', 'gauge', 'The version that runs.'),
+      ...head('gridline_info', 'gauge', 'Version of the running server.'),
       `gridline_info{version="${version}",node="${process.version}"} 1`,
       ...head('gridline_requests_total', 'counter', 'Requests answered, by operation and status.'),
       ...[...this.requests].map(([labels, count]) => `gridline_requests_total{${labels}} ${count}`),
-      ...head('gridline_requests_under_way', 'gauge', 'Requests being answered.'),
+      ...head('gridline_requests_under_way', 'gauge', 'Requests in progress.'),
       `gridline_requests_under_way ${this.underWay}`,
-      ...head('gridline_requests_running', 'gauge', 'Requests at work.'),
+      ...head('gridline_requests_running', 'gauge', 'Requests being processed.'),
       `gridline_requests_running ${this.load().running}`,
-      ...head('gridline_requests_waiting', 'gauge', 'Requests that wait for their turn.'),
+      ...head('gridline_requests_waiting', 'gauge', 'Requests waiting in the queue.'),
       `gridline_requests_waiting ${this.load().waiting}`,
-      ...head('gridline_request_seconds', 'histogram', 'Time to the first byte of an answer.'),
+      ...head('gridline_request_seconds', 'histogram', 'Time to the first byte of the response.'),
     ]
     for (const [operation, { buckets, sum, count }] of this.timings) {
       for (const [k, bound] of BUCKETS.entries())
@@ -65,13 +65,13 @@ export class Metrics {
     const { rss, heapUsed } = process.memoryUsage()
     const { user, system } = process.cpuUsage()
     lines.push(
-      ...head('process_resident_memory_bytes', 'gauge', 'Memory of the process.'),
+      ...head('process_resident_memory_bytes', 'gauge', 'Resident memory of the process.'),
       `process_resident_memory_bytes ${rss}`,
-      ...head('nodejs_heap_size_used_bytes', 'gauge', 'Memory JavaScript uses.'),
+      ...head('nodejs_heap_size_used_bytes', 'gauge', 'JavaScript heap in use.'),
       `nodejs_heap_size_used_bytes ${heapUsed}`,
-      ...head('process_cpu_seconds_total', 'counter', 'Processor time used.'),
+      ...head('process_cpu_seconds_total', 'counter', 'CPU time used.'),
       `process_cpu_seconds_total ${(user + system) / 1e6}`,
-      ...head('process_start_time_seconds', 'gauge', 'When the process began.'),
+      ...head('process_start_time_seconds', 'gauge', 'Start time of the process.'),
       `process_start_time_seconds ${Math.round(Date.now() / 1000 - process.uptime())}`,
     )
     return `${lines.join('\n')}\n`

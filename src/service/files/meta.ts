@@ -30,13 +30,13 @@ import type { Readers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 
 const none = { results: [], count: 0 }
-/** Relations named in the meta information of one file; all of them are found through /sources. */
+/** Maximum number of referencers in a file's metadata. /sources lists all. */
 const RELATED = 100
-/** Figures larger than this are left out of lists, and of meta information: the content of the plot has them. */
+/** Larger figures are omitted from lists and from metadata; the plot's content has them. */
 const LISTED_FIGURE_BYTES = 64 * 1024
 const FIGURE_BYTES = 16 * 1024 * 1024
 
-/** Resources of the API by kind of file, for its addresses. */
+/** Filetype → resource and `get` operation, for `api_urls`. */
 const addresses = {
   grid: ['grids', 'grids.get'],
   plot: ['plots', 'plots.get'],
@@ -44,7 +44,7 @@ const addresses = {
   extra: ['extras', 'files.get'],
 } as const
 
-/** A file as the API shows it, to somebody with that permission. Reference 2.1. */
+/** The metadata of a file without relations, for a caller with `permission`. See docs/api.md#files. */
 function baseMeta(row: FileRow, permission: Permission, url: string, showParent = true): FileMeta {
   const file = showParent ? row : { ...row, parent: ROOT }
   const fid = formatFid(file)
@@ -100,7 +100,7 @@ function flag(value: number | null): boolean | null {
   return value === null ? null : value === 1
 }
 
-/** Reference 2.7. Addresses are shown to the owner of the file only. */
+/** Converts a collaborator row. Only the owner sees e-mail addresses. See docs/api.md#collaborators. */
 export function collaborator(
   row: CollaboratorRow,
   forOwner: boolean,
@@ -112,7 +112,7 @@ export function collaborator(
   return { username: row.name, email: null, readonly }
 }
 
-/** Names of teams as their owners wrote them, by key. */
+/** Team key → team name as its owner wrote it. */
 export async function teamNames(
   readers: Readers,
   rows: readonly CollaboratorRow[],
@@ -124,10 +124,10 @@ export async function teamNames(
   return names
 }
 
-/** So many are named of those who starred a file; all are counted. */
+/** Maximum number of users named in `stars`. The count includes all. */
 const STARS = 100
 
-/** Files of any owners for a list: what takes a question a file (references) is left out. */
+/** Metadata for lists of files of any owners. Omits fields that need a query per file (references). */
 export async function fileMetas(
   service: Service,
   readers: Readers,
@@ -135,7 +135,7 @@ export async function fileMetas(
   asker: Principal,
 ): Promise<FileMeta[]> {
   const parents = new Map<string, boolean>()
-  // A public file in a private folder must not tell of the folder.
+  // A public file in a private folder must not reveal the folder.
   const showsParent = async ({ file, roles }: AuthorizedFile): Promise<boolean> => {
     if (roles.has('owner') || file.parent === ROOT) return true
     const folder = { owner: file.owner, idlocal: file.parent }
@@ -173,13 +173,13 @@ export async function fileMetas(
   return files.map((one) => metas.get(one)!)
 }
 
-/** A plot's meta information while its figure is still to be read: bytes are read outside of transactions. */
+/** Metadata of a file. The figure of a plot is read later: blobs are read outside of transactions. */
 export interface Described {
   body: FileMeta | GridMeta | PlotMeta
   content?: ContentRow
 }
 
-/** All there is to say of one file. What kind it is decides what that holds. */
+/** The full metadata of one file, with the fields of its filetype. */
 export async function describe(
   service: Service,
   readers: Readers,
@@ -208,7 +208,7 @@ export async function describe(
   return { body: meta }
 }
 
-/** What a file was copied from, for those who may know of it. */
+/** The file that a file was copied from; null if `asker` may not read it. */
 async function sourceFid(
   readers: Readers,
   { source_fid }: FileRow,
@@ -242,7 +242,7 @@ async function gridMeta(
   const { owner, idlocal } = file
   const grid = await readers.grids.get(owner, idlocal)
   const columns = await readers.grids.columns(owner, idlocal)
-  // The types in the table are those of the slices; rows of the tail may hold something else.
+  // Column rows have the types of the slices only; `grid.types` includes the tail.
   for (const [k, type] of decodeTypes(grid.types).entries()) if (columns[k]) columns[k].type = type
   return {
     ...meta,
@@ -291,7 +291,7 @@ function summaryOf(
   return userSummary(service, user ?? { owner, email: null, date_joined: 0 }, false)
 }
 
-/** The meta information with the figure in it; outside of transactions. */
+/** Adds the figure to a plot's metadata. Call it outside of transactions. */
 export async function withFigure(
   service: Service,
   { body, content }: Described,
@@ -311,7 +311,7 @@ export async function withFigure(
   }
 }
 
-/** The home folder, which is no row of the store. Reference section 1: `<username>:-1`. */
+/** Metadata of the home folder `<username>:-1`, which has no row in the database. */
 export function homeMeta(owner: string, permission: Permission, url: string): FolderMeta {
   const epoch = 0
   const home: FileRow = {

@@ -4,7 +4,7 @@ import type { Limits } from '../../contract/limits.ts'
 import type { FileReader, FileRow } from '../store/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
 
-/** A name that may stand in a path; Problem `invalid_request` for any other. */
+/** Returns a name that is valid in a path. Throws `invalid_request` for any other. */
 export function checkFilename(name: unknown, limits: Limits, field = 'filename'): string {
   const refuse = (why: string): Problem =>
     new Problem('invalid_request', `${field}: ${why}`, { field, hint: 'Give another name.' })
@@ -13,14 +13,14 @@ export function checkFilename(name: unknown, limits: Limits, field = 'filename')
   if (name.length > limits.filename_length) {
     throw refuse(`${name.length} characters; the limit is ${limits.filename_length} (filename_length)`)
   }
-  if (name.includes('/')) throw refuse("must not hold '/', which parts folders")
-  if (/[\u0000-\u001f\u007f]/.test(name)) throw refuse('must not hold control characters')
+  if (name.includes('/')) throw refuse("must not contain '/'")
+  if (/[\u0000-\u001f\u007f]/.test(name)) throw refuse('must not contain control characters')
   if (!name.isWellFormed()) throw refuse('is not well-formed Unicode')
   if (name === '.' || name === '..') throw refuse(`must not be ${name}`)
   return name
 }
 
-/** The names in a path, `//` and a slash at either end counting for nothing. */
+/** Splits a path into names. Ignores empty names, so `//` and slashes at either end are allowed. */
 export function pathNames(path: string, limits: Limits): string[] {
   const names = path.split('/').filter((name) => name !== '')
   if (names.length > limits.path_depth) {
@@ -33,7 +33,7 @@ export function pathNames(path: string, limits: Limits): string[] {
   return names
 }
 
-/** The active file at a path below `parent`; one keyed read a level. */
+/** Returns the active file at a path below `parent`. One indexed query per level. */
 export async function find(
   files: FileReader,
   owner: string,
@@ -50,13 +50,13 @@ export async function find(
   return undefined
 }
 
-/** Where a new file goes. */
+/** The destination folder of a new file. */
 export interface Place {
   parent?: number | null
   parent_path?: string
 }
 
-/** The folder meant by `parent` or `parent_path`, whose missing folders are made. */
+/** Resolves `parent` and `parent_path` to a folder id. Creates missing folders of `parent_path`. */
 export async function placeOf(
   writers: Writers,
   owner: string,
@@ -74,13 +74,13 @@ async function folder({ files }: Readers, owner: string, idlocal: number): Promi
   if (idlocal === ROOT) return ROOT
   const found = await files.get(owner, idlocal)
   if (found?.filetype === 'fold' && found.trashed_at === null) return idlocal
-  throw new Problem('invalid_request', `parent: no folder has the id ${idlocal}`, {
+  throw new Problem('invalid_request', `parent: no folder with the id ${idlocal}`, {
     field: 'parent',
     hint: 'Give the id of one of your folders, or -1 for the home folder.',
   })
 }
 
-/** Walks a path of folders, making those that are missing; returns the last one's id. */
+/** Walks a path of folders and creates missing ones. Returns the id of the last. */
 export async function makeFolders(
   writers: Writers,
   owner: string,
@@ -92,7 +92,7 @@ export async function makeFolders(
   for (const name of names) {
     const found = await writers.files.named(owner, parent, name)
     if (found && found.filetype !== 'fold') {
-      throw new Problem('conflict', `a file named '${name}' already exists, and it is no folder`, {
+      throw new Problem('conflict', `a file named '${name}' already exists, and it is not a folder`, {
         field: 'path',
       })
     }
@@ -101,7 +101,7 @@ export async function makeFolders(
   return parent
 }
 
-/** How many folders are above what is in `parent`. */
+/** The number of folders above a file in `parent`. */
 async function depthOf(files: FileReader, owner: string, parent: number): Promise<number> {
   let depth = 0
   for (let folder = parent; folder !== ROOT; depth++)
@@ -109,7 +109,7 @@ async function depthOf(files: FileReader, owner: string, parent: number): Promis
   return depth
 }
 
-/** Refuses `levels` more folders in `parent` than may lie above a file. */
+/** Throws if `levels` more folders in `parent` would exceed the limit `path_depth`. */
 export async function checkDepth(
   files: FileReader,
   owner: string,
@@ -121,7 +121,7 @@ export async function checkDepth(
   if (depth <= limits.path_depth) return
   throw new Problem(
     'invalid_request',
-    `parent: ${depth} folders in each other; the limit is ${limits.path_depth} (path_depth)`,
+    `parent: ${depth} nested folders; the limit is ${limits.path_depth} (path_depth)`,
     { field: 'parent' },
   )
 }
@@ -151,22 +151,22 @@ export function nameTaken(name: string, hint = 'Choose another name.'): Problem 
   })
 }
 
-/** A name with room for what is added to it, cut between characters. */
+/** Cuts a name to 240 characters, without splitting a surrogate pair, so that a suffix can be added. */
 export function shortened(name: string): string {
   return name.slice(0, 240).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Numbers that are tried first: the lowest ones, then powers of two. */
+/** Numbers tried first: 1 to 16, then powers of two. */
 const FIRST = [
   ...Array.from({ length: 16 }, (_, k) => k + 1),
   ...Array.from({ length: 20 }, (_, k) => 32 << k),
 ]
-/** Names asked for in one query while the end of the taken ones is looked for. */
+/** Names probed per query while searching for the first free number. */
 const PROBES = 32
 
 /**
- * `name`, or `name (1)`, `name (2)` … if it is taken. The lowest number that is free, up to 16; beyond
- * that one behind a number that is taken, which takes a handful of queries however many there are.
+ * Returns `name`, or `name (1)`, `name (2)` … if it is taken. Finds the lowest free number up to 16. Beyond
+ * that it finds a free number that follows a taken one, in a few queries however many names are taken.
  */
 export async function freeName(
   files: FileReader,
@@ -175,7 +175,7 @@ export async function freeName(
   name: string,
 ): Promise<string> {
   if (!(await files.named(owner, parent, name))) return name
-  // Room for the number, so that the name stays one that may be sent back.
+  // Leave room for the number, so that the result is within the length limit.
   const stem = shortened(name)
   const numbered = (n: number): string => `${stem} (${n})`
   const firstFree = async (numbers: readonly number[]): Promise<number | undefined> => {
@@ -185,7 +185,7 @@ export async function freeName(
   let free = await firstFree(FIRST)
   if (free === undefined) throw nameTaken(name)
   if (free <= 16) return numbered(free)
-  // Free at `free`, taken at `low`.
+  // Invariant: `free` is free and `low` is taken.
   for (let low = free === 32 ? 16 : free / 2; free - low > 1; ) {
     const step = Math.max(1, Math.floor((free - low) / PROBES))
     const probes: number[] = []

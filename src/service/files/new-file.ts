@@ -6,7 +6,7 @@ import { parseRaw } from '../../json/index.ts'
 import { type Principal, visibleFileById } from '../access/access.ts'
 import type { Readers } from '../store/store.ts'
 
-/** `source_fid` of a new file: the one it was copied from, if the caller may know of it. */
+/** Validates the `source_fid` of a new file: a file of the same filetype that `asker` may read. */
 export async function readSourceFid(
   readers: Readers,
   given: string | null | undefined,
@@ -22,13 +22,13 @@ export async function readSourceFid(
   })
 }
 
-/** Metadata as it is stored; taken as an object or as a string that holds one. Reference 2.2. */
+/** The JSON text of `metadata`, given as an object or as a JSON-encoded string. */
 export function metadataText(given: unknown, limit: number): string {
   let value = given
   if (typeof value === 'string') value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata').value()
   if (value === undefined || value === null) value = {}
   if (typeof value !== 'object' || Array.isArray(value))
-    throw invalidField('metadata', 'must be an object, or a string that holds one')
+    throw invalidField('metadata', 'must be an object, or an object encoded as a JSON string')
   const text = JSON.stringify(value)
   if (Buffer.byteLength(text) > limit) {
     throw new Problem(
@@ -40,7 +40,7 @@ export function metadataText(given: unknown, limit: number): string {
   return text
 }
 
-/** New at every enabling: an old link stays dead. */
+/** Creates a new key each time sharing is enabled, so that old links stay invalid. */
 export function newShareKey(): string {
   return randomBytes(18).toString('base64url')
 }

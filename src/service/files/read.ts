@@ -22,11 +22,11 @@ type AnyMeta = FileMeta & GridMeta & PlotMeta
 
 export interface Found {
   body: AnyMeta
-  /** None where only the existence was asked for. */
+  /** Absent if only existence was asked for. */
   etag?: string
 }
 
-/** The file of a path a caller may read; 404 for any other. An empty path is 400: R relies on it. */
+/** Returns the file at a path; 404 if it is missing or unreadable. An empty path is 400: R relies on it. */
 export async function lookup(
   service: Service,
   asker: Principal,
@@ -36,23 +36,24 @@ export async function lookup(
   const names = pathNames(query.path, service.limits)
   if (names.length === 0) throw new Problem('invalid_request', 'path: must not be empty', { field: 'path' })
   const owner = query.user ?? asker.caller?.username
-  if (!owner) throw new Problem('unauthenticated', 'whose file? Give user, or log in', { field: 'user' })
+  if (!owner)
+    throw new Problem('unauthenticated', 'user is required unless you are logged in', { field: 'user' })
   const found = async (readers: Readers): Promise<AuthorizedFile> => {
     const start = query.parent ?? ROOT
-    // A folder by its id is for those who may see it.
+    // Starting in a folder requires read access to it.
     if (start !== ROOT && !(await visibleFileById(readers, { owner, idlocal: start }, asker)))
       throw notFound(filetype)
-    // A path through a private folder finds what is public in it: adr/0007.
+    // Public files are found even if the path goes through a private folder: adr/0007.
     const file = await find(readers.files, owner, start, names)
     return authorize(readers, file, asker, { access: 'read', filetype })
   }
   if (!query.exists) return read(service, asker, found)
   await service.store.read(found)
-  // Who asks for no more gets no more, whatever the result of the operation says.
+  // `exists=true` answers `{exists: true}` only, although the schema says FileMeta.
   return { body: { exists: true } as never }
 }
 
-/** The file of an id, read together with its meta information. */
+/** Returns a file's metadata and entity tag. Throws `not_found` if it is missing or unreadable. */
 export async function getFile(
   service: Service,
   asker: Principal,
@@ -77,14 +78,14 @@ async function read(
   return { body, etag: etagOf(tag, body) }
 }
 
-/** The answer to a change: the file as it is now, read anew so that a retry gets it too. */
+/** The response to a change: the file as it is now. It is read again, so that a retry gets it too. */
 export function respondWithFile(service: Service, call: OperationCall, fid: Fid = call.fid): Promise<Found> {
   return getFile(service, call, fid)
 }
 
 /**
- * One change of the file in the path: allowed, of the version the caller has seen, made once however
- * often it comes with the same key. What `work` returns must be JSON.
+ * Changes the file in the path in one transaction. Checks access and If-Match, and applies once per
+ * idempotency key. The result of `work` must be JSON.
  */
 export function updateFile<T>(
   service: Service,
@@ -97,7 +98,7 @@ export function updateFile<T>(
   })
 }
 
-/** The same within a transaction that is under way. */
+/** Like `changing`, inside an open transaction. */
 export async function applyOnce<T>(
   writers: Writers,
   call: OperationCall,
@@ -113,7 +114,7 @@ export async function applyOnce<T>(
   return result
 }
 
-/** What this change of the file in the path came to before; only for somebody who may still read the file. */
+/** The stored result of this change, if it was applied before. Throws if the caller may not read the file. */
 export async function replayed<T>(readers: Readers, call: OperationCall): Promise<{ result: T } | undefined> {
   const write = call.writeKey(call.fid.owner)
   const before = await readers.idempotency.find(write)
@@ -122,7 +123,10 @@ export async function replayed<T>(readers: Readers, call: OperationCall): Promis
   return before as { result: T }
 }
 
-/** Refuses early, before bytes are taken in, what the write would refuse at its end. A retry is let through. */
+/**
+ * Checks access and version before the body is read, so that a write that must fail fails early. Returns
+ * undefined for a retry of a write that was applied.
+ */
 export async function assertCanChange(
   service: Service,
   call: OperationCall,

@@ -2,15 +2,15 @@ import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import type { FileRow, FileWriter } from '../store/files.ts'
 
-/** Active → trashed, a folder with all below it; what is there already stays there. Reference section 3. */
+/** Moves a file to the trash; a folder with everything active below it. See docs/api.md#trash. */
 export async function trash(files: FileWriter, file: FileRow): Promise<null> {
   if (file.trashed_at === null) await files.trash(file)
   return null
 }
 
 /**
- * Trashed → active, a folder with all that was trashed with it. Refused where its name is taken. A file
- * whose folder is in the trash, or gone, comes back into the home folder. Returns warnings.
+ * Restores a file from the trash; a folder with everything that was trashed with it. Throws if the name is
+ * taken. If the file's folder is trashed or gone, the file goes to the home folder. Returns warnings.
  */
 export async function restore(files: FileWriter, file: FileRow): Promise<string[]> {
   if (file.trashed_at === null) return []
@@ -23,11 +23,11 @@ export async function restore(files: FileWriter, file: FileRow): Promise<string[
   if (double !== undefined)
     throw new Problem(
       'conflict',
-      `cannot restore '${filename}' (${formatFid(file)}): two files in it are named '${double}', which already exists then`,
+      `cannot restore '${filename}' (${formatFid(file)}): two files in it are named '${double}', so that name already exists`,
       { hint: 'Rename one of them first.' },
     )
   await files.restore(file, parent)
-  return parent === file.parent ? [] : ['its folder is in the trash: it is in the home folder now']
+  return parent === file.parent ? [] : ['its folder is in the trash, so it was restored to the home folder']
 }
 
 function nameConflict(file: FileRow, taken: FileRow): Problem {
@@ -38,11 +38,11 @@ function nameConflict(file: FileRow, taken: FileRow): Problem {
   )
 }
 
-/** Trashed → gone, a folder with all below it. */
+/** Deletes a trashed file permanently; a folder with everything below it. */
 export async function remove(files: FileWriter, file: FileRow): Promise<null> {
   if (file.trashed_at === null)
     throw new Problem('conflict', `'${file.filename}' is not in the trash`, {
-      hint: 'Move it to the trash first: POST …/trash, gridline trash.',
+      hint: 'Move it to the trash first, with POST …/trash or gridline trash.',
     })
   await files.remove(file)
   return null

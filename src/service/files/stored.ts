@@ -12,7 +12,7 @@ export async function storedBytes(service: Service, call: OperationCall): Promis
     const { file } = await authorizeCall(readers, call)
     return { content: await readers.plots.content(file.owner, file.idlocal), tag: etag(file) }
   })
-  if (!content) throw new Problem('damaged', 'the content of this file is gone')
+  if (!content) throw new Problem('damaged', 'the content of this file is missing')
   const bytes = await loadText(service.store.blobs, content)
   async function* once(): AsyncGenerator<Uint8Array> {
     yield bytes

@@ -13,8 +13,8 @@ import { metadataText, newShareKey } from './new-file.ts'
 type Changes = Partial<FileRow>
 
 /**
- * Applies a PUT or PATCH of a file's writable meta information: what is not given stays, and what is
- * given as it was is no change. Reference 4.3; design 7.
+ * Applies a PUT or PATCH to a file's writable metadata. Fields that are not given stay unchanged; unchanged
+ * values do not count as a change. See docs/api.md#files.
  */
 export async function update(
   service: Service,
@@ -33,7 +33,7 @@ export async function update(
     if (taken && taken.idlocal !== file.idlocal) {
       if (found.roles.has('owner') || (await visibleFileById(writers, taken, call)))
         throw nameTaken(after.filename)
-      // Who may not know of the other file must not learn its name from a refusal.
+      // Do not reveal the existence of an unreadable file by an error: choose another name instead.
       changes.filename = await freeName(writers.files, after.owner, after.parent, after.filename)
     }
     changes.live_name = changes.filename ?? after.filename
@@ -70,7 +70,7 @@ async function changesOf(
   }
   const placed = (fields.parent !== undefined && fields.parent !== null) || fields.parent_path !== undefined
   if (placed && file.filetype !== 'extra') {
-    // Whoever is not shown the folder sends back what they were shown.
+    // A caller who may not see the folder is shown ROOT and sends ROOT back; that is not a move.
     const shown = found.roles.has('owner') || fields.parent !== (await shownParent(call, writers, file))
     if (shown) {
       mayWrite(call, found, fields.parent_path === undefined ? 'parent' : 'parent_path')
@@ -86,7 +86,7 @@ async function changesOf(
             service.limits,
           )
         changes.parent = parent
-        // What is moved out of a trashed folder is in the trash by itself.
+        // A file moved out of a trashed folder stays in the trash on its own.
         if (file.trashed_with !== null) changes.trashed_with = null
       }
     }
@@ -94,7 +94,7 @@ async function changesOf(
   return changes
 }
 
-/** The field asks for more than the file does: it stays as it is. */
+/** Throws unless the caller has the access that this field requires. */
 function mayWrite(call: OperationCall, { file, roles }: AuthorizedFile, field: keyof FileUpdate): void {
   const access = fieldAccess[field]
   if (!isAllowed(access, stateOf(file), roles)) {
@@ -103,7 +103,7 @@ function mayWrite(call: OperationCall, { file, roles }: AuthorizedFile, field: k
   }
 }
 
-/** The folder as the caller is shown it. */
+/** The folder id as shown to the caller: ROOT if they may not read the folder. */
 async function shownParent(
   call: OperationCall,
   writers: Writers,

@@ -7,7 +7,7 @@ import type { ColumnType } from '../store/schema.ts'
 import type { Writers } from '../store/store.ts'
 import { after, type Layout } from './compact.ts'
 
-/** Who appends to which grid, under which key. */
+/** An append: grid, principal, idempotency key and expected version. */
 export interface Appending {
   fid: Fid
   asker: Principal
@@ -15,7 +15,7 @@ export interface Appending {
   ifMatch: string | undefined
 }
 
-/** A column, the slices that follow those it has, and its length and type when they are there. */
+/** A column with the slices to append, and its length and type afterwards. */
 export interface LongerColumn {
   column: ColumnRow
   slices: SliceRef[]
@@ -23,7 +23,7 @@ export interface LongerColumn {
   type: ColumnType
 }
 
-/** Makes stored slices part of a grid, once for a key. To be called in `restructure`, which counts rows. */
+/** Adds stored slices to a grid, once per idempotency key. Call it from `restructure`, which counts rows. */
 export async function commitSlices<T>(
   writers: Writers,
   { fid, asker, write, ifMatch }: Appending,

@@ -18,8 +18,8 @@ export interface AppendedTable {
 }
 
 /**
- * Appends a table's rows, columns matched by name (by position where the table has no names). A few
- * rows go the way of single ones, into the tail; many become slices.
+ * Appends a table to a grid. Columns are matched by name, or by position if the table has no header. A small
+ * table goes into the tail; a large one is already stored as slices.
  */
 export async function appendTable(
   service: GridService,
@@ -61,7 +61,7 @@ export async function appendTable(
   return { ...(await appendRows(service, append)), warnings }
 }
 
-/** Appends a stored table: its slices follow those of the grid. */
+/** Appends a stored table: its slices are added after those of the grid. */
 export async function appendSlices(
   service: GridService,
   call: OperationCall,

@@ -17,35 +17,35 @@ import { sliceBytes } from './create.ts'
 import { typeChange } from './types.ts'
 import { addRows, newBuilders } from './values.ts'
 
-/** The tail is folded when it has grown past either. */
+/** The tail is folded into slices when it exceeds either limit. */
 const FOLD_ROWS = 4096
 const FOLD_BYTES = 256 * 1024
-/** Past this, appends wait for the fold. */
+/** Tail size beyond which appends wait for the fold. */
 const FULL_BYTES = 8 * FOLD_BYTES
-/** Bytes of one row of the tail table. */
+/** Target size of a row of the `tail` table, in bytes. */
 const TAIL_ROW_BYTES = 16 * 1024
 const GROUP = 1024
 
-/** Rows as JSON arrays, comma-separated. */
+/** JSON arrays, one per row, comma-separated. */
 export interface RowText {
   rows: number
   body: Buffer
 }
 
-/** Rows to be appended to a grid. */
+/** A request to append rows to a grid. */
 export interface Append {
   fid: Fid
   asker: Principal
   write: WriteKey
   ifMatch: string | undefined
   bodies: RowText[]
-  /** Values in each row. */
+  /** Number of values per row. */
   width: number
-  /** The types of the values, column by column (`column-types.ts`). */
+  /** Types of the values by column, encoded as in `column-types.ts`. */
   types: string
-  /** Whether values may change the type of a column; refused (`type_change`) otherwise. */
+  /** Whether values may change the type of a column. Otherwise they fail with `type_change`. */
   mayChangeTypes: boolean
-  /** The columns the values are meant for, where that is known beforehand. */
+  /** The columns that the values were matched to, if known. */
   columns?: readonly { uid: string; name: string }[]
 }
 
@@ -60,12 +60,12 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** Thrown where columns differ in length: they are filled up first, then the append is made again. */
+/** Thrown if columns differ in length. The caller pads them and retries the append. */
 export class UnequalColumns extends Error {}
 
 /**
- * Appends that arrive together are one transaction: one tail row a grid, one commit, and an answer to
- * each when it is on disk. The cost does not depend on the size of the grid.
+ * Groups concurrent appends into one transaction: few tail rows per grid and one commit. Each append resolves
+ * when it is on disk. The cost does not depend on the size of the grid.
  */
 export class AppendQueue {
   private readonly waiting = new Map<string, Waiting[]>()
@@ -89,7 +89,7 @@ export class AppendQueue {
     })
   }
 
-  /** Runs `work` while no append to the grid is let in. */
+  /** Runs `work` while appends to the grid wait. */
   async hold<T>(fid: Fid, work: () => Promise<T>): Promise<T> {
     const key = keyOf(fid)
     const before = this.gates.get(key)
@@ -109,7 +109,7 @@ export class AppendQueue {
   private async drain(scope: string): Promise<void> {
     this.running.add(scope)
     for (let list = this.waiting.get(scope); list?.length; list = this.waiting.get(scope)) {
-      // As long as more arrive in each turn of the event loop, they go into the same commit.
+      // Wait while more appends arrive in each turn of the event loop: they share the commit.
       for (let before = 0; before < list.length && list.length < GROUP; ) {
         before = list.length
         await new Promise(setImmediate)
@@ -129,7 +129,7 @@ export class AppendQueue {
       else byGrid.set(key, [one])
     }
     try {
-      // Rows with keys are found again after a commit whose answer was lost.
+      // With idempotency keys, the transaction can be repeated after a commit with an unknown outcome.
       const repeatable = group.every(({ append }) => append.write.key !== undefined)
       const owner = group[0].append.fid.owner
       const store = this.store.engine.groupsWritesAcrossOwners ? this.store : this.store.for(owner)
@@ -160,7 +160,7 @@ interface Outcome {
   tailBytes: number
 }
 
-/** All waiting appends to one grid, in the order they came. */
+/** Applies all waiting appends to one grid, in order of arrival. */
 async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
   const { owner, idlocal } = list[0].append.fid
   const file = await writers.files.get(owner, idlocal)
@@ -224,7 +224,7 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
   return done
 }
 
-/** Values of another type than that of a column; which ones is looked for when the transaction is over. */
+/** A value does not fit the type of its column. The value is located after the transaction. */
 class Misfit extends Error {
   constructor(
     readonly column: number,
@@ -239,7 +239,7 @@ async function nameAt({ grids }: Writers, { owner, idlocal }: Fid, column: numbe
   return (await grids.columns(owner, idlocal))[column].name
 }
 
-/** The refusal of the first row whose value is of another type than the column. */
+/** The error for the first row whose value does not fit the type of its column. */
 async function misfitIn({ bodies }: Append, { column, columnName, type }: Misfit): Promise<Problem> {
   let row = 0
   for (const { body } of bodies) {
@@ -267,7 +267,7 @@ function* rowsIn(body: Buffer): Generator<RawJson> {
 const OPEN = Buffer.from('[')
 const CLOSE = Buffer.from(']')
 
-/** A retry that came in the same group as the request it repeats. */
+/** The result of an earlier append in the same group with the same idempotency key. */
 function sameKey(
   records: { write: WriteKey; result: Appended }[],
   write: WriteKey,
@@ -282,7 +282,7 @@ function sameKey(
   )
 }
 
-/** Puts small bodies together, up to the size of a row of the tail. */
+/** Merges small bodies, up to the size of a tail row. */
 function* tailBodies(bodies: readonly RowText[]): Generator<RowText> {
   let parts: Buffer[] = []
   let size = 0
@@ -302,7 +302,7 @@ function* tailBodies(bodies: readonly RowText[]): Generator<RowText> {
   yield { rows: count, body: Buffer.concat(parts) }
 }
 
-/** Gathers rows, one by one, into bodies of the size of a row of the tail. */
+/** Collects single rows into bodies of the size of a tail row. */
 export class RowTexts {
   readonly bodies: RowText[] = []
   private parts: Buffer[] = []
@@ -316,7 +316,7 @@ export class RowTexts {
     this.count++
   }
 
-  /** The rows so far; no more are added. */
+  /** Returns all bodies. No rows may be added afterwards. */
   all(): RowText[] {
     if (this.parts.length > 0) this.end()
     return this.bodies
@@ -347,7 +347,9 @@ function moved(columns: readonly Named[], expected: readonly Named[]): boolean {
 }
 
 function columnsChanged(): Problem {
-  return new Problem('conflict', 'the columns of the grid have just changed', { hint: 'Append again.' })
+  return new Problem('conflict', 'the columns of the grid were changed by another request', {
+    hint: 'Append again.',
+  })
 }
 
 /** The store with the queue of appends to its grids. */
@@ -357,8 +359,8 @@ export interface AppendStore {
 }
 
 /**
- * Appends, columns that are shorter than others filled up first. A few rows go into the tail, many
- * become slices at once.
+ * Appends rows. Pads columns that are shorter than others first. Small appends go into the tail; large ones
+ * are stored as slices directly.
  */
 export async function appendRows(service: AppendStore, append: Append): Promise<Appended> {
   const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
@@ -440,7 +442,7 @@ function wrongLength({ width }: Append, columns: number): Problem {
     `a row has ${values}; the grid has ${columns} ${columns === 1 ? 'column' : 'columns'}`,
     {
       field: 'rows',
-      hint: 'Give every column a value, null where there is none.',
+      hint: 'Give a value for every column; use null for missing values.',
     },
   )
 }

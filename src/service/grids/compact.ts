@@ -7,7 +7,7 @@ import type { Readers, Store, Writers } from '../store/store.ts'
 import { loadText, storeText } from '../store/texts.ts'
 import { columnsInTurns, combine, repeated } from './values.ts'
 
-/** A slice grows by merging up to this; then it stays. */
+/** Slices are merged up to this many rows or bytes. */
 export const FULL_ROWS = 65_536
 const FULL_BYTES = 1 << 20
 const TRIES = 10
@@ -18,7 +18,7 @@ export interface GridStore {
   appends: { hold<T>(fid: Fid, work: () => Promise<T>): Promise<T> }
 }
 
-/** Columns and slices of a grid at one moment. */
+/** Columns and slices of a grid, read in one transaction. */
 export interface Layout {
   grid: GridRow
   columns: ColumnRow[]
@@ -35,7 +35,7 @@ export async function readLayout({ grids }: Readers, { owner, idlocal }: Fid): P
 
 class LayoutChanged extends Error {}
 
-/** Inside the write that ends a change: the grid must still be as it was when the change was prepared. */
+/** Asserts, inside the committing transaction, that the layout has not changed since it was read. */
 async function assertLayoutUnchanged(
   writers: Writers,
   { owner, idlocal }: Fid,
@@ -47,9 +47,9 @@ async function assertLayoutUnchanged(
 }
 
 /**
- * Moves the tail into slices: what every reader sees stays the same. Slices double in size by
- * merging with their last neighbours, so a grid made of single rows ends up in large slices, each
- * value having been written a logarithmic number of times.
+ * Moves the tail into slices. The content of the grid stays the same. A new slice is merged with the last
+ * ones, so that slices double in size: a grid appended row by row ends up in large slices, and each value is
+ * rewritten only a logarithmic number of times.
  */
 export async function compact(store: Store, fid: Fid): Promise<void> {
   const { owner, idlocal } = fid
@@ -89,7 +89,7 @@ export async function compact(store: Store, fid: Fid): Promise<void> {
       })
     })
   } catch (error) {
-    // Somebody else has folded or changed it; there will be another time.
+    // The grid was folded or changed concurrently: leave the tail to the next fold.
     if (!(error instanceof LayoutChanged)) throw error
   }
 }
@@ -118,9 +118,9 @@ async function mergedWithLast(
 const COMMA = Buffer.from(',')
 
 /**
- * Changes columns or slices of a grid: `prepare` stores what is needed beforehand, `commit` names it
- * in one transaction. Appends wait meanwhile and the tail is empty. Made again when the grid moved
- * in between. What `commit` returns must be JSON.
+ * Changes columns or slices of a grid. `prepare` stores blobs; `commit` adds the rows that refer to them, in
+ * one transaction. Meanwhile appends wait and the tail is empty. Retries if the layout has changed in
+ * between. The result of `commit` must be JSON.
  */
 export async function rewriteLayout<P, T>(
   service: GridStore,
@@ -161,7 +161,7 @@ export async function rewriteLayout<P, T>(
   })
 }
 
-/** Fills columns up to the longest with "", as clients of the API assume before they append rows. */
+/** Pads shorter columns with "" to the length of the longest, as API clients expect before an append. */
 export async function padShortColumns(service: GridStore, fid: Fid): Promise<void> {
   const { owner, idlocal } = fid
   await rewriteLayout(
@@ -190,16 +190,16 @@ export async function padShortColumns(service: GridStore, fid: Fid): Promise<voi
   )
 }
 
-/** Filling what is missing would make a grid of next to nothing but filling. */
+/** The error for a grid so uneven that padding would fill over 99 % of its cells. */
 export function tooRagged(rows: number, columns: number): Problem {
   return new Problem(
     'bad_data',
     `${rows} rows and ${columns} columns, of which fewer than one cell in 100 would be filled`,
-    { hint: 'Give the columns values first, or make several grids.' },
+    { hint: 'Add values to the columns first, or split them into several grids.' },
   )
 }
 
-/** Slices that hold `count` times the same value. */
+/** Stores slices that repeat one value `count` times. */
 export async function repeatedSlices(store: Store, value: string, count: number): Promise<SliceRef[]> {
   const slices: SliceRef[] = []
   for (let left = count; left > 0; left -= FULL_ROWS) {
@@ -209,7 +209,7 @@ export async function repeatedSlices(store: Store, value: string, count: number)
   return slices
 }
 
-/** `more` numbered to follow what a column has. */
+/** Numbers the slices `more` so that they follow the existing ones of a column. */
 export function after(
   slices: readonly SliceRef[] | undefined,
   uid: string,

@@ -7,7 +7,7 @@ import type { Readers, Store } from '../store/store.ts'
 import { readSlices } from '../store/texts.ts'
 import { transposeRows } from './values.ts'
 
-/** Everything needed to read a grid's columns as they were at one version. Blobs never change. */
+/** An immutable view of a grid's columns at one version. Blobs never change, so it stays readable. */
 export interface Snapshot {
   blobs: Blobs
   columns: SnapshotColumn[]
@@ -20,11 +20,11 @@ export interface SnapshotColumn {
   order: number
   rows: number
   slices: SliceRef[]
-  /** Values that are in no slice yet. */
+  /** Values that are not in a slice yet. */
   tail: Buffer
 }
 
-/** In one read: all columns are of one version, the tail included. */
+/** Takes a snapshot in one read transaction, including the tail. */
 export async function snapshot(
   store: Store,
   readers: Readers,
@@ -58,7 +58,7 @@ export async function snapshot(
   return { blobs: store.blobs, columns, rows: grid.row_count }
 }
 
-/** Picks columns by name, in the order asked for. */
+/** Selects columns by name, in the given order. Throws `unknown_column`. */
 export function byName(names: readonly string[]): (columns: ColumnRow[]) => ColumnRow[] {
   return (columns) =>
     names.map((name) => {
@@ -71,7 +71,7 @@ export function byName(names: readonly string[]): (columns: ColumnRow[]) => Colu
     })
 }
 
-/** Picks columns by uid. Reference 4.1: 400 if a uid is not in the grid. */
+/** Selects columns by uid, in the given order. Throws `unknown_column` (400). */
 export function byUid(uids: readonly string[]): (columns: ColumnRow[]) => ColumnRow[] {
   return (columns) =>
     uids.map((uid) => {
@@ -88,7 +88,7 @@ export function columnsAre(columns: readonly { name: string }[]): string {
   return `Its columns are: ${names.join(', ')}${columns.length > 20 ? ' …' : ''}`
 }
 
-/** The values of a column as JSON, joined by commas, in pieces; only the first `head` if given. */
+/** Streams the values of a column as comma-separated JSON; only the first `head` if given. */
 export async function* columnText(
   { blobs }: Snapshot,
   column: SnapshotColumn,
@@ -133,7 +133,7 @@ function firstValues(text: Buffer, count: number): Buffer {
   }
 }
 
-/** `{"cols": {name: {uid, order, data}}}`: the content of a grid. */
+/** Streams the content of a grid: `{"cols": {name: {uid, order, data}}}`. */
 export async function* contentJson(snap: Snapshot, head?: number): Bytes {
   yield Buffer.from('{"cols":{')
   for (const [k, column] of snap.columns.entries()) {
@@ -145,7 +145,7 @@ export async function* contentJson(snap: Snapshot, head?: number): Bytes {
   yield Buffer.from('}}')
 }
 
-/** `{"cols": [{name, uid, order, data}]}`: the answer of the col endpoint, in the order asked for. */
+/** Streams the response of the col endpoint: `{"cols": [{name, uid, order, data}]}`, in the given order. */
 export async function* columnsJson(snap: Snapshot): Bytes {
   yield Buffer.from('{"cols":[')
   for (const [k, column] of snap.columns.entries()) {

@@ -5,19 +5,19 @@ import type { Writers } from '../store/store.ts'
 import { compact } from './compact.ts'
 import { transposeColumns, transposeRows } from './values.ts'
 
-/** Moves what was appended last into slices, which copies share. */
+/** Moves the tail into slices, which copies can share. */
 export async function foldBeforeCopy({ store }: Service, fid: Fid): Promise<void> {
   await compact(store, fid)
 }
 
-/** Gives a new file the columns of a grid, or those of some uids: only names of slices are written. */
+/** Copies all columns of a grid, or those of `uids`, to a new file. Slices are shared, not copied. */
 export async function copyColumns(writers: Writers, from: Fid, to: Fid, uids?: string[]): Promise<void> {
   const { grids } = writers
   const target = { owner: to.owner, idlocal: to.idlocal }
   await grids.copy({ owner: from.owner, idlocal: from.idlocal }, target, uids)
   const source = await grids.get(from.owner, from.idlocal)
   if (source.tail_rows === 0) return
-  // Rows that arrived since the tail was moved.
+  // Rows appended since the tail was folded.
   const columns = await grids.columns(from.owner, from.idlocal)
   const tail = await grids.tail(from.owner, from.idlocal)
   const chosen = columns.map(({ uid }) => !uids || uids.includes(uid))

@@ -11,10 +11,10 @@ import type { Writers } from '../store/store.ts'
 import { storeText } from '../store/texts.ts'
 import { type ColumnType, combine, sliceArray } from './values.ts'
 
-/** A column whose values are stored and which no grid has yet. */
+/** A column whose values are stored, but that is not part of a grid yet. */
 export interface NewColumn {
   name: string
-  /** Kept if given: a replaced column whose name stays keeps its uid. */
+  /** Uid to keep: replacing a column under the same name keeps its uid. */
   uid?: string
   type: ColumnType
   rows: number
@@ -23,11 +23,11 @@ export interface NewColumn {
   seen?: readonly FirstValue[]
 }
 
-/** Random bytes for many ids: asking for them costs more than making them. */
+/** Random bytes for many ids: one large request is cheaper than many small ones. */
 const random = Buffer.alloc(3 * 1024)
 let randomAt = random.length
 
-/** 6 hex characters that no column of the grid has. */
+/** Returns a new uid of 6 hex characters and adds it to `taken`. */
 export function newUid(taken: Set<string>): string {
   for (;;) {
     if (randomAt === random.length) {
@@ -42,13 +42,14 @@ export function newUid(taken: Set<string>): string {
   }
 }
 
-/** Column name → its parts, in column order, of the `data` of a new grid. Reference 2.2. */
+/** Parses the `data` of a new grid: its columns, in column order. See docs/api.md#grids. */
 export async function readGridData(
   data: RawJson,
   limits: Limits,
 ): Promise<{ columns: { name: string; data: RawJson }[]; metadata?: unknown }> {
   const object = data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data') : data
-  if (object.kind !== 'object') throw invalidField('data', 'must be an object, or a string that holds one')
+  if (object.kind !== 'object')
+    throw invalidField('data', 'must be an object, or an object encoded as a JSON string')
   const members = (await object.index()).entries()
   const cols = await members.get('cols')?.index()
   if (cols?.kind !== 'object') throw invalidField('data.cols', 'must be an object of columns by name')
@@ -59,7 +60,7 @@ export async function readGridData(
     const path = `data.cols.${name}`
     checkColumnName(name, path, limits)
     if (seen.size === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
-    if (seen.has(name)) throw invalidField(path, 'is there twice')
+    if (seen.has(name)) throw invalidField(path, 'is duplicated')
     seen.add(name)
     if (column.kind !== 'object') throw invalidField(path, 'must be an object with data')
     const parts = column.entries()
@@ -78,10 +79,10 @@ export async function readGridData(
   return { columns, metadata: metadata && smallValue(metadata, 'data.metadata') }
 }
 
-/** What is looked at as a value is small; data is handed on as it came. */
+/** Maximum size of a value that is parsed, in bytes. Column data is never parsed as a whole. */
 const SMALL_VALUE = 1024 * 1024
 
-/** A value that is no data; Problem `invalid_request` for one that is large. */
+/** Parses a value other than column data. Throws `invalid_request` if it is too large. */
 export function smallValue(json: RawJson, path: string): unknown {
   const size = json.end - json.start
   if (size > SMALL_VALUE) throw invalidField(path.slice(0, 80), `${size} bytes; the limit is ${SMALL_VALUE}`)
@@ -90,7 +91,7 @@ export function smallValue(json: RawJson, path: string): unknown {
 
 export function tooManyColumns(count: number, limits: Limits): Problem {
   return new Problem('bad_data', `${count} columns; the limit is ${limits.columns} (columns)`, {
-    hint: 'Make several grids.',
+    hint: 'Split the columns into several grids.',
   })
 }
 
@@ -102,7 +103,7 @@ export function arrayOf(data: RawJson | undefined, path: string): RawJson {
 export function checkColumnName(name: unknown, path: string, limits: Limits): string {
   if (typeof name !== 'string') throw invalidField(path, 'must be a string')
   if (name === '') throw invalidField(path, 'a column must have a name')
-  if (name.includes('\0')) throw invalidField('cols', 'a column name must not hold a zero character')
+  if (name.includes('\0')) throw invalidField('cols', 'a column name must not contain a NUL character')
   if (name.length > limits.column_name_length) {
     throw invalidField(
       path.slice(0, 80),
@@ -113,12 +114,12 @@ export function checkColumnName(name: unknown, path: string, limits: Limits): st
   return name
 }
 
-/** Bytes of a slice: reading rows holds one of each column. */
+/** Target size of a slice, in bytes: a row reader holds one slice per column in memory. */
 export function sliceBytes(columns: number): number {
   return Math.max(16 * 1024, Math.min(512 * 1024, Math.floor((32 << 20) / columns)))
 }
 
-/** Stores the values of an array; returns what a column is made of. */
+/** Stores the values of a JSON array as slices. */
 export async function storeArray(blobs: Blobs, data: RawJson, columns = 1): Promise<Omit<NewColumn, 'name'>> {
   const slices: SliceRef[] = []
   let rows = 0
@@ -131,7 +132,7 @@ export async function storeArray(blobs: Blobs, data: RawJson, columns = 1): Prom
   return { type, rows, slices }
 }
 
-/** Stores several arrays, a few at a time. */
+/** Stores several arrays, up to 16 concurrently. */
 export async function storeArrays(
   blobs: Blobs,
   columns: { name: string; data: RawJson }[],
@@ -149,7 +150,7 @@ export async function storeArrays(
   return stored
 }
 
-/** Adds the rows that make a file a grid. */
+/** Adds the rows of a new grid to the tables `grids`, `columns` and `slices`. */
 export async function addGrid(
   writers: Writers,
   { owner, idlocal }: FileRow,
@@ -162,7 +163,7 @@ export async function addGrid(
   await addColumns(writers, owner, idlocal, columns, new Set(), 0)
 }
 
-/** Adds columns with their slices behind the `position` a grid has; returns their uids. */
+/** Adds columns with their slices, starting at `position`. Returns their uids. */
 export async function addColumns(
   { grids }: Writers,
   owner: string,

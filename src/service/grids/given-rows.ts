@@ -19,8 +19,8 @@ export interface GivenRows {
 }
 
 /**
- * The rows of a JSON body, each as it came, with the types of their values. All must be of one length, of
- * no more than `most` values.
+ * Reads the rows of a JSON body (unparsed) and the types of their values. All rows must have the same number
+ * of values, at most `most`. Throws `bad_data`.
  */
 export async function rowsOf(given: RawJson, most: number): Promise<GivenRows> {
   if (given?.kind !== 'array') throw invalidField('rows', 'must be an array of rows')
@@ -43,16 +43,16 @@ export async function rowsOf(given: RawJson, most: number): Promise<GivenRows> {
   return { bodies: texts.all(), width: types?.length ?? -1, types: encodeTypes(types ?? []) }
 }
 
-/** What is wrong with the number of values of a row: those before it have `before`, none has more than `most`. */
+/** Describes what is wrong with the number of values in a row; undefined if it is valid. */
 export function unlike(values: number, before: number | undefined, most: number): string | undefined {
   if (before === undefined) return values > most ? `more than ${most} values (limit columns)` : undefined
   if (values === before) return undefined
   return values > before
     ? `more values than the rows before it, which have ${before}`
-    : `${values} values, the rows before it ${before}`
+    : `${values} values; the rows before it have ${before}`
 }
 
-/** The types of the values of a row; of one that has more than `most`, of one more than that. */
+/** The types of the values in a row. Stops after `most` + 1 values. */
 export function typesOf(row: RawJson, most: number): ColumnType[] {
   const types: ColumnType[] = []
   for (const { buf, start } of row.items()) {
@@ -62,7 +62,7 @@ export function typesOf(row: RawJson, most: number): ColumnType[] {
   return types
 }
 
-/** Rows of newline-delimited JSON: objects by column name, arrays by position. */
+/** Reads rows from NDJSON: objects by column name, arrays by position. */
 export async function rowsOfLines(service: Service, call: OperationCall): Promise<GivenRows> {
   await assertCanChange(service, call)
   const { owner, idlocal } = call.fid
@@ -99,7 +99,7 @@ export async function rowsOfLines(service: Service, call: OperationCall): Promis
           source,
           { line },
           `${values} values; the grid has ${columns.length} columns`,
-          'Give every column a value, null where there is none.',
+          'Give a value for every column; use null for missing values.',
         )
       }
       row = Buffer.from(row)
@@ -134,7 +134,7 @@ export async function rowsOfLines(service: Service, call: OperationCall): Promis
   return { bodies: texts.all(), width: columns.length, types: encodeTypes(types), columns }
 }
 
-/** A line that is a whole JSON file: an array of objects that name columns, and no row of objects. */
+/** Whether a line is an array of records (objects keyed by column name), not one row of objects. */
 export function isRecords(value: RawJson, names: ReadonlyMap<string, number>): boolean {
   if (value.kind !== 'array') return false
   let records = 0

@@ -14,7 +14,7 @@ import type { Table } from './tables.ts'
 import { nouns, typeChange } from './types.ts'
 import type { ColumnType } from './values.ts'
 
-/** For each column of the grid the one of the table that goes there. */
+/** Matches columns: for each column of the grid, the column of the table, if any. */
 export function matchColumns(
   table: Table,
   columns: readonly { name: string }[],
@@ -27,7 +27,7 @@ export function matchColumns(
       source,
       { line: 1 },
       `${table.columns.length} cells; the grid has ${columns.length} columns`,
-      'Give every column a cell, or a header that says which columns are meant.',
+      'Give a cell for every column, or add a header with the names of the columns.',
     )
   }
   const names = new Set(columns.map(({ name }) => name))
@@ -50,11 +50,14 @@ export function matchColumns(
     .filter(({ name }) => !table.columns.some((column) => column.name === name))
     .map(({ name }) => name)
   if (missing.length > 0)
-    warnings.push(`not in the file, filled with nulls: ${missing.slice(0, 10).join(', ')}`)
+    warnings.push(`columns missing from the file were filled with nulls: ${missing.slice(0, 10).join(', ')}`)
   return columns.map(({ name }) => table.columns.find((column) => column.name === name))
 }
 
-/** Numbers that come into a column of text are text; text that comes among numbers stays text, with a warning. */
+/**
+ * Converts the slices of a column for a target column: numbers become text in a text column. Text in a number
+ * column stays text; that is an error unless type changes are allowed.
+ */
 export async function convertSlices(
   service: GridService,
   call: OperationCall,
@@ -72,7 +75,7 @@ export async function convertSlices(
   return source.slices
 }
 
-/** Values that do not fit the type of their column are refused, or taken with a warning where that was asked for. */
+/** Throws `type_change` if values do not fit the column's type; only warns if type changes are allowed. */
 export function checkType(
   call: OperationCall,
   name: string,
@@ -99,7 +102,7 @@ export function typeWithin(source: NewColumn, target: string): NewColumn['type']
   return target === 'text' && source.type === 'number' ? 'text' : source.type
 }
 
-/** Whether a table is byte for byte what the grid holds. */
+/** Whether a table is byte for byte identical to the grid's content. */
 export function isSame(
   table: readonly NewColumn[],
   columns: readonly ColumnRow[],
@@ -121,7 +124,7 @@ export function isSame(
   )
 }
 
-/** Columns that keep their names and hold something else than before. */
+/** Warnings for columns whose type changes while their name stays. */
 export function typesChanged(table: readonly NewColumn[], columns: readonly ColumnRow[]): string[] {
   return table.flatMap(({ name, type }) => {
     const before = columns.find((column) => column.name === name)?.type ?? 'empty'
@@ -130,7 +133,7 @@ export function typesChanged(table: readonly NewColumn[], columns: readonly Colu
   })
 }
 
-/** Refuses to drop columns where the caller has not agreed to. */
+/** Throws `column_loss` if columns would be lost and `Allow-Column-Loss` is false. */
 export function refuseLoss(
   { headers }: OperationCall,
   file: FileRow,
@@ -145,11 +148,11 @@ export function refuseLoss(
   throw new Problem(
     'column_loss',
     `the file lacks ${lost.length === 1 ? 'a column' : `${lost.length} columns`} of '${file.filename}', which would be lost: ${shown}`,
-    { field: 'columns', hint: 'Add --yes to replace the grid all the same.' },
+    { field: 'columns', hint: 'Add --yes to replace the grid anyway.' },
   )
 }
 
-/** Columns with their types, those of rows in the tail included. */
+/** The columns of a grid. Their types include rows in the tail. */
 export async function columnsNow(service: GridService, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
   return service.store.read(async ({ grids }) => {
     const types = decodeTypes((await grids.get(owner, idlocal)).types)

@@ -14,25 +14,28 @@ import { addColumns, addGrid } from './create.ts'
 import { isSame, refuseLoss, typesChanged } from './match.ts'
 import type { Table, Tables } from './tables.ts'
 
-/** Where an upload goes and what is done if the name is taken. */
+/** The destination of an upload, and the rule for a taken name. */
 export interface Target {
   filename: string
   parent?: number
   parent_path?: string
   world_readable: boolean
   onConflict: ConflictRule
-  /** Of a URL import. */
+  /** For URL imports. */
   source_url?: string | null
   source_referer?: string | null
 }
 
-/** What an upload can do about a taken name. */
+/** Hint for an upload to a name that is taken. */
 export const ON_CONFLICT = 'Choose another name, or replace or append to it (--on-conflict).'
 
-/** What has the name can neither be replaced nor added to. */
+/** The error if the name is taken by a file that is not a grid. */
 export function notAGrid({ filename, filetype }: FileRow): Problem {
   const what = filetype === 'fold' ? 'folder' : filetype
-  return nameTaken(filename, `It is a ${what}; only grids can be replaced or added to. Choose another name.`)
+  return nameTaken(
+    filename,
+    `It is a ${what}; only grids can be replaced or appended to. Choose another name.`,
+  )
 }
 
 interface Written {
@@ -41,7 +44,7 @@ interface Written {
   warnings: string[]
 }
 
-/** Makes what a file held a grid, or a folder of several. */
+/** Creates a grid from a file, or a folder of grids if the file contains several tables. */
 export async function createOrUpdateGrids(
   service: GridService,
   call: OperationCall,
@@ -58,7 +61,7 @@ export async function createOrUpdateGrids(
   )
 }
 
-/** Makes a stored table a grid, or part of one that has the name already. */
+/** Creates a grid from a stored table. Replaces or appends to an existing one if the request asks for it. */
 export async function createOrUpdateGrid(
   service: GridService,
   call: OperationCall,
@@ -107,7 +110,7 @@ export async function createOrUpdateGrid(
   return { ...(await appendSlices(service, call, fid, table)), action: 'appended' }
 }
 
-/** Makes several stored tables grids in a folder of the upload's name. */
+/** Creates a folder with a grid for each stored table. */
 export async function createFolderOfGrids(
   service: GridService,
   call: OperationCall,
@@ -119,7 +122,7 @@ export async function createFolderOfGrids(
   if (target.onConflict === 'replace' || target.onConflict === 'append')
     throw new Problem(
       'invalid_request',
-      `${target.onConflict} goes with a single table; this file holds ${tables.length}`,
+      `${target.onConflict} can only be used with a single table; this file contains ${tables.length}`,
       {
         hint: 'Choose fail or rename.',
       },
@@ -158,7 +161,7 @@ function renamed(wanted: string, filename: string): string {
   return `a file named '${wanted}' already exists; this one is named '${filename}'`
 }
 
-/** Names of tabs and files in archives hold what ours may not. */
+/** Converts the name of a sheet or archive entry to a valid filename. */
 function safeFilename(name: string, most: number): string {
   const clean = name
     .toWellFormed()
@@ -168,7 +171,7 @@ function safeFilename(name: string, most: number): string {
   return clean === '' || clean === '.' || clean === '..' ? 'Untitled grid' : clean
 }
 
-/** Puts a table in the place of a grid's columns; fid, link and the uids of names that stay are kept. */
+/** Replaces the columns of a grid. Keeps fid and link, and uids of columns whose names stay. */
 async function replaceColumns(
   service: GridService,
   call: OperationCall,

@@ -5,18 +5,18 @@ import { columnText, type Snapshot, snapshot } from './content.ts'
 
 const COLUMNS = 20
 const VALUES = 10
-/** Longer texts are cut, and other values that long left out. */
+/** Maximum length of a value. Longer texts are cut; other longer values are omitted. */
 const VALUE_CHARACTERS = 100
 const CHARACTERS = 16 * 1024
 
-/** What a preview is made of, read together with all else that is told of the grid. */
+/** A snapshot for the preview, taken in the transaction that reads the rest of the metadata. */
 export function previewed(store: Store, readers: Readers, fid: Fid): Promise<Snapshot> {
   return snapshot(store, readers, fid, (columns) => columns.slice(0, COLUMNS))
 }
 
 /**
- * The first values of the first columns by name, as JSON text: existing clients make a table of it.
- * Reference 2.1 has `preview` as a string.
+ * The first values of the first columns by name, as JSON text. `preview` is a string in the API; existing
+ * clients parse it and show a table.
  */
 export async function previewOf(snap: Snapshot): Promise<string> {
   let text = ''

@@ -3,7 +3,7 @@ import { type DelimitedOptions, type GivenType, givenDelimiter, givenTypes } fro
 import type { OperationCall } from '../core/call.ts'
 import type { GridService } from './append.ts'
 
-/** What the headers say of how a text is to be read. */
+/** Parsing options from the request headers. */
 export function readingOptions(
   service: GridService,
   { headers, fileName }: Pick<OperationCall, 'headers' | 'fileName'>,
@@ -42,7 +42,7 @@ export function columnTypes(header: string | undefined): Map<string, GivenType> 
     const types = new Map(Object.entries(JSON.parse(decoded(header, 'Columns')) as Record<string, GivenType>))
     if ([...types.values()].every((type) => givenTypes.includes(type))) return types
   } catch {
-    // Falls through to the refusal.
+    // Invalid JSON: fall through to the error.
   }
   throw new Problem(
     'invalid_request',
@@ -51,7 +51,7 @@ export function columnTypes(header: string | undefined): Map<string, GivenType> 
   )
 }
 
-/** Rows of files change the type of a column only where that was asked for. */
+/** Whether rows from files may change the type of a column. Default: no. */
 export function mayChangeTypes({ headers }: Pick<OperationCall, 'headers'>): boolean {
   return headers['Allow-Type-Change'] === true
 }

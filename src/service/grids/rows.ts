@@ -4,7 +4,7 @@ import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 const PIECE = 64 * 1024
 const NULL = Buffer.from('null')
 
-/** Walks the values of one column. */
+/** Iterates over the values of one column. */
 class Cursor {
   private readonly pieces: AsyncIterator<Uint8Array>
   buf: Uint8Array = NULL
@@ -19,7 +19,7 @@ class Cursor {
     this.buf = Buffer.alloc(0)
   }
 
-  /** Whether `next` has to wait for bytes. */
+  /** Whether `fill` must be called before `next`. */
   get dry(): boolean {
     return this.at >= this.buf.length
   }
@@ -28,12 +28,12 @@ class Cursor {
     while (this.at >= this.buf.length) {
       const { value, done } = await this.pieces.next()
       if (done) {
-        // A column that ends before the others.
+        // A column shorter than the others: return nulls.
         this.buf = NULL
         this.at = 0
         return
       }
-      // The commas between pieces belong to no value.
+      // Skip chunks that are only the comma between two values.
       this.buf = value.length === 1 && value[0] === 0x2c ? Buffer.alloc(0) : value
       this.at = 0
     }
@@ -53,12 +53,12 @@ class Cursor {
 
 interface RowWriter {
   head(columns: SnapshotColumn[]): string
-  /** Writes the row all cursors stand on; returns where to go on. */
+  /** Writes the current row of all cursors. */
   row(cursors: Cursor[], out: Out): void
   tail?(out: Out): void
 }
 
-/** Bytes under way. */
+/** A growing output buffer. */
 class Out {
   buf = Buffer.allocUnsafe(PIECE * 2)
   at = 0
@@ -93,7 +93,7 @@ class Out {
   }
 }
 
-/** Rows of a grid as bytes, in flat memory: one slice a column at a time. */
+/** Streams the rows of a grid in constant memory: about one slice per column. */
 export async function* rowsAs(snap: Snapshot, writer: RowWriter, head?: number): Bytes {
   const out = new Out()
   out.text(writer.head(snap.columns))
@@ -116,7 +116,7 @@ export async function* rowsAs(snap: Snapshot, writer: RowWriter, head?: number):
   }
 }
 
-/** An object a row, by column name. */
+/** NDJSON: one object per row, keyed by column name. */
 export function ndjson(): RowWriter {
   let names: string[] = []
   return {
@@ -134,7 +134,7 @@ export function ndjson(): RowWriter {
   }
 }
 
-/** An array a row, comma-separated. */
+/** JSON arrays, one per row, comma-separated. */
 export function arrays(): RowWriter {
   let first = true
   return {
@@ -152,14 +152,14 @@ export function arrays(): RowWriter {
 }
 
 /**
- * RFC 4180 with LF: null is an empty cell, the empty string `""`, what is neither text, number nor
- * boolean its JSON. Read in again it gives the same values.
+ * CSV or TSV as in RFC 4180, with LF. Null is an empty cell, the empty string is `""`; arrays and objects are
+ * written as JSON. Reading the result gives the same values again.
  */
 export function delimited(delimiter: ',' | '\t'): RowWriter {
   const separator = delimiter.charCodeAt(0)
   const quoteIf = new RegExp(`^$|^[ \t']|[ \t]$|["\\r\\n${delimiter}]`)
   const cell = (text: string): string => (quoteIf.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
-  /** In one column a null is a blank line, which at the end of a file would not count. */
+  /** Pending blank lines. In a one-column file a null is a blank line; trailing ones would be ignored. */
   let blanks = 0
   return {
     head: (columns) => `${columns.map(({ name }) => cell(name)).join(delimiter)}\n`,
@@ -208,7 +208,7 @@ function decode(buf: Uint8Array, start: number, end: number): string {
   return Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
 }
 
-/** No escapes, nothing to be quoted. */
+/** Whether a cell needs neither quotes nor decoding of escapes. */
 function isPlain(buf: Uint8Array, start: number, end: number, separator: number): boolean {
   if (start === end || buf[start] <= 0x20 || buf[start] === 0x27 || buf[end - 1] <= 0x20) return false
   for (let i = start; i < end; i++) {

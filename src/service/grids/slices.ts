@@ -5,24 +5,24 @@ import type { SliceRef } from '../store/grids.ts'
 import { loadText, storeText } from '../store/texts.ts'
 
 /**
- * Batches being packed and stored at once: two, so that a core is left to the scanner. A batch is
- * about so many bytes, and the scanner is held back when more than the backlog waits.
+ * Batches compressed and stored concurrently: two, so that a core is left for parsing. The parser waits while
+ * more than `BACKLOG_BYTES` are queued.
  */
 const AT_ONCE = 2
 const BATCH_BYTES = 512 * 1024
 const BACKLOG_BYTES = 2 * 1024 * 1024
-/** Slices of a batch being packed at once: of tables with thousands of columns a batch has as many. */
+/** Slices of a batch compressed concurrently: with thousands of columns, a batch has thousands of slices. */
 const PACKED_AT_ONCE = 64
-/** Tables up to this size stay in memory until it is known what becomes of them. */
+/** Tables up to this many bytes are kept in memory: a small append goes into the tail, not into slices. */
 const SMALL_BYTES = 64 * 1024
 
 export interface StoredSlice extends SliceRef {
   form: Form | 'json'
 }
 
-/** Stores the slices of a table under way; holds the scanner back when the disk is slower. */
+/** Stores the slices of a table while it is parsed. Applies back-pressure if storing is slower. */
 export class SliceWriter implements SliceSink {
-  /** By column. */
+  /** Stored slices, by column. */
   readonly columns: StoredSlice[][] = []
   private waiting: Slice[] = []
   private waitingBytes = 0
@@ -46,12 +46,12 @@ export class SliceWriter implements SliceSink {
     if (this.failed) throw this.failed
   }
 
-  /** The slices of a small table, of which nothing is stored yet. */
+  /** The slices of a small table that is still in memory; undefined for larger ones. */
   get small(): readonly Slice[] | undefined {
     return this.bytes <= SMALL_BYTES ? this.waiting : undefined
   }
 
-  /** Stores what is left and turns the slices of each text column that were found too early to be numbers. */
+  /** Flushes queued slices, then re-encodes number slices of columns that turned out to be text. */
   async finish(isText: (column: number) => boolean): Promise<void> {
     while (!this.failed && (this.waiting.length > 0 || this.running.size > 0)) {
       this.work()
@@ -67,7 +67,7 @@ export class SliceWriter implements SliceSink {
     }
   }
 
-  /** Waits for what is under way; for when the table is given up. */
+  /** Drops queued slices and waits for running writes. For abandoned tables. */
   async settle(): Promise<void> {
     this.waiting = []
     await Promise.all(this.running)
@@ -115,7 +115,7 @@ export class SliceWriter implements SliceSink {
   }
 }
 
-/** A slice of numbers stored anew as text. */
+/** Stores a slice of numbers again as text. */
 export async function quoteNumbers(blobs: Blobs, slice: SliceRef): Promise<SliceRef> {
   const text = numbersAsText(await loadText(blobs, slice))
   return { ...(await storeText(blobs, slice.rows, text)), seq: slice.seq }

@@ -7,18 +7,18 @@ import { readingOptions } from './reading-options.ts'
 import { SliceWriter } from './slices.ts'
 import { type Values, valuesOf } from './values.ts'
 
-/** A table whose values are stored and which is part of no grid yet. */
+/** A table whose values are stored, but that is not part of a grid yet. */
 export interface Table {
   rows: number
   columns: NewColumn[]
   warnings: string[]
-  /** Columns come by position, not by name. */
+  /** Whether columns are matched by position, not by name. */
   nameless: boolean
-  /** The values themselves, by column, of a table too small to be worth storing yet. */
+  /** Values by column, for a small table that is not stored yet. */
   small?: readonly Values[]
 }
 
-/** Reads a delimited text into stored slices. Nothing names them yet: a fault leaves nothing behind. */
+/** Parses delimited text into stored slices. Nothing refers to them yet, so an error leaves no trace. */
 export async function storeTable(
   service: GridService,
   bytes: Bytes,
@@ -49,13 +49,13 @@ export async function storeTable(
   }
 }
 
-/** Tables of one file, with where they stand in it; a single one has no path. */
+/** The tables of one file with their paths inside it. The path of a single table is empty. */
 export interface Tables {
   tables: { path: string[]; table: Table }[]
   warnings: string[]
 }
 
-/** Reads a file of any kind into stored slices. Nothing names them yet. */
+/** Parses a file of any format into stored slices. Nothing refers to them yet. */
 export async function storeTables(service: GridService, call: OperationCall): Promise<Tables> {
   const { limits, store } = service
   const options = { ...readingOptions(service, call), fileName: call.fileName, limits }

@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { excerpt } from '../../json/index.ts'
 import type { ColumnType } from '../store/schema.ts'
 
-/** What a person is told a column holds. */
+/** Column types in words, for messages. */
 export const nouns: Record<ColumnType, string> = {
   empty: 'nothing',
   number: 'numbers',
@@ -11,7 +11,7 @@ export const nouns: Record<ColumnType, string> = {
   json: 'mixed values',
 }
 
-/** Refuses a value that would change the type of a column. `where`: `rows.csv, line 3`. */
+/** The error for a value that would change the type of a column. `where`: for example `rows.csv, line 3`. */
 export function typeChange(
   where: string,
   column: string,

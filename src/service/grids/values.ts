@@ -6,14 +6,14 @@ import type { ColumnType } from '../store/schema.ts'
 export type { ColumnType }
 export { mergeTypes as combine }
 
-/** JSON values of one column, joined by commas, with what there is to know of them. */
+/** Comma-separated JSON values of one column, with their number and type. */
 export interface Values {
   rows: number
   type: ColumnType
   text: Buffer
 }
 
-/** Cuts an array into slices at whole values. The text between two values is kept as written. */
+/** Splits a JSON array into slices between values. The text of values is kept as written. */
 export function* sliceArray(array: RawJson, maxBytes = 512 * 1024, maxRows = 65_536): Generator<Values> {
   const { buf } = array
   let i = skipBlanks(buf, array.start + 1)
@@ -33,14 +33,14 @@ export function* sliceArray(array: RawJson, maxBytes = 512 * 1024, maxRows = 65_
   }
 }
 
-/** Gathers values of one column. */
+/** Collects values of one column. */
 export class ValueBuilder {
   private out = Buffer.allocUnsafe(1024)
   private at = 0
   rows = 0
   type: ColumnType = 'empty'
 
-  /** One JSON value, buf[start, end). */
+  /** Adds one JSON value, buf[start, end). */
   add(buf: Uint8Array, start: number, end: number): void {
     const needed = this.at + (end - start) + 1
     if (needed > this.out.length) {
@@ -68,14 +68,14 @@ export class ValueBuilder {
   }
 }
 
-/** Columns of rows: each body holds JSON arrays of `width` values, comma-separated. */
+/** Transposes rows to columns. Each body holds comma-separated JSON arrays of `width` values. */
 export function transposeRows(bodies: readonly Uint8Array[], width: number): Values[] {
   const builders = newBuilders(width)
   for (const buf of bodies) addRows(builders, buf)
   return builders.map((builder) => builder.take())
 }
 
-/** The same, a part in each turn of the event loop. */
+/** Like `columnsOf`, but yields to the event loop. */
 export async function columnsInTurns(bodies: readonly Uint8Array[], width: number): Promise<Values[]> {
   const builders = newBuilders(width)
   for (const buf of bodies) {
@@ -89,7 +89,7 @@ export function newBuilders(width: number): ValueBuilder[] {
   return Array.from({ length: width }, () => new ValueBuilder())
 }
 
-/** Adds rows to the builders of their columns: JSON arrays of a value for each, comma-separated. */
+/** Adds rows (comma-separated JSON arrays, one value per builder) to the builders of their columns. */
 export function addRows(builders: readonly ValueBuilder[], buf: Uint8Array): void {
   let i = skipBlanks(buf, 0)
   while (i < buf.length) {
@@ -105,12 +105,12 @@ export function addRows(builders: readonly ValueBuilder[], buf: Uint8Array): voi
   }
 }
 
-/** `count` times the same value, joined by commas. */
+/** One value repeated `count` times, comma-separated. */
 export function repeated(value: string, count: number): Buffer {
   return Buffer.from(`${value},`.repeat(count).slice(0, -1))
 }
 
-/** Rows of columns: the other way round than `columnsOf`; a column that is not there is null. */
+/** Transposes columns to rows: the inverse of `columnsOf`. A missing column gives nulls. */
 export function transposeColumns(texts: readonly (Buffer | undefined)[], rows: number): Buffer[] {
   const at = texts.map(() => 0)
   return Array.from({ length: rows }, () => {

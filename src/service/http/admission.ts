@@ -5,7 +5,7 @@ import { turnIsLong } from '../../json/index.ts'
 interface Waiting {
   begin: () => void
   refuse: (problem: Problem) => void
-  /** When it is refused, by the clock of `performance`. */
+  /** When the request is refused, in ms of `performance.now()`. */
   until: number
   gone: (() => boolean) | undefined
 }
@@ -15,16 +15,16 @@ interface Share {
   waiting: Waiting[]
 }
 
-/** The share of the whole that one user may have. */
+/** The fraction of the capacity that one user may use. */
 const USER_SHARE = 0.5
 
 /**
- * A bounded number of requests at once, and a bounded number that wait, on the whole and for each user.
- * Users take turns. What does not fit, or waits too long, is refused: `overloaded`, 503.
+ * Limits how many requests run and how many wait, in total and per user. Waiting requests are served round
+ * robin by user. Requests that exceed a limit or wait too long fail with `overloaded` (503). See adr/0008.
  */
 export class Admission {
   private readonly shares = new Map<string, Share>()
-  /** Users with requests that wait, in the order of their turns. */
+  /** Users with waiting requests, in round-robin order. */
   private readonly turns: string[] = []
   private running = 0
   private waiting = 0
@@ -36,7 +36,7 @@ export class Admission {
     private readonly limit: LimitName,
   ) {}
 
-  /** Whether a new request would be refused, whoever sends it. */
+  /** Whether a new request of any user would be refused. */
   get full(): boolean {
     return this.waiting >= this.most.waiting
   }
@@ -47,12 +47,12 @@ export class Admission {
     return this.full || waiting >= this.most.waiting * USER_SHARE
   }
 
-  /** Requests at work and requests that wait. */
+  /** The numbers of running and waiting requests. */
   get load(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.waiting }
   }
 
-  /** Runs `work` when it is its turn. `gone` tells whether the client still wants the answer. */
+  /** Runs `work` when it is its turn. `gone` tells whether the client has disconnected. */
   async run<T>(user: string, work: () => Promise<T>, gone?: () => boolean): Promise<T> {
     await this.enter(user, gone)
     try {
@@ -68,8 +68,8 @@ export class Admission {
       share = { running: 0, waiting: [] }
       this.shares.set(user, share)
     }
-    // In a long turn of the event loop requests are only taken in: those that are there can be counted,
-    // and what must be answered at once is.
+    // If this turn of the event loop is already long, only queue the request: the queue can then be
+    // bounded, and health checks are still answered promptly.
     if (this.waiting === 0 && this.mayRun(share) && !turnIsLong()) {
       this.start(share)
       return undefined
@@ -102,7 +102,7 @@ export class Admission {
     share.running++
   }
 
-  /** Lets in whoever's turn it is; after a long turn of the event loop only in the next one. */
+  /** Starts waiting requests. If this turn of the event loop is already long, continues in the next one. */
   private grant(): void {
     if (this.granting || this.waiting === 0) return
     if (turnIsLong()) {
@@ -113,7 +113,7 @@ export class Admission {
       })
       return
     }
-    // Users that have all they may have are passed by, once each.
+    // Skip each user who is at their limit, once.
     for (let passed = 0; passed < this.turns.length && this.running < this.most.running; ) {
       const user = this.turns.shift()!
       const share = this.shares.get(user)!
@@ -163,14 +163,14 @@ export class Admission {
   }
 }
 
-/** Bytes of bodies in memory, on the whole and for each user. */
+/** Limits the bytes of request bodies in memory, in total and per user. */
 export class ByteBudget {
   private readonly users = new Map<string, number>()
   private held = 0
 
   constructor(private readonly most: number) {}
 
-  /** Counts bytes for as long as `work` runs; it tells of each chunk. Problem `overloaded` beyond the limit. */
+  /** Counts the bytes that `work` reports until it ends. Throws `overloaded` beyond the limit. */
   async hold<T>(user: string, work: (take: (bytes: number) => void) => Promise<T>): Promise<T> {
     let own = 0
     const count = (bytes: number): void => {

@@ -3,21 +3,23 @@ import type { Bytes } from '../../json/index.ts'
 import { HttpResponse } from './message.ts'
 import { RateLimited } from './rates.ts'
 
-/** Small pieces of a stream are gathered up to this: each costs a turn on its way. */
+/** Small chunks are merged up to this many bytes: each write costs a turn of the event loop. */
 const GATHER = 16 * 1024
 
 export function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse {
   return new HttpResponse(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
 }
 
-/** What was thrown, as the error that a client is told. */
+/** Converts anything thrown to the error sent to the client. Unexpected errors become `internal`. */
 export function problemOf(error: unknown): Problem {
-  return error instanceof Problem ? error : new Problem('internal', 'the service failed; its log says why')
+  return error instanceof Problem
+    ? error
+    : new Problem('internal', 'internal error; the server log has the details')
 }
 
 /**
- * Any failure as the answer to a request: always JSON, always with `errors`. A browser is not asked for
- * Basic credentials: it would keep them, and add them to whatever pages of other sites send here.
+ * Converts an error to a JSON response with `errors`. Browsers are not asked for Basic credentials: a
+ * browser would store them and add them to requests that other sites send here.
  */
 export function errorReply(
   error: unknown,
@@ -37,8 +39,8 @@ export function errorReply(
 }
 
 /**
- * Bytes as they are made. The first of them are there before the answer begins, so that damage found by
- * then is an error; a fault later on breaks the connection: half is never taken for whole.
+ * A streamed response. The first chunk is read before the response begins, so that damage found by then is
+ * sent as an error. A later error breaks the connection, so that no client takes half a body for a whole.
  */
 export async function streamReply(
   status: number,

@@ -31,7 +31,7 @@ import { decodeHeaderText, readHeaders, readQuery } from './parameters.ts'
 import { quirkBody, quirkStatus } from './quirks.ts'
 import { Rates } from './rates.ts'
 
-/** One line of the log: what was asked, what it came to. Never credentials. */
+/** One log line: a request and its outcome. Contains no credentials. */
 export interface LogLine {
   request_id: string
   method: string
@@ -40,45 +40,45 @@ export interface LogLine {
   status: number
   ms: number
   user?: string
-  /** What the client says it is. */
+  /** The client's own name, from its headers. */
   client?: string
   error?: string
 }
 
-/** An error as a page, where a person asked for one. */
+/** An error as an HTML page, for browsers. */
 function errorPage(problem: Problem): HttpResponse {
   const html = document(
-    problem.status === 404 ? 'Not found' : 'Not possible',
-    `<p>${text(problem.message)}.</p>${problem.status === 404 ? '<p>A private file opens with its secret link, or with <code>gridline show</code>.</p>' : ''}`,
+    problem.status === 404 ? 'Not found' : 'Request failed',
+    `<p>${text(problem.message)}.</p>${problem.status === 404 ? '<p>If the file is private, open its secret link, or use <code>gridline show</code>.</p>' : ''}`,
   )
   return new HttpResponse(problem.status, { ...PAGE_HEADERS }, html)
 }
 
-/** An operation under one of its paths. */
+/** One path of an operation. */
 interface Route {
   name: OperationName
   filetype: FileKind | undefined
 }
 
-/** What requests share. */
+/** State shared by all requests. */
 interface Desk {
   service: Service
   authenticator: Authenticator
   rates: Rates
-  /** Requests at work. */
+  /** Admission of ordinary requests. */
   requests: Admission
-  /** Files being read as they stream in: they take long, and would keep short requests waiting. */
+  /** Admission of streamed uploads. They take long and would otherwise block short requests. */
   uploads: Admission
   bodies: ByteBudget
 }
 
 export interface App {
   handle(request: HttpRequest): Promise<HttpResponse>
-  /** Whether a request that is not about the health of the service would be refused now; it is counted. */
+  /** Whether a request would be refused now because too many wait. Counts refusals. Not for health checks. */
   refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
 }
 
-/** Request → operation → answer, for every operation of the contract. */
+/** Creates the application: it routes each request to its operation and sends the response. */
 export function createApp(
   service: Service,
   handlers: Handlers,
@@ -188,7 +188,7 @@ export function createApp(
   }
 }
 
-/** Whether a request failed because its client went away in the middle of the body. */
+/** Whether a request failed because the client disconnected while sending the body. */
 function isAborted(error: unknown, { gone }: HttpRequest): boolean {
   if (error instanceof Problem || gone?.() !== true) return false
   return /^(ECONNRESET|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE)$/.test(
@@ -196,7 +196,7 @@ function isAborted(error: unknown, { gone }: HttpRequest): boolean {
   )
 }
 
-/** Requests refused because too many wait are logged as a number, once a second: a line each would take as long as they do. */
+/** Logs the number of requests refused for overload once a second: one line each would cost too much. */
 class ShedLog {
   private refused = 0
 
@@ -205,14 +205,17 @@ class ShedLog {
   count(): void {
     if (this.refused++ > 0) return
     setTimeout(() => {
-      const error = `${this.refused} requests were refused: too many waited (limit requests_waiting)`
+      const error = `${this.refused} requests were refused: too many requests are waiting (limit requests_waiting)`
       this.refused = 0
       this.log({ request_id: '-', method: '-', path: 'overload', status: 503, ms: 0, error })
     }, 1000).unref()
   }
 }
 
-/** Who asks, counted: by name, or by address where nobody is named, or wrongly. */
+/**
+ * Authenticates the request and counts it for rate limiting: by username, or by IP address for anonymous
+ * requests and wrong credentials.
+ */
 async function callerOf({ authenticator, rates }: Desk, request: HttpRequest): Promise<Caller | undefined> {
   const address = addressOf(request)
   const caller = await authenticator.caller(request.headers).catch((error) => {
@@ -223,15 +226,15 @@ async function callerOf({ authenticator, rates }: Desk, request: HttpRequest): P
   return caller
 }
 
-/** Stands for nobody in particular: an address is no username. */
+/** The rate-limit key of an IP address. `@` keeps it apart from usernames. */
 function addressOf({ address }: Pick<HttpRequest, 'address'>): string {
   return `@${address ?? ''}`
 }
 
-/** Requests that are never refused or kept waiting: they tell whether the service is well. */
+/** Health operations. They are never refused or queued. */
 const UNLIMITED: ReadonlySet<OperationName> = new Set(['service.health', 'service.ready', 'service.metrics'])
 
-/** Pages hold what people wrote: nothing in them may run or be fetched. */
+/** Headers of HTML pages. Pages contain user input: no scripts and no external resources. */
 const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
@@ -262,13 +265,13 @@ async function showPage(
   return new HttpResponse(200, { ...PAGE_HEADERS, ...(etag === undefined ? {} : { etag }) }, html)
 }
 
-/** The service for a request on the files of `owner`: it gets only part of the database's connections. */
+/** The service for requests on files of `owner`, which may use only part of the database connections. */
 function serviceFor(service: Service, owner: string): Service {
   const store = service.store.for(owner)
   return store === service.store ? service : { ...service, store }
 }
 
-/** The answer to HEAD: what GET would say of the body, and no body. */
+/** The response to HEAD: the headers of GET without the body. */
 async function withoutBody({ status, headers, body }: HttpResponse): Promise<HttpResponse> {
   if (typeof body === 'string') headers['content-length'] = String(Buffer.byteLength(body))
   else await body?.[Symbol.asyncIterator]().return?.()
@@ -281,21 +284,20 @@ function notFoundOrMethodNotAllowed(
   path: string,
 ): HttpResponse {
   const methods = routes.filter((route) => matches(route.path, path)).map((route) => route.method)
-  if (methods.length === 0)
-    return errorReply(new Problem('not_found', `no such address: ${path.slice(0, 200)}`))
+  if (methods.length === 0) return errorReply(new Problem('not_found', `no such path: ${path.slice(0, 200)}`))
   const allow = [
     ...new Set(methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one]))),
     'OPTIONS',
   ].join(', ')
   if (method === 'OPTIONS') return new HttpResponse(204, { allow }, null)
   const reply = errorReply(
-    new Problem('method_not_allowed', `${method} is not possible here`, { hint: `Allowed: ${allow}` }),
+    new Problem('method_not_allowed', `method ${method} is not allowed here`, { hint: `Allowed: ${allow}` }),
   )
   reply.headers.allow = allow
   return reply
 }
 
-/** Path and query of a URL. R asks for `/v2//` and others for a slash at the end: both mean the address without. */
+/** Path and query of a URL. Collapses `//` (sent by R) and drops a trailing slash. */
 function address(url: string): { path: string; query: string } {
   const at = url.indexOf('/', url.indexOf('//') + 2)
   const mark = url.indexOf('?', at)
@@ -338,8 +340,8 @@ async function perform(
   const safe = operation.method === 'GET'
   checkScope(caller, safe ? 'read' : 'write')
   if ((operation.access === 'caller' || operation.account) && !caller)
-    throw new Problem('unauthenticated', 'this needs an account')
-  // A copy shows what is in the original.
+    throw new Problem('unauthenticated', 'this requires an account')
+  // A copy reveals the content of the original: it requires the read scope too.
   if (name === 'files.copy') checkScope(caller, 'read')
   if (operation.access === 'operator') checkOperator(caller)
   const { fid: fidText, ...others } = parameters
@@ -350,7 +352,7 @@ async function perform(
   const query = operation.query ? readQuery(operation.query, search) : {}
   const headers = readHeaders(operation.headers, request.headers)
   const key = safe ? undefined : idempotencyKey(request.headers, shared)
-  // The key lets its holder read, and do what takes no more than reading: make a copy.
+  // A share key permits reading, and changes that require only read access: copying.
   const shareKey = safe || operation.access === 'read' ? (search.get('share_key') ?? undefined) : undefined
   const service = serviceFor(shared, fidText === undefined ? (caller?.username ?? '') : fid.owner)
   const user = caller?.username ?? addressOf(request)
@@ -369,7 +371,7 @@ async function perform(
       key !== undefined && received.json === undefined ? new WatchedBytes(received.bytes) : undefined
     const fileName = request.headers.get(FILE_NAME_HEADER)
     const call: OperationCall = {
-      // Written out: a spread would make every property after it slow.
+      // Listed one by one: a spread would slow down access to all later properties.
       operation: name,
       caller,
       fid,
@@ -408,12 +410,12 @@ async function perform(
   const streamed = streams(operation.body, contentTypeOf(request))
   const read = (take: (bytes: number) => void): Promise<Received> =>
     receive(request, operation.body, { limits: service.limits, take })
-  // A small body is there already: it is read when it is the request's turn.
+  // A small body has already arrived: it is read when the request runs.
   if (operation.body.kind === 'none' || isSmall(request)) {
     const inTurn = (take: (bytes: number) => void) => async () => work(await read(take))
     return bodies.hold(user, (take) => requests.run(user, inTurn(take), request.gone))
   }
-  // Whether the file is there, and may be changed, is decided before its bytes are taken in.
+  // Check that the file exists and may be changed before reading the body.
   await requests.run(user, () => decide(service, asked, key !== undefined), request.gone)
   if (streamed) {
     const pressed = (): boolean => uploads.load.waiting > 0
@@ -429,14 +431,14 @@ async function perform(
   })
 }
 
-/** For bodies that are not held: nothing is counted. */
+/** Options for reading a body that is not held in memory: its bytes are not counted. */
 function unread({ limits }: Service): Reading {
   return { limits, take: () => {} }
 }
 
 /**
- * Refuses what the operation would refuse whatever is in the body: a file that is not there, or may not
- * be changed. With a key it may be the retry of a change that altered just this: the operation decides.
+ * Checks access before the body is read. A request with an idempotency key may be a retry of a change that
+ * removed this access: then only read access is checked here, and the operation decides.
  */
 async function decide(
   { store }: Service,
@@ -456,7 +458,7 @@ async function decide(
   })
 }
 
-/** An error as a key that may not read is told of it: without what the file holds. */
+/** Removes file content (column names, values) from an error, for API keys without the read scope. */
 function withoutNames(error: unknown): unknown {
   if (!(error instanceof Problem)) return error
   const { code, message, field } = error
@@ -470,7 +472,7 @@ function mayRead(caller: Caller | undefined): boolean {
   return !caller || caller.scopes.has('read') || caller.scopes.has('admin')
 }
 
-/** What the answer to a change tells a key that may not read: what was made, and where it is. */
+/** Response fields sent to API keys without the read scope: what was created, and where. */
 const TOLD: ReadonlySet<string> = new Set([
   'fid',
   'filetype',
@@ -483,7 +485,7 @@ const TOLD: ReadonlySet<string> = new Set([
   'warnings',
   'rows_added',
   'emails_sent',
-  // Of a new API key, which may do no more than this one.
+  // Fields of a new API key, which has no more scopes than this one.
   'id',
   'username',
   'api_key',
@@ -503,7 +505,7 @@ function withoutContent(body: unknown): unknown {
   return told
 }
 
-/** Old clients send whole records back: what cannot be written is passed over, and named. */
+/** Adds a warning for each ignored field. Old clients send whole records back, with read-only fields. */
 function addWarnings(body: unknown, ignored: readonly string[]): void {
   if (ignored.length === 0 || typeof body !== 'object' || body === null || Array.isArray(body)) return
   const object = body as { warnings?: string[] }
@@ -511,8 +513,8 @@ function addWarnings(body: unknown, ignored: readonly string[]): void {
     ...(object.warnings ?? []),
     ...ignored.map((name) =>
       readOnlyFields.has(name)
-        ? `${name} cannot be written here and was ignored`
-        : `${name.slice(0, 100)} is not known here and was ignored`,
+        ? `${name} cannot be changed here and was ignored`
+        : `${name.slice(0, 100)} is not a known field here and was ignored`,
     ),
   ]
 }
@@ -541,7 +543,7 @@ async function respond(
     headers['cache-control'] = 'private, no-cache'
     const seen = request.headers.get('if-none-match')
     if (seen && (seen === '*' || matchesEtag(seen, etag))) {
-      // Nothing of the body is read.
+      // Discard the unread body.
       ;(body as Partial<AsyncGenerator>)?.return?.(undefined)
       return new HttpResponse(304, headers, null)
     }

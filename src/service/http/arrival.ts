@@ -3,18 +3,18 @@ import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
 import type { Bytes } from '../../json/index.ts'
 
-/** A body up to this has arrived whole before anything is decided about its request. */
+/** Bodies up to this many bytes are received completely before their request is processed. */
 export const SMALL_BYTES = 16 * 1024
 
-/** How often it is looked at whether clients are late, in ms. */
+/** How often slow clients are looked for, in ms. */
 const CHECK = 250
 
 const waits = new Set<() => void>()
 let timer: NodeJS.Timeout | undefined
 
 /**
- * Calls `look` every so often until `unwatch(look)`. One timer serves all: most bodies are there at once, and
- * a timer for each would cost more than reading it.
+ * Calls `look` every `CHECK` ms until `unwatch(look)`. All share one timer: most bodies arrive at once, and a
+ * timer for each would cost more than reading it.
  */
 export function watch(look: () => void): void {
   waits.add(look)
@@ -32,7 +32,7 @@ function lookAtAll(): void {
   timer = undefined
 }
 
-/** How long a body of `size` bytes may take, in ms. */
+/** The time allowed for a body of `size` bytes at `rate` bytes per second, in ms. */
 export function allowedMs(size: number, rate: number, limits: Limits): number {
   return (limits.slow_seconds + size / rate) * 1000
 }
@@ -40,11 +40,11 @@ export function allowedMs(size: number, rate: number, limits: Limits): number {
 export function tooSlow(limits: Limits): Problem {
   return new Problem(
     'too_slow',
-    `the body came slower than ${bytesText(limits.body_bytes_per_second)} a second (limit body_bytes_per_second), or too slow while others wait`,
+    `the body arrived more slowly than ${bytesText(limits.body_bytes_per_second)} per second (limit body_bytes_per_second), or too slowly while other requests wait`,
   )
 }
 
-/** How many bytes the body of a request has, as announced; undefined where that is not said. */
+/** The announced size of the request body in bytes; undefined if it is not announced. */
 export function announcedBytes(headers: { get(name: string): string | null }): number | undefined {
   const length = headers.get('content-length')
   if (length !== null) return Number(length)
@@ -52,8 +52,8 @@ export function announcedBytes(headers: { get(name: string): string | null }): n
 }
 
 /**
- * Calls `then` with a small body once it has all come, or with one that throws when its client goes away
- * or is too slow.
+ * Calls `then` with a small body once it has arrived completely. If the client disconnects or is too slow,
+ * `then` gets a body that throws when read.
  */
 export function whenArrived(
   request: IncomingMessage,

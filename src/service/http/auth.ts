@@ -6,23 +6,23 @@ import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
 import type { HttpRequest } from './message.ts'
 
-/** How long a key that was good is taken to be good without asking again, in ms: a revoked key lives that long. */
+/** How long a verified credential is cached, in ms. A revoked key works at most this much longer. */
 const FRESH = 2000
 const REMEMBERED = 1000
 
-/** Tells who asks by what their request carries. */
+/** Authenticates requests by their headers. */
 export class Authenticator {
   private readonly known = new Map<string, { caller: Caller; until: number }>()
 
   constructor(
     private readonly store: Store,
-    /** Whom a request without credentials speaks for: the person at the terminal, when there is no server. */
+    /** The caller of requests without credentials: the local user, if there is no server. */
     private readonly actingAs: Caller | undefined,
   ) {}
 
   /**
-   * The caller, or nobody where no credentials came. Wrong ones are 401, never taken for none.
-   * `Plotly-Authorization` wins: a proxy may own `Authorization`.
+   * Returns the caller, or `actingAs` without credentials. Wrong credentials always throw (401).
+   * `Plotly-Authorization` takes precedence, since a proxy may use `Authorization`.
    */
   async caller(headers: HttpRequest['headers']): Promise<Caller | undefined> {
     const header = headers.get('plotly-authorization') ?? headers.get('authorization')
@@ -35,13 +35,13 @@ export class Authenticator {
     return caller
   }
 
-  /** The user of credentials that were good a moment ago. */
+  /** The user of credentials that are in the cache; undefined otherwise. */
   knownUser(headers: HttpRequest['headers']): string | undefined {
     const header = headers.get('plotly-authorization') ?? headers.get('authorization')
     return header === null ? undefined : this.known.get(header)?.caller.username
   }
 
-  /** Nothing that was found out before counts any more. */
+  /** Clears the cache of verified credentials. */
   forget(): void {
     this.known.clear()
   }
@@ -59,7 +59,7 @@ export class Authenticator {
     }
     if (kind === 'bearer')
       return this.good(await this.store.read(({ accounts }) => accounts.keyByHash(sha256(value.trim()))))
-    throw new Problem('unauthenticated', 'this kind of credentials is not known', {
+    throw new Problem('unauthenticated', 'unsupported authorization scheme', {
       hint: 'Send Authorization: Basic with username:api_key, or Bearer with an API key.',
     })
   }
@@ -67,7 +67,7 @@ export class Authenticator {
   private async good(key: KeyRow | undefined): Promise<Caller> {
     if (!key || key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= Date.now())) {
       throw new Problem('unauthenticated', 'wrong username or API key', {
-        hint: 'Check the key, or make a new one with: gridline admin create-key NAME',
+        hint: 'Check the key, or create a new one with: gridline admin create-key NAME',
       })
     }
     const user = await this.store.read(({ accounts }) => accounts.user(key.owner))
@@ -80,19 +80,19 @@ export class Authenticator {
   }
 }
 
-/** A key may do less than its owner. */
+/** Throws `forbidden` unless the caller's API key has `scope` (or `admin`). */
 export function checkScope(caller: Caller | undefined, scope: 'read' | 'write'): void {
   if (!caller || caller.scopes.has(scope) || caller.scopes.has('admin')) return
   throw new Problem('forbidden', `this API key has no ${scope} scope`, {
-    hint: 'Make one that has: gridline key create --scopes read,write.',
+    hint: 'Create a key that has it with: gridline key create --scopes read,write',
   })
 }
 
-/** For what concerns the whole service: an administrator, with a key that says so. */
+/** Throws unless the caller is an administrator and their API key has the admin scope. */
 export function checkOperator(caller: Caller | undefined): void {
-  if (!caller) throw new Problem('unauthenticated', 'this needs an account')
+  if (!caller) throw new Problem('unauthenticated', 'this requires an account')
   if (caller.isAdmin && caller.scopes.has('admin')) return
   throw new Problem('forbidden', 'only an administrator of this service may do this', {
-    hint: 'It takes a user made with --admin, and a key with --scopes admin.',
+    hint: 'Use an account created with --admin, and a key with --scopes admin.',
   })
 }

@@ -8,41 +8,41 @@ import { allowedMs, announcedBytes, SMALL_BYTES, tooSlow, unwatch, watch } from 
 import type { HttpRequest } from './message.ts'
 import { decodeHeaderText, readForm } from './parameters.ts'
 
-/** What a request brought, as the operation takes it. */
+/** A request body, parsed as the operation defines. */
 export interface Received {
   fields: Record<string, unknown>
   bytes: Bytes
   contentType: string
-  /** A filename inside the body (multipart). */
+  /** The filename of the part (multipart). */
   fileName?: string
-  /** Fields that the operation does not take. */
+  /** Names of fields that the operation does not define. */
   ignored: string[]
-  /** The bytes of a JSON body, for telling whether a retry is the same request. */
+  /** The bytes of a JSON body, for comparing a retry with the first request. */
   json?: Buffer
 }
 
 const empty: Bytes = (async function* () {})()
 
-/** Whether the body of a request is small, or says so, or there is none. */
+/** Whether the request body is empty, already in memory, or announced as small. */
 export function isSmall({ headers, body }: HttpRequest): boolean {
   if (body === null || body instanceof Uint8Array) return true
   return (announcedBytes(headers) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES
 }
 
-/** Media type of the body, in lower case and without parameters; empty where none is given. */
+/** Media type of the body, in lower case and without parameters; empty if there is none. */
 export function contentTypeOf({ headers }: HttpRequest): string {
   return (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
 }
 
-/** What a body that streams in counts against: `take` is told of each chunk. */
+/** Limits for reading a body. `take` is called with the size of each chunk. */
 export interface Reading {
   limits: Limits
   take: (bytes: number) => void
-  /** Whether others wait for the place of this upload. */
+  /** Whether other uploads wait for this one to finish. */
   pressed?: () => boolean
 }
 
-/** Whether the body of the operation streams through its handler; otherwise it is read whole beforehand. */
+/** Whether the body is streamed to the handler. Otherwise it is read completely first. */
 export function streams(body: Body, contentType: string): boolean {
   return body.kind === 'bytes' && !(body.json && isJson(contentType))
 }
@@ -51,7 +51,7 @@ function isJson(contentType: string): boolean {
   return contentType === 'application/json' || contentType.endsWith('+json')
 }
 
-/** Reads the body of a request. An empty one is none; one over the limit is 413. */
+/** Reads the body of a request. An empty body counts as none. Throws 413 beyond the limit. */
 export async function receive(
   request: HttpRequest,
   body: Body,
@@ -66,7 +66,7 @@ export async function receive(
       if (!body.types.includes(contentType)) throw unsupported(contentType, body)
       return { ...none, ...(await firstFile(request, bytes, limits)) }
     }
-    // Without a type among those of the operation, a file is what its bytes are.
+    // Operations that accept octet-stream accept any media type: the format is detected from the bytes.
     const anyFile = body.types.includes('application/octet-stream')
     if (!anyFile && !body.types.includes(contentType)) throw unsupported(contentType, body)
     return { ...none, bytes }
@@ -93,8 +93,8 @@ function unsupported(contentType: string, body: Body): Problem {
   return new Problem(
     'unsupported_media_type',
     contentType === ''
-      ? 'the request has a body and no Content-Type'
-      : `a body of type ${contentType.slice(0, 100)} is not understood here`,
+      ? 'the request has a body but no Content-Type'
+      : `a body of type ${contentType.slice(0, 100)} is not supported here`,
     { hint: `Send ${types.length > 0 ? types.join(', ') : 'application/json'}.` },
   )
 }
@@ -117,7 +117,7 @@ async function formFields(
   return { fields, ignored: unknownIn(schema, form.keys()) }
 }
 
-/** So many of the fields that an operation does not take are named in the answer. */
+/** Maximum number of unknown fields named in a response. */
 const NAMED = 100
 
 function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
@@ -131,8 +131,8 @@ function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
 }
 
 /**
- * The bytes of a body, counted: no more than the limit get through, and none that come slower than the
- * limit. Only the time spent waiting for the client counts.
+ * Passes a body through and throws if it exceeds the size limit or arrives slower than the rate limit. Only
+ * the time spent waiting for the client counts.
  */
 async function* limited(
   request: HttpRequest,
@@ -169,12 +169,12 @@ async function* limited(
       yield value
     }
   } finally {
-    // Nobody reads on: what is still coming can be thrown away. Of a client that is late nothing comes.
+    // Release the stream, so that the rest can be discarded. Not for a slow client: that could block.
     if (!late) await iterator.return?.()
   }
 }
 
-/** While others wait for their turn, an upload must be so many times faster. */
+/** Factor by which the minimum upload rate rises while other uploads wait. */
 const PRESSED = 64
 function inTime<T>(coming: Promise<T>, isLate: () => boolean, limits: Limits): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -198,7 +198,7 @@ function tooLarge(size: number, name: string, limit: number): Problem {
   )
 }
 
-/** The whole body, in memory. */
+/** Reads the whole body into memory. */
 async function contentOf(
   request: HttpRequest,
   name: LimitName,
@@ -226,7 +226,7 @@ async function whole(bytes: Bytes, take: (bytes: number) => void): Promise<Buffe
   return joinInTurns(parts)
 }
 
-/** The fields of a JSON body that the operation takes; the others are skipped, and named. */
+/** Parses the fields of a JSON body. Unknown fields are skipped and returned in `ignored`. */
 async function fieldsOf(
   content: Buffer,
   schema: ObjectSchema,
@@ -259,7 +259,7 @@ async function fieldsOf(
   }
 }
 
-/** Required fields are there and each is of its type; the message names the field. */
+/** Throws `invalid_request`, naming the field, if one is missing or has the wrong type. */
 async function check(
   schema: ObjectSchema,
   fields: Record<string, unknown>,
@@ -278,9 +278,9 @@ async function check(
     const property = schema.properties[name]
     const value = fields[name]
     if ([value].flat().some((one) => typeof one === 'string' && one.includes('\0'))) {
-      throw new Problem('invalid_request', `${name}: must not hold zero characters`, { field: name })
+      throw new Problem('invalid_request', `${name}: must not contain NUL characters`, { field: name })
     }
-    // A number that has lost its last digits is none of ours.
+    // Reject integers beyond 2^53: parsing lost their precision.
     const exact = typeof value !== 'number' || Number.isSafeInteger(value)
     if (exact && Check(property as never, value)) continue
     throw new Problem('invalid_request', `${name}: must be ${described(property)}`, {
@@ -298,7 +298,7 @@ function described({ type, anyOf, enum: values, items, description }: Schema): s
   return type === 'null' ? 'null' : `${article} ${type}${description ? ` (${description})` : ''}`
 }
 
-/** The first file of a multipart body, as it streams in. */
+/** Streams the first file of a multipart body. */
 async function firstFile(
   request: HttpRequest,
   bytes: Bytes,
@@ -318,7 +318,7 @@ async function firstFile(
       fail(
         new Problem(
           'invalid_request',
-          `a form of more than ${limits.form_fields} fields; the limit is ${limits.form_fields} (form_fields)`,
+          `a form of more than ${limits.form_fields} fields (limit form_fields)`,
         ),
       )
     try {
@@ -334,14 +334,14 @@ async function firstFile(
       })
       parser.on('file', (_field, stream, fileName) => {
         file = stream
-        // Nobody may be reading it any more when the connection breaks.
+        // The connection may break when nobody reads the stream any more: ignore that error.
         stream.on('error', () => {})
         resolve({ bytes: filePart(stream), fileName: decodeHeaderText(fileName) })
       })
       parser.on('fieldsLimit', tooMany)
       parser.on('partsLimit', tooMany)
       parser.on('error', fail)
-      parser.on('finish', () => reject(new Problem('invalid_request', 'the multipart body holds no file')))
+      parser.on('finish', () => reject(new Problem('invalid_request', 'the multipart body contains no file')))
       input.on('error', fail)
       input.pipe(parser)
     } catch (error) {

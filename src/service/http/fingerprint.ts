@@ -4,17 +4,17 @@ import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { type Bytes, breathe } from '../../json/index.ts'
 import type { HttpRequest } from './message.ts'
 
-/** Bytes that are hashed in one turn of the event loop. */
+/** Bytes hashed per turn of the event loop. */
 const TURN_BYTES = 1024 * 1024
 
-/** What makes two requests with one key the same, before their bytes: address, headers that matter, a JSON body. */
+/** Hashes what identifies a request besides a streamed body: URL, relevant headers and JSON body. */
 export async function fingerprint(
   target: string,
   options: object,
   headers: HttpRequest['headers'],
   json: Buffer | undefined,
 ): Promise<string> {
-  // Of a type the boundary is another at each try.
+  // Drop parameters: a multipart boundary differs on every retry.
   const type = (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
   const named = `${headers.get(FILE_NAME_HEADER) ?? ''}\n${type}`
   const hash = createHash('sha256').update(`${target}\n${JSON.stringify(options)}\n${named}\n`)
@@ -26,12 +26,12 @@ export async function fingerprint(
 }
 
 /**
- * Bytes of a request on their way to a handler, and what tells them from others once the last has come: a
- * check sum, for two requests of one person are compared, and an upload is not to wait for it.
+ * Passes request bytes through and computes a checksum, which is available once all have arrived. CRC-32 is
+ * enough: it compares two requests of the same caller, and costs little.
  */
 export class WatchedBytes {
   readonly bytes: Bytes
-  /** Undefined as long as some are still to come. */
+  /** The checksum; undefined until all bytes have arrived. */
   sum: string | undefined
 
   constructor(bytes: Bytes) {

@@ -7,28 +7,28 @@ import { turnIsLong } from '../../json/index.ts'
 import { announcedBytes, SMALL_BYTES, whenArrived } from './arrival.ts'
 import type { HttpRequest, HttpResponse } from './message.ts'
 
-/** What is listened for. */
+/** The service behind the HTTP listener. */
 export interface Served {
   handle(request: HttpRequest): Promise<HttpResponse>
-  /** Whether such a request would be refused now because too many wait. */
+  /** Whether a request would be refused now because too many wait. */
   refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
 }
 
 export interface Listening {
-  /** The port listened on, also where 0 was asked for. */
+  /** The actual port, also if port 0 was requested. */
   port: number
-  /** Takes no more requests and resolves when those under way are answered, at most after `grace` ms. */
+  /** Stops accepting requests. Resolves when running ones have ended, or after `grace` ms. */
   stop(grace?: number): Promise<void>
 }
 
-/** A connection on which nothing moves for so long is closed. */
+/** Idle timeout of a connection, in ms. */
 const SILENCE = 120_000
-/** All headers of a request must have come by then. */
+/** Time for all headers of a request to arrive, in ms. */
 const HEADERS = 20_000
-/** How often connections are looked at. */
+/** How often connections are checked for timeouts, in ms. */
 const CHECK = 5_000
 
-/** Puts Node's HTTP listener in front of the service; until there is one, requests are refused. */
+/** Starts Node's HTTP server. While `current` returns undefined (no service yet), requests are refused. */
 export function listen(
   current: () => Served | undefined,
   { host, port, limits }: { host: string; port: number; limits: Limits },
@@ -59,7 +59,7 @@ export function listen(
     server.once('error', (error: NodeJS.ErrnoException) => {
       const reasons = new Map([
         ['EADDRINUSE', 'the port is in use'],
-        ['EACCES', 'not permitted'],
+        ['EACCES', 'permission denied'],
         ['EADDRNOTAVAIL', 'this machine has no such address'],
         ['ENOTFOUND', 'this machine has no such address'],
       ])
@@ -90,7 +90,7 @@ export function listen(
   })
 }
 
-/** Asked for at any load. */
+/** Whether a URL is a health endpoint, which is answered at any load. */
 function isHealth(url: string | undefined): boolean {
   return url === '/healthz' || url === '/readyz' || url === '/metrics'
 }
@@ -105,16 +105,16 @@ const BUSY_HEADERS = {
   'content-length': String(Buffer.byteLength(BUSY)),
 }
 
-/** A client that is refused is not answered before that, in ms: it would send the next request at once. */
+/** Minimum delay of a refusal, in ms: a refused client would send its next request at once. */
 const REFUSAL_DELAY = 1000
-/** The more there are, the longer they wait, so that refusals take no more than a part of the time. */
+/** Refusals sent per ms at most. The delay grows with the queue, so that refusals use little CPU time. */
 const REFUSALS_PER_MS = 0.5
 const LONGEST_DELAY = 5000
 const REFUSAL_CHECK = 50
 
 /**
- * Refuses requests with as little work as can be, and after a while: under overload the refusals would
- * otherwise take the time that the others need.
+ * Refuses requests cheaply and after a delay. Under overload, refusals would otherwise use the CPU time that
+ * accepted requests need.
  */
 class Refusals {
   private waiting: { request: IncomingMessage; response: ServerResponse; at: number }[] = []
@@ -129,7 +129,7 @@ class Refusals {
   private answerDue(): void {
     const now = performance.now()
     let count = 0
-    // What is too much for one turn of the event loop is due the next time.
+    // If this turn of the event loop gets long, the rest waits for the next check.
     while (count < this.waiting.length && this.waiting[count].at <= now && (count % 50 > 0 || !turnIsLong()))
       refuse(this.waiting[count++])
     this.waiting.splice(0, count)
@@ -146,10 +146,10 @@ function refuse({ request, response }: { request: IncomingMessage; response: Ser
   if (!request.complete) discard(request)
 }
 
-/** What is still coming of a body nobody reads is thrown away for so long, so that the client gets to the answer. */
+/** How long the rest of an unread body is discarded, in ms, so that the client can read the response. */
 const DISCARD_MS = 30_000
 
-/** A request as the service reads it. */
+/** Converts a Node request, without its body. */
 function incomingOf(request: IncomingMessage, response: ServerResponse): HttpRequest {
   const { headers } = request
   return {
@@ -167,7 +167,7 @@ function incomingOf(request: IncomingMessage, response: ServerResponse): HttpReq
   }
 }
 
-/** Gives a request its body: a small one once it has arrived, a large one as it comes. */
+/** Adds the body to a request: a small one once it has arrived completely, a large one as a stream. */
 function withBody(
   incoming: HttpRequest,
   request: IncomingMessage,
@@ -177,7 +177,7 @@ function withBody(
   const announced = announcedBytes(incoming.headers)
   if (announced === 0) then(incoming)
   else if (announced === undefined || announced > SMALL_BYTES) {
-    // A handler that stops reading must not take the connection, and with it its answer, away.
+    // A handler that stops reading must not destroy the connection: the response could not be sent.
     incoming.body = request.iterator({ destroyOnReturn: false })
     then(incoming)
   } else
@@ -201,7 +201,7 @@ async function answer(
     return
   }
   if (hangUp) {
-    // Nothing more is read of this client.
+    // Read nothing more from this client.
     named.connection = 'close'
     response.on('finish', () => request.destroy())
   } else if (!request.complete) discard(request)
@@ -210,7 +210,7 @@ async function answer(
     response.writeHead(status, named)
     if (hangUp || request.complete || response.shouldKeepAlive) response.end(body ?? undefined)
     else {
-      // The connection closes after the answer: not under a client that is still sending.
+      // The connection closes after the response: wait until the client has sent its whole request.
       response.write(body ?? '')
       await arrived(request)
       response.end()
@@ -221,14 +221,14 @@ async function answer(
   try {
     await send(body, response, limits)
   } catch {
-    // A reset tells every client that this is not all, also one that takes the end of the connection for the end of the body.
+    // Reset the connection, so that clients that take its end for the end of the body see an error.
     response.socket?.resetAndDestroy()
     return
   }
   response.end()
 }
 
-/** The path of a request and what follows it. A client may name any host: nothing of it becomes part of the path. */
+/** The URL of a request with path and query. The host that the client names is ignored. */
 function urlOf({ url = '/' }: IncomingMessage): string {
   const own = 'http://localhost'
   if (url.startsWith('/')) return own + url
@@ -237,7 +237,7 @@ function urlOf({ url = '/' }: IncomingMessage): string {
   return own + pathname + search
 }
 
-/** Writes a body as it is read, at least as fast as the limit. Only the time spent waiting for the client counts. */
+/** Streams a body. Disconnects clients below the rate limit; only time spent waiting for them counts. */
 async function send(
   body: AsyncIterable<Uint8Array>,
   response: ServerResponse,
@@ -264,14 +264,14 @@ function discard(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), DISCARD_MS).unref()
   for (const end of ['end', 'close'] as const) request.once(end, () => clearTimeout(timer))
   request.on('error', () => {})
-  // A handler may have given up while it waited for the next chunk: as long as its listener is there, or
-  // when it goes, the rest would stay where it is, and with it the next request on the connection.
+  // A handler may have given up while waiting for a chunk. Its `readable` listener would keep the rest of
+  // the body from being discarded, and so block the next request on the connection.
   request.removeAllListeners('readable')
   request.on('data', () => {})
   request.resume()
 }
 
-/** When the last byte of a request has come, or it is given up. */
+/** Resolves when the request has arrived completely or the connection has closed. */
 function arrived(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     for (const end of ['end', 'close'] as const) request.once(end, () => resolve())

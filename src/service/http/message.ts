@@ -1,25 +1,25 @@
 import type { Bytes } from '../../json/index.ts'
 
 /**
- * A request as the service reads it. A web `Request` is one, and so is next to nothing: building and
- * reading web objects costs a short command 20 ms and a server half its appends (adr/0002).
+ * A request to the service. A web `Request` satisfies it, and so does a plain object: web objects would cost
+ * a short command 20 ms and a server half its append throughput (adr/0002).
  */
 export interface HttpRequest {
   method: string
-  /** Whole, as `http://host/v2/…`. */
+  /** Absolute URL: `http://host/v2/…`. */
   url: string
   headers: { get(name: string): string | null }
-  /** The body: all of it, or as it comes. */
+  /** The body: complete, or as a stream. */
   body: Uint8Array | Bytes | null
-  /** Where it comes from, if over a network. */
+  /** The IP address of the client; undefined for requests inside the process. */
   address?: string
-  /** Whether the client has gone away. */
+  /** Whether the client has disconnected. */
   gone?: () => boolean
 }
 
-/** An answer: a text, bytes as they are made, or nothing. */
+/** A response: text, a byte stream or no body. */
 export class HttpResponse {
-  /** What is still to come of the request is not waited for. */
+  /** Close the connection without waiting for the rest of the request. */
   hangUp = false
 
   constructor(
@@ -30,7 +30,7 @@ export class HttpResponse {
   ) {}
 }
 
-/** The answer as the web has it. */
+/** Converts to a web `Response`. */
 export function toResponse({ status, headers, body }: HttpResponse): Response {
   return new Response(body === null || typeof body === 'string' ? body : streamOf(body), { status, headers })
 }

@@ -3,7 +3,7 @@ import { prefixed, prefixes } from '../../contract/headers.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import type { HttpRequest } from './message.ts'
 
-/** Texts of a query as the types its schema names; 400 with the name for one that is not of its type. */
+/** Converts query parameters to the types of their schema. Throws `invalid_request` with the name. */
 export function readQuery(
   { properties, required }: ObjectSchema,
   query: URLSearchParams,
@@ -22,7 +22,7 @@ export function readQuery(
   return values
 }
 
-/** Headers of the service's own under any of their prefixes. */
+/** Reads the service's own headers, under any prefix. */
 export function readHeaders(
   schemas: Record<string, Schema> | undefined,
   headers: HttpRequest['headers'],
@@ -36,7 +36,7 @@ export function readHeaders(
   return values
 }
 
-/** Headers carry bytes; clients write UTF-8 into them. */
+/** Decodes a header value: Node reads it as Latin-1, but clients send UTF-8. */
 export function decodeHeaderText(text: string): string {
   if (!/[\u0080-\u00ff]/.test(text)) return text
   const bytes = Buffer.from(text, 'latin1')
@@ -44,7 +44,7 @@ export function decodeHeaderText(text: string): string {
   return decoded.includes('\ufffd') ? text : decoded
 }
 
-/** `True` and `False` come from Python. */
+/** Reads a boolean in any case: Python clients send `True` and `False`. */
 export function readBoolean(text: string): boolean | undefined {
   const word = text.trim().toLowerCase()
   if (word === 'true' || word === '1') return true
@@ -54,8 +54,8 @@ export function readBoolean(text: string): boolean | undefined {
 function convert(name: string, shape: Schema, text: string): unknown {
   const refuse = (what: string): Problem =>
     new Problem('invalid_request', `${name}: must be ${what}`, { field: name })
-  // What databases cannot hold in a text.
-  if (text.includes('\0')) throw refuse('text without zero characters')
+  // PostgreSQL cannot store NUL characters in text.
+  if (text.includes('\0')) throw refuse('text without NUL characters')
   if (shape.enum) {
     if (shape.enum.includes(text)) return text
     throw refuse(`one of ${shape.enum.join(', ')}`)
@@ -74,7 +74,7 @@ function convert(name: string, shape: Schema, text: string): unknown {
   return text
 }
 
-/** Form-encoded fields as the types of a JSON body. */
+/** Converts form-encoded fields to the types of the schema. Skips unknown fields. */
 export function readForm(properties: Record<string, Schema>, form: URLSearchParams): Record<string, unknown> {
   const fields: Record<string, unknown> = Object.create(null)
   for (const [name, text] of form) {

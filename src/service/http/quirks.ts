@@ -1,13 +1,13 @@
 import type { ErrorCode } from '../../contract/errors.ts'
 
-/** What a client does that calls for another answer than everybody else gets. */
+/** A client that needs a different response from the standard one. See docs/api.md#legacy-clients. */
 interface Quirk {
   client: string
-  /** By what the client says of itself in `Plotly-Client-Platform` or `User-Agent`. */
+  /** Matches the client's `Plotly-Client-Platform` or `User-Agent` header. */
   says: RegExp
   why: string
   status?: Partial<Record<ErrorCode, number>>
-  /** Fields it takes as objects where others get JSON text. */
+  /** Fields that this client receives as objects; others receive JSON text. */
   objects?: readonly string[]
 }
 
@@ -28,12 +28,12 @@ function quirkOf(headers: Headers): Quirk | undefined {
   return quirks.find(({ says }) => says.test(platform))
 }
 
-/** The status this client is to see for an error, if not the usual one. */
+/** The status to send to this client for an error code; undefined for the standard one. */
 export function quirkStatus(headers: Headers, code: ErrorCode): number | undefined {
   return quirkOf(headers)?.status?.[code]
 }
 
-/** An answer as this client takes it. */
+/** Converts a response body to the form this client expects. */
 export function quirkBody<T>(headers: Headers, body: T): T {
   const objects = quirkOf(headers)?.objects
   if (!objects || typeof body !== 'object' || body === null) return body

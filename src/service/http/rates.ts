@@ -4,20 +4,20 @@ const MINUTE = 60_000
 const REMEMBERED = 100_000
 
 /**
- * Requests of one user or address: as many at once as a minute allows, refilled as the minute goes by.
- * Each process counts for itself.
+ * Rate limiting by user or IP address: a token bucket that holds one minute's requests. Each process counts
+ * on its own.
  */
 export class Rates {
   private readonly buckets = new Map<string, { left: number; at: number }>()
 
   constructor(
-    /** 0: any number. */
+    /** Requests per minute; 0 for no limit. */
     private readonly perMinute: number,
-    /** Milliseconds of a clock that is never set: a clock that is set back must lock nobody out. */
+    /** A monotonic clock, in ms: setting the system clock back must not lock anybody out. */
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Counts one request; Problem `rate_limited` where there have been too many. */
+  /** Counts one request. Throws `rate_limited` beyond the limit. */
   take(who: string): void {
     if (this.perMinute === 0) return
     const now = this.now()
@@ -37,10 +37,10 @@ export class Rates {
 export class RateLimited extends Problem {
   constructor(
     perMinute: number,
-    /** Seconds until the next request is let in. */
+    /** Seconds until the next request is accepted. */
     readonly wait: number,
   ) {
-    super('rate_limited', `more than ${perMinute} requests a minute (limit requests_per_minute)`, {
+    super('rate_limited', `more than ${perMinute} requests per minute (limit requests_per_minute)`, {
       hint: `Wait ${wait} s, then try again.`,
     })
   }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Addresses that are no part of the public internet, by RFC 6890 and its successors. */
+/** IPv4 ranges that are not part of the public internet (RFC 6890 and its successors). */
 const blocked = new BlockList()
 for (const [net, bits] of [
   ['0.0.0.0', 8],
@@ -21,7 +21,7 @@ for (const [net, bits] of [
 ] as const)
   blocked.addSubnet(net, bits, 'ipv4')
 
-/** The one part of IPv6 that is given out, and what of it stands for addresses of another kind. */
+/** The IPv6 global unicast range, and the special-purpose ranges within it. */
 const given = new BlockList()
 given.addSubnet('2000::', 3, 'ipv6')
 const special = new BlockList()
@@ -33,7 +33,7 @@ for (const [net, bits] of [
 ] as const)
   special.addSubnet(net, bits, 'ipv6')
 
-/** Whether an address belongs to a machine of the public internet: not private, loopback, link-local or reserved. */
+/** Whether an IP address is public: not private, loopback, link-local or reserved. */
 export function isPublic(address: string): boolean {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
   if (isIP(bare) === 4) return !blocked.check(bare, 'ipv4')

@@ -9,21 +9,21 @@ const REDIRECTS = 5
 
 type LookupCallback = (error: Error | null, addresses: { address: string; family: number }[]) => void
 
-/** A file at an address. */
+/** A file fetched from a URL. */
 export interface Fetched {
   bytes: Bytes
-  /** The last part of its path; what a grid of it is called. */
+  /** The last segment of the URL path, used to name the grid. */
   fileName: string
 }
 
 /**
- * Fetches files for URL imports: http and https only, and nothing but public addresses, looked at after
- * the name is resolved and for every redirect, at the very connection that is made.
+ * Fetches files for URL imports. Only http and https, and only public IP addresses. The address is checked
+ * after name resolution, on the connection actually made, and again for every redirect.
  */
 export class UrlImport {
   constructor(private readonly mayConnect: (address: string) => boolean = isPublic) {}
 
-  /** Problem `invalid_request` for an address that is not to be fetched, `bad_data` where there is no file. */
+  /** Opens a URL. Throws `invalid_request` if it must not be fetched, `bad_data` if it yields no file. */
   async open(text: string, limits: Limits): Promise<Fetched> {
     const { Agent, request } = await import('./undici.ts')
     const agent = new Agent({
@@ -49,7 +49,7 @@ export class UrlImport {
           url = this.checked(new URL(location, url).href)
           continue
         }
-        if (statusCode !== 200) throw failed(text, `its server answered ${statusCode}`)
+        if (statusCode !== 200) throw failed(text, `the server answered ${statusCode}`)
         const announced = Number(headers['content-length'] ?? 0)
         if (announced > limits.upload_bytes) throw tooLarge(text, announced, limits)
         return { bytes: counted(text, body, limits, close), fileName: nameOf(url) }
@@ -63,17 +63,17 @@ export class UrlImport {
   private checked(text: string): URL {
     const refuse = (why: string): Problem =>
       new Problem('invalid_request', `source_url: ${why}`, { field: 'source_url' })
-    if (!URL.canParse(text)) throw refuse(`not an address: ${text.slice(0, 200)}`)
+    if (!URL.canParse(text)) throw refuse(`not a URL: ${text.slice(0, 200)}`)
     const url = new URL(text)
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
-      throw refuse('must begin with http:// or https://')
-    if (url.username !== '' || url.password !== '') throw refuse('must not hold a password')
+      throw refuse('must start with http:// or https://')
+    if (url.username !== '' || url.password !== '') throw refuse('must not contain a username or password')
     const host = url.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) > 0 && !this.mayConnect(host)) throw refuse(NOT_PUBLIC)
     return url
   }
 
-  /** Resolves a name for a connection, and lets it only lead where it may. */
+  /** Resolves a host name. Fails if any of its addresses is not allowed. */
   private readonly lookup = (host: string, _options: object, callback: LookupCallback): void => {
     lookup(host, { all: true }, (error, addresses) => {
       if (error) callback(error, [])
@@ -83,7 +83,7 @@ export class UrlImport {
   }
 }
 
-const NOT_PUBLIC = 'leads to an address that is not public'
+const NOT_PUBLIC = 'leads to an IP address that is not public'
 
 async function* counted(
   text: string,
@@ -111,7 +111,7 @@ function reason(text: string, error: unknown, limits: Limits): unknown {
   if (cause instanceof Problem) return cause
   if (name === 'TimeoutError' || name === 'AbortError')
     return failed(text, `it took longer than ${limits.import_seconds} s (limit import_seconds)`)
-  return failed(text, code === 'ENOTFOUND' ? 'the name of its host is not known' : message)
+  return failed(text, code === 'ENOTFOUND' ? 'unknown host' : message)
 }
 
 function failed(text: string, why: string): Problem {
@@ -140,7 +140,7 @@ function nameOf({ pathname }: URL): string {
   }
 }
 
-/** An address as it may be kept: without a password in it. */
+/** Removes credentials from a URL, so that it can be stored. */
 export function withoutPassword(text: string): string {
   if (!URL.canParse(text)) return text
   const url = new URL(text)

@@ -1,2 +1,2 @@
-/** In a file of its own, which is loaded when something is fetched: it takes longer than the rest of the service. */
+/** A file of its own, loaded on first use: undici takes longer to load than the rest of the service. */
 export { Agent, request } from 'undici'

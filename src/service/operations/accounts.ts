@@ -5,7 +5,7 @@ import { joined, userSummary } from '../accounts/summary.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import type { Handlers } from './handler.ts'
 
-/** A key is named by the beginning of its hash: the key itself is not kept. */
+/** Length of a key id: the first characters of its hash. The key itself is not stored. */
 const ID_LENGTH = 12
 
 function shownKey({ hash, name, scopes, created_at, expires_at }: KeyRow): ApiKey {
@@ -21,7 +21,7 @@ function shownKey({ hash, name, scopes, created_at, expires_at }: KeyRow): ApiKe
 export const accountHandlers = {
   'users.current': async (service, { caller }) => {
     const user = await service.store.read(({ accounts }) => accounts.user(caller!.username))
-    if (!user) throw new Problem('unauthenticated', 'this account is gone')
+    if (!user) throw new Problem('unauthenticated', 'this account no longer exists')
     const { owner, email, is_admin, date_joined } = user
     return {
       body: { username: owner, email, is_admin: is_admin === 1, date_joined: joined(date_joined) },
@@ -30,7 +30,7 @@ export const accountHandlers = {
 
   'users.get': async (service, { caller, name }) => {
     const user = await service.store.read(({ accounts }) => accounts.user(name))
-    if (!user) throw new Problem('not_found', `no user is called ${name.slice(0, 100)}`)
+    if (!user) throw new Problem('not_found', `no user named ${name.slice(0, 100)}`)
     return { body: userSummary(service, user, caller?.username === user.owner) }
   },
 
@@ -42,25 +42,29 @@ export const accountHandlers = {
   'keys.create': async (service, call) => {
     const { name, scopes, expires } = call.fields as { name?: string; scopes?: string[]; expires?: string }
     const { username, scopes: own } = call.caller!
-    // A key must not make a mightier one.
+    // A key must not create a key with more scopes.
     const wanted = scopes ?? ['read', 'write'].filter((scope) => own.has('admin') || own.has(scope))
     const beyond = own.has('admin') ? undefined : wanted.find((scope) => !own.has(scope))
     if (beyond !== undefined)
-      throw new Problem('forbidden', `scopes: this API key has no ${beyond} scope to give on`, {
-        field: 'scopes',
-      })
+      throw new Problem(
+        'forbidden',
+        `scopes: cannot grant the ${beyond} scope: this API key does not have it`,
+        {
+          field: 'scopes',
+        },
+      )
     const { expiresAt } = call.caller!
     if (expiresAt !== null && (expires === undefined || Date.now() + duration(expires) > expiresAt))
-      throw new Problem('forbidden', 'expires: a key made with a key that ends must not outlive it', {
+      throw new Problem('forbidden', 'expires: a key cannot expire later than the key that creates it', {
         field: 'expires',
-        hint: `Yours ends at ${new Date(expiresAt).toISOString()}.`,
+        hint: `Your key expires at ${new Date(expiresAt).toISOString()}.`,
       })
     const write = call.writeKey(username)
     const { row, api_key } = await service.store.write(async (writers) => {
       const before = await writers.idempotency.find(write)
       if (before)
-        throw new Problem('conflict', `this request has made the key ${before.result} already`, {
-          hint: 'A key is shown once, in the first answer. Revoke this one and make another.',
+        throw new Problem('conflict', `this request has already created the key ${before.result}`, {
+          hint: 'A key is shown only once, in the first response. Revoke this key and create another.',
         })
       const made = await addKey(writers, username, { name, scopes: wanted.join(','), expires })
       const row = (await writers.accounts.keys(username)).find(({ hash }) => hash === made.hash)!
@@ -76,11 +80,14 @@ export const accountHandlers = {
       const key = (await accounts.keys(username)).find(({ hash }) => hash.slice(0, ID_LENGTH) === call.name)
       if (!key)
         throw new Problem('not_found', `you have no API key ${call.name.slice(0, 100)}`, {
-          hint: 'See what keys there are: gridline key list.',
+          hint: 'List your keys with: gridline key list',
         })
       const mightier = key.scopes.split(',').find((scope) => !own.has('admin') && !own.has(scope))
       if (mightier !== undefined)
-        throw new Problem('forbidden', `this key has the ${mightier} scope, which yours has not`)
+        throw new Problem(
+          'forbidden',
+          `cannot revoke a key with the ${mightier} scope: your key does not have it`,
+        )
       await accounts.revokeKey(username, key.hash)
       return null
     })

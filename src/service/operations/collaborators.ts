@@ -14,7 +14,7 @@ import { teamNamed } from './teams.ts'
 
 type Who = Pick<CollaboratorRow, 'kind' | 'name'>
 
-/** Somebody to write to, and whether they have an account. */
+/** Recipient of an invitation. */
 interface Addressee {
   email: string | null
   name: string
@@ -29,7 +29,7 @@ async function listOf(readers: Readers, { owner, idlocal }: Fid, forOwner: boole
 const ADDRESS =
   /^[^\s@"<>(),:;\\[\]\u0000-\u001f\u007f]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
 
-/** A username or e-mail address of the request, as it is stored. Whether an address has an account is not told. */
+/** Resolves a username or e-mail address. Does not reveal whether an address has an account. */
 async function userMeant({ accounts }: Readers, text: string): Promise<Who & Addressee> {
   if (text.includes('@')) {
     if (!ADDRESS.test(text)) throw wrongUser(`not an e-mail address: ${JSON.stringify(text.slice(0, 100))}`)
@@ -44,7 +44,7 @@ async function userMeant({ accounts }: Readers, text: string): Promise<Who & Add
 function wrongUser(why: string): Problem {
   return new Problem('invalid_request', `users: ${why}`, {
     field: 'users',
-    hint: 'Give usernames, or addresses of people without an account.',
+    hint: 'Give usernames, or e-mail addresses of people without an account.',
   })
 }
 
@@ -53,7 +53,7 @@ async function teamMeant(readers: Readers, name: string, caller: string): Promis
   if (!team)
     throw new Problem(
       'invalid_request',
-      `teams: you are in no team named ${JSON.stringify(name.slice(0, 100))}`,
+      `teams: you are not in a team named ${JSON.stringify(name.slice(0, 100))}`,
       {
         field: 'teams',
       },
@@ -61,7 +61,7 @@ async function teamMeant(readers: Readers, name: string, caller: string): Promis
   return { kind: 'team', name: team.name_key }
 }
 
-/** The file, and with `add_to_grids` the grids of a plot that are its owner's too. */
+/** The file and, with `add_to_grids`, the grids of a plot that belong to the same owner. */
 async function filesMeant(writers: Writers, fid: Fid, withGrids: boolean): Promise<Fid[]> {
   const grids = withGrids ? await writers.plots.referencesOf(fid.owner, [fid.idlocal]) : []
   return [
@@ -74,7 +74,7 @@ async function filesMeant(writers: Writers, fid: Fid, withGrids: boolean): Promi
 
 function tooMany(count: number, limit: number): Problem {
   return new Problem('invalid_request', `${count} collaborators; the limit is ${limit} (collaborators)`, {
-    hint: 'Make a team.',
+    hint: 'Create a team, and share the file with it.',
   })
 }
 
@@ -108,7 +108,7 @@ export const sharingHandlers = {
     const asked = users.length + teams.length
     if (asked > service.limits.collaborators) throw tooMany(asked, service.limits.collaborators)
     let title = ''
-    // Set where the write is really made: a retry must not send letters again.
+    // Set only when the write is applied: a retry must not send e-mails again.
     let fresh: Addressee[] = []
     await updateFile(service, call, async (writers, { file }) => {
       title = file.filename
@@ -117,7 +117,7 @@ export const sharingHandlers = {
       for (const text of users) {
         const { email, ...who } = await userMeant(writers, text)
         if (who.kind === 'user' && who.name === file.owner) continue
-        // One's own address.
+        // Skip the owner's own e-mail address.
         if (email !== null && email === (await writers.accounts.user(file.owner))?.email) continue
         added.push(who)
         fresh.push({ email, name: who.name })
@@ -160,7 +160,7 @@ export const sharingHandlers = {
         const found = rows.filter(isMeant)
         for (const { kind, name } of found)
           await writers.sharing.removeCollaborator(owner, idlocal, kind, name)
-        if (found.length === 0) left.push(`${text} was no collaborator`)
+        if (found.length === 0) left.push(`${text} was not a collaborator`)
       }
       for (const text of users)
         await remove(text, ({ kind, name }) => kind !== 'team' && name.toLowerCase() === text.toLowerCase())
@@ -176,11 +176,11 @@ export const sharingHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** Nobody is to wait longer for an answer because a mail server is slow. */
+/** Maximum time to wait for the mail server before responding, in ms. */
 const MAIL_MS = 20_000
 const MAILS_AT_ONCE = 5
 
-/** Tells people of a file; what could not be sent is said, and takes nothing back. */
+/** Sends invitations. Failures become warnings and do not undo the sharing. */
 async function invite(
   service: Service,
   call: OperationCall,
@@ -189,7 +189,11 @@ async function invite(
   words: string | undefined,
 ): Promise<{ sent: number; warnings: string[] }> {
   const { mail } = service
-  if (!mail) return { sent: 0, warnings: ['no e-mail was sent: this server has no SMTP set (serve --smtp)'] }
+  if (!mail)
+    return {
+      sent: 0,
+      warnings: ['no e-mail was sent: SMTP is not configured on this server (gridline serve --smtp)'],
+    }
   const warnings: string[] = []
   let sent = 0
   const limit = service.limits.emails_per_day
@@ -199,12 +203,12 @@ async function invite(
   )
   if (left < writable)
     warnings.push(
-      `${writable - left} e-mails were not sent: the limit is ${limit} for a user and day (emails_per_day)`,
+      `${writable - left} e-mails were not sent: the limit is ${limit} per user and day (emails_per_day)`,
     )
   const until = performance.now() + MAIL_MS
   const write = async ({ email, name }: Addressee): Promise<void> => {
     if (email === null) {
-      warnings.push(`no e-mail was sent to ${name}: no address is known`)
+      warnings.push(`no e-mail was sent to ${name}: no e-mail address is known`)
       return
     }
     if (left-- <= 0) return
@@ -225,8 +229,8 @@ async function invite(
       })
       sent++
     } catch {
-      // What the mail server says may hold addresses, which are not the sharer's to know.
-      warnings.push(`no e-mail was sent to ${name}: the mail server did not take it`)
+      // Do not pass on the error of the mail server: it may contain e-mail addresses.
+      warnings.push(`no e-mail was sent to ${name}: the mail server did not accept it`)
     }
   }
   for (let k = 0; k < to.length; k += MAILS_AT_ONCE)

@@ -18,7 +18,7 @@ import type { ColumnRow } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** One change of a grid's columns: checked again in the transaction, recorded under its key. */
+/** Changes a grid's columns in a transaction: checks access again, and applies once per idempotency key. */
 function changing<T>(writers: Writers, call: OperationCall, change: () => Promise<T>): Promise<T> {
   return applyOnce(writers, call, async () => {
     const result = await change()
@@ -27,7 +27,7 @@ function changing<T>(writers: Writers, call: OperationCall, change: () => Promis
   })
 }
 
-/** The columns of a body, no more than `most`. */
+/** The members of each column object in the body. Stops after `most` + 1 columns. */
 async function objects(cols: RawJson, most: number, { limits }: Service): Promise<Map<string, RawJson>[]> {
   if (cols.kind !== 'array') throw invalidField('cols', 'must be an array of columns')
   const columns: Map<string, RawJson>[] = []
@@ -62,7 +62,7 @@ function refuseDoubles(names: readonly string[]): void {
   }
 }
 
-/** Appends columns `[{name, data}]`; returns their uids. Reference 4.1, POST col. */
+/** Adds columns (`[{name, data}]`) and returns their uids. See docs/api.md#columns. */
 export async function createColumns(service: Service, call: OperationCall, cols: RawJson): Promise<string[]> {
   const parts = (await objects(cols, service.limits.columns, service)).map((column, k) => ({
     name: nameOf(column, k, service) ?? refuseNameless(k),
@@ -98,7 +98,7 @@ function nextPosition(columns: readonly ColumnRow[]): number {
   return columns.length > 0 ? columns[columns.length - 1].position + 1 : 0
 }
 
-/** Replaces data, name or order of the columns of `uids`, in that order. Reference 4.1, PUT col. */
+/** Updates data, name or order of the columns `uids`, in the order of `cols`. See docs/api.md#columns. */
 export async function updateColumns(
   service: Service,
   call: OperationCall,
@@ -110,7 +110,7 @@ export async function updateColumns(
     const count = parts.length > uids.length ? `more than ${uids.length}` : parts.length
     throw new Problem('invalid_request', `cols: ${count} columns for ${uids.length} uids`, {
       field: 'cols',
-      hint: 'Give one object a uid.',
+      hint: 'Give one object per uid.',
     })
   }
   const changes = parts.map((column, k) => {
@@ -160,7 +160,7 @@ export async function updateColumns(
   )
 }
 
-/** Writes what changed; positions are made 0, 1, 2 …, a moved column before one that stayed. */
+/** Renumbers positions to 0, 1, 2 … and writes changed columns. A moved column displaces the one there. */
 async function renumber(
   writers: Writers,
   before: readonly ColumnRow[],
@@ -171,7 +171,7 @@ async function renumber(
   const from = new Map(before.map(({ uid, position }) => [uid, position]))
   after.sort((a, b) => {
     if (a.position !== b.position) return a.position - b.position
-    // Whoever moves right lands behind the one that is there.
+    // On equal positions, a column moved right comes after the one there; a column moved left, before it.
     const side = (c: ColumnRow): number => (moved.has(c.uid) ? (c.position > from.get(c.uid)! ? 1 : -1) : 0)
     return side(a) - side(b)
   })
@@ -183,7 +183,7 @@ async function renumber(
   }
 }
 
-/** Removes columns. Reference 4.1; 400 if a uid is not in the grid. */
+/** Removes columns. Throws 400 if a uid is not in the grid. */
 export async function deleteColumns(service: Service, call: OperationCall, uids: string[]): Promise<void> {
   await rewriteLayout(
     service,

@@ -6,7 +6,7 @@ import { getFile } from '../files/read.ts'
 import { storeText } from '../store/texts.ts'
 import type { Handlers } from './handler.ts'
 
-/** Extras: files in no folder, which other files reference. */
+/** Handlers of extras: files that belong to no folder and are referenced by other files. */
 export const extraHandlers = {
   'extras.create': async (service, call) => {
     const { filename, content, referencers, world_readable } = call.fields as {
@@ -19,9 +19,9 @@ export const extraHandlers = {
     const owner = call.caller!.username
     checkFilename(filename, limits)
     if (referencers.length === 0)
-      throw new Problem('invalid_request', 'referencers: an extra belongs to at least one file', {
+      throw new Problem('invalid_request', 'referencers: an extra must be referenced by at least one file', {
         field: 'referencers',
-        hint: 'Name the files that reference it, by fid.',
+        hint: 'Give the fids of the files that reference it.',
       })
     const text = typeof content === 'string' ? content : JSON.stringify(content)
     const media_type = typeof content === 'string' ? 'text/plain; charset=utf-8' : 'application/json'

@@ -20,12 +20,12 @@ import type { OperationService as Service } from './handler.ts'
 
 interface Copied {
   idlocal: number
-  /** Every file that was made. */
+  /** Ids of all files created. */
   made: number[]
   warnings: string[]
 }
 
-/** Copies a file into the caller's own files. Reference 4.3, copy rules 1 to 5. */
+/** Copies a file into the caller's own files. See docs/api.md#copies. */
 export async function copyFile(
   service: Service,
   call: OperationCall<'files.copy'>,
@@ -68,14 +68,17 @@ export async function copyFile(
   return { body: { files, new_fid: formatFid({ owner, idlocal: done.idlocal }), warnings: done.warnings } }
 }
 
-/** Permission and version once more, in the transaction that copies. */
+/** Checks permission and version again, inside the copying transaction. */
 async function admittedNow(writers: Writers, call: OperationCall<'files.copy'>) {
   const found = await authorizeCall(writers, call)
   checkIfMatch(found.file, call.ifMatch)
   return found
 }
 
-/** The row of a copy: beside the original for its owner, in the home folder for others. */
+/**
+ * Adds the row of a copy: next to the original if the caller owns it and it is in an active folder,
+ * otherwise in the home folder.
+ */
 async function addCopy(
   writers: Writers,
   file: FileRow,
@@ -106,17 +109,17 @@ async function inActiveFolder({ files }: Writers, { owner, parent }: FileRow): P
 
 async function copyContent(writers: Writers, from: Fid, to: Fid): Promise<void> {
   const content = await writers.plots.content(from.owner, from.idlocal)
-  if (!content) throw new Problem('damaged', 'the content of this file is gone')
+  if (!content) throw new Problem('damaged', 'the content of this file is missing')
   await writers.plots.setContent({ ...content, owner: to.owner, idlocal: to.idlocal })
 }
 
 const UNREADABLE =
-  'the data of this plot is in grids you may not read, so the columns it shows were copied with it'
+  'the data of this plot is in grids that you cannot read, so the columns it shows were copied with the plot'
 
 /**
- * A plot: a linked copy, which uses the same grids; or a deep one, with copies of the grids, where that
- * was asked for or the caller may not read them. Of a grid they may not read only what the plot shows is
- * copied, under the plot's name.
+ * Copies a plot. A linked copy refers to the same grids. A deep copy has its own copies of the grids; it is
+ * made on request and for grids that the caller may not read. Of such a grid only the columns that the plot
+ * shows are copied, under a name derived from the plot's.
  */
 async function copyPlot(
   service: Service,
@@ -126,12 +129,12 @@ async function copyPlot(
 ): Promise<Copied> {
   const { store } = service
   const content = await store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
-  if (!content) throw new Problem('damaged', 'the figure of this plot is gone')
+  if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
   const figure = parseRaw(await loadText(store.blobs, content))
   const plan = await store.read((readers) => planOf(service, readers, call, figure))
   const deep = deepAsked || plan.some(({ readable }) => !readable)
   const copies = deep ? plan.filter(({ shown }) => shown) : []
-  // Ids are part of the references, which are stored before the files are made.
+  // References contain ids, and are stored before the files are created: allocate the ids first.
   const targets = new Map<string, Fid>()
   for (const { grid } of copies) {
     await foldBeforeCopy(service, grid)
@@ -150,16 +153,18 @@ async function copyPlot(
     const { file } = await admittedNow(writers, call)
     const now = await writers.plots.content(file.owner, file.idlocal)
     if (now?.hash !== content.hash)
-      throw new Problem('conflict', 'the plot has just changed', { hint: 'Copy it again.' })
+      throw new Problem('conflict', 'the plot was changed by another request', { hint: 'Copy it again.' })
     const made = await addCopy(writers, file, like, file.filename)
     const grids: number[] = []
     for (const { grid, readable, uids } of copies) {
       const target = targets.get(formatFid(grid))!
       const row = await writers.files.get(grid.owner, grid.idlocal)
-      // Whoever read the data before may have been refused it since.
+      // Access may have been revoked since the plan was made.
       const reader = readable ? call : asOwner(file.owner)
       if (!row || !(await visibleFileById(writers, grid, reader)))
-        throw new Problem('conflict', 'a grid of the plot has just changed', { hint: 'Copy it again.' })
+        throw new Problem('conflict', 'a grid of the plot was changed by another request', {
+          hint: 'Copy it again.',
+        })
       const name = readable ? row.filename : `${shortened(file.filename)}_grid`
       await writers.files.add({
         owner: like.owner,
@@ -189,7 +194,7 @@ async function copyPlot(
     )
     const warnings = plan.some(({ readable }) => !readable) ? [UNREADABLE] : []
     if (plan.some(({ shown, missing }) => !shown || missing))
-      warnings.push('some data this plot refers to is gone, or may not be read: the copy does not show it')
+      warnings.push('some data of this plot is missing or not readable, so the copy does not show it')
     return { idlocal: made.idlocal, made: [made.idlocal, ...grids], warnings }
   })
 }
@@ -197,11 +202,11 @@ async function copyPlot(
 interface PlanOfGrid {
   grid: Fid
   uids: string[]
-  /** The caller may read the grid. */
+  /** Whether the caller may read the grid itself. */
   readable: boolean
-  /** The plot shows it. */
+  /** Whether the plot shows data of the grid. */
   shown: boolean
-  /** Columns it refers to are not there any more. */
+  /** Whether the plot refers to columns that no longer exist. */
   missing: boolean
 }
 
@@ -228,7 +233,7 @@ async function planOf(
     one.uids = [...new Set([...one.uids, ...uids])]
     plan.set(key, one)
   }
-  // A deleted grid is no reason for a deep copy of one's own plot.
+  // A deleted grid does not force a deep copy of one's own plot.
   const own = isAllowed('own', stateOf(file), roles)
   return [...plan.values()].map((one) => (own && !one.shown ? { ...one, readable: true } : one))
 }

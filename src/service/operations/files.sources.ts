@@ -8,14 +8,14 @@ import type { FileRow, Key } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** Of each relation so many are shown; the rest is behind `next`. Reference 4.3, sources rule 7. */
+/** Files shown per relation; `next` links to more. See docs/api.md#sources. */
 const SHOWN = 5
-/** Related files are read in batches, for those the caller may not see do not count. */
+/** Batch size for reading related files. Files that the caller may not see are skipped. */
 const BATCH = 50
 const MOST = 2000
 
 interface Related {
-  /** A fid, or an address. */
+  /** A fid or a URL. */
   id: string
   label: string
   metadata: Record<string, unknown>
@@ -27,7 +27,7 @@ interface Page {
   previous?: Key
 }
 
-/** The relations of a file whose other end is in the store, in pages by id. */
+/** Relation → query for related files in the store, paged by id. */
 const found: Partial<
   Record<
     Relation,
@@ -73,7 +73,7 @@ function before(a: Key, b: Key): boolean {
   return a.owner < b.owner || (a.owner === b.owner && a.idlocal < b.idlocal)
 }
 
-/** What a plot or grid was made of and what was made of it, in JSON Graph Format. Reference 4.3. */
+/** The lineage of a plot or grid (inputs and derived files) in JSON Graph Format. See docs/api.md#sources. */
 export async function sourcesOf(
   service: Service,
   call: OperationCall<'files.sources'>,

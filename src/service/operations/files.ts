@@ -69,7 +69,7 @@ export const fileHandlers = {
     const { file } = await service.store.read((readers) => authorizeCall(readers, call))
     if (file.filetype !== 'plot')
       throw new Problem('invalid_request', 'only plots have images', { hint: 'Give the fid of a plot.' })
-    throw new Problem('not_implemented', 'this version does not draw plots yet')
+    throw new Problem('not_implemented', 'this version does not render images of plots')
   },
 
   'files.path': async (service, call) =>
@@ -78,11 +78,11 @@ export const fileHandlers = {
         return { body: { path: '/' } }
       const { file, roles } = await authorizeCall(readers, call)
       if (file.filetype === 'extra')
-        throw new Problem('invalid_request', 'an extra is in no folder, so it has no path')
+        throw new Problem('invalid_request', 'an extra is not in a folder, so it has no path')
       const names = [file.filename]
       for (let parent = file.parent; parent !== ROOT; ) {
         const folder = await readers.files.get(file.owner, parent)
-        // Names of folders are for those who may see them.
+        // Do not reveal the names of folders that the caller may not see.
         if (!folder || (!roles.has('owner') && !(await visibleFileById(readers, folder, call)))) break
         names.unshift(folder.filename)
         parent = folder.parent
@@ -106,10 +106,14 @@ export const fileHandlers = {
           to_idlocal: Number(idlocal),
         }))
       if (!dropped)
-        throw new Problem('invalid_request', `fid: the file references no extra ${JSON.stringify(text)}`, {
-          field: 'fid',
-          hint: 'Only references to extras can be dropped; see references of the file.',
-        })
+        throw new Problem(
+          'invalid_request',
+          `fid: the file does not reference an extra ${JSON.stringify(text)}`,
+          {
+            field: 'fid',
+            hint: 'Only references to extras can be dropped. The field references of the file lists them.',
+          },
+        )
       await files.change(file.owner, file.idlocal)
       return null
     })
@@ -125,7 +129,7 @@ export const fileHandlers = {
   },
 
   'stars.remove': async (service, call) => {
-    // One's own star goes without asking for the file: it may have become unreadable since, or be gone.
+    // No access check to remove one's own star: the file may have become unreadable, or be gone.
     const { owner, idlocal } = call.fid
     await service.store.writeOnce(call.writeKey(owner), async (writers) => {
       const starred = await writers.sharing.hasStar(owner, idlocal, call.caller!.username)
@@ -138,7 +142,7 @@ export const fileHandlers = {
 } satisfies Partial<Handlers>
 
 function noContent(): Problem {
-  return new Problem('invalid_request', 'a folder has no content of its own', {
-    hint: 'List what is in it under /v2/folders/.',
+  return new Problem('invalid_request', 'a folder has no content', {
+    hint: 'List its files under /v2/folders/.',
   })
 }

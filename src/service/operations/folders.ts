@@ -12,7 +12,7 @@ import type { FileRow, Filetype, Key } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
-/** What old clients get that ask for no size. */
+/** Default page size, expected by old clients. */
 const PAGE = 50
 
 interface ListQuery {
@@ -26,7 +26,10 @@ interface ListQuery {
 
 type Children = Static<typeof Page>
 
-/** One page of a folder, or of all of a user's files. Pages follow a key; `page=N` is for old clients. */
+/**
+ * One page of a folder, or of all of a user's files. Paging is by key (cursor); `page=N` is supported for old
+ * clients.
+ */
 async function children(
   service: Service,
   asker: Principal,
@@ -59,7 +62,7 @@ async function children(
       after: cursor && [cursor[0], cursor[1]],
       skip: cursor === undefined && query.page ? (query.page - 1) * size : undefined,
     })
-    // What was before has gone: the list begins here now.
+    // Everything before the cursor is gone: return the first page.
     const first = backwards && found.length === 0
     if (first) found = await readers.files.list({ ...page, descending })
     const kept = found.slice(0, size)
@@ -85,7 +88,7 @@ async function children(
     return link(service, path, query, { cursor: key })
   }
   const { page } = query
-  // Whoever came by a cursor came from somewhere; pages that are counted are linked by their numbers.
+  // Requests with `page=N` get links with page numbers; all others get cursors.
   if (cursor === undefined && page)
     return {
       results: metas,
@@ -101,11 +104,11 @@ async function children(
   }
 }
 
-/** The key of a file a page follows, or with BACK the one it comes before. */
+/** The key of the file before the page or, with BACK, of the file after it. */
 type ChildCursor = [value: string | number, idlocal: number, back?: string]
 const BACK = 'back'
 
-/** The address of another page of the same list. */
+/** The URL of another page of the same list. */
 function link(
   { url }: Service,
   path: string,
@@ -121,7 +124,7 @@ function link(
 
 type Read = (readers: Readers, after: Key | undefined, limit: number) => Promise<FileRow[]>
 
-/** One page of files of many owners, those left out that the caller may not see (any more). */
+/** One page of files of any owners. Skips files that the caller may not see (any more). */
 async function ofMany(
   service: Service,
   call: OperationCall<'folders.shared'> | OperationCall<'folders.starred'>,
@@ -144,7 +147,7 @@ async function ofMany(
           const one = await visibleFile(readers, file, call)
           if (one) shown.push(one)
           at = { owner: file.owner, idlocal: file.idlocal }
-          // A cursor names only what was shown.
+          // A cursor must not contain a file that was not shown.
           if (one && shown.length <= size) after = at
         }
       }
@@ -169,12 +172,12 @@ async function ofMany(
 function whose(caller: Caller | undefined, user: string | undefined): string {
   const owner = user ?? caller?.username
   if (owner) return owner
-  throw new Problem('unauthenticated', 'whose files? Give user, or log in', { field: 'user' })
+  throw new Problem('unauthenticated', 'user is required unless you are logged in', { field: 'user' })
 }
 
 async function knownUser(service: Service, owner: string): Promise<void> {
   if (!(await service.store.read(({ accounts }) => accounts.user(owner)))) {
-    throw new Problem('not_found', `no user is called ${owner}`)
+    throw new Problem('not_found', `no user named ${owner}`)
   }
 }
 
@@ -260,7 +263,7 @@ export const folderHandlers = {
     const { owner, idlocal } = call.fid
     if (idlocal === ROOT) return { body: await home(service, call, owner, { ...query, user: owner }) }
     const { body } = await getFile(service, call, call.fid, 'fold')
-    // No entity tag: the children change without the folder.
+    // No entity tag: children change without changing the folder.
     const path = pathOf('folders.get', formatFid(call.fid))
     return { body: { ...body, children: await children(service, call, owner, idlocal, query, path) } }
   },

@@ -7,14 +7,14 @@ import { byName, contentJson, snapshot } from '../grids/content.ts'
 import { delimited, ndjson, rowsAs } from '../grids/rows.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** How a grid is wanted. */
+/** Options of a grid download. */
 interface Wanted {
   format?: (typeof contentFormats)[number] | 'api'
   columns?: string[]
   head?: number
 }
 
-/** The content of the grid in the path, in the format asked for. */
+/** The content of the grid in the path, in the requested format. */
 export async function gridContent(
   service: Service,
   call: OperationCall,

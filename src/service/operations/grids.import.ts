@@ -8,7 +8,7 @@ import { storeTables } from '../grids/tables.ts'
 import { withoutPassword } from '../import/fetch.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** A grid without data is made of what is at its `source_url`. */
+/** Creates a grid from the file at `source_url`. */
 export async function importUrl(service: Service, call: OperationCall<'grids.create'>) {
   const fields = call.fields as {
     filename?: string
@@ -21,9 +21,9 @@ export async function importUrl(service: Service, call: OperationCall<'grids.cre
   const owner = call.caller!.username
   if (!fields.source_url) throw invalidField('data', 'is missing')
   if (!service.urlImport)
-    throw new Problem('forbidden', 'this server imports nothing from addresses', {
+    throw new Problem('forbidden', 'URL import is disabled on this server', {
       field: 'source_url',
-      hint: 'Send the data itself, or have the operator allow it: gridline serve --allow-url-import.',
+      hint: 'Send the data itself, or ask the operator to enable it with: gridline serve --allow-url-import',
     })
   const before = await service.store.read(({ idempotency }) => idempotency.find(call.writeKey(owner)))
   let done = before?.result as { idlocal: number; warnings: string[] } | undefined
@@ -45,7 +45,7 @@ export async function importUrl(service: Service, call: OperationCall<'grids.cre
   return { body: { file: made.body, warnings: done.warnings }, etag: made.etag }
 }
 
-/** The address a grid came from, and the page that named it: the second only together with the first. */
+/** Validates `source_url` and `source_referer`. Without the URL, both are null. */
 export function sourceOf({
   source_url,
   source_referer,
@@ -56,7 +56,7 @@ export function sourceOf({
   if (!source_url) return { source_url: null, source_referer: null }
   for (const [field, url] of Object.entries({ source_url, source_referer })) {
     if (url && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-      throw invalidField(field, 'must be an address that begins with http:// or https://')
+      throw invalidField(field, 'must be a URL that starts with http:// or https://')
   }
   return {
     source_url: withoutPassword(source_url),

@@ -29,7 +29,7 @@ import { importUrl, sourceOf } from './grids.import.ts'
 import { foundBefore, madeBefore } from './grids.upload.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
-/** The answer to a grid that was made or changed: read anew, so that a retry gets it too. */
+/** The response to a change of a grid. The grid is read again, so that a retry gets it too. */
 async function gridOf(
   service: Service,
   call: OperationCall,
@@ -38,7 +38,7 @@ async function gridOf(
   return getFile(service, call, fid, 'grid')
 }
 
-/** A read of the grid in the path by somebody who may do what the operation does. */
+/** Reads the grid in the path after checking access. Adds the entity tag. */
 function reading<T>(
   service: Service,
   call: OperationCall,
@@ -137,7 +137,7 @@ export const gridHandlers = {
       const options = {
         ...readingOptions(service, call),
         ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
-        // Text files write booleans as text: in a column of booleans they are read as such.
+        // Text files contain booleans as text: parse them as booleans for a boolean column.
         expected: (name: string, position: number) => {
           const column =
             call.headers.Header === false ? columns[position] : columns.find((one) => one.name === name)
@@ -167,7 +167,7 @@ export const gridHandlers = {
       asker: call,
       write: call.writeKey(call.fid.owner),
       ifMatch: call.ifMatch,
-      // Clients of the old service send any value as JSON; rows of files are checked.
+      // Clients of the old service may send any JSON value. Types of rows from files are checked.
       mayChangeTypes:
         (call.headers['Allow-Type-Change'] as boolean | undefined) ?? contentType !== dataTypes.ndjson,
       ...given,
@@ -195,7 +195,7 @@ export const gridHandlers = {
     await assertCanChange(service, call)
     const given = call.fields.cols as RawJson
     if (given?.kind !== 'string')
-      throw invalidField('cols', given ? 'must be a string that holds a JSON array' : 'is missing')
+      throw invalidField('cols', given ? 'must be a JSON-encoded array' : 'is missing')
     const cols = await parseRawInTurns(await textInTurns(given), 'cols')
     const uids = await createColumns(service, call, cols)
     return writtenColumns(service, call, uids)

@@ -5,7 +5,7 @@ import { find, nameTaken, pathNames } from '../files/names.ts'
 import { notAGrid, ON_CONFLICT, type Target } from '../grids/place.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** What a write of bytes came to before. Whether they are the same is known when the last has come. */
+/** The stored result of a streamed write, if it was applied before. Reads the body to compare it. */
 export async function foundBefore<T>(
   call: OperationCall,
   find: () => Promise<{ result: unknown } | undefined>,
@@ -15,7 +15,7 @@ export async function foundBefore<T>(
   return (await find())?.result as T | undefined
 }
 
-/** An upload that has been made already, or that is bound to fail: known before its bytes are read. */
+/** Returns the result of an upload that was applied before. Throws early if the upload must fail. */
 export async function madeBefore(service: Service, call: OperationCall, target: Target) {
   const owner = call.caller!.username
   const { limits, store } = service

@@ -8,13 +8,13 @@ import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
 const PAGE = 20
-/** A page of plots carries their figures. */
+/** Maximum page size: pages of plots contain figures. */
 const LARGEST_PAGE = 100
 const FEED = 50
 
 type Position = [value: number, owner: string, idlocal: number]
 
-/** Public plots, the newest first, or by views. Reference 4.2; cursors stand between plots, not at a count. */
+/** Public plots, newest first or by views. Cursors hold a key, not an offset, so pages stay stable. */
 export async function publicPlots(service: Service, call: OperationCall<'plots.list'>): Promise<PlotPage> {
   const { order_by, min_quality, max_quality, page_size, cursor } = call.query
   const order = order_by === undefined ? 'creation_time' : 'views'
@@ -63,7 +63,7 @@ interface CursorContent {
   backwards: boolean
 }
 
-/** Plots an operator has picked, in random order. */
+/** Plots picked by an operator, in random order. */
 export async function feed(service: Service, call: OperationCall<'plots.feed'>): Promise<PlotPage> {
   const described = await service.store.read(async (readers) =>
     describeAll(service, readers, await readers.plots.picked(FEED), call),

@@ -23,7 +23,7 @@ async function plotOf(
   return getFile(service, call, fid, 'plot')
 }
 
-/** What the plot's figure refers to now: a change may keep it, whoever makes it. */
+/** Columns that the figure refers to now. A change may keep them, even if the caller may not read them. */
 async function referredTo(service: Service, call: OperationCall): Promise<Set<string>> {
   const content = await service.store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
   if (!content) return new Set()
@@ -84,7 +84,7 @@ export const plotHandlers = {
     const may = await assertCanChange(service, call)
     for (let tries = 1; may; tries++) {
       const before = await referredTo(service, call)
-      // Where others keep changing its data grid, the plot gets another.
+      // If the data grid keeps changing concurrently, use a new grid.
       const own = tries <= OWN_GRID_TRIES ? await ownGrid(service, call, before) : undefined
       const figure = await storeFigure(
         service,
@@ -98,7 +98,7 @@ export const plotHandlers = {
           await update(service, call, writers, found, {})
           const file = await writers.files.get(call.fid.owner, call.fid.idlocal)
           await putFigure(writers, file!, figure, call, before)
-          // Counted up by the update already if there was anything else to change.
+          // The version has already been incremented if other fields changed.
           if (file!.version === found.file.version)
             await writers.files.change(call.fid.owner, call.fid.idlocal)
           return null
@@ -132,7 +132,7 @@ export const plotHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** The plot's data grid, ready to take new columns: rows appended to it meanwhile are in its slices. */
+/** The plot's data grid, if it can be reused. Folds its tail first. */
 async function ownGrid(
   { store }: Service,
   call: OperationCall,
@@ -145,17 +145,17 @@ async function ownGrid(
   return store.read((readers) => ownGridOf(readers, fid, call, before))
 }
 
-/** How often an update prepares columns for a data grid that others change meanwhile. */
+/** How often an update tries to reuse a data grid that changes concurrently. */
 const OWN_GRID_TRIES = 2
 
-/** Only what everybody may read is picked; an operator sees no more of private plots than others. */
+/** Adds a plot to the feed, or removes it. Only public plots: operators have no access to private ones. */
 async function pick(service: Service, call: OperationCall, at: number | null): Promise<void> {
   const { owner, idlocal } = call.fid
   await service.store.writeOnce(call.writeKey(owner), async (writers) => {
     const found = await visibleFileById(writers, call.fid, call)
     if (found?.file.filetype !== 'plot') throw notFound('plot')
     if (at !== null && (found.file.world_readable === 0 || found.file.trashed_at !== null))
-      throw new Problem('conflict', 'only public plots can be picked for the feed')
+      throw new Problem('conflict', 'only public plots can be added to the feed')
     await writers.plots.pick(owner, idlocal, at)
     return null
   })

@@ -8,7 +8,7 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
 
-/** Operations about the service itself. */
+/** Handlers of operations on the service itself. */
 export const systemHandlers = {
   'service.index': async ({ url }) => ({
     body: Object.fromEntries(
@@ -32,7 +32,7 @@ export const systemHandlers = {
     try {
       await store.read(({ accounts }) => accounts.user('-'))
     } catch (error) {
-      throw error instanceof Problem ? error : new Problem('overloaded', 'the store does not answer')
+      throw error instanceof Problem ? error : new Problem('overloaded', 'the database does not respond')
     }
     return { body: { status: 'ok' } }
   },

@@ -11,8 +11,8 @@ async function teamOf(readers: Readers, { name, name_key, owner }: TeamRow): Pro
 }
 
 /**
- * A team of the caller's, by its name or, where several have the name, by `owner:name`; undefined for any
- * other. Their own team is meant first.
+ * Returns a team that the user owns or belongs to, by name or `owner:name`; undefined otherwise. For an
+ * ambiguous name, the user's own team takes precedence.
  */
 export async function teamNamed(
   readers: Readers,
@@ -31,7 +31,7 @@ export async function teamNamed(
   return own ?? found[0]
 }
 
-/** The team of a path if the caller is in it; who is not learns nothing of it. */
+/** The team in the path. Throws `not_found` unless the caller is in it, so that existence never leaks. */
 async function known(
   readers: Readers,
   call: OperationCall<never> | OperationCall,
@@ -53,7 +53,7 @@ async function addMembers(writers: Writers, team: TeamRow, users: readonly strin
   for (const name of new Set(users)) {
     const user = isUsername(name) ? await writers.accounts.userLike(name) : undefined
     if (!user)
-      throw new Problem('invalid_request', `users: no user is called ${JSON.stringify(name.slice(0, 100))}`, {
+      throw new Problem('invalid_request', `users: no user named ${JSON.stringify(name.slice(0, 100))}`, {
         field: 'users',
       })
     if (user.owner !== team.owner) await writers.sharing.addMember(team.name_key, user.owner)
@@ -73,18 +73,14 @@ export const teamHandlers = {
     const { name, members = [] } = call.fields as { name: string; members?: string[] }
     const owner = call.caller!.username
     if (!isUsername(name))
-      throw new Problem(
-        'invalid_request',
-        `name: not a name for a team: ${JSON.stringify(name.slice(0, 100))}`,
-        {
-          field: 'name',
-          hint: 'Use letters, digits, and . _ - between them; 64 characters at most.',
-        },
-      )
+      throw new Problem('invalid_request', `name: invalid team name: ${JSON.stringify(name.slice(0, 100))}`, {
+        field: 'name',
+        hint: 'Use up to 64 letters and digits, with . _ - between them.',
+      })
     const body = await service.store.writeOnce<Team>(call.writeKey(owner), async (writers) => {
       const own = (await writers.sharing.teamsOf(owner)).filter((team) => team.owner === owner)
       if (own.some((team) => team.name.toLowerCase() === name.toLowerCase()))
-        throw new Problem('already_exists', `you have a team named '${name}': it already exists`, {
+        throw new Problem('already_exists', `a team of yours named '${name}' already exists`, {
           field: 'name',
         })
       const team = await writers.sharing.addTeam(name, owner)
@@ -120,7 +116,7 @@ export const teamHandlers = {
   'members.remove': async (service, call) => {
     const { team } = await service.store.writeOnce(call.writeKey(call.caller!.username), async (writers) => {
       const users = call.fields.users as string[]
-      // Whoever is in a team may leave it.
+      // Every member may leave the team.
       const leaving = users.every((user) => user === call.caller!.username)
       const found = await known(writers, call, !leaving)
       for (const name of users) {

@@ -2,7 +2,7 @@ import { methodsOf, type Operation, operations, routesOf } from '../../contract/
 import type { Schema } from '../../contract/schema.ts'
 import { document, text } from './html.ts'
 
-/** The contract as a page: what OpenAPI says, for people. */
+/** The API documentation as an HTML page, generated from the contract. */
 export function docsPage(url: string, version: string): string {
   const groups = new Map<string, [string, Operation][]>()
   for (const [name, operation] of Object.entries(operations) as [string, Operation][]) {
@@ -16,16 +16,16 @@ export function docsPage(url: string, version: string): string {
   )
   const contents = [...groups.keys()].map((group) => `<a href="#${group}">${group}</a>`).join(' · ')
   return document(
-    'The API of Gridline',
-    `<p>Version ${text(version)}, at <code>${text(url)}</code>. As a document for programs: <a href="${text(url)}/v2/openapi.json">openapi.json</a>.</p>
-<p>Credentials: HTTP Basic with username and API key, or Bearer with an API key. Errors are JSON with <code>errors</code>, an array of <code>code</code>, <code>message</code>, <code>field</code>. Every write takes an <code>Idempotency-Key</code>, every change an <code>If-Match</code>.</p>
+    'Gridline API',
+    `<p>Version ${text(version)}, at <code>${text(url)}</code>. Machine-readable: <a href="${text(url)}/v2/openapi.json">openapi.json</a>.</p>
+<p>Credentials: HTTP Basic with username and API key, or Bearer with an API key. Errors are JSON with <code>errors</code>, an array of <code>code</code>, <code>message</code>, <code>field</code>. Every write accepts an <code>Idempotency-Key</code>, and every change an <code>If-Match</code>.</p>
 <p>${contents}</p>
 ${body.join('\n')}`,
   )
 }
 
 function described(name: string, operation: Operation): string {
-  const { summary, access, account, query, headers, body, status, section } = operation
+  const { summary, access, account, query, headers, body, status } = operation
   const rows: string[] = []
   const row = (where: string, field: string, schema: Schema, required: boolean): void => {
     rows.push(
@@ -47,7 +47,7 @@ function described(name: string, operation: Operation): string {
   const who = account ? `${access}, with an account` : access
   return `<details id="${name}"><summary><code class="m">${methods}</code> <code>${text(operation.path)}</code> ${text(summary)}</summary>
 <p><code>${paths}</code></p>
-<p>Who may: ${who}. Answers ${status}.${section === '-' ? '' : ` Reference section ${section}.`}</p>${bytes}
+<p>Access: ${who}. Status: ${status}.</p>${bytes}
 ${rows.length > 0 ? `<div><table>${rows.join('\n')}</table></div>` : ''}</details>`
 }
 

@@ -1,4 +1,4 @@
-/** Text as it may stand in HTML, between tags or in quotes. */
+/** Escapes text for HTML content and attribute values. */
 export function text(plain: string): string {
   const escapes: Record<string, string> = {
     '&': '&amp;',
@@ -10,7 +10,7 @@ export function text(plain: string): string {
   return plain.replace(/[&<>"']/g, (c) => escapes[c])
 }
 
-/** A whole page: no script, nothing from elsewhere. `body` is HTML, `title` is not. */
+/** A complete HTML page without scripts or external resources. `body` is HTML, `title` is plain text. */
 export function document(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en">

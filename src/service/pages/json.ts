@@ -1,6 +1,6 @@
 import { document, text } from './html.ts'
 
-/** An answer for a browser: the JSON indented, addresses of this service as links. Reference section 1, `?format=api`. */
+/** A JSON response as an HTML page (`?format=api`): indented, with links for URLs of this service. */
 export function jsonPage(url: string, path: string, body: unknown): string {
   const json = JSON.stringify(body, null, 2) ?? ''
   const html = text(json).replace(/&quot;(https?:\/\/[^\s]*?)&quot;/g, (whole, link: string) =>

@@ -93,7 +93,7 @@ function described(id: string, path: string, operation: Operation): Record<strin
       parameters.push({
         name: 'share_key',
         in: 'query',
-        description: 'Opens one private file for reading.',
+        description: 'Secret key that allows reading one private file.',
         schema: { type: 'string' },
       })
   }
@@ -101,16 +101,13 @@ function described(id: string, path: string, operation: Operation): Record<strin
     operationId: id,
     tags: [path.split('/')[2] ?? 'service'],
     summary,
-    description:
-      section === '-'
-        ? undefined
-        : `Reference section ${section}. Who may: ${access}${account ? ', with an account' : ''}.`,
+    description: section === '-' ? undefined : `Access: ${access}${account ? ', with an account' : ''}.`,
     parameters,
     requestBody: requestBody(body),
     responses: {
       [status]: response(result, summary, produces),
       default: {
-        description: 'An error',
+        description: 'Error response',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     },

@@ -13,14 +13,14 @@ const ROWS = 100
 const COLUMNS = 200
 const CHILDREN = 200
 
-/** What a browser shows for a link: the first rows of a grid, what is in a folder, and where to get the rest. No script, no outside address. */
+/** The HTML page of a file: the first rows of a grid or the files of a folder, with download links. */
 export interface Page {
   html: string
-  /** None for a folder: what is in it changes without it. */
+  /** Absent for a folder: its content changes without changing the folder. */
   etag?: string
 }
 
-/** The page behind `web_url`; Problem `not_found` for anybody who may not read the file. */
+/** The page at `web_url`. Throws `not_found` if `asker` may not read the file. */
 export async function pageOf(service: Service, asker: Principal, fid: Fid): Promise<Page> {
   const found = await service.store.read(async (readers) => {
     const row = await readers.files.get(fid.owner, fid.idlocal)
@@ -35,7 +35,7 @@ export async function pageOf(service: Service, asker: Principal, fid: Fid): Prom
     }
   })
   const { file, snap, children } = found
-  // Whoever came with the key goes on with it.
+  // Pass the share key on in all links.
   const key = asker.shareKey === undefined ? '' : `share_key=${encodeURIComponent(asker.shareKey)}`
   const link = (path: string, what: string, ...parameters: string[]): string => {
     const query = [...parameters, key].filter(Boolean).join('&')
@@ -50,12 +50,12 @@ export async function pageOf(service: Service, asker: Principal, fid: Fid): Prom
       `<p>${snap.rows.toLocaleString('en')} rows · ${link(pathOf('grids.content', formatFid(fid)), 'CSV', 'format=csv')} · ${link(pathOf('grids.content', formatFid(fid)), 'JSON')} · <code>gridline cat ${fidText}</code></p>`,
       await table(contentJson(snap, ROWS)),
     )
-    if (snap.rows > ROWS) parts.push(`<p>The first ${ROWS} rows.</p>`)
+    if (snap.rows > ROWS) parts.push(`<p>Only the first ${ROWS} rows are shown.</p>`)
   }
   if (file.filetype === 'plot') {
     const path = pathOf('plots.content', formatFid(fid))
     parts.push(
-      `<p>${link(path, 'figure')} · ${link(path, 'figure with its data', 'inline_data=true')} · <code>gridline plot data ${fidText}</code></p>`,
+      `<p>${link(path, 'figure')} · ${link(path, 'figure with data', 'inline_data=true')} · <code>gridline plot data ${fidText}</code></p>`,
     )
   }
   if (children) {
@@ -66,15 +66,17 @@ export async function pageOf(service: Service, asker: Principal, fid: Fid): Prom
           `<li><a href="${text(webUrl(service.url, one))}">${text(one.filename)}</a> ${filetypeNames[one.filetype]}</li>`,
       )
     parts.push(
-      children.length === 0 ? '<p>Nothing in it that you may see.</p>' : `<ul>${items.join('\n')}</ul>`,
+      children.length === 0
+        ? '<p>This folder contains no files that you can see.</p>'
+        : `<ul>${items.join('\n')}</ul>`,
     )
     if (children.length > CHILDREN)
-      parts.push(`<p>The first ${CHILDREN} · <code>gridline ls ${fidText}</code></p>`)
+      parts.push(`<p>Only the first ${CHILDREN} files are shown · <code>gridline ls ${fidText}</code></p>`)
   }
   return { html: document(file.filename, parts.join('\n')), etag: children ? undefined : etag(file) }
 }
 
-/** The first files of a folder that the asker may see. */
+/** The first files of a folder that `asker` may see. */
 async function childrenOf(readers: Readers, { owner, idlocal }: Fid, asker: Principal): Promise<FileRow[]> {
   const visible = await visibleTo(readers, owner, asker.caller)
   const query = { owner, parent: idlocal, visible, order: 'filename', descending: false } as const

@@ -14,9 +14,9 @@ import { referencesOf, withData } from './figure.ts'
 import { type Reference, type Source, scanFigure } from './scan.ts'
 
 /**
- * The figure of a plot. With `inline_data` the columns it refers to beside the references, with
- * `map_data=unreadable` those of grids the caller may not read, by reference. Reading a plot includes
- * the data it shows: that is what its owner may read of the grids now. Reference 4.2.
+ * The figure of a plot. `inline_data` adds the data next to each reference; `map_data=unreadable` adds the
+ * data of grids that the caller may not read, keyed by reference. Reading a plot includes the data it shows:
+ * what its owner may currently read of the grids. See docs/api.md#plot-references.
  */
 export async function figureContent(
   service: Service,
@@ -32,7 +32,7 @@ export async function figureContent(
       owner: file.owner,
     }
   })
-  if (!content) throw new Problem('damaged', 'the figure of this plot is gone')
+  if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
   const text = await loadText(store.blobs, content)
   const type = 'application/json'
   if (!inline_data && !map_data) return { body: once(text), etag: tag, type }
@@ -40,19 +40,19 @@ export async function figureContent(
   const references = referencesOf(scanFigure(figure))
   const sources = references.map(({ source }) => source)
   const shown = await store.read((readers) => shownGrids(service, readers, owner, sources, call))
-  // No entity tag: the data changes without the plot.
+  // No entity tag: the data changes without changing the plot.
   return { body: pieces(shown, figure, references, inline_data === true, map_data === 'unreadable'), type }
 }
 
-/** A grid as a plot shows it. */
+/** A grid with the columns that a plot shows. */
 export interface Shown {
   snap: Snapshot
   columns: Map<string, SnapshotColumn>
-  /** Whether the caller could read the grid itself. */
+  /** Whether the caller may read the grid itself. */
   readable: boolean
 }
 
-/** The grids of these sources as far as the plot's owner, or the caller, may read them; by fid. */
+/** The grids of these sources that the plot's owner or the caller may read, by fid. */
 export async function shownGrids(
   service: Service,
   readers: Readers,
@@ -72,7 +72,7 @@ export async function shownGrids(
     const file = await readers.files.get(fid.owner, fid.idlocal)
     if (file?.filetype !== 'grid') continue
     const readable = (await visibleFile(readers, file, { caller: asker.caller })) !== undefined
-    // In the trash it is there for those only who may see it there.
+    // A trashed grid is shown only to callers who may read it themselves.
     if (!readable && (file.trashed_at !== null || !(await visibleFileById(readers, fid, forOwner)))) continue
     const snap = await snapshot(service.store, readers, fid, (all) => all.filter(({ uid }) => uids.has(uid)))
     shown.set(key, { snap, columns: new Map(snap.columns.map((column) => [column.uid, column])), readable })
@@ -91,7 +91,7 @@ async function* pieces(
     const columns = shown.get(formatFid(grid))?.columns
     return columns !== undefined && uids.every((uid) => columns.has(uid))
   })
-  // What is added goes in before the last brace.
+  // `map_data` is inserted before the closing brace.
   const open = map ? new RawJson(figure.buf, figure.start, figure.end - 1) : figure
   for (const part of withData(open, inline ? withColumns : [])) {
     if (Buffer.isBuffer(part)) yield part
@@ -113,7 +113,7 @@ async function* pieces(
   yield Buffer.from('}}')
 }
 
-/** The array a reference stands for: one column as it is, several as rows or as a list of columns. */
+/** The data of a reference: one column as an array; several as rows (matrices) or as a list of columns. */
 async function* data(shown: Map<string, Shown>, { source, type, attribute }: Reference): Bytes {
   const { snap, columns } = shown.get(formatFid(source.grid))!
   const chosen = source.uids.map((uid) => columns.get(uid)!)

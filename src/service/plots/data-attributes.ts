@@ -3,7 +3,7 @@ import { byType, common } from './attributes.ts'
 const sets = new Map<string, ReadonlySet<string>>()
 let anywhere: ReadonlySet<string> | undefined
 
-/** Paths (`marker.color`) of the attributes of a trace type that hold data; those of all types for one plotly.js does not know. */
+/** Paths (`marker.color`) of data attributes of a trace type; those of all types if it is unknown. */
 export function dataAttributes(type: string): ReadonlySet<string> {
   if (!Object.hasOwn(byType, type)) {
     anywhere ??= new Set(Object.keys(byType).flatMap((known) => [...dataAttributes(known)]))
@@ -22,7 +22,7 @@ export function dataAttributes(type: string): ReadonlySet<string> {
   return known
 }
 
-/** Types whose `z` is a matrix: several columns are its columns, so each row has one value of each. */
+/** Trace types whose `z` is a matrix. Several columns are its columns: they are transposed to rows. */
 const matrices = new Set([
   'carpet',
   'contour',
@@ -33,7 +33,7 @@ const matrices = new Set([
   'surface',
 ])
 
-/** Whether several columns given for an attribute are turned into rows; elsewhere they are a list of columns. */
+/** Whether several columns of an attribute are transposed to rows. Otherwise they are a list of columns. */
 export function isTransposed(type: string, path: string): boolean {
   return matrices.has(type) && (path === 'z' || path === 'surfacecolor')
 }

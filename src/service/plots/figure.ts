@@ -4,17 +4,17 @@ import { breathe, parseRawInTurns, type RawJson, skipBlanks, textInTurns } from 
 import { type Data, type Found, type Reference, type Source, scanFigure } from './scan.ts'
 import { decodeTyped } from './typed-arrays.ts'
 
-/** A piece of a figure: text as it stands, or the data of a reference, which comes later. */
+/** A part of a figure: text, or a reference to be replaced by its data. */
 export type Part = Buffer | Reference
 
-/** What becomes of a stretch of the figure; a member without parts goes, its comma with it. */
+/** Replaces buf[start, end) by `parts`. Without parts, the member is removed together with its comma. */
 interface Edit {
   start: number
   end: number
   parts: readonly Part[]
 }
 
-/** The figure of a body: `data`, `layout`, `frames` are what they must be. */
+/** Parses a figure and checks the types of `data`, `layout` and `frames`. */
 export async function readFigure(figure: RawJson): Promise<RawJson> {
   const whole = figure.kind === 'string' ? await parseRawInTurns(await textInTurns(figure), 'figure') : figure
   if (whole.kind !== 'object') throw wrong('figure', 'must be an object')
@@ -40,17 +40,17 @@ function wrong(path: string, why: string): Problem {
   return new Problem('invalid_request', `${path}: ${why}`, { field: 'figure', path })
 }
 
-/** All references among what was found. */
+/** The references among the survey results. */
 export function referencesOf(found: readonly Found[]): Reference[] {
   return found.filter((one) => one.kind === 'reference')
 }
 
-/** All references of a figure that is stored. */
+/** The sources of all references in a stored figure. */
 export function sourcesIn(figure: RawJson): Source[] {
   return referencesOf(scanFigure(figure)).map(({ source }) => source)
 }
 
-/** The values of arrays of data, typed ones as plain ones whose text is no longer than `most` bytes together. */
+/** Data arrays as plain JSON. Decodes typed arrays. Throws if all together exceed `most` bytes. */
 export async function plainArrays(
   data: readonly Data[],
   most: number,
@@ -65,13 +65,13 @@ export async function plainArrays(
   return plain
 }
 
-/** Arrays of data, plain and typed. */
+/** The data arrays among the survey results, plain and typed. */
 export function rawArrays(found: readonly Found[]): { arrays: Data[]; typed: Data[] } {
   const of = (kind: Data['kind']): Data[] => found.filter((one): one is Data => one.kind === kind)
   return { arrays: of('array'), typed: of('typed') }
 }
 
-/** The figure with arrays replaced by references: `refer` names the columns of a path. */
+/** Replaces data arrays by references. `refer` returns the reference for a path. */
 export function withReferences(
   figure: RawJson,
   found: readonly Found[],
@@ -83,7 +83,7 @@ export function withReferences(
   const edits = found.flatMap((one): Edit[] => {
     const { path, name, start, end } = one
     const reference = refer(path)
-    // An array beside its reference is what counts: it was read with its data and has been changed since.
+    // If both an array and its reference are present, the array wins: it was downloaded and then edited.
     if (one.kind === 'reference' || one.kind === 'empty')
       return replaced.has(path) ? [{ start, end, parts: [] }] : []
     return reference === undefined
@@ -93,7 +93,7 @@ export function withReferences(
   return Buffer.concat([...edited(figure, edits)] as Buffer[])
 }
 
-/** The figure with other grids in its references. */
+/** Replaces the grids in references. Those for which `other` returns undefined stay. */
 export function withGrids(figure: RawJson, other: (grid: Fid) => Fid | undefined): Buffer {
   const edits = referencesOf(scanFigure(figure)).flatMap(({ source, text, value }): Edit[] => {
     const grid = other(source.grid)
@@ -105,7 +105,7 @@ export function withGrids(figure: RawJson, other: (grid: Fid) => Fid | undefined
   return Buffer.concat([...edited(figure, edits)] as Buffer[])
 }
 
-/** The figure in parts: beside each of these references a part for its data. */
+/** Splits a figure into parts, with a part for the data next to each of these references. */
 export function withData(figure: RawJson, references: readonly Reference[]): Generator<Part> {
   const edits = references.map((reference): Edit => {
     const { name, end, twin } = reference
@@ -119,11 +119,11 @@ function member(name: string, value: string): Buffer {
   return Buffer.from(`${JSON.stringify(name)}:${value}`)
 }
 
-/** The text of the figure with these edits in it; all else stays byte for byte. */
+/** Applies edits to the text of a figure. Everything else stays byte for byte the same. */
 function* edited({ buf, start, end }: RawJson, edits: readonly Edit[]): Generator<Part> {
   let done = start
   for (const edit of [...edits].sort((a, b) => a.start - b.start)) {
-    // Inside of what has been replaced.
+    // Skip edits inside a part that was already replaced.
     if (edit.start < done) continue
     let upTo = edit.start
     let next = edit.end
@@ -142,7 +142,7 @@ function* edited({ buf, start, end }: RawJson, edits: readonly Edit[]): Generato
   if (end > done) yield buf.subarray(done, end)
 }
 
-/** Where the white space before `at` begins. */
+/** The start of the white space before `at`. */
 function blanksBefore(buf: Uint8Array, at: number): number {
   let i = at
   while (buf[i - 1] === 0x20 || buf[i - 1] === 0x0a || buf[i - 1] === 0x0d || buf[i - 1] === 0x09) i--

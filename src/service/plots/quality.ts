@@ -1,9 +1,8 @@
 import type { RawJson } from '../../json/index.ts'
 
 /**
- * How well a plot explains itself, 0 to 5: a point each for a title, a title of an axis, names of all
- * traces (or a single one), shown data, and a legend, colour bar or annotation. Reference 4.2 has
- * min_quality and max_quality and leaves open what they measure.
+ * Quality of a plot, 0 to 5. One point each for: a title, an axis title, names for all traces (or a single
+ * trace), data, and a legend, color bar or annotation. Used by `min_quality` and `max_quality`.
  */
 export function qualityOf(figure: RawJson, hasData: boolean): number {
   const layout = figure.get('layout')
@@ -24,7 +23,7 @@ export function qualityOf(figure: RawJson, hasData: boolean): number {
   return points.filter(Boolean).length
 }
 
-/** Axes of the layout, those of its scenes too. */
+/** Axes of the layout, including those of scenes and polar subplots. */
 function* axesOf(layout: RawJson | undefined): Generator<RawJson> {
   for (const [name, value] of layout?.members() ?? []) {
     if (/^[xy]axis\d*$/.test(name)) yield value

@@ -13,17 +13,17 @@ import {
 } from '../../json/index.ts'
 import { dataAttributes } from './data-attributes.ts'
 
-/** `owner:idlocal:uid[,uid…][*]`: columns of one grid. Reference 2.4. */
+/** A parsed reference `owner:idlocal:uid[,uid…][*]`. See docs/api.md#plot-references. */
 export interface Source {
   grid: Fid
   uids: string[]
 }
 
-/** Where in a figure something stands. */
+/** A location in a figure. */
 export interface Place {
-  /** From the figure: `data.0.marker.color`. */
+  /** Path from the figure: `data.0.marker.color`. */
   path: string
-  /** From its trace: `marker.color`. */
+  /** Path from the trace: `marker.color`. */
   attribute: string
   /** The type of the trace. */
   type: string
@@ -34,43 +34,43 @@ interface Span {
   end: number
 }
 
-/** One thing a survey found, with the member it is, from the quote of its name to behind its value. */
+/** An object member that a survey found. Its span is from the quote of its name to the end of its value. */
 interface Mark extends Place, Span {
-  /** Of the data: `color`. */
+  /** Name of the data attribute: `color`. */
   name: string
   value: RawJson
 }
 
-/** A member ending in `src` that names columns; its path and attribute are those of the data. */
+/** A member ending in `src` that refers to columns. Path and attribute are those of the data attribute. */
 export interface Reference extends Mark {
   kind: 'reference'
   source: Source
   text: string
-  /** The value of the plain member beside it, where there is one. */
+  /** The span of the value of the data attribute in the same object, if present. */
   twin?: Span
 }
 
-/** An array where data belongs, plain or typed. */
+/** An array, plain or typed, as the value of a data attribute. */
 export interface Data extends Mark {
   kind: 'array' | 'typed'
 }
 
-/** A member ending in `src` that names nothing: null or an empty text. */
+/** A member ending in `src` that refers to nothing: null or an empty string. */
 export interface Empty extends Mark {
   kind: 'empty'
 }
 
 export type Found = Reference | Data | Empty
 
-/** What a figure may hold, of the table of limits. */
+/** The limits that apply to figures. */
 export type FigureLimits = Pick<Limits, 'figure_columns' | 'figure_traces' | 'json_members'>
 
-/** `alice:3:0f12ab,c0ffee`; undefined for what is no reference at all. */
+/** Parses a reference (`alice:3:0f12ab,c0ffee`); undefined if it is invalid. */
 export function readSource(text: string): Source | undefined {
   const match = /^([A-Za-z0-9._-]+):(\d{1,15}):([^:\0]*)$/.exec(text.trim())
   if (!match) return undefined
   let list = match[3]
-  // What a star at the end meant is not known any more; it changes nothing here.
+  // The meaning of a trailing star is not documented; ignore it.
   if (list.endsWith('*')) {
     list = list.slice(0, -1).trimEnd()
     if (list.endsWith(',')) list = list.slice(0, -1)
@@ -82,8 +82,8 @@ export function readSource(text: string): Source | undefined {
 }
 
 /**
- * Every reference and every array of data in the traces of `data` and `frames`, in the order they stand.
- * Each byte of a trace is looked at once, however deep it is nested. What is stored is within the limits.
+ * Finds all references and data arrays in the traces of `data` and `frames`, in order. Runs in linear time at
+ * any nesting depth. Stored figures need no `limits`: they were checked before.
  */
 export function scanFigure(figure: RawJson, limits?: FigureLimits): Found[] {
   const steps = surveySteps(figure, limits)
@@ -93,7 +93,7 @@ export function scanFigure(figure: RawJson, limits?: FigureLimits): Found[] {
   }
 }
 
-/** The same of a figure that may be large, a trace or so in each turn of the event loop. */
+/** Like `survey`, but yields to the event loop between traces. For large figures. */
 export async function scanFigureInTurns(figure: RawJson, limits: FigureLimits): Promise<Found[]> {
   const steps = surveySteps(figure, limits)
   for (;;) {
@@ -131,13 +131,13 @@ function* surveySteps(figure: RawJson, limits: FigureLimits | undefined): Genera
   return surveyor.found.sort((a, b) => a.start - b.start)
 }
 
-/** Of two arrays with one name the last would count for some readers, and the first for others. */
+/** Throws if a data attribute is present twice: JSON readers disagree on which value counts. */
 function refuseDoubles(found: readonly Found[]): void {
   const paths = new Set<string>()
   for (const { kind, path } of found) {
     if (kind === 'reference' || kind === 'empty') continue
     if (paths.has(path)) {
-      throw new Problem('invalid_request', `figure.${path}: is there twice`, {
+      throw new Problem('invalid_request', `figure.${path}: is duplicated`, {
         field: 'figure',
         path: `figure.${path}`,
       })
@@ -149,11 +149,11 @@ function refuseDoubles(found: readonly Found[]): void {
 function tooManyTraces({ figure_traces }: FigureLimits): Problem {
   return new Problem('bad_data', `figure: more than ${figure_traces} traces (limit figure_traces)`, {
     field: 'figure',
-    hint: 'Make several plots.',
+    hint: 'Split the figure into several plots.',
   })
 }
 
-/** A frame's traces change those of the figure, one by one or as `traces` says. */
+/** Surveys a frame. Its traces update those of the figure, in order or as listed in `traces`. */
 function surveyFrame(surveyor: FigureScanner, frame: RawJson, path: string, types: string[]): void {
   const traces = frame.get('traces')
   const targets = traces?.kind === 'array' ? (traces.value() as unknown[]) : undefined
@@ -172,17 +172,17 @@ function typeOf(trace: RawJson): string | undefined {
   return type?.kind === 'string' ? (type.value() as string) : undefined
 }
 
-/** Attributes have shorter names; what is longer is not looked up. */
+/** Maximum length of an attribute path. All known ones are shorter. */
 const LONGEST = 200
 const LONGEST_REFERENCE = 1024 * 1024
 
-/** The path of a member of an attribute. One longer than any there is ends in an ellipsis and grows no more. */
+/** The path of a member of an attribute. Overlong paths end in an ellipsis and do not grow further. */
 function below(attribute: string, name: string): string {
   if (attribute.length + name.length > LONGEST) return attribute.endsWith('…') ? attribute : `${attribute}.…`
   return attribute === '' ? name : `${attribute}.${name}`
 }
 
-/** Reads traces: objects of valid JSON, whose arrays of data are skipped over. */
+/** Scans traces (valid JSON objects). Skips over data arrays. */
 class FigureScanner {
   readonly found: Found[] = []
   #columns = 0
@@ -207,10 +207,10 @@ class FigureScanner {
     this.#object(trace.start, '')
   }
 
-  /** The object that begins at `from`: where it ends, and whether it is a typed array. */
+  /** Scans the object at `from`. Returns its end and whether it is a typed array. */
   #object(from: number, attribute: string): { end: number; typed: boolean } {
     const buf = this.#buf
-    // Where names and values of members begin and end, four numbers each.
+    // Four offsets per member: start and end of its name, start and end of its value.
     const spans: number[] = []
     const most = 4 * (this.#limits?.json_members ?? Number.POSITIVE_INFINITY)
     const own: Reference[] = []
@@ -251,12 +251,12 @@ class FigureScanner {
     return { end: i + 1, typed: bdata && dtype }
   }
 
-  /** An object or array that is a member: where it ends. */
+  /** Scans a member whose value is an object or array. Returns its end. */
   #container({ start, value }: Member, name: string, attribute: string): number {
     const buf = this.#buf
     const mark = (end: number): Mark => this.#mark({ start, value, end }, name, attribute)
     const known = this.#known.has(attribute)
-    // An array or object where a reference belongs.
+    // A reference must be a string: refuse an array or object.
     if (name.length > 3 && name.endsWith('src') && this.#known.has(attribute.slice(0, -3)))
       throw noReference(
         { ...mark(value), path: mark(value).path.slice(0, -3) },
@@ -266,7 +266,7 @@ class FigureScanner {
       const before = this.found.length
       const { end, typed } = this.#object(value, attribute)
       if (!known || !typed) return end
-      // What is in it is part of it.
+      // Drop what was found inside: it is part of the typed array.
       this.found.length = before
       this.#add({ kind: 'typed', ...mark(end) }, 1)
       return end
@@ -328,8 +328,8 @@ class FigureScanner {
     if (most !== undefined && this.#columns > most) {
       throw new Problem(
         'bad_data',
-        `figure.${found.path}: a figure refers to no more than ${most} columns (limit figure_columns)`,
-        { field: 'figure', path: `figure.${found.path}`, hint: 'Make several plots.' },
+        `figure.${found.path}: a figure can refer to at most ${most} columns (limit figure_columns)`,
+        { field: 'figure', path: `figure.${found.path}`, hint: 'Split the figure into several plots.' },
       )
     }
     this.found.push(found)
@@ -344,13 +344,13 @@ function noReference({ path: data }: Mark, what: string): Problem {
   })
 }
 
-/** Whether a name may end in `src`: as it stands, or written with escapes. */
+/** Whether a name may end in `src`, literally or written with escapes. */
 function maybeSource(buf: Buffer, start: number, nameEnd: number): boolean {
   if (buf[nameEnd - 2] === 0x63 && buf[nameEnd - 3] === 0x72 && buf[nameEnd - 4] === 0x73) return true
   return hasEscapes(buf, start, nameEnd)
 }
 
-/** Tells the references of one object the plain members beside them. */
+/** Sets `twin` of the references of one object. */
 function giveTwins(buf: Buffer, references: readonly Reference[], spans: readonly number[]): void {
   const byTwin = new Map(references.map((reference) => [reference.name, reference]))
   for (let k = 0; k < spans.length; k += 4) {

@@ -15,36 +15,36 @@ import { plainArrays, rawArrays, readFigure, referencesOf, withReferences } from
 import { qualityOf } from './quality.ts'
 import { type Data, type Found, type Source, scanFigureInTurns } from './scan.ts'
 
-/** A figure whose bytes are stored and which no plot has yet. */
+/** A figure whose bytes are stored, but that is not part of a plot yet. */
 export interface StoredFigure {
   content: SliceRef
   sources: { source: Source; path: string }[]
   quality: number
-  /** The grid its arrays go into, made or changed together with the plot. */
+  /** The grid for its data arrays, created or changed together with the plot. */
   grid?: DataGrid
 }
 
 interface DataGrid {
   idlocal: number
   columns: NewColumn[]
-  /** Of the plot's own data grid, which is used again: its layout when this was prepared. */
+  /** If the plot's data grid is reused: its layout when the columns were prepared. */
   layout?: number
 }
 
-/** The grid that was made for a plot's data, where nothing else uses it: its columns give way to new data. */
+/** A plot's data grid that nothing else uses, so that its columns can be replaced by new data. */
 export interface OwnGrid {
   idlocal: number
   layout: number
   columns: ColumnRow[]
 }
 
-/** The data grid cannot take the columns that were prepared for it: it is no longer what it was. */
+/** The data grid has changed since columns were prepared for it. */
 export class DataGridChanged extends Error {}
 
 /**
- * The data grid of a plot, if new data may take the place of what is in it: the asker may change it,
- * nobody else reads the data there that may not read it in the plot, and the figure, whose references
- * are `before`, shows all of its columns. Otherwise new data goes into a new grid.
+ * The data grid of a plot, if new data may replace its content: `asker` may change it, everybody who can read
+ * it can read the plot too, and the current figure (with the references `before`) uses all of its columns.
+ * Otherwise undefined, and new data goes into a new grid.
  */
 export async function ownGridOf(
   readers: Readers,
@@ -67,7 +67,7 @@ export async function ownGridOf(
   return { idlocal: data, layout, columns }
 }
 
-/** Whether everybody who may read the file may read the plot. Who knows a share key is not known. */
+/** Whether everybody who may read the file may read the plot too. Unknown, so false, with a share key. */
 async function noMoreVisible({ sharing }: Readers, file: FileRow, plot: FileRow): Promise<boolean> {
   if (file.parent !== plot.parent || file.share_key !== null) return false
   if (file.world_readable > plot.world_readable) return false
@@ -78,13 +78,13 @@ async function noMoreVisible({ sharing }: Readers, file: FileRow, plot: FileRow)
   return all.every(({ idlocal, kind, name }) => idlocal === plot.idlocal || ofPlot.has(`${kind} ${name}`))
 }
 
-/** What a figure's references must be to be stored in a plot. */
+/** Media type of stored figures. */
 export const MEDIA_TYPE = 'application/json'
 
 /**
- * Reads a figure and stores it, its data arrays moved into columns of a grid where that was asked for;
- * typed arrays always are, for clients that send them know no other way. Reference 2.4: arrays are
- * refused otherwise, with the path of the first one.
+ * Parses and stores a figure. With `move`, data arrays are moved into grid columns; without it, they are
+ * refused with the path of the first one. Typed arrays are always moved: clients that send them have no
+ * alternative. See docs/api.md#plots.
  */
 export async function storeFigure(
   service: Service,
@@ -111,7 +111,7 @@ export async function storeFigure(
     )
     // A column of new data keeps the uid of the one it replaces.
     for (const column of columns) column.uid = free.get(column.name) ?? newUid(taken)
-    // The id is part of the references, which are stored before the grid is made.
+    // References contain the id, and are stored before the grid is created: allocate the id first.
     const idlocal = own?.idlocal ?? (await store.write(({ files }) => files.nextIdlocal(owner)))
     grid = { idlocal, columns, layout: own?.layout }
     const fid = formatFid({ owner, idlocal })
@@ -125,7 +125,7 @@ export async function storeFigure(
     throw new Problem(
       'bad_data',
       `figure: refers to ${grids} grids; the limit is ${limits.figure_grids} (figure_grids)`,
-      { field: 'figure', hint: 'Make several plots.' },
+      { field: 'figure', hint: 'Split the figure into several plots.' },
     )
   }
   return {
@@ -136,7 +136,7 @@ export async function storeFigure(
   }
 }
 
-/** Columns of the data grid that the figure refers to as they are. */
+/** Columns of the data grid that the new figure still refers to. */
 function stillUsed({ idlocal, columns }: OwnGrid, owner: string, found: readonly Found[]): ColumnRow[] {
   const replaced = new Set(rawPaths(found))
   const uids = new Set(
@@ -159,16 +159,16 @@ function refusal({ path }: Data, count: number): Problem {
   const more = count > 1 ? ` (and ${count - 1} more)` : ''
   return new Problem(
     'invalid_request',
-    `figure.${path}: holds raw data${more}; a figure refers to columns of a grid`,
+    `figure.${path}: contains raw data${more}; a figure must reference columns of a grid`,
     {
       field: 'figure',
       path: `figure.${path}`,
-      hint: `Give ${path.slice(path.lastIndexOf('.') + 1)}src with owner:grid:column, or send raw_data: "grid" to have one made (gridline plot create does).`,
+      hint: `Give ${path.slice(path.lastIndexOf('.') + 1)}src with owner:grid:column, or send raw_data: "grid" to create a grid (as gridline plot create does).`,
     },
   )
 }
 
-/** Makes the figure the plot's: its grid, its bytes, and what it is made of. */
+/** Stores the figure in the plot: data grid, content and references. */
 export async function putFigure(
   writers: Writers,
   plot: FileRow,
@@ -190,7 +190,7 @@ export async function putFigure(
   await writers.plots.setGrids(owner, idlocal, grids)
 }
 
-/** Puts new columns in the place of those of the plot's data grid that its figure no longer refers to. */
+/** Replaces columns of the plot's data grid that the figure no longer refers to by the new ones. */
 async function replaceData(writers: Writers, owner: string, { grid, sources }: StoredFigure): Promise<void> {
   const { idlocal, columns, layout } = grid!
   const now = await writers.grids.get(owner, idlocal)
@@ -247,8 +247,8 @@ async function addDataGrid(
 }
 
 /**
- * Every reference names columns there are, of grids whoever asks may read; what the plot referred to
- * `before` may stay. Returns the grids.
+ * Checks that all references name existing columns of grids that `asker` may read. References that the plot
+ * had `before` are allowed. Returns the grids.
  */
 async function checkSources(
   readers: Readers,
@@ -258,7 +258,7 @@ async function checkSources(
   before: ReadonlySet<string>,
 ): Promise<Fid[]> {
   const grids = new Map<string, { fid: Fid; uids: ReadonlySet<string> | undefined }>()
-  // The grid just made is the plot owner's, whoever asks.
+  // The new data grid belongs to the plot's owner, whoever the caller is.
   const own = made && formatFid({ owner, idlocal: made.idlocal })
   for (const { source, path } of sources) {
     const key = formatFid(source.grid)

@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
 import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../json/index.ts'
 
-/** How plotly.js names the types of numbers in `{dtype, bdata, shape}`, little endian. */
+/** Number types of plotly.js typed arrays (`{dtype, bdata, shape}`), little endian. */
 const readers: Record<string, { bytes: number; read: (buf: Buffer, at: number) => number | bigint }> = {
   i1: { bytes: 1, read: (buf, at) => buf.readInt8(at) },
   u1: { bytes: 1, read: (buf, at) => buf.readUInt8(at) },
@@ -33,8 +33,8 @@ const names: Record<string, string> = {
 }
 
 /**
- * The plain array a typed one stands for; what JSON has no number for is null. Its text may be `left`
- * bytes long, what is left of the `most` a figure may have.
+ * Decodes a typed array to plain JSON. NaN and infinities become null. Throws if the text exceeds `left`
+ * bytes, which is what remains of the limit `most` of the figure.
  */
 export async function decodeTyped(
   value: RawJson,
@@ -49,27 +49,28 @@ export async function decodeTyped(
   const reader = readers[names[dtype] ?? dtype]
   if (!reader) throw wrong(`unknown dtype ${JSON.stringify(dtype.slice(0, 20))}`)
   const given = members.get('bdata')!
-  if (given.kind !== 'string') throw wrong('bdata must be text in base64')
+  if (given.kind !== 'string') throw wrong('bdata must be a base64 string')
   const bdata = (await textInTurns(given)).toString('latin1')
   if (!(await isBase64(bdata))) throw wrong('bdata is not base64')
   const bytes = Buffer.from(bdata, 'base64')
-  if (bytes.length % reader.bytes !== 0) throw wrong(`${bytes.length} bytes are no whole number of ${dtype}`)
+  if (bytes.length % reader.bytes !== 0)
+    throw wrong(`${bytes.length} bytes is not a multiple of the size of ${dtype}`)
   const count = bytes.length / reader.bytes
   const shape = readShape(shapeOf(members.get('shape')), count)
   if (!shape) throw wrong(`shape does not fit ${count} values`)
   const text = await arrayText(count, shape, (k) => reader.read(bytes, k * reader.bytes), left)
-  if (!text) throw wrong(`as plain values it is larger than ${bytesText(most)} (limit json_body_bytes)`)
+  if (!text) throw wrong(`the decoded values are larger than ${bytesText(most)} (limit json_body_bytes)`)
   return parseRawInTurns(text)
 }
 
-/** Values as nested arrays; the text is put together in pieces, for a string of all of them takes several times their memory. */
+/** Values as nested arrays. Built in pieces: one string would take several times the memory. */
 async function arrayText(
   count: number,
   shape: readonly number[],
   valueAt: (k: number) => number | bigint,
   most: number,
 ): Promise<Buffer | undefined> {
-  // How many values the rows of each inner dimension hold, the innermost last.
+  // Number of values per row of each inner dimension, innermost last.
   const rows = shape.slice(1).map((_, k) => shape.slice(k + 1).reduce((product, size) => product * size, 1))
   const pieces: Buffer[] = []
   let size = 0
@@ -93,7 +94,7 @@ async function arrayText(
 
 const PIECE = 64 * 1024
 
-/** As many as plotly.js reads. */
+/** Maximum number of dimensions, as in plotly.js. */
 const DIMENSIONS = 3
 
 async function isBase64(text: string): Promise<boolean> {
@@ -107,17 +108,17 @@ async function isBase64(text: string): Promise<boolean> {
   return true
 }
 
-/** A shape is a few numbers; anything long is none. */
+/** The value of `shape`, or an invalid one if it is too long. */
 function shapeOf(given: RawJson | undefined): unknown {
   return given && given.end - given.start > 200 ? 'too long' : given?.value()
 }
 
-/** Sizes of the dimensions: `"2, 3"`, `[2, 3]`, `6`, or one dimension if not given. */
+/** Parses `shape`: `"2, 3"`, `[2, 3]` or `6`. Default: one dimension. Undefined if it is invalid. */
 function readShape(given: unknown, count: number): number[] | undefined {
   if (given === undefined || given === null || given === '') return [count]
   const sizes = (Array.isArray(given) ? given : String(given).split(',')).map(Number)
   const fits = sizes.every((size) => Number.isInteger(size) && size >= 0) && sizes.length <= DIMENSIONS
   if (!fits || sizes.reduce((product, size) => product * size, 1) !== count) return undefined
-  // Rows without values would be lost between the brackets.
+  // Without values, nested rows cannot be written: use one dimension.
   return count === 0 ? [0] : sizes
 }

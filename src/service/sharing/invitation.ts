@@ -1,8 +1,8 @@
 const LONGEST = 5000
 
 /**
- * The letter that tells somebody of a file shared with them. Plain text, so nothing in it is markup;
- * what people wrote (title, words) stands on lines of its own, quoted, so that it is not taken for ours.
+ * The e-mail that invites somebody to a shared file. Plain text. User input (title, words) is quoted on
+ * separate lines, so that it cannot be mistaken for text of the service.
  */
 export function invitation({
   from,
@@ -17,12 +17,12 @@ export function invitation({
   link: string
   words?: string
 }): { subject: string; text: string } {
-  const lines = [`${from} shares a file with you:`, '', `    ${oneLine(title)}`, `    ${link}`, '']
+  const lines = [`${from} shared a file with you:`, '', `    ${oneLine(title)}`, `    ${link}`, '']
   if (words !== undefined && words.trim() !== '') {
     lines.push(`${from} writes:`, '', ...quoted(words.slice(0, LONGEST)), '')
   }
-  lines.push(`In a terminal: gridline show ${fid}`)
-  return { subject: `${from} shares "${oneLine(title)}" with you`, text: `${lines.join('\n')}\n` }
+  lines.push(`To view it in a terminal: gridline show ${fid}`)
+  return { subject: `${from} shared "${oneLine(title)}" with you`, text: `${lines.join('\n')}\n` }
 }
 
 function oneLine(text: string): string {

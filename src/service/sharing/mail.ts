@@ -27,7 +27,7 @@ export class Mail {
         socketTimeout: PATIENCE,
       } as never),
     )
-    // An address is one address: a comma in it would be several.
+    // Pass one address as an object: in a string, a comma would separate several.
     await (await this.transport).sendMail({
       ...letter,
       to: { name: '', address: letter.to },

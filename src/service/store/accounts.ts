@@ -12,7 +12,7 @@ export class AccountReader {
     return this.db.selectFrom('users').selectAll().where('owner', '=', owner).executeTakeFirst()
   }
 
-  /** A user of that name, whatever its case. */
+  /** Returns a user by name, ignoring case. */
   userLike(name: string): Promise<UserRow | undefined> {
     return this.db
       .selectFrom('users')
@@ -21,7 +21,7 @@ export class AccountReader {
       .executeTakeFirst()
   }
 
-  /** The keys of a user that have not been revoked, the oldest first. */
+  /** The keys of a user that are not revoked, oldest first. */
   keys(owner: string): Promise<KeyRow[]> {
     return this.db
       .selectFrom('api_keys')
@@ -58,7 +58,7 @@ export class AccountReader {
     )
   }
 
-  /** The key a bearer token stands for, whoever owns it. */
+  /** Returns the key of a bearer token, of any owner. */
   keyByHash(hash: string): Promise<KeyRow | undefined> {
     return this.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()
   }
@@ -74,8 +74,8 @@ export class AccountWriter extends AccountReader {
   }
 
   /**
-   * Takes up to `wanted` of what a user may use of something in a day; returns how many they get. Days are
-   * those of the service's clock, in UTC.
+   * Takes up to `wanted` units from a user's daily quota of `what`. Returns how many were granted. Days are
+   * UTC days of the service's clock.
    */
   async takeQuota(owner: string, what: string, wanted: number, limit: number): Promise<number> {
     if (wanted === 0) return 0

@@ -4,21 +4,21 @@ import { sha256 } from './hash.ts'
 import type { Db } from './schema.ts'
 
 /**
- * Bytes under their SHA-256. Written before the row that names them, never changed, checked at every
- * read; a blob that no row came to name is collected later.
+ * Content-addressed bytes, keyed by SHA-256. A blob is written before the row that refers to it, never
+ * changed, and verified at every read. Blobs without a reference are garbage-collected later.
  */
 export interface Blobs {
-  /** Stores the bytes if they are not there yet; returns their hash, hex. */
+  /** Stores the bytes unless they already exist. Returns their hash in hex. */
   put(bytes: Uint8Array): Promise<string>
-  /** The bytes; Problem `damaged` if they are gone or are no longer what was stored. */
+  /** Returns the bytes. Throws `damaged` if they are missing or have changed. */
   get(hash: string): Promise<Buffer>
 }
 
 const PIECE = 256 * 1024
-/** A blob that nothing names may be part of an upload under way, or of a read that began before it was let go. */
+/** Minimum age of a collected blob, in ms: younger ones may belong to a running upload or read. */
 const GRACE = 24 * 3600 * 1000
 
-/** Blobs in the database itself, in pieces. */
+/** Blobs stored in the database, in pieces. */
 export class SqlBlobs implements Blobs {
   constructor(private readonly engine: Transactions) {}
 
@@ -26,7 +26,7 @@ export class SqlBlobs implements Blobs {
     const hash = sha256(bytes)
     await this.engine.writeDeferred(async (db) => {
       const stored_at = Date.now()
-      // Seen again: it lives on as long as a new one.
+      // The blob exists: refresh its time, so that it is kept as long as a new one.
       const known = await db
         .updateTable('blobs')
         .set({ stored_at })
@@ -58,8 +58,8 @@ export class SqlBlobs implements Blobs {
   }
 
   /**
-   * Removes all blobs that nothing names and that are older than `grace`, in batches: each blob is looked
-   * at once, and no transaction takes long. Returns how many were removed.
+   * Removes all unreferenced blobs older than `grace` ms, in batches, so that no transaction takes long.
+   * Returns how many were removed.
    */
   async collect(grace = GRACE, now = Date.now()): Promise<number> {
     let removed = 0
@@ -67,7 +67,7 @@ export class SqlBlobs implements Blobs {
       const batch = await this.engine.read((db) => orphans(db, now - grace, after))
       if (batch.orphans.length > 0)
         removed += await this.engine.write(async (db) => {
-          // Named since: it stays.
+          // Keep blobs that have been referenced since.
           const still = await orphansAmong(db, batch.orphans, now - grace)
           if (still.length === 0) return 0
           for (const table of ['blob_pieces', 'blobs'] as const)
@@ -80,10 +80,10 @@ export class SqlBlobs implements Blobs {
   }
 }
 
-/** Blobs looked at in one transaction. */
+/** Blobs checked per transaction. */
 const BATCH = 500
 
-/** Of the blobs that follow `after`, those that nothing names; `last` is where to go on. */
+/** Unreferenced blobs among the next batch after `after`. `last` is where the next batch starts. */
 async function orphans(
   db: Db,
   before: number,

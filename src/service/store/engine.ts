@@ -2,37 +2,37 @@ import type { Kysely, RawBuilder } from 'kysely'
 import type { Db } from './schema.ts'
 
 export interface WriteOptions {
-  /** `work` finds out by itself that it was committed before: it may run again after a lost commit. */
+  /** `work` detects by itself that it was already committed, so it may be repeated after a lost commit. */
   repeatable?: boolean
 }
 
 /** Transactions on a database. */
 export interface Transactions {
-  /** All reads of `work` see one state of the database. */
+  /** Runs `work` on one consistent snapshot of the database. */
   read<T>(work: (db: Db) => Promise<T>): Promise<T>
   /**
-   * One transaction, on stable storage when the promise resolves. `work` may be run again after a
-   * conflict, so it only queries. Concurrent writes may share a commit.
+   * Runs `work` in one transaction, which is durable when the promise resolves. `work` may run again after a
+   * conflict, so it must have no side effects besides queries. Concurrent writes may share a commit.
    */
   write<T>(work: (db: Db) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** As `write`, but durable only with the next `write`: for bytes that nothing names yet. */
+  /** Like `write`, but durable only after the next `write`. For blobs that nothing refers to yet. */
   writeDeferred<T>(work: (db: Db) => Promise<T>): Promise<T>
 }
 
-/** What one database engine does; everything above is the same on all of them. */
+/** A database engine. All code above it is the same for every engine. */
 export interface Engine extends Transactions {
   readonly name: 'sqlite' | 'postgres'
-  /** Column types by the names the migrations use. */
+  /** SQL column types, by the names that migrations use. */
   readonly types: Types
-  /** The same for requests on one owner's files, which may use only part of the connections. */
+  /** Transactions for requests on one owner's files, which may use only part of the connections. */
   lane(owner: string): Transactions
-  /** A transaction that changes the schema: as long as it takes, repeated if another process does the same. */
+  /** Runs a schema change without timeouts. Repeats it if another process migrates at the same time. */
   migrate<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** Updates the statistics that the engine plans queries by. */
+  /** Updates the statistics of the query planner. */
   maintain(): Promise<void>
-  /** The engine's own check of its files: what is wrong with them. */
+  /** Runs the engine's own integrity check. Returns the errors found. */
   check(): Promise<string[]>
-  /** Gives back the space of what was deleted. */
+  /** Frees the space of deleted data. */
   compact(): Promise<void>
   /** Whether writes of different owners may share a commit. */
   readonly groupsWritesAcrossOwners: boolean

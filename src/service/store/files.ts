@@ -5,30 +5,30 @@ import type { Db, Schema } from './schema.ts'
 export type FileRow = Selectable<Schema['files']>
 export type Filetype = FileRow['filetype']
 
-/** Which files a list has. */
+/** Filter of a file list. */
 export interface Listed {
   owner: string
-  /** Only this folder's; all of the owner's if not given. */
+  /** Only files in this folder. Default: all files of the owner. */
   parent?: number
   filetypes?: Filetype[]
-  /** Only what anyone may read, and what of the rest the caller may; all if not given. */
+  /** Only public files, these files, and files in these folders. Default: all. */
   visible?: { files: number[]; folders: number[] }
-  /** What is in the trash by itself, instead of what is active. */
+  /** List files that were trashed on their own (not with a folder), instead of active ones. */
   trashed?: boolean
 }
 
-/** One page of it. */
+/** One page of a file list. */
 export interface ListQuery extends Listed {
   order: 'filename' | 'date_modified'
   descending: boolean
-  /** Key of the last file of the page before: the ordered value and the idlocal. */
+  /** Key of the last file of the previous page: the sort value and the idlocal. */
   after?: [value: string | number, idlocal: number]
-  /** Files to pass over, for clients that count pages. */
+  /** Files to skip, for clients that use page numbers. */
   skip?: number
   limit: number
 }
 
-/** Where a page of files of many owners ended. */
+/** Position in a list of files of many owners. */
 export interface Key {
   owner: string
   idlocal: number
@@ -36,7 +36,7 @@ export interface Key {
 
 const BATCH = 400
 
-/** Files of every kind: names, places, states. */
+/** Reads files of every type: names, folders, states. */
 export class FileReader {
   constructor(protected readonly db: Db) {}
 
@@ -49,7 +49,7 @@ export class FileReader {
       .executeTakeFirst()
   }
 
-  /** Ids of the folders in these folders, whatever their state. */
+  /** Ids of the direct subfolders of these folders, in any state. */
   async foldersIn(owner: string, parents: readonly number[]): Promise<number[]> {
     const ids: number[] = []
     for (let k = 0; k < parents.length; k += BATCH) {
@@ -75,14 +75,14 @@ export class FileReader {
     return [...all]
   }
 
-  /** How many folders are in each other from this one down, itself counted. */
+  /** The depth of the folder tree below this folder, including itself. */
   async levelsBelow(owner: string, folder: number): Promise<number> {
     let levels = 0
     for (let level = [folder]; level.length > 0; levels++) level = await this.foldersIn(owner, level)
     return levels
   }
 
-  /** How many folders are in each of these; only those that are visible, if that is given. */
+  /** The number of direct subfolders of each folder, optionally only of visible ones. */
   async subfolderCounts(
     owner: string,
     folders: readonly number[],
@@ -97,7 +97,7 @@ export class FileReader {
     return new Map(rows.map(({ parent, count }) => [parent, Number(count)]))
   }
 
-  /** Copies of a file, in the order of their ids. */
+  /** Copies of a file, ordered by id. */
   copiesOf(fid: string, after: Key | undefined, backwards: boolean, limit: number): Promise<FileRow[]> {
     let select = this.db
       .selectFrom('files')
@@ -118,7 +118,7 @@ export class FileReader {
     return select.execute()
   }
 
-  /** The active file of that name in a folder. */
+  /** Returns the active file with this name in a folder. */
   named(owner: string, parent: number, filename: string): Promise<FileRow | undefined> {
     return this.db
       .selectFrom('files')
@@ -144,7 +144,7 @@ export class FileReader {
   list(query: ListQuery): Promise<FileRow[]> {
     const { descending, after, skip, limit } = query
     const direction = descending ? 'desc' : 'asc'
-    // Names of active files are in an index, which has them in order.
+    // `live_name` has an index: use it to sort active files.
     const named = query.order === 'filename' && !query.trashed && !query.filetypes?.includes('extra')
     const order = named ? 'live_name' : query.order
     let select = this.listed(query)
@@ -156,7 +156,7 @@ export class FileReader {
     if (after) {
       const [value, idlocal] = after
       const beyond = descending ? '<' : '>'
-      // The first condition says nothing new: it is what an index is entered by.
+      // The first condition is redundant: it lets the engine seek in the index.
       select = select
         .where(order, `${beyond}=`, value as never)
         .where(({ and, or, eb }) =>
@@ -169,7 +169,7 @@ export class FileReader {
     return select.execute()
   }
 
-  /** How many files such a list has on all its pages. */
+  /** The number of files on all pages of a list. */
   async count(query: Listed): Promise<number> {
     const row = await this.listed(query)
       .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -180,10 +180,10 @@ export class FileReader {
   private listed({ owner, parent, filetypes, visible, trashed }: Listed) {
     let select = this.db.selectFrom('files').where('owner', '=', owner)
     if (parent !== undefined) select = select.where('parent', '=', parent)
-    // Extras are in no folder; they are found through what references them.
+    // Extras belong to no folder: they are listed only if asked for.
     if (trashed) select = select.where('trashed_at', 'is not', null).where('trashed_with', 'is', null)
     else if (filetypes?.includes('extra')) select = select.where('trashed_at', 'is', null)
-    // What is active and no extra has its name in an index: to count it no row is read.
+    // Active files other than extras have a `live_name`, which is indexed: counting reads no rows.
     else select = select.where('live_name', 'is not', null)
     if (filetypes) select = select.where('filetype', 'in', filetypes)
     if (visible) {
@@ -200,18 +200,18 @@ export class FileReader {
   }
 }
 
-/** `now`, or what is there if the clock has been set back since: a file's stamps never decrease. */
+/** `now`, or the stored time if that is later: timestamps never decrease, even if the clock is set back. */
 function notBefore(now: number) {
   return sql<number>`case when date_modified > ${now} then date_modified else ${now} end`
 }
 
-/** Ids as part of the statement: there may be more of them than a statement takes parameters. */
+/** Ids as literals: there may be more of them than a statement can have parameters. */
 function numbers(ids: readonly number[]) {
   return sql<number>`(${sql.join(ids.map((id) => sql.lit(id)))})`
 }
 
 export class FileWriter extends FileReader {
-  /** The next id of the owner's sequence, from 0. */
+  /** Allocates the owner's next file id. Ids start at 0. */
   async nextIdlocal(owner: string): Promise<number> {
     const row = await this.db
       .updateTable('counters')
@@ -219,11 +219,11 @@ export class FileWriter extends FileReader {
       .where('owner', '=', owner)
       .returning('next_idlocal')
       .executeTakeFirst()
-    if (!row) throw new Problem('not_found', `no user is called ${owner}`)
+    if (!row) throw new Problem('not_found', `no user named ${owner}`)
     return row.next_idlocal - 1
   }
 
-  /** Puts a new file in its folder; its name must be free there. */
+  /** Adds a file to its folder. The name must be free there. */
   async add(
     file: Pick<Insertable<Schema['files']>, 'owner' | 'filetype' | 'filename' | 'parent'> & Partial<FileRow>,
   ): Promise<FileRow> {
@@ -251,7 +251,7 @@ export class FileWriter extends FileReader {
     return row
   }
 
-  /** Changes fields and counts the version up. `If-Match` is checked by whoever read the row. */
+  /** Changes fields and increments the version. The caller must have checked `If-Match`. */
   async change(owner: string, idlocal: number, fields: Updateable<Schema['files']> = {}): Promise<void> {
     await this.db
       .updateTable('files')
@@ -261,7 +261,7 @@ export class FileWriter extends FileReader {
       .execute()
   }
 
-  /** Into the trash: the file, and of a folder all that is active below it. Its name is free at once. */
+  /** Moves a file to the trash; a folder with everything active below it. Frees its name immediately. */
   async trash(file: FileRow): Promise<void> {
     const { owner, idlocal } = file
     const trashed_at = Date.now()
@@ -284,7 +284,7 @@ export class FileWriter extends FileReader {
     }
   }
 
-  /** Out of the trash, into `parent`; of a folder all that was taken there with it. */
+  /** Restores a file from the trash into `parent`; a folder with everything that was trashed with it. */
   async restore(file: FileRow, parent: number): Promise<void> {
     const { owner, idlocal, filename, filetype } = file
     await this.change(owner, idlocal, {
@@ -312,7 +312,7 @@ export class FileWriter extends FileReader {
     }
   }
 
-  /** A name that two files in a folder would have if it were restored: renamed, moved or made meanwhile. */
+  /** A name that two files would have after restoring this folder; undefined if there is none. */
   async doubleIn({ owner, idlocal, trashed_with }: FileRow): Promise<string | undefined> {
     const together = [idlocal, ...(trashed_with === null ? [] : [trashed_with])]
     const folders = await this.foldersBelow(owner, [idlocal])
@@ -333,7 +333,7 @@ export class FileWriter extends FileReader {
     return undefined
   }
 
-  /** A file and all below it, for good. Bytes that nothing names any more are collected later. */
+  /** Deletes a file and everything below it permanently. Unreferenced blobs are collected later. */
   async remove(file: FileRow): Promise<void> {
     const { owner, idlocal } = file
     const ids = [idlocal]
@@ -354,7 +354,7 @@ export class FileWriter extends FileReader {
 
   private async removeRows(owner: string, ids: number[]): Promise<void> {
     const stored_at = Date.now()
-    // Readers that have seen these blobs may still be reading them.
+    // Keep the blobs for a while: readers may still be using them.
     for (const table of ['slices', 'contents'] as const) {
       const hashes = this.db
         .selectFrom(table)
@@ -374,7 +374,7 @@ export class FileWriter extends FileReader {
   }
 }
 
-/** Tables whose rows belong to a file and go with it. */
+/** Tables whose rows belong to a file and are deleted with it. */
 const OF_A_FILE = [
   'files',
   'grids',

@@ -9,7 +9,7 @@ export type GridRow = Selectable<Schema['grids']>
 export type ColumnRow = Selectable<Schema['columns']>
 export type TailRow = Selectable<Schema['tail']>
 
-/** A run of rows of one column: a blob of compressed JSON text. */
+/** A slice: a run of rows of one column, stored as a blob of compressed JSON text. */
 export interface SliceRef {
   seq: number
   rows: number
@@ -19,10 +19,10 @@ export interface SliceRef {
 
 type SliceHashes = SelectQueryBuilder<Schema, 'slices', { hash: string }>
 
-/** Rows of several thousand values go into one statement; engines bound the parameters of one. */
+/** Rows per statement: engines limit the number of parameters. */
 const BATCH = 400
 
-/** Columns of grids, the slices they are stored in, and the tail of rows appended last. */
+/** Columns of grids, their slices, and the tail (rows appended since the last fold). */
 export class GridReader {
   constructor(protected readonly db: Db) {}
 
@@ -58,7 +58,7 @@ export class GridReader {
     return Number(count)
   }
 
-  /** Slices by column uid, each list in row order; of the columns named, or of all. */
+  /** Slices by column uid, in row order, of `uids` or of all columns. */
   async slices(owner: string, idlocal: number, uids?: string[]): Promise<Map<string, SliceRef[]>> {
     if (uids?.length === 0) return new Map()
     let select = this.db
@@ -76,7 +76,7 @@ export class GridReader {
     return byColumn
   }
 
-  /** Rows that are in no slice yet; Problem `damaged` where they are not what was stored. */
+  /** The rows that are not in a slice yet. Throws `damaged` if a checksum does not match. */
   async tail(owner: string, idlocal: number): Promise<TailRow[]> {
     const rows = await this.db
       .selectFrom('tail')
@@ -159,7 +159,7 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Names slices whose blobs are stored; Problem `overloaded` where one was collected in the meantime. */
+  /** Adds slices whose blobs are stored. Throws `overloaded` if a blob has been collected meanwhile. */
   async addSlices(owner: string, idlocal: number, slices: (SliceRef & { uid: string })[]): Promise<void> {
     await this.requireBlobs(slices)
     for (let k = 0; k < slices.length; k += BATCH) {
@@ -169,7 +169,7 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** A sweep takes blobs for orphans if the clock jumps ahead while an upload is under way. */
+  /** Checks that the blobs exist: a sweep may have collected them if the clock jumped during an upload. */
   private async requireBlobs(slices: readonly SliceRef[]): Promise<void> {
     const hashes = [...new Set(slices.map(({ hash }) => hash))]
     for (let k = 0; k < hashes.length; k += BATCH) {
@@ -181,7 +181,7 @@ export class GridWriter extends GridReader {
         .where('hash', 'in', some)
         .executeTakeFirstOrThrow()
       if (Number(count) < some.length)
-        throw new Problem('overloaded', 'stored data was collected before the change was made', {
+        throw new Problem('overloaded', 'stored data was removed before the change was complete', {
           hint: 'Repeat the request.',
         })
     }
@@ -205,7 +205,7 @@ export class GridWriter extends GridReader {
       .execute()
   }
 
-  /** Readers that have seen these slices may still be reading them: their blobs stay for a while. */
+  /** Keeps the blobs of removed slices for a while: readers may still be using them. */
   private async letGo(chosen: (slices: SliceHashes) => SliceHashes): Promise<void> {
     await this.db
       .updateTable('blobs')
@@ -231,7 +231,7 @@ export class GridWriter extends GridReader {
       .execute()
   }
 
-  /** Gives another file the same columns: slices never change, so they are shared. `uids` if not all. */
+  /** Copies all columns, or those of `uids`, to another file. Slices never change, so they are shared. */
   async copy(
     from: { owner: string; idlocal: number },
     to: { owner: string; idlocal: number },
@@ -239,7 +239,7 @@ export class GridWriter extends GridReader {
   ): Promise<void> {
     const all = await this.columns(from.owner, from.idlocal)
     const columns = all.filter(({ uid }) => !uids || uids.includes(uid))
-    // Of the columns copied: how long others are is no business of the copy.
+    // Count only the copied columns: others may be longer.
     const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
     const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
     const types = encodeTypes(columns.map(({ type }) => type))

@@ -1,29 +1,29 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Db } from './schema.ts'
 
-/** How long a key is remembered: promise 2 of the design. */
+/** How long an idempotency key is stored, in ms. See docs/api.md#idempotency. */
 export const KEY_LIFETIME = 24 * 3600 * 1000
 
-/** Names one write of one caller, so that its retries apply once. */
+/** Identifies one write of one caller, so that retries apply once. */
 export interface WriteKey {
   /** Whose files the write changes. */
   owner: string
   caller: string
-  /** As the caller sent it; undefined where none was. */
+  /** The Idempotency-Key header; undefined if none was sent. */
   key: string | undefined
   operation: string
-  /** Says whether a second request with the key is the same one. */
+  /** Hash of the request, to detect a different request with the same key. */
   fingerprint: string
-  /** The same of bytes that stream in; undefined until all have come, and where there are none. */
+  /** Checksum of a streamed body; undefined until it has arrived, or without one. */
   bodySum?: string
 }
 
-/** As the fingerprint of a write is kept. */
+/** The fingerprint of a write as stored. */
 export function kept({ fingerprint, bodySum }: WriteKey): string {
   return bodySum === undefined ? fingerprint : `${fingerprint} ${bodySum}`
 }
 
-/** Whether a key was used for this very write. As long as its bytes are coming in, they are not compared. */
+/** Whether a stored key was used for the same request. A streamed body is compared once it has arrived. */
 export function sameRequest(write: WriteKey, before: Pick<WriteKey, 'operation' | 'fingerprint'>): boolean {
   const [fingerprint, bodySum] = before.fingerprint.split(' ')
   return (
@@ -39,18 +39,18 @@ export function otherRequest(): Problem {
   })
 }
 
-/** What keyed writes came to, kept in the transaction of the write. */
+/** Results of writes with an idempotency key, stored in the transaction of the write. */
 export class IdempotencyReader {
   constructor(protected readonly db: Db) {}
 
-  /** What the write came to if it has been made before. */
+  /** The stored result; undefined if the write is new. Throws if the key was used for another request. */
   async find(write: WriteKey): Promise<{ result: unknown } | undefined> {
     const [result] = await this.findAll([write])
     if (result instanceof Problem) throw result
     return result === undefined ? undefined : { result }
   }
 
-  /** The same for several writes on one owner's files; undefined where a write is new, a Problem where it is another. */
+  /** Like `find`, for several writes on one owner's files: per write the result, undefined or a Problem. */
   async findAll(writes: readonly WriteKey[], now = Date.now()): Promise<unknown[]> {
     const keys = writes.flatMap(({ key }) => (key === undefined ? [] : [key]))
     if (keys.length === 0) return writes.map(() => undefined)
@@ -103,7 +103,7 @@ export class IdempotencyWriter extends IdempotencyReader {
       .execute()
   }
 
-  /** Forgets keys past their time. */
+  /** Deletes expired keys. */
   async expire(now = Date.now()): Promise<void> {
     await this.db
       .deleteFrom('idempotency')

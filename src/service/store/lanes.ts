@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 
-/** Jobs of one owner that may wait for a turn, and how long one waits, in ms. */
+/** Maximum number of waiting jobs per owner, and how long a job waits, in ms. */
 const QUEUE = 512
 const PATIENCE = 5_000
 
@@ -9,13 +9,13 @@ interface Lane {
   waiting: { begin: () => void; timer: NodeJS.Timeout }[]
 }
 
-/** Lets each owner run only so many jobs at once; further jobs wait their turn. */
+/** Limits how many jobs each owner runs concurrently. Further jobs wait. */
 export class Lanes {
   private readonly lanes = new Map<string, Lane>()
 
   constructor(private readonly width: number) {}
 
-  /** Runs `work` when it is its turn; Problem `overloaded` where too much of the same owner waits. */
+  /** Runs `work` when it is its turn. Throws `overloaded` if too many jobs of the owner wait. */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     let lane = this.lanes.get(owner)
     if (!lane) {

@@ -8,9 +8,8 @@ interface Applied {
 }
 
 /**
- * Brings the database to this version, each migration in a transaction of its own. Our own few lines,
- * for Kysely's migrator takes advisory locks, which not every engine has, and asks more questions at
- * start-up than a short command can afford.
+ * Applies all missing migrations, each in its own transaction. Not Kysely's migrator: that takes advisory
+ * locks, which not every engine has, and runs too many queries at startup for a short command. See adr/0003.
  */
 export async function migrate(engine: Engine): Promise<void> {
   const applied = await appliedNames(engine)
@@ -32,9 +31,9 @@ export async function migrate(engine: Engine): Promise<void> {
         .select('name')
         .where('name', '=', name)
         .execute()
-      // Another process was quicker.
+      // Another process has applied it meanwhile.
       if (known.length > 0) return
-      // The name first: of several processes at once, all others wait here for the first to commit.
+      // Insert the name first: concurrent processes wait here until the first one commits.
       await plain.insertInto('schema_migrations').values({ name, applied_at: Date.now() }).execute()
       await up(db as unknown as Kysely<unknown>, engine.types)
     })

@@ -15,7 +15,7 @@ export interface PublicPlots {
   limit: number
 }
 
-/** Plots, what is in files that are no grids, and references between files. */
+/** Plots, contents of files other than grids, and references between files. */
 export class PlotReader {
   constructor(protected readonly db: Db) {}
 
@@ -37,7 +37,7 @@ export class PlotReader {
       .executeTakeFirst()
   }
 
-  /** One page of what anyone may read, by a key that no coming or going of plots moves. */
+  /** One page of public plots. Paging is by key, so that new and deleted plots do not shift pages. */
   public({ order, descending, minQuality, maxQuality, after, limit }: PublicPlots): Promise<FileRow[]> {
     const direction = descending ? 'desc' : 'asc'
     let select = this.db
@@ -72,9 +72,9 @@ export class PlotReader {
     return select.execute()
   }
 
-  /** Public plots an operator has picked, the last picked first. */
+  /** Public plots picked by an operator, most recently picked first. */
   async picked(limit: number): Promise<FileRow[]> {
-    // Two steps: whatever an engine knows of its tables, it begins with the few that are picked.
+    // Two queries, so that any query planner starts with the few picked plots.
     const picked = await this.db
       .selectFrom('plots')
       .select(['owner', 'idlocal'])
@@ -98,7 +98,7 @@ export class PlotReader {
     return files
   }
 
-  /** What these files of one owner reference. */
+  /** The references of these files of one owner. */
   referencesOf(owner: string, idlocals: readonly number[]): Promise<ReferenceRow[]> {
     return this.db
       .selectFrom('references')
@@ -111,7 +111,7 @@ export class PlotReader {
       .execute()
   }
 
-  /** Files that reference this one, in the order of their ids. */
+  /** Files that reference this one, ordered by id. */
   referencersOf(
     { owner, idlocal }: Key,
     kind: 'grid' | 'extra' | undefined,
@@ -157,7 +157,7 @@ export class PlotWriter extends PlotReader {
       .execute()
   }
 
-  /** Records a plot; `data_grid` is left as it is unless given. */
+  /** Adds or updates a plot. `data_grid` is unchanged unless given. */
   async setPlot(owner: string, idlocal: number, quality: number, data_grid?: number): Promise<void> {
     await this.db
       .insertInto('plots')
@@ -200,7 +200,7 @@ export class PlotWriter extends PlotReader {
     return numDeletedRows > 0n
   }
 
-  /** The grids a plot is made of, in the place of those it was made of. */
+  /** Replaces the grids that a plot references. */
   async setGrids(owner: string, idlocal: number, grids: readonly Key[]): Promise<void> {
     await this.db
       .deleteFrom('references')
@@ -218,7 +218,7 @@ export class PlotWriter extends PlotReader {
       })
   }
 
-  /** Counts views; no change of the file. */
+  /** Adds to the view count. This does not count as a change of the file. */
   async addViews(owner: string, idlocal: number, count: number): Promise<void> {
     await this.db
       .updateTable('files')

@@ -16,22 +16,22 @@ import type { Engine, WriteOptions } from './engine.ts'
 import { Lanes } from './lanes.ts'
 import type { Db, Schema } from './schema.ts'
 
-/** Attempts at a transaction that conflicts with others. */
+/** Maximum attempts for a transaction that conflicts with others. */
 const CONFLICT_TRIES = 30
 /** Waits before a transaction is repeated on a new connection, in ms. */
 const RECONNECT_WAITS = [50, 100, 200, 300, 300, 300]
 const CONNECT_TIMEOUT = 5_000
-/** The share of the pool that one owner may hold. */
+/** The fraction of the pool that one owner may use. */
 const OWNER_SHARE = 0.5
 
 /**
- * PostgreSQL at SERIALIZABLE. A transaction is repeated after a conflict, and on a new connection after
- * its connection was lost, unless the connection was lost while it committed: then only a transaction
- * that says it is repeatable is.
+ * PostgreSQL with SERIALIZABLE transactions. A transaction is repeated after a conflict, and on a new
+ * connection after a lost one. If the connection was lost during the commit, it is repeated only if it is
+ * `repeatable`.
  */
 export async function postgresEngine(url: string, limits: Limits): Promise<Engine> {
   const { default: pg } = await import('pg')
-  // int8 comes as text by default; ours are counts, ids and milliseconds.
+  // pg returns int8 as text. Ours are counts, ids and milliseconds, which fit in a number.
   const types = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
       oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text'),
@@ -44,9 +44,9 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     keepAlive: true,
     application_name: 'gridline',
   })
-  // An idle connection that is lost is replaced at the next use.
+  // A lost idle connection is replaced on next use.
   pool.on('error', () => {})
-  // A connection in use that is lost fails its query; the event itself must not end the process.
+  // A lost connection in use fails its query. Without a listener, the event would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const databases = new WeakMap<PoolClient, Db>()
   const timeouts =
@@ -59,7 +59,7 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     migrate: 'begin isolation level read committed read write',
   }
 
-  // A host that vanished without closing the connection must not hold a request for ever.
+  // Do not wait forever for a host that vanished without closing the connection.
   const query_timeout = (limits.statement_seconds + 10) * 1000
   const attempt = async <T>(work: (db: Db) => Promise<T>, mode: keyof typeof begin): Promise<T> => {
     const client = await pool.connect()
@@ -116,7 +116,7 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     read: <T>(work: (db: Db) => Promise<T>) => run(work, 'read', true),
     write: <T>(work: (db: Db) => Promise<T>, options: WriteOptions = {}) =>
       run(work, 'write', options.repeatable === true),
-    // Content-addressed bytes: storing them twice changes nothing.
+    // Blobs are content-addressed: storing one twice changes nothing.
     writeDeferred: <T>(work: (db: Db) => Promise<T>) => run(work, 'write', true),
   }
   const lanes = new Lanes(Math.max(1, Math.floor(limits.database_connections * OWNER_SHARE)))
@@ -131,7 +131,7 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
       write: (work, options) => lanes.run(owner, () => operations.write(work, options)),
       writeDeferred: (work) => lanes.run(owner, () => operations.writeDeferred(work)),
     }),
-    // PostgreSQL keeps its own statistics, and checks its pages where data checksums are on.
+    // PostgreSQL maintains its own statistics, and verifies pages if data checksums are enabled.
     maintain: async () => {},
     check: async () => [],
     compact: async () => {
@@ -145,7 +145,7 @@ function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** Kysely on one connection, whose transactions are begun and ended by the engine. */
+/** Kysely on one connection. The engine begins and ends transactions. */
 function kyselyOn(client: PoolClient, query_timeout: number | undefined): Db {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
@@ -181,14 +181,14 @@ function kyselyOn(client: PoolClient, query_timeout: number | undefined): Db {
   })
 }
 
-/** The connection was lost while a transaction committed: whether it did is not known. */
+/** The connection was lost during a commit: the outcome is unknown. */
 class LostCommit extends Error {
   constructor(override readonly cause: Error) {
     super(cause.message)
   }
 }
 
-/** Serialization failure, deadlock, two transactions that inserted the same key; of migrations, the same object. */
+/** Serialization failure, deadlock, duplicate key; in migrations also duplicate object or lock timeout. */
 function isConflict(error: unknown, mode: string): boolean {
   const { code = '' } = error as { code?: string }
   if (code === '40001' || code === '40P01' || code === '23505') return true
@@ -196,7 +196,7 @@ function isConflict(error: unknown, mode: string): boolean {
 }
 
 /**
- * The server is gone, is stopping or starting, or has become a standby: a new connection may succeed.
+ * Whether the server is gone, is stopping or starting, or has become a standby: a new connection may succeed.
  * Class 08 is connection failures, 57P0x shutdowns, 25006 a write on a standby, 25P03 an idle transaction.
  */
 function isLost(error: unknown): boolean {
@@ -214,8 +214,8 @@ function asProblem(error: unknown): unknown {
   if (error instanceof LostCommit)
     return new Problem(
       'overloaded',
-      'the connection to the database was lost during the commit, so it is not known whether the change was made',
-      { hint: 'Repeat the request with the same Idempotency-Key: it applies once.' },
+      'the connection to the database was lost during the commit, so it is unknown whether the change was made',
+      { hint: 'Repeat the request with the same Idempotency-Key; it is applied only once.' },
     )
   const { code = '' } = error as { code?: string }
   if (code === '53100') return new Problem('disk_full', 'the database cannot grow: its disk is full')

@@ -1,17 +1,17 @@
 import type { Generated, Kysely } from 'kysely'
 
-/** What the values of a column are, nulls aside; `json` where they differ. */
+/** The type of a column's values, ignoring nulls; `json` if they differ. */
 export type ColumnType = 'empty' | 'number' | 'text' | 'boolean' | 'json'
 
 /**
- * The tables. `owner` (a username, which never changes) leads every key, so that a distributed engine
- * can keep a person's rows together. Times are milliseconds since 1970 by the service's clock; flags
- * are 0 or 1; nothing here needs more of an engine than tables and indexes.
+ * The database tables. Keys start with `owner` (a username, which never changes), so that a distributed
+ * engine can store a user's rows together. Times are milliseconds since 1970 by the service's clock. Flags
+ * are 0 or 1. Only tables and indexes are used.
  */
 export interface Schema {
   users: {
     owner: string
-    /** The name in lower case: no two users differ only in case. */
+    /** The username in lower case: unique, so that no two users differ only in case. */
     name_key: string
     email: string | null
     is_admin: number
@@ -19,10 +19,10 @@ export interface Schema {
   }
   api_keys: {
     owner: string
-    /** SHA-256 of the key, hex; the key itself is shown once and not kept. */
+    /** SHA-256 of the key, in hex. The key itself is not stored. */
     hash: string
     name: string
-    /** Parted by commas: read, write, admin. */
+    /** Comma-separated: read, write, admin. */
     scopes: string
     created_at: number
     expires_at: number | null
@@ -34,11 +34,11 @@ export interface Schema {
     idlocal: number
     filetype: 'grid' | 'plot' | 'fold' | 'extra'
     filename: string
-    /** The filename while the file is active, null in the trash: unique in its folder. */
+    /** The filename while the file is active, otherwise null. Unique per folder. Always null for extras. */
     live_name: string | null
     parent: number
     trashed_at: number | null
-    /** The folder that took it into the trash; null if it was trashed by itself. */
+    /** The folder with which the file was trashed; null if it was trashed on its own. */
     trashed_with: number | null
     world_readable: number
     share_key: string | null
@@ -46,7 +46,7 @@ export interface Schema {
     metadata: string
     creation_time: number
     date_modified: number
-    /** Counts changes, meta and content; the ETag. */
+    /** Incremented with every change of metadata or content. Used as ETag. */
     version: number
     views: Generated<number>
     source_fid: string | null
@@ -55,17 +55,17 @@ export interface Schema {
     is_theme: number | null
     is_template: number | null
   }
-  /** What is in a file that is no grid: a figure, an extra. */
+  /** Content of files other than grids: figures and extras. */
   contents: { owner: string; idlocal: number; hash: string; bytes: number; media_type: string }
   plots: {
     owner: string
     idlocal: number
     quality: number
     picked_at: number | null
-    /** The grid that was made for the data of the figure. */
+    /** The grid that was created for the data of the figure. */
     data_grid: number | null
   }
-  /** What files are made of: a plot of grids, any file of its extras. */
+  /** References between files: from plots to grids, and from any file to extras. */
   references: {
     owner: string
     idlocal: number
@@ -77,35 +77,35 @@ export interface Schema {
     owner: string
     idlocal: number
     kind: 'user' | 'team' | 'email'
-    /** A username, the key of a team, an address in lower case. */
+    /** A username, the key of a team, or an e-mail address in lower case. */
     name: string
     may_write: number
     added_at: number
   }
   stars: { owner: string; idlocal: number; username: string; starred_at: number }
   teams: {
-    /** Owner and name, in lower case; the name alone for teams of the first versions. */
+    /** `owner/name` in lower case. Only the name for teams created by the first versions. */
     name_key: string
     name: string
     owner: string
     created_at: number
   }
   team_members: { team: string; username: string }
-  /** What the service signs with. */
+  /** Secrets for signing cursors. */
   secrets: { name: string; value: string }
   grids: {
     owner: string
     idlocal: number
-    /** Rows of the longest column, the tail's included. */
+    /** Length of the longest column, including the tail. */
     row_count: number
     /** 1 if columns differ in length. */
     ragged: number
-    /** Changes with the columns and the slices, but not with an append to the tail. */
+    /** Incremented when columns or slices change, but not by appends to the tail. */
     layout: number
     tail_rows: number
     tail_bytes: number
     tail_seq: number
-    /** Types of the columns, the tail included: `column-types.ts`. */
+    /** Types of the columns including the tail, encoded as in `column-types.ts`. */
     types: string
   }
   columns: {
@@ -114,9 +114,9 @@ export interface Schema {
     uid: string
     position: number
     name: string
-    /** Of the values in slices; those of the tail come on top. */
+    /** Type of the values in slices, without the tail. */
     type: ColumnType
-    /** Rows in slices; those of the tail come on top. */
+    /** Number of rows in slices, without the tail. */
     rows: number
   }
   slices: {
@@ -129,14 +129,14 @@ export interface Schema {
     bytes: number
     hash: string
   }
-  /** Appended rows that are in no slice yet: JSON arrays, one for each row, comma-separated; `sum` is their checksum. */
+  /** Appended rows that are not in a slice yet: comma-separated JSON arrays with the checksum `sum`. */
   tail: { owner: string; idlocal: number; seq: number; rows: number; body: Uint8Array; sum: number }
   /** How much of a daily quota a user has used; `day` counts days since 1970. */
   quotas: { owner: string; what: string; day: number; used: number }
-  /** Content-addressed bytes. A blob is written before the row that names it; `stored_at` is when it was last wanted or let go. */
+  /** Content-addressed bytes. `stored_at`: when the blob was last stored, or lost a reference. */
   blobs: { hash: string; stored_at: number }
   blob_pieces: { hash: string; piece: number; body: Uint8Array }
-  /** When work that is due now and then was last done. */
+  /** When periodic tasks were last done. */
   chores: { name: string; done_at: number }
   idempotency: {
     owner: string
@@ -144,7 +144,7 @@ export interface Schema {
     key: string
     operation: string
     fingerprint: string
-    /** What the write came to, as JSON. */
+    /** The result of the write, as JSON. */
     result: string
     created_at: number
   }

@@ -5,7 +5,7 @@ import type { Db, Schema } from './schema.ts'
 export type CollaboratorRow = Selectable<Schema['collaborators']>
 export type TeamRow = Selectable<Schema['teams']>
 
-/** What a user has been given on one owner's files: a file or folder, and whether they may change it. */
+/** Access of a user to a file or folder of one owner. */
 export interface Grant {
   idlocal: number
   may_write: number
@@ -28,8 +28,8 @@ export class SharingReader {
   }
 
   /**
-   * All that `username` has been given on the files of `owner`: by name, by e-mail address, or as a member
-   * of teams. What was given to an address stays so: whoever gave it does not learn whose address it is.
+   * All grants of `username` on files of `owner`: by username, by e-mail address or as a team member. Grants
+   * to an e-mail address are not converted: the sharer must not learn whose address it is.
    */
   grants(owner: string, username: string): Promise<Grant[]> {
     return this.db
@@ -52,7 +52,7 @@ export class SharingReader {
       .execute()
   }
 
-  /** Files others have shared with `username`, in the order of their ids. */
+  /** Files that others have shared with `username`, ordered by id. */
   sharedWith(username: string, after: Key | undefined, limit: number): Promise<FileRow[]> {
     let select = this.db
       .selectFrom('files')
@@ -101,7 +101,7 @@ export class SharingReader {
     return select.execute()
   }
 
-  /** Files `username` has starred, in the order of their ids; whether they may be read is not asked here. */
+  /** Files that `username` has starred, ordered by id. Does not check read access. */
   starredBy(username: string, after: Key | undefined, limit: number): Promise<FileRow[]> {
     let select = this.db
       .selectFrom('stars')
@@ -124,7 +124,7 @@ export class SharingReader {
     return select.execute()
   }
 
-  /** Stars of files that have any: how many, and who gave them, as far as `limit`. */
+  /** Stars of these files, for those that have any: the count, and up to `limit` usernames. */
   async stars(
     owner: string,
     idlocals: readonly number[],
@@ -194,7 +194,7 @@ export class SharingReader {
 }
 
 export class SharingWriter extends SharingReader {
-  /** Adds a collaborator, or changes what they may. */
+  /** Adds a collaborator, or changes their access. */
   async addCollaborator(row: Omit<CollaboratorRow, 'added_at'>): Promise<void> {
     const { may_write } = row
     await this.db
@@ -238,7 +238,7 @@ export class SharingWriter extends SharingReader {
       .execute()
   }
 
-  /** Names of teams are their owner's: others may have teams of the same name. */
+  /** Adds a team. Names are unique per owner only. */
   async addTeam(name: string, owner: string): Promise<TeamRow> {
     const row = {
       name_key: `${owner}/${name}`.toLowerCase(),
@@ -250,7 +250,7 @@ export class SharingWriter extends SharingReader {
     return row
   }
 
-  /** The team, its members, and what it has been given. */
+  /** Removes a team, its memberships and its grants. */
   async removeTeam(team: string): Promise<void> {
     await this.db.deleteFrom('teams').where('name_key', '=', team).execute()
     await this.db.deleteFrom('team_members').where('team', '=', team).execute()

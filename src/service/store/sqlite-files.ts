@@ -4,12 +4,12 @@ import { Problem } from '../../contract/errors.ts'
 import { migrations } from './migrations/index.ts'
 import { type Database, makePrivate, openDatabase } from './sqlite.ts'
 
-/** What of a database SQLite keeps in files of their own. */
+/** Suffixes of the files that SQLite keeps next to a database. */
 const BESIDE = ['-wal', '-shm', '-journal']
 
 /**
- * Writes a copy of a database that other processes may be using: one file, complete and compact, as the
- * database is at one moment. `to` must not exist.
+ * Writes a consistent, compact copy of a database into one file. Other processes may be using the database.
+ * Throws `conflict` if `to` exists.
  */
 export function backup(file: string, to: string): void {
   if (!existsSync(file)) throw new Problem('no_such_file', `no such database: ${file}`)
@@ -28,7 +28,7 @@ export function backup(file: string, to: string): void {
   }
 }
 
-/** Copies a database as it is at one moment into one private file. */
+/** Copies a consistent snapshot of a database into one private file. */
 function copyWhole(from: string, to: string): void {
   rmSync(to, { force: true })
   makePrivate(to)
@@ -41,8 +41,8 @@ function copyWhole(from: string, to: string): void {
 }
 
 /**
- * Puts the database of a backup in the place of another, which no process may be using. What was there is
- * kept beside it; returns its name, if there was anything.
+ * Replaces a database by a backup. Throws if a process uses the database. The previous database is kept under
+ * another name, which is returned.
  */
 export function restore(from: string, file: string): string | undefined {
   if (!existsSync(from)) throw new Problem('no_such_file', `no such file: ${from}`)
@@ -62,7 +62,7 @@ export function restore(from: string, file: string): string | undefined {
   return before
 }
 
-/** Whether another process has the database open. Everything in its log is in the file afterwards. */
+/** Whether another process has the database open. If not, the write-ahead log is checkpointed. */
 export function isInUse(file: string): boolean {
   if (!existsSync(file)) return false
   const database = openDatabase(file)
@@ -71,7 +71,7 @@ export function isInUse(file: string): boolean {
     database.exec('PRAGMA locking_mode = EXCLUSIVE')
     database.exec('BEGIN IMMEDIATE')
     database.exec('COMMIT')
-    // No prepared statement: one that is not yet collected keeps the lock.
+    // Use exec: a prepared statement keeps the lock until it is garbage-collected.
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     return false
   } catch (error) {
@@ -88,7 +88,7 @@ function inUse(file: string): Problem {
   })
 }
 
-/** Refuses what is no whole database of this product, or one of a newer version. */
+/** Throws `bad_data` unless the file is an intact gridline database of a supported version. */
 function check(file: string): void {
   const refuse = (why: string): Problem => new Problem('bad_data', `${file}: ${why}`)
   let database: Database | undefined
@@ -99,7 +99,7 @@ function check(file: string): void {
     const tables = database
       .prepare("select name from sqlite_master where type = 'table' and name = 'schema_migrations'")
       .all()
-    if (tables.length === 0) throw refuse('not a database of gridline')
+    if (tables.length === 0) throw refuse('not a Gridline database')
     const applied = database.prepare('select name from schema_migrations').all() as { name: string }[]
     const newer = applied.filter(({ name }) => !migrations.some((known) => known.name === name))
     if (newer.length > 0) throw refuse('written by a newer version of gridline')

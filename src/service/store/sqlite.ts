@@ -29,11 +29,11 @@ export interface Database {
   close(): void
 }
 
-/** node:sqlite where Node has it, else the package with the same interface and its binary inside. */
+/** node:sqlite if available, otherwise a package with the same interface and a bundled binary. */
 function sqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
   const require = createRequire(import.meta.url)
   if (!isBuiltin('node:sqlite')) return require('@photostructure/sqlite')
-  // Loading it, Node 22 and 24 warn of it on stderr, which belongs to the person. What is used of it has been stable.
+  // Suppress the ExperimentalWarning of Node 22 and 24. The interface used here has been stable.
   const { emitWarning } = process
   process.emitWarning = () => {}
   try {
@@ -43,7 +43,7 @@ function sqliteModule(): { DatabaseSync: new (file: string, options?: object) =>
   }
 }
 
-/** A connection to a database file, for work on the file itself. */
+/** Opens a connection to a database file, for maintenance of the file. */
 export function openDatabase(file: string): Database {
   const { DatabaseSync } = sqliteModule()
   const database = new DatabaseSync(file)
@@ -56,7 +56,7 @@ const GROUP = 256
 const STATEMENTS = 300
 
 /**
- * The database and what SQLite keeps beside it are for their owner only. SQLite gives the files it adds
+ * Makes the database and the files next to it readable by their owner only. SQLite creates further files with
  * the mode of the database.
  */
 export function makePrivate(file: string): void {
@@ -67,12 +67,12 @@ export function makePrivate(file: string): void {
     try {
       if (existsSync(path)) chmodSync(path, 0o600)
     } catch {
-      // Somebody else's file: its owner decides.
+      // Not our file: leave its mode unchanged.
     }
   }
 }
 
-/** SQLite in the process: WAL, one writer whose waiting transactions share a commit, a few readers. */
+/** SQLite in WAL mode, in this process: one writer with group commit, and a few readers. */
 export function sqliteEngine(file: string, options: { maxPages?: number } = {}): Engine {
   try {
     return openEngine(file, options)
@@ -88,7 +88,7 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
   writer.database.exec('PRAGMA page_size = 4096')
   writer.database.exec('PRAGMA journal_mode = WAL')
   writer.database.exec('PRAGMA synchronous = FULL')
-  // 8 MB: a checkpoint holds the event loop, and smaller ones cost no more on the whole.
+  // 2000 pages (8 MB): a checkpoint blocks the event loop, and smaller ones cost no more in total.
   writer.database.exec('PRAGMA wal_autocheckpoint = 2000')
   if (options.maxPages) writer.database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
   const writes = new WriteQueue(writer)
@@ -100,7 +100,7 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
     read: (work) => readers.run(work),
     write: (work) => writes.add(work, true),
     writeDeferred: (work) => writes.add(work, false),
-    // One process and one writer: there is nothing to share out.
+    // One process and one writer: there are no connections to share out.
     lane: () => engine,
     migrate: (work) => writes.add(work, true),
     maintain: () =>
@@ -129,7 +129,7 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
   return engine
 }
 
-/** A connection and a Kysely over it that takes turns with nobody: its user sees to that. */
+/** A connection with a Kysely instance. It does no locking: the caller must serialize its use. */
 class Connection implements DatabaseConnection {
   readonly db: Db
   private readonly statements = new Map<string, Statement>()
@@ -187,7 +187,7 @@ interface Job {
   outcome?: { value: unknown } | { error: unknown }
 }
 
-/** Runs transactions one after the other; those that wait together are committed together. */
+/** Runs transactions one after the other. Waiting ones are committed together. */
 class WriteQueue {
   private waiting: Job[] = []
   private running: Promise<void> | undefined
@@ -217,7 +217,7 @@ class WriteQueue {
   }
 
   private async drain(): Promise<void> {
-    // Requests that arrived in the same turn of the event loop get into the first group.
+    // Wait one turn of the event loop, so that concurrent requests join the first group.
     await new Promise(setImmediate)
     while (this.waiting.length > 0) await this.commit(this.waiting.splice(0, GROUP))
     this.running = undefined
@@ -241,7 +241,7 @@ class WriteQueue {
             database.exec('ROLLBACK TO job')
             database.exec('RELEASE job')
           } catch {
-            // SQLite has given the whole transaction up: all of it is off, for this reason.
+            // SQLite has rolled back the whole transaction: every job of the group fails with this error.
             throw error
           }
         }
@@ -254,7 +254,7 @@ class WriteQueue {
         // No transaction was open.
       }
       for (const { outcome, reject } of group) {
-        // Whoever was refused by itself hears that; the others hear why nothing could be kept.
+        // A job that failed with its own Problem gets that; the others get the error of the commit.
         const own = outcome && 'error' in outcome && outcome.error instanceof Problem
         reject(asProblem(own ? outcome.error : error))
       }
@@ -273,7 +273,7 @@ class WriteQueue {
   }
 }
 
-/** Connections lent out for one snapshot each. */
+/** A pool of connections for reading, each used for one snapshot at a time. */
 class ReaderPool {
   private readonly idle: Connection[] = []
   private readonly all: Connection[] = []
@@ -316,7 +316,7 @@ class ReaderPool {
   }
 }
 
-/** SQLite's result codes as errors of the product; anything else as it came. */
+/** Converts SQLite errors to Problems. Returns anything else unchanged. */
 function asProblem(error: unknown): unknown {
   if (error instanceof Problem || !(error instanceof Error)) return error
   const { errcode } = error as { errcode?: number }

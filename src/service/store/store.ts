@@ -28,21 +28,21 @@ export interface Writers {
   idempotency: IdempotencyWriter
 }
 
-/** All that is kept. Rules are above it, SQL is in it. */
+/** The storage layer: all SQL, no business rules. */
 export interface Store {
   readonly engine: Engine
   readonly blobs: Blobs
-  /** Reads that see one state. */
+  /** Runs reads on one consistent snapshot. */
   read<T>(work: (readers: Readers) => Promise<T>): Promise<T>
-  /** One durable transaction. `work` may run more than once, so it only reads and writes the store. */
+  /** One durable transaction. `work` may run more than once: no side effects outside the store. */
   write<T>(work: (writers: Writers) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** A write that applies once however often it comes with the same key; `result` must be JSON. */
+  /** A write that applies once per idempotency key. The result of `work` must be JSON. */
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>): Promise<T>
-  /** The same store for requests on one owner's files: they may use only part of the connections. */
+  /** The store for requests on one owner's files, which may use only part of the connections. */
   for(owner: string): Store
-  /** Clears out what is past its time: keys, and blobs that nothing has named for `grace` ms (a day). */
+  /** Deletes expired idempotency keys, and blobs unreferenced for `grace` ms (default: a day). */
   sweep(grace?: number): Promise<void>
-  /** The same, if it has not been done for a day. */
+  /** Runs `sweep` if the last one was more than a day ago. */
   sweepIfDue(): Promise<void>
   close(): Promise<void>
 }
@@ -53,7 +53,7 @@ export interface StoreOptions {
   /** `sqlite:FILE` or `postgres://…`. */
   database: string
   limits?: Limits
-  /** For tests of a full disk: how many pages a SQLite database may have. */
+  /** Maximum number of pages of a SQLite database, for tests of a full disk. */
   maxPages?: number
 }
 
@@ -129,7 +129,7 @@ function storeOn(engine: Engine, transactions: Transactions): Store {
         db.selectFrom('chores').select('done_at').where('name', '=', 'sweep').executeTakeFirst(),
       )
       const now = Date.now()
-      // A time in the future was written before the clock was set back.
+      // A time in the future means that the clock was set back.
       if (!chore || chore.done_at < now - SWEEP_EVERY || chore.done_at > now) await sweep()
     },
     close: () => engine.close(),

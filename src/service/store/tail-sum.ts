@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-/** What of a row of the tail is covered by its checksum: all of it. */
+/** The fields of a tail row that its checksum covers. */
 export interface Summed {
   owner: string
   idlocal: number
@@ -9,7 +9,7 @@ export interface Summed {
   body: Uint8Array
 }
 
-/** CRC-32 of a row of the tail: it tells every flipped bit, and a row that belongs to another grid. */
+/** CRC-32 of a tail row. Detects flipped bits and rows that belong to another grid. */
 export function tailSum({ owner, idlocal, seq, rows, body }: Summed): number {
   return crc32(body, crc32(`${owner}:${idlocal}:${seq}:${rows}:`))
 }

@@ -5,7 +5,7 @@ import type { SliceRef } from './grids.ts'
 /** Slices read ahead of the one that is being used. */
 const READ_AHEAD = 3
 
-/** Packs text into a blob. `seq` is the caller's to set. */
+/** Stores a text as a compressed blob. The caller sets `seq`. */
 export async function storeText(blobs: Blobs, rows: number, text: Uint8Array): Promise<SliceRef> {
   return { seq: 0, rows, bytes: text.length, hash: await blobs.put(await compress(text)) }
 }
@@ -14,7 +14,7 @@ export async function loadText(blobs: Blobs, slice: Pick<SliceRef, 'hash' | 'byt
   return decompress(await blobs.get(slice.hash), slice.bytes)
 }
 
-/** Texts of slices in order, a few read ahead. */
+/** Streams the texts of slices in order, reading a few ahead. */
 export async function* readSlices(
   blobs: Blobs,
   slices: readonly SliceRef[],
@@ -26,7 +26,7 @@ export async function* readSlices(
     for (let k = 0; k < slices.length; k++) {
       while (next < slices.length && ahead.length < most) {
         const text = loadText(blobs, slices[next++])
-        // Whoever awaits it sees the fault; until then it is not unhandled.
+        // Prevent an unhandled rejection; the error is seen when the promise is awaited.
         text.catch(() => {})
         ahead.push(text)
       }

@@ -7,9 +7,9 @@ import type { Db } from './schema.ts'
 import type { Store } from './store.ts'
 import { loadText } from './texts.ts'
 
-/** Something that is not as it was stored. */
+/** A damage found by `verify`. */
 export interface Damage {
-  /** The file it is in; null where it is in none. */
+  /** The affected file; null if there is none. */
   fid: string | null
   what: string
 }
@@ -26,8 +26,8 @@ export interface Verified {
 const BATCH = 200
 
 /**
- * Reads everything that is stored: the pages of the engine, every blob against its checksum, every
- * appended row, and the counts that must agree.
+ * Verifies all stored data: the engine's pages, the checksums of all blobs and tail rows, and the consistency
+ * of counts.
  */
 export async function verify(store: Store): Promise<Verified> {
   const found: Verified = { files: 0, grids: 0, slices: 0, blobs: 0, bytes: 0, damage: [] }
@@ -56,7 +56,7 @@ async function readAll(store: Store, found: Verified): Promise<void> {
   }
 }
 
-/** Checks every blob; returns the hashes of those that are not what was stored. */
+/** Verifies every blob. Returns the hashes of damaged ones. */
 async function verifyBlobs({ engine, blobs }: Store, found: Verified): Promise<Set<string>> {
   const bad = new Set<string>()
   for (let after = ''; ; ) {
@@ -70,7 +70,7 @@ async function verifyBlobs({ engine, blobs }: Store, found: Verified): Promise<S
         found.bytes += (await blobs.get(hash)).length
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'damaged') throw error
-        // Collected in the meantime, it is not damaged but gone.
+        // Not damaged, but collected meanwhile.
         if (!(await engine.read((db) => isNamed(db, hash)))) continue
         bad.add(hash)
       }
@@ -129,7 +129,7 @@ async function verifyFile(
   if (!content) say('its content is missing')
   else if (bad.has(content.hash)) say(`its content is damaged (blob ${content.hash.slice(0, 12)})`)
   else if ((await loadText(store.blobs, content)).length !== content.bytes)
-    say('its content is not as long as it was')
+    say('its content has the wrong length')
 }
 
 interface GridParts {
@@ -171,28 +171,28 @@ async function verifyGrid(
       }
       const text = await loadText(store.blobs, slice)
       if (text.length !== slice.bytes || count(text) !== slice.rows)
-        say(`column ${column.name}: a slice does not hold the ${slice.rows} rows it should`)
+        say(`column ${column.name}: a slice does not contain the expected ${slice.rows} rows`)
       await breathe()
     }
-    if (rows !== column.rows) say(`column ${column.name}: ${rows} rows in slices, ${column.rows} counted`)
+    if (rows !== column.rows) say(`column ${column.name}: ${rows} rows in slices, expected ${column.rows}`)
   }
   for (const uid of slices.keys())
-    if (!columns.some((column) => column.uid === uid)) say(`slices of a column that is not there: ${uid}`)
+    if (!columns.some((column) => column.uid === uid)) say(`slices of a missing column: ${uid}`)
   if (tail instanceof Problem) {
     say(tail.message)
     return
   }
   const tailRows = tail.reduce((sum, row) => sum + row.rows, 0)
-  if (tailRows !== grid.tail_rows) say(`${tailRows} appended rows, ${grid.tail_rows} counted`)
+  if (tailRows !== grid.tail_rows) say(`${tailRows} appended rows, expected ${grid.tail_rows}`)
   const longest = Math.max(0, ...columns.map(({ rows }) => rows)) + tailRows
-  if (longest !== grid.row_count) say(`${longest} rows, ${grid.row_count} counted`)
+  if (longest !== grid.row_count) say(`${longest} rows, expected ${grid.row_count}`)
   let types = columns.map(({ type }) => type)
   for (const { body } of tail)
     types = combineTypes(types, decodeTypes(typesOfRows(Buffer.from(body), columns.length)))
-  if (encodeTypes(types) !== grid.types) say('the types of its columns are not those of its values')
+  if (encodeTypes(types) !== grid.types) say('the types of the columns do not match their values')
 }
 
-/** Values in the text of a slice. */
+/** The number of values in the text of a slice. */
 function count(text: Buffer): number {
   let values = 0
   for (let i = skipBlanks(text, 0); i < text.length; values++) {

@@ -24,7 +24,7 @@ export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
     .addColumn('revoked_at', int)
     .addPrimaryKeyConstraint('api_keys_pk', ['owner', 'hash'])
     .execute()
-  // A bearer token names no owner: the one look-up that starts from elsewhere.
+  // A bearer token does not contain the owner: this lookup needs an index of its own.
   await schema.createIndex('api_keys_hash').on('api_keys').column('hash').execute()
   await schema
     .createTable('counters')

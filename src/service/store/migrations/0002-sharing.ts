@@ -9,7 +9,7 @@ export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
   await schema.alterTable('files').addColumn('is_theme', int).execute()
   await schema.alterTable('files').addColumn('is_template', int).execute()
   await schema.createIndex('files_trashed').on('files').columns(['owner', 'trashed_with']).execute()
-  // Lists over all owners: the newest, and the most viewed, of what anyone may read.
+  // Indexes for lists over all owners: newest and most viewed public files.
   await schema
     .createIndex('files_newest')
     .on('files')

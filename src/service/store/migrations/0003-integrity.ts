@@ -5,7 +5,7 @@ import type { Types } from '../engine.ts'
 import type { ColumnType } from '../schema.ts'
 import { tailSum } from '../tail-sum.ts'
 
-/** The tables as they are after this migration, as far as it reads or writes them. */
+/** The tables that this migration reads or writes, as they are after it. */
 interface Tables {
   columns: { owner: string; idlocal: number; position: number; type: ColumnType }
   grids: { owner: string; idlocal: number; types: string }
@@ -15,7 +15,7 @@ interface Tables {
 
 const BATCH = 200
 
-/** Checksums of appended rows, types of columns at hand, data grids of plots, quotas, the secret of cursors. */
+/** Checksums of tail rows, column types in `grids`, data grids of plots, quotas, the cursor secret. */
 export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
   const { text, int } = types
   const { schema } = db

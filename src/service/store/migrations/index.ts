@@ -3,7 +3,7 @@ import * as start from './0001-start.ts'
 import * as sharing from './0002-sharing.ts'
 import * as integrity from './0003-integrity.ts'
 
-/** In order; a migration that has been released is never changed. */
+/** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
   { name: '0001-start', up: start.up },
   { name: '0002-sharing', up: sharing.up },
