@@ -147,7 +147,7 @@ _gridline() {
     'config get') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'config set') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'config list') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
-    'serve') words='--host --port --database --blobs --url --smtp --mail-from --allow-url-import --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
+    'serve') words='--host --port --database --url --smtp --mail-from --allow-url-import --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'admin') words='create-user create-key verify backup restore compact'; files=0 ;;
     'admin create-user') words='--email --admin --database --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'admin create-key') words='--scopes --expires --label --database --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
@@ -165,7 +165,6 @@ _gridline() {
     'ls --order') words='filename -filename date_modified -date_modified'; files=0 ;;
     'plot list --order') words='views'; files=0 ;;
     'sources --relation') words='parent child created plots source grids source URL'; files=0 ;;
-    'serve --blobs') words='sql'; files=0 ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   if [ "$files" = 1 ]; then COMPREPLY+=($(compgen -f -- "$current")); fi

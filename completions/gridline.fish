@@ -495,7 +495,6 @@ complete -c gridline -n '__fish_seen_subcommand_from config; and __fish_seen_sub
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l host -r -d 'address to listen on (default: 127.0.0.1)'
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l port -r -d 'port to listen on; 0 for any free port (default: 8080)'
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l database -r -d 'sqlite:FILE or postgres://… (default: the database on this machine)'
-complete -c gridline -n '__fish_seen_subcommand_from serve' -l blobs -x -a 'sql' -d 'where large values are stored (only sql: in the database)'
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l url -r -d 'public URL of the server, used in links'
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l smtp -r -d 'SMTP server for sending invitations: smtp://user:password@host:587'
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l mail-from -r -d 'sender of invitations (default: gridline@ the host of --url)'

@@ -41,8 +41,6 @@ export type Body =
 
 export interface Operation {
   summary: string
-  /** Section of the original API specification (not in this repository); `-` if it has none. */
-  section: string
   method: Method
   /** An alternative method with the same effect. */
   synonym?: Method
@@ -142,7 +140,6 @@ const readingHeaders = {
 export const operations = {
   'grids.create': {
     summary: 'Create a grid from columns',
-    section: '4.1',
     method: 'POST',
     path: '/v2/grids',
     access: 'caller',
@@ -152,7 +149,6 @@ export const operations = {
   },
   'grids.upload': {
     summary: 'Create a grid from a data file',
-    section: '4.1',
     method: 'POST',
     path: '/v2/grids/upload',
     access: 'caller',
@@ -167,7 +163,6 @@ export const operations = {
   },
   'grids.lookup': {
     summary: 'Find a grid by its path',
-    section: '4.1',
     method: 'GET',
     path: '/v2/grids/lookup',
     access: 'anyone',
@@ -178,7 +173,6 @@ export const operations = {
   },
   'grids.get': {
     summary: 'Get the metadata of a grid',
-    section: '4.1',
     method: 'GET',
     path: '/v2/grids/:fid',
     access: 'read',
@@ -188,7 +182,6 @@ export const operations = {
   },
   'grids.content': {
     summary: 'Get the content of a grid as columns or rows',
-    section: '4.1',
     method: 'GET',
     path: '/v2/grids/:fid/content',
     access: 'read',
@@ -214,7 +207,6 @@ export const operations = {
   },
   'rows.append': {
     summary: 'Append rows to a grid',
-    section: '4.1',
     method: 'POST',
     path: '/v2/grids/:fid/row',
     access: 'write',
@@ -231,7 +223,6 @@ export const operations = {
   },
   'columns.get': {
     summary: 'Get columns with their data',
-    section: '4.1',
     method: 'GET',
     path: '/v2/grids/:fid/col',
     access: 'read',
@@ -242,7 +233,6 @@ export const operations = {
   },
   'columns.create': {
     summary: 'Append columns to a grid',
-    section: '4.1',
     method: 'POST',
     path: '/v2/grids/:fid/col',
     access: 'write',
@@ -252,7 +242,6 @@ export const operations = {
   },
   'columns.update': {
     summary: 'Replace the data, name or order of columns',
-    section: '4.1',
     method: 'PUT',
     path: '/v2/grids/:fid/col',
     access: 'write',
@@ -263,7 +252,6 @@ export const operations = {
   },
   'columns.delete': {
     summary: 'Remove columns from a grid',
-    section: '4.1',
     method: 'DELETE',
     path: '/v2/grids/:fid/col',
     access: 'write',
@@ -274,7 +262,6 @@ export const operations = {
   },
   'files.lookup': {
     summary: 'Find a file by its path',
-    section: '4.3',
     method: 'GET',
     path: '/v2/files/lookup',
     access: 'anyone',
@@ -285,7 +272,6 @@ export const operations = {
   },
   'files.get': {
     summary: 'Get the metadata of a file or folder',
-    section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid',
     under: ['extras'],
@@ -296,7 +282,6 @@ export const operations = {
   },
   'files.update': {
     summary: 'Change the name, folder or access of a file',
-    section: '4.3',
     method: 'PATCH',
     synonym: 'PUT',
     path: '/v2/files/:fid',
@@ -308,7 +293,6 @@ export const operations = {
   },
   'files.delete': {
     summary: 'Move a file to the trash; its name becomes available immediately',
-    section: '4.1',
     method: 'DELETE',
     path: '/v2/files/:fid',
     under: everywhere,
@@ -319,7 +303,6 @@ export const operations = {
   },
   'files.content': {
     summary: 'Get the raw content of a file',
-    section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid/content',
     under: ['extras'],
@@ -332,7 +315,6 @@ export const operations = {
   },
   'files.copy': {
     summary: 'Copy a file into your own files',
-    section: '4.3',
     method: 'POST',
     path: '/v2/files/:fid/copy',
     under: everywhere,
@@ -344,7 +326,6 @@ export const operations = {
   },
   'files.image': {
     summary: 'Get an image of a plot',
-    section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid/image',
     under: ['plots'],
@@ -357,7 +338,6 @@ export const operations = {
   },
   'files.path': {
     summary: 'Get the full path of a file',
-    section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid/path',
     under: everywhere,
@@ -368,7 +348,6 @@ export const operations = {
   },
   'files.sources': {
     summary: 'Get the lineage of a plot or grid: its sources, and what was created from it',
-    section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid/sources',
     under: ['grids', 'plots'],
@@ -387,7 +366,6 @@ export const operations = {
   },
   'files.trash': {
     summary: 'Move a file to the trash',
-    section: '3',
     method: 'POST',
     path: '/v2/files/:fid/trash',
     under: everywhere,
@@ -398,7 +376,6 @@ export const operations = {
   },
   'files.restore': {
     summary: 'Restore a file from the trash',
-    section: '3',
     method: 'POST',
     path: '/v2/files/:fid/restore',
     under: everywhere,
@@ -409,7 +386,6 @@ export const operations = {
   },
   'files.permanent_delete': {
     summary: 'Permanently delete a file in the trash',
-    section: '3',
     method: 'DELETE',
     path: '/v2/files/:fid/permanent_delete',
     under: everywhere,
@@ -420,7 +396,6 @@ export const operations = {
   },
   'files.drop_reference': {
     summary: 'Remove the reference to an extra; the extra itself is kept',
-    section: '4.3',
     method: 'POST',
     path: '/v2/files/:fid/drop_reference',
     under: ['grids', 'plots', 'folders'],
@@ -431,7 +406,6 @@ export const operations = {
   },
   'collaborators.list': {
     summary: 'List the collaborators of a file',
-    section: '4.3',
     method: 'GET',
     path: '/v2/files/:fid/collaborators',
     under: everywhere,
@@ -442,7 +416,6 @@ export const operations = {
   },
   'collaborators.add': {
     summary: 'Share a file with users, teams or e-mail addresses',
-    section: '4.3',
     method: 'POST',
     path: '/v2/files/:fid/collaborators',
     under: everywhere,
@@ -453,7 +426,6 @@ export const operations = {
   },
   'collaborators.remove': {
     summary: 'Stop sharing a file with users or teams',
-    section: '4.3',
     method: 'DELETE',
     path: '/v2/files/:fid/collaborators',
     under: everywhere,
@@ -464,7 +436,6 @@ export const operations = {
   },
   'stars.add': {
     summary: 'Star a file',
-    section: '4.3',
     method: 'POST',
     path: '/v2/files/:fid/star',
     under: everywhere,
@@ -476,7 +447,6 @@ export const operations = {
   },
   'stars.remove': {
     summary: 'Remove the star from a file',
-    section: '4.3',
     method: 'DELETE',
     path: '/v2/files/:fid/star',
     under: everywhere,
@@ -488,7 +458,6 @@ export const operations = {
   },
   'extras.create': {
     summary: 'Create an extra, a file that other files reference',
-    section: '1',
     method: 'POST',
     path: '/v2/extras',
     access: 'caller',
@@ -498,7 +467,6 @@ export const operations = {
   },
   'plots.list': {
     summary: 'List public plots, newest first',
-    section: '4.2',
     method: 'GET',
     path: '/v2/plots',
     access: 'anyone',
@@ -515,7 +483,6 @@ export const operations = {
   },
   'plots.feed': {
     summary: 'List the plots of the feed in random order',
-    section: '4.2',
     method: 'GET',
     path: '/v2/plots/feed',
     access: 'anyone',
@@ -525,7 +492,6 @@ export const operations = {
   },
   'plots.lookup': {
     summary: 'Find a plot by its path',
-    section: '4.2',
     method: 'GET',
     path: '/v2/plots/lookup',
     access: 'anyone',
@@ -536,7 +502,6 @@ export const operations = {
   },
   'plots.create': {
     summary: 'Create a plot from a figure',
-    section: '4.2',
     method: 'POST',
     path: '/v2/plots',
     access: 'caller',
@@ -546,7 +511,6 @@ export const operations = {
   },
   'plots.get': {
     summary: 'Get the metadata of a plot',
-    section: '4.2',
     method: 'GET',
     path: '/v2/plots/:fid',
     access: 'read',
@@ -556,7 +520,6 @@ export const operations = {
   },
   'plots.update': {
     summary: 'Replace the figure of a plot, or change its name, folder or access',
-    section: '4.2',
     method: 'PATCH',
     synonym: 'PUT',
     path: '/v2/plots/:fid',
@@ -567,7 +530,6 @@ export const operations = {
   },
   'plots.content': {
     summary: 'Get the figure of a plot',
-    section: '4.2',
     method: 'GET',
     path: '/v2/plots/:fid/content',
     access: 'read',
@@ -578,7 +540,6 @@ export const operations = {
   },
   'feed.add': {
     summary: 'Add a public plot to the feed',
-    section: '4.2',
     method: 'POST',
     path: '/v2/plots/:fid/feed',
     access: 'operator',
@@ -588,7 +549,6 @@ export const operations = {
   },
   'feed.remove': {
     summary: 'Remove a plot from the feed',
-    section: '4.2',
     method: 'DELETE',
     path: '/v2/plots/:fid/feed',
     access: 'operator',
@@ -598,7 +558,6 @@ export const operations = {
   },
   'folders.create': {
     summary: 'Create a folder',
-    section: '4.3',
     method: 'POST',
     path: '/v2/folders',
     access: 'caller',
@@ -608,7 +567,6 @@ export const operations = {
   },
   'folders.home': {
     summary: 'List the home folder of a user',
-    section: '4.3',
     method: 'GET',
     path: '/v2/folders/home',
     access: 'anyone',
@@ -619,7 +577,6 @@ export const operations = {
   },
   'folders.all': {
     summary: 'List all files of a user',
-    section: '4.3',
     method: 'GET',
     path: '/v2/folders/all',
     access: 'anyone',
@@ -630,7 +587,6 @@ export const operations = {
   },
   'folders.shared': {
     summary: 'List files that others share with you',
-    section: '5',
     method: 'GET',
     path: '/v2/folders/shared',
     access: 'caller',
@@ -641,7 +597,6 @@ export const operations = {
   },
   'folders.starred': {
     summary: 'List starred files',
-    section: '4.3',
     method: 'GET',
     path: '/v2/folders/starred',
     access: 'caller',
@@ -652,7 +607,6 @@ export const operations = {
   },
   'folders.trashed': {
     summary: 'List your files in the trash',
-    section: '3',
     method: 'GET',
     path: '/v2/folders/trashed',
     access: 'caller',
@@ -663,7 +617,6 @@ export const operations = {
   },
   'folders.lookup': {
     summary: 'Find a folder by its path',
-    section: '4.3',
     method: 'GET',
     path: '/v2/folders/lookup',
     access: 'anyone',
@@ -674,7 +627,6 @@ export const operations = {
   },
   'folders.get': {
     summary: 'Get a folder and its contents',
-    section: '4.3',
     method: 'GET',
     path: '/v2/folders/:fid',
     access: 'read',
@@ -685,7 +637,6 @@ export const operations = {
   },
   'users.current': {
     summary: 'Get the authenticated user',
-    section: '5',
     method: 'GET',
     path: '/v2/users/current',
     access: 'caller',
@@ -695,7 +646,6 @@ export const operations = {
   },
   'users.get': {
     summary: 'Get a user',
-    section: '2.5',
     method: 'GET',
     path: '/v2/users/:username',
     access: 'anyone',
@@ -705,7 +655,6 @@ export const operations = {
   },
   'keys.list': {
     summary: 'List your API keys',
-    section: '5',
     method: 'GET',
     path: '/v2/keys',
     access: 'caller',
@@ -715,7 +664,6 @@ export const operations = {
   },
   'keys.create': {
     summary: 'Create an API key; the key is shown only once',
-    section: '5',
     method: 'POST',
     path: '/v2/keys',
     access: 'caller',
@@ -725,7 +673,6 @@ export const operations = {
   },
   'keys.revoke': {
     summary: 'Revoke an API key',
-    section: '5',
     method: 'DELETE',
     path: '/v2/keys/:id',
     access: 'caller',
@@ -735,7 +682,6 @@ export const operations = {
   },
   'teams.list': {
     summary: 'List teams you own or are a member of',
-    section: '2.7',
     method: 'GET',
     path: '/v2/teams',
     access: 'caller',
@@ -745,7 +691,6 @@ export const operations = {
   },
   'teams.create': {
     summary: 'Create a team',
-    section: '2.7',
     method: 'POST',
     path: '/v2/teams',
     access: 'caller',
@@ -755,7 +700,6 @@ export const operations = {
   },
   'teams.get': {
     summary: 'Get a team and its members',
-    section: '2.7',
     method: 'GET',
     path: '/v2/teams/:team',
     access: 'caller',
@@ -765,7 +709,6 @@ export const operations = {
   },
   'teams.delete': {
     summary: 'Delete a team',
-    section: '2.7',
     method: 'DELETE',
     path: '/v2/teams/:team',
     access: 'caller',
@@ -775,7 +718,6 @@ export const operations = {
   },
   'members.add': {
     summary: 'Add users to a team',
-    section: '2.7',
     method: 'POST',
     path: '/v2/teams/:team/members',
     access: 'caller',
@@ -785,7 +727,6 @@ export const operations = {
   },
   'members.remove': {
     summary: 'Remove users from a team',
-    section: '2.7',
     method: 'DELETE',
     path: '/v2/teams/:team/members',
     access: 'caller',
@@ -795,7 +736,6 @@ export const operations = {
   },
   'service.index': {
     summary: 'List the URLs of the resources',
-    section: '9',
     method: 'GET',
     path: '/v2',
     access: 'anyone',
@@ -805,7 +745,6 @@ export const operations = {
   },
   'service.openapi': {
     summary: 'OpenAPI 3.1 document of this API',
-    section: '9',
     method: 'GET',
     path: '/v2/openapi.json',
     access: 'anyone',
@@ -815,7 +754,6 @@ export const operations = {
   },
   'service.docs': {
     summary: 'API documentation (HTML)',
-    section: '9',
     method: 'GET',
     path: '/v2/docs',
     access: 'anyone',
@@ -826,7 +764,6 @@ export const operations = {
   },
   'service.metrics': {
     summary: 'Prometheus metrics',
-    section: '-',
     method: 'GET',
     path: '/metrics',
     access: 'anyone',
@@ -837,7 +774,6 @@ export const operations = {
   },
   'service.health': {
     summary: 'Liveness check',
-    section: '-',
     method: 'GET',
     path: '/healthz',
     access: 'anyone',
@@ -847,7 +783,6 @@ export const operations = {
   },
   'service.ready': {
     summary: 'Readiness check',
-    section: '-',
     method: 'GET',
     path: '/readyz',
     access: 'anyone',

@@ -1,6 +1,6 @@
 /**
  * JSON Schemas as plain objects that carry their TypeScript type. Every command loads the contract, so it
- * has no dependencies; `typebox/schema` validates where schemas are checked. See adr/0001.
+ * has no dependencies; `typebox/schema` validates where schemas are checked. See docs/adr/0001.
  */
 
 declare const type: unique symbol

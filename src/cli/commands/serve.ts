@@ -21,11 +21,6 @@ export const command: Command = {
       description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
     },
     {
-      flags: '--blobs <place>',
-      description: 'where large values are stored (only sql: in the database)',
-      choices: ['sql'],
-    },
-    {
       flags: '--url <url>',
       description: 'public URL of the server, used in links',
     },

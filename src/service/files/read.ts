@@ -43,7 +43,7 @@ export async function lookup(
     // Starting in a folder requires read access to it.
     if (start !== ROOT && !(await visibleFileById(readers, { owner, idlocal: start }, asker)))
       throw notFound(filetype)
-    // Public files are found even if the path goes through a private folder: adr/0007.
+    // Public files are found even if the path goes through a private folder: docs/adr/0007.
     const file = await find(readers.files, owner, start, names)
     return authorize(readers, file, asker, { access: 'read', filetype })
   }

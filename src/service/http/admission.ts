@@ -20,7 +20,7 @@ const USER_SHARE = 0.5
 
 /**
  * Limits how many requests run and how many wait, in total and per user. Waiting requests are served round
- * robin by user. Requests that exceed a limit or wait too long fail with `overloaded` (503). See adr/0008.
+ * robin by user. Requests that exceed a limit or wait too long fail with `overloaded` (503). See docs/adr/0008.
  */
 export class Admission {
   private readonly shares = new Map<string, Share>()

@@ -2,7 +2,7 @@ import type { Bytes } from '../../json/index.ts'
 
 /**
  * A request to the service. A web `Request` satisfies it, and so does a plain object: web objects would cost
- * a short command 20 ms and a server half its append throughput (adr/0002).
+ * a short command 20 ms and a server half its append throughput (docs/adr/0002).
  */
 export interface HttpRequest {
   method: string

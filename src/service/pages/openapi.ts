@@ -67,7 +67,7 @@ export function openApi(url: string, version: string): Record<string, unknown> {
 }
 
 function described(id: string, path: string, operation: Operation): Record<string, unknown> {
-  const { summary, section, body, result, status, access, account, method, produces } = operation
+  const { summary, body, result, status, access, account, method, produces } = operation
   const parameters: unknown[] = []
   for (const [, name] of path.matchAll(/:(\w+)/g))
     parameters.push({
@@ -101,7 +101,7 @@ function described(id: string, path: string, operation: Operation): Record<strin
     operationId: id,
     tags: [path.split('/')[2] ?? 'service'],
     summary,
-    description: section === '-' ? undefined : `Access: ${access}${account ? ', with an account' : ''}.`,
+    description: `Access: ${access}${account ? ', with an account' : ''}.`,
     parameters,
     requestBody: requestBody(body),
     responses: {

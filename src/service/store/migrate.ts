@@ -9,7 +9,7 @@ interface Applied {
 
 /**
  * Applies all missing migrations, each in its own transaction. Not Kysely's migrator: that takes advisory
- * locks, which not every engine has, and runs too many queries at startup for a short command. See adr/0003.
+ * locks, which not every engine has, and runs too many queries at startup for a short command. See docs/adr/0003.
  */
 export async function migrate(engine: Engine): Promise<void> {
   const applied = await appliedNames(engine)
