@@ -1,4 +1,5 @@
 import { Problem } from '../contract/errors.ts'
+import type { HeadersOf } from '../contract/operations.ts'
 import { type DelimitedOptions, type GivenType, givenDelimiter, givenTypes } from '../ingest/index.ts'
 import type { Option } from './define.ts'
 
@@ -68,7 +69,7 @@ export function readingOptionsOf(options: Record<string, unknown>, source: strin
 /** Parsing options as request headers. */
 export function readingHeaders(
   options: Record<string, unknown>,
-): Record<string, string | boolean | undefined> {
+): Pick<HeadersOf<'grids.upload'>, 'Delimiter' | 'Encoding' | 'Header' | 'Columns' | 'Null-Text'> {
   const { delimiter, encoding, header, column, null: nullText } = options as Given
   const types = columnTypes(column)
   return {

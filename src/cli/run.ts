@@ -170,13 +170,13 @@ function report(context: Context, error: unknown): number {
     // The running transaction will not be committed: exit without waiting for it.
     process.exit(130)
   }
+  if (context.environment.GRIDLINE_DEBUG) console.error(error)
   if (error instanceof Problem) {
     context.messages.error(error)
     // After a timeout, exit without waiting for running requests.
     if (context.isOver) process.exit(error.exit)
     return error.exit
   }
-  if (context.environment.GRIDLINE_DEBUG) console.error(error)
   const message = error instanceof Error ? error.message : String(error)
   context.messages.error(
     new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to print the stack trace.' }),

@@ -2,6 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type ErrorCode, isErrorCode, Problem } from '../contract/errors.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, prefixes } from '../contract/headers.ts'
 import {
+  type BodyOf,
+  type HeadersOf,
   type Operation,
   type OperationName,
   operations,
@@ -62,10 +64,10 @@ export interface CallOptions<N extends OperationName> {
   name?: string
   query?: Partial<QueryOf<N>>
   /** The service's own headers, by name without prefix. */
-  headers?: Record<string, string | number | boolean | undefined>
+  headers?: HeadersOf<N>
   /** Other headers, by full name. */
   plainHeaders?: Record<string, string>
-  json?: unknown
+  json?: BodyOf<N>
   body?: BodySource
   signal?: AbortSignal
 }
@@ -122,7 +124,7 @@ export class Client {
     method: string,
     path: string,
     headers: Record<string, string>,
-    { json, body, signal }: Pick<CallOptions<OperationName>, 'json' | 'body' | 'signal'> = {},
+    { json, body, signal }: { json?: unknown; body?: BodySource; signal?: AbortSignal } = {},
   ): Promise<Answered> {
     const { user, apiKey } = this.options
     const all: Record<string, string> = { accept: 'application/json', 'user-agent': `gridline/${version}` }

@@ -63,11 +63,14 @@ export interface Operation {
 }
 
 const none = { kind: 'none' } as const
-const json = (schema: s.ObjectSchema, more: { form?: boolean; raw?: readonly string[] } = {}) =>
+/** A JSON body: with `raw`, those fields are passed on unparsed; with `form`, it may be form-encoded. */
+const json = <S extends s.ObjectSchema>(schema: S, more: { form?: boolean } = {}) =>
   ({ kind: 'json', schema, ...more, limit: 'small_body_bytes' }) as const
 /** A body that carries data or a figure. */
-const data = (schema: s.ObjectSchema, more: { form?: boolean; raw?: readonly string[] } = {}) =>
-  ({ kind: 'json', schema, ...more, limit: 'json_body_bytes' }) as const
+const data = <S extends s.ObjectSchema, const R extends readonly string[] = []>(
+  schema: S,
+  more: { form?: boolean; raw?: R } = {},
+) => ({ kind: 'json', schema, ...more, limit: 'json_body_bytes' }) as const
 
 const everywhere = ['grids', 'plots', 'folders', 'extras'] as const
 
@@ -804,6 +807,29 @@ export type ResultOf<N extends OperationName> = Operations[N]['result'] extends 
 export type QueryOf<N extends OperationName> = Operations[N] extends { query: infer Q extends s.Schema }
   ? s.Static<Q>
   : Record<string, never>
+
+/** The JSON body of an operation as clients send it. */
+export type BodyOf<N extends OperationName> = Operations[N]['body'] extends {
+  schema: infer S extends s.Schema
+}
+  ? s.Static<S>
+  : Operations[N]['body'] extends { json: infer S extends s.Schema }
+    ? s.Static<S>
+    : Record<never, never>
+
+/** Names of the body's fields that an operation gets as unparsed bytes. */
+export type RawOf<N extends OperationName> = Operations[N]['body'] extends { raw?: readonly (infer R)[] }
+  ? string extends R
+    ? never
+    : R
+  : never
+
+/** The service's own headers of an operation, by name without prefix. */
+export type HeadersOf<N extends OperationName> = Operations[N] extends {
+  headers: infer H extends Record<string, s.Schema>
+}
+  ? { [K in keyof H]?: s.Static<H[K]> }
+  : Record<never, never>
 
 /** The path of an operation: `pathOf('grids.get', 'alice:1')` is `/v2/grids/alice:1`. */
 export function pathOf(name: OperationName, what?: string): string {

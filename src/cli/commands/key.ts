@@ -19,6 +19,12 @@ const columns = [
 const view: TableView = { id: 'id', columns }
 const newView: TableView = { id: 'api_key', columns: [{ field: 'api_key', title: 'API KEY' }, ...columns] }
 
+type Scope = (typeof scopeNames)[number]
+
+function isScope(text: string): text is Scope {
+  return scopeNames.some((name) => name === text)
+}
+
 const create: Command = {
   writes: true,
   options: [
@@ -30,13 +36,13 @@ const create: Command = {
   async run(context, _, options) {
     const { scopes, expires, label } = options as { scopes?: string; expires?: string; label?: string }
     const client = await context.client()
-    const wanted = scopes?.split(',').map((scope) => scope.trim())
-    const unknown = wanted?.find((scope) => !scopeNames.some((name) => name === scope))
+    const given = scopes?.split(',').map((scope) => scope.trim())
+    const unknown = given?.find((scope) => !isScope(scope))
     if (unknown !== undefined)
       throw new Problem('usage', `--scopes ${scopes}: unknown scope ${JSON.stringify(unknown)}`, {
         hint: `Available scopes: ${scopeNames.join(', ')}.`,
       })
-    const json = { name: label, scopes: wanted, expires }
+    const json = { name: label, scopes: given?.filter(isScope), expires }
     const made = await client.call('keys.create', { json })
     context.messages.note('Save the key now; it is not shown again.')
     return { one: made, view: newView }

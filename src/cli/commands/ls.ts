@@ -6,8 +6,7 @@ import type { Command } from '../define.ts'
 import { pages } from '../lists.ts'
 import { fileView, type TableView } from '../output/view.ts'
 import { isPattern, matchingFiles } from '../patterns.ts'
-import type { Trashed } from '../trash.ts'
-import { trashedFiles } from '../trash.ts'
+import { type Trashed, trashedFiles } from '../trash.ts'
 
 const PAGE = 500
 const orders = ['filename', '-filename', 'date_modified', '-date_modified'] as const

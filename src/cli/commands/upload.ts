@@ -2,8 +2,9 @@ import { basename } from 'node:path'
 import { type Client, headerText, lookupIfThere, startOf } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
-import { conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
+import { type ConflictRule, conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
+import type { HeadersOf } from '../../contract/operations.ts'
 import type { GridMeta, UploadAction } from '../../contract/resources.ts'
 import { runEach } from '../batch.ts'
 import type { Context } from '../context.ts'
@@ -19,7 +20,7 @@ interface Options {
   name?: string
   folder?: string
   public?: boolean
-  onConflict?: string
+  onConflict?: ConflictRule
   allowTypeChange?: boolean
   yes?: boolean
   dryRun?: boolean
@@ -97,7 +98,7 @@ function gridNameOf(file: string, options: Options): string {
 async function folderHeaders(
   client: Client,
   folder: string | undefined,
-): Promise<Record<string, string | number>> {
+): Promise<Pick<HeadersOf<'grids.upload'>, 'Parent' | 'Parent-Path'>> {
   if (folder === undefined) return {}
   if (parseFid(folder) || startOf(folder).user !== undefined)
     return { Parent: await idOfFolder(client, folder) }
@@ -242,7 +243,7 @@ async function preview(context: Context, file: string, given: Record<string, unk
   const client = await context.client()
   const place = await folderHeaders(client, options.folder)
   const path = place['Parent-Path'] === undefined ? name : `${place['Parent-Path']}/${name}`
-  const target = await lookupIfThere(client, path, place.Parent as number | undefined)
+  const target = await lookupIfThere(client, path, place.Parent)
   for (const warning of all) context.messages.warning(`${input.name}: ${warning}`)
   if (target && options.onConflict === undefined)
     context.messages.warning(`${input.name}: the name ${name} is taken by ${target.fid}; use --on-conflict`)

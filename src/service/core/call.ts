@@ -1,12 +1,17 @@
 import type { Fid } from '../../contract/fid.ts'
-import type { FileKind, OperationName, QueryOf } from '../../contract/operations.ts'
-import type { Bytes } from '../../json/index.ts'
+import type { BodyOf, FileKind, HeadersOf, OperationName, QueryOf, RawOf } from '../../contract/operations.ts'
+import type { Bytes, RawJson } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
 import type { WriteKey } from '../store/idempotency.ts'
 
-/** One request, validated against its operation. */
-export interface OperationCall<N extends OperationName = OperationName> {
-  operation: N
+/** The fields of a JSON body as an operation gets them: those that the contract calls raw as RawJson. */
+export type FieldsOf<N extends OperationName> = {
+  [K in keyof BodyOf<N>]: K extends RawOf<N> ? RawJson : BodyOf<N>[K]
+}
+
+/** One request, whatever its operation: what decides on access, versions and retries. */
+export interface Call {
+  operation: OperationName
   caller: Caller | undefined
   /** The file id in the path; unused by operations without one. */
   fid: Fid
@@ -16,12 +21,7 @@ export interface OperationCall<N extends OperationName = OperationName> {
   name: string
   /** The `share_key` query parameter, which opens one private file for reading. */
   shareKey: string | undefined
-  query: QueryOf<N>
-  /** The service's own headers, by name without prefix. */
-  headers: Record<string, string | number | boolean | undefined>
-  /** Fields of a JSON body. Fields that the contract marks `raw` are unparsed. */
-  fields: Record<string, unknown>
-  /** Bytes of any other body. */
+  /** Bytes of a body that is not JSON. */
   bytes: Bytes
   /** Media type of the body, in lower case and without parameters. */
   contentType: string
@@ -31,6 +31,16 @@ export interface OperationCall<N extends OperationName = OperationName> {
   ifMatch: string | undefined
   /** The idempotency key of this write, for a transaction on the files of `owner`. */
   writeKey(owner: string): WriteKey
+}
+
+/** One request, validated against its operation and typed by it. */
+export interface OperationCall<N extends OperationName> extends Call {
+  operation: N
+  query: QueryOf<N>
+  /** The service's own headers, by name without prefix. */
+  headers: HeadersOf<N>
+  /** Fields of a JSON body. Fields that the contract marks `raw` are unparsed. */
+  fields: FieldsOf<N>
 }
 
 export interface OperationResult<T> {

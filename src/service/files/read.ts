@@ -11,7 +11,7 @@ import {
   type Principal,
   visibleFileById,
 } from '../access/access.ts'
-import type { OperationCall } from '../core/call.ts'
+import type { Call } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { checkIfMatch, etag, etagOf } from '../core/etag.ts'
 import type { Readers, Writers } from '../store/store.ts'
@@ -79,7 +79,7 @@ async function read(
 }
 
 /** The response to a change: the file as it is now. It is read again, so that a retry gets it too. */
-export function respondWithFile(service: Service, call: OperationCall, fid: Fid = call.fid): Promise<Found> {
+export function respondWithFile(service: Service, call: Call, fid: Fid = call.fid): Promise<Found> {
   return getFile(service, call, fid)
 }
 
@@ -89,7 +89,7 @@ export function respondWithFile(service: Service, call: OperationCall, fid: Fid 
  */
 export function updateFile<T>(
   service: Service,
-  call: OperationCall,
+  call: Call,
   work: (writers: Writers, found: AuthorizedFile) => Promise<T>,
 ): Promise<T> {
   const repeatable = call.writeKey(call.fid.owner).key !== undefined
@@ -101,7 +101,7 @@ export function updateFile<T>(
 /** Like `changing`, inside an open transaction. */
 export async function applyOnce<T>(
   writers: Writers,
-  call: OperationCall,
+  call: Call,
   work: (found: AuthorizedFile) => Promise<T>,
 ): Promise<T> {
   const write = call.writeKey(call.fid.owner)
@@ -115,7 +115,7 @@ export async function applyOnce<T>(
 }
 
 /** The stored result of this change, if it was applied before. Throws if the caller may not read the file. */
-export async function replayed<T>(readers: Readers, call: OperationCall): Promise<{ result: T } | undefined> {
+export async function replayed<T>(readers: Readers, call: Call): Promise<{ result: T } | undefined> {
   const write = call.writeKey(call.fid.owner)
   const before = await readers.idempotency.find(write)
   if (!before) return undefined
@@ -127,10 +127,7 @@ export async function replayed<T>(readers: Readers, call: OperationCall): Promis
  * Checks access and version before the body is read, so that a write that must fail fails early. Returns
  * undefined for a retry of a write that was applied.
  */
-export async function assertCanChange(
-  service: Service,
-  call: OperationCall,
-): Promise<AuthorizedFile | undefined> {
+export async function assertCanChange(service: Service, call: Call): Promise<AuthorizedFile | undefined> {
   return service.store.read(async (readers) => {
     if (await replayed(readers, call)) return undefined
     const found = await authorizeCall(readers, call)

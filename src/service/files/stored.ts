@@ -1,13 +1,13 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Bytes } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
-import type { OperationCall, OperationResult } from '../core/call.ts'
+import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
 import { loadText } from '../store/texts.ts'
 
 /** The bytes of an extra. */
-export async function storedBytes(service: Service, call: OperationCall): Promise<OperationResult<Bytes>> {
+export async function storedBytes(service: Service, call: Call): Promise<OperationResult<Bytes>> {
   const { content, tag } = await service.store.read(async (readers) => {
     const { file } = await authorizeCall(readers, call)
     return { content: await readers.plots.content(file.owner, file.idlocal), tag: etag(file) }

@@ -3,7 +3,7 @@ import { ROOT } from '../../contract/fid.ts'
 import type { FileUpdate } from '../../contract/resources.ts'
 import { type AuthorizedFile, accessDenied, stateOf, visibleFileById } from '../access/access.ts'
 import { fieldAccess, isAllowed } from '../access/policy.ts'
-import type { OperationCall } from '../core/call.ts'
+import type { Call } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Writers } from '../store/store.ts'
@@ -12,13 +12,16 @@ import { metadataText, newShareKey } from './new-file.ts'
 
 type Changes = Partial<FileRow>
 
+/** A request with writable metadata in its body. */
+type UpdateCall = Call & { fields: FileUpdate }
+
 /**
  * Applies a PUT or PATCH to a file's writable metadata. Fields that are not given stay unchanged; unchanged
  * values do not count as a change. See docs/api.md#files.
  */
 export async function update(
   service: Service,
-  call: OperationCall,
+  call: UpdateCall,
   writers: Writers,
   found: AuthorizedFile,
   more: Changes = {},
@@ -44,11 +47,11 @@ export async function update(
 
 async function changesOf(
   service: Service,
-  call: OperationCall,
+  call: UpdateCall,
   writers: Writers,
   found: AuthorizedFile,
 ): Promise<Changes> {
-  const fields = call.fields as FileUpdate
+  const { fields } = call
   const { file } = found
   const changes: Changes = {}
   const set = <F extends keyof FileRow>(field: keyof FileUpdate, name: F, value: FileRow[F]): void => {
@@ -95,7 +98,7 @@ async function changesOf(
 }
 
 /** Throws unless the caller has the access that this field requires. */
-function mayWrite(call: OperationCall, { file, roles }: AuthorizedFile, field: keyof FileUpdate): void {
+function mayWrite(call: Call, { file, roles }: AuthorizedFile, field: keyof FileUpdate): void {
   const access = fieldAccess[field]
   if (!isAllowed(access, stateOf(file), roles)) {
     const { code, message, hint } = accessDenied(call.caller, access)
@@ -104,11 +107,7 @@ function mayWrite(call: OperationCall, { file, roles }: AuthorizedFile, field: k
 }
 
 /** The folder id as shown to the caller: ROOT if they may not read the folder. */
-async function shownParent(
-  call: OperationCall,
-  writers: Writers,
-  { owner, parent }: FileRow,
-): Promise<number> {
+async function shownParent(call: Call, writers: Writers, { owner, parent }: FileRow): Promise<number> {
   if (parent === ROOT) return ROOT
   return (await visibleFileById(writers, { owner, idlocal: parent }, call)) ? parent : ROOT
 }

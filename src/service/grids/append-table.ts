@@ -1,12 +1,11 @@
 import type { Fid } from '../../contract/fid.ts'
 import { isSparse, numbersAsText } from '../../ingest/index.ts'
-import type { OperationCall } from '../core/call.ts'
 import { encodeTypes } from '../store/column-types.ts'
 import { appendRows, type GridService, RowTexts } from './append.ts'
 import { commitSlices } from './append-slices.ts'
 import { repeatedSlices, rewriteLayout, tooRagged } from './compact.ts'
 import { checkType, columnsNow, convertSlices, matchColumns, typeWithin } from './match.ts'
-import { mayChangeTypes } from './reading-options.ts'
+import { type DataCall, mayChangeTypes } from './reading-options.ts'
 import type { Table } from './tables.ts'
 import { combine, transposeColumns } from './values.ts'
 
@@ -23,7 +22,7 @@ export interface AppendedTable {
  */
 export async function appendTable(
   service: GridService,
-  call: OperationCall,
+  call: DataCall,
   fid: Fid,
   table: Table,
 ): Promise<Omit<AppendedTable, 'idlocal'>> {
@@ -64,7 +63,7 @@ export async function appendTable(
 /** Appends a stored table: its slices are added after those of the grid. */
 export async function appendSlices(
   service: GridService,
-  call: OperationCall,
+  call: DataCall,
   fid: Fid,
   table: Table,
 ): Promise<AppendedTable> {

@@ -1,13 +1,12 @@
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { badData, jsonLines } from '../../ingest/index.ts'
 import { breathe, RawJson, turnIsLong } from '../../json/index.ts'
-import type { OperationCall } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { assertCanChange } from '../files/read.ts'
 import { combineTypes, decodeTypes, encodeTypes, fits, mergeTypes, typeOf } from '../store/column-types.ts'
 import { type RowText, RowTexts } from './append.ts'
 import { columnsAre } from './content.ts'
-import { mayChangeTypes } from './reading-options.ts'
+import { type DataCall, mayChangeTypes } from './reading-options.ts'
 import { typeChange } from './types.ts'
 import type { ColumnType } from './values.ts'
 
@@ -63,7 +62,7 @@ export function typesOf(row: RawJson, most: number): ColumnType[] {
 }
 
 /** Reads rows from NDJSON: objects by column name, arrays by position. */
-export async function rowsOfLines(service: Service, call: OperationCall): Promise<GivenRows> {
+export async function rowsOfLines(service: Service, call: DataCall): Promise<GivenRows> {
   await assertCanChange(service, call)
   const { owner, idlocal } = call.fid
   const { columns, held } = await service.store.read(async ({ grids }) => ({

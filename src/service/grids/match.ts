@@ -1,14 +1,13 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { badData } from '../../ingest/index.ts'
-import type { OperationCall } from '../core/call.ts'
 import { decodeTypes, fits } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { GridService } from './append.ts'
 import { columnsAre } from './content.ts'
 import type { NewColumn } from './create.ts'
-import { mayChangeTypes } from './reading-options.ts'
+import { type DataCall, mayChangeTypes } from './reading-options.ts'
 import { quoteNumbers, type StoredSlice } from './slices.ts'
 import type { Table } from './tables.ts'
 import { nouns, typeChange } from './types.ts'
@@ -60,7 +59,7 @@ export function matchColumns(
  */
 export async function convertSlices(
   service: GridService,
-  call: OperationCall,
+  call: DataCall,
   source: NewColumn,
   target: { name: string; type: ColumnType },
   warnings: string[],
@@ -77,7 +76,7 @@ export async function convertSlices(
 
 /** Throws `type_change` if values do not fit the column's type; only warns if type changes are allowed. */
 export function checkType(
-  call: OperationCall,
+  call: DataCall,
   name: string,
   source: NewColumn,
   target: { name: string; type: ColumnType },
@@ -135,7 +134,7 @@ export function typesChanged(table: readonly NewColumn[], columns: readonly Colu
 
 /** Throws `column_loss` if columns would be lost and `Allow-Column-Loss` is false. */
 export function refuseLoss(
-  { headers }: OperationCall,
+  { headers }: Pick<DataCall, 'headers'>,
   file: FileRow,
   table: readonly NewColumn[],
   columns: readonly ColumnRow[],

@@ -3,7 +3,6 @@ import type { Fid } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import type { UploadAction } from '../../contract/resources.ts'
 import { authorize } from '../access/access.ts'
-import type { OperationCall } from '../core/call.ts'
 import { checkIfMatch } from '../core/etag.ts'
 import { checkFilename, freeName, makeFolders, nameTaken, placeOf } from '../files/names.ts'
 import type { FileRow } from '../store/files.ts'
@@ -12,6 +11,7 @@ import { appendSlices } from './append-table.ts'
 import { rewriteLayout } from './compact.ts'
 import { addColumns, addGrid } from './create.ts'
 import { isSame, refuseLoss, typesChanged } from './match.ts'
+import type { DataCall } from './reading-options.ts'
 import type { Table, Tables } from './tables.ts'
 
 /** The destination of an upload, and the rule for a taken name. */
@@ -47,7 +47,7 @@ interface Written {
 /** Creates a grid from a file, or a folder of grids if the file contains several tables. */
 export async function createOrUpdateGrids(
   service: GridService,
-  call: OperationCall,
+  call: DataCall,
   stored: Tables,
   target: Target,
 ): Promise<Written> {
@@ -64,7 +64,7 @@ export async function createOrUpdateGrids(
 /** Creates a grid from a stored table. Replaces or appends to an existing one if the request asks for it. */
 export async function createOrUpdateGrid(
   service: GridService,
-  call: OperationCall,
+  call: DataCall,
   table: Table,
   target: Target,
 ): Promise<Written> {
@@ -113,7 +113,7 @@ export async function createOrUpdateGrid(
 /** Creates a folder with a grid for each stored table. */
 export async function createFolderOfGrids(
   service: GridService,
-  call: OperationCall,
+  call: DataCall,
   { tables, warnings }: Tables,
   target: Target,
 ): Promise<Written> {
@@ -174,7 +174,7 @@ function safeFilename(name: string, most: number): string {
 /** Replaces the columns of a grid. Keeps fid and link, and uids of columns whose names stay. */
 async function replaceColumns(
   service: GridService,
-  call: OperationCall,
+  call: DataCall,
   fid: Fid,
   table: Table,
   makePublic: boolean,

@@ -1,18 +1,18 @@
 import { Problem } from '../../contract/errors.ts'
+import type { HeadersOf } from '../../contract/operations.ts'
 import { type DelimitedOptions, type GivenType, givenDelimiter, givenTypes } from '../../ingest/index.ts'
-import type { OperationCall } from '../core/call.ts'
+import type { Call } from '../core/call.ts'
 import type { GridService } from './append.ts'
+
+/** A request that uploads or appends a data file. */
+export type DataCall = Call & { headers: HeadersOf<'grids.upload'> }
 
 /** Parsing options from the request headers. */
 export function readingOptions(
   service: GridService,
-  { headers, fileName }: Pick<OperationCall, 'headers' | 'fileName'>,
+  { headers, fileName }: Pick<DataCall, 'headers' | 'fileName'>,
 ): DelimitedOptions {
-  const { Delimiter, Encoding, Header } = headers as {
-    Delimiter?: string
-    Encoding?: string
-    Header?: boolean
-  }
+  const { Delimiter, Encoding, Header } = headers
   const tsv = /\.(tsv|tab)(\.gz)?$/i.test(fileName ?? '')
   return {
     source: fileName ?? 'the upload',
@@ -20,9 +20,8 @@ export function readingOptions(
       Delimiter === undefined ? (tsv ? '\t' : undefined) : givenDelimiter(decoded(Delimiter, 'Delimiter')),
     encoding: Encoding,
     header: Header,
-    types: columnTypes(headers.Columns as string | undefined),
-    nullText:
-      headers['Null-Text'] === undefined ? undefined : decoded(headers['Null-Text'] as string, 'Null-Text'),
+    types: columnTypes(headers.Columns),
+    nullText: headers['Null-Text'] === undefined ? undefined : decoded(headers['Null-Text'], 'Null-Text'),
     maxRecordBytes: service.limits.record_bytes,
     maxColumns: service.limits.columns,
   }
@@ -52,6 +51,6 @@ export function columnTypes(header: string | undefined): Map<string, GivenType> 
 }
 
 /** Whether rows from files may change the type of a column. Default: no. */
-export function mayChangeTypes({ headers }: Pick<OperationCall, 'headers'>): boolean {
+export function mayChangeTypes({ headers }: Pick<DataCall, 'headers'>): boolean {
   return headers['Allow-Type-Change'] === true
 }

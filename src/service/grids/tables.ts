@@ -1,9 +1,8 @@
 import { type DelimitedOptions, type Ingested, ingestDelimited, ingestFile } from '../../ingest/index.ts'
 import type { Bytes } from '../../json/index.ts'
-import type { OperationCall } from '../core/call.ts'
 import type { GridService } from './append.ts'
 import type { NewColumn } from './create.ts'
-import { readingOptions } from './reading-options.ts'
+import { type DataCall, readingOptions } from './reading-options.ts'
 import { SliceWriter } from './slices.ts'
 import { type Values, valuesOf } from './values.ts'
 
@@ -56,7 +55,7 @@ export interface Tables {
 }
 
 /** Parses a file of any format into stored slices. Nothing refers to them yet. */
-export async function storeTables(service: GridService, call: OperationCall): Promise<Tables> {
+export async function storeTables(service: GridService, call: DataCall): Promise<Tables> {
   const { limits, store } = service
   const options = { ...readingOptions(service, call), fileName: call.fileName, limits }
   const writers: SliceWriter[] = []

@@ -14,7 +14,7 @@ import {
 import { readOnlyFields } from '../../contract/resources.ts'
 import type { Bytes } from '../../json/index.ts'
 import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'
-import type { OperationCall, OperationResult } from '../core/call.ts'
+import type { Call, OperationCall, OperationResult } from '../core/call.ts'
 import { matchesEtag } from '../core/etag.ts'
 import type { Handler, Handlers, OperationService as Service } from '../operations/handler.ts'
 import { document, text } from '../pages/html.ts'
@@ -370,7 +370,7 @@ async function perform(
     const watched =
       key !== undefined && received.json === undefined ? new WatchedBytes(received.bytes) : undefined
     const fileName = request.headers.get(FILE_NAME_HEADER)
-    const call: OperationCall = {
+    const call: OperationCall<OperationName> = {
       // Listed one by one: a spread would slow down access to all later properties.
       operation: name,
       caller,
@@ -378,9 +378,10 @@ async function perform(
       filetype,
       shareKey,
       name: Object.values(others)[0] ?? '',
+      // Checked against the schemas of the operation, which the handler's types are made of.
       query: query as never,
-      headers,
-      fields: received.fields,
+      headers: headers as never,
+      fields: received.fields as never,
       bytes: watched?.bytes ?? received.bytes,
       contentType: received.contentType,
       fileName: fileName === null ? received.fileName : decodeHeaderText(fileName),
@@ -442,7 +443,7 @@ function unread({ limits }: Service): Reading {
  */
 async function decide(
   { store }: Service,
-  asked: Pick<OperationCall, 'operation' | 'caller' | 'fid' | 'filetype' | 'shareKey'>,
+  asked: Pick<Call, 'operation' | 'caller' | 'fid' | 'filetype' | 'shareKey'>,
   mayBeRetry: boolean,
 ): Promise<void> {
   if (asked.fid === NO_FILE) return

@@ -40,7 +40,7 @@ export const accountHandlers = {
   },
 
   'keys.create': async (service, call) => {
-    const { name, scopes, expires } = call.fields as { name?: string; scopes?: string[]; expires?: string }
+    const { name, scopes, expires } = call.fields
     const { username, scopes: own } = call.caller!
     // A key must not create a key with more scopes.
     const wanted = scopes ?? ['read', 'write'].filter((scope) => own.has('admin') || own.has(scope))

@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, isUsername, webUrl } from '../../contract/fid.ts'
 import type { Collaborator, CollaboratorsChanged } from '../../contract/resources.ts'
 import { authorizeCall } from '../access/access.ts'
-import type { OperationCall } from '../core/call.ts'
+import type { Call } from '../core/call.ts'
 import { etag } from '../core/etag.ts'
 import { collaborator, teamNames } from '../files/meta.ts'
 import { updateFile } from '../files/read.ts'
@@ -78,7 +78,7 @@ function tooMany(count: number, limit: number): Problem {
   })
 }
 
-async function changedList(service: Service, call: OperationCall): Promise<CollaboratorsChanged> {
+async function changedList(service: Service, call: Call): Promise<CollaboratorsChanged> {
   const collaborators = await service.store.read((readers) => listOf(readers, call.fid, true))
   return { collaborators, emails_sent: 0, warnings: [] }
 }
@@ -91,20 +91,7 @@ export const sharingHandlers = {
     }),
 
   'collaborators.add': async (service, call) => {
-    const {
-      users = [],
-      teams = [],
-      readonly = false,
-      add_to_grids = false,
-      ...letter
-    } = call.fields as {
-      users?: string[]
-      teams?: string[]
-      readonly?: boolean
-      add_to_grids?: boolean
-      send_email?: boolean
-      email_text?: string
-    }
+    const { users = [], teams = [], readonly = false, add_to_grids = false, ...letter } = call.fields
     const asked = users.length + teams.length
     if (asked > service.limits.collaborators) throw tooMany(asked, service.limits.collaborators)
     let title = ''
@@ -150,7 +137,7 @@ export const sharingHandlers = {
   },
 
   'collaborators.remove': async (service, call) => {
-    const { users = [], teams = [] } = call.fields as { users?: string[]; teams?: string[] }
+    const { users = [], teams = [] } = call.fields
     const warnings = await updateFile(service, call, async (writers, { file }) => {
       const { owner, idlocal } = file
       const rows = await writers.sharing.collaborators(owner, [idlocal])
@@ -183,7 +170,7 @@ const MAILS_AT_ONCE = 5
 /** Sends invitations. Failures become warnings and do not undo the sharing. */
 async function invite(
   service: Service,
-  call: OperationCall,
+  call: Call,
   title: string,
   to: readonly Addressee[],
   words: string | undefined,

@@ -1,6 +1,6 @@
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { breathe, type RawJson } from '../../json/index.ts'
-import type { OperationCall } from '../core/call.ts'
+import type { Call } from '../core/call.ts'
 import { applyOnce } from '../files/read.ts'
 import { rewriteLayout } from '../grids/compact.ts'
 import { byUid } from '../grids/content.ts'
@@ -19,7 +19,7 @@ import type { Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Changes a grid's columns in a transaction: checks access again, and applies once per idempotency key. */
-function changing<T>(writers: Writers, call: OperationCall, change: () => Promise<T>): Promise<T> {
+function changing<T>(writers: Writers, call: Call, change: () => Promise<T>): Promise<T> {
   return applyOnce(writers, call, async () => {
     const result = await change()
     await writers.files.change(call.fid.owner, call.fid.idlocal)
@@ -63,7 +63,7 @@ function refuseDoubles(names: readonly string[]): void {
 }
 
 /** Adds columns (`[{name, data}]`) and returns their uids. See docs/api.md#columns. */
-export async function createColumns(service: Service, call: OperationCall, cols: RawJson): Promise<string[]> {
+export async function createColumns(service: Service, call: Call, cols: RawJson): Promise<string[]> {
   const parts = (await objects(cols, service.limits.columns, service)).map((column, k) => ({
     name: nameOf(column, k, service) ?? refuseNameless(k),
     data: arrayOf(column.get('data'), `cols.${k}.data`),
@@ -101,7 +101,7 @@ function nextPosition(columns: readonly ColumnRow[]): number {
 /** Updates data, name or order of the columns `uids`, in the order of `cols`. See docs/api.md#columns. */
 export async function updateColumns(
   service: Service,
-  call: OperationCall,
+  call: Call,
   uids: string[],
   cols: RawJson,
 ): Promise<void> {
@@ -184,7 +184,7 @@ async function renumber(
 }
 
 /** Removes columns. Throws 400 if a uid is not in the grid. */
-export async function deleteColumns(service: Service, call: OperationCall, uids: string[]): Promise<void> {
+export async function deleteColumns(service: Service, call: Call, uids: string[]): Promise<void> {
   await rewriteLayout(
     service,
     call.fid,

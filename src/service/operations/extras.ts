@@ -9,12 +9,7 @@ import type { Handlers } from './handler.ts'
 /** Handlers of extras: files that belong to no folder and are referenced by other files. */
 export const extraHandlers = {
   'extras.create': async (service, call) => {
-    const { filename, content, referencers, world_readable } = call.fields as {
-      filename: string
-      content: unknown
-      referencers: string[]
-      world_readable?: boolean
-    }
+    const { filename, content, referencers, world_readable } = call.fields
     const { store, limits } = service
     const owner = call.caller!.username
     checkFilename(filename, limits)

@@ -30,7 +30,7 @@ export async function copyFile(
   service: Service,
   call: OperationCall<'files.copy'>,
 ): Promise<OperationResult<FileCopied>> {
-  const { deep_copy, make_public } = call.fields as { deep_copy?: boolean; make_public?: boolean }
+  const { deep_copy, make_public } = call.fields
   const owner = call.caller!.username
   const write = call.writeKey(owner)
   const { store } = service

@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FolderMeta } from '../../contract/resources.ts'
 import { authorizeCall, notFound, visibleFileById } from '../access/access.ts'
-import type { OperationCall } from '../core/call.ts'
+import type { Call } from '../core/call.ts'
 import { homeMeta } from '../files/meta.ts'
 import { getFile, lookup, respondWithFile, updateFile } from '../files/read.ts'
 import { remove, restore, trash } from '../files/states.ts'
@@ -14,7 +14,7 @@ import { sourcesOf } from './files.sources.ts'
 import { gridContent } from './grids.content.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
-async function home(service: Service, { fid, caller }: OperationCall): Promise<{ body: FolderMeta }> {
+async function home(service: Service, { fid, caller }: Call): Promise<{ body: FolderMeta }> {
   const user = await service.store.read(({ accounts }) => accounts.user(fid.owner))
   if (!user) throw notFound()
   return { body: homeMeta(fid.owner, caller?.username === fid.owner ? 'admin' : 'read', service.url) }
@@ -58,9 +58,9 @@ export const fileHandlers = {
     if (call.fid.idlocal === ROOT) throw noContent()
     const { file } = await service.store.read((readers) => authorizeCall(readers, call))
     if (file.filetype === 'fold') throw noContent()
-    if (file.filetype === 'grid') return gridContent(service, call as OperationCall<never>, {})
-    if (file.filetype === 'plot') return figureContent(service, call as OperationCall<never>)
-    return storedBytes(service, call as OperationCall<never>)
+    if (file.filetype === 'grid') return gridContent(service, call, {})
+    if (file.filetype === 'plot') return figureContent(service, call, call.query)
+    return storedBytes(service, call)
   },
 
   'files.copy': (service, call) => copyFile(service, call),

@@ -197,12 +197,7 @@ async function home(
 
 export const folderHandlers = {
   'folders.create': async (service, call) => {
-    const { path, world_readable, ...place } = call.fields as {
-      path: string
-      parent?: number
-      parent_path?: string
-      world_readable?: boolean
-    }
+    const { path, world_readable, ...place } = call.fields
     const owner = call.caller!.username
     const names = pathNames(path, service.limits)
     if (names.length === 0) throw new Problem('invalid_request', 'path: must not be empty', { field: 'path' })

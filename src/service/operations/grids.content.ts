@@ -1,7 +1,7 @@
 import { type contentFormats, dataTypes } from '../../contract/operations.ts'
 import type { Bytes } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
-import type { OperationCall, OperationResult } from '../core/call.ts'
+import type { Call, OperationResult } from '../core/call.ts'
 import { etag } from '../core/etag.ts'
 import { byName, contentJson, snapshot } from '../grids/content.ts'
 import { delimited, ndjson, rowsAs } from '../grids/rows.ts'
@@ -17,7 +17,7 @@ interface Wanted {
 /** The content of the grid in the path, in the requested format. */
 export async function gridContent(
   service: Service,
-  call: OperationCall,
+  call: Call,
   { format = 'json', columns, head }: Wanted,
 ): Promise<OperationResult<Bytes>> {
   const { snap, tag } = await service.store.read(async (readers) => {

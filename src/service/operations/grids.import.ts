@@ -10,14 +10,7 @@ import type { OperationService as Service } from './handler.ts'
 
 /** Creates a grid from the file at `source_url`. */
 export async function importUrl(service: Service, call: OperationCall<'grids.create'>) {
-  const fields = call.fields as {
-    filename?: string
-    parent?: number
-    parent_path?: string
-    world_readable?: boolean
-    source_url?: string | null
-    source_referer?: string | null
-  }
+  const { fields } = call
   const owner = call.caller!.username
   if (!fields.source_url) throw invalidField('data', 'is missing')
   if (!service.urlImport)
@@ -29,10 +22,10 @@ export async function importUrl(service: Service, call: OperationCall<'grids.cre
   let done = before?.result as { idlocal: number; warnings: string[] } | undefined
   if (!done) {
     const { bytes, fileName } = await service.urlImport.open(fields.source_url, service.limits)
-    const imported = { ...call, bytes, fileName } as OperationCall
+    const imported = { ...call, bytes, fileName }
     const target: Target = {
       filename: fields.filename ?? gridName(fileName),
-      parent: fields.parent,
+      parent: fields.parent ?? undefined,
       parent_path: fields.parent_path,
       world_readable: fields.world_readable === true,
       onConflict: fields.filename === undefined ? 'rename' : 'fail',

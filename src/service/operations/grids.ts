@@ -6,7 +6,7 @@ import type { GridMeta } from '../../contract/resources.ts'
 import { gridName } from '../../ingest/index.ts'
 import { parseRawInTurns, type RawJson, textInTurns } from '../../json/index.ts'
 import { authorizeCall, notFound } from '../access/access.ts'
-import type { OperationCall } from '../core/call.ts'
+import type { Call } from '../core/call.ts'
 import { etag, etagOf } from '../core/etag.ts'
 import { columnMeta, describe } from '../files/meta.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
@@ -30,18 +30,14 @@ import { foundBefore, madeBefore } from './grids.upload.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
 /** The response to a change of a grid. The grid is read again, so that a retry gets it too. */
-async function gridOf(
-  service: Service,
-  call: OperationCall,
-  fid: Fid,
-): Promise<{ body: GridMeta; etag?: string }> {
+async function gridOf(service: Service, call: Call, fid: Fid): Promise<{ body: GridMeta; etag?: string }> {
   return getFile(service, call, fid, 'grid')
 }
 
 /** Reads the grid in the path after checking access. Adds the entity tag. */
 function reading<T>(
   service: Service,
-  call: OperationCall,
+  call: Call,
   work: (readers: Readers) => Promise<T>,
 ): Promise<T & { etag: string }> {
   return service.store.read(async (readers) => {
@@ -52,18 +48,7 @@ function reading<T>(
 
 export const gridHandlers = {
   'grids.create': async (service, call) => {
-    const fields = call.fields as {
-      data?: RawJson
-      filename?: string
-      parent?: number
-      parent_path?: string
-      world_readable?: boolean
-      share_key_enabled?: boolean
-      metadata?: unknown
-      source_fid?: string | null
-      source_url?: string | null
-      source_referer?: string | null
-    }
+    const fields = call.fields
     const { limits, store } = service
     const owner = call.caller!.username
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
@@ -217,12 +202,12 @@ export const gridHandlers = {
   },
 } satisfies Partial<Handlers>
 
-function appendedBefore(service: Service, call: OperationCall) {
+function appendedBefore(service: Service, call: Call) {
   type Appended = { rows_added: number; row_count: number; warnings: string[] }
   return foundBefore<Appended>(call, () => service.store.read((readers) => replayed(readers, call)))
 }
 
-async function nothingAdded(service: Service, { fid }: OperationCall) {
+async function nothingAdded(service: Service, { fid }: Call) {
   const grid = await service.store.read(({ grids }) => grids.get(fid.owner, fid.idlocal))
   return { rows_added: 0, row_count: grid.row_count }
 }
@@ -231,7 +216,7 @@ function uidList(uids: string): string[] {
   return uids.split(',').map((uid) => uid.trim())
 }
 
-async function writtenColumns(service: Service, call: OperationCall, uids: string[]) {
+async function writtenColumns(service: Service, call: Call, uids: string[]) {
   return reading(service, call, async (readers) => {
     const columns = await readers.grids.columns(call.fid.owner, call.fid.idlocal)
     const cols = uids.flatMap((uid) => columns.filter((column) => column.uid === uid).map(columnMeta))

@@ -1,13 +1,13 @@
 import { ROOT } from '../../contract/fid.ts'
 import type { UploadAction } from '../../contract/resources.ts'
-import type { OperationCall } from '../core/call.ts'
+import type { Call } from '../core/call.ts'
 import { find, nameTaken, pathNames } from '../files/names.ts'
 import { notAGrid, ON_CONFLICT, type Target } from '../grids/place.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** The stored result of a streamed write, if it was applied before. Reads the body to compare it. */
 export async function foundBefore<T>(
-  call: OperationCall,
+  call: Call,
   find: () => Promise<{ result: unknown } | undefined>,
 ): Promise<T | undefined> {
   if (!(await find())) return undefined
@@ -16,7 +16,7 @@ export async function foundBefore<T>(
 }
 
 /** Returns the result of an upload that was applied before. Throws early if the upload must fail. */
-export async function madeBefore(service: Service, call: OperationCall, target: Target) {
+export async function madeBefore(service: Service, call: Call, target: Target) {
   const owner = call.caller!.username
   const { limits, store } = service
   type Made = { idlocal: number; warnings: string[]; action: UploadAction }

@@ -1,7 +1,7 @@
 import { type OperationName, pathOf } from '../../contract/operations.ts'
 import type { PlotMeta, PlotPage } from '../../contract/resources.ts'
 import { visibleFile } from '../access/access.ts'
-import type { OperationCall } from '../core/call.ts'
+import type { Call, OperationCall } from '../core/call.ts'
 import { type Described, describe, withFigure } from '../files/meta.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
@@ -80,7 +80,7 @@ async function describeAll(
   service: Service,
   readers: Readers,
   files: readonly FileRow[],
-  call: OperationCall<never> | OperationCall,
+  call: OperationCall<never> | Call,
 ): Promise<Described[]> {
   const described: Described[] = []
   for (const file of files) {

@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
-import type { FileUpdate, PlotMeta } from '../../contract/resources.ts'
-import { parseRaw, type RawJson } from '../../json/index.ts'
+import type { PlotMeta } from '../../contract/resources.ts'
+import { parseRaw } from '../../json/index.ts'
 import { notFound, visibleFileById } from '../access/access.ts'
-import type { OperationCall } from '../core/call.ts'
+import type { Call } from '../core/call.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import { metadataText, newShareKey, readSourceFid } from '../files/new-file.ts'
 import { assertCanChange, getFile, lookup, respondWithFile, updateFile } from '../files/read.ts'
@@ -17,14 +17,14 @@ import { feed, publicPlots } from './plots.list.ts'
 
 async function plotOf(
   service: Service,
-  call: OperationCall,
+  call: Call,
   fid = call.fid,
 ): Promise<{ body: PlotMeta; etag?: string }> {
   return getFile(service, call, fid, 'plot')
 }
 
 /** Columns that the figure refers to now. A change may keep them, even if the caller may not read them. */
-async function referredTo(service: Service, call: OperationCall): Promise<Set<string>> {
+async function referredTo(service: Service, call: Call): Promise<Set<string>> {
   const content = await service.store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
   if (!content) return new Set()
   const figure = parseRaw(await loadText(service.store.blobs, content))
@@ -37,12 +37,7 @@ export const plotHandlers = {
   'plots.create': async (service, call) => {
     const { limits, store } = service
     const owner = call.caller!.username
-    const fields = call.fields as Omit<FileUpdate, 'metadata'> & {
-      figure: RawJson
-      raw_data?: string
-      metadata?: unknown
-      source_fid?: string | null
-    }
+    const fields = call.fields
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
     const metadata = metadataText(fields.metadata, limits.metadata_bytes)
     const write = call.writeKey(owner)
@@ -76,7 +71,7 @@ export const plotHandlers = {
   },
 
   'plots.update': async (service, call) => {
-    const fields = call.fields as { figure?: RawJson; raw_data?: string }
+    const fields = call.fields
     if (fields.figure === undefined) {
       await updateFile(service, call, (writers, found) => update(service, call, writers, found))
       return plotOf(service, call)
@@ -115,7 +110,7 @@ export const plotHandlers = {
 
   'plots.lookup': (service, call) => lookup(service, call, call.query, 'plot'),
 
-  'plots.content': (service, call) => figureContent(service, call),
+  'plots.content': (service, call) => figureContent(service, call, call.query),
 
   'plots.list': async (service, call) => ({ body: await publicPlots(service, call) }),
 
@@ -135,7 +130,7 @@ export const plotHandlers = {
 /** The plot's data grid, if it can be reused. Folds its tail first. */
 async function ownGrid(
   { store }: Service,
-  call: OperationCall,
+  call: Call,
   before: ReadonlySet<string>,
 ): Promise<OwnGrid | undefined> {
   const { fid } = call
@@ -149,7 +144,7 @@ async function ownGrid(
 const OWN_GRID_TRIES = 2
 
 /** Adds a plot to the feed, or removes it. Only public plots: operators have no access to private ones. */
-async function pick(service: Service, call: OperationCall, at: number | null): Promise<void> {
+async function pick(service: Service, call: Call, at: number | null): Promise<void> {
   const { owner, idlocal } = call.fid
   await service.store.writeOnce(call.writeKey(owner), async (writers) => {
     const found = await visibleFileById(writers, call.fid, call)

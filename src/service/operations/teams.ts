@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { Team } from '../../contract/resources.ts'
-import type { OperationCall } from '../core/call.ts'
+import type { Call, OperationCall } from '../core/call.ts'
 import type { TeamRow } from '../store/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers } from './handler.ts'
@@ -32,11 +32,7 @@ export async function teamNamed(
 }
 
 /** The team in the path. Throws `not_found` unless the caller is in it, so that existence never leaks. */
-async function known(
-  readers: Readers,
-  call: OperationCall<never> | OperationCall,
-  owning: boolean,
-): Promise<TeamRow> {
+async function known(readers: Readers, call: OperationCall<never> | Call, owning: boolean): Promise<TeamRow> {
   const { username } = call.caller!
   const team = await teamNamed(readers, username, call.name)
   if (!team)
@@ -70,7 +66,7 @@ export const teamHandlers = {
     }),
 
   'teams.create': async (service, call) => {
-    const { name, members = [] } = call.fields as { name: string; members?: string[] }
+    const { name, members = [] } = call.fields
     const owner = call.caller!.username
     if (!isUsername(name))
       throw new Problem('invalid_request', `name: invalid team name: ${JSON.stringify(name.slice(0, 100))}`, {

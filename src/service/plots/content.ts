@@ -1,8 +1,9 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
+import type { QueryOf } from '../../contract/operations.ts'
 import { type Bytes, parseRaw, RawJson } from '../../json/index.ts'
 import { asOwner, authorizeCall, type Principal, visibleFile, visibleFileById } from '../access/access.ts'
-import type { OperationCall, OperationResult } from '../core/call.ts'
+import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
 import { columnText, type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
@@ -20,9 +21,9 @@ import { type Reference, type Source, scanFigure } from './scan.ts'
  */
 export async function figureContent(
   service: Service,
-  call: OperationCall<'plots.content'>,
+  call: Call,
+  { inline_data, map_data }: QueryOf<'plots.content'>,
 ): Promise<OperationResult<Bytes>> {
-  const { inline_data, map_data } = call.query
   const { store } = service
   const { content, tag, owner } = await store.read(async (readers) => {
     const { file } = await authorizeCall(readers, call)
