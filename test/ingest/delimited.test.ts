@@ -178,7 +178,7 @@ describe('dirty input loads correctly with a warning, or is refused with line an
       undefined,
     ],
     ['doubled quotes', 'a,b\n"say ""hi""",1\n', ['a', 'b'], [['say "hi"', 1]], undefined],
-    ['backslash escapes', 'a,b\n"say \\"hi\\" now",1\n', ['a', 'b'], [['say "hi" now', 1]], /written \\"/],
+    ['backslash escapes', 'a,b\n"say \\"hi\\" now",1\n', ['a', 'b'], [['say "hi" now', 1]], /detected: \\"/],
     [
       'a backslash before the closing quote',
       'a,b\n"C:\\dir\\",1\n"x",2\n',
