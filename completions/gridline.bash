@@ -82,7 +82,7 @@ _gridline() {
   done
   case "$path" in
     '') words='upload append cat ls show lookup mkdir plot column rename mv cp publish unpublish share unshare collaborators star unstar path sources extras reference trash restore delete team key api login logout whoami profile config serve admin completion --help --version' ;;
-    'upload') words='--name --folder --public --on-conflict --delimiter --encoding --header --no-header --column --null --allow-type-change -y --yes --dry-run --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
+    'upload') words='--name --folder --public --on-conflict --delimiter --encoding --header --no-header --null --column --allow-type-change -y --yes --dry-run --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'append') words='--row --format --delimiter --encoding --header --no-header --null --allow-type-change --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'cat') words='--format --columns --head --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'ls') words='--all --shared --starred --trashed --type --order --limit --json --jq -q --quiet --profile --local --timeout'; files=0 ;;

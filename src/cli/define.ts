@@ -19,6 +19,8 @@ export interface Option {
   choices?: readonly string[]
   /** May be repeated; the value is an array. */
   repeatable?: boolean
+  /** A whole number from 0 to `max`, or without bound. */
+  integer?: { max?: number }
 }
 
 export interface Command {
@@ -32,6 +34,44 @@ export interface Command {
   /** Shown in the help, below the options. */
   examples?: readonly string[]
   run(context: Context, args: string[], options: Record<string, unknown>): Promise<CommandResult>
+}
+
+/** `min-quality` → `minQuality`, as commander names values. */
+type CamelCase<S extends string> = S extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : S
+type LongFlag<F extends string> = F extends `${string}, ${infer Long}` ? Long : F
+type NameOf<F extends string> =
+  LongFlag<F> extends `--no-${infer Name}`
+    ? CamelCase<Name>
+    : LongFlag<F> extends `--${infer Name} ${string}`
+      ? CamelCase<Name>
+      : LongFlag<F> extends `--${infer Name}`
+        ? CamelCase<Name>
+        : never
+type ValueOf<O extends Option> = O extends { integer: object }
+  ? number
+  : O extends { repeatable: true }
+    ? string[]
+    : O extends { choices: readonly (infer Choice)[] }
+      ? Choice
+      : LongFlag<O['flags']> extends `${string} <${string}`
+        ? string
+        : LongFlag<O['flags']> extends `${string} [${string}`
+          ? string | true
+          : boolean
+
+/** The values of options, by name, as their declaration says. */
+export type OptionsOf<L extends readonly Option[]> = { [O in L[number] as NameOf<O['flags']>]?: ValueOf<O> }
+
+/** A command whose `run` gets its options typed by their declaration. */
+export function defineCommand<const L extends readonly Option[] = []>(
+  command: Omit<Command, 'options' | 'run'> & {
+    options?: L
+    run(context: Context, args: string[], options: OptionsOf<L>): Promise<CommandResult>
+  },
+): Command {
+  return command as Command
 }
 
 /** An entry of the command table. The command is loaded on demand. */

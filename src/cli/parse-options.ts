@@ -1,10 +1,10 @@
 import { Problem } from '../contract/errors.ts'
 import type { HeadersOf } from '../contract/operations.ts'
 import { type DelimitedOptions, type GivenType, givenDelimiter, givenTypes } from '../ingest/index.ts'
-import type { Option } from './define.ts'
+import type { Option, OptionsOf } from './define.ts'
 
 /** Options that control how text is parsed, shared by upload and append. */
-export const readingOptions: readonly Option[] = [
+export const textOptions = [
   {
     flags: '--delimiter <character>',
     description:
@@ -16,27 +16,27 @@ export const readingOptions: readonly Option[] = [
   },
   { flags: '--header', description: 'treat the first line as column names (default: detected)' },
   { flags: '--no-header', description: 'treat the first line as data' },
+  { flags: '--null <text>', description: 'text that marks a missing value, such as NA' },
+] as const satisfies readonly Option[]
+
+/** The same, and the types of the columns of a new grid. */
+export const readingOptions = [
+  ...textOptions,
   {
     flags: '--column <name:type>',
     description: 'set the type of a column: number, text or boolean (repeatable)',
     repeatable: true,
   },
-  { flags: '--null <text>', description: 'text that marks a missing value, such as NA' },
-]
+] as const satisfies readonly Option[]
 
 /** Option for appending rows. */
-export const allowTypeChange: Option = {
+export const allowTypeChange = {
   flags: '--allow-type-change',
   description: 'allow appended values that change the type of a column (default: rejected)',
-}
+} as const satisfies Option
 
-interface Given {
-  delimiter?: string
-  encoding?: string
-  header?: boolean
-  column?: string[]
-  null?: string
-}
+/** Values of the options that control how text is parsed. */
+export type ReadingOptions = OptionsOf<typeof readingOptions>
 
 function columnTypes(columns: readonly string[] | undefined): Map<string, GivenType> | undefined {
   if (!columns) return undefined
@@ -53,8 +53,8 @@ function columnTypes(columns: readonly string[] | undefined): Map<string, GivenT
 }
 
 /** Parsing options, for parsing in this process (previews). */
-export function readingOptionsOf(options: Record<string, unknown>, source: string): DelimitedOptions {
-  const { delimiter, encoding, header, column, null: nullText } = options as Given
+export function readingOptionsOf(options: ReadingOptions, source: string): DelimitedOptions {
+  const { delimiter, encoding, header, column, null: nullText } = options
   const tsv = /\.(tsv|tab)(\.gz)?$/i.test(source)
   return {
     source,
@@ -68,9 +68,9 @@ export function readingOptionsOf(options: Record<string, unknown>, source: strin
 
 /** Parsing options as request headers. */
 export function readingHeaders(
-  options: Record<string, unknown>,
+  options: ReadingOptions,
 ): Pick<HeadersOf<'grids.upload'>, 'Delimiter' | 'Encoding' | 'Header' | 'Columns' | 'Null-Text'> {
-  const { delimiter, encoding, header, column, null: nullText } = options as Given
+  const { delimiter, encoding, header, column, null: nullText } = options
   const types = columnTypes(column)
   return {
     Delimiter: delimiter === undefined ? undefined : encodeURIComponent(givenDelimiter(delimiter)!),

@@ -116,13 +116,20 @@ async function registerCommands(
 
 async function addOption(
   command: Commander,
-  { flags, description, choices, repeatable }: Option,
+  { flags, description, choices, repeatable, integer }: Option,
 ): Promise<void> {
   const { Option: CommanderOption } = await import('commander')
   const option = new CommanderOption(flags, description)
   if (choices) option.choices(choices)
   if (repeatable)
     option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
+  if (integer)
+    option.argParser((value: string) => {
+      const { max = Number.MAX_SAFE_INTEGER } = integer
+      if (/^\d+$/.test(value) && Number(value) <= max) return Number(value)
+      const bound = integer.max === undefined ? '' : ` from 0 to ${max}`
+      throw new Problem('usage', `${option.long} ${value}: must be a whole number${bound}`)
+    })
   command.addOption(option)
 }
 

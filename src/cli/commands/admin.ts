@@ -2,15 +2,15 @@ import { existsSync, statSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import type { NewKey } from '../../service/index.ts'
 import type { Context } from '../context.ts'
-import { type Command, type CommandEntry, type Option, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, type Option, subcommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
 import { confirm } from '../prompt.ts'
 import { databaseUrl, loginName, makeFoldersPrivate } from '../settings.ts'
 
-const database: Option = {
+const database = {
   flags: '--database <url>',
   description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
-}
+} as const satisfies Option
 
 const view: TableView = {
   id: 'api_key',
@@ -47,7 +47,7 @@ async function onStore<T>(
   }
 }
 
-const createUser: Command = {
+const createUser = defineCommand({
   arguments: '<name>',
   options: [
     { flags: '--email <address>', description: 'e-mail address of the user' },
@@ -69,9 +69,9 @@ const createUser: Command = {
       )
     return { one: shown(made), view }
   },
-}
+})
 
-const createKey: Command = {
+const createKey = defineCommand({
   arguments: '<name>',
   options: [
     {
@@ -99,7 +99,7 @@ const createKey: Command = {
     context.messages.note(`Stored in ${place(context, url)}. Save the key now; it is not shown again.`)
     return { one: shown(made), view }
   },
-}
+})
 
 /** A new key for output, without its hash. */
 function shown({ hash: _, ...made }: NewKey & { hash?: string }): NewKey {
@@ -122,7 +122,7 @@ const verifiedView: TableView = {
   ],
 }
 
-const verify: Command = {
+const verify = defineCommand({
   options: [database],
   examples: [
     'gridline admin verify',
@@ -137,7 +137,7 @@ const verify: Command = {
     }))
     return { one: found, view: verifiedView, failures }
   },
-}
+})
 
 /** Throws if a SQLite database does not exist: opening it would create it. */
 function requireDatabase(context: Context, url: unknown): void {
@@ -154,7 +154,7 @@ function sqliteFile(context: Context, url: unknown, instead: string): string {
   throw new Problem('usage', 'this command works only with SQLite databases', { hint: instead })
 }
 
-const backup: Command = {
+const backup = defineCommand({
   arguments: '<file>',
   localFiles: true,
   options: [database],
@@ -165,9 +165,9 @@ const backup: Command = {
     service.backup(from, file)
     return { one: { file }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
   },
-}
+})
 
-const restore: Command = {
+const restore = defineCommand({
   arguments: '<file>',
   localFiles: true,
   options: [{ flags: '--yes', description: 'skip the confirmation prompt' }, database],
@@ -180,9 +180,9 @@ const restore: Command = {
     if (before !== undefined) context.messages.note(`The previous database was kept as ${before}.`)
     return { one: { file: to }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
   },
-}
+})
 
-const compact: Command = {
+const compact = defineCommand({
   options: [database],
   examples: ['gridline admin compact'],
   async run(context, _, { database: url }) {
@@ -213,7 +213,7 @@ const compact: Command = {
       },
     }
   },
-}
+})
 
 export const commands: readonly CommandEntry[] = [
   subcommand('create-user', 'Create a user and their first key', createUser),

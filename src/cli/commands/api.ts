@@ -1,11 +1,11 @@
 import type { Answered } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { bodyOf, openInput, spooled } from '../input.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-export const command: Command = {
+export const command = defineCommand({
   arguments: '<method> <path>',
   options: [
     {
@@ -40,13 +40,7 @@ export const command: Command = {
       throw new Problem('usage', `unknown method: ${given}`, {
         hint: `Available methods: ${methods.join(', ')}.`,
       })
-    const { field, rawField, header, input, include } = options as {
-      field?: string[]
-      rawField?: string[]
-      header?: string[]
-      input?: string
-      include?: boolean
-    }
+    const { field, rawField, header, input, include } = options
     const headers: Record<string, string> = {}
     for (const text of header ?? []) {
       const at = text.indexOf(':')
@@ -91,7 +85,7 @@ export const command: Command = {
     }
     return { bytes: answer(response, include === true) }
   },
-}
+})
 
 function pair(text: string, read: (value: string) => unknown): [string, unknown] {
   const at = text.indexOf('=')

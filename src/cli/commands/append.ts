@@ -2,11 +2,11 @@ import { headerText, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { bodyOf, type Input, openInput, spooled } from '../input.ts'
 import { Progress } from '../output/progress.ts'
 import type { TableView } from '../output/view.ts'
-import { allowTypeChange, readingHeaders, readingOptions } from '../parse-options.ts'
+import { allowTypeChange, readingHeaders, textOptions } from '../parse-options.ts'
 
 const appendedView: TableView = {
   id: 'fid',
@@ -19,7 +19,7 @@ const appendedView: TableView = {
 
 const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, jsonl: dataTypes.ndjson } as const
 
-export const command: Command = {
+export const command = defineCommand({
   arguments: '<grid> [file]',
   localFiles: true,
   options: [
@@ -34,7 +34,7 @@ export const command: Command = {
         'csv, tsv or jsonl, one object or array per line (default: by file extension, else detected)',
       choices: Object.keys(formats),
     },
-    ...readingOptions.filter(({ flags }) => !flags.startsWith('--column')),
+    ...textOptions,
     allowTypeChange,
   ],
   writes: true,
@@ -88,7 +88,7 @@ export const command: Command = {
       progress.end()
     }
   },
-}
+})
 
 function rowsInput(rows: readonly string[]): Input {
   const bytes = Buffer.from(rows.map((row) => `${row}\n`).join(''))

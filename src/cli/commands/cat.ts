@@ -1,9 +1,9 @@
 import { type Answered, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { contentFormats } from '../../contract/operations.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   arguments: '<grid>',
   options: [
     {
@@ -13,7 +13,7 @@ export const command: Command = {
       choices: [...contentFormats, 'table'],
     },
     { flags: '--columns <names>', description: 'print only these columns, comma-separated, in this order' },
-    { flags: '--head <rows>', description: 'print only this many rows from the start' },
+    { flags: '--head <rows>', integer: {}, description: 'print only this many rows from the start' },
   ],
   examples: [
     'gridline cat sales',
@@ -21,14 +21,12 @@ export const command: Command = {
     "gridline cat sales --format ndjson | jq 'select(.price > 100)'",
   ],
   async run(context, [grid], options) {
-    const { format, columns, head } = options as { format?: string; columns?: string; head?: string }
-    if (head !== undefined && !/^\d+$/.test(head))
-      throw new Problem('usage', `--head ${head}: must be a number of rows`)
+    const { format, columns, head } = options
     const client = await context.clientFor(grid)
     const fid = await resolve(client, grid, 'grid')
     const json = context.flags.json !== undefined || context.flags.jq !== undefined
     const chosen = format ?? (json ? 'json' : 'csv')
-    const query = { columns: columns?.split(','), head: head === undefined ? undefined : Number(head) }
+    const query = { columns: columns?.split(','), head }
     if (chosen === 'table') {
       const response = await client.response('grids.content', { fid, query: { ...query, format: 'json' } })
       return table(await response.text())
@@ -47,7 +45,7 @@ export const command: Command = {
     }
     return { bytes: chosen === 'json' ? withNewline(response) : response.body! }
   },
-}
+})
 
 async function* withNewline(response: Answered): AsyncGenerator<Uint8Array> {
   if (response.body) yield* response.body

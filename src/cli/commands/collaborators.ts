@@ -1,5 +1,5 @@
 import { resolve } from '../../client/index.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -15,7 +15,7 @@ const view: TableView = {
   ],
 }
 
-export const command: Command = {
+export const command = defineCommand({
   arguments: '<file>',
   examples: ['gridline collaborators sales', 'gridline collaborators sales --json'],
   async run(context, [file]) {
@@ -29,4 +29,4 @@ export const command: Command = {
     }))
     return { many, view, empty: 'No collaborators.' }
   },
-}
+})

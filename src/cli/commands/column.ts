@@ -1,7 +1,7 @@
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnMeta } from '../../contract/resources.ts'
-import { type Command, type CommandEntry, type Option, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, type Option, subcommand } from '../define.ts'
 import { wholeOf } from '../input.ts'
 import { type TableView, typeName } from '../output/view.ts'
 import { confirm } from '../prompt.ts'
@@ -16,12 +16,12 @@ const view: TableView = {
   ],
 }
 
-const data: Option = {
+const data = {
   flags: '--data <json>',
   description: 'values as a JSON array, or - (standard input) or @FILE to read them from',
-}
+} as const satisfies Option
 
-const yes: Option = { flags: '-y, --yes', description: 'skip the confirmation prompt' }
+const yes = { flags: '-y, --yes', description: 'skip the confirmation prompt' } as const satisfies Option
 
 async function columnsOf(
   client: Client,
@@ -56,15 +56,15 @@ async function values(given: string): Promise<unknown[]> {
   throw new Problem('usage', '--data: must be a JSON array', { hint: "For example: --data '[1, 2, null]'" })
 }
 
-const list: Command = {
+const list = defineCommand({
   arguments: '<grid>',
   examples: ['gridline column list sales'],
   async run(context, [grid]) {
     return { many: (await columnsOf(await context.clientFor(grid), grid)).cols, view, empty: 'No columns.' }
   },
-}
+})
 
-const get: Command = {
+const get = defineCommand({
   arguments: '<grid> <column...>',
   examples: ['gridline column get sales price', "gridline column get sales price city --jq '.cols[0].data'"],
   async run(context, [grid, ...names]) {
@@ -94,22 +94,24 @@ const get: Command = {
     )
     return { text: lines.map((line) => `${line}\n`).join('') }
   },
-}
+})
 
-const set: Command = {
+const set = defineCommand({
   arguments: '<grid> <column>',
-  options: [data, { flags: '--order <n>', description: 'position of the column, starting at 0' }, yes],
+  options: [
+    data,
+    { flags: '--order <n>', integer: {}, description: 'position of the column, starting at 0' },
+    yes,
+  ],
   writes: true,
   examples: [
     "gridline column set sales price --data '[1, 2, 3]'",
     'gridline column set sales price --order 0',
   ],
   async run(context, [grid, name], options) {
-    const { data: given, order } = options as { data?: string; order?: string }
+    const { data: given, order } = options
     if (given === undefined && order === undefined)
       throw new Problem('usage', 'nothing to set', { hint: 'Use --data or --order.' })
-    if (order !== undefined && !/^\d+$/.test(order))
-      throw new Problem('usage', `--order ${order}: must be a number`)
     const list = given === undefined ? undefined : await values(given)
     const client = await context.client()
     const { cols, rows } = await columnsOf(client, grid)
@@ -124,7 +126,7 @@ const set: Command = {
     }
     const change = {
       ...(list === undefined ? {} : { data: list }),
-      ...(order === undefined ? {} : { order: Number(order) }),
+      ...(order === undefined ? {} : { order }),
     }
     const changed = await update(client, grid, name, change)
     if (list && before.type !== 'empty' && changed.one.type !== before.type)
@@ -133,13 +135,13 @@ const set: Command = {
       )
     return changed
   },
-}
+})
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
-const add: Command = {
+const add = defineCommand({
   writes: true,
   arguments: '<grid> <name>',
   options: [data],
@@ -155,18 +157,18 @@ const add: Command = {
     const { cols } = await client.call('columns.create', { fid, json })
     return { one: cols[0], view }
   },
-}
+})
 
-const rename: Command = {
+const rename = defineCommand({
   writes: true,
   arguments: '<grid> <column> <name>',
   examples: ['gridline column rename sales price "price in EUR"'],
   async run(context, [grid, column, name]) {
     return update(await context.client(), grid, column, { name })
   },
-}
+})
 
-const remove: Command = {
+const remove = defineCommand({
   arguments: '<grid> <column...>',
   options: [yes],
   writes: true,
@@ -183,7 +185,7 @@ const remove: Command = {
     await client.call('columns.delete', { fid, query: { uid: gone.map(({ uid }) => uid).join(',') } })
     return { many: gone, view }
   },
-}
+})
 
 async function update(client: Client, grid: string, name: string, change: object) {
   const { fid, cols } = await columnsOf(client, grid)

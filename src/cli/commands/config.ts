@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
-import { type Command, type CommandEntry, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
 import { checkUrl, formats, originOf, type Profile, type SettingName, settingNames } from '../settings.ts'
 
@@ -31,20 +31,20 @@ async function row(context: Context, name: SettingName) {
   return { setting: name, value: shown(name, value), source }
 }
 
-const get: Command = {
+const get = defineCommand({
   arguments: '<setting>',
   async run(context, [name]) {
     return { one: await row(context, checked(name)), view }
   },
-}
+})
 
-const list: Command = {
+const list = defineCommand({
   async run(context) {
     return { many: await Promise.all(settingNames.map((name) => row(context, name))), view }
   },
-}
+})
 
-const set: Command = {
+const set = defineCommand({
   arguments: '<setting> <value>',
   async run(context, [given, value]) {
     const name = checked(given)
@@ -77,7 +77,7 @@ const set: Command = {
       context.messages.warning(`${now.source} overrides the value that was set`)
     return { one: now, view }
   },
-}
+})
 
 /** A profile with another URL. User and key are dropped if they are for another server. */
 function withUrl(profile: Profile, url: string): Profile {

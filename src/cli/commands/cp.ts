@@ -3,12 +3,12 @@ import { Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
 import { runOnFiles } from '../batch.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { linkView } from '../output/view.ts'
 import { isPattern } from '../patterns.ts'
 import { idOfFolder } from '../targets.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   writes: true,
   arguments: '<file...>',
   options: [
@@ -25,7 +25,7 @@ export const command: Command = {
     'gridline cp https://charts.example.com/~bob/7/',
   ],
   async run(context, given, options) {
-    const { to, deep } = options as { to?: string; deep?: boolean }
+    const { to, deep } = options
     const client = await context.client()
     const { files, parent, name } =
       to === undefined && given.length > 1
@@ -67,7 +67,7 @@ export const command: Command = {
       linkView,
     )
   },
-}
+})
 
 interface Destination {
   files: string[]

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources.ts'
 import { runOnTargets } from '../batch.ts'
 import type { Context } from '../context.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
 import { confirm } from '../prompt.ts'
@@ -21,7 +21,7 @@ const view: TableView = {
   ],
 }
 
-export const command: Command = {
+export const command = defineCommand({
   writes: true,
   arguments: '<file...>',
   options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }],
@@ -45,7 +45,7 @@ export const command: Command = {
     }
     return runOnTargets(context, found, (fid) => remove(client, metas.get(fid)!), view)
   },
-}
+})
 
 /** Resolves names to active files first, then to trashed ones. */
 async function activeOrTrashed(client: Client, given: readonly string[]): ReturnType<typeof resolveTargets> {

@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { type Command, type CommandEntry, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import { wholeOf } from '../input.ts'
 import { fileView } from '../output/view.ts'
 
-const list: Command = {
+const list = defineCommand({
   arguments: '<file>',
   examples: ['gridline extras list plot'],
   async run(context, [file]) {
@@ -15,9 +15,9 @@ const list: Command = {
     const files = await Promise.all(references.map((fid) => client.call('files.get', { fid })))
     return { many: files.filter(({ filetype }) => filetype === 'extra'), view: fileView, empty: 'No extras.' }
   },
-}
+})
 
-const add: Command = {
+const add = defineCommand({
   writes: true,
   arguments: '<file> <content>',
   localFiles: true,
@@ -34,9 +34,9 @@ const add: Command = {
     }
     return { one: (await client.call('extras.create', { json })).file, view: fileView }
   },
-}
+})
 
-const cat: Command = {
+const cat = defineCommand({
   arguments: '<extra>',
   examples: ['gridline extras cat alice:14'],
   async run(context, [extra]) {
@@ -44,7 +44,7 @@ const cat: Command = {
     const { body } = await client.response('files.content', { fid: await resolve(client, extra) })
     return body ? { bytes: body } : undefined
   },
-}
+})
 
 async function textOf(file: string): Promise<string> {
   const bytes = await wholeOf(file)

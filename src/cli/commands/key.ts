@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { scopeNames } from '../../contract/resources.ts'
 import { runEach } from '../batch.ts'
-import { type Command, type CommandEntry, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
 
 const columns = [
@@ -25,7 +25,7 @@ function isScope(text: string): text is Scope {
   return scopeNames.some((name) => name === text)
 }
 
-const create: Command = {
+const create = defineCommand({
   writes: true,
   options: [
     { flags: '--scopes <scopes>', description: 'scopes of the key: read, write, admin, comma-separated' },
@@ -34,7 +34,7 @@ const create: Command = {
   ],
   examples: ['gridline key create --label ci --scopes read,write --expires 30d'],
   async run(context, _, options) {
-    const { scopes, expires, label } = options as { scopes?: string; expires?: string; label?: string }
+    const { scopes, expires, label } = options
     const client = await context.client()
     const given = scopes?.split(',').map((scope) => scope.trim())
     const unknown = given?.find((scope) => !isScope(scope))
@@ -47,17 +47,17 @@ const create: Command = {
     context.messages.note('Save the key now; it is not shown again.')
     return { one: made, view: newView }
   },
-}
+})
 
-const list: Command = {
+const list = defineCommand({
   examples: ['gridline key list'],
   async run(context) {
     const client = await context.client()
     return { many: (await client.call('keys.list')).keys, view, empty: 'No API keys.' }
   },
-}
+})
 
-const revoke: Command = {
+const revoke = defineCommand({
   writes: true,
   arguments: '<id...>',
   examples: ['gridline key revoke 3f1c0a9be2d4'],
@@ -71,7 +71,7 @@ const revoke: Command = {
     if (ids.length === 1) return { one: await end(ids[0]), view }
     return { ...(await runEach(ids, end)), view }
   },
-}
+})
 
 export const commands: readonly CommandEntry[] = [
   subcommand('create', 'Create an API key', create),

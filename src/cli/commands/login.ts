@@ -1,12 +1,12 @@
 import { Problem } from '../../contract/errors.ts'
 import { remote } from '../connect.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { wholeOf } from '../input.ts'
 import { ask } from '../prompt.ts'
 import { checkUrl, LOCAL, originOf } from '../settings.ts'
 import { whoView } from './whoami.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   arguments: '[url]',
   options: [{ flags: '--user <name>', description: 'your username on the server' }],
   examples: [
@@ -60,7 +60,7 @@ export const command: Command = {
       await close()
     }
   },
-}
+})
 
 /** Reads a line from the terminal without echo. */
 async function askHidden(question: string): Promise<string> {

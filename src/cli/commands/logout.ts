@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   examples: ['gridline logout', 'gridline logout --profile work'],
   async run(context) {
     const config = await context.config.read()
@@ -16,4 +16,4 @@ export const command: Command = {
     context.messages.note(`Logged out of ${known.url}. The key is still valid on the server.`)
     return undefined
   },
-}
+})

@@ -2,7 +2,7 @@ import { lookupIfThere, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { pages } from '../lists.ts'
 import { fileView, type TableView } from '../output/view.ts'
 import { isPattern, matchingFiles } from '../patterns.ts'
@@ -31,7 +31,7 @@ function withFolder({ file, folder }: Trashed): object {
   return { ...file, folder: folder === undefined ? null : `${folder}/` }
 }
 
-export const command: Command = {
+export const command = defineCommand({
   arguments: '[folder]',
   options: [
     { flags: '--all', description: 'list files in all folders' },
@@ -48,7 +48,7 @@ export const command: Command = {
       description: 'sort by filename (default) or date_modified; prefix with - for descending order',
       choices: orders,
     },
-    { flags: '--limit <n>', description: 'maximum number of files to list' },
+    { flags: '--limit <n>', integer: {}, description: 'maximum number of files to list' },
   ],
   examples: [
     'gridline ls',
@@ -57,17 +57,7 @@ export const command: Command = {
     "gridline ls 'Reports/2024*'",
   ],
   async run(context, [folder], options) {
-    const { all, shared, starred, trashed, type, order, limit } = options as {
-      all?: boolean
-      shared?: boolean
-      starred?: boolean
-      trashed?: boolean
-      type?: 'grid'
-      order?: 'filename'
-      limit?: string
-    }
-    if (limit !== undefined && !/^\d+$/.test(limit))
-      throw new Problem('usage', `--limit ${limit}: must be a number`)
+    const { all, shared, starred, trashed, type, order, limit } = options
     const lists = [all, shared, starred, trashed].filter((wanted) => wanted).length
     if (lists > 1 || (lists === 1 && folder !== undefined))
       throw new Problem('usage', 'use only one of: a folder, --all, --shared, --starred, --trashed')
@@ -75,19 +65,19 @@ export const command: Command = {
       throw new Problem('usage', '--type and --order can only be used with a folder or --all')
     const client = await (folder === undefined ? context.client() : context.clientFor(folder))
     if (trashed) {
-      const found = await trashedFiles(client, undefined, limit === undefined ? undefined : Number(limit))
+      const found = await trashedFiles(client, undefined, limit)
       return { many: found.map(withFolder), view: trashedView, empty: 'No files.' }
     }
     if (folder !== undefined && isPattern(folder) && !(await lookupIfThere(client, folder))) {
       const found = (await matchingFiles(client, folder, type)).sort((a, b) => compare(a.file, b.file, order))
       if (found.length === 0) throw new Problem('not_found', `no files match ${folder}`)
       return {
-        many: found.slice(0, limit === undefined ? undefined : Number(limit)).map(({ file }) => file),
+        many: found.slice(0, limit).map(({ file }) => file),
         view: fileView,
       }
     }
     const fid = folder === undefined || folder === '/' ? undefined : await resolve(client, folder, 'fold')
-    const most = limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
+    const most = limit ?? Number.POSITIVE_INFINITY
     const files: FileMeta[] = await pages(async (cursor) => {
       const page = { page_size: Math.min(PAGE, Math.max(1, most)), cursor }
       if (shared) return (await client.call('folders.shared', { query: page })).children
@@ -106,4 +96,4 @@ export const command: Command = {
       empty: lists === 1 && !all ? 'No files.' : 'No files yet. Upload one with: gridline upload FILE',
     }
   },
-}
+})

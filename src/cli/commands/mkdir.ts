@@ -2,11 +2,11 @@ import { type Client, lookup, startOf } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import { runEach } from '../batch.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { fileView } from '../output/view.ts'
 import { checkOwn } from '../targets.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   writes: true,
   arguments: '<path...>',
   options: [{ flags: '-p, --parents', description: 'no error if the folder exists' }],
@@ -26,7 +26,7 @@ export const command: Command = {
     if (paths.length === 1) return { one: await make(paths[0]), view: fileView }
     return { ...(await runEach(paths, make)), view: fileView }
   },
-}
+})
 
 /** Parses a folder path, which may start with the id of one's own folder (`alice:12/sub`). */
 async function inOwn(client: Client, given: string): Promise<{ path: string; parent?: number }> {

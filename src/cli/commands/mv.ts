@@ -1,10 +1,10 @@
 import { Problem } from '../../contract/errors.ts'
 import { runOnFiles } from '../batch.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { fileView } from '../output/view.ts'
 import { idOfFolder } from '../targets.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   writes: true,
   arguments: '<file...>',
   options: [
@@ -27,4 +27,4 @@ export const command: Command = {
     const parent = await idOfFolder(client, folder)
     return runOnFiles(context, files, (c, fid) => c.call('files.update', { fid, json: { parent } }), fileView)
   },
-}
+})

@@ -1,10 +1,10 @@
 import { runOnFiles } from '../batch.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = { id: 'path', columns: [{ field: 'path', title: 'PATH' }] }
 
-export const command: Command = {
+export const command = defineCommand({
   arguments: '<file...>',
   examples: ['gridline path alice:12', 'gridline path https://charts.example.com/~alice/12/'],
   run: (context, files) =>
@@ -14,4 +14,4 @@ export const command: Command = {
       async (client, fid) => ({ fid, ...(await client.call('files.path', { fid })) }),
       view,
     ),
-}
+})

@@ -3,7 +3,7 @@ import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources.ts'
 import { runOnFiles } from '../batch.ts'
-import { type Command, type CommandEntry, subcommand } from '../define.ts'
+import { type Command, type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import { wholeOf } from '../input.ts'
 import { pages } from '../lists.ts'
 import { fileView, linkView, type TableView } from '../output/view.ts'
@@ -64,7 +64,7 @@ async function bodyWith(
   }
 }
 
-const create: Command = {
+const create = defineCommand({
   writes: true,
   arguments: '<figure>',
   localFiles: true,
@@ -79,7 +79,7 @@ const create: Command = {
     "python3 -c 'import plotly.express as px; print(px.line(y=[1, 3, 2]).to_json())' | gridline plot create - --name line",
   ],
   async run(context, [figure], options) {
-    const { name, folder, public: isPublic } = options as { name?: string; folder?: string; public?: boolean }
+    const { name, folder, public: isPublic } = options
     if (figure === '-' && name === undefined)
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     const filename = name ?? basename(figure).replace(/\.json$/i, '')
@@ -90,9 +90,9 @@ const create: Command = {
     await context.noteLinks()
     return { one: { ...file, grid_fid: grid_fid ?? null, warnings }, view: createdView }
   },
-}
+})
 
-const update: Command = {
+const update = defineCommand({
   writes: true,
   arguments: '<plot> <figure>',
   localFiles: true,
@@ -103,9 +103,9 @@ const update: Command = {
     const fid = await resolve(client, plot, 'plot')
     return { one: await client.call('plots.update', { fid, body }), view: linkView }
   },
-}
+})
 
-const show: Command = {
+const show = defineCommand({
   arguments: '<plot...>',
   examples: ['gridline plot show "Sales 2024"', "gridline plot show alice:7 --jq '.figure.layout.title'"],
   run: (context, plots) =>
@@ -113,9 +113,9 @@ const show: Command = {
       filetype: 'plot',
       read: true,
     }),
-}
+})
 
-const data: Command = {
+const data = defineCommand({
   arguments: '<plot>',
   options: [
     { flags: '--inline', description: 'include the data of its grids instead of references to them' },
@@ -134,22 +134,26 @@ const data: Command = {
       return { one: (await response.json()) as object, view: { columns: [] } }
     return { bytes: withNewline(response.body!) }
   },
-}
+})
 
 async function* withNewline(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* bytes
   yield Buffer.from('\n')
 }
 
-const list: Command = {
+const list = defineCommand({
   options: [
     {
       flags: '--order <field>',
       description: 'views: most viewed first (default: newest first)',
       choices: ['views'],
     },
-    { flags: '--min-quality <n>', description: 'minimum quality of the plots, from 0 to 5' },
-    { flags: '--limit <n>', description: 'maximum number of plots to list (default: 20)' },
+    {
+      flags: '--min-quality <n>',
+      integer: { max: 5 },
+      description: 'minimum quality of the plots, from 0 to 5',
+    },
+    { flags: '--limit <n>', integer: {}, description: 'maximum number of plots to list (default: 20)' },
     { flags: '--all', description: 'list all public plots' },
   ],
   examples: [
@@ -158,27 +162,12 @@ const list: Command = {
     'gridline plot list --all --json fid,filename',
   ],
   async run(context, _, options) {
-    const {
-      order,
-      minQuality,
-      limit = '20',
-      all,
-    } = options as {
-      order?: string
-      minQuality?: string
-      limit?: string
-      all?: boolean
-    }
-    for (const [flag, value] of [
-      ['--limit', limit],
-      ['--min-quality', minQuality ?? '0'],
-    ] as const)
-      if (!/^\d+$/.test(value)) throw new Problem('usage', `${flag} ${value}: must be a number`)
+    const { order, minQuality, limit = 20, all } = options
     const client = await context.client()
-    const most = all ? Number.POSITIVE_INFINITY : Number(limit)
+    const most = all ? Number.POSITIVE_INFINITY : limit
     const query = {
       order_by: order === undefined ? undefined : ('-views' as const),
-      min_quality: minQuality === undefined ? undefined : Number(minQuality),
+      min_quality: minQuality,
       page_size: Math.min(100, Math.max(1, most)),
     }
     const plots: PlotMeta[] = await pages(
@@ -187,9 +176,9 @@ const list: Command = {
     )
     return { many: plots, view: listView, empty: 'No public plots.' }
   },
-}
+})
 
-const feed: Command = {
+const feed = defineCommand({
   examples: ['gridline plot feed'],
   async run(context) {
     const client = await context.client()
@@ -199,7 +188,7 @@ const feed: Command = {
       empty: 'No plots have been picked.',
     }
   },
-}
+})
 
 const picking = (work: (client: Client, fid: string) => Promise<unknown>, example: string): Command => ({
   writes: true,

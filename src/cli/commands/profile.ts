@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
-import { type Command, type CommandEntry, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
 import { LOCAL, loginName } from '../settings.ts'
 
@@ -27,7 +27,7 @@ async function known(context: Context, name: string): Promise<void> {
   })
 }
 
-const list: Command = {
+const list = defineCommand({
   async run(context) {
     const { profiles = {} } = await context.config.read()
     const { profile } = await context.settings()
@@ -43,9 +43,9 @@ const list: Command = {
     }
     return { many, view }
   },
-}
+})
 
-const use: Command = {
+const use = defineCommand({
   arguments: '<name>',
   async run(context, [name]) {
     await known(context, name)
@@ -55,9 +55,9 @@ const use: Command = {
     context.messages.note(`Using profile ${name}.`)
     return undefined
   },
-}
+})
 
-const remove: Command = {
+const remove = defineCommand({
   arguments: '<name>',
   async run(context, [name]) {
     await known(context, name)
@@ -70,7 +70,7 @@ const remove: Command = {
     context.messages.note(`Removed profile ${name}.`)
     return undefined
   },
-}
+})
 
 export const commands: readonly CommandEntry[] = [
   subcommand('list', 'List profiles; * marks the active one', list),

@@ -1,5 +1,5 @@
 import { runOnFiles } from '../batch.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { linkView } from '../output/view.ts'
 
 /** Quotes text for a shell. */
@@ -7,7 +7,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-export const command: Command = {
+export const command = defineCommand({
   writes: true,
   arguments: '<file...>',
   examples: ['gridline publish sales', "gridline publish 'Reports/*'"],
@@ -27,4 +27,4 @@ export const command: Command = {
       linkView,
     )
   },
-}
+})

@@ -1,8 +1,8 @@
 import { resolve } from '../../client/index.ts'
-import { type Command, type CommandEntry, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import { fileView } from '../output/view.ts'
 
-const drop: Command = {
+const drop = defineCommand({
   writes: true,
   arguments: '<file> <extra>',
   examples: ['gridline reference drop plot alice:14'],
@@ -12,7 +12,7 @@ const drop: Command = {
     const json = { fid: await resolve(client, extra) }
     return { one: await client.call('files.drop_reference', { fid, json }), view: fileView }
   },
-}
+})
 
 export const commands: readonly CommandEntry[] = [
   subcommand('drop', 'Remove the reference to an extra; the extra itself is kept', drop),

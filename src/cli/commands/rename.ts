@@ -1,8 +1,8 @@
 import { resolve } from '../../client/index.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { fileView } from '../output/view.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   writes: true,
   arguments: '<file> <name>',
   examples: ['gridline rename Reports/sales "sales 2024"'],
@@ -11,4 +11,4 @@ export const command: Command = {
     const fid = await resolve(client, file)
     return { one: await client.call('files.update', { fid, json: { filename } }), view: fileView }
   },
-}
+})

@@ -1,8 +1,8 @@
 import { runOnFiles } from '../batch.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { fileView } from '../output/view.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   writes: true,
   arguments: '<file...>',
   examples: ['gridline restore sales', 'gridline restore alice:12', "gridline restore '2023*'"],
@@ -10,4 +10,4 @@ export const command: Command = {
     runOnFiles(context, files, (client, fid) => client.call('files.restore', { fid }), fileView, {
       trashed: true,
     }),
-}
+})

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { RequestLog } from '../output/request-log.ts'
 import {
   checkUrl,
@@ -12,10 +12,14 @@ import {
   recordServing,
 } from '../settings.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   options: [
     { flags: '--host <address>', description: 'address to listen on (default: 127.0.0.1)' },
-    { flags: '--port <port>', description: 'port to listen on; 0 for any free port (default: 8080)' },
+    {
+      flags: '--port <port>',
+      integer: { max: 65_535 },
+      description: 'port to listen on; 0 for any free port (default: 8080)',
+    },
     {
       flags: '--database <url>',
       description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
@@ -45,26 +49,15 @@ export const command: Command = {
   async run(context, _, options) {
     const {
       host = '127.0.0.1',
-      port: given = '8080',
+      port: wanted = 8080,
       database,
       url,
       smtp = context.environment.GRIDLINE_SMTP,
       mailFrom,
       allowUrlImport,
-    } = options as {
-      host?: string
-      port?: string
-      database?: string
-      url?: string
-      smtp?: string
-      mailFrom?: string
-      allowUrlImport?: boolean
-    }
+    } = options
     if (smtp !== undefined && !/^smtps?:\/\//.test(smtp))
       throw new Problem('usage', '--smtp: must start with smtp:// or smtps://')
-    const wanted = Number(given)
-    if (!/^\d+$/.test(given) || wanted > 65_535)
-      throw new Problem('usage', `--port ${given}: must be a number up to 65535`)
     const { createService, listen } = await import('../../service/index.ts')
     const { messages } = context
     const quiet = context.flags.quiet === true
@@ -119,4 +112,4 @@ export const command: Command = {
     }
     return undefined
   },
-}
+})

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { runOnFiles } from '../batch.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
 
 export const sharedView: TableView = {
@@ -23,7 +23,7 @@ export const sharedView: TableView = {
   ],
 }
 
-export const command: Command = {
+export const command = defineCommand({
   writes: true,
   arguments: '<file...>',
   options: [
@@ -47,25 +47,7 @@ export const command: Command = {
     'gridline share sales --link',
   ],
   run(context, files, options) {
-    const {
-      user = [],
-      team = [],
-      email = [],
-      readOnly,
-      withGrids,
-      notify,
-      message,
-      link,
-    } = options as {
-      user?: string[]
-      team?: string[]
-      email?: string[]
-      readOnly?: boolean
-      withGrids?: boolean
-      notify?: boolean
-      message?: string
-      link?: boolean
-    }
+    const { user = [], team = [], email = [], readOnly, withGrids, notify, message, link } = options
     if (user.length + team.length + email.length === 0 && !link)
       throw new Problem('usage', 'no recipient given', { hint: 'Use --user, --team, --email or --link.' })
     return runOnFiles(
@@ -100,4 +82,4 @@ export const command: Command = {
       sharedView,
     )
   },
-}
+})

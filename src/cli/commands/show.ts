@@ -1,6 +1,6 @@
 import { resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { type TableView, typeName } from '../output/view.ts'
 
 const detailView: TableView = {
@@ -23,7 +23,7 @@ const detailView: TableView = {
   ],
 }
 
-export const command: Command = {
+export const command = defineCommand({
   arguments: '<file>',
   examples: [
     'gridline show sales',
@@ -35,4 +35,4 @@ export const command: Command = {
     const fid = await resolve(client, file)
     return { one: await client.call('files.get', { fid }), view: detailView }
   },
-}
+})

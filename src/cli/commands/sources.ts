@@ -1,8 +1,8 @@
 import { resolve } from '../../client/index.ts'
 import { relations, type SourcesGraph } from '../../contract/resources.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   arguments: '<file>',
   options: [
     {
@@ -28,7 +28,7 @@ export const command: Command = {
       return { text: `${JSON.stringify(document)}\n` }
     return { one: document, view: { columns: [{ field: 'graph', title: 'GRAPH' }] } }
   },
-}
+})
 
 type Page = { relation: never; cursor: string }
 

@@ -1,8 +1,8 @@
 import { runOnFiles } from '../batch.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { fileView } from '../output/view.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   writes: true,
   arguments: '<file...>',
   examples: ['gridline star sales', 'gridline ls --starred'],
@@ -16,4 +16,4 @@ export const command: Command = {
       },
       fileView,
     ),
-}
+})

@@ -1,4 +1,4 @@
-import { type Command, type CommandEntry, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
 import { confirm } from '../prompt.ts'
 
@@ -11,7 +11,7 @@ const view: TableView = {
   ],
 }
 
-const create: Command = {
+const create = defineCommand({
   writes: true,
   arguments: '<name> [user...]',
   examples: ['gridline team create finance bob eve'],
@@ -19,9 +19,9 @@ const create: Command = {
     const client = await context.client()
     return { one: await client.call('teams.create', { json: { name, members } }), view }
   },
-}
+})
 
-const add: Command = {
+const add = defineCommand({
   writes: true,
   arguments: '<team> <user...>',
   examples: ['gridline team add finance bob'],
@@ -29,9 +29,9 @@ const add: Command = {
     const client = await context.client()
     return { one: await client.call('members.add', { name: team, json: { users } }), view }
   },
-}
+})
 
-const remove: Command = {
+const remove = defineCommand({
   writes: true,
   arguments: '<team> [user...]',
   options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt when deleting a team' }],
@@ -45,15 +45,15 @@ const remove: Command = {
     await client.call('teams.delete', { name: team })
     return { one: gone, view }
   },
-}
+})
 
-const list: Command = {
+const list = defineCommand({
   examples: ['gridline team list'],
   async run(context) {
     const client = await context.client()
     return { many: (await client.call('teams.list')).teams, view, empty: 'You are not in any team.' }
   },
-}
+})
 
 export const commands: readonly CommandEntry[] = [
   subcommand('create', 'Create a team', create),

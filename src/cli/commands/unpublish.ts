@@ -1,8 +1,8 @@
 import { runOnFiles } from '../batch.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { linkView } from '../output/view.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   writes: true,
   arguments: '<file...>',
   examples: ['gridline unpublish sales', "gridline unpublish 'Reports/*'"],
@@ -10,4 +10,4 @@ export const command: Command = {
     const json = { world_readable: false }
     return runOnFiles(context, files, (client, fid) => client.call('files.update', { fid, json }), linkView)
   },
-}
+})

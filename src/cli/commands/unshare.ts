@@ -1,9 +1,9 @@
 import { Problem } from '../../contract/errors.ts'
 import { runOnFiles } from '../batch.ts'
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import { sharedView } from './share.ts'
 
-export const command: Command = {
+export const command = defineCommand({
   writes: true,
   arguments: '<file...>',
   options: [
@@ -18,17 +18,7 @@ export const command: Command = {
     'gridline unshare sales --link',
   ],
   run(context, files, options) {
-    const {
-      user = [],
-      team = [],
-      email = [],
-      link,
-    } = options as {
-      user?: string[]
-      team?: string[]
-      email?: string[]
-      link?: boolean
-    }
+    const { user = [], team = [], email = [], link } = options
     if (user.length + team.length + email.length === 0 && !link)
       throw new Problem('usage', 'no collaborator given', { hint: 'Use --user, --team, --email or --link.' })
     return runOnFiles(
@@ -45,4 +35,4 @@ export const command: Command = {
       sharedView,
     )
   },
-}
+})

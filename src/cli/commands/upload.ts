@@ -8,7 +8,7 @@ import type { HeadersOf } from '../../contract/operations.ts'
 import type { GridMeta, UploadAction } from '../../contract/resources.ts'
 import { runEach } from '../batch.ts'
 import type { Context } from '../context.ts'
-import type { Command } from '../define.ts'
+import { defineCommand, type Option, type OptionsOf } from '../define.ts'
 import { bodyOf, openInput, spooled } from '../input.ts'
 import { Progress } from '../output/progress.ts'
 import { madeView, type TableView, typeName } from '../output/view.ts'
@@ -16,15 +16,25 @@ import { allowTypeChange, readingHeaders, readingOptions, readingOptionsOf } fro
 import { confirm } from '../prompt.ts'
 import { idOfFolder } from '../targets.ts'
 
-interface Options {
-  name?: string
-  folder?: string
-  public?: boolean
-  onConflict?: ConflictRule
-  allowTypeChange?: boolean
-  yes?: boolean
-  dryRun?: boolean
-}
+const options = [
+  { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
+  { flags: '--folder <path|id>', description: 'destination folder; missing folders are created' },
+  { flags: '--public', description: 'make the grid public (readable by anyone)' },
+  {
+    flags: '--on-conflict <rule>',
+    description: 'if the name is taken: fail (default), rename, replace (keeps the id and link) or append',
+    choices: conflictRules,
+  },
+  ...readingOptions,
+  allowTypeChange,
+  { flags: '-y, --yes', description: 'replace a grid without confirmation, even if columns are lost' },
+  {
+    flags: '--dry-run',
+    description: 'show names, types, row counts and assumptions without changing anything',
+  },
+] as const satisfies readonly Option[]
+
+type Options = OptionsOf<typeof options>
 
 type Made = GridMeta & { action?: UploadAction; warnings: string[] }
 
@@ -34,26 +44,10 @@ const uploadedView: TableView = {
   columns: [...madeView.columns, { field: 'action', title: 'ACTION' }],
 }
 
-export const command: Command = {
+export const command = defineCommand({
   arguments: '<file...>',
   localFiles: true,
-  options: [
-    { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
-    { flags: '--folder <path|id>', description: 'destination folder; missing folders are created' },
-    { flags: '--public', description: 'make the grid public (readable by anyone)' },
-    {
-      flags: '--on-conflict <rule>',
-      description: 'if the name is taken: fail (default), rename, replace (keeps the id and link) or append',
-      choices: conflictRules,
-    },
-    ...readingOptions,
-    allowTypeChange,
-    { flags: '-y, --yes', description: 'replace a grid without confirmation, even if columns are lost' },
-    {
-      flags: '--dry-run',
-      description: 'show names, types, row counts and assumptions without changing anything',
-    },
-  ],
+  options,
   writes: true,
   examples: [
     'gridline upload sales.csv',
@@ -63,7 +57,7 @@ export const command: Command = {
     'gridline upload https://example.com/sales.csv      # if the server allows URL imports',
   ],
   async run(context, files, options) {
-    const { name } = options as Options
+    const { name } = options
     if (name !== undefined && (name.trim() === '' || /[/\\]/.test(name))) {
       throw new Problem('usage', `--name ${JSON.stringify(name)}: must not be empty or contain / or \\`, {
         hint: 'Use --folder to set the folder.',
@@ -71,10 +65,10 @@ export const command: Command = {
     }
     if (name !== undefined && files.length > 1)
       throw new Problem('usage', '--name can only be used with one file')
-    if (files.includes('-') && name === undefined && !(options as Options).dryRun) {
+    if (files.includes('-') && name === undefined && !options.dryRun) {
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     }
-    const { dryRun } = options as Options
+    const { dryRun } = options
     const work = async (file: string): Promise<object[]> =>
       dryRun ? preview(context, file, options) : [await uploadFile(context, file, options)]
     const view = dryRun ? previewView : uploadedView
@@ -88,7 +82,7 @@ export const command: Command = {
     if (!dryRun && done.many.length > 0) await context.noteLinks()
     return { ...done, view }
   },
-}
+})
 
 function gridNameOf(file: string, options: Options): string {
   return options.name ?? basename(file)
@@ -106,8 +100,7 @@ async function folderHeaders(
   return number ? { Parent: Number(folder) } : { 'Parent-Path': folder }
 }
 
-async function uploadFile(context: Context, file: string, given: Record<string, unknown>): Promise<Made> {
-  const options = given as Options
+async function uploadFile(context: Context, file: string, options: Options): Promise<Made> {
   if (isAddress(file)) return importFrom(context, file, options)
   const opened = await openInput(file)
   const { client, server } = await context.connect()
@@ -129,7 +122,7 @@ async function uploadFile(context: Context, file: string, given: Record<string, 
           'Allow-Type-Change': options.allowTypeChange ? true : undefined,
           'Allow-Column-Loss': mayLoseColumns,
           ...folder,
-          ...readingHeaders(given),
+          ...readingHeaders(options),
         },
         plainHeaders: { [FILE_NAME_HEADER]: headerText(gridNameOf(file, options)) },
         body,
@@ -223,8 +216,7 @@ const previewView: TableView = {
  * Determines locally what an upload would do. The server is only asked whether the name is taken. An archive
  * or workbook with several tables would become a folder of grids: each is listed.
  */
-async function preview(context: Context, file: string, given: Record<string, unknown>): Promise<Preview[]> {
-  const options = given as Options
+async function preview(context: Context, file: string, options: Options): Promise<Preview[]> {
   if (isAddress(file))
     throw new Problem('usage', '--dry-run cannot be used with a URL', {
       hint: `Download the file first: curl ${file} | gridline upload - --dry-run`,
@@ -233,7 +225,7 @@ async function preview(context: Context, file: string, given: Record<string, unk
   const { gridName, ingestFile } = await import('../../ingest/index.ts')
   const fileName = options.name ?? (file === '-' ? undefined : basename(file))
   const reading = {
-    ...readingOptionsOf(given, input.name),
+    ...readingOptionsOf(options, input.name),
     fileName,
     limits: limitsFrom(context.environment),
   }

@@ -1,4 +1,4 @@
-import type { Command } from '../define.ts'
+import { defineCommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
 
 export const whoView: TableView = {
@@ -10,7 +10,7 @@ export const whoView: TableView = {
   ],
 }
 
-export const command: Command = {
+export const command = defineCommand({
   examples: ['gridline whoami', 'gridline whoami --json username'],
   async run(context) {
     const { client, server } = await context.connect()
@@ -18,4 +18,4 @@ export const command: Command = {
     const { profile } = await context.settings()
     return { one: { ...me, server: server ?? null, profile: server ? profile.value : null }, view: whoView }
   },
-}
+})
