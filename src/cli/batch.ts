@@ -24,7 +24,7 @@ export async function runOnFiles(
   )
 }
 
-/** Like `overFiles`, for files that are already resolved. */
+/** Like `runOnFiles`, for files that are already resolved. */
 export async function runOnTargets(
   context: Context,
   { files, failures, several }: Targets,

@@ -2,7 +2,7 @@ import type { Context } from './context.ts'
 import type { Failure } from './output/failure.ts'
 import type { TableView } from './output/view.ts'
 
-/** The result of a command. It is printed in one place (`output/print.ts`). */
+/** The result of a command. It is printed in one place (`print.ts`). */
 export type CommandResult =
   | { one: object; view: TableView; failures?: Failure[] }
   /** `alone`: a batch command ran on one thing; tables show it as a single item. */

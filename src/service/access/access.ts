@@ -54,9 +54,9 @@ export function stateOf(file: Pick<FileRow, 'trashed_at'>): State {
   return file.trashed_at === null ? 'active' : 'trashed'
 }
 
-/** The roles that `asker` has on a file. */
-export async function rolesFor(readers: Readers, file: FileRow, asker: Principal): Promise<Set<Role>> {
-  const { caller, shareKey } = asker
+/** The roles that `principal` has on a file. */
+export async function rolesFor(readers: Readers, file: FileRow, principal: Principal): Promise<Set<Role>> {
+  const { caller, shareKey } = principal
   if (caller?.username === file.owner) return new Set(['owner'])
   const roles = new Set<Role>()
   if (file.world_readable === 1) roles.add('anyone')
@@ -90,14 +90,14 @@ function permissionOf(roles: ReadonlySet<Role>, state: State): Permission {
   return isAllowed('write', state, roles) ? 'write' : 'read'
 }
 
-/** Returns the file with roles and permission, or undefined if `asker` may not read it. */
+/** Returns the file with roles and permission, or undefined if `principal` may not read it. */
 export async function visibleFile(
   readers: Readers,
   file: FileRow | undefined,
-  asker: Principal,
+  principal: Principal,
 ): Promise<AuthorizedFile | undefined> {
   if (!file) return undefined
-  const roles = await rolesFor(readers, file, asker)
+  const roles = await rolesFor(readers, file, principal)
   const state = stateOf(file)
   return isAllowed('read', state, roles) ? { file, roles, permission: permissionOf(roles, state) } : undefined
 }
@@ -106,25 +106,26 @@ export async function visibleFile(
 export async function visibleFileById(
   readers: Readers,
   fid: Fid,
-  asker: Principal,
+  principal: Principal,
 ): Promise<AuthorizedFile | undefined> {
-  return visibleFile(readers, await readers.files.get(fid.owner, fid.idlocal), asker)
+  return visibleFile(readers, await readers.files.get(fid.owner, fid.idlocal), principal)
 }
 
 /**
- * Returns the file if `asker` has the required access. Throws `not_found` both for missing and for
+ * Returns the file if `principal` has the required access. Throws `not_found` both for missing and for
  * unreadable files, so that existence never leaks.
  */
 export async function authorize(
   readers: Readers,
   file: FileRow | undefined,
-  asker: Principal,
+  principal: Principal,
   { access, filetype }: Wanted,
 ): Promise<AuthorizedFile> {
-  const found = filetype && file?.filetype !== filetype ? undefined : await visibleFile(readers, file, asker)
+  const found =
+    filetype && file?.filetype !== filetype ? undefined : await visibleFile(readers, file, principal)
   if (!found) throw notFound(filetype)
   if (isAllowed(access, stateOf(found.file), found.roles)) return found
-  throw accessDenied(asker.caller, access)
+  throw accessDenied(principal.caller, access)
 }
 
 /** An operation on the file in the path of a request. */
@@ -156,10 +157,10 @@ export async function checkReplay(
   readers: Readers,
   file: FileRow | undefined,
   { owner }: { owner: string },
-  asker: Principal,
+  principal: Principal,
 ): Promise<void> {
-  if (asker.caller?.username === owner) return
-  if (!(await visibleFile(readers, file, asker))) throw notFound()
+  if (principal.caller?.username === owner) return
+  if (!(await visibleFile(readers, file, principal))) throw notFound()
 }
 
 export function accessDenied(caller: Caller | undefined, access: FileAccess): Problem {
@@ -206,7 +207,11 @@ export async function visibleTo(
   return { files: ids, folders: ids.length > 0 ? await readers.files.foldersBelow(owner, ids) : [] }
 }
 
-/** Returns the fid as text, or undefined if `asker` may not read the file: relations reveal nothing. */
-export async function readableFid(readers: Readers, fid: Fid, asker: Principal): Promise<string | undefined> {
-  return (await visibleFileById(readers, fid, asker)) ? formatFid(fid) : undefined
+/** Returns the fid as text, or undefined if `principal` may not read the file: relations reveal nothing. */
+export async function readableFid(
+  readers: Readers,
+  fid: Fid,
+  principal: Principal,
+): Promise<string | undefined> {
+  return (await visibleFileById(readers, fid, principal)) ? formatFid(fid) : undefined
 }

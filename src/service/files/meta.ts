@@ -132,7 +132,7 @@ export async function fileMetas(
   service: Service,
   readers: Readers,
   files: readonly AuthorizedFile[],
-  asker: Principal,
+  principal: Principal,
 ): Promise<FileMeta[]> {
   const parents = new Map<string, boolean>()
   // A public file in a private folder must not reveal the folder.
@@ -140,7 +140,7 @@ export async function fileMetas(
     if (roles.has('owner') || file.parent === ROOT) return true
     const folder = { owner: file.owner, idlocal: file.parent }
     const key = formatFid(folder)
-    if (!parents.has(key)) parents.set(key, (await visibleFileById(readers, folder, asker)) !== undefined)
+    if (!parents.has(key)) parents.set(key, (await visibleFileById(readers, folder, principal)) !== undefined)
     return parents.get(key)!
   }
   const metas = new Map<AuthorizedFile, FileMeta>()
@@ -153,7 +153,7 @@ export async function fileMetas(
     const subfolders = await readers.files.subfolderCounts(
       owner,
       own.filter(({ file }) => file.filetype === 'fold').map(({ file }) => file.idlocal),
-      await visibleTo(readers, owner, asker.caller),
+      await visibleTo(readers, owner, principal.caller),
     )
     for (const admitted of own) {
       const { file, permission, roles } = admitted
@@ -184,48 +184,48 @@ export async function describe(
   service: Service,
   readers: Readers,
   admitted: AuthorizedFile,
-  asker: Principal,
+  principal: Principal,
 ): Promise<Described> {
   const { file } = admitted
-  const [meta] = await fileMetas(service, readers, [admitted], asker)
+  const [meta] = await fileMetas(service, readers, [admitted], principal)
   meta.references = await readable(
     readers,
     (await readers.plots.referencesOf(file.owner, [file.idlocal])).map(({ to_owner, to_idlocal }) => ({
       owner: to_owner,
       idlocal: to_idlocal,
     })),
-    asker,
+    principal,
   )
   if (file.filetype === 'grid' || file.filetype === 'extra')
     meta.referencers = await readable(
       readers,
       await readers.plots.referencersOf(file, undefined, undefined, false, RELATED),
-      asker,
+      principal,
     )
-  const source_fid = await sourceFid(readers, file, asker)
+  const source_fid = await sourceFid(readers, file, principal)
   if (file.filetype === 'grid') return { body: await gridMeta(readers, file, meta, source_fid) }
   if (file.filetype === 'plot') return plotMeta(service, readers, admitted, meta, source_fid)
   return { body: meta }
 }
 
-/** The file that a file was copied from; null if `asker` may not read it. */
+/** The file that a file was copied from; null if `principal` may not read it. */
 async function sourceFid(
   readers: Readers,
   { source_fid }: FileRow,
-  asker: Principal,
+  principal: Principal,
 ): Promise<string | null> {
   if (source_fid === null) return null
   const [, owner, idlocal] = /^(.*):(.*)$/.exec(source_fid)!
-  return (await readableFid(readers, { owner, idlocal: Number(idlocal) }, asker)) ?? null
+  return (await readableFid(readers, { owner, idlocal: Number(idlocal) }, principal)) ?? null
 }
 
 async function readable(
   readers: Readers,
   files: readonly { owner: string; idlocal: number }[],
-  asker: Principal,
+  principal: Principal,
 ): Promise<string[]> {
   const fids: string[] = []
-  for (const one of files) if (await visibleFileById(readers, one, asker)) fids.push(formatFid(one))
+  for (const one of files) if (await visibleFileById(readers, one, principal)) fids.push(formatFid(one))
   return fids
 }
 

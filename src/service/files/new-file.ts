@@ -6,16 +6,16 @@ import { parseRaw } from '../../json/index.ts'
 import { type Principal, visibleFileById } from '../access/access.ts'
 import type { Readers } from '../store/store.ts'
 
-/** Validates the `source_fid` of a new file: a file of the same filetype that `asker` may read. */
+/** Validates the `source_fid` of a new file: a file of the same filetype that `principal` may read. */
 export async function readSourceFid(
   readers: Readers,
   given: string | null | undefined,
-  asker: Principal,
+  principal: Principal,
   filetype: FileKind,
 ): Promise<string | null> {
   if (given === undefined || given === null || given === '') return null
   const fid = parseFid(given)
-  const found = fid && (await visibleFileById(readers, fid, asker))
+  const found = fid && (await visibleFileById(readers, fid, principal))
   if (found?.file.filetype === filetype) return given
   throw new Problem('invalid_request', `source_fid: no such ${filetype}, or you may not see it`, {
     field: 'source_fid',

@@ -29,25 +29,25 @@ export interface Found {
 /** Returns the file at a path; 404 if it is missing or unreadable. An empty path is 400: R relies on it. */
 export async function lookup(
   service: Service,
-  asker: Principal,
+  principal: Principal,
   query: { path: string; parent?: number; user?: string; exists?: boolean },
   filetype?: FileKind,
 ): Promise<Found> {
   const names = pathNames(query.path, service.limits)
   if (names.length === 0) throw new Problem('invalid_request', 'path: must not be empty', { field: 'path' })
-  const owner = query.user ?? asker.caller?.username
+  const owner = query.user ?? principal.caller?.username
   if (!owner)
     throw new Problem('unauthenticated', 'user is required unless you are logged in', { field: 'user' })
   const found = async (readers: Readers): Promise<AuthorizedFile> => {
     const start = query.parent ?? ROOT
     // Starting in a folder requires read access to it.
-    if (start !== ROOT && !(await visibleFileById(readers, { owner, idlocal: start }, asker)))
+    if (start !== ROOT && !(await visibleFileById(readers, { owner, idlocal: start }, principal)))
       throw notFound(filetype)
     // Public files are found even if the path goes through a private folder: docs/adr/0007.
     const file = await find(readers.files, owner, start, names)
-    return authorize(readers, file, asker, { access: 'read', filetype })
+    return authorize(readers, file, principal, { access: 'read', filetype })
   }
-  if (!query.exists) return read(service, asker, found)
+  if (!query.exists) return read(service, principal, found)
   await service.store.read(found)
   // `exists=true` answers `{exists: true}` only, although the schema says FileMeta.
   return { body: { exists: true } as never }
@@ -56,23 +56,26 @@ export async function lookup(
 /** Returns a file's metadata and entity tag. Throws `not_found` if it is missing or unreadable. */
 export async function getFile(
   service: Service,
-  asker: Principal,
+  principal: Principal,
   fid: Fid,
   filetype?: FileKind,
 ): Promise<Found> {
-  return read(service, asker, async (readers) =>
-    authorize(readers, await readers.files.get(fid.owner, fid.idlocal), asker, { access: 'read', filetype }),
+  return read(service, principal, async (readers) =>
+    authorize(readers, await readers.files.get(fid.owner, fid.idlocal), principal, {
+      access: 'read',
+      filetype,
+    }),
   )
 }
 
 async function read(
   service: Service,
-  asker: Principal,
+  principal: Principal,
   find: (readers: Readers) => Promise<AuthorizedFile>,
 ): Promise<Found> {
   const { described, tag } = await service.store.read(async (readers) => {
     const found = await find(readers)
-    return { described: await describe(service, readers, found, asker), tag: etag(found.file) }
+    return { described: await describe(service, readers, found, principal), tag: etag(found.file) }
   })
   const body = (await withFigure(service, described)) as AnyMeta
   return { body, etag: etagOf(tag, body) }
@@ -98,7 +101,7 @@ export function updateFile<T>(
   })
 }
 
-/** Like `changing`, inside an open transaction. */
+/** Like `updateFile`, inside an open transaction. */
 export async function applyOnce<T>(
   writers: Writers,
   call: Call,

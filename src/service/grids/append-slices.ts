@@ -10,7 +10,7 @@ import { after, type Layout } from './compact.ts'
 /** An append: grid, principal, idempotency key and expected version. */
 export interface Appending {
   fid: Fid
-  asker: Principal
+  principal: Principal
   write: WriteKey
   ifMatch: string | undefined
 }
@@ -23,10 +23,10 @@ export interface LongerColumn {
   type: ColumnType
 }
 
-/** Adds stored slices to a grid, once per idempotency key. Call it from `restructure`, which counts rows. */
+/** Adds stored slices to a grid, once per idempotency key. Call it from `rewriteLayout`, which counts rows. */
 export async function commitSlices<T>(
   writers: Writers,
-  { fid, asker, write, ifMatch }: Appending,
+  { fid, principal, write, ifMatch }: Appending,
   { slices }: Layout,
   columns: readonly LongerColumn[],
   result: T,
@@ -35,10 +35,10 @@ export async function commitSlices<T>(
   const file = await writers.files.get(owner, idlocal)
   const before = await writers.idempotency.find(write)
   if (before) {
-    await checkReplay(writers, file, write, asker)
+    await checkReplay(writers, file, write, principal)
     return before.result as T
   }
-  const found = await authorize(writers, file, asker, { access: 'write', filetype: 'grid' })
+  const found = await authorize(writers, file, principal, { access: 'write', filetype: 'grid' })
   checkIfMatch(found.file, ifMatch)
   for (const { column, slices: more, rows, type } of columns) {
     await writers.grids.addSlices(owner, idlocal, after(slices.get(column.uid), column.uid, more))

@@ -50,7 +50,7 @@ export async function appendTable(
     types: encodeTypes(matched.map((source, k) => (source ? typeWithin(source, columns[k].type) : 'empty'))),
     mayChangeTypes: mayChangeTypes(call),
     fid,
-    asker: call,
+    principal: call,
     write: call.writeKey(fid.owner),
     ifMatch: call.ifMatch,
     bodies: gathered.all(),
@@ -96,7 +96,7 @@ export async function appendSlices(
     (writers, { parts, warnings }, layout) =>
       commitSlices(
         writers,
-        { fid, asker: call, write: call.writeKey(fid.owner), ifMatch: call.ifMatch },
+        { fid, principal: call, write: call.writeKey(fid.owner), ifMatch: call.ifMatch },
         layout,
         parts,
         {

@@ -35,7 +35,7 @@ export interface RowText {
 /** A request to append rows to a grid. */
 export interface Append {
   fid: Fid
-  asker: Principal
+  principal: Principal
   write: WriteKey
   ifMatch: string | undefined
   bodies: RowText[]
@@ -178,11 +178,11 @@ async function appendTo(writers: Writers, list: Waiting[]): Promise<Outcome[]> {
       const before = known[k] ?? sameKey(records, append.write)
       if (before instanceof Problem) throw before
       if (before) {
-        await checkReplay(writers, file, append.write, append.asker)
+        await checkReplay(writers, file, append.write, append.principal)
         done.push({ one, result: before as Appended, tailBytes: 0 })
         continue
       }
-      await authorize(writers, file, append.asker, { access: 'write', filetype: 'grid' })
+      await authorize(writers, file, append.principal, { access: 'write', filetype: 'grid' })
       checkIfMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
       if (append.width !== width || width === 0) throw wrongLength(append, width)
       if (append.columns && moved(await writers.grids.columns(owner, idlocal), append.columns))

@@ -75,7 +75,7 @@ export function transposeRows(bodies: readonly Uint8Array[], width: number): Val
   return builders.map((builder) => builder.take())
 }
 
-/** Like `columnsOf`, but yields to the event loop. */
+/** Like `transposeRows`, but yields to the event loop. */
 export async function columnsInTurns(bodies: readonly Uint8Array[], width: number): Promise<Values[]> {
   const builders = newBuilders(width)
   for (const buf of bodies) {
@@ -110,7 +110,7 @@ export function repeated(value: string, count: number): Buffer {
   return Buffer.from(`${value},`.repeat(count).slice(0, -1))
 }
 
-/** Transposes columns to rows: the inverse of `columnsOf`. A missing column gives nulls. */
+/** Transposes columns to rows: the inverse of `transposeRows`. A missing column gives nulls. */
 export function transposeColumns(texts: readonly (Buffer | undefined)[], rows: number): Buffer[] {
   const at = texts.map(() => 0)
   return Array.from({ length: rows }, () => {

@@ -32,7 +32,7 @@ type Children = Static<typeof Page>
  */
 async function children(
   service: Service,
-  asker: Principal,
+  principal: Principal,
   owner: string,
   parent: number | undefined,
   query: ListQuery,
@@ -52,7 +52,7 @@ async function children(
       owner,
       parent,
       filetypes: query.filetype,
-      visible: await visibleTo(readers, owner, asker.caller),
+      visible: await visibleTo(readers, owner, principal.caller),
       trashed,
     }
     const page = { ...list, order: field, limit: size + 1 }
@@ -69,12 +69,12 @@ async function children(
     if (backwards && !first) kept.reverse()
     const shown: AuthorizedFile[] = []
     for (const file of kept) {
-      const one = await visibleFile(readers, file, asker)
+      const one = await visibleFile(readers, file, principal)
       if (one) shown.push(one)
     }
     return {
       files: kept,
-      metas: await fileMetas(service, readers, shown, asker),
+      metas: await fileMetas(service, readers, shown, principal),
       count: await readers.files.count(list),
       more: found.length > size,
       first,
@@ -183,14 +183,14 @@ async function knownUser(service: Service, owner: string): Promise<void> {
 
 async function home(
   service: Service,
-  asker: Principal,
+  principal: Principal,
   owner: string,
   query: ListQuery,
 ): Promise<FolderMeta> {
   await knownUser(service, owner)
-  const page = await children(service, asker, owner, ROOT, query, pathOf('folders.home'))
+  const page = await children(service, principal, owner, ROOT, query, pathOf('folders.home'))
   return {
-    ...homeMeta(owner, asker.caller?.username === owner ? 'admin' : 'read', service.url),
+    ...homeMeta(owner, principal.caller?.username === owner ? 'admin' : 'read', service.url),
     children: page,
   }
 }

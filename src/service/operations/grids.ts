@@ -149,7 +149,7 @@ export const gridHandlers = {
         : await rowsOf(call.fields.rows as RawJson, service.limits.columns)
     const append: Append = {
       fid: call.fid,
-      asker: call,
+      principal: call,
       write: call.writeKey(call.fid.owner),
       ifMatch: call.ifMatch,
       // Clients of the old service may send any JSON value. Types of rows from files are checked.

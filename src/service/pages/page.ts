@@ -20,23 +20,23 @@ export interface Page {
   etag?: string
 }
 
-/** The page at `web_url`. Throws `not_found` if `asker` may not read the file. */
-export async function pageOf(service: Service, asker: Principal, fid: Fid): Promise<Page> {
+/** The page at `web_url`. Throws `not_found` if `principal` may not read the file. */
+export async function pageOf(service: Service, principal: Principal, fid: Fid): Promise<Page> {
   const found = await service.store.read(async (readers) => {
     const row = await readers.files.get(fid.owner, fid.idlocal)
-    const { file } = await authorize(readers, row, asker, { access: 'read' })
+    const { file } = await authorize(readers, row, principal, { access: 'read' })
     return {
       file,
       snap:
         file.filetype === 'grid'
           ? await snapshot(service.store, readers, fid, (all) => all.slice(0, COLUMNS))
           : undefined,
-      children: file.filetype === 'fold' ? await childrenOf(readers, fid, asker) : undefined,
+      children: file.filetype === 'fold' ? await childrenOf(readers, fid, principal) : undefined,
     }
   })
   const { file, snap, children } = found
   // Pass the share key on in all links.
-  const key = asker.shareKey === undefined ? '' : `share_key=${encodeURIComponent(asker.shareKey)}`
+  const key = principal.shareKey === undefined ? '' : `share_key=${encodeURIComponent(principal.shareKey)}`
   const link = (path: string, what: string, ...parameters: string[]): string => {
     const query = [...parameters, key].filter(Boolean).join('&')
     return `<a href="${text(service.url + path + (query && `?${query}`))}">${what}</a>`
@@ -76,13 +76,17 @@ export async function pageOf(service: Service, asker: Principal, fid: Fid): Prom
   return { html: document(file.filename, parts.join('\n')), etag: children ? undefined : etag(file) }
 }
 
-/** The first files of a folder that `asker` may see. */
-async function childrenOf(readers: Readers, { owner, idlocal }: Fid, asker: Principal): Promise<FileRow[]> {
-  const visible = await visibleTo(readers, owner, asker.caller)
+/** The first files of a folder that `principal` may see. */
+async function childrenOf(
+  readers: Readers,
+  { owner, idlocal }: Fid,
+  principal: Principal,
+): Promise<FileRow[]> {
+  const visible = await visibleTo(readers, owner, principal.caller)
   const query = { owner, parent: idlocal, visible, order: 'filename', descending: false } as const
   const children: FileRow[] = []
   for (const file of await readers.files.list({ ...query, limit: CHILDREN + 1 }))
-    if (await visibleFile(readers, file, { caller: asker.caller })) children.push(file)
+    if (await visibleFile(readers, file, { caller: principal.caller })) children.push(file)
   return children
 }
 

@@ -59,7 +59,7 @@ export async function shownGrids(
   readers: Readers,
   owner: string,
   sources: readonly Source[],
-  asker: Principal,
+  principal: Principal,
 ): Promise<Map<string, Shown>> {
   const wanted = new Map<string, { fid: Fid; uids: Set<string> }>()
   for (const { grid, uids } of sources) {
@@ -72,7 +72,7 @@ export async function shownGrids(
   for (const [key, { fid, uids }] of wanted) {
     const file = await readers.files.get(fid.owner, fid.idlocal)
     if (file?.filetype !== 'grid') continue
-    const readable = (await visibleFile(readers, file, { caller: asker.caller })) !== undefined
+    const readable = (await visibleFile(readers, file, { caller: principal.caller })) !== undefined
     // A trashed grid is shown only to callers who may read it themselves.
     if (!readable && (file.trashed_at !== null || !(await visibleFileById(readers, fid, forOwner)))) continue
     const snap = await snapshot(service.store, readers, fid, (all) => all.filter(({ uid }) => uids.has(uid)))

@@ -42,14 +42,14 @@ export interface OwnGrid {
 export class DataGridChanged extends Error {}
 
 /**
- * The data grid of a plot, if new data may replace its content: `asker` may change it, everybody who can read
+ * The data grid of a plot, if new data may replace its content: `principal` may change it, everybody who can read
  * it can read the plot too, and the current figure (with the references `before`) uses all of its columns.
  * Otherwise undefined, and new data goes into a new grid.
  */
 export async function ownGridOf(
   readers: Readers,
   { owner, idlocal }: Fid,
-  asker: Principal,
+  principal: Principal,
   before: ReadonlySet<string>,
 ): Promise<OwnGrid | undefined> {
   const plot = await readers.files.get(owner, idlocal)
@@ -57,7 +57,7 @@ export async function ownGridOf(
   if (!plot || data === null) return undefined
   const file = await readers.files.get(owner, data)
   if (file?.filetype !== 'grid' || !(await noMoreVisible(readers, file, plot))) return undefined
-  if (!isAllowed('write', stateOf(file), await rolesFor(readers, file, asker))) return undefined
+  if (!isAllowed('write', stateOf(file), await rolesFor(readers, file, principal))) return undefined
   const users = await readers.plots.referencersOf({ owner, idlocal: data }, 'grid', undefined, false, 2)
   if (users.some((user) => user.owner !== owner || user.idlocal !== idlocal)) return undefined
   const columns = await readers.grids.columns(owner, data)
@@ -173,17 +173,17 @@ export async function putFigure(
   writers: Writers,
   plot: FileRow,
   figure: StoredFigure,
-  asker: Principal,
+  principal: Principal,
   before: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const { owner, idlocal } = plot
   if (figure.grid?.layout !== undefined) {
-    const own = await ownGridOf(writers, plot, asker, before)
+    const own = await ownGridOf(writers, plot, principal, before)
     if (own?.idlocal !== figure.grid.idlocal || own.layout !== figure.grid.layout) throw new DataGridChanged()
     await replaceData(writers, owner, figure)
   }
   if (figure.grid && figure.grid.layout === undefined) await addDataGrid(writers, plot, figure.grid)
-  const grids = await checkSources(writers, figure, owner, asker, before)
+  const grids = await checkSources(writers, figure, owner, principal, before)
   const { hash, bytes } = figure.content
   await writers.plots.setContent({ owner, idlocal, hash, bytes, media_type: MEDIA_TYPE })
   await writers.plots.setPlot(owner, idlocal, figure.quality, figure.grid?.idlocal)
@@ -247,14 +247,14 @@ async function addDataGrid(
 }
 
 /**
- * Checks that all references name existing columns of grids that `asker` may read. References that the plot
+ * Checks that all references name existing columns of grids that `principal` may read. References that the plot
  * had `before` are allowed. Returns the grids.
  */
 async function checkSources(
   readers: Readers,
   { sources, grid: made }: StoredFigure,
   owner: string,
-  asker: Principal,
+  principal: Principal,
   before: ReadonlySet<string>,
 ): Promise<Fid[]> {
   const grids = new Map<string, { fid: Fid; uids: ReadonlySet<string> | undefined }>()
@@ -263,7 +263,7 @@ async function checkSources(
   for (const { source, path } of sources) {
     const key = formatFid(source.grid)
     if (!grids.has(key)) {
-      const found = await visibleFileById(readers, source.grid, asker)
+      const found = await visibleFileById(readers, source.grid, principal)
       const uids =
         found?.file.filetype === 'grid'
           ? new Set(
