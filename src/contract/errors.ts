@@ -1,7 +1,7 @@
 /**
  * All errors: code → HTTP status, exit code of the command line, and hint. See docs/api.md#errors.
  *
- * Existing clients retry 429 and 5xx for minutes. Only errors that a retry can fix have such a status.
+ * Existing clients retry 429 and 503 for minutes: only errors that a retry can fix have such a status.
  */
 export const errorCodes = {
   invalid_request: { status: 400, exit: 2 },

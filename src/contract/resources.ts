@@ -84,7 +84,7 @@ export type GridMeta = s.Static<typeof GridMeta>
 
 export const Page = s.object({
   results: s.array(FileMeta),
-  count: s.integer({ description: 'Files on this page.' }),
+  count: s.integer({ description: 'Files on all pages, in lists of one owner; else files on this page.' }),
   next: s.nullable(s.string()),
   previous: s.nullable(s.string()),
 })

@@ -234,6 +234,21 @@ onBothStores('grids', (test) => {
       expect((await content(fid)).b.data).toEqual(['x', '', '', 'y'])
     })
 
+    it('pads nothing for a caller who may only read the grid', async () => {
+      const { fid } = await test().grid('alice', 'ragged for readers', { a: [1, 2, 3], b: ['x'] })
+      await test().ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: true } })
+      const before = await content(fid)
+      for (const count of [1, 40_000]) {
+        const rows = Array.from({ length: count }, (_, k) => [k, 'some text'])
+        const { status } = await test().ask('bob', 'POST', `/v2/grids/${fid}/row`, {
+          json: { rows },
+          headers: { 'idempotency-key': `pad-${count}` },
+        })
+        expect([count, status]).toEqual([count, 403])
+      }
+      expect(await content(fid)).toEqual(before)
+    })
+
     it('stays correct through folds, compared with an array', async () => {
       const { fid } = await test().grid('alice', 'folds', { n: [], s: [] })
       const model: [number, string][] = []

@@ -371,6 +371,14 @@ export async function appendRows(service: AppendStore, append: Append): Promise<
   } catch (error) {
     if (error instanceof Misfit) throw await misfitIn(append, error)
     if (!(error instanceof UnequalColumns)) throw error
+    // Padding changes the grid: only for a caller who may append to it, whatever the rows come to.
+    const { owner, idlocal } = append.fid
+    await service.store.read(async (readers) =>
+      authorize(readers, await readers.files.get(owner, idlocal), append.principal, {
+        access: 'write',
+        filetype: 'grid',
+      }),
+    )
     await padShortColumns(service, append.fid)
     return once()
   }

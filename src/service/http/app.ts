@@ -396,11 +396,11 @@ async function perform(
       }),
     }
     const answer = (await handler(service, call)) as OperationResult<unknown>
-    addWarnings(answer.body, received.ignored)
     if (!safe && !mayRead(caller)) {
       answer.body = withoutContent(answer.body)
       answer.etag = undefined
     }
+    addWarnings(answer.body, received.ignored)
     if (safe && search.get('format') === 'api' && operation.result !== 'stream')
       return new HttpResponse(operation.status, { ...PAGE_HEADERS }, jsonPage(service.url, path, answer.body))
     if (operation.result !== 'stream') answer.body = quirkBody(request.headers, answer.body)
@@ -483,7 +483,6 @@ const TOLD: ReadonlySet<string> = new Set([
   'new_fid',
   'grid_fid',
   'action',
-  'warnings',
   'rows_added',
   'emails_sent',
   // Fields of a new API key, which has no more scopes than this one.
@@ -501,6 +500,8 @@ function withoutContent(body: unknown): unknown {
   for (const [field, value] of Object.entries(body)) {
     if (field === 'file') told.file = withoutContent(value)
     else if (field === 'files') told.files = (value as unknown[]).map(withoutContent)
+    // They name columns; clients go through them.
+    else if (field === 'warnings') told.warnings = []
     else if (TOLD.has(field)) told[field] = value
   }
   return told

@@ -129,7 +129,7 @@ export const fileHandlers = {
   },
 
   'stars.remove': async (service, call) => {
-    // No access check to remove one's own star: the file may have become unreadable, or be gone.
+    // No access check to remove one's own star: the file may have become unreadable.
     const { owner, idlocal } = call.fid
     await service.store.writeOnce(call.writeKey(owner), async (writers) => {
       const starred = await writers.sharing.hasStar(owner, idlocal, call.caller!.username)
