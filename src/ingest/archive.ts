@@ -34,7 +34,7 @@ class Meter {
   ) {}
 
   async *counted(bytes: Bytes, packed: number): AsyncGenerator<Uint8Array> {
-    const { unpacked_bytes, compression_ratio } = this.limits
+    const { unpacked_bytes } = this.limits
     let size = 0
     for await (const chunk of bytes) {
       size += chunk.length
@@ -45,11 +45,8 @@ class Meter {
           {},
           `more than ${bytesText(unpacked_bytes)} unpacked (limit unpacked_bytes)`,
         )
-      if (
-        isBomb(size, packed, compression_ratio) ||
-        isBomb(this.total / 4, this.packed / 4, compression_ratio)
-      )
-        throw bomb(this.source, compression_ratio)
+      if (isBomb(size, packed, this.limits) || isBomb(this.total / 4, this.packed / 4, this.limits))
+        throw bomb(this.source, this.limits)
       yield chunk
     }
   }
@@ -144,8 +141,7 @@ export async function zipMembers(
     if (entry.isEncrypted())
       throw badData(source, {}, `${excerpt(path)} is encrypted`, 'Create the archive without a password.')
     // Check the declared size now; the actual size is checked while unpacking.
-    if (isBomb(entry.uncompressedSize, entry.compressedSize, limits.compression_ratio))
-      throw bomb(source, limits.compression_ratio)
+    if (isBomb(entry.uncompressedSize, entry.compressedSize, limits)) throw bomb(source, limits)
     return {
       path,
       open: async () => {

@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
-import { defaultLimits } from '../contract/limits.ts'
+import { defaultLimits, type Limits } from '../contract/limits.ts'
 import { type Bytes, joinInTurns } from '../json/index.ts'
 import { badData, type Warnings } from './warnings.ts'
 
@@ -56,22 +56,28 @@ const signatures: [string, string][] = [
 /** Unpacked size below which data is never taken for a bomb: a column of zeros compresses very well. */
 const HARMLESS_BYTES = 16 * 1024 * 1024
 
+type Ratio = Pick<Limits, 'compression_ratio'>
+
 /** Whether the compression ratio is that of an archive bomb. Sizes in bytes. */
-export function isBomb(unpacked: number, packed: number, ratio = defaultLimits.compression_ratio): boolean {
-  return unpacked > HARMLESS_BYTES && unpacked > packed * ratio
+export function isBomb(unpacked: number, packed: number, { compression_ratio }: Ratio): boolean {
+  return unpacked > HARMLESS_BYTES && unpacked > packed * compression_ratio
 }
 
-export function bomb(name: string, ratio = defaultLimits.compression_ratio): Problem {
+export function bomb(name: string, { compression_ratio }: Ratio): Problem {
   return badData(
     name,
     {},
-    `the data grows more than ${ratio} times when unpacked (limit compression_ratio)`,
+    `the data grows more than ${compression_ratio} times when unpacked (limit compression_ratio)`,
     'Unpack it before you upload it.',
   )
 }
 
 /** Decompresses gzip, detected by its first bytes. Passes other data through. */
-export async function* gunzip(source: Bytes, name: string): AsyncGenerator<Uint8Array> {
+export async function* gunzip(
+  source: Bytes,
+  name: string,
+  limits: Limits = defaultLimits,
+): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(source, 2)
   if (head[0] !== 0x1f || head[1] !== 0x8b) {
     yield* whole
@@ -86,7 +92,7 @@ export async function* gunzip(source: Bytes, name: string): AsyncGenerator<Uint8
     for await (const chunk of input.pipe(unzip)) {
       unpacked += chunk.length
       // Compare with the input consumed so far, not with what is buffered.
-      if (isBomb(unpacked, unzip.bytesWritten)) throw bomb(name)
+      if (isBomb(unpacked, unzip.bytesWritten, limits)) throw bomb(name, limits)
       yield chunk
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
 import { type Bytes, breathe, excerpt, turnIsLong } from '../json/index.ts'
-import { gunzip, peek, utf8 } from './bytes.ts'
+import { peek, utf8 } from './bytes.ts'
 import { ColumnBuilder, type SliceEncoding } from './column.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
@@ -61,8 +61,8 @@ export async function ingestDelimited(
 ): Promise<Ingested> {
   const warnings = new Warnings()
   const source = options.source ?? 'input'
-  const maxRecord = options.maxRecordBytes ?? defaultLimits.record_bytes
-  const text = utf8(gunzip(input, source), options.encoding, source, warnings)
+  const maxRecord = (options.limits ?? defaultLimits).record_bytes
+  const text = utf8(input, options.encoding, source, warnings)
   const { head, whole, ended } = await sample(text, maxRecord, source)
   const dialect = await sniff(head, ended, options, warnings)
   const { names } = dialect

@@ -1,3 +1,5 @@
+import type { Limits } from '../contract/limits.ts'
+
 /** The dialect of a delimited text, detected by `sniff` or given. */
 export interface Dialect {
   /** One byte: `,` `;` tab `|` space or any other ASCII character. */
@@ -50,6 +52,6 @@ export interface DelimitedOptions {
   nullText?: string
   /** Name of the source in messages. */
   source?: string
-  maxRecordBytes?: number
-  maxColumns?: number
+  /** Default: those of the contract. */
+  limits?: Limits
 }

@@ -34,7 +34,7 @@ export async function ingestFile<S extends SliceSink>(
 ): Promise<{ tables: FoundTable<S>[]; warnings: string[] }> {
   const source = options.source ?? 'input'
   const warnings = new Warnings()
-  const { head, whole } = await peek(gunzip(input, source), 1024)
+  const { head, whole } = await peek(gunzip(input, source, options.limits), 1024)
   const tables: FoundTable<S>[] = []
   const kind = kindOf(head, options.fileName)
   const each = async (member: ArchiveEntry): Promise<void> => {
@@ -111,9 +111,7 @@ export async function ingestFile<S extends SliceSink>(
 async function one(kind: Kind, bytes: Bytes, options: FileOptions, sink: SliceSink): Promise<Ingested> {
   if (kind === 'delimited') return ingestDelimited(bytes, options, sink)
   const { ingestJson, ingestLines } = await import('./records.ts')
-  return kind === 'lines'
-    ? ingestLines(bytes, options, sink)
-    : ingestJson(bytes, { ...options, maxJsonBytes: options.limits.json_body_bytes }, sink)
+  return kind === 'lines' ? ingestLines(bytes, options, sink) : ingestJson(bytes, options, sink)
 }
 
 /** Detects the format of a file by its first bytes, otherwise by its extension. */

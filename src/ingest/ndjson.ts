@@ -1,7 +1,8 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
 import { type Bytes, parseRaw, parseRawInTurns, type RawJson } from '../json/index.ts'
-import { gunzip, utf8 } from './bytes.ts'
+import { utf8 } from './bytes.ts'
+import type { DelimitedOptions } from './dialect.ts'
 import { badData, Warnings } from './warnings.ts'
 
 /** One line of newline-delimited JSON: an object (by column name) or an array (by position). */
@@ -19,8 +20,8 @@ export async function* jsonLines(
   {
     source = 'input',
     encoding,
-    maxRecordBytes = defaultLimits.record_bytes,
-  }: { source?: string; encoding?: string; maxRecordBytes?: number },
+    limits = defaultLimits,
+  }: Pick<DelimitedOptions, 'source' | 'encoding' | 'limits'>,
 ): AsyncGenerator<JsonLine> {
   /** The incomplete last line, in chunks. */
   let rest: Buffer[] = []
@@ -31,7 +32,9 @@ export async function* jsonLines(
     if (bytes.length < 1024 && bytes.toString('latin1').trim() === '') return undefined
     try {
       const value =
-        bytes.length < LONG ? parseRaw(bytes, 'the line') : await parseRawInTurns(bytes, 'the line')
+        bytes.length < LONG
+          ? parseRaw(bytes, 'the line', limits)
+          : await parseRawInTurns(bytes, 'the line', limits)
       if (value.kind === 'object' || value.kind === 'array') return { line, value }
     } catch (error) {
       throw error instanceof Problem
@@ -50,7 +53,7 @@ export async function* jsonLines(
       'Give one JSON object or array per line.',
     )
   }
-  for await (const chunk of utf8(gunzip(input, source), encoding, source, new Warnings())) {
+  for await (const chunk of utf8(input, encoding, source, new Warnings())) {
     const buf = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     let start = 0
     for (let end = buf.indexOf(0x0a); end >= 0; end = buf.indexOf(0x0a, start)) {
@@ -66,11 +69,11 @@ export async function* jsonLines(
       rest.push(Buffer.from(buf.subarray(start)))
       restBytes += buf.length - start
     }
-    if (restBytes > maxRecordBytes) {
+    if (restBytes > limits.record_bytes) {
       throw badData(
         source,
         { line: line + 1 },
-        `the line is longer than ${bytesText(maxRecordBytes)} (limit record_bytes)`,
+        `the line is longer than ${bytesText(limits.record_bytes)} (limit record_bytes)`,
       )
     }
   }

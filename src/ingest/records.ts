@@ -12,18 +12,14 @@ import {
   skipBlanks,
   turnIsLong,
 } from '../json/index.ts'
-import { gunzip, utf8 } from './bytes.ts'
+import { utf8 } from './bytes.ts'
 import type { Ingested, SliceSink } from './delimited.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
 import { jsonLines } from './ndjson.ts'
 import { badData, Warnings } from './warnings.ts'
 
-export interface JsonOptions
-  extends Pick<DelimitedOptions, 'source' | 'encoding' | 'maxRecordBytes' | 'maxColumns'> {
-  /** Maximum size of a JSON document, in bytes. It is read into memory. */
-  maxJsonBytes?: number
-}
+export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits'>
 
 const SLICE_ROWS = 65_536
 const SLICE_BYTES = 512 * 1024
@@ -126,7 +122,7 @@ class Table {
   column(given: string): Column {
     const known = this.byName.get(given)
     if (known) return known
-    const most = this.options.maxColumns
+    const most = (this.options.limits ?? defaultLimits).columns
     const source = this.options.source ?? 'input'
     if (most !== undefined && this.columns.length >= most)
       throw badData(source, {}, `more than ${most} columns (limit columns)`)
@@ -234,8 +230,8 @@ class Table {
 /** Parses NDJSON, one object or array per line, in constant memory. */
 export async function ingestLines(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<Ingested> {
   const table = new Table(sink, options)
-  const { source, encoding, maxRecordBytes } = options
-  for await (const { value } of jsonLines(input, { source, encoding, maxRecordBytes })) {
+  const { source, encoding, limits } = options
+  for await (const { value } of jsonLines(input, { source, encoding, limits })) {
     if (value.kind === 'object') await table.record(value.entries())
     else await table.record(byPosition(value))
   }
@@ -256,8 +252,9 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   const source = options.source ?? 'input'
   const parts: Uint8Array[] = []
   let size = 0
-  const most = options.maxJsonBytes ?? Number.POSITIVE_INFINITY
-  for await (const part of utf8(gunzip(input, source), options.encoding, source, warnings)) {
+  const { limits = defaultLimits } = options
+  const most = limits.json_body_bytes
+  for await (const part of utf8(input, options.encoding, source, warnings)) {
     parts.push(part)
     size += part.length
     if (size > most)
@@ -270,14 +267,13 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   }
   let json: RawJson
   try {
-    json = await parseRawInTurns(await joinInTurns(parts), source)
+    json = await parseRawInTurns(await joinInTurns(parts), source, limits)
   } catch (error) {
     throw error instanceof Problem ? new Problem('bad_data', error.message) : error
   }
   const table = new Table(sink, options)
-  if (json.kind === 'array') await readItems(json, table, source, options.maxColumns ?? defaultLimits.columns)
-  else if (json.kind === 'object')
-    await readMembers(json, table, source, warnings, options.maxColumns ?? defaultLimits.columns)
+  if (json.kind === 'array') await readItems(json, table, source, limits.columns)
+  else if (json.kind === 'object') await readMembers(json, table, source, warnings, limits.columns)
   else throw badData(source, {}, 'neither an object nor an array', SHAPES)
   return table.end(warnings)
 }

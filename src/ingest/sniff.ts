@@ -78,7 +78,7 @@ export async function sniff(
     warnings.note(`lines ${preamble + 1} and ${preamble + 2} were read as two header rows and joined`)
   }
   const count = Math.max(table[0]?.length ?? 0, best.agreeing > 0.5 ? best.width : 0)
-  const most = options.maxColumns ?? defaultLimits.columns
+  const most = (options.limits ?? defaultLimits).columns
   if (count > most) {
     throw badData(
       source,

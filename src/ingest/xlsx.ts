@@ -70,8 +70,7 @@ export async function xlsxSheets(
   const book: Workbook = {
     count(bytes) {
       produced += bytes
-      if (isBomb(produced, spooled.size, limits.compression_ratio))
-        throw bomb(source, limits.compression_ratio)
+      if (isBomb(produced, spooled.size, limits)) throw bomb(source, limits)
     },
     texts: await sharedTexts(part('xl/sharedStrings.xml'), source),
     dates: await dateStyles(part('xl/styles.xml'), source),

@@ -2,9 +2,11 @@
 export type { Bytes } from './bytes.ts'
 export { excerpt } from './excerpt.ts'
 export {
+  acceptedBefore,
   endOf,
   endOfString,
   hasEscapes,
+  type JsonLimits,
   kindOf,
   type Member,
   memberName,

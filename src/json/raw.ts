@@ -1,8 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../contract/errors.ts'
-import { defaultLimits } from '../contract/limits.ts'
+import { defaultLimits, type Limits } from '../contract/limits.ts'
 import { excerpt } from './excerpt.ts'
 import { breathe, turnIsLong } from './turn.ts'
+
+/** The limits of JSON documents: levels of nesting, and members of one object. */
+export type JsonLimits = Pick<Limits, 'json_depth' | 'json_members'>
+
+/** For JSON that was accepted before: it stays readable whatever the limits are now. */
+export const acceptedBefore: JsonLimits = {
+  json_depth: Number.POSITIVE_INFINITY,
+  json_members: Number.POSITIVE_INFINITY,
+}
 
 /**
  * A JSON value as its original bytes. Column values are stored as written, so that numbers never pass through
@@ -16,6 +25,7 @@ export class RawJson {
     readonly buf: Buffer,
     readonly start: number,
     readonly end: number,
+    readonly limits: JsonLimits = defaultLimits,
   ) {}
 
   get kind(): 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null' {
@@ -34,8 +44,8 @@ export class RawJson {
   /** Iterates over the members of an object, in order, including duplicate names. Empty for other kinds. */
   *members(): Generator<[string, RawJson]> {
     if (this.kind !== 'object') return
-    const { buf } = this
-    for (const at of this.spans()) yield [memberName(buf, at), new RawJson(buf, at.value, at.end)]
+    const { buf, limits } = this
+    for (const at of this.spans()) yield [memberName(buf, at), new RawJson(buf, at.value, at.end, limits)]
   }
 
   /** The members of an object, in order. The last of duplicate names wins. */
@@ -56,7 +66,7 @@ export class RawJson {
         length === plain.length
           ? plain.compare(buf, at.start + 1, at.nameEnd - 1) === 0
           : length > plain.length && hasEscapes(buf, at.start, at.nameEnd) && memberName(buf, at) === name
-      if (same) found = new RawJson(buf, at.value, at.end)
+      if (same) found = new RawJson(buf, at.value, at.end, this.limits)
     }
     return found
   }
@@ -84,7 +94,7 @@ export class RawJson {
   private *bounded(): Generator<Member> {
     let count = 0
     for (const member of membersOf(this.buf, this.start)) {
-      if (++count > defaultLimits.json_members) throw tooManyMembers()
+      if (++count > this.limits.json_members) throw tooManyMembers(this.limits)
       yield member
     }
   }
@@ -96,7 +106,7 @@ export class RawJson {
     let i = skipBlanks(buf, this.start + 1)
     while (buf[i] !== 0x5d) {
       const end = endOf(buf, i)
-      yield new RawJson(buf, i, end)
+      yield new RawJson(buf, i, end, this.limits)
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
@@ -111,10 +121,10 @@ export interface Member {
   end: number
 }
 
-function tooManyMembers(): Problem {
+function tooManyMembers({ json_members }: JsonLimits): Problem {
   return new Problem(
     'invalid_request',
-    `an object has more than ${defaultLimits.json_members} members (limit json_members)`,
+    `an object has more than ${json_members} members (limit json_members)`,
   )
 }
 
@@ -156,13 +166,13 @@ export function hasEscapes(buf: Buffer, start: number, end: number): boolean {
 }
 
 /** Validates one JSON value. Throws `invalid_request` with the position of the error. */
-export function parseRaw(buf: Buffer, what = 'the body', depth = defaultLimits.json_depth): RawJson {
+export function parseRaw(buf: Buffer, what = 'the body', limits: JsonLimits = defaultLimits): RawJson {
   try {
-    const validator = new Validator(startOf(buf), depth)
+    const validator = new Validator(startOf(buf), limits)
     validator.run(Number.POSITIVE_INFINITY)
     return validator.result()
   } catch (error) {
-    throw problemOf(error, buf, what, depth)
+    throw problemOf(error, buf, what, limits)
   }
 }
 
@@ -173,33 +183,36 @@ const TURN_BYTES = 256 * 1024
 export async function parseRawInTurns(
   buf: Buffer,
   what = 'the body',
-  depth = defaultLimits.json_depth,
+  limits: JsonLimits = defaultLimits,
 ): Promise<RawJson> {
   try {
-    return (await validated(buf, depth)).result()
+    return (await validated(buf, limits)).result()
   } catch (error) {
-    throw problemOf(error, buf, what, depth)
+    throw problemOf(error, buf, what, limits)
   }
 }
 
-/** Like `parseRawInTurns`, and returns the members of the object. Throws beyond `members`. */
+/** Like `parseRawInTurns`, and returns the members of the object. Throws beyond the limits. */
 export async function parseMembersInTurns(
   buf: Buffer,
-  { depth, members }: { depth: number; members: number },
+  limits: JsonLimits,
 ): Promise<{ json: RawJson; members: [string, RawJson][] }> {
   try {
-    const validator = await validated(buf, depth, members)
+    const validator = await validated(buf, limits, true)
     return {
       json: validator.result(),
-      members: validator.members.map((at) => [memberName(buf, at), new RawJson(buf, at.value, at.end)]),
+      members: validator.members.map((at) => [
+        memberName(buf, at),
+        new RawJson(buf, at.value, at.end, limits),
+      ]),
     }
   } catch (error) {
-    throw problemOf(error, buf, 'the body', depth)
+    throw problemOf(error, buf, 'the body', limits)
   }
 }
 
-async function validated(buf: Buffer, depth: number, members?: number): Promise<Validator> {
-  const validator = new Validator(startOf(buf), depth, members)
+async function validated(buf: Buffer, limits: JsonLimits, keepMembers = false): Promise<Validator> {
+  const validator = new Validator(startOf(buf), limits, keepMembers)
   for (let upTo = TURN_BYTES; !validator.run(upTo); upTo += TURN_BYTES) await breathe()
   return validator
 }
@@ -261,10 +274,13 @@ function startOf(buf: Buffer): { buf: Buffer; start: number } {
   return { buf, start: skipBlanks(buf, buf[0] === 0xef && buf[1] === 0xbb ? 3 : 0) }
 }
 
-function problemOf(error: unknown, buf: Buffer, what: string, depth: number): unknown {
+function problemOf(error: unknown, buf: Buffer, what: string, limits: JsonLimits): unknown {
   if (error instanceof NotUtf8) return new Problem('invalid_request', `${what} is not UTF-8`)
   if (error instanceof TooDeep)
-    return new Problem('invalid_request', `${what} is nested deeper than ${depth} levels (limit json_depth)`)
+    return new Problem(
+      'invalid_request',
+      `${what} is nested deeper than ${limits.json_depth} levels (limit json_depth)`,
+    )
   if (!(error instanceof NotJson)) return error
   const at = Math.min(error.at, buf.length)
   return new Problem(
@@ -392,8 +408,8 @@ class Validator {
 
   constructor(
     { buf, start }: { buf: Buffer; start: number },
-    private readonly most: number,
-    private readonly mostMembers?: number,
+    private readonly limits: JsonLimits,
+    private readonly keepMembers = false,
   ) {
     this.buf = buf
     this.start = start
@@ -402,7 +418,8 @@ class Validator {
 
   /** Continues to about `upTo`. Returns whether the value is complete. */
   run(upTo: number): boolean {
-    const { buf, open, most } = this
+    const { buf, open } = this
+    const most = this.limits.json_depth
     let { i, depth, next } = this
     while (!this.done && i < upTo) {
       if (next === 'value') {
@@ -435,7 +452,7 @@ class Validator {
         const colon = skipBlanks(buf, nameEnd)
         if (buf[colon] !== 0x3a) throw new NotJson(colon)
         const value = skipBlanks(buf, colon + 1)
-        if (depth === 1 && this.mostMembers !== undefined) this.addMember(i, nameEnd, value)
+        if (depth === 1 && this.keepMembers) this.addMember(i, nameEnd, value)
         i = value
         next = 'value'
       } else if (depth === 0) {
@@ -464,7 +481,7 @@ class Validator {
   result(): RawJson {
     const after = skipBlanks(this.buf, this.i)
     if (after < this.buf.length) throw new NotJson(after)
-    return new RawJson(this.buf, this.start, this.i)
+    return new RawJson(this.buf, this.start, this.i, this.limits)
   }
 
   private keepSpan(start: number, end: number): void {
@@ -478,11 +495,7 @@ class Validator {
   }
 
   private addMember(start: number, nameEnd: number, value: number): void {
-    if (this.members.length >= this.mostMembers!)
-      throw new Problem(
-        'invalid_request',
-        `an object has more than ${this.mostMembers} members (limit json_members)`,
-      )
+    if (this.members.length >= this.limits.json_members) throw tooManyMembers(this.limits)
     this.members.push({ start, nameEnd, value, end: value })
   }
 }

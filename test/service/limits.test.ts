@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limitsFrom } from '../../src/contract/limits.ts'
@@ -282,6 +283,58 @@ describe('the number of concurrent requests is limited', () => {
     const answer = await refused
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
     await other.stop(0)
+  })
+})
+
+describe('limits of JSON and of gzip', () => {
+  it('listen to their settings, in bodies, in strings of JSON, in files and in rows', async () => {
+    const place = temporaryFolder()
+    const small = new TestService(
+      await createService({
+        database: `sqlite:${join(place.path, 'test.db')}`,
+        url: URL_OF_TESTS,
+        environment: {
+          GRIDLINE_LIMIT_JSON_DEPTH: '5',
+          GRIDLINE_LIMIT_JSON_MEMBERS: '5000',
+          GRIDLINE_LIMIT_COMPRESSION_RATIO: '10',
+        },
+      }),
+    )
+    await small.user('alice')
+    const { fid } = await small.grid('alice', 'grid', { a: [1] })
+    const deep = '[[[[[[1]]]]]]'
+    const wide = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 6000 }, (_, k) => [`member ${k}`, 1])),
+    )
+    const upload = (name: string, body: string | Buffer) =>
+      small.ask('alice', 'POST', '/v2/grids/upload', { body, headers: { 'x-file-name': name } })
+    const answers = {
+      depth: await small.ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: JSON.parse(deep) } }),
+      string: await small.ask('alice', 'POST', '/v2/grids', {
+        json: { data: `{"cols":{"a":{"data":${deep}}}}` },
+      }),
+      members: await small.ask('alice', 'POST', '/v2/plots', {
+        json: { figure: { data: [], layout: JSON.parse(wide) } },
+      }),
+      lines: await upload('deep.ndjson', `{"a":${deep}}\n`),
+      document: await upload('deep.json', `[{"a":${deep}}]`),
+      gzip: await upload('zeros.csv.gz', gzipSync(`a\n${'0\n'.repeat(10_000_000)}`)),
+    }
+    const found = Object.entries(answers).map(([name, { status, text }]) => [
+      name,
+      status,
+      /limit (\w+)/.exec(text)?.[1],
+    ])
+    expect(found).toEqual([
+      ['depth', 400, 'json_depth'],
+      ['string', 400, 'json_depth'],
+      ['members', 400, 'json_members'],
+      ['lines', 400, 'json_depth'],
+      ['document', 400, 'json_depth'],
+      ['gzip', 400, 'compression_ratio'],
+    ])
+    await small.service.close()
+    place.remove()
   })
 })
 

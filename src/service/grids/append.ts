@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { breathe, RawJson, turnIsLong } from '../../json/index.ts'
+import { acceptedBefore, breathe, RawJson, turnIsLong } from '../../json/index.ts'
 import { authorize, checkReplay, type Principal } from '../access/access.ts'
 import type { Service as CoreService } from '../core/context.ts'
 import { checkIfMatch } from '../core/etag.ts'
@@ -261,7 +261,7 @@ function valueAt(cells: RawJson, column: number): RawJson {
 }
 
 function* rowsIn(body: Buffer): Generator<RawJson> {
-  yield* new RawJson(Buffer.concat([OPEN, body, CLOSE]), 0, body.length + 2).items()
+  yield* new RawJson(Buffer.concat([OPEN, body, CLOSE]), 0, body.length + 2, acceptedBefore).items()
 }
 
 const OPEN = Buffer.from('[')

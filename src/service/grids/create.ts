@@ -47,7 +47,8 @@ export async function readGridData(
   data: RawJson,
   limits: Limits,
 ): Promise<{ columns: { name: string; data: RawJson }[]; metadata?: unknown }> {
-  const object = data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data') : data
+  const object =
+    data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data', data.limits) : data
   if (object.kind !== 'object')
     throw invalidField('data', 'must be an object, or an object encoded as a JSON string')
   const members = (await object.index()).entries()

@@ -1,5 +1,5 @@
 import { invalidField, Problem } from '../../contract/errors.ts'
-import { badData, jsonLines } from '../../ingest/index.ts'
+import { badData, gunzip, jsonLines } from '../../ingest/index.ts'
 import { breathe, RawJson, turnIsLong } from '../../json/index.ts'
 import type { Service } from '../core/context.ts'
 import { assertCanChange } from '../files/read.ts'
@@ -63,6 +63,7 @@ export function typesOf(row: RawJson, most: number): ColumnType[] {
 
 /** Reads rows from NDJSON: objects by column name, arrays by position. */
 export async function rowsOfLines(service: Service, call: DataCall): Promise<GivenRows> {
+  const { limits } = service
   await assertCanChange(service, call)
   const { owner, idlocal } = call.fid
   const { columns, held } = await service.store.read(async ({ grids }) => ({
@@ -114,19 +115,16 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
     }
     types = combineTypes(types, found)
     size += row.length
-    if (size > service.limits.json_body_bytes) {
+    if (size > limits.json_body_bytes) {
       throw new Problem(
         'too_large',
-        `${source}: more than ${service.limits.json_body_bytes} bytes of rows (limit json_body_bytes)`,
+        `${source}: more than ${limits.json_body_bytes} bytes of rows (limit json_body_bytes)`,
         { hint: 'Append in several parts, or as CSV.' },
       )
     }
     texts.add(row)
   }
-  for await (const { line, value } of jsonLines(call.bytes, {
-    source,
-    maxRecordBytes: service.limits.record_bytes,
-  })) {
+  for await (const { line, value } of jsonLines(gunzip(call.bytes, source, limits), { source, limits })) {
     if (isRecords(value, names)) for (const record of value.items()) add(line, record)
     else add(line, value)
   }

@@ -1,5 +1,5 @@
 import type { Fid } from '../../contract/fid.ts'
-import { parseRaw, type RawJson } from '../../json/index.ts'
+import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
 import type { Readers, Store } from '../store/store.ts'
 import { columnText, type Snapshot, snapshot } from './content.ts'
 
@@ -23,7 +23,9 @@ export async function previewOf(snap: Snapshot): Promise<string> {
   for (const column of snap.columns) {
     const pieces: Uint8Array[] = [Buffer.from('[')]
     for await (const piece of columnText(snap, column, VALUES, 1)) pieces.push(piece)
-    const values = [...parseRaw(Buffer.concat([...pieces, Buffer.from(']')])).items()].map(short)
+    const values = [
+      ...parseRaw(Buffer.concat([...pieces, Buffer.from(']')]), 'the content', acceptedBefore).items(),
+    ].map(short)
     const shown = `${JSON.stringify(column.name)}:[${values.join(',')}]`
     if (text.length + shown.length > CHARACTERS) break
     text += `${text === '' ? '' : ','}${shown}`

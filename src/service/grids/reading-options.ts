@@ -22,8 +22,7 @@ export function readingOptions(
     header: Header,
     types: columnTypes(headers.Columns),
     nullText: headers['Null-Text'] === undefined ? undefined : decoded(headers['Null-Text'], 'Null-Text'),
-    maxRecordBytes: service.limits.record_bytes,
-    maxColumns: service.limits.columns,
+    limits: service.limits,
   }
 }
 

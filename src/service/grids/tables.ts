@@ -1,4 +1,10 @@
-import { type DelimitedOptions, type Ingested, ingestDelimited, ingestFile } from '../../ingest/index.ts'
+import {
+  type DelimitedOptions,
+  gunzip,
+  type Ingested,
+  ingestDelimited,
+  ingestFile,
+} from '../../ingest/index.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { GridService } from './append.ts'
 import type { NewColumn } from './create.ts'
@@ -27,7 +33,11 @@ export async function storeTable(
   const writer = new SliceWriter(service.store.blobs)
   let found: Ingested
   try {
-    found = await ingestDelimited(bytes, options, writer)
+    found = await ingestDelimited(
+      gunzip(bytes, options.source ?? 'the upload', options.limits),
+      options,
+      writer,
+    )
   } catch (error) {
     await writer.settle().catch(() => {})
     throw error

@@ -233,10 +233,7 @@ async function fieldsOf(
   raw: readonly string[],
   limits: Limits,
 ): Promise<Pick<Received, 'fields' | 'ignored'>> {
-  const { json, members } = await parseMembersInTurns(content, {
-    depth: limits.json_depth,
-    members: limits.json_members,
-  })
+  const { json, members } = await parseMembersInTurns(content, limits)
   if (json.kind !== 'object') throw new Problem('invalid_request', 'the body must be a JSON object')
   const fields: Record<string, unknown> = Object.create(null)
   for (const [name, value] of members) {

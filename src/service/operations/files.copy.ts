@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { FileCopied } from '../../contract/resources.ts'
-import { parseRaw, type RawJson } from '../../json/index.ts'
+import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
 import { asOwner, authorizeCall, stateOf, visibleFileById } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
@@ -130,7 +130,7 @@ async function copyPlot(
   const { store } = service
   const content = await store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
   if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
-  const figure = parseRaw(await loadText(store.blobs, content))
+  const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
   const plan = await store.read((readers) => planOf(service, readers, call, figure))
   const deep = deepAsked || plan.some(({ readable }) => !readable)
   const copies = deep ? plan.filter(({ shown }) => shown) : []

@@ -3,7 +3,7 @@ import type { Bytes } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import { etag } from '../core/etag.ts'
-import { byName, contentJson, snapshot } from '../grids/content.ts'
+import { byName, contentJson, type Snapshot, snapshot } from '../grids/content.ts'
 import { delimited, ndjson, rowsAs } from '../grids/rows.ts'
 import type { OperationService as Service } from './handler.ts'
 
@@ -12,6 +12,25 @@ interface Wanted {
   format?: (typeof contentFormats)[number] | 'api'
   columns?: string[]
   head?: number
+}
+
+interface ContentWriter {
+  type: string
+  body: (snap: Snapshot, head: number | undefined) => Bytes
+}
+
+/** Each format of the contract with its media type: a format without a writer does not compile. */
+const writers: Record<(typeof contentFormats)[number], ContentWriter> = {
+  json: { type: 'application/json', body: contentJson },
+  csv: {
+    type: `${dataTypes.csv}; charset=utf-8`,
+    body: (snap, head) => rowsAs(snap, delimited(','), head),
+  },
+  tsv: {
+    type: `${dataTypes.tsv}; charset=utf-8`,
+    body: (snap, head) => rowsAs(snap, delimited('\t'), head),
+  },
+  ndjson: { type: dataTypes.ndjson, body: (snap, head) => rowsAs(snap, ndjson(), head) },
 }
 
 /** The content of the grid in the path, in the requested format. */
@@ -27,14 +46,6 @@ export async function gridContent(
       tag: etag(file),
     }
   })
-  switch (format) {
-    case 'csv':
-      return { body: rowsAs(snap, delimited(','), head), type: `${dataTypes.csv}; charset=utf-8`, etag: tag }
-    case 'tsv':
-      return { body: rowsAs(snap, delimited('\t'), head), type: `${dataTypes.tsv}; charset=utf-8`, etag: tag }
-    case 'ndjson':
-      return { body: rowsAs(snap, ndjson(), head), type: dataTypes.ndjson, etag: tag }
-    default:
-      return { body: contentJson(snap, head), type: 'application/json', etag: tag }
-  }
+  const { type, body } = writers[format === 'api' ? 'json' : format]
+  return { body: body(snap, head), type, etag: tag }
 }

@@ -181,7 +181,7 @@ export const gridHandlers = {
     const given = call.fields.cols as RawJson
     if (given?.kind !== 'string')
       throw invalidField('cols', given ? 'must be a JSON-encoded array' : 'is missing')
-    const cols = await parseRawInTurns(await textInTurns(given), 'cols')
+    const cols = await parseRawInTurns(await textInTurns(given), 'cols', given.limits)
     const uids = await createColumns(service, call, cols)
     return writtenColumns(service, call, uids)
   },
@@ -189,7 +189,8 @@ export const gridHandlers = {
   'columns.update': async (service, call) => {
     await assertCanChange(service, call)
     const given = call.fields.cols as RawJson
-    const cols = given.kind === 'string' ? await parseRawInTurns(await textInTurns(given), 'cols') : given
+    const cols =
+      given.kind === 'string' ? await parseRawInTurns(await textInTurns(given), 'cols', given.limits) : given
     const uids = uidList(call.query.uid)
     await updateColumns(service, call, uids, cols)
     return writtenColumns(service, call, uids)

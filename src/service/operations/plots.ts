@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources.ts'
-import { parseRaw } from '../../json/index.ts'
+import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import { notFound, visibleFileById } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
@@ -27,7 +27,7 @@ async function plotOf(
 async function referredTo(service: Service, call: Call): Promise<Set<string>> {
   const content = await service.store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
   if (!content) return new Set()
-  const figure = parseRaw(await loadText(service.store.blobs, content))
+  const figure = parseRaw(await loadText(service.store.blobs, content), 'the figure', acceptedBefore)
   return new Set(
     sourcesIn(figure).flatMap(({ grid, uids }) => uids.map((uid) => `${grid.owner}:${grid.idlocal}:${uid}`)),
   )

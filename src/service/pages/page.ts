@@ -1,6 +1,6 @@
 import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations.ts'
-import { parseRaw } from '../../json/index.ts'
+import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import { authorize, filetypeNames, type Principal, visibleFile, visibleTo } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
@@ -93,7 +93,7 @@ async function childrenOf(
 async function table(content: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = []
   for await (const piece of content) pieces.push(piece)
-  const cols = parseRaw(Buffer.concat(pieces)).entries().get('cols')!.entries()
+  const cols = parseRaw(Buffer.concat(pieces), 'the content', acceptedBefore).entries().get('cols')!.entries()
   const columns = [...cols.values()].map((column) => [...column.entries().get('data')!.items()])
   const rows = Array.from({ length: Math.max(0, ...columns.map((values) => values.length)) }, (_, row) => {
     const cells = columns.map((values) => {

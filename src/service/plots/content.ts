@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import type { QueryOf } from '../../contract/operations.ts'
-import { type Bytes, parseRaw, RawJson } from '../../json/index.ts'
+import { acceptedBefore, type Bytes, parseRaw, RawJson } from '../../json/index.ts'
 import { asOwner, authorizeCall, type Principal, visibleFile, visibleFileById } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -37,7 +37,7 @@ export async function figureContent(
   const text = await loadText(store.blobs, content)
   const type = 'application/json'
   if (!inline_data && !map_data) return { body: once(text), etag: tag, type }
-  const figure = parseRaw(text)
+  const figure = parseRaw(text, 'the figure', acceptedBefore)
   const references = referencesOf(scanFigure(figure))
   const sources = references.map(({ source }) => source)
   const shown = await store.read((readers) => shownGrids(service, readers, owner, sources, call))
@@ -93,7 +93,7 @@ async function* pieces(
     return columns !== undefined && uids.every((uid) => columns.has(uid))
   })
   // `map_data` is inserted before the closing brace.
-  const open = map ? new RawJson(figure.buf, figure.start, figure.end - 1) : figure
+  const open = map ? new RawJson(figure.buf, figure.start, figure.end - 1, figure.limits) : figure
   for (const part of withData(open, inline ? withColumns : [])) {
     if (Buffer.isBuffer(part)) yield part
     else yield* data(shown, part)

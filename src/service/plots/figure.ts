@@ -16,7 +16,10 @@ interface Edit {
 
 /** Parses a figure and checks the types of `data`, `layout` and `frames`. */
 export async function readFigure(figure: RawJson): Promise<RawJson> {
-  const whole = figure.kind === 'string' ? await parseRawInTurns(await textInTurns(figure), 'figure') : figure
+  const whole =
+    figure.kind === 'string'
+      ? await parseRawInTurns(await textInTurns(figure), 'figure', figure.limits)
+      : figure
   if (whole.kind !== 'object') throw wrong('figure', 'must be an object')
   for (const name of ['data', 'frames']) {
     const list = whole.get(name)

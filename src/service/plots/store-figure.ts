@@ -116,7 +116,11 @@ export async function storeFigure(
     grid = { idlocal, columns, layout: own?.layout }
     const fid = formatFid({ owner, idlocal })
     const references = new Map(columns.map(({ name, uid }) => [name, `${fid}:${uid}`]))
-    stored = await parseRawInTurns(withReferences(figure, found, (path) => references.get(path)))
+    stored = await parseRawInTurns(
+      withReferences(figure, found, (path) => references.get(path)),
+      'the figure',
+      figure.limits,
+    )
     found = await scanFigureInTurns(stored, limits)
   }
   const sources = referencesOf(found).map(({ source, path }) => ({ source, path: `figure.${path}src` }))
