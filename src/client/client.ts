@@ -10,7 +10,7 @@ import {
   pathOf,
   type QueryOf,
   type ResultOf,
-} from '../contract/operations.ts'
+} from '../contract/operations/index.ts'
 import { version } from '../contract/version.ts'
 
 /** An outgoing request. Header names are in lower case. */

@@ -8,7 +8,7 @@ import { commands } from '../../src/cli/registry.ts'
 import { errorCodes } from '../../src/contract/errors.ts'
 import { fidFromLink, parseFid, webUrl } from '../../src/contract/fid.ts'
 import { limits } from '../../src/contract/limits.ts'
-import { methodsOf, type Operation, operations, routesOf } from '../../src/contract/operations.ts'
+import { methodsOf, type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
 import { policy } from '../../src/service/access/policy.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { operations, routesOf } from '../../src/contract/operations.ts'
+import { operations, routesOf } from '../../src/contract/operations/index.ts'
 import { onBothStores } from '../support/service.ts'
 
 /** A marker that no response to other users may contain. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { methodsOf, type Operation, operations, routesOf } from '../../src/contract/operations.ts'
+import { methodsOf, type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
 import { createUser } from '../../src/service/index.ts'
 import { onBothStores, type TestService } from '../support/service.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { operations } from '../../src/contract/operations.ts'
+import { operations } from '../../src/contract/operations/index.ts'
 import { type Answer, onBothStores } from '../support/service.ts'
 
 onBothStores('the service', (test) => {

@@ -1,7 +1,7 @@
 import { headerText, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
-import { dataTypes } from '../../contract/operations.ts'
+import { dataTypes } from '../../contract/operations/index.ts'
 import { defineCommand } from '../define.ts'
 import { bodyOf, type Input, openInput, spooled } from '../input.ts'
 import { Progress } from '../output/progress.ts'

@@ -1,6 +1,6 @@
 import { type Answered, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { contentFormats } from '../../contract/operations.ts'
+import { contentFormats } from '../../contract/operations/index.ts'
 import { defineCommand } from '../define.ts'
 
 export const command = defineCommand({

@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { operations } from '../../contract/operations.ts'
+import { operations } from '../../contract/operations/index.ts'
 import type { ObjectSchema } from '../../contract/schema.ts'
 
 /** All fields that --json accepts: those of API responses and of the command line's own output. */

@@ -7,7 +7,7 @@ import {
   type Operation,
   type OperationName,
   operations,
-} from '../../contract/operations.ts'
+} from '../../contract/operations/index.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Grant } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'

@@ -1,4 +1,4 @@
-import type { FileAccess } from '../../contract/operations.ts'
+import type { FileAccess } from '../../contract/operations/index.ts'
 import type { FileUpdate } from '../../contract/resources.ts'
 
 /**

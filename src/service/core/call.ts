@@ -1,5 +1,12 @@
 import type { Fid } from '../../contract/fid.ts'
-import type { BodyOf, FileKind, HeadersOf, OperationName, QueryOf, RawOf } from '../../contract/operations.ts'
+import type {
+  BodyOf,
+  FileKind,
+  HeadersOf,
+  OperationName,
+  QueryOf,
+  RawOf,
+} from '../../contract/operations/index.ts'
 import type { Bytes, RawJson } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
 import type { WriteKey } from '../store/idempotency.ts'

@@ -1,5 +1,5 @@
 import { embedUrl, formatFid, ROOT, webUrl } from '../../contract/fid.ts'
-import { imageNames, pathOf } from '../../contract/operations.ts'
+import { imageNames, pathOf } from '../../contract/operations/index.ts'
 import type {
   Collaborator,
   ColumnMeta,

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
-import type { FileKind } from '../../contract/operations.ts'
+import type { FileKind } from '../../contract/operations/index.ts'
 import { parseRaw } from '../../json/index.ts'
 import { type Principal, visibleFileById } from '../access/access.ts'
+import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 
 /** Validates the `source_fid` of a new file: a file of the same filetype that `principal` may read. */
@@ -43,4 +44,36 @@ export function metadataText(given: unknown, limit: number): string {
 /** Creates a new key each time sharing is enabled, so that old links stay invalid. */
 export function newShareKey(): string {
   return randomBytes(18).toString('base64url')
+}
+
+/** What becomes of each field of a file in its copies. A field that is missing here does not compile. */
+const inCopies = {
+  owner: 'new',
+  idlocal: 'new',
+  filetype: 'kept',
+  filename: 'new',
+  live_name: 'new',
+  parent: 'new',
+  trashed_at: 'new',
+  trashed_with: 'new',
+  world_readable: 'new',
+  share_key: 'new',
+  metadata: 'kept',
+  creation_time: 'new',
+  date_modified: 'new',
+  version: 'new',
+  views: 'new',
+  source_fid: 'new',
+  source_url: 'new',
+  source_referer: 'new',
+  is_theme: 'kept',
+  is_template: 'kept',
+} as const satisfies Record<keyof FileRow, 'kept' | 'new'>
+
+type Kept = { [F in keyof FileRow]: (typeof inCopies)[F] extends 'kept' ? F : never }[keyof FileRow]
+
+/** The fields that a copy takes from its original. */
+export function keptInCopies(file: FileRow): Pick<FileRow, Kept> {
+  const fields = Object.entries(file).filter(([field]) => inCopies[field as keyof FileRow] === 'kept')
+  return Object.fromEntries(fields) as Pick<FileRow, Kept>
 }

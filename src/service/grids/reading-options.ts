@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { HeadersOf } from '../../contract/operations.ts'
+import type { HeadersOf } from '../../contract/operations/index.ts'
 import { type DelimitedOptions, type GivenType, givenDelimiter, givenTypes } from '../../ingest/index.ts'
 import type { Call } from '../core/call.ts'
 import type { GridService } from './append.ts'

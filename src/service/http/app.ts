@@ -10,7 +10,7 @@ import {
   type OperationName,
   operations,
   routesOf,
-} from '../../contract/operations.ts'
+} from '../../contract/operations/index.ts'
 import { readOnlyFields } from '../../contract/resources.ts'
 import type { Bytes } from '../../json/index.ts'
 import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'

@@ -7,6 +7,7 @@ import { isAllowed } from '../access/policy.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import { checkIfMatch } from '../core/etag.ts'
 import { freeName, shortened } from '../files/names.ts'
+import { keptInCopies } from '../files/new-file.ts'
 import { respondWithFile } from '../files/read.ts'
 import { copyColumns, foldBeforeCopy } from '../grids/copy.ts'
 import { shownGrids } from '../plots/content.ts'
@@ -88,17 +89,13 @@ async function addCopy(
   const { owner } = like
   const beside = owner === file.owner && file.trashed_at === null && (await inActiveFolder(writers, file))
   const parent = beside ? file.parent : ROOT
-  const { filetype, metadata, is_theme, is_template } = file
-  const filename = filetype === 'extra' ? name : await freeName(writers.files, owner, parent, name)
+  const filename = file.filetype === 'extra' ? name : await freeName(writers.files, owner, parent, name)
   return writers.files.add({
+    ...keptInCopies(file),
     ...like,
-    filetype,
     filename,
     parent,
-    metadata,
-    is_theme,
-    is_template,
-    live_name: filetype === 'extra' ? null : filename,
+    live_name: file.filetype === 'extra' ? null : filename,
     source_fid: formatFid(file),
   })
 }

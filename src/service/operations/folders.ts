@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
-import { pathOf } from '../../contract/operations.ts'
+import { pathOf } from '../../contract/operations/index.ts'
 import type { FolderMeta, Page } from '../../contract/resources.ts'
 import type { Static } from '../../contract/schema.ts'
 import { type AuthorizedFile, type Caller, type Principal, visibleFile, visibleTo } from '../access/access.ts'

@@ -1,4 +1,4 @@
-import { type contentFormats, dataTypes } from '../../contract/operations.ts'
+import { type contentFormats, dataTypes } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'

@@ -1,7 +1,7 @@
 import { invalidField } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
-import { dataTypes } from '../../contract/operations.ts'
+import { dataTypes } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
 import { gridName } from '../../ingest/index.ts'
 import { parseRawInTurns, type RawJson, textInTurns } from '../../json/index.ts'

@@ -1,4 +1,4 @@
-import type { OperationName, ResultOf } from '../../contract/operations.ts'
+import type { OperationName, ResultOf } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'

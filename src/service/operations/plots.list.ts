@@ -1,4 +1,4 @@
-import { type OperationName, pathOf } from '../../contract/operations.ts'
+import { type OperationName, pathOf } from '../../contract/operations/index.ts'
 import type { PlotMeta, PlotPage } from '../../contract/resources.ts'
 import { visibleFile } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'

@@ -1,4 +1,4 @@
-import { methodsOf, type Operation, operations, routesOf } from '../../contract/operations.ts'
+import { methodsOf, type Operation, operations, routesOf } from '../../contract/operations/index.ts'
 import type { Schema } from '../../contract/schema.ts'
 import { document, text } from './html.ts'
 

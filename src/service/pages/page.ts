@@ -1,5 +1,5 @@
 import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
-import { pathOf } from '../../contract/operations.ts'
+import { pathOf } from '../../contract/operations/index.ts'
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import { authorize, filetypeNames, type Principal, visibleFile, visibleTo } from '../access/access.ts'
 import type { Service } from '../core/context.ts'

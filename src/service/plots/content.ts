@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import type { QueryOf } from '../../contract/operations.ts'
+import type { QueryOf } from '../../contract/operations/index.ts'
 import { acceptedBefore, type Bytes, parseRaw, RawJson } from '../../json/index.ts'
 import { asOwner, authorizeCall, type Principal, visibleFile, visibleFileById } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'

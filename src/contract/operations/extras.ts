@@ -1,0 +1,15 @@
+import * as r from '../resources.ts'
+import type { Operation } from './operation.ts'
+import { data } from './shared.ts'
+
+export const extrasOperations = {
+  'extras.create': {
+    summary: 'Create an extra, a file that other files reference',
+    method: 'POST',
+    path: '/v2/extras',
+    access: 'caller',
+    body: data(r.ExtraCreate),
+    status: 201,
+    result: r.Created(r.FileMeta),
+  },
+} as const satisfies Record<string, Operation>

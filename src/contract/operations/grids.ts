@@ -1,0 +1,91 @@
+import { uploadHeaders } from '../headers.ts'
+import * as r from '../resources.ts'
+import * as s from '../schema.ts'
+import type { Operation } from './operation.ts'
+import { contentFormats, data, dataTypes, lookupQuery, none, readingHeaders, uploadTypes } from './shared.ts'
+
+export const gridsOperations = {
+  'grids.create': {
+    summary: 'Create a grid from columns',
+    method: 'POST',
+    path: '/v2/grids',
+    access: 'caller',
+    body: data(r.GridCreate, { raw: ['data'] }),
+    status: 201,
+    result: r.Created(s.union(r.GridMeta, r.FolderMeta)),
+  },
+  'grids.upload': {
+    summary: 'Create a grid from a data file',
+    method: 'POST',
+    path: '/v2/grids/upload',
+    access: 'caller',
+    headers: uploadHeaders,
+    body: {
+      kind: 'bytes',
+      types: ['application/octet-stream', ...uploadTypes, 'multipart/form-data'],
+      limit: 'upload_bytes',
+    },
+    status: 201,
+    result: r.Uploaded(s.union(r.GridMeta, r.FolderMeta)),
+  },
+  'grids.lookup': {
+    summary: 'Find a grid by its path',
+    method: 'GET',
+    path: '/v2/grids/lookup',
+    access: 'anyone',
+    query: lookupQuery,
+    body: none,
+    status: 200,
+    result: r.GridMeta,
+  },
+  'grids.get': {
+    summary: 'Get the metadata of a grid',
+    method: 'GET',
+    path: '/v2/grids/:fid',
+    access: 'read',
+    body: none,
+    status: 200,
+    result: r.GridMeta,
+  },
+  'grids.content': {
+    summary: 'Get the content of a grid as columns or rows',
+    method: 'GET',
+    path: '/v2/grids/:fid/content',
+    access: 'read',
+    query: s.object({
+      format: s.optional(
+        s.enumOf([...contentFormats, 'api'], {
+          description: 'json (columns), csv, tsv, or ndjson (one object per row). Default: json.',
+        }),
+      ),
+      columns: s.optional(
+        s.array(s.string(), {
+          description: 'Names of the columns to return, in this order. Default: all columns.',
+        }),
+      ),
+      head: s.optional(
+        s.integer({ minimum: 0, description: 'Maximum number of rows to return, from the first row.' }),
+      ),
+    }),
+    body: none,
+    status: 200,
+    result: 'stream',
+    produces: ['application/json', ...Object.values(dataTypes)],
+  },
+  'rows.append': {
+    summary: 'Append rows to a grid',
+    method: 'POST',
+    path: '/v2/grids/:fid/row',
+    access: 'write',
+    headers: readingHeaders,
+    body: {
+      kind: 'bytes',
+      types: [dataTypes.csv, dataTypes.tsv, dataTypes.ndjson],
+      json: r.RowsAppend,
+      raw: ['rows'],
+      limit: 'upload_bytes',
+    },
+    status: 201,
+    result: r.RowsAppended,
+  },
+} as const satisfies Record<string, Operation>

@@ -1,0 +1,94 @@
+/**
+ * The table of all API operations. Routes, the client, validation, the OpenAPI document and the
+ * permission tests are derived from it.
+ */
+import type * as s from '../schema.ts'
+import { accountsOperations } from './accounts.ts'
+import { collaboratorsOperations } from './collaborators.ts'
+import { columnsOperations } from './columns.ts'
+import { extrasOperations } from './extras.ts'
+import { filesOperations } from './files.ts'
+import { foldersOperations } from './folders.ts'
+import { gridsOperations } from './grids.ts'
+import { type Method, type Operation, type Resource, resources } from './operation.ts'
+import { plotsOperations } from './plots.ts'
+import { serviceOperations } from './service.ts'
+import { teamsOperations } from './teams.ts'
+
+export * from './operation.ts'
+export { contentFormats, dataTypes, imageNames, uploadTypes } from './shared.ts'
+
+export const operations = {
+  ...gridsOperations,
+  ...columnsOperations,
+  ...filesOperations,
+  ...collaboratorsOperations,
+  ...extrasOperations,
+  ...plotsOperations,
+  ...foldersOperations,
+  ...accountsOperations,
+  ...teamsOperations,
+  ...serviceOperations,
+}
+
+export type Operations = typeof operations
+export type OperationName = keyof Operations
+
+/** The TypeScript type of an operation's response body. */
+export type ResultOf<N extends OperationName> = Operations[N]['result'] extends s.Schema
+  ? s.Static<Operations[N]['result']>
+  : undefined
+
+/** The TypeScript type of an operation's query parameters. */
+export type QueryOf<N extends OperationName> = Operations[N] extends { query: infer Q extends s.Schema }
+  ? s.Static<Q>
+  : Record<string, never>
+
+/** The JSON body of an operation as clients send it. */
+export type BodyOf<N extends OperationName> = Operations[N]['body'] extends {
+  schema: infer S extends s.Schema
+}
+  ? s.Static<S>
+  : Operations[N]['body'] extends { json: infer S extends s.Schema }
+    ? s.Static<S>
+    : Record<never, never>
+
+/** Names of the body's fields that an operation gets as unparsed bytes. */
+export type RawOf<N extends OperationName> = Operations[N]['body'] extends { raw?: readonly (infer R)[] }
+  ? string extends R
+    ? never
+    : R
+  : never
+
+/** The service's own headers of an operation, by name without prefix. */
+export type HeadersOf<N extends OperationName> = Operations[N] extends {
+  headers: infer H extends Record<string, s.Schema>
+}
+  ? { [K in keyof H]?: s.Static<H[K]> }
+  : Record<never, never>
+
+/** The path of an operation: `pathOf('grids.get', 'alice:1')` is `/v2/grids/alice:1`. */
+export function pathOf(name: OperationName, what?: string): string {
+  const { path } = operations[name]
+  // Do not percent-encode the colon of a fid: clients look for it.
+  return what === undefined ? path : path.replace(/:\w+/, encodeURIComponent(what).replace('%3A', ':'))
+}
+
+/** All paths of an operation, each with the filetype it is restricted to. */
+export function routesOf({
+  path,
+  under = [],
+}: Operation): { path: string; filetype: FileKind | undefined }[] {
+  const [, version, resource, ...rest] = path.split('/')
+  return [resource, ...under].map((one) => ({
+    path: one === undefined ? path : ['', version, one, ...rest].join('/'),
+    filetype: resources[one as Resource],
+  }))
+}
+
+export type FileKind = Exclude<(typeof resources)[Resource], undefined>
+
+/** The methods of an operation. */
+export function methodsOf({ method, synonym }: Operation): Method[] {
+  return synonym ? [method, synonym] : [method]
+}

@@ -1,0 +1,63 @@
+import * as r from '../resources.ts'
+import * as s from '../schema.ts'
+import type { Operation } from './operation.ts'
+import { none } from './shared.ts'
+
+export const serviceOperations = {
+  'service.index': {
+    summary: 'List the URLs of the resources',
+    method: 'GET',
+    path: '/v2',
+    access: 'anyone',
+    body: none,
+    status: 200,
+    result: s.record(s.string()),
+  },
+  'service.openapi': {
+    summary: 'OpenAPI 3.1 document of this API',
+    method: 'GET',
+    path: '/v2/openapi.json',
+    access: 'anyone',
+    body: none,
+    status: 200,
+    result: s.anything(),
+  },
+  'service.docs': {
+    summary: 'API documentation (HTML)',
+    method: 'GET',
+    path: '/v2/docs',
+    access: 'anyone',
+    body: none,
+    status: 200,
+    result: 'stream',
+    produces: ['text/html'],
+  },
+  'service.metrics': {
+    summary: 'Prometheus metrics',
+    method: 'GET',
+    path: '/metrics',
+    access: 'anyone',
+    body: none,
+    status: 200,
+    result: 'stream',
+    produces: ['text/plain'],
+  },
+  'service.health': {
+    summary: 'Liveness check',
+    method: 'GET',
+    path: '/healthz',
+    access: 'anyone',
+    body: none,
+    status: 200,
+    result: r.Health,
+  },
+  'service.ready': {
+    summary: 'Readiness check',
+    method: 'GET',
+    path: '/readyz',
+    access: 'anyone',
+    body: none,
+    status: 200,
+    result: r.Health,
+  },
+} as const satisfies Record<string, Operation>

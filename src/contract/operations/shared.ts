@@ -1,0 +1,80 @@
+import { uploadHeaders } from '../headers.ts'
+import * as s from '../schema.ts'
+
+export const none = { kind: 'none' } as const
+/** A JSON body: with `raw`, those fields are passed on unparsed; with `form`, it may be form-encoded. */
+export const json = <S extends s.ObjectSchema>(schema: S, more: { form?: boolean } = {}) =>
+  ({ kind: 'json', schema, ...more, limit: 'small_body_bytes' }) as const
+/** A body that carries data or a figure. */
+export const data = <S extends s.ObjectSchema, const R extends readonly string[] = []>(
+  schema: S,
+  more: { form?: boolean; raw?: R } = {},
+) => ({ kind: 'json', schema, ...more, limit: 'json_body_bytes' }) as const
+
+export const everywhere = ['grids', 'plots', 'folders', 'extras'] as const
+
+export const lookupQuery = s.object({
+  path: s.string({ description: "Path relative to parent; names are separated by '/'." }),
+  parent: s.optional(
+    s.integer({ description: "Id of the folder to start in. Default: the user's home folder." }),
+  ),
+  user: s.optional(s.string({ description: 'Username of the owner. Default: the caller.' })),
+  exists: s.optional(s.boolean({ description: 'If true, return only whether the file exists.' })),
+})
+
+export const listQuery = {
+  user: s.optional(s.string()),
+  filetype: s.optional(s.array(s.enumOf(['plot', 'grid', 'fold', 'extra']))),
+  order_by: s.optional(s.enumOf(['filename', '-filename', 'date_modified', '-date_modified'])),
+  page: s.optional(s.integer({ minimum: 1 })),
+  page_size: s.optional(s.integer({ minimum: 1 })),
+  cursor: s.optional(s.string()),
+}
+
+export const uids = s.string({ description: 'Column uids, comma-separated.' })
+
+export const pageQuery = {
+  page: s.optional(s.integer({ minimum: 1 })),
+  page_size: s.optional(s.integer({ minimum: 1 })),
+  cursor: s.optional(s.string()),
+}
+
+/** Image sizes of `files.image`; any other name is answered with 400. */
+export const imageNames = ['default', 'block-thumb', 'list-thumb'] as const
+
+export const plotContentQuery = {
+  inline_data: s.optional(s.boolean({ description: 'If true, include the data next to the references.' })),
+  map_data: s.optional(
+    s.enumOf(['unreadable'], {
+      description: 'unreadable: include the data of grids that the caller cannot read, keyed by reference.',
+    }),
+  ),
+}
+
+export const contentFormats = ['json', 'csv', 'tsv', 'ndjson'] as const
+
+export const dataTypes = {
+  csv: 'text/csv',
+  tsv: 'text/tab-separated-values',
+  ndjson: 'application/x-ndjson',
+} as const
+
+/** Media types accepted for upload. The actual file format is detected from the bytes. */
+export const uploadTypes = [
+  dataTypes.csv,
+  dataTypes.tsv,
+  dataTypes.ndjson,
+  'application/json',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/zip',
+  'application/x-tar',
+  'application/gzip',
+] as const
+
+export const readingHeaders = {
+  Delimiter: uploadHeaders.Delimiter,
+  Encoding: uploadHeaders.Encoding,
+  Header: uploadHeaders.Header,
+  'Null-Text': uploadHeaders['Null-Text'],
+  'Allow-Type-Change': uploadHeaders['Allow-Type-Change'],
+}
