@@ -1,9 +1,8 @@
-/** Whether a name contains wildcards. Links never do. */
-
 import { type Client, type Kind, startOf } from '../client/index.ts'
 import type { FileMeta } from '../contract/resources.ts'
 import { childrenOf } from './lists.ts'
 
+/** Whether a name contains wildcards. Links never do. */
 export function isPattern(text: string): boolean {
   return /[*?[]/.test(text) && !/^https?:\/\//i.test(text)
 }

@@ -266,18 +266,6 @@ describe('two processes on one database', () => {
   })
 })
 
-describe('progress', () => {
-  it('is plain lines without a terminal, and absent with --quiet', async () => {
-    const place = home('progress')
-    const slowly = async (args: string[]) => {
-      const child = start(args, { home: place })
-      const done = ended(child, rows(10))
-      return (await done).stderr
-    }
-    expect(await slowly(['upload', '-', '--name', 'p1', '-q'])).toBe('')
-  })
-})
-
 /** A proxy that cuts the first connection after a number of bytes. */
 async function cuttingProxy(
   target: string,

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parseRaw } from '../../src/json/index.ts'
@@ -6,9 +7,9 @@ import { rawArrays } from '../../src/service/plots/figure.ts'
 import { scanFigure } from '../../src/service/plots/scan.ts'
 import { onBothStores } from '../support/service.ts'
 
-const folder = fileURLToPath(new URL('../../../shared/figures/', import.meta.url))
-const there = existsSync(folder)
-const files = there ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []
+/** A folder of figures: the sample in test/data, or a larger one that GRIDLINE_FIGURES names. */
+const folder = process.env.GRIDLINE_FIGURES ?? fileURLToPath(new URL('../data/figures', import.meta.url))
+const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
 
 /** Members that the service adds to the given figure. */
 function withoutSources(value: unknown): unknown {
@@ -21,10 +22,10 @@ function withoutSources(value: unknown): unknown {
   )
 }
 
-describe.skipIf(!there)('real figures', () => {
+describe('real figures', () => {
   onBothStores('plot create', (test) => {
     it.each(files)('%s', async (name) => {
-      const text = readFileSync(folder + name, 'utf8')
+      const text = readFileSync(join(folder, name), 'utf8')
       const original = JSON.parse(text)
       const made = await test().ask('alice', 'POST', '/v2/plots', {
         body: `{"figure": ${text}, "filename": ${JSON.stringify(name)}, "raw_data": "grid"}`,

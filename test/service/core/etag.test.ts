@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { checkIfMatch, etag, etagOf, matchesEtag } from '../../../src/service/core/etag.ts'
+
+describe('entity tags', () => {
+  const tag = etag({ version: 7 })
+  const long = etagOf(tag, { stars: 1 })
+
+  it('a tag of a body begins with that of the version', () => {
+    expect([tag, long]).toEqual(['"7"', expect.stringMatching(/^"7-[0-9a-f]{8}"$/)])
+    expect(etagOf(tag, { stars: 2 })).not.toBe(long)
+  })
+
+  it.each([
+    [tag, true],
+    [long, true],
+    [`W/${tag}`, true],
+    [`"6", ${tag}`, true],
+    ['"6"', false],
+    ['7', false],
+    ['"77"', false],
+    ['', false],
+  ])('version 7 is in %s: %s', (given, found) => {
+    expect(matchesEtag(given, tag)).toBe(found)
+  })
+
+  it('If-Match compares the version only; * and its absence match all', () => {
+    for (const given of [undefined, '*', tag, long, etagOf(tag, 'other')])
+      expect(() => checkIfMatch({ version: 7 }, given)).not.toThrow()
+    expect(() => checkIfMatch({ version: 8 }, tag)).toThrow(/version "8", not "7"/)
+  })
+})
