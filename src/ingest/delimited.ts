@@ -164,7 +164,8 @@ function refuseSecondTable(
       const at = row * width + k
       return buf.toString('utf8', starts[at], ends[at] >> 2).trim()
     })
-    const isHeader = cells.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell))
+    const isHeader =
+      new Set(cells).size === width && cells.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell))
     const breaks = builders.some((builder) => builder.numbers > 0 && builder.firstText?.line === line)
     if (isHeader && breaks)
       throw badData(

@@ -65,6 +65,8 @@ describe('the tokenizer agrees with csv-parse and papaparse on well-formed text'
       fc.asyncProperty(table, fc.integer({ min: 1, max: 40 }), async (given, pieces) => {
         const text = written(given)
         const { delimiter } = given
+        // Words behind a row of empty cells may be the header of a second table, which is refused.
+        fc.pre(!given.rows.some((row) => row.every((text) => text.trim() === '')))
         // A first row of words over columns of numbers is read as a second row of names.
         fc.pre((await read(text, { delimiter })).dialect.headerRows === 1)
         const types = new Map(given.rows[0].map((_, k) => [`name${k}`, 'text'] as const))

@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/service/store/sqlite.ts'
+import { gridline, serve } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const folder = temporaryFolder()
+afterAll(folder.remove)
+
+/** Packs the product and unpacks it where no source is, beside the packages it names. */
+function unpacked(): string {
+  const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder.path], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  expect(packed.status, packed.stderr).toBe(0)
+  const [{ filename }] = JSON.parse(packed.stdout) as { filename: string }[]
+  spawnSync('tar', ['xzf', filename], { cwd: folder.path })
+  const place = join(folder.path, 'package')
+  const { dependencies } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))
+  // What npm installs for a user: the dependencies, and theirs, but no development package.
+  const modules = join(place, 'node_modules')
+  mkdirSync(modules, { recursive: true })
+  const link = (name: string): void => {
+    const to = join(modules, name)
+    if (existsSync(to)) return
+    mkdirSync(join(to, '..'), { recursive: true })
+    const from = join(root, 'node_modules', name)
+    if (!existsSync(from)) return
+    symlinkSync(from, to)
+    const { dependencies: own = {}, optionalDependencies: optional = {} } = JSON.parse(
+      readFileSync(join(from, 'package.json'), 'utf8'),
+    )
+    for (const one of [...Object.keys(own), ...Object.keys(optional)]) link(one)
+  }
+  for (const name of Object.keys(dependencies)) link(name)
+  return place
+}
+
+describe('npm pack', () => {
+  it('gives a package that runs alone: uploads, appends and prints', () => {
+    const place = unpacked()
+    expect(existsSync(join(place, 'src'))).toBe(false)
+    writeFileSync(join(folder.path, 'a.csv'), 'n,city\n1,Oslo\n')
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, [join(place, 'bin/gridline.js'), ...args], {
+        cwd: folder.path,
+        encoding: 'utf8',
+        env: { PATH: process.env.PATH, GRIDLINE_HOME: join(folder.path, 'home') },
+      })
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    expect(run('--version').stdout).toBe(`${version}\n`)
+    expect(run('upload', 'a.csv', '-q').stderr).toBe('')
+    expect(run('append', 'a', '--row', '2,Rome', '-q').status).toBe(0)
+    expect(run('cat', 'a').stdout).toBe('n,city\n1,Oslo\n2,Rome\n')
+  })
+})
+
+describe('stack traces', () => {
+  it('name the source with its line when GRIDLINE_DEBUG is set', async () => {
+    const home = join(folder.path, 'traces')
+    const { stderr } = await gridline(['cat', 'nothing', '--local'], { home, env: { GRIDLINE_DEBUG: '1' } })
+    expect(stderr).toMatch(/at .*src\/client\/resolve\.ts:\d+:\d+/)
+    expect(stderr).toMatch(/at .*src\/cli\/commands\/cat\.ts:\d+:\d+/)
+  })
+
+  it('of unexpected errors name the source in the log of a server', async () => {
+    const home = join(folder.path, 'server')
+    const server = await serve([], { home })
+    const { stdout } = await gridline(['admin', 'create-user', 'ann', '--json'], { home })
+    const { api_key } = JSON.parse(stdout)
+    const logged = new Promise<string>((resolve) => {
+      server.child.stderr!.on('data', (chunk) => {
+        if (String(chunk).includes('"status":500')) resolve(String(chunk))
+      })
+    })
+    // A table is missing: no operation expects that.
+    const database = openDatabase(join(home, 'gridline.db'))
+    database.exec('DROP TABLE stars')
+    database.close()
+    const authorization = `Basic ${Buffer.from(`ann:${api_key}`).toString('base64')}`
+    const answer = await fetch(`${server.url}/v2/folders/starred`, { headers: { authorization } })
+    expect(answer.status).toBe(500)
+    expect(await logged).toMatch(/at [^"]*src\/service\/\S+\.ts:\d+:\d+/)
+    await server.stop()
+  })
+
+  it('need no source text beside them', () => {
+    const map = JSON.parse(readFileSync(join(root, 'dist/service.js.map'), 'utf8'))
+    expect(map.sources.every((source: string) => source.startsWith('../'))).toBe(true)
+    expect(map.sourcesContent).toBeUndefined()
+  })
+})
