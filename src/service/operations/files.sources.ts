@@ -4,6 +4,7 @@ import { pathOf } from '../../contract/operations/index.ts'
 import { type Relation, relations, type SourcesGraph } from '../../contract/resources.ts'
 import { type AuthorizedFile, authorizeCall, visibleFile } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
+import { ListCursors, type Position, pageOf, pageUrl } from '../core/paging.ts'
 import type { FileRow, Key } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
@@ -28,7 +29,7 @@ interface Page {
 }
 
 /** Relation → query for related files in the store, paged by id. */
-const found: Partial<
+const readersOf: Partial<
   Record<
     Relation,
     (
@@ -79,24 +80,17 @@ export async function sourcesOf(
   call: OperationCall<'files.sources'>,
 ): Promise<SourcesGraph> {
   const { relation, cursor } = call.query
-  const position =
-    cursor === undefined
-      ? undefined
-      : await service.cursors.verify<{ key: Key; backwards: boolean }>(
-          cursor,
-          `sources ${formatFid(call.fid)} ${relation}`,
-        )
+  const cursorsOf = (one: string | undefined): ListCursors<Key> =>
+    new ListCursors(service.cursors, `sources ${formatFid(call.fid)} ${one}`)
+  const position = await cursorsOf(relation).position(cursor)
   const { subject, pages } = await service.store.read(async (readers) => {
-    const admittedFile = await authorizeCall(readers, call)
-    if (admittedFile.file.filetype !== 'grid' && admittedFile.file.filetype !== 'plot')
+    const found = await authorizeCall(readers, call)
+    if (found.file.filetype !== 'grid' && found.file.filetype !== 'plot')
       throw new Problem('invalid_request', 'only plots and grids have sources')
     const list: [Relation, Page][] = []
     for (const one of relation ? [relation] : relations)
-      list.push([
-        one,
-        await page(readers, call, admittedFile, one, position?.key, position?.backwards ?? false),
-      ])
-    return { subject: admittedFile.file, pages: list }
+      list.push([one, await page(readers, call, found, one, position)])
+    return { subject: found.file, pages: list }
   })
   const id = formatFid(subject)
   const nodes: SourcesGraph['graph']['nodes'] = {
@@ -116,14 +110,14 @@ export async function sourcesOf(
       ['prev', previous],
     ] as const) {
       if (!key) continue
-      const query = new URLSearchParams({
-        relation: name,
-        cursor: await service.cursors.sign({ key, backwards: label === 'prev' }, `sources ${id} ${name}`),
-      })
+      const cursorOfPage = await cursorsOf(name).cursor(key, label === 'prev')
       const node = `${label}:${name}`
       nodes[node] = {
         label,
-        metadata: { relation: name, url: `${service.url}${pathOf('files.sources', id)}?${query}` },
+        metadata: {
+          relation: name,
+          url: pageUrl(service.url, pathOf('files.sources', id), { relation: name, cursor: cursorOfPage }),
+        },
       }
       connect(node, name)
     }
@@ -138,17 +132,16 @@ async function page(
   call: OperationCall<'files.sources'>,
   { file }: AuthorizedFile,
   relation: Relation,
-  from: Key | undefined,
-  backwards: boolean,
+  from: Position<Key> | undefined,
 ): Promise<Page> {
   if (relation === 'source URL') {
     const { source_url: url } = file
     return { related: url === null ? [] : [{ id: url, label: url, metadata: { filetype: 'url', url } }] }
   }
   const rows: FileRow[] = []
-  let after = from
+  let after = from?.key
   for (let seen = 0; rows.length <= SHOWN && seen < MOST; ) {
-    const batch = await found[relation]!(readers, file, after, backwards, BATCH)
+    const batch = await readersOf[relation]!(readers, file, after, from?.backwards === true, BATCH)
     for (const row of batch) {
       if (rows.length <= SHOWN && (await visibleFile(readers, row, call))) rows.push(row)
       after = { owner: row.owner, idlocal: row.idlocal }
@@ -156,14 +149,11 @@ async function page(
     seen += batch.length
     if (batch.length < BATCH) break
   }
-  const more = rows.length > SHOWN
-  const shown = rows.slice(0, SHOWN)
-  if (backwards) shown.reverse()
-  const [first, last] = [shown[0], shown[shown.length - 1]]
+  const { items, next, previous } = pageOf(rows, SHOWN, from)
   return {
-    related: shown.map((row) => ({ id: formatFid(row), label: row.filename, metadata: about(row) })),
-    next: last && (backwards || more) ? keyOf(last) : undefined,
-    previous: first && (backwards ? more : from !== undefined) ? keyOf(first) : undefined,
+    related: items.map((row) => ({ id: formatFid(row), label: row.filename, metadata: about(row) })),
+    next: next && keyOf(next),
+    previous: previous && keyOf(previous),
   }
 }
 

@@ -5,6 +5,7 @@ import type { FolderMeta, Page } from '../../contract/resources.ts'
 import type { Static } from '../../contract/schema.ts'
 import { type AuthorizedFile, type Caller, type Principal, visibleFile, visibleTo } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
+import { ListCursors, pageOf, pageUrl } from '../core/paging.ts'
 import { fileMetas, homeMeta } from '../files/meta.ts'
 import { find, makeFolders, nameTaken, pathNames, placeOf } from '../files/names.ts'
 import { getFile, lookup } from '../files/read.ts'
@@ -43,11 +44,9 @@ async function children(
   const descending = order.startsWith('-')
   const field = order.replace('-', '') as 'filename' | 'date_modified'
   const size = Math.min(query.page_size ?? PAGE, service.limits.page_size)
-  const place = `${path} ${owner} ${order}`
-  const cursor =
-    query.cursor === undefined ? undefined : await service.cursors.verify<ChildCursor>(query.cursor, place)
-  const backwards = cursor?.[2] === BACK
-  const { files, metas, count, more, first } = await service.store.read(async (readers) => {
+  const cursors = new ListCursors<ChildKey>(service.cursors, `${path} ${owner} ${order}`)
+  const from = await cursors.position(query.cursor)
+  const { files, metas, count } = await service.store.read(async (readers) => {
     const list = {
       owner,
       parent,
@@ -56,71 +55,55 @@ async function children(
       trashed,
     }
     const page = { ...list, order: field, limit: size + 1 }
-    let found = await readers.files.list({
-      ...page,
-      descending: descending !== backwards,
-      after: cursor && [cursor[0], cursor[1]],
-      skip: cursor === undefined && query.page ? (query.page - 1) * size : undefined,
-    })
+    let files = pageOf(
+      await readers.files.list({
+        ...page,
+        descending: descending !== (from?.backwards === true),
+        after: from?.key,
+        skip: from === undefined && query.page ? (query.page - 1) * size : undefined,
+      }),
+      size,
+      from,
+    )
     // Everything before the cursor is gone: return the first page.
-    const first = backwards && found.length === 0
-    if (first) found = await readers.files.list({ ...page, descending })
-    const kept = found.slice(0, size)
-    if (backwards && !first) kept.reverse()
+    if (from?.backwards && files.items.length === 0)
+      files = pageOf(await readers.files.list({ ...page, descending }), size, undefined)
     const shown: AuthorizedFile[] = []
-    for (const file of kept) {
+    for (const file of files.items) {
       const one = await visibleFile(readers, file, principal)
       if (one) shown.push(one)
     }
     return {
-      files: kept,
+      files,
       metas: await fileMetas(service, readers, shown, principal),
       count: await readers.files.count(list),
-      more: found.length > size,
-      first,
     }
   })
-  if (files.length === 0 && cursor === undefined && (query.page ?? 1) > 1)
-    throw new Problem('not_found', `there is no page ${query.page}`)
-  const to = async (file: FileRow | undefined, ...back: string[]): Promise<string | null> => {
-    if (!file) return null
-    const key = await service.cursors.sign([file[field], file.idlocal, ...back], place)
-    return link(service, path, query, { cursor: key })
-  }
   const { page } = query
+  if (files.items.length === 0 && from === undefined && (page ?? 1) > 1)
+    throw new Problem('not_found', `there is no page ${page}`)
+  const to = (other: { cursor?: string; page?: number }): string =>
+    pageUrl(service.url, path, { ...query, page: undefined, cursor: undefined, ...other })
   // Requests with `page=N` get links with page numbers; all others get cursors.
-  if (cursor === undefined && page)
+  if (from === undefined && page)
     return {
       results: metas,
       count,
-      next: more ? link(service, path, query, { page: page + 1 }) : null,
-      previous: page > 1 ? link(service, path, query, { page: page - 1 }) : null,
+      next: files.next ? to({ page: page + 1 }) : null,
+      previous: page > 1 ? to({ page: page - 1 }) : null,
     }
+  const link = async (file: FileRow | undefined, backwards: boolean): Promise<string | null> =>
+    file ? to({ cursor: await cursors.cursor([file[field], file.idlocal], backwards) }) : null
   return {
     results: metas,
     count,
-    next: more || (backwards && !first) ? await to(files.at(-1)) : null,
-    previous: (backwards ? more && !first : cursor !== undefined) ? await to(files[0], BACK) : null,
+    next: await link(files.next, false),
+    previous: await link(files.previous, true),
   }
 }
 
-/** The key of the file before the page or, with BACK, of the file after it. */
-type ChildCursor = [value: string | number, idlocal: number, back?: string]
-const BACK = 'back'
-
-/** The URL of another page of the same list. */
-function link(
-  { url }: Service,
-  path: string,
-  query: ListQuery,
-  other: { cursor?: string; page?: number },
-): string {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries({ ...query, page: undefined, cursor: undefined, ...other })) {
-    for (const one of [value].flat()) if (one !== undefined) parameters.append(name, String(one))
-  }
-  return `${url}${path}?${parameters}`
-}
+/** The key of a file in a list ordered by this value. */
+type ChildKey = [value: string | number, idlocal: number]
 
 type Read = (readers: Readers, after: Key | undefined, limit: number) => Promise<FileRow[]>
 
@@ -133,7 +116,8 @@ async function ofMany(
   const { page = 1, page_size, cursor } = call.query
   const size = Math.min(page_size ?? PAGE, service.limits.page_size)
   const path = pathOf(call.operation)
-  let after = cursor === undefined ? undefined : await service.cursors.verify<Key>(cursor, path)
+  const cursors = new ListCursors<Key>(service.cursors, path)
+  let after = (await cursors.position(cursor))?.key
   const { metas, more } = await service.store.read(async (readers) => {
     let shown: AuthorizedFile[] = []
     for (let n = 1; n <= page; n++) {
@@ -156,15 +140,9 @@ async function ofMany(
     const kept = shown.slice(0, size)
     return { metas: await fileMetas(service, readers, kept, call), more: shown.length > size }
   })
+  const from = cursor === undefined && page > 1 ? { page: page + 1 } : undefined
   const next = more
-    ? link(
-        service,
-        path,
-        { page_size },
-        cursor === undefined && page > 1
-          ? { page: page + 1 }
-          : { cursor: await service.cursors.sign(after, path) },
-      )
+    ? pageUrl(service.url, path, { page_size, ...(from ?? { cursor: await cursors.cursor(after!) }) })
     : null
   return { children: { results: metas, count: metas.length, next, previous: null } }
 }

@@ -1,7 +1,8 @@
-import { type OperationName, pathOf } from '../../contract/operations/index.ts'
+import { pathOf } from '../../contract/operations/index.ts'
 import type { PlotMeta, PlotPage } from '../../contract/resources.ts'
 import { visibleFile } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
+import { ListCursors, pageOf, pageUrl } from '../core/paging.ts'
 import { type Described, describe, withFigure } from '../files/meta.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
@@ -12,7 +13,7 @@ const PAGE = 20
 const LARGEST_PAGE = 100
 const FEED = 50
 
-type Position = [value: number, owner: string, idlocal: number]
+type Key = { value: number; owner: string; idlocal: number }
 
 /** Public plots, newest first or by views. Cursors hold a key, not an offset, so pages stay stable. */
 export async function publicPlots(service: Service, call: OperationCall<'plots.list'>): Promise<PlotPage> {
@@ -20,47 +21,36 @@ export async function publicPlots(service: Service, call: OperationCall<'plots.l
   const order = order_by === undefined ? 'creation_time' : 'views'
   const descending = order_by !== 'views'
   const size = Math.min(page_size ?? PAGE, LARGEST_PAGE)
-  const from =
-    cursor === undefined ? undefined : await service.cursors.verify<CursorContent>(cursor, `plots ${order}`)
-  const backwards = from?.backwards === true
-  const { rows, described } = await service.store.read(async (readers) => {
+  const cursors = new ListCursors<Key>(service.cursors, `plots ${order}`)
+  const from = await cursors.position(cursor)
+  const { page, described } = await service.store.read(async (readers) => {
     const found = await readers.plots.public({
       order,
-      descending: descending !== backwards,
+      descending: descending !== (from?.backwards === true),
       minQuality: min_quality,
       maxQuality: max_quality,
-      after: from && { value: from.at[0], owner: from.at[1], idlocal: from.at[2] },
+      after: from?.key,
       limit: size + 1,
     })
-    const page = found.slice(0, size)
-    if (backwards) page.reverse()
-    return { rows: found, described: await describeAll(service, readers, page, call) }
+    const page = pageOf(found, size, from)
+    return { page, described: await describeAll(service, readers, page.items, call) }
   })
-  const page = rows.slice(0, size)
-  if (backwards) page.reverse()
-  const more = rows.length > size
-  const link = async (file: FileRow | undefined, back: boolean): Promise<string | null> => {
+  const link = async (file: FileRow | undefined, backwards: boolean): Promise<string | null> => {
     if (!file) return null
-    const at: Position = [file[order], file.owner, file.idlocal]
-    const query = new URLSearchParams()
-    for (const [name, value] of Object.entries({ order_by, min_quality, max_quality, page_size }))
-      if (value !== undefined) query.set(name, String(value))
-    query.set(
-      'cursor',
-      await service.cursors.sign({ at, backwards: back } satisfies CursorContent, `plots ${order}`),
-    )
-    return `${service.url}${pathOf('plots.list' satisfies OperationName)}?${query}`
+    const key = { value: file[order], owner: file.owner, idlocal: file.idlocal }
+    return pageUrl(service.url, pathOf('plots.list'), {
+      order_by,
+      min_quality,
+      max_quality,
+      page_size,
+      cursor: await cursors.cursor(key, backwards),
+    })
   }
   return {
-    next: backwards || more ? await link(page[page.length - 1], false) : null,
-    previous: (backwards ? more : from) ? await link(page[0], true) : null,
+    next: await link(page.next, false),
+    previous: await link(page.previous, true),
     results: (await Promise.all(described.map((one) => withFigure(service, one, true)))) as PlotMeta[],
   }
-}
-
-interface CursorContent {
-  at: Position
-  backwards: boolean
 }
 
 /** Plots picked by an operator, in random order. */
