@@ -1,3 +1,4 @@
+import { text as textOf } from 'node:stream/consumers'
 import type { Answered, Fetch } from '../client/index.ts'
 import type { RunningService } from '../service/index.ts'
 
@@ -27,9 +28,7 @@ function answered({ status, headers, body }: Awaited<ReturnType<RunningService['
   const bytes = body === null || typeof body === 'string' ? once(body ?? '') : body
   const text = async (): Promise<string> => {
     if (body === null || typeof body === 'string') return body ?? ''
-    const parts: Uint8Array[] = []
-    for await (const part of body) parts.push(part)
-    return Buffer.concat(parts).toString('utf8')
+    return textOf(body)
   }
   return {
     status,

@@ -3,6 +3,7 @@ import { createReadStream, statSync } from 'node:fs'
 import { open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import type { BodySource } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 
@@ -99,9 +100,7 @@ export async function spooled(input: Input): Promise<Input> {
 
 /** Reads a whole file, or standard input for `-`. */
 export async function wholeOf(file: string): Promise<Buffer> {
-  const parts: Uint8Array[] = []
-  for await (const part of (await openInput(file)).open()) parts.push(part)
-  return Buffer.concat(parts)
+  return buffer((await openInput(file)).open())
 }
 
 function readProblem(file: string, error: unknown): Problem {

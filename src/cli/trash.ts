@@ -1,5 +1,5 @@
 import type { Client } from '../client/index.ts'
-import { Problem } from '../contract/errors.ts'
+import { ifFound } from '../contract/errors.ts'
 import { ROOT } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources.ts'
 import { PAGE_ITEMS, pages } from './lists.ts'
@@ -32,10 +32,6 @@ export async function trashedFiles(
 }
 
 async function pathOfFolder(client: Client, fid: string): Promise<string | undefined> {
-  try {
-    return (await client.call('files.path', { fid })).path.replace(/^\/|\/$/g, '')
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'not_found') return undefined
-    throw error
-  }
+  const found = await ifFound(client.call('files.path', { fid }))
+  return found?.path.replace(/^\/|\/$/g, '')
 }

@@ -1,4 +1,4 @@
-import { Problem } from '../contract/errors.ts'
+import { ifFound, Problem } from '../contract/errors.ts'
 import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources.ts'
 import type { Client } from './client.ts'
@@ -93,10 +93,5 @@ export async function lookupIfThere(
   path: string,
   parent?: number,
 ): Promise<FileMeta | undefined> {
-  try {
-    return await lookup(client, path, undefined, parent)
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'not_found') return undefined
-    throw error
-  }
+  return ifFound(lookup(client, path, undefined, parent))
 }

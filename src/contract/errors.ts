@@ -99,3 +99,13 @@ export function isErrorCode(code: unknown): code is ErrorCode {
 export function invalidField(path: string, why: string): Problem {
   return new Problem('invalid_request', `${path}: ${why}`, { field: path.split('.')[0], path })
 }
+
+/** The result of a lookup; undefined where the error is `not_found`. */
+export async function ifFound<T>(lookup: Promise<T>): Promise<T | undefined> {
+  try {
+    return await lookup
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not_found') return undefined
+    throw error
+  }
+}

@@ -1,5 +1,5 @@
 import { type Client, lookupIfThere } from '../../client/index.ts'
-import { Problem } from '../../contract/errors.ts'
+import { ifFound, Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
 import { runOnFiles } from '../batch.ts'
@@ -143,10 +143,5 @@ async function folderAt(client: Client, given: string): Promise<number | undefin
 }
 
 async function fileIfThere(client: Client, fid: string): Promise<FileMeta | undefined> {
-  try {
-    return await client.call('files.get', { fid })
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'not_found') return undefined
-    throw error
-  }
+  return ifFound(client.call('files.get', { fid }))
 }

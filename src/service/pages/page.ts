@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers'
 import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
@@ -91,9 +92,10 @@ async function childrenOf(
 }
 
 async function table(content: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of content) pieces.push(piece)
-  const cols = parseRaw(Buffer.concat(pieces), 'the content', acceptedBefore).entries().get('cols')!.entries()
+  const cols = parseRaw(await buffer(content), 'the content', acceptedBefore)
+    .entries()
+    .get('cols')!
+    .entries()
   const columns = [...cols.values()].map((column) => [...column.entries().get('data')!.items()])
   const rows = Array.from({ length: Math.max(0, ...columns.map((values) => values.length)) }, (_, row) => {
     const cells = columns.map((values) => {

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { parseRaw } from '../../src/json/index.ts'
-import { rawArrays } from '../../src/service/plots/figure.ts'
-import { scanFigure } from '../../src/service/plots/scan.ts'
-import { onBothStores } from '../support/service.ts'
+import { parseRaw } from '../../../src/json/index.ts'
+import { rawArrays } from '../../../src/service/plots/figure.ts'
+import { scanFigure } from '../../../src/service/plots/scan.ts'
+import { onBothStores } from '../../support/service.ts'
 
 /** A folder of figures: the sample in test/data, or a larger one that GRIDLINE_FIGURES names. */
-const folder = process.env.GRIDLINE_FIGURES ?? fileURLToPath(new URL('../data/figures', import.meta.url))
+const folder = process.env.GRIDLINE_FIGURES ?? fileURLToPath(new URL('../../data/figures', import.meta.url))
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
 
 /** Members that the service adds to the given figure. */

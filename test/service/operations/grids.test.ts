@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { onBothStores } from '../support/service.ts'
+import { onBothStores } from '../../support/service.ts'
 
 onBothStores('grids', (test) => {
   const content = async (fid: string, user = 'alice') =>

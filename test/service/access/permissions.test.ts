@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { methodsOf, type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
-import { createUser } from '../../src/service/index.ts'
-import { onBothStores, type TestService } from '../support/service.ts'
+import { methodsOf, type Operation, operations, routesOf } from '../../../src/contract/operations/index.ts'
+import { createUser } from '../../../src/service/index.ts'
+import { onBothStores, type TestService } from '../../support/service.ts'
 
 /**
  * The expected permissions, written independently of the implementation: for each operation on a file, the

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { limitsFrom } from '../../src/contract/limits.ts'
-import { Admission, ByteBudget } from '../../src/service/http/admission.ts'
-import { type HttpRequest, HttpResponse } from '../../src/service/http/message.ts'
-import { createService, type Listening, listen } from '../../src/service/index.ts'
-import { xlsx, zip } from '../support/archives.ts'
-import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
+import { limitsFrom } from '../../../src/contract/limits.ts'
+import { Admission, ByteBudget } from '../../../src/service/http/admission.ts'
+import { type HttpRequest, HttpResponse } from '../../../src/service/http/message.ts'
+import { createService, type Listening, listen } from '../../../src/service/index.ts'
+import { xlsx, zip } from '../../support/archives.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 const folder = temporaryFolder()
 let test: TestService
@@ -502,7 +502,7 @@ describe('names', () => {
           parent: -1,
         })
     })
-    const { freeName } = await import('../../src/service/files/names.ts')
+    const { freeName } = await import('../../../src/service/files/names.ts')
     await store.write(async (writers) => {
       let queries = 0
       const files = new Proxy(writers.files, {

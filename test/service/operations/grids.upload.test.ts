@@ -2,11 +2,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { defaultLimits } from '../../src/contract/limits.ts'
-import { isPublic } from '../../src/service/import/addresses.ts'
-import { UrlImport } from '../../src/service/index.ts'
-import { tar, tarGz, xlsx, zip } from '../support/archives.ts'
-import { onBothStores, type TestService } from '../support/service.ts'
+import { defaultLimits } from '../../../src/contract/limits.ts'
+import { isPublic } from '../../../src/service/import/addresses.ts'
+import { UrlImport } from '../../../src/service/index.ts'
+import { tar, tarGz, xlsx, zip } from '../../support/archives.ts'
+import { onBothStores, type TestService } from '../../support/service.ts'
 
 async function upload(
   test: TestService,

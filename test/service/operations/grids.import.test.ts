@@ -1,11 +1,11 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isPublic } from '../../src/service/import/addresses.ts'
-import { UrlImport } from '../../src/service/import/fetch.ts'
-import { createService } from '../../src/service/index.ts'
-import { xlsx } from '../support/archives.ts'
-import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
+import { isPublic } from '../../../src/service/import/addresses.ts'
+import { UrlImport } from '../../../src/service/import/fetch.ts'
+import { createService } from '../../../src/service/index.ts'
+import { xlsx } from '../../support/archives.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 describe('addresses that URL import refuses', () => {
   it.each([

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defaultLimits } from '../../src/contract/limits.ts'
-import { parseRaw } from '../../src/json/index.ts'
-import { withData, withReferences } from '../../src/service/plots/figure.ts'
-import { type Reference, scanFigure } from '../../src/service/plots/scan.ts'
+import { defaultLimits } from '../../../src/contract/limits.ts'
+import { parseRaw } from '../../../src/json/index.ts'
+import { withData, withReferences } from '../../../src/service/plots/figure.ts'
+import { type Reference, scanFigure } from '../../../src/service/plots/scan.ts'
 
 type Json = Record<string, unknown>
 

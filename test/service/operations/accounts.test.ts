@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { LogLine } from '../../src/service/http/app.ts'
-import { createService } from '../../src/service/index.ts'
-import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
+import type { LogLine } from '../../../src/service/http/app.ts'
+import { createService } from '../../../src/service/index.ts'
+import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 onBothStores('accounts', (test) => {
   const ask = (user: string | undefined, method: string, path: string, json?: unknown) =>

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createService } from '../../src/service/index.ts'
-import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
+import { createService } from '../../../src/service/index.ts'
+import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 onBothStores('privacy', (test) => {
   const ask = (user: string | undefined, method: string, path: string, json?: unknown) =>
@@ -69,7 +69,7 @@ onBothStores('privacy', (test) => {
     })
 
     it('sharing with an e-mail address does not reveal its user, or whether it has an account', async () => {
-      const { createUser } = await import('../../src/service/index.ts')
+      const { createUser } = await import('../../../src/service/index.ts')
       const { api_key } = await createUser(test().service.store, 'ines', { email: 'Ines@example.org' })
       const { fid } = await test().grid('alice', 'for an address', { a: [1] })
       const share = async (address: string) =>
