@@ -1,5 +1,6 @@
 import { Agent, EnvHttpProxyAgent, type RequestInit, type Response, fetch as undiciFetch } from 'undici'
 import type { Fetch } from '../client/index.ts'
+import { HttpResponse } from '../contract/http.ts'
 
 /** Time for a response to begin, in ms: an upload is stored before the response. */
 const HEADERS_TIMEOUT = 10 * 60_000
@@ -32,30 +33,30 @@ export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
   }
   const proxied = PROXIES.some((name) => process.env[name])
   const dispatcher = proxied ? new EnvHttpProxyAgent(options) : new Agent(options)
-  const send: Fetch = async (url, sent) => {
-    const streamed = sent.body !== undefined && typeof sent.body !== 'string'
+  const send: Fetch = async ({ method, url, headers: sent, body: content, signal }) => {
+    const streamed = content !== null && !(content instanceof Uint8Array)
     // Do not follow redirects: nothing may be sent to a URL that the user did not give. fetch clones a
     // request that it may have to resend, and the clone buffers a streamed body completely. These two
     // options prevent the clone.
     const redirect = streamed
       ? ({ redirect: 'error', window: null } as const)
       : ({ redirect: 'manual' } as const)
-    const init = { ...sent, ...redirect, duplex: 'half', dispatcher }
+    const init = {
+      method,
+      headers: sent.entries(),
+      body: content ?? undefined,
+      signal,
+      ...redirect,
+      duplex: 'half',
+      dispatcher,
+    }
     const response = await undiciFetch(url, init as RequestInit).catch(async (error) => {
       if (!isRedirect(error)) throw error
       // Find the target of the redirect with a request without the body.
       return undiciFetch(url, { redirect: 'manual', dispatcher })
     })
-    const { status, ok, statusText, headers, body } = response
-    return {
-      status,
-      ok,
-      statusText,
-      headers,
-      body: body && held(response),
-      text: () => response.text(),
-      json: () => response.json(),
-    }
+    const { status, headers, body } = response
+    return new HttpResponse(status, Object.fromEntries(headers), body && held(response))
   }
   return {
     fetch: send,

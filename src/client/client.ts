@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type ErrorCode, isErrorCode, Problem } from '../contract/errors.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, prefixes } from '../contract/headers.ts'
+import { HttpHeaders, type HttpRequest, type HttpResponse } from '../contract/http.ts'
 import {
   type BodyOf,
   type HeadersOf,
@@ -13,29 +14,16 @@ import {
 } from '../contract/operations/index.ts'
 import { version } from '../contract/version.ts'
 
-/** An outgoing request. Header names are in lower case. */
-export interface Sent {
-  method: string
-  headers: Record<string, string>
-  body?: AsyncIterable<Uint8Array> | Uint8Array | string
+/** A request that is sent. */
+export interface SentRequest extends HttpRequest {
+  headers: HttpHeaders
   signal?: AbortSignal
 }
 
-/** A response. A web `Response` satisfies it. */
-export interface Answered {
-  status: number
-  ok: boolean
-  statusText: string
-  headers: Iterable<[string, string]>
-  body: AsyncIterable<Uint8Array> | null
-  text(): Promise<string>
-  json(): Promise<unknown>
-}
-
-export type Fetch = (url: string, sent: Sent) => Promise<Answered>
+/** Sends a request: over the network, or to the service in this process. */
+export type Fetch = (request: SentRequest) => Promise<HttpResponse>
 
 export interface ClientOptions {
-  /** Sends a request: undici's fetch, or the service in this process. */
   fetch: Fetch
   url: string
   user?: string
@@ -102,7 +90,7 @@ export class Client {
   }
 
   /** Calls an operation and returns the response, for streamed results. */
-  async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<Answered> {
+  async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<HttpResponse> {
     const operation: Operation = operations[name]
     const query = new URLSearchParams()
     for (const [key, value] of Object.entries(options.query ?? {})) {
@@ -125,7 +113,7 @@ export class Client {
     path: string,
     headers: Record<string, string>,
     { json, body, signal }: { json?: unknown; body?: BodySource; signal?: AbortSignal } = {},
-  ): Promise<Answered> {
+  ): Promise<HttpResponse> {
     const { user, apiKey } = this.options
     const all: Record<string, string> = { accept: 'application/json', 'user-agent': `gridline/${version}` }
     for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value
@@ -144,7 +132,7 @@ export class Client {
           method,
           path,
           all,
-          json === undefined ? body?.open() : JSON.stringify(json),
+          json === undefined ? (body?.open() ?? null) : Buffer.from(JSON.stringify(json)),
           ended,
         )
       } catch (error) {
@@ -186,19 +174,25 @@ export class Client {
     method: string,
     path: string,
     headers: Record<string, string>,
-    body: Sent['body'],
+    body: HttpRequest['body'],
     signal: AbortSignal | undefined,
-  ): Promise<Answered> {
-    let response: Answered
+  ): Promise<HttpResponse> {
+    let response: HttpResponse
     try {
-      response = await this.options.fetch(this.url + path, { method, headers, body, signal })
+      response = await this.options.fetch({
+        method,
+        url: this.url + path,
+        headers: new HttpHeaders(new Map(Object.entries(headers))),
+        body,
+        signal,
+      })
     } catch (error) {
       if (error instanceof Problem) throw error
       throw signal?.aborted && signal.reason instanceof Problem ? signal.reason : this.unreachable(error)
     }
     if (response.status >= 300 && response.status < 400 && response.status !== 304)
       throw this.redirected(response)
-    if (response.ok || response.status === 304) return response
+    if (response.status < 300 || response.status === 304) return response
     throw await problemOf(response)
   }
 
@@ -218,8 +212,8 @@ export class Client {
   }
 
   /** The error for a redirect. Redirects are not followed: the credentials are for the given URL. */
-  private redirected(response: Answered): Problem {
-    const location = new Map(response.headers).get('location') ?? ''
+  private redirected(response: HttpResponse): Problem {
+    const location = response.headers.location ?? ''
     if (!URL.canParse(location, this.url))
       return new Problem('failed', `${this.url} answers with a redirect (status ${response.status})`)
     const target = new URL(location, this.url)
@@ -269,7 +263,7 @@ export function headerText(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-async function readJson(response: Answered): Promise<unknown> {
+async function readJson(response: HttpResponse): Promise<unknown> {
   try {
     return await response.json()
   } catch {
@@ -279,10 +273,10 @@ async function readJson(response: Answered): Promise<unknown> {
   }
 }
 
-async function problemOf(response: Answered): Promise<Problem> {
+async function problemOf(response: HttpResponse): Promise<Problem> {
   const text = await response.text().catch(() => '')
-  const headers = new Map(response.headers)
-  const retryAfter = readRetryAfter(headers.get('retry-after'))
+  const { headers } = response
+  const retryAfter = readRetryAfter(headers['retry-after'])
   try {
     const body = JSON.parse(text) as {
       detail?: string
@@ -295,7 +289,8 @@ async function problemOf(response: Answered): Promise<Problem> {
       retryAfter,
     })
   } catch {
-    const what = summaryOf(text, headers.get('content-type')) || response.statusText
+    const { STATUS_CODES } = await import('node:http')
+    const what = summaryOf(text, headers['content-type']) || STATUS_CODES[response.status]
     return new Problem(
       codeFor(response.status),
       `the server answered ${response.status}${what ? `: ${what}` : ''}`,

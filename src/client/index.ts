@@ -1,10 +1,10 @@
 /** Client of the API. */
 export {
-  type Answered,
   type BodySource,
   Client,
   type ClientOptions,
   type Fetch,
   headerText,
+  type SentRequest,
 } from './client.ts'
 export { baseOfLink, type Kind, lookup, lookupIfThere, resolve, startOf } from './resolve.ts'

@@ -1,1 +1,1 @@
-export type Bytes = AsyncIterable<Uint8Array>
+export type { Bytes } from '../contract/http.ts'

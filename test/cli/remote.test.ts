@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { remoteFetch } from '../../src/cli/remote.ts'
+import { HttpHeaders } from '../../src/contract/http.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -17,7 +18,8 @@ it('a body is complete even if its response is garbage-collected before it is re
   const { fetch, close } = remoteFetch()
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const bodies = []
-  for (let k = 0; k < 5; k++) bodies.push((await fetch(url, { method: 'GET', headers: {} })).body!)
+  const headers = new HttpHeaders(new Map())
+  for (let k = 0; k < 5; k++) bodies.push((await fetch({ method: 'GET', url, headers, body: null })).bytes())
   // Whatever is collected tells what it left behind a turn later.
   for (let k = 0; k < 5; k++) {
     collect()

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ended, gridline, serve, start } from '../support/cli.ts'
+import { gridline, serve, start } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()

@@ -1,5 +1,5 @@
-import type { Answered } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import type { HttpResponse } from '../../contract/http.ts'
 import { defineCommand } from '../define.ts'
 import { bodyOf, openInput, spooled } from '../input.ts'
 
@@ -102,20 +102,18 @@ function typed(value: string): unknown {
   }
 }
 
-async function* answer(response: Answered, include: boolean): AsyncGenerator<Uint8Array> {
+async function* answer(response: HttpResponse, include: boolean): AsyncGenerator<Uint8Array> {
   if (include) {
     const lines = [
       `HTTP ${response.status}`,
-      ...[...response.headers].map(([name, value]) => `${name}: ${value}`),
+      ...Object.entries(response.headers).map(([name, value]) => `${name}: ${value}`),
     ]
     yield Buffer.from(`${lines.join('\n')}\n\n`)
   }
   let last: number | undefined
-  if (response.body) {
-    for await (const chunk of response.body) {
-      last = chunk[chunk.length - 1]
-      yield chunk
-    }
+  for await (const chunk of response.bytes()) {
+    last = chunk[chunk.length - 1]
+    yield chunk
   }
   if (last !== undefined && last !== 0x0a) yield Buffer.from('\n')
 }

@@ -1,5 +1,6 @@
-import { type Answered, resolve } from '../../client/index.ts'
+import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import type { HttpResponse } from '../../contract/http.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import { defineCommand } from '../define.ts'
 
@@ -43,12 +44,12 @@ export const command = defineCommand({
         )
       return { one: (await response.json()) as object, view: { columns: [] } }
     }
-    return { bytes: chosen === 'json' ? withNewline(response) : response.body! }
+    return { bytes: chosen === 'json' ? withNewline(response) : response.bytes() }
   },
 })
 
-async function* withNewline(response: Answered): AsyncGenerator<Uint8Array> {
-  if (response.body) yield* response.body
+async function* withNewline(response: HttpResponse): AsyncGenerator<Uint8Array> {
+  yield* response.bytes()
   yield Buffer.from('\n')
 }
 

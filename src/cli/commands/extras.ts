@@ -41,8 +41,8 @@ const cat = defineCommand({
   examples: ['gridline extras cat alice:14'],
   async run(context, [extra]) {
     const client: Client = await context.client()
-    const { body } = await client.response('files.content', { fid: await resolve(client, extra) })
-    return body ? { bytes: body } : undefined
+    const response = await client.response('files.content', { fid: await resolve(client, extra) })
+    return { bytes: response.bytes() }
   },
 })
 

@@ -132,7 +132,7 @@ const data = defineCommand({
     const response = await client.response('plots.content', { fid, query })
     if (context.flags.json !== undefined || context.flags.jq !== undefined)
       return { one: (await response.json()) as object, view: { columns: [] } }
-    return { bytes: withNewline(response.body!) }
+    return { bytes: withNewline(response.bytes()) }
   },
 })
 

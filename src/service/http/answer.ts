@@ -1,6 +1,6 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
+import { HttpResponse } from '../../contract/http.ts'
 import type { Bytes } from '../../json/index.ts'
-import { HttpResponse } from './message.ts'
 import { RateLimited } from './rates.ts'
 
 /** Small chunks are merged up to this many bytes: each write costs a turn of the event loop. */

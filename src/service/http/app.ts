@@ -3,6 +3,7 @@ import { TrieRouter } from 'hono/router/trie-router'
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, fidOfPage, parseFid } from '../../contract/fid.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../contract/headers.ts'
+import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import {
   type FileKind,
   methodsOf,
@@ -26,7 +27,6 @@ import { type Authenticator, checkOperator, checkScope } from './auth.ts'
 import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
 import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
 import { fingerprint, WatchedBytes } from './fingerprint.ts'
-import { type HttpRequest, HttpResponse } from './message.ts'
 import { decodeHeaderText, readHeaders, readQuery } from './parameters.ts'
 import { quirkBody, quirkStatus } from './quirks.ts'
 import { Rates } from './rates.ts'

@@ -1,10 +1,10 @@
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
+import type { HttpRequest } from '../../contract/http.ts'
 import type { Caller } from '../access/access.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
-import type { HttpRequest } from './message.ts'
 
 /** How long a verified credential is cached, in ms. A revoked key works at most this much longer. */
 const FRESH = 2000

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import { Problem } from '../../contract/errors.ts'
+import type { HttpRequest } from '../../contract/http.ts'
 import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts'
 import type { Body } from '../../contract/operations/index.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { type Bytes, joinInTurns, parseMembersInTurns } from '../../json/index.ts'
 import { allowedMs, announcedBytes, SMALL_BYTES, tooSlow, unwatch, watch } from './arrival.ts'
-import type { HttpRequest } from './message.ts'
 import { decodeHeaderText, readForm } from './parameters.ts'
 
 /** A request body, parsed as the operation defines. */

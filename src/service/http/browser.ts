@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { HttpRequest } from './message.ts'
+import type { HttpRequest } from '../../contract/http.ts'
 
 /** Whether the request comes from a browser. */
 export function isBrowser(headers: HttpRequest['headers']): boolean {

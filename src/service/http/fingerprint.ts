@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import type { HttpRequest } from '../../contract/http.ts'
 import { type Bytes, breathe } from '../../json/index.ts'
-import type { HttpRequest } from './message.ts'
 
 /** Bytes hashed per turn of the event loop. */
 const TURN_BYTES = 1024 * 1024

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { errorBody, Problem } from '../../contract/errors.ts'
+import type { HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { turnIsLong } from '../../json/index.ts'
 import { announcedBytes, SMALL_BYTES, whenArrived } from './arrival.ts'
-import type { HttpRequest, HttpResponse } from './message.ts'
 
 /** The service behind the HTTP listener. */
 export interface Served {

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { prefixed, prefixes } from '../../contract/headers.ts'
+import type { HttpRequest } from '../../contract/http.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
-import type { HttpRequest } from './message.ts'
 
 /** Converts query parameters to the types of their schema. Throws `invalid_request` with the name. */
 export function readQuery(
