@@ -138,5 +138,3 @@ export async function assertCanChange(service: Service, call: Call): Promise<Aut
     return found
   })
 }
-
-export { notFound }

@@ -25,7 +25,7 @@ export interface Layout {
   slices: Map<string, SliceRef[]>
 }
 
-export async function readLayout({ grids }: Readers, { owner, idlocal }: Fid): Promise<Layout> {
+async function readLayout({ grids }: Readers, { owner, idlocal }: Fid): Promise<Layout> {
   return {
     grid: await grids.get(owner, idlocal),
     columns: await grids.columns(owner, idlocal),

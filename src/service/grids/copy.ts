@@ -1,14 +1,7 @@
 import type { Fid } from '../../contract/fid.ts'
-import type { Service } from '../core/context.ts'
 import { decodeTypes, encodeTypes } from '../store/column-types.ts'
 import type { Writers } from '../store/store.ts'
-import { compact } from './compact.ts'
 import { transposeColumns, transposeRows } from './values.ts'
-
-/** Moves the tail into slices, which copies can share. */
-export async function foldBeforeCopy({ store }: Service, fid: Fid): Promise<void> {
-  await compact(store, fid)
-}
 
 /** Copies all columns of a grid, or those of `uids`, to a new file. Slices are shared, not copied. */
 export async function copyColumns(writers: Writers, from: Fid, to: Fid, uids?: string[]): Promise<void> {

@@ -43,7 +43,7 @@ export async function rowsOf(given: RawJson, most: number): Promise<GivenRows> {
 }
 
 /** Describes what is wrong with the number of values in a row; undefined if it is valid. */
-export function unlike(values: number, before: number | undefined, most: number): string | undefined {
+function unlike(values: number, before: number | undefined, most: number): string | undefined {
   if (before === undefined) return values > most ? `more than ${most} values (limit columns)` : undefined
   if (values === before) return undefined
   return values > before
@@ -52,7 +52,7 @@ export function unlike(values: number, before: number | undefined, most: number)
 }
 
 /** The types of the values in a row. Stops after `most` + 1 values. */
-export function typesOf(row: RawJson, most: number): ColumnType[] {
+function typesOf(row: RawJson, most: number): ColumnType[] {
   const types: ColumnType[] = []
   for (const { buf, start } of row.items()) {
     types.push(typeOf(buf[start]))
@@ -132,7 +132,7 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
 }
 
 /** Whether a line is an array of records (objects keyed by column name), not one row of objects. */
-export function isRecords(value: RawJson, names: ReadonlyMap<string, number>): boolean {
+function isRecords(value: RawJson, names: ReadonlyMap<string, number>): boolean {
   if (value.kind !== 'array') return false
   let records = 0
   for (const item of value.items()) {

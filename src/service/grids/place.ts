@@ -62,7 +62,7 @@ export async function createOrUpdateGrids(
 }
 
 /** Creates a grid from a stored table. Replaces or appends to an existing one if the request asks for it. */
-export async function createOrUpdateGrid(
+async function createOrUpdateGrid(
   service: GridService,
   call: DataCall,
   table: Table,
@@ -111,7 +111,7 @@ export async function createOrUpdateGrid(
 }
 
 /** Creates a folder with a grid for each stored table. */
-export async function createFolderOfGrids(
+async function createFolderOfGrids(
   service: GridService,
   call: DataCall,
   { tables, warnings }: Tables,

@@ -17,7 +17,7 @@ const PACKED_AT_ONCE = 64
 const SMALL_BYTES = 64 * 1024
 
 export interface StoredSlice extends SliceRef {
-  form: Form | 'json'
+  form: Form
 }
 
 /** Stores the slices of a table while it is parsed. Applies back-pressure if storing is slower. */

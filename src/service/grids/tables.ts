@@ -98,7 +98,7 @@ export async function storeTables(service: GridService, call: DataCall): Promise
   }
 }
 
-export function columnsFrom({ columns }: Ingested, writer: SliceWriter): NewColumn[] {
+function columnsFrom({ columns }: Ingested, writer: SliceWriter): NewColumn[] {
   return columns.map(({ name, type, seen }, k) => {
     const slices = writer.columns[k]
     return { name, type, rows: slices.reduce((sum, { rows }) => sum + rows, 0), slices, seen }

@@ -9,7 +9,8 @@ import { checkIfMatch } from '../core/etag.ts'
 import { freeName, shortened } from '../files/names.ts'
 import { keptInCopies } from '../files/new-file.ts'
 import { respondWithFile } from '../files/read.ts'
-import { copyColumns, foldBeforeCopy } from '../grids/copy.ts'
+import { compact } from '../grids/compact.ts'
+import { copyColumns } from '../grids/copy.ts'
 import { shownGrids } from '../plots/content.ts'
 import { sourcesIn, withGrids } from '../plots/figure.ts'
 import { MEDIA_TYPE } from '../plots/store-figure.ts'
@@ -46,7 +47,7 @@ export async function copyFile(
       case 'fold':
         throw new Problem('invalid_request', 'a folder cannot be copied', { hint: 'Copy the files in it.' })
       case 'grid':
-        await foldBeforeCopy(service, file)
+        await compact(service.store, file)
         return store.writeOnce(write, async (writers) => {
           const { file: grid } = await admittedNow(writers, call)
           const made = await addCopy(writers, grid, like, grid.filename)
@@ -134,7 +135,7 @@ async function copyPlot(
   // References contain ids, and are stored before the files are created: allocate the ids first.
   const targets = new Map<string, Fid>()
   for (const { grid } of copies) {
-    await foldBeforeCopy(service, grid)
+    await compact(service.store, grid)
     const idlocal = await store.write(({ files }) => files.nextIdlocal(like.owner))
     targets.set(formatFid(grid), { owner: like.owner, idlocal })
   }

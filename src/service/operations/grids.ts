@@ -1,5 +1,5 @@
 import { invalidField } from '../../contract/errors.ts'
-import { type Fid, formatFid } from '../../contract/fid.ts'
+import { formatFid } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
@@ -28,11 +28,6 @@ import { gridContent } from './grids.content.ts'
 import { importUrl, sourceOf } from './grids.import.ts'
 import { foundBefore, madeBefore } from './grids.upload.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
-
-/** The response to a change of a grid. The grid is read again, so that a retry gets it too. */
-async function gridOf(service: Service, call: Call, fid: Fid): Promise<{ body: GridMeta; etag?: string }> {
-  return getFile(service, call, fid, 'grid')
-}
 
 /** Reads the grid in the path after checking access. Adds the entity tag. */
 function reading<T>(
@@ -75,7 +70,7 @@ export const gridHandlers = {
       await addGrid(writers, file, columns)
       return { idlocal: file.idlocal }
     })
-    const made = await gridOf(service, call, { owner, idlocal })
+    const made = await getFile(service, call, { owner, idlocal }, 'grid')
     return { body: { file: made.body, warnings: [] }, etag: made.etag }
   },
 
