@@ -161,7 +161,7 @@ _gridline() {
     'upload --on-conflict') words='fail rename replace append'; files=0 ;;
     'append --format') words='csv tsv jsonl'; files=0 ;;
     'cat --format') words='json csv tsv ndjson table'; files=0 ;;
-    'ls --type') words='grid plot fold'; files=0 ;;
+    'ls --type') words='grid plot folder fold'; files=0 ;;
     'ls --order') words='filename -filename date_modified -date_modified'; files=0 ;;
     'plot list --order') words='views'; files=0 ;;
     'sources --relation') words='parent child created plots source grids source URL'; files=0 ;;

@@ -44,7 +44,12 @@ export async function run(argv: string[]): Promise<number> {
       if (error.exitCode !== 0) {
         const help = `See: gridline ${path.map(({ name }) => name).join(' ')}${path.length > 0 ? ' ' : ''}--help`
         if (error.code === 'commander.help') {
-          process.stderr.write(program.helpInformation())
+          // A group without a subcommand: its own help, not that of the program.
+          const group = path.reduce(
+            (parent, { name }) => parent.commands.find((one) => one.name() === name) ?? parent,
+            program,
+          )
+          process.stderr.write(group.helpInformation())
           return 2
         }
         throw new Problem('usage', error.message.replace(/^error: /, '').replace(/\n/g, ' '), { hint: help })
@@ -127,7 +132,7 @@ async function addOption(
     option.argParser((value: string) => {
       const { max = Number.MAX_SAFE_INTEGER } = integer
       if (/^\d+$/.test(value) && Number(value) <= max) return Number(value)
-      const bound = integer.max === undefined ? '' : ` from 0 to ${max}`
+      const bound = integer.max === undefined ? ', 0 or more' : ` from 0 to ${max}`
       throw new Problem('usage', `${option.long} ${value}: must be a whole number${bound}`)
     })
   command.addOption(option)

@@ -42,9 +42,9 @@ export async function sniff(
   let text = head.toString('utf8')
   if (!whole) text = text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1)
   if (text.trim() === '' && head.length === 0)
-    throw badData(source, {}, 'the file is empty', 'Give a file with a header and rows.')
+    throw badData(source, {}, 'the file is empty', 'Use a file with a header and rows.')
   if (text.trim() === '')
-    throw badData(source, {}, 'the file contains only whitespace', 'Give a file with a header and rows.')
+    throw badData(source, {}, 'the file contains only whitespace', 'Use a file with a header and rows.')
 
   const told = /^sep=(.)\r?\n/i.exec(text)
   const delimiter = givenDelimiter(options.delimiter) ?? told?.[1]
@@ -57,7 +57,7 @@ export async function sniff(
   if (best.style.skipSpace) warnings.note('spaces after delimiters were removed')
 
   if (whole && best.rows.every((row) => row.every((cell) => cell.trim() === '')))
-    throw badData(source, {}, 'the file contains only empty cells', 'Give a file with a header and rows.')
+    throw badData(source, {}, 'the file contains only empty cells', 'Use a file with a header and rows.')
 
   // If the first line is data, nothing is above the table.
   const start = options.header === false ? 0 : findTableStart(best)
@@ -156,7 +156,7 @@ export function givenDelimiter(given: string | undefined): string | undefined {
     return delimiter
   throw new Problem('invalid_request', `invalid delimiter: ${JSON.stringify(given)}`, {
     field: 'delimiter',
-    hint: 'Give one ASCII character, or tab, comma, semicolon, pipe, space.',
+    hint: 'Use one ASCII character, or tab, comma, semicolon, pipe or space.',
   })
 }
 

@@ -145,10 +145,10 @@ describe('resolving names', () => {
     file('figure.json', '{"data": [{"y": [1, 2]}]}')
     await run(['plot', 'create', 'figure.json'])
     const grid = 'figure_grid'
-    expect((await run(['trash', grid])).stderr).toContain('have none until it is restored')
+    expect((await run(['trash', grid])).stderr).toContain('have no data until it is restored')
     await run(['restore', grid])
     expect((await run(['delete', grid, '--yes'])).stderr).toMatch(
-      /warning: figure_grid: plots that use its data will have none: \S+:\d+/,
+      /warning: figure_grid: plots that will lose their data: \S+:\d+/,
     )
     expect((await run(['cp', 'figure'])).stderr).toContain('is missing')
   })

@@ -76,10 +76,13 @@ const createKey = defineCommand({
   options: [
     {
       flags: '--scopes <scopes>',
-      description: 'scopes of the key: read, write, admin, comma-separated (default: read,write)',
+      description: 'comma-separated scopes of the key: read, write, admin (default: read,write)',
     },
-    { flags: '--expires <time>', description: 'lifetime of the key: 30d, 12h, 90m (default: never expires)' },
-    { flags: '--label <text>', description: 'label that says what the key is for' },
+    {
+      flags: '--expires <time>',
+      description: 'lifetime of the key, such as 30d, 12h or 90m (default: never expires)',
+    },
+    { flags: '--label <text>', description: 'label to remember what the key is for' },
     database,
   ],
   examples: [
@@ -200,7 +203,7 @@ const compact = defineCommand({
     })
     if (!alone)
       context.messages.note(
-        'Other processes are using the database, so data deleted in the last day was kept.',
+        'Other processes may be using the database, so data deleted in the last day was kept.',
       )
     return {
       one: { database: place(context, url), bytes_before, bytes_after: size() },

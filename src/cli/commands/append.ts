@@ -31,7 +31,7 @@ export const command = defineCommand({
     {
       flags: '--format <format>',
       description:
-        'csv, tsv or jsonl, one object or array per line (default: by file extension, else detected)',
+        'csv, tsv or jsonl, one object or array per line (default: from the file extension, otherwise detected)',
       choices: Object.keys(formats),
     },
     ...textOptions,

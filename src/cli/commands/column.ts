@@ -18,7 +18,7 @@ const view: TableView = {
 
 const data = {
   flags: '--data <json>',
-  description: 'values as a JSON array, or - (standard input) or @FILE to read them from',
+  description: 'values as a JSON array; - reads it from standard input, @FILE from a file',
 } as const satisfies Option
 
 const yes = { flags: '-y, --yes', description: 'skip the confirmation prompt' } as const satisfies Option

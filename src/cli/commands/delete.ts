@@ -86,7 +86,7 @@ function warnOfPlots(context: Context, metas: ReadonlyMap<string, FileMeta>): vo
   for (const { filetype, filename, referencers } of metas.values()) {
     const left = filetype === 'grid' ? referencers.filter((fid) => !metas.has(String(fid))) : []
     if (left.length > 0)
-      context.messages.warning(`${filename}: plots that use its data will have none: ${left.join(', ')}`)
+      context.messages.warning(`${filename}: plots that will lose their data: ${left.join(', ')}`)
   }
 }
 

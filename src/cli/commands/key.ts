@@ -28,9 +28,12 @@ function isScope(text: string): text is Scope {
 const create = defineCommand({
   writes: true,
   options: [
-    { flags: '--scopes <scopes>', description: 'scopes of the key: read, write, admin, comma-separated' },
-    { flags: '--expires <time>', description: 'lifetime of the key: 30d, 12h, 90m (default: never expires)' },
-    { flags: '--label <text>', description: 'label that says what the key is for' },
+    { flags: '--scopes <scopes>', description: 'comma-separated scopes of the key: read, write, admin' },
+    {
+      flags: '--expires <time>',
+      description: 'lifetime of the key, such as 30d, 12h or 90m (default: never expires)',
+    },
+    { flags: '--label <text>', description: 'label to remember what the key is for' },
   ],
   examples: ['gridline key create --label ci --scopes read,write --expires 30d'],
   async run(context, _, options) {

@@ -40,8 +40,8 @@ export const command = defineCommand({
     { flags: '--trashed', description: 'list files in the trash' },
     {
       flags: '--type <type>',
-      description: 'list only files of this type (fold: folder)',
-      choices: ['grid', 'plot', 'fold'],
+      description: 'list only files of this type (fold is the same as folder)',
+      choices: ['grid', 'plot', 'folder', 'fold'],
     },
     {
       flags: '--order <field>',
@@ -57,7 +57,8 @@ export const command = defineCommand({
     "gridline ls 'Reports/2024*'",
   ],
   async run(context, [folder], options) {
-    const { all, shared, starred, trashed, type, order, limit } = options
+    const { all, shared, starred, trashed, type: given, order, limit } = options
+    const type = given === 'folder' ? 'fold' : given
     const lists = [all, shared, starred, trashed].filter((wanted) => wanted).length
     if (lists > 1 || (lists === 1 && folder !== undefined))
       throw new Problem('usage', 'use only one of: a folder, --all, --shared, --starred, --trashed')

@@ -9,7 +9,7 @@ import { checkOwn } from '../targets.ts'
 export const command = defineCommand({
   writes: true,
   arguments: '<path...>',
-  options: [{ flags: '-p, --parents', description: 'no error if the folder exists' }],
+  options: [{ flags: '-p, --parents', description: 'do not fail if the folder exists' }],
   examples: ['gridline mkdir Reports/2024', 'gridline mkdir -p Reports/2024'],
   async run(context, paths, options) {
     const client = await context.client()

@@ -34,7 +34,7 @@ export const command = defineCommand({
     },
     {
       flags: '--mail-from <address>',
-      description: 'sender of invitations (default: gridline@ the host of --url)',
+      description: 'sender of invitations (default: gridline@HOST, where HOST is the host of --url)',
     },
     {
       flags: '--allow-url-import',

@@ -7,7 +7,7 @@ export const command = defineCommand({
   options: [
     {
       flags: '--relation <name>',
-      description: 'show only this relation, but all of its entries',
+      description: 'show all entries of this relation and no others',
       choices: relations,
     },
   ],

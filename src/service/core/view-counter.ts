@@ -1,7 +1,7 @@
 import { type Fid, formatFid, parseFid } from '../../contract/fid.ts'
 import type { Store } from '../store/store.ts'
 
-/** Counts who looked at pages. ViewCounter that come while some are being written are written together. */
+/** Counts views of pages. Views that come while some are being written are written together. */
 export class ViewCounter {
   private counts = new Map<string, number>()
   private writing = false

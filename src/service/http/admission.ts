@@ -126,7 +126,7 @@ export class Admission {
       const next = this.take(share)
       if (share.waiting.length > 0) this.turns.push(user)
       if (next.gone?.()) {
-        next.refuse(new Problem('aborted', 'the client went away'))
+        next.refuse(new Problem('aborted', 'the client disconnected'))
         this.forget(user, share)
       } else {
         this.start(share)

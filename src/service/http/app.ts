@@ -156,7 +156,7 @@ export function createApp(
     try {
       reply = await answer(request, line, path, query)
     } catch (thrown) {
-      const error = isAborted(thrown, request) ? new Problem('aborted', 'the client went away') : thrown
+      const error = isAborted(thrown, request) ? new Problem('aborted', 'the client disconnected') : thrown
       if (!(error instanceof Problem))
         line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
       reply =

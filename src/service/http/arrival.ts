@@ -76,7 +76,7 @@ export function whenArrived(
   }
   const take = (chunk: Buffer): void => void parts.push(chunk)
   const whole = (): void => end(parts.length === 1 ? parts[0] : Buffer.concat(parts))
-  const lost = (): void => end(failed(new Problem('aborted', 'the client went away')))
+  const lost = (): void => end(failed(new Problem('aborted', 'the client disconnected')))
   request.on('data', take)
   request.on('end', whole)
   request.on('close', lost)

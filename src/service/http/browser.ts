@@ -23,7 +23,7 @@ export function refuseCrossSite(headers: HttpRequest['headers'], url: string): v
     (site !== null && site !== 'same-origin' && site !== 'none') ||
     (origin !== null && !isOwn(origin, headers.get('host'), url))
   if (!foreign) return
-  throw new Problem('forbidden', 'a page of another site cannot change anything on this server', {
+  throw new Problem('forbidden', 'a page from another site cannot change anything on this server', {
     hint: 'Send the request from a program, or from a page of this server.',
   })
 }

@@ -68,7 +68,7 @@ export function listen(
       reject(
         reason
           ? new Problem('failed', `cannot listen on ${at}: ${reason}`, {
-              hint: 'Give another --port or --host.',
+              hint: 'Use another --port or --host.',
             })
           : error,
       )

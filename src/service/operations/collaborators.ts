@@ -44,7 +44,7 @@ async function userMeant({ accounts }: Readers, text: string): Promise<Who & Add
 function wrongUser(why: string): Problem {
   return new Problem('invalid_request', `users: ${why}`, {
     field: 'users',
-    hint: 'Give usernames, or e-mail addresses of people without an account.',
+    hint: 'Use usernames, or e-mail addresses of people without an account.',
   })
 }
 

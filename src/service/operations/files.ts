@@ -68,7 +68,7 @@ export const fileHandlers = {
   'files.image': async (service, call) => {
     const { file } = await service.store.read((readers) => authorizeCall(readers, call))
     if (file.filetype !== 'plot')
-      throw new Problem('invalid_request', 'only plots have images', { hint: 'Give the fid of a plot.' })
+      throw new Problem('invalid_request', 'only plots have images', { hint: 'Use the fid of a plot.' })
     throw new Problem('not_implemented', 'this version does not render images of plots')
   },
 

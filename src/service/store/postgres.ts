@@ -220,7 +220,7 @@ function asProblem(error: unknown): unknown {
   const { code = '' } = error as { code?: string }
   if (code === '53100') return new Problem('disk_full', 'the database cannot grow: its disk is full')
   if (code === '55P03')
-    return new Problem('overloaded', 'another change of the same rows takes too long (limit lock_seconds)')
+    return new Problem('overloaded', 'another change to the same rows takes too long (limit lock_seconds)')
   if (code === '57014')
     return new Problem('overloaded', 'the database took too long (limit statement_seconds)')
   if (isLost(error) || /^53/.test(code) || /timeout exceeded/i.test(error.message))
