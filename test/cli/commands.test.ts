@@ -381,6 +381,28 @@ describe('settings', () => {
     expect(readFileSync(join(path, 'home', 'config.json'), 'utf8')).not.toContain('localhost')
   })
 
+  it('a group without a subcommand is a usage error, and shows the help of the group', async () => {
+    const { code, stdout, stderr } = await run(['plot'])
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^Usage: gridline plot .*\n[^]*create/)
+  })
+
+  it.each(['folder', 'fold'])('ls --type %s lists folders only', async (type) => {
+    await run(['mkdir', 'Reports'])
+    const { stdout } = await run(['ls', '--type', type, '--json', 'filename'])
+    expect(JSON.parse(stdout)).toEqual([{ filename: 'Reports' }])
+  })
+
+  it.each([
+    [['ls', '--limit', 'x'], '--limit x: must be a whole number, 0 or more'],
+    [['cat', 'g', '--head', '-1'], '--head -1: must be a whole number, 0 or more'],
+    [['serve', '--port', '99999'], '--port 99999: must be a whole number from 0 to 65535'],
+    [['plot', 'list', '--min-quality', '6'], '--min-quality 6: must be a whole number from 0 to 5'],
+  ])('%j is a usage error', async (args, message) => {
+    const { code, stderr } = await run(args)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+  })
+
   it('--help exits with 0; no command is a usage error', async () => {
     const help = await run(['--help'])
     expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('upload')])
