@@ -87,9 +87,14 @@ export function subcommand(name: string, summary: string, command: Command): Com
 }
 
 /** The additional option of all commands that write. */
-export const writeOption: Option = {
+const writeOption: Option = {
   flags: '--idempotency-key <key>',
   description: 'apply the command only once, even if it is repeated with this key within 24 hours',
+}
+
+/** The options of a command, without those of all commands. */
+export function ownOptions({ options = [], writes }: Command): readonly Option[] {
+  return writes ? [...options, writeOption] : options
 }
 
 /** Options of all commands. */

@@ -1,11 +1,10 @@
-/** Items of one page of a list: what the service gives at most. */
-export const PAGE_ITEMS = 500
-
-/** The results of all pages of a list, up to `most`. */
-
 import type { Client } from '../client/index.ts'
 import type { FileMeta } from '../contract/resources.ts'
 
+/** Items that the command line asks for in one page of a list. */
+export const PAGE_ITEMS = 500
+
+/** The results of all pages of a list, up to `most`. */
 export async function pages<T>(
   read: (cursor: string | undefined) => Promise<{ results: T[]; next: string | null }>,
   most = Number.POSITIVE_INFINITY,

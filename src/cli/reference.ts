@@ -1,4 +1,4 @@
-import { type CommandEntry, globalOptions, type Option, writeOption } from './define.ts'
+import { type CommandEntry, globalOptions, type Option, ownOptions } from './define.ts'
 
 /** All commands as a Markdown page: what `--help` of each shows. */
 export async function cliReference(commands: readonly CommandEntry[]): Promise<string> {
@@ -7,14 +7,12 @@ export async function cliReference(commands: readonly CommandEntry[]): Promise<s
   return [
     '# Command reference',
     'This page is generated from the command table by `npm run docs`.',
-    '| command | summary |\n|---|---|',
+    ['| command | summary |', '|---|---|', ...contents].join('\n'),
     ...sections,
     '## Options of all commands',
     optionTable(globalOptions),
     '',
-  ]
-    .join('\n\n')
-    .replace('|---|---|', `|---|---|\n${contents.join('\n')}`)
+  ].join('\n\n')
 }
 
 async function sectionOf(entry: CommandEntry, path: string[]): Promise<string[]> {
@@ -25,8 +23,8 @@ async function sectionOf(entry: CommandEntry, path: string[]): Promise<string[]>
     const inside = await Promise.all(loaded.commands.map((one) => sectionOf(one, [...path, entry.name])))
     return [heading, `${entry.summary}.`, ...inside.flat()]
   }
-  const { arguments: usage, options: own = [], examples = [], writes } = loaded.command
-  const options = writes ? [...own, writeOption] : own
+  const { arguments: usage, examples = [] } = loaded.command
+  const options = ownOptions(loaded.command)
   const line = [name, usage, options.length > 0 ? '[options]' : ''].filter(Boolean).join(' ')
   return [
     heading,

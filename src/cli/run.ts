@@ -3,7 +3,7 @@ import { Problem } from '../contract/errors.ts'
 import { version } from '../contract/version.ts'
 import { fieldNames, joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
 import { Context, type GlobalFlags } from './context.ts'
-import { type Command, type CommandEntry, globalOptions, type Option, writeOption } from './define.ts'
+import { type Command, type CommandEntry, globalOptions, type Option, ownOptions } from './define.ts'
 import { Interrupted, onInterrupt } from './interrupt.ts'
 import type { Messages } from './output/messages.ts'
 import { commands } from './registry.ts'
@@ -101,7 +101,7 @@ async function registerCommands(
     }
     const { command } = loaded
     if (command.arguments) child.arguments(command.arguments)
-    const options = [...(command.options ?? []), ...(command.writes ? [writeOption] : []), ...globalOptions]
+    const options = [...ownOptions(command), ...globalOptions]
     for (const option of options) await addOption(child, option)
     if (command.examples)
       child.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits, type Limits } from '../contract/limits.ts'
-import { type Bytes, joinInTurns } from '../json/index.ts'
+import { asBuffer, type Bytes, joinInTurns } from '../json/index.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 type Decoder = InstanceType<typeof TextDecoder>
@@ -305,8 +305,4 @@ function wholeCharacters(chunk: Uint8Array): number {
     }
   }
   return length
-}
-
-function asBuffer(piece: Uint8Array): Buffer {
-  return Buffer.isBuffer(piece) ? piece : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
 }

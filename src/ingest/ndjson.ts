@@ -1,6 +1,6 @@
 import { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
-import { type Bytes, parseRaw, parseRawInTurns, type RawJson } from '../json/index.ts'
+import { asBuffer, type Bytes, parseRaw, parseRawInTurns, type RawJson } from '../json/index.ts'
 import { utf8 } from './bytes.ts'
 import type { DelimitedOptions } from './dialect.ts'
 import { badData, Warnings } from './warnings.ts'
@@ -54,7 +54,7 @@ export async function* jsonLines(
     )
   }
   for await (const chunk of utf8(input, encoding, source, new Warnings())) {
-    const buf = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const buf = asBuffer(chunk)
     let start = 0
     for (let end = buf.indexOf(0x0a); end >= 0; end = buf.indexOf(0x0a, start)) {
       const piece = buf.subarray(start, end)

@@ -26,7 +26,7 @@ function place(context: Context, url: unknown): string {
   return ((url as string | undefined) ?? databaseUrl(context.environment)).replace(/\/\/[^@/]*@/, '//…@')
 }
 
-/** Opens the database directly. Whoever can open it may administer it. */
+/** Opens the database directly. Anyone who can open the file can administer it. */
 async function onStore<T>(
   context: Context,
   url: unknown,

@@ -1,13 +1,13 @@
 import type { Fid } from '../../contract/fid.ts'
 import { isSparse, numbersAsText } from '../../ingest/index.ts'
-import { encodeTypes } from '../store/column-types.ts'
+import { encodeTypes, mergeTypes } from '../store/column-types.ts'
 import { appendRows, type GridService, RowTexts } from './append.ts'
 import { commitSlices } from './append-slices.ts'
 import { repeatedSlices, rewriteLayout, tooRagged } from './compact.ts'
 import { checkType, columnsNow, convertSlices, matchColumns, typeWithin } from './match.ts'
 import { type DataCall, mayChangeTypes } from './reading-options.ts'
 import type { Table } from './tables.ts'
-import { combine, transposeColumns } from './values.ts'
+import { transposeColumns } from './values.ts'
 
 export interface AppendedTable {
   idlocal: number
@@ -85,8 +85,8 @@ export async function appendSlices(
         const more = source
           ? await convertSlices(service, call, source, column, warnings)
           : await repeatedSlices(store, 'null', table.rows)
-        const type = combine(
-          fill > 0 ? combine(column.type, 'text') : column.type,
+        const type = mergeTypes(
+          fill > 0 ? mergeTypes(column.type, 'text') : column.type,
           source ? typeWithin(source, column.type) : 'empty',
         )
         parts.push({ column, slices: [...filled, ...more], rows: grid.row_count + table.rows, type })

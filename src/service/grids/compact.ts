@@ -1,11 +1,11 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { isSparse } from '../../ingest/index.ts'
-import { encodeTypes } from '../store/column-types.ts'
+import { encodeTypes, mergeTypes } from '../store/column-types.ts'
 import type { ColumnRow, GridRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store, Writers } from '../store/store.ts'
 import { loadText, storeText } from '../store/texts.ts'
-import { columnsInTurns, combine, repeated } from './values.ts'
+import { columnsInTurns, repeated } from './values.ts'
 
 /** Slices are merged up to this many rows or bytes. */
 export const FULL_ROWS = 65_536
@@ -78,7 +78,7 @@ export async function compact(store: Store, fid: Fid): Promise<void> {
         await writers.grids.removeSlices(owner, idlocal, uid, added[k].seq)
         await writers.grids.changeColumn(owner, idlocal, uid, {
           rows: before + rows,
-          type: combine(type, values[k].type),
+          type: mergeTypes(type, values[k].type),
         })
       }
       await writers.grids.addSlices(owner, idlocal, added)
@@ -183,7 +183,7 @@ export async function padShortColumns(service: GridStore, fid: Fid): Promise<voi
         const rows = more.reduce((sum, slice) => sum + slice.rows, 0)
         await grids.changeColumn(owner, idlocal, column.uid, {
           rows: column.rows + rows,
-          type: combine(column.type, 'text'),
+          type: mergeTypes(column.type, 'text'),
         })
       }
     },

@@ -4,12 +4,12 @@ import type { Limits } from '../../contract/limits.ts'
 import type { FirstValue } from '../../ingest/index.ts'
 import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../json/index.ts'
 import type { Blobs } from '../store/blobs.ts'
-import { encodeTypes } from '../store/column-types.ts'
+import { encodeTypes, mergeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
 import { storeText } from '../store/texts.ts'
-import { type ColumnType, combine, sliceArray } from './values.ts'
+import { type ColumnType, sliceArray } from './values.ts'
 
 /** A column whose values are stored, but that is not part of a grid yet. */
 export interface NewColumn {
@@ -128,7 +128,7 @@ export async function storeArray(blobs: Blobs, data: RawJson, columns = 1): Prom
   for (const values of sliceArray(data, sliceBytes(columns))) {
     slices.push({ ...(await storeText(blobs, values.rows, values.text)), seq: slices.length })
     rows += values.rows
-    type = combine(type, values.type)
+    type = mergeTypes(type, values.type)
   }
   return { type, rows, slices }
 }

@@ -26,7 +26,7 @@ export function readingOptions(
   }
 }
 
-export function decoded(text: string, field: string): string {
+function decoded(text: string, field: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -34,7 +34,7 @@ export function decoded(text: string, field: string): string {
   }
 }
 
-export function columnTypes(header: string | undefined): Map<string, GivenType> | undefined {
+function columnTypes(header: string | undefined): Map<string, GivenType> | undefined {
   if (header === undefined) return undefined
   try {
     const types = new Map(Object.entries(JSON.parse(decoded(header, 'Columns')) as Record<string, GivenType>))

@@ -4,7 +4,6 @@ import { mergeTypes, typeOf } from '../store/column-types.ts'
 import type { ColumnType } from '../store/schema.ts'
 
 export type { ColumnType }
-export { mergeTypes as combine }
 
 /** Comma-separated JSON values of one column, with their number and type. */
 export interface Values {

@@ -378,7 +378,7 @@ async function perform(
       filetype,
       shareKey,
       name: Object.values(others)[0] ?? '',
-      // Checked against the schemas of the operation, which the handler's types are made of.
+      // Validated against the schemas of the operation, from which the types of the call derive.
       query: query as never,
       headers: headers as never,
       fields: received.fields as never,

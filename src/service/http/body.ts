@@ -4,7 +4,7 @@ import type { HttpRequest } from '../../contract/http.ts'
 import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts'
 import type { Body } from '../../contract/operations/index.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
-import { type Bytes, joinInTurns, parseMembersInTurns } from '../../json/index.ts'
+import { asBuffer, type Bytes, joinInTurns, parseMembersInTurns } from '../../json/index.ts'
 import { allowedMs, announcedBytes, SMALL_BYTES, tooSlow, unwatch, watch } from './arrival.ts'
 import { decodeHeaderText, readForm } from './parameters.ts'
 
@@ -176,6 +176,7 @@ async function* limited(
 
 /** Factor by which the minimum upload rate rises while other uploads wait. */
 const PRESSED = 64
+
 function inTime<T>(coming: Promise<T>, isLate: () => boolean, limits: Limits): Promise<T> {
   return new Promise((resolve, reject) => {
     const look = (): void => {
@@ -210,10 +211,6 @@ async function contentOf(
   if (body.length > limits[name]) throw tooLarge(body.length, name, limits[name])
   take(body.length)
   return asBuffer(body)
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 async function whole(bytes: Bytes, take: (bytes: number) => void): Promise<Buffer> {

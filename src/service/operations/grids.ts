@@ -1,10 +1,9 @@
 import { invalidField } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
-import type { ConflictRule } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
 import { gridName } from '../../ingest/index.ts'
-import { parseRawInTurns, type RawJson, textInTurns } from '../../json/index.ts'
+import { parseRawInTurns, textInTurns } from '../../json/index.ts'
 import { authorizeCall, notFound } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
 import { etag, etagOf } from '../core/etag.ts'
@@ -43,7 +42,7 @@ function reading<T>(
 
 export const gridHandlers = {
   'grids.create': async (service, call) => {
-    const fields = call.fields
+    const { fields } = call
     const { limits, store } = service
     const owner = call.caller!.username
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
@@ -79,10 +78,10 @@ export const gridHandlers = {
     const { headers } = call
     const target: Target = {
       filename: gridName(call.fileName),
-      parent: headers.Parent as number | undefined,
-      parent_path: headers['Parent-Path'] as string | undefined,
+      parent: headers.Parent,
+      parent_path: headers['Parent-Path'],
       world_readable: headers['World-Readable'] === true,
-      onConflict: (headers['On-Conflict'] as ConflictRule | undefined) ?? 'rename',
+      onConflict: headers['On-Conflict'] ?? 'rename',
     }
     checkFilename(target.filename, service.limits)
     const before = await madeBefore(service, call, target)
@@ -141,15 +140,14 @@ export const gridHandlers = {
     const given =
       contentType === dataTypes.ndjson
         ? await rowsOfLines(service, call)
-        : await rowsOf(call.fields.rows as RawJson, service.limits.columns)
+        : await rowsOf(call.fields.rows, service.limits.columns)
     const append: Append = {
       fid: call.fid,
       principal: call,
       write: call.writeKey(call.fid.owner),
       ifMatch: call.ifMatch,
       // Clients of the old service may send any JSON value. Types of rows from files are checked.
-      mayChangeTypes:
-        (call.headers['Allow-Type-Change'] as boolean | undefined) ?? contentType !== dataTypes.ndjson,
+      mayChangeTypes: call.headers['Allow-Type-Change'] ?? contentType !== dataTypes.ndjson,
       ...given,
     }
     if (given.bodies.length === 0) await assertCanChange(service, call)
@@ -173,7 +171,7 @@ export const gridHandlers = {
 
   'columns.create': async (service, call) => {
     await assertCanChange(service, call)
-    const given = call.fields.cols as RawJson
+    const given = call.fields.cols
     if (given?.kind !== 'string')
       throw invalidField('cols', given ? 'must be a JSON-encoded array' : 'is missing')
     const cols = await parseRawInTurns(await textInTurns(given), 'cols', given.limits)
@@ -183,7 +181,7 @@ export const gridHandlers = {
 
   'columns.update': async (service, call) => {
     await assertCanChange(service, call)
-    const given = call.fields.cols as RawJson
+    const given = call.fields.cols
     const cols =
       given.kind === 'string' ? await parseRawInTurns(await textInTurns(given), 'cols', given.limits) : given
     const uids = uidList(call.query.uid)

@@ -262,7 +262,7 @@ async function checkSources(
   before: ReadonlySet<string>,
 ): Promise<Fid[]> {
   const grids = new Map<string, { fid: Fid; uids: ReadonlySet<string> | undefined }>()
-  // The new data grid belongs to the plot's owner, whoever the caller is.
+  // The new data grid belongs to the plot's owner, regardless of the caller.
   const own = made && formatFid({ owner, idlocal: made.idlocal })
   for (const { source, path } of sources) {
     const key = formatFid(source.grid)

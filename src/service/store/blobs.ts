@@ -1,4 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
+import { asBuffer } from '../../json/index.ts'
 import type { Transactions } from './engine.ts'
 import { sha256 } from './hash.ts'
 import type { Db } from './schema.ts'
@@ -120,8 +121,4 @@ async function orphansAmong(db: Db, hashes: readonly string[], before: number): 
     .where('stored_at', '<', before)
     .execute()
   return old.map(({ hash }) => hash).filter((hash) => !named.has(hash))
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
