@@ -39,17 +39,25 @@ class Meter {
     for await (const chunk of bytes) {
       size += chunk.length
       this.total += chunk.length
-      if (this.total > unpacked_bytes)
-        throw badData(
-          this.source,
-          {},
-          `more than ${bytesText(unpacked_bytes)} unpacked (limit unpacked_bytes)`,
-        )
+      if (this.total > unpacked_bytes) throw tooMuchUnpacked(this.source, this.limits)
       if (isBomb(size, packed, this.limits) || isBomb(this.total / 4, this.packed / 4, this.limits))
         throw bomb(this.source, this.limits)
       yield chunk
     }
   }
+}
+
+export function tooMuchUnpacked(source: string, { unpacked_bytes }: ArchiveLimits): Problem {
+  return badData(source, {}, `more than ${bytesText(unpacked_bytes)} unpacked (limit unpacked_bytes)`)
+}
+
+export function tooLargeArchive(source: string, { archive_bytes }: ArchiveLimits): Problem {
+  return badData(
+    source,
+    {},
+    `larger than ${bytesText(archive_bytes)} (limit archive_bytes)`,
+    'Upload its files one by one.',
+  )
 }
 
 function checkPath(path: string, source: string): string {

@@ -68,18 +68,26 @@ export async function ingestFile<S extends SliceSink>(
       break
     }
     case 'zip': {
-      const [{ zipMembers }, { spool }] = await Promise.all([import('./archive.ts'), import('./spool.ts')])
-      const spooled = await spool(whole, options.limits.archive_bytes, source)
+      const [{ tooLargeArchive, zipMembers }, { spool }] = await Promise.all([
+        import('./archive.ts'),
+        import('./spool.ts'),
+      ])
+      const spooled = await spool(whole, options.limits.archive_bytes, () =>
+        tooLargeArchive(source, options.limits),
+      )
       try {
         const members = await zipMembers(spooled, options.limits, source)
         if (members.some(({ path }) => path === 'xl/workbook.xml')) {
           const { xlsxSheets } = await import('./xlsx.ts')
-          const sheets = await xlsxSheets(spooled, options.limits, source, warnings)
-          for (const { name, csv } of sheets) {
+          for await (const sheet of xlsxSheets(spooled, options.limits, source, warnings)) {
             const sink = open()
-            const where = sheets.length > 1 ? `${source}, sheet ${name}` : source
+            const where = sheet.oneOfSeveral ? `${source}, sheet ${sheet.name}` : source
             const reading = { ...options, source: where, delimiter: ',', encoding: 'utf-8' }
-            tables.push({ path: [name], ingested: await ingestDelimited(csv(), reading, sink), sink })
+            tables.push({
+              path: [sheet.name],
+              ingested: await ingestDelimited(sheet.csv, reading, sink),
+              sink,
+            })
           }
         } else {
           const other = otherOffice(members.map(({ path }) => path))

@@ -17,7 +17,7 @@ export function sparse(source: string, rows: number, columns: number, hint: stri
   return badData(
     source,
     {},
-    `${rows} rows and ${columns} columns, of which fewer than one cell in ${CELLS_PER_VALUE} is filled`,
+    `at least ${rows} rows and ${columns} columns, of which fewer than one cell in ${CELLS_PER_VALUE} is filled`,
     hint,
   )
 }

@@ -1,10 +1,10 @@
 import type { SaxesTagPlain } from 'saxes'
 import { bytesText } from '../contract/limits.ts'
 import { type Bytes, breathe, excerpt } from '../json/index.ts'
-import { type ArchiveEntry, type ArchiveLimits, zipMembers } from './archive.ts'
+import { type ArchiveEntry, type ArchiveLimits, tooMuchUnpacked, zipMembers } from './archive.ts'
 import { bomb, isBomb } from './bytes.ts'
 import { isSparse, sparse } from './gaps.ts'
-import type { Spooled } from './spool.ts'
+import { chunksOf, type Spooled, spool } from './spool.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 /** Maximum size of a workbook's shared strings, which are held in memory. */
@@ -18,7 +18,9 @@ const STEP = 4096
 /** One sheet, converted to CSV with rows of equal width. */
 export interface Sheet {
   name: string
-  csv(): Bytes
+  /** Whether the workbook lists other sheets too. */
+  oneOfSeveral: boolean
+  csv: Bytes
 }
 
 interface Workbook {
@@ -30,13 +32,13 @@ interface Workbook {
   count(bytes: number): void
 }
 
-/** The non-empty sheets of an XLSX workbook, in order. */
-export async function xlsxSheets(
+/** The non-empty sheets of an XLSX workbook, in order. Each is parsed when the previous one has been consumed. */
+export async function* xlsxSheets(
   spooled: Spooled,
   limits: ArchiveLimits,
   source: string,
   warnings: Warnings,
-): Promise<Sheet[]> {
+): AsyncGenerator<Sheet> {
   const members = new Map((await zipMembers(spooled, limits, source)).map((member) => [member.path, member]))
   const part = (path: string): ArchiveEntry | undefined => members.get(path.replace(/^\//, ''))
   const main = part('xl/workbook.xml')
@@ -76,24 +78,24 @@ export async function xlsxSheets(
     dates: await dateStyles(part('xl/styles.xml'), source),
     from1904,
   }
-  const sheets: Sheet[] = []
+  let found = 0
   for (const [k, { name, id }] of listed.entries()) {
     const member = part(targets.get(id) ?? `xl/worksheets/sheet${k + 1}.xml`)
     // Skip chart sheets.
     if (!member?.path.includes('worksheets/')) continue
-    const { width, rows, filled } = await sizeOf(member, source)
-    if (width === 0) continue
-    if (isSparse(rows, width, filled))
-      throw sparse(
-        `${source}, sheet ${name}`,
-        rows,
-        width,
-        'Delete the cells far outside the table, or export the sheet as CSV.',
-      )
-    sheets.push({ name, csv: () => sheetCsv(member, width, book, source, warnings) })
+    const size: SheetSize = { name, width: 0, rows: 0, filled: 0, widths: [] }
+    const csv = await spool(sheetCsv(member, size, book, source, warnings), limits.unpacked_bytes, () =>
+      tooMuchUnpacked(source, limits),
+    )
+    try {
+      if (size.width === 0) continue
+      found++
+      yield { name, oneOfSeveral: listed.length > 1, csv: padded(chunksOf(csv), size) }
+    } finally {
+      await csv.close()
+    }
   }
-  if (sheets.length === 0) throw badData(source, {}, 'all sheets of the workbook are empty')
-  return sheets
+  if (found === 0) throw badData(source, {}, 'all sheets of the workbook are empty')
 }
 
 interface Visitor {
@@ -231,22 +233,16 @@ function columnOf(reference: string): number {
   return column - 1
 }
 
-/** The numbers of columns, rows and non-empty cells of a sheet. */
-async function sizeOf(
-  member: ArchiveEntry,
-  source: string,
-): Promise<{ width: number; rows: number; filled: number }> {
-  const size = { width: 0, rows: 0, filled: 0 }
-  await read(
-    member,
-    source,
-    cells((row, filled) => {
-      size.width = Math.max(size.width, row.length)
-      size.rows++
-      size.filled += filled
-    }),
-  )
-  return size
+/** What is known about a sheet once it has been converted. */
+interface SheetSize {
+  name: string
+  /** The largest number of columns of a row. */
+  width: number
+  rows: number
+  /** The number of non-empty cells. */
+  filled: number
+  /** The widths to which rows were padded, each with the offset in bytes at which it begins. */
+  widths: { from: number; width: number }[]
 }
 
 interface Cell {
@@ -295,33 +291,90 @@ function cells(take: (row: (Cell | undefined)[], filled: number, number: number)
   }
 }
 
+/** Converts a sheet to CSV in one pass. Rows are padded to the largest width so far, see `padded`. */
 async function* sheetCsv(
   member: ArchiveEntry,
-  width: number,
+  size: SheetSize,
   book: Workbook,
   source: string,
   warnings: Warnings,
 ): AsyncGenerator<Uint8Array> {
   let out = ''
+  let written = 0
   let line = 0
   let wide = false
   const visitor = cells((row, filled, number) => {
+    size.rows++
+    size.filled += filled
+    size.width = Math.max(size.width, row.length)
+    // Checked for each row: a few cells far to the right cost a lot to write.
+    if (isSparse(size.rows, size.width, size.filled))
+      throw sparse(
+        `${source}, sheet ${size.name}`,
+        size.rows,
+        size.width,
+        'Delete the cells far outside the table, or export the sheet as CSV.',
+      )
     // Write blank lines for absent rows, so that line numbers are row numbers.
     out += '\n'.repeat(Math.max(0, number - line - 1))
     line = Math.max(number, line + 1)
-    const texts = Array.from({ length: width }, (_, k) => cellText(row[k], book, line, warnings))
+    const texts = Array.from({ length: size.width }, (_, k) => cellText(row[k], book, line, warnings))
     // Write titles above the table as single cells.
     wide ||= filled > 1
-    out += `${(wide || width === 1 ? texts : [texts.find((text) => text !== '') ?? '']).map(quoted).join(',')}\n`
+    if (wide && size.widths.at(-1)?.width !== size.width)
+      size.widths.push({ from: written + Buffer.byteLength(out), width: size.width })
+    out += `${(wide || size.width === 1 ? texts : [texts.find((text) => text !== '') ?? '']).map(quoted).join(',')}\n`
   })
   for await (const _ of parsing(member, source, visitor)) {
     if (out.length < 64 * 1024) continue
-    book.count(out.length)
-    yield Buffer.from(out)
-    out = ''
+    yield flush()
   }
-  book.count(out.length)
-  if (out !== '') yield Buffer.from(out)
+  if (out !== '') yield flush()
+
+  function flush(): Uint8Array {
+    const bytes = Buffer.from(out)
+    book.count(bytes.length)
+    written += bytes.length
+    out = ''
+    return bytes
+  }
+}
+
+/** Adds empty cells to the rows that were written before the width of the sheet was known. */
+async function* padded(csv: Bytes, { width, widths }: SheetSize): AsyncGenerator<Uint8Array> {
+  const last = widths.at(-1)
+  const [first] = widths
+  let at = 0
+  let step = 0
+  let quoted = false
+  let length = 0
+  for await (const chunk of csv) {
+    if (!last || at >= last.from || at + chunk.length <= first.from) {
+      at += chunk.length
+      yield chunk
+      continue
+    }
+    const pieces: Uint8Array[] = []
+    let from = 0
+    for (let k = 0; k < chunk.length; k++) {
+      const offset = at + k
+      if (offset < first.from) continue
+      while (step + 1 < widths.length && widths[step + 1].from <= offset) step++
+      if (widths[step].width === width) break
+      if (chunk[k] === 0x22) quoted = !quoted
+      if (chunk[k] !== 0x0a || quoted) {
+        length++
+        continue
+      }
+      if (length > 0) {
+        pieces.push(chunk.subarray(from, k), Buffer.from(','.repeat(width - widths[step].width)))
+        from = k
+      }
+      length = 0
+    }
+    at += chunk.length
+    yield Buffer.concat([...pieces, chunk.subarray(from)])
+  }
 }
 
 function quoted(text: string): string {

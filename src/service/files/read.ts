@@ -107,23 +107,28 @@ export async function applyOnce<T>(
   call: Call,
   work: (found: AuthorizedFile) => Promise<T>,
 ): Promise<T> {
-  const write = call.writeKey(call.fid.owner)
-  const before = await replayed<T>(writers, call)
-  if (before) return before.result
-  const found = await authorizeCall(writers, call)
-  checkIfMatch(found.file, call.ifMatch)
-  const result = (await work(found)) ?? (null as T)
-  await writers.idempotency.record([{ write, result }])
-  return result
+  return writers.idempotency.once(
+    call.writeKey(call.fid.owner),
+    async () => {
+      const found = await authorizeCall(writers, call)
+      checkIfMatch(found.file, call.ifMatch)
+      return work(found)
+    },
+    { onReplay: () => assertMayReplay(writers, call) },
+  )
+}
+
+/** Throws if the caller of a retry may not read the file. */
+async function assertMayReplay(readers: Readers, call: Call): Promise<void> {
+  const { owner, idlocal } = call.fid
+  await checkReplay(readers, await readers.files.get(owner, idlocal), call.writeKey(owner), call)
 }
 
 /** The stored result of this change, if it was applied before. Throws if the caller may not read the file. */
 export async function replayed<T>(readers: Readers, call: Call): Promise<{ result: T } | undefined> {
-  const write = call.writeKey(call.fid.owner)
-  const before = await readers.idempotency.find(write)
-  if (!before) return undefined
-  await checkReplay(readers, await readers.files.get(call.fid.owner, call.fid.idlocal), write, call)
-  return before as { result: T }
+  const before = await readers.idempotency.find<T>(call.writeKey(call.fid.owner))
+  if (before) await assertMayReplay(readers, call)
+  return before
 }
 
 /**

@@ -33,18 +33,18 @@ export async function commitSlices<T>(
 ): Promise<T> {
   const { owner, idlocal } = fid
   const file = await writers.files.get(owner, idlocal)
-  const before = await writers.idempotency.find(write)
-  if (before) {
-    await checkReplay(writers, file, write, principal)
-    return before.result as T
-  }
-  const found = await authorize(writers, file, principal, { access: 'write', filetype: 'grid' })
-  checkIfMatch(found.file, ifMatch)
-  for (const { column, slices: more, rows, type } of columns) {
-    await writers.grids.addSlices(owner, idlocal, after(slices.get(column.uid), column.uid, more))
-    await writers.grids.changeColumn(owner, idlocal, column.uid, { rows, type })
-  }
-  await writers.files.change(owner, idlocal)
-  await writers.idempotency.record([{ write, result }])
-  return result
+  return writers.idempotency.once(
+    write,
+    async () => {
+      const found = await authorize(writers, file, principal, { access: 'write', filetype: 'grid' })
+      checkIfMatch(found.file, ifMatch)
+      for (const { column, slices: more, rows, type } of columns) {
+        await writers.grids.addSlices(owner, idlocal, after(slices.get(column.uid), column.uid, more))
+        await writers.grids.changeColumn(owner, idlocal, column.uid, { rows, type })
+      }
+      await writers.files.change(owner, idlocal)
+      return result
+    },
+    { onReplay: () => checkReplay(writers, file, write, principal) },
+  )
 }

@@ -6,6 +6,7 @@ import { authorize } from '../access/access.ts'
 import { checkIfMatch } from '../core/etag.ts'
 import { checkFilename, freeName, makeFolders, nameTaken, placeOf } from '../files/names.ts'
 import type { FileRow } from '../store/files.ts'
+import type { Writers } from '../store/store.ts'
 import type { GridService } from './append.ts'
 import { appendSlices } from './append-table.ts'
 import { rewriteLayout } from './compact.ts'
@@ -71,10 +72,7 @@ async function createOrUpdateGrid(
   const owner = call.caller!.username
   const { limits, store } = service
   checkFilename(target.filename, limits)
-  const write = call.writeKey(owner)
-  const outcome = await store.write<Written | { existing: number }>(async (writers) => {
-    const before = await writers.idempotency.find(write)
-    if (before) return before.result as Written
+  const create = async (writers: Writers): Promise<Written | { existing: number }> => {
     const parent = await placeOf(writers, owner, target, limits)
     const existing = await writers.files.named(owner, parent, target.filename)
     if (existing && target.onConflict === 'fail') throw nameTaken(target.filename, ON_CONFLICT)
@@ -96,13 +94,10 @@ async function createOrUpdateGrid(
     })
     await addGrid(writers, file, table.columns)
     const said = existing ? [renamed(target.filename, filename)] : []
-    const result: Written = {
-      idlocal: file.idlocal,
-      action: 'created',
-      warnings: [...table.warnings, ...said],
-    }
-    await writers.idempotency.record([{ write, result }])
-    return result
+    return { idlocal: file.idlocal, action: 'created', warnings: [...table.warnings, ...said] }
+  }
+  const outcome = await store.writeOnce(call.writeKey(owner), create, {
+    applied: (made) => 'idlocal' in made,
   })
   if ('idlocal' in outcome) return outcome
   const fid = { owner, idlocal: outcome.existing }
@@ -183,36 +178,29 @@ async function replaceColumns(
     service,
     fid,
     async () => undefined,
-    async (writers, _, { columns, slices }) => {
-      const before = await writers.idempotency.find(call.writeKey(fid.owner))
-      if (before) return before.result as Written
-      const file = await writers.files.get(fid.owner, fid.idlocal)
-      const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
-      checkIfMatch(found.file, call.ifMatch)
-      const publish = makePublic && found.file.world_readable === 0
-      const same = isSame(table.columns, columns, slices)
-      const said = [...table.warnings]
-      if (!same) {
-        refuseLoss(call, found.file, table.columns, columns)
-        said.push(...typesChanged(table.columns, columns))
-        const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
-        await writers.grids.removeColumns(
-          fid.owner,
-          fid.idlocal,
-          columns.map(({ uid }) => uid),
-        )
-        const kept = table.columns.map((column) => ({ ...column, uid: uids.get(column.name) }))
-        await addColumns(writers, fid.owner, fid.idlocal, kept, new Set(), 0)
-      }
-      if (!same || publish)
-        await writers.files.change(fid.owner, fid.idlocal, publish ? { world_readable: 1 } : {})
-      const result: Written = {
-        idlocal: fid.idlocal,
-        action: same ? 'unchanged' : 'replaced',
-        warnings: said,
-      }
-      await writers.idempotency.record([{ write: call.writeKey(fid.owner), result }])
-      return result
-    },
+    (writers, _, { columns, slices }) =>
+      writers.idempotency.once(call.writeKey(fid.owner), async () => {
+        const file = await writers.files.get(fid.owner, fid.idlocal)
+        const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
+        checkIfMatch(found.file, call.ifMatch)
+        const publish = makePublic && found.file.world_readable === 0
+        const same = isSame(table.columns, columns, slices)
+        const said = [...table.warnings]
+        if (!same) {
+          refuseLoss(call, found.file, table.columns, columns)
+          said.push(...typesChanged(table.columns, columns))
+          const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
+          await writers.grids.removeColumns(
+            fid.owner,
+            fid.idlocal,
+            columns.map(({ uid }) => uid),
+          )
+          const kept = table.columns.map((column) => ({ ...column, uid: uids.get(column.name) }))
+          await addColumns(writers, fid.owner, fid.idlocal, kept, new Set(), 0)
+        }
+        if (!same || publish)
+          await writers.files.change(fid.owner, fid.idlocal, publish ? { world_readable: 1 } : {})
+        return { idlocal: fid.idlocal, action: same ? 'unchanged' : 'replaced', warnings: said }
+      }),
   )
 }

@@ -59,18 +59,25 @@ export const accountHandlers = {
         field: 'expires',
         hint: `Your key expires at ${new Date(expiresAt).toISOString()}.`,
       })
-    const write = call.writeKey(username)
-    const { row, api_key } = await service.store.write(async (writers) => {
-      const before = await writers.idempotency.find(write)
-      if (before)
-        throw new Problem('conflict', `this request has already created the key ${before.result}`, {
-          hint: 'A key is shown only once, in the first response. Revoke this key and create another.',
-        })
-      const made = await addKey(writers, username, { name, scopes: wanted.join(','), expires })
-      const row = (await writers.accounts.keys(username)).find(({ hash }) => hash === made.hash)!
-      await writers.idempotency.record([{ write, result: shownKey(row).id }])
-      return { row, api_key: made.api_key }
-    })
+    let created: { row: KeyRow; api_key: string } | undefined
+    // Only the id is stored for retries, never the key.
+    await service.store.writeOnce(
+      call.writeKey(username),
+      async (writers) => {
+        const made = await addKey(writers, username, { name, scopes: wanted.join(','), expires })
+        const row = (await writers.accounts.keys(username)).find(({ hash }) => hash === made.hash)!
+        created = { row, api_key: made.api_key }
+        return shownKey(row).id
+      },
+      {
+        onReplay: (id) => {
+          throw new Problem('conflict', `this request has already created the key ${id}`, {
+            hint: 'A key is shown only once, in the first response. Revoke this key and create another.',
+          })
+        },
+      },
+    )
+    const { row, api_key } = created!
     return { body: { ...shownKey(row), username, api_key } }
   },
 

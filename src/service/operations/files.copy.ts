@@ -36,10 +36,7 @@ export async function copyFile(
   const owner = call.caller!.username
   const write = call.writeKey(owner)
   const { store } = service
-  const before = (await store.read(({ idempotency }) => idempotency.find(write)))?.result as
-    | Copied
-    | undefined
-  const done = before ?? (await copy())
+  const done = (await store.applied<Copied>(write)) ?? (await copy())
   async function copy(): Promise<Copied> {
     const { file } = await store.read((readers) => authorizeCall(readers, call))
     const like = { owner, world_readable: make_public ? 1 : 0 }

@@ -18,8 +18,7 @@ export async function importUrl(service: Service, call: OperationCall<'grids.cre
       field: 'source_url',
       hint: 'Send the data itself, or ask the operator to enable it with: gridline serve --allow-url-import',
     })
-  const before = await service.store.read(({ idempotency }) => idempotency.find(call.writeKey(owner)))
-  let done = before?.result as { idlocal: number; warnings: string[] } | undefined
+  let done = await service.store.applied<{ idlocal: number; warnings: string[] }>(call.writeKey(owner))
   if (!done) {
     const { bytes, fileName } = await service.urlImport.open(fields.source_url, service.limits)
     const imported = { ...call, bytes, fileName }

@@ -8,11 +8,11 @@ import type { OperationService as Service } from './handler.ts'
 /** The stored result of a streamed write, if it was applied before. Reads the body to compare it. */
 export async function foundBefore<T>(
   call: Call,
-  find: () => Promise<{ result: unknown } | undefined>,
+  find: () => Promise<{ result: T } | undefined>,
 ): Promise<T | undefined> {
   if (!(await find())) return undefined
   for await (const _ of call.bytes);
-  return (await find())?.result as T | undefined
+  return (await find())?.result
 }
 
 /** Returns the result of an upload that was applied before. Throws early if the upload must fail. */
@@ -20,8 +20,8 @@ export async function madeBefore(service: Service, call: Call, target: Target) {
   const owner = call.caller!.username
   const { limits, store } = service
   type Made = { idlocal: number; warnings: string[]; action: UploadAction }
-  const made = await foundBefore<Made>(call, () =>
-    store.read(({ idempotency }) => idempotency.find(call.writeKey(owner))),
+  const made = await foundBefore(call, () =>
+    store.read(({ idempotency }) => idempotency.find<Made>(call.writeKey(owner))),
   )
   if (made) return made
   return store.read(async ({ files }) => {

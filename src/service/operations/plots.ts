@@ -33,6 +33,12 @@ async function referredTo(service: Service, call: Call): Promise<Set<string>> {
   )
 }
 
+interface CreatedPlot {
+  idlocal: number
+  /** The grid created for the raw data. */
+  grid: number | null
+}
+
 export const plotHandlers = {
   'plots.create': async (service, call) => {
     const { limits, store } = service
@@ -41,11 +47,8 @@ export const plotHandlers = {
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
     const metadata = metadataText(fields.metadata, limits.metadata_bytes)
     const write = call.writeKey(owner)
-    const before = (await store.read(({ idempotency }) => idempotency.find(write)))?.result as
-      | { idlocal: number; grid: number | null }
-      | undefined
-    const made = before ?? (await make())
-    async function make(): Promise<{ idlocal: number; grid: number | null }> {
+    const made = (await store.applied<CreatedPlot>(write)) ?? (await make())
+    async function make(): Promise<CreatedPlot> {
       const figure = await storeFigure(service, owner, fields.figure, fields.raw_data === 'grid')
       return store.writeOnce(write, async (writers) => {
         const parent = await placeOf(writers, owner, fields, limits)

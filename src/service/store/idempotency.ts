@@ -44,10 +44,10 @@ export class IdempotencyReader {
   constructor(protected readonly db: Db) {}
 
   /** The stored result; undefined if the write is new. Throws if the key was used for another request. */
-  async find(write: WriteKey): Promise<{ result: unknown } | undefined> {
+  async find<T>(write: WriteKey): Promise<{ result: T } | undefined> {
     const [result] = await this.findAll([write])
     if (result instanceof Problem) throw result
-    return result === undefined ? undefined : { result }
+    return result === undefined ? undefined : { result: result as T }
   }
 
   /** Like `find`, for several writes on one owner's files: per write the result, undefined or a Problem. */
@@ -71,7 +71,29 @@ export class IdempotencyReader {
   }
 }
 
+export interface OnceOptions<T> {
+  /** Checks a retry before it gets the stored result: may throw. */
+  onReplay?: (result: T) => unknown
+  /** Whether `work` has changed something. If not, nothing is recorded. The default is always. */
+  applied?: (result: T) => boolean
+}
+
 export class IdempotencyWriter extends IdempotencyReader {
+  /**
+   * Runs `work` once per idempotency key, in the transaction of these writers. A retry gets the stored result,
+   * so the result must be JSON; undefined is stored as null.
+   */
+  async once<T>(write: WriteKey, work: () => Promise<T>, options: OnceOptions<T> = {}): Promise<T> {
+    const before = await this.find<T>(write)
+    if (before) {
+      await options.onReplay?.(before.result)
+      return before.result
+    }
+    const result = await work()
+    if (options.applied?.(result) ?? true) await this.record([{ write, result: result ?? null }])
+    return result
+  }
+
   async record(writes: { write: WriteKey; result: unknown }[], now = Date.now()): Promise<void> {
     const rows = writes.flatMap(({ write: { key, ...write }, result }) =>
       key === undefined

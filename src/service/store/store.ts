@@ -5,7 +5,7 @@ import { type Blobs, SqlBlobs } from './blobs.ts'
 import type { Engine, Transactions, WriteOptions } from './engine.ts'
 import { FileReader, FileWriter } from './files.ts'
 import { GridReader, GridWriter } from './grids.ts'
-import { IdempotencyReader, IdempotencyWriter, type WriteKey } from './idempotency.ts'
+import { IdempotencyReader, IdempotencyWriter, type OnceOptions, type WriteKey } from './idempotency.ts'
 import { migrate } from './migrate.ts'
 import { PlotReader, PlotWriter } from './plots.ts'
 import { SharingReader, SharingWriter } from './sharing.ts'
@@ -36,8 +36,10 @@ export interface Store {
   read<T>(work: (readers: Readers) => Promise<T>): Promise<T>
   /** One durable transaction. `work` may run more than once: no side effects outside the store. */
   write<T>(work: (writers: Writers) => Promise<T>, options?: WriteOptions): Promise<T>
+  /** The stored result of a write that was applied; undefined if it is new. */
+  applied<T>(key: WriteKey): Promise<T | undefined>
   /** A write that applies once per idempotency key. The result of `work` must be JSON. */
-  writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>): Promise<T>
+  writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
   /** The store for requests on one owner's files, which may use only part of the connections. */
   for(owner: string): Store
   /** Deletes expired idempotency keys, and blobs unreferenced for `grace` ms (default: a day). */
@@ -108,17 +110,12 @@ function storeOn(engine: Engine, transactions: Transactions): Store {
     blobs,
     read,
     write,
-    writeOnce: (key, work) =>
-      write(
-        async (writers) => {
-          const before = await writers.idempotency.find(key)
-          if (before) return before.result as never
-          const result = await work(writers)
-          await writers.idempotency.record([{ write: key, result }])
-          return result
-        },
-        { repeatable: key.key !== undefined },
-      ),
+    applied: async <T>(key: WriteKey) =>
+      key.key === undefined ? undefined : (await read(({ idempotency }) => idempotency.find<T>(key)))?.result,
+    writeOnce: (key, work, options) =>
+      write((writers) => writers.idempotency.once(key, () => work(writers), options), {
+        repeatable: key.key !== undefined,
+      }),
     for: (owner) => {
       const lane = engine.lane(owner)
       return lane === transactions ? store : storeOn(engine, lane)
