@@ -1,4 +1,4 @@
-import { type CommandEntry, globalOptions, type Option } from '../define.ts'
+import { type CommandEntry, globalOptions, type Option, ownOptions } from '../define.ts'
 
 /** A command, as needed for completion. */
 export interface Node {
@@ -36,7 +36,7 @@ async function nodeOf(entry: CommandEntry): Promise<Node> {
     }
   }
   const { command } = loaded
-  const options = [...(command.options ?? []), ...globalOptions].map(optionOf)
+  const options = [...ownOptions(command), ...globalOptions].map(optionOf)
   return {
     name,
     summary,
