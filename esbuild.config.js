@@ -1,10 +1,14 @@
-import { rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { build, context } from 'esbuild'
 
 // One entry, a chunk per command: start-up loads what the command needs and no more.
 rmSync('dist', { recursive: true, force: true })
 const options = {
-  entryPoints: { main: 'src/cli/main.ts', service: 'src/service/index.ts' },
+  entryPoints: {
+    main: 'src/cli/main.ts',
+    service: 'src/service/index.ts',
+    'draw-process': 'src/draw/process.ts',
+  },
   outdir: 'dist',
   bundle: true,
   splitting: true,
@@ -19,6 +23,7 @@ const options = {
   // Binaries, and what CommonJS packages look up at run time.
   external: [
     '@photostructure/sqlite',
+    'puppeteer-core',
     'pg',
     'pg-native',
     'jq-wasm',
@@ -35,7 +40,38 @@ const options = {
   logLevel: 'warning',
 }
 
+// Scripts of the pages. They are served as they are, under a policy without inline scripts.
+const pages = {
+  entryPoints: { draw: 'src/browser/draw.ts' },
+  outdir: 'dist/assets',
+  bundle: true,
+  format: 'iife',
+  platform: 'browser',
+  target: 'es2021',
+  minify: true,
+  logLevel: 'warning',
+}
+
+mkdirSync('dist/assets', { recursive: true })
+copyFileSync('node_modules/plotly.js/dist/plotly-strict.min.js', 'dist/assets/plotly.js')
+writeFileSync('dist/assets/plotly-geo.js', geoAssets())
+
+/**
+ * The outlines of countries, which plotly.js would fetch from another host. The file in the package assigns them
+ * to a name that plotly.js does not read.
+ */
+function geoAssets() {
+  const window = {}
+  const file = readFileSync('node_modules/plotly.js/dist/plotly-geo-assets.js', 'utf8')
+  new Function('window', 'self', 'module', file)(window, window, undefined)
+  const { topojson } = window.Plotly ?? window.PlotlyGeoAssets
+  const text = JSON.stringify(topojson)
+  return `window.PlotlyGeoAssets={topojson:Object.assign((window.PlotlyGeoAssets||{}).topojson||{},JSON.parse(${JSON.stringify(text)}))};\n`
+}
+
 if (process.argv.includes('--watch')) {
-  const watched = await context({ ...options, logLevel: 'info' })
-  await watched.watch()
-} else await build(options)
+  for (const one of [options, pages]) {
+    const watched = await context({ ...one, logLevel: 'info' })
+    await watched.watch()
+  }
+} else await Promise.all([build(options), build(pages)])

@@ -21,12 +21,14 @@ export const errorCodes = {
   too_large: { status: 413, exit: 7 },
   unsupported_media_type: { status: 415, exit: 7 },
   idempotency_mismatch: { status: 422, exit: 6 },
+  bad_figure: { status: 422, exit: 7 },
   rate_limited: { status: 429, exit: 9, hint: 'Wait a little, then try again.' },
   // The client disconnected; nobody reads the response.
   aborted: { status: 499, exit: 9 },
   internal: { status: 500, exit: 1 },
   damaged: { status: 500, exit: 1, hint: 'Restore the file from a backup, or upload it again.' },
   not_implemented: { status: 501, exit: 1 },
+  no_chromium: { status: 501, exit: 1 },
   overloaded: { status: 503, exit: 9, hint: 'Wait a little, then try again.' },
   disk_full: {
     status: 507,

@@ -1,0 +1,99 @@
+import { createReadStream, existsSync } from 'node:fs'
+import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import { createBrotliDecompress } from 'node:zlib'
+import type { Chromium } from './chromium.ts'
+
+/**
+ * The Chromium from the npm package @sparticuz/chromium, unpacked once into the user's cache folder; undefined
+ * if the package is not installed. It brings the libraries and fonts that a bare system lacks.
+ */
+export async function bundledChromium(): Promise<Chromium | undefined> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
+  let packed: string
+  try {
+    packed = packageFolder(fileURLToPath(import.meta.resolve('@sparticuz/chromium')))
+  } catch {
+    return undefined
+  }
+  const { version } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8')) as { version: string }
+  const home = join(await cacheFolder(), `chromium-${version}`)
+  if (!existsSync(home)) await unpack(join(packed, 'bin'), home)
+  const systemFonts = ['/etc/fonts/fonts.conf'].find(existsSync)
+  return {
+    path: join(home, 'chromium'),
+    env: {
+      LD_LIBRARY_PATH: [join(home, 'lib'), process.env.LD_LIBRARY_PATH].filter(Boolean).join(':'),
+      FONTCONFIG_FILE: process.env.FONTCONFIG_FILE ?? systemFonts ?? join(home, 'fonts.conf'),
+    },
+    args: ['--no-zygote'],
+  }
+}
+
+function packageFolder(file: string): string {
+  let folder = dirname(file)
+  while (!existsSync(join(folder, 'bin', 'chromium.br'))) {
+    if (dirname(folder) === folder) throw new Error('no chromium.br')
+    folder = dirname(folder)
+  }
+  return folder
+}
+
+/** A folder that only this user can write to: what is unpacked there is executed. */
+async function cacheFolder(): Promise<string> {
+  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gridline')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const { uid, mode } = await lstat(folder)
+  if ((process.getuid && uid !== process.getuid()) || (mode & 0o022) !== 0)
+    throw new Error(`${folder} can be changed by other users; set XDG_CACHE_HOME to a private folder`)
+  return folder
+}
+
+/** Unpacks into a new folder and renames it, so that a process that dies leaves nothing half done. */
+async function unpack(bin: string, home: string): Promise<void> {
+  const { extract } = await import('tar-stream')
+  const next = await mkdtemp(`${home}-`)
+  const untar = async (archive: string, folder: string, strip: number): Promise<void> => {
+    const entries = extract()
+    const unpacking = pipeline(createReadStream(join(bin, archive)), createBrotliDecompress(), entries)
+    for await (const entry of entries) {
+      const name = entry.header.name.split('/').slice(strip).join('/')
+      if (entry.header.type !== 'file' || name === '' || name.split('/').includes('..')) {
+        entry.resume()
+        continue
+      }
+      const parts: Buffer[] = []
+      for await (const part of entry) parts.push(part as Buffer)
+      const path = join(next, folder, name)
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, Buffer.concat(parts), { mode: (entry.header.mode ?? 0o644) | 0o600 })
+    }
+    await unpacking
+  }
+  try {
+    const { createWriteStream } = await import('node:fs')
+    await Promise.all([
+      pipeline(
+        createReadStream(join(bin, 'chromium.br')),
+        createBrotliDecompress(),
+        createWriteStream(join(next, 'chromium')),
+      ),
+      untar('swiftshader.tar.br', '.', 0),
+      untar('fonts.tar.br', '.', 0),
+      untar('al2023.tar.br', '.', 0),
+    ])
+    await chmod(join(next, 'chromium'), 0o755)
+    await writeFile(
+      join(next, 'fonts.conf'),
+      `<?xml version="1.0"?><fontconfig><dir>${home}/fonts</dir><dir>/usr/share/fonts</dir><cachedir>${home}/fontcache</cachedir></fontconfig>\n`,
+    )
+    await rename(next, home)
+  } catch (error) {
+    await rm(next, { recursive: true, force: true })
+    // Another process was faster.
+    if (!existsSync(home)) throw error
+  }
+}

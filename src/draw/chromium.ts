@@ -1,0 +1,56 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { bundledChromium } from './bundled.ts'
+
+/** A Chromium that can be started. */
+export interface Chromium {
+  path: string
+  env?: Record<string, string>
+  args?: string[]
+}
+
+const NAMES = [
+  'chromium',
+  'chromium-browser',
+  'google-chrome-stable',
+  'google-chrome',
+  'chrome',
+  'microsoft-edge',
+]
+const ELSEWHERE = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+  'C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe',
+]
+
+export const NO_CHROMIUM =
+  'images need Chromium: install it with the system (for example: apt install chromium), or run: npm install @sparticuz/chromium puppeteer-core'
+
+/** The Chromium to draw with: the one given, the one of the system, or the one from npm. */
+export async function findChromium(given?: string): Promise<Chromium> {
+  if (given) {
+    if (!isExecutable(given)) throw new Error(`GRIDLINE_CHROMIUM: ${given} is not an executable file`)
+    return { path: given }
+  }
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
+  const suffix = process.platform === 'win32' ? '.exe' : ''
+  const candidates = [
+    ...NAMES.flatMap((name) => folders.map((folder) => join(folder, name + suffix))),
+    ...ELSEWHERE,
+  ]
+  const path = candidates.find(isExecutable)
+  if (path) return { path }
+  const bundled = await bundledChromium()
+  if (!bundled) throw new Error(NO_CHROMIUM)
+  return bundled
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,138 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { Problem } from '../contract/errors.ts'
+import type { DrawRequest, DrawResponse, DrawSettings, ImageOptions } from './messages.ts'
+
+export { type ImageFormat, type ImageOptions, imageTypes } from './messages.ts'
+
+/** A file of the build, whether this runs from the build or from source. */
+export function built(name: string): string {
+  const folder = import.meta.url.endsWith('.ts') ? '../../dist/' : './'
+  return fileURLToPath(new URL(folder + name, import.meta.url))
+}
+
+export interface DrawerOptions {
+  /** Memory that Chromium may use, in bytes. */
+  memory: number
+  /** Time limit of one image, in seconds. */
+  seconds: number
+  /** Time without a figure after which Chromium is closed, in seconds. */
+  idleSeconds?: number
+  chromium?: string
+}
+
+const IDLE_SECONDS = 60
+/** Time for starting Chromium and its first page, in ms. */
+const START_TIME = 30_000
+
+interface Waiting {
+  resolve(response: DrawResponse): void
+}
+
+/** Draws figures in a process of its own, which is started when it is needed and ended when it is idle. */
+export class Drawer {
+  private child: ChildProcess | undefined
+  private readonly waiting = new Map<number, Waiting>()
+  private lastId = 0
+  private idleTimer: NodeJS.Timeout | undefined
+
+  constructor(private readonly options: DrawerOptions) {}
+
+  /**
+   * Draws a figure (JSON text). Throws `bad_figure` if plotly.js cannot draw it, or not within the limits of time
+   * and memory, and `no_chromium` if there is no Chromium.
+   */
+  async draw(figure: Uint8Array, options: ImageOptions): Promise<Uint8Array> {
+    for (let tries = 1; ; tries++) {
+      const response = await this.ask(figure, options)
+      if ('image' in response) return response.image
+      // Chromium may have died because of another figure that was drawn at the same time.
+      if (response.failure === 'crashed' && tries === 1) continue
+      throw problemOf(response)
+    }
+  }
+
+  private ask(figure: Uint8Array, options: ImageOptions): Promise<DrawResponse> {
+    const child = (this.child ??= this.start())
+    clearTimeout(this.idleTimer)
+    const id = ++this.lastId
+    const timeout = this.options.seconds * 1000
+    return new Promise<DrawResponse>((resolve) => {
+      // The process keeps the time itself; this is for a process that hangs.
+      const backstop = setTimeout(() => child.kill('SIGKILL'), timeout + START_TIME)
+      this.waiting.set(id, {
+        resolve: (response) => {
+          clearTimeout(backstop)
+          this.waiting.delete(id)
+          resolve(response)
+          if (this.waiting.size === 0) this.startIdleTimer()
+        },
+      })
+      const request: DrawRequest = { id, figure, options, timeout }
+      child.send(request, (error) => {
+        if (error) this.waiting.get(id)?.resolve({ id, failure: 'crashed', detail: error.message })
+      })
+    })
+  }
+
+  private start(): ChildProcess {
+    const { memory, chromium } = this.options
+    const settings: DrawSettings = { memory, chromium, assets: built('assets') }
+    const child = fork(built('draw-process.js'), [JSON.stringify(settings)], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: [],
+    })
+    child.on('message', (response: DrawResponse) => this.waiting.get(response.id)?.resolve(response))
+    const gone = (why: string): void => {
+      if (this.child !== child) return
+      this.child = undefined
+      for (const [id, { resolve }] of this.waiting) resolve({ id, failure: 'crashed', detail: why })
+    }
+    child.on('error', (error) => gone(error.message))
+    child.on('exit', () => gone('the drawing process ended'))
+    return child
+  }
+
+  private startIdleTimer(): void {
+    clearTimeout(this.idleTimer)
+    this.idleTimer = setTimeout(() => this.end(), (this.options.idleSeconds ?? IDLE_SECONDS) * 1000)
+    this.idleTimer.unref()
+    // An idle process must not keep this one alive.
+    this.child?.unref()
+    this.child?.channel?.unref()
+  }
+
+  private end(): Promise<void> {
+    const child = this.child
+    this.child = undefined
+    if (!child || child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+    child.ref()
+    return new Promise((resolve) => {
+      child.once('exit', () => resolve())
+      if (child.connected) child.disconnect()
+    })
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.idleTimer)
+    await this.end()
+  }
+}
+
+function problemOf(response: Exclude<DrawResponse, { image: Uint8Array }>): Problem {
+  const { failure, detail } = response
+  switch (failure) {
+    case 'no_browser':
+      return new Problem('no_chromium', detail)
+    case 'too_slow':
+    case 'too_large':
+      return new Problem('bad_figure', `the figure cannot be drawn: ${detail}`, {
+        hint: 'Draw fewer points, or a smaller image.',
+      })
+    case 'crashed':
+      return new Problem('bad_figure', `the figure cannot be drawn: Chromium ended (${detail})`)
+    case 'undrawable':
+      return new Problem('bad_figure', `the figure cannot be drawn: ${detail.replace(/^Error: /, '')}`)
+  }
+}

@@ -1,0 +1,48 @@
+/** Image formats, by their names in URLs and requests. */
+export const imageTypes = {
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+} as const
+
+export type ImageFormat = keyof typeof imageTypes
+
+export interface ImageOptions {
+  format: ImageFormat
+  /** In CSS pixels. */
+  width: number
+  height: number
+  /** Pixels of the image per CSS pixel. No effect on SVG and PDF. */
+  scale: number
+}
+
+/** What the drawing process is asked to draw. */
+export interface DrawRequest {
+  id: number
+  /** The figure, as JSON text. */
+  figure: Uint8Array
+  options: ImageOptions
+  /** Time limit, in ms. */
+  timeout: number
+}
+
+/** Its response: an image, or why there is none. */
+export type DrawResponse =
+  | { id: number; image: Uint8Array }
+  | {
+      id: number
+      failure: 'undrawable' | 'too_slow' | 'too_large' | 'crashed' | 'no_browser'
+      detail: string
+    }
+
+/** How the drawing process is started. */
+export interface DrawSettings {
+  /** Memory that Chromium may use, in bytes. */
+  memory: number
+  /** The folder of the scripts that pages load. */
+  assets: string
+  /** A Chromium to use instead of the one found. */
+  chromium?: string
+}

@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser, HTTPRequest } from 'puppeteer-core'
+import type { DrawSettings, ImageOptions } from './messages.ts'
+
+/** Pages are at this address. It is answered here: the browser has no network. */
+const ORIGIN = 'https://drawing.invalid'
+
+/**
+ * The policy of the pages, because figures are hostile input: only the scripts of this product, nothing inline,
+ * no `eval`, no connection. The origin is not opaque, so that maps can start their worker; nothing is stored in it.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  'img-src data: blob:',
+  'font-src data:',
+  "connect-src 'none'",
+  'worker-src blob:',
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ')
+
+const HTML = `<!doctype html><meta charset="utf-8"><title>drawing</title>
+<style>body { margin: 0; font-family: sans-serif }</style>
+<script src="/plotly.js"></script><script src="/draw.js"></script>`
+
+const SCRIPTS = ['plotly.js', 'plotly-geo.js', 'draw.js']
+
+/** Images after which a page is replaced, so that nothing accumulates. */
+const IMAGES_OF_A_PAGE = 500
+
+export class PageCrashed extends Error {}
+
+/** A page with plotly.js loaded, which draws one figure after another. */
+export interface DrawingPage {
+  draw(figure: string, options: ImageOptions): Promise<Uint8Array>
+  /** Whether it has drawn enough and should be replaced. */
+  readonly worn: boolean
+  close(): Promise<void>
+}
+
+export async function openPage(
+  browser: Browser,
+  { assets }: Pick<DrawSettings, 'assets'>,
+): Promise<DrawingPage> {
+  const page = await browser.newPage()
+  await page.setRequestInterception(true)
+  page.on('request', (request) => answer(request, assets).catch(() => {}))
+  page.on('dialog', (dialog) => dialog.dismiss().catch(() => {}))
+  const crashed = new Promise<never>((_, reject) => {
+    page.on('error', () => reject(new PageCrashed('the page crashed')))
+    page.on('close', () => reject(new PageCrashed('the page was closed')))
+  })
+  crashed.catch(() => {})
+  await Promise.race([page.goto(`${ORIGIN}/`, { waitUntil: 'load' }), crashed])
+  let drawn = 0
+  return {
+    async draw(figure, options) {
+      drawn++
+      const { format, width, height, scale } = options
+      const inPage = { format: format === 'pdf' ? ('svg' as const) : format, width, height, scale }
+      const url = await Promise.race([
+        page.evaluate((text, wanted) => window.drawFigure(text, wanted), figure, inPage),
+        crashed,
+      ])
+      const image = bytesOf(url)
+      return format === 'pdf' ? await Promise.race([pdfOf(browser, image, options), crashed]) : image
+    },
+    get worn() {
+      return drawn >= IMAGES_OF_A_PAGE
+    },
+    close: () => page.close().catch(() => {}),
+  }
+}
+
+/** Serves the page and its scripts. Everything else is refused. */
+async function answer(request: HTTPRequest, assets: string): Promise<void> {
+  const path = request.url().startsWith(`${ORIGIN}/`) ? request.url().slice(ORIGIN.length + 1) : undefined
+  if (path === '')
+    await request.respond({
+      contentType: 'text/html',
+      headers: { 'content-security-policy': POLICY },
+      body: HTML,
+    })
+  else if (path && SCRIPTS.includes(path))
+    await request.respond({ contentType: 'text/javascript', body: await readFile(join(assets, path)) })
+  else if (/^(data|blob):/.test(request.url())) await request.continue()
+  else await request.abort()
+}
+
+/** The bytes of a data URL. */
+function bytesOf(url: string): Uint8Array {
+  const comma = url.indexOf(',')
+  const data = url.slice(comma + 1)
+  return url.slice(0, comma).endsWith(';base64')
+    ? Buffer.from(data, 'base64')
+    : Buffer.from(decodeURIComponent(data))
+}
+
+/** An SVG image on one page of its size, as PDF. */
+async function pdfOf(
+  browser: Browser,
+  svg: Uint8Array,
+  { width, height }: ImageOptions,
+): Promise<Uint8Array> {
+  const page = await browser.newPage()
+  try {
+    await page.setRequestInterception(true)
+    const html = `<!doctype html><style>@page { size: ${width}px ${height}px; margin: 0 } body { margin: 0 } img { display: block; width: ${width}px; height: ${height}px }</style><img src="data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}">`
+    page.on('request', (request) => {
+      const done =
+        request.url() === `${ORIGIN}/pdf`
+          ? request.respond({
+              contentType: 'text/html',
+              headers: {
+                'content-security-policy':
+                  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+              },
+              body: html,
+            })
+          : request.url().startsWith('data:')
+            ? request.continue()
+            : request.abort()
+      done.catch(() => {})
+    })
+    await page.goto(`${ORIGIN}/pdf`, { waitUntil: 'load' })
+    return await page.pdf({ width, height, printBackground: true, pageRanges: '1' })
+  } finally {
+    await page.close().catch(() => {})
+  }
+}

@@ -1,0 +1,189 @@
+// The drawing process: draws figures in Chromium on request of its parent, and ends with it.
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'puppeteer-core'
+import { findChromium, NO_CHROMIUM } from './chromium.ts'
+import type { DrawRequest, DrawResponse, DrawSettings } from './messages.ts'
+import { type DrawingPage, openPage, PageCrashed } from './pages.ts'
+
+const settings = JSON.parse(process.argv[2]) as DrawSettings
+
+/** How often the memory of Chromium is measured while it draws, in ms. */
+const MEASURE_EVERY = 250
+
+const ARGS = [
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-quic',
+  '--disable-domain-reliability',
+  '--no-first-run',
+  '--no-pings',
+  '--mute-audio',
+  '--hide-scrollbars',
+  '--font-render-hinting=none',
+  '--force-color-profile=srgb',
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+  '--ignore-gpu-blocklist',
+  '--disable-dev-shm-usage',
+  // No network: names are not resolved, and every connection goes to a proxy that does not exist.
+  '--host-resolver-rules=MAP * ~NOTFOUND',
+  '--proxy-server=http://127.0.0.1:1',
+  '--proxy-bypass-list=<-loopback>',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+]
+
+let starting: Promise<Browser> | undefined
+let profile: string | undefined
+/** Pages that are not drawing. */
+const idle: DrawingPage[] = []
+
+async function browser(): Promise<Browser> {
+  starting ??= start()
+  try {
+    return await starting
+  } catch (error) {
+    starting = undefined
+    throw error
+  }
+}
+
+async function start(): Promise<Browser> {
+  const puppeteer = await import('puppeteer-core').catch(() => {
+    throw new NoBrowser(NO_CHROMIUM)
+  })
+  const chromium = await findChromium(settings.chromium).catch((error) => {
+    throw new NoBrowser((error as Error).message)
+  })
+  profile ??= await mkdtemp(join(tmpdir(), 'gridline-draw-'))
+  const heap = `--js-flags=--max-old-space-size=${Math.round(settings.memory / 2 / 1024 / 1024)}`
+  const launch = (sandbox: boolean): Promise<Browser> =>
+    puppeteer.launch({
+      executablePath: chromium.path,
+      env: { ...process.env, ...chromium.env },
+      args: [...ARGS, heap, ...(chromium.args ?? []), ...(sandbox ? [] : ['--no-sandbox'])],
+      headless: 'shell',
+      pipe: true,
+      userDataDir: profile,
+      timeout: 30_000,
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
+    })
+  // Chromium's own sandbox needs a user other than root, and name spaces that some systems forbid.
+  const running = await (process.getuid?.() === 0
+    ? launch(false)
+    : launch(true).catch(() => launch(false))
+  ).catch((error) => {
+    throw new NoBrowser(`Chromium (${chromium.path}) does not start: ${firstLine(error)}`)
+  })
+  running.on('disconnected', () => {
+    starting = undefined
+    idle.length = 0
+  })
+  return running
+}
+
+class NoBrowser extends Error {}
+
+function firstLine(error: unknown): string {
+  return String((error as Error)?.message ?? error).split('\n')[0]
+}
+
+/** Ends Chromium at once; it is started again when it is needed. */
+async function kill(): Promise<void> {
+  const running = await starting?.catch(() => undefined)
+  starting = undefined
+  idle.length = 0
+  running?.process()?.kill('SIGKILL')
+}
+
+async function draw({ id, figure, options, timeout }: DrawRequest): Promise<DrawResponse> {
+  let timer: NodeJS.Timeout | undefined
+  let measuring: NodeJS.Timeout | undefined
+  let page: DrawingPage | undefined
+  let ended: DrawResponse | undefined
+  const stop = (failure: 'too_slow' | 'too_large', detail: string): void => {
+    ended ??= { id, failure, detail }
+    kill().catch(() => {})
+  }
+  try {
+    const running = await browser()
+    timer = setTimeout(() => stop('too_slow', `not drawn within ${timeout / 1000} seconds`), timeout)
+    measuring = setInterval(() => {
+      const used = memoryOf(running.process()?.pid)
+      if (used > settings.memory)
+        stop('too_large', `more than ${Math.round(settings.memory / 1024 / 1024)} MiB of memory`)
+    }, MEASURE_EVERY)
+    page = idle.pop() ?? (await openPage(running, settings))
+    const image = await page.draw(Buffer.from(figure).toString('utf8'), options)
+    if (page.worn) await page.close()
+    else idle.push(page)
+    return { id, image }
+  } catch (error) {
+    await page?.close()
+    if (ended) return ended
+    if (error instanceof NoBrowser) return { id, failure: 'no_browser', detail: error.message }
+    if (error instanceof PageCrashed || !(await isAlive()))
+      return { id, failure: 'crashed', detail: firstLine(error) }
+    return { id, failure: 'undrawable', detail: firstLine(error) }
+  } finally {
+    clearTimeout(timer)
+    clearInterval(measuring)
+  }
+}
+
+async function isAlive(): Promise<boolean> {
+  const running = await starting?.catch(() => undefined)
+  return running?.connected === true
+}
+
+/** Resident memory of a process and its descendants, in bytes; 0 where the system does not tell. */
+function memoryOf(pid: number | undefined): number {
+  if (pid === undefined || process.platform !== 'linux') return 0
+  try {
+    const parents = new Map<number, number>()
+    const sizes = new Map<number, number>()
+    for (const name of readdirSync('/proc')) {
+      if (!/^\d+$/.test(name)) continue
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+        parents.set(Number(name), Number(fields[1]))
+        sizes.set(Number(name), Number(fields[21]) * 4096)
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+    let sum = 0
+    for (const [one, size] of sizes) {
+      let at: number | undefined = one
+      while (at !== undefined && at > 1 && at !== pid) at = parents.get(at)
+      if (at === pid) sum += size
+    }
+    return sum
+  } catch {
+    return 0
+  }
+}
+
+async function end(): Promise<void> {
+  const running = await starting?.catch(() => undefined)
+  await running?.close().catch(() => {})
+  if (profile) await rm(profile, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
+  process.exit(0)
+}
+
+process.on('message', (request: DrawRequest) => {
+  draw(request)
+    .catch((error): DrawResponse => ({ id: request.id, failure: 'crashed', detail: firstLine(error) }))
+    .then((response) => process.connected && process.send!(response))
+})
+process.on('disconnect', () => end())
+// Interrupts of a terminal reach the whole group; the parent decides when this process ends.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => end())
