@@ -22,7 +22,7 @@ await build({
   bundle: true,
   platform: 'node',
   format: 'esm',
-  external: ['@duckdb/node-api', 'pg'],
+  packages: 'external',
   logLevel: 'warning',
 })
 const { bench } = await import(`${place}/rows.mjs`)

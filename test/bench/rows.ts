@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { archives, dialect, figures, piped, survey } from './bounds.ts'
 import { failover, names, overload, type Row } from './faults.ts'
 import { writeCsv } from './generate.ts'
 import { post } from './load.ts'
+import { median, peakReport, residentMegabytes } from './measure.ts'
 
 interface Place {
   root: string
@@ -40,6 +42,11 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
     overload: () => overload(() => serve(place), place.folder),
     failover: () => failover(place.executable, place.home),
     names: () => names(() => serve(place)),
+    survey,
+    dialect,
+    figures: () => figures(() => serve(place)),
+    archives: () => archives(() => serve(place)),
+    piped: () => piped(() => serve(place), place),
   }
   const rows: Row[] = []
   for (const [name, run] of Object.entries(groups)) {
@@ -61,10 +68,6 @@ function print(rows: Row[]): void {
         .join('  ')
         .trimEnd(),
     )
-}
-
-function median(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 }
 
 function seconds({ command, args, clean, env }: Timed): number {
@@ -169,19 +172,14 @@ function upload(place: Place, csv: string): Row[] {
 
 /** Peak memory of one process, MB, by its own account at its end. */
 function peak(place: Place, args: string[]): number {
-  const report = join(place.folder, 'peak.txt')
-  const probe = join(place.folder, 'peak.cjs')
-  writeFileSync(
-    probe,
-    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)))`,
-  )
+  const report = peakReport(place.folder)
   fresh(place)()
   seconds({
     command: process.execPath,
-    args: ['--require', probe, place.executable, ...args],
+    args: [...report.nodeArguments, place.executable, ...args],
     env: { GRIDLINE_HOME: place.home, GRIDLINE_PROFILE: 'local' },
   })
-  return Number(readFileSync(report, 'utf8')) / 1024
+  return report.read()
 }
 
 function memory(place: Place): Row[] {
@@ -338,14 +336,6 @@ async function appendAndRead(place: Place): Promise<Row[]> {
       atLeast: '≥ 150, ≤ 50 ms',
     },
   ]
-}
-
-function residentMegabytes({ pid }: ChildProcess): number {
-  try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
-  } catch {
-    return Number.NaN
-  }
 }
 
 function writeNarrow(file: string, rows: number): void {

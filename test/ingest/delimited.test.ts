@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { Problem } from '../../src/contract/errors.ts'
 import { type DelimitedOptions, ingestDelimited } from '../../src/ingest/index.ts'
+import { blankLine, sameNames } from '../support/hostile.ts'
 import { read } from './read.ts'
 
 async function refusal(text: string | Uint8Array, options: DelimitedOptions = {}): Promise<string> {
@@ -549,11 +550,9 @@ describe('dirty input loads correctly with a warning, or is refused with line an
     expect(pulled).toBeLessThan(70)
   })
 
-  it('detects the dialect in linear time', async () => {
-    const started = performance.now()
-    await read(`a b\n${' '.repeat(200_000)}x 1\n`)
-    await refusal(`${'a,'.repeat(9_999)}a\n${'1,'.repeat(9_999)}1\n`)
-    expect(performance.now() - started).toBeLessThan(3000)
+  it('reads a line that begins with 200,000 blanks, and 10,000 columns of one name', async () => {
+    expect((await read(blankLine(200_000))).rows).toEqual([['x', 1]])
+    expect(new Set((await read(sameNames(10_000))).names).size).toBe(10_000)
   })
 
   it('decodes any given encoding', async () => {

@@ -7,6 +7,12 @@ import { newDatabase } from './postgres.ts'
 
 export const URL_OF_TESTS = 'http://gridline.test'
 
+/** The number of a file among those of its owner. */
+export const idlocal = (fid: string): number => Number(fid.split(':')[1])
+
+/** A figure of one trace. */
+export const scatter = (y: unknown[]): object => ({ data: [{ type: 'scatter', y }], layout: {} })
+
 export function temporaryFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'gridline-test-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
@@ -68,6 +74,10 @@ export class TestService {
     return { status: response.status, headers: response.headers, text, json: parsed }
   }
 
+  async status(user: string | undefined, method: string, path: string, more: Ask = {}): Promise<number> {
+    return (await this.ask(user, method, path, more)).status
+  }
+
   /** Makes a grid of columns by name; returns its meta information. */
   async grid(
     user: string,
@@ -84,6 +94,19 @@ export class TestService {
     })
     if (status !== 201) throw new Error(`grid: ${status} ${text}`)
     return json.file
+  }
+
+  /** Makes a plot whose arrays are moved into a grid. */
+  async plot(
+    user: string,
+    figure: object,
+    more: object = {},
+  ): Promise<{ file: { fid: string }; grid_fid: string }> {
+    const { status, json, text } = await this.ask(user, 'POST', '/v2/plots', {
+      json: { figure, raw_data: 'grid', ...more },
+    })
+    if (status !== 200) throw new Error(`plot: ${status} ${text}`)
+    return json
   }
 }
 

@@ -298,7 +298,7 @@ function notFoundOrMethodNotAllowed(
 }
 
 /** Path and query of a URL. Collapses `//` (sent by R) and drops a trailing slash. */
-function address(url: string): { path: string; query: string } {
+export function address(url: string): { path: string; query: string } {
   const at = url.indexOf('/', url.indexOf('//') + 2)
   const mark = url.indexOf('?', at)
   const raw = at < 0 ? '/' : url.slice(at, mark < 0 ? undefined : mark)

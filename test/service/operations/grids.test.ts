@@ -195,6 +195,27 @@ onBothStores('grids', (test) => {
       })
       expect([nan.status, nan.json.detail]).toEqual([400, 'the body is not JSON: unexpected NaN} at byte 9'])
     })
+
+    it.each([
+      ['a name twice', '{"a":{"data":[1]},"\\u0061":{"data":[2]}}', 'data.cols.a'],
+      ['an order that is no integer', '{"a":{"data":[1],"order":1.5}}', 'order'],
+    ])('%s is 400', async (_, cols, field) => {
+      const { status, json } = await test().ask('alice', 'POST', '/v2/grids', {
+        body: `{"data":{"cols":${cols}}}`,
+        headers: { 'content-type': 'application/json' },
+      })
+      expect([status, json.detail]).toEqual([400, expect.stringContaining(field)])
+    })
+
+    it.each(['javascript:alert(1)', 'not a url', 'file:///etc/passwd'])(
+      'source_url %s is 400',
+      async (url) => {
+        const { status, json } = await test().ask('alice', 'POST', '/v2/grids', {
+          json: { data: { cols: { a: { data: [1] } } }, source_url: url },
+        })
+        expect([status, json.errors[0].field]).toEqual([400, 'source_url'])
+      },
+    )
   })
 
   describe('row', () => {
@@ -338,6 +359,23 @@ onBothStores('grids', (test) => {
         ['01', '12', '13'],
         [1, 2, 'n/a'],
       ])
+    })
+
+    it('a line with an array of records is several rows; an array of objects as values is one', async () => {
+      const { fid } = await test().grid('alice', 'records', { a: [1], b: [2] })
+      const send = (body: string) =>
+        test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          body,
+          headers: { 'content-type': 'application/x-ndjson', 'gridline-allow-type-change': 'true' },
+        })
+      expect((await send('[{"a": 3}, {"b": 4}]\n')).json.rows_added).toBe(2)
+      expect((await send('[{"x": 3}, {"b": 4}]\n')).json.rows_added).toBe(1)
+      const { json } = await test().ask('alice', 'GET', `/v2/grids/${fid}/content`)
+      expect([json.cols.a.data, json.cols.b.data]).toEqual([
+        [1, 3, null, { x: 3 }],
+        [2, null, 4, { b: 4 }],
+      ])
+      expect((await send('[\n{"a": 1}\n]\n')).json.errors[0].hint).toContain("jq -c '.[]'")
     })
   })
 

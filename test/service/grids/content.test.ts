@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { onBothStores } from '../support/service.ts'
+import { onBothStores } from '../../support/service.ts'
 
 const name = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 12 })
@@ -30,7 +30,7 @@ const csvColumn = fc.oneof(
   ),
 )
 
-onBothStores('properties', (test) => {
+onBothStores('content of grids', (test) => {
   let made = 0
 
   it('any JSON values in columns are returned unchanged', async () => {
@@ -102,54 +102,6 @@ onBothStores('properties', (test) => {
           expect(content[`name ${String.fromCharCode(97 + k)}`].data).toEqual(data)
       }),
       { numRuns: 60 },
-    )
-  })
-
-  it('appends and reads agree with an array model under any interleaving', async () => {
-    const step = fc.oneof(
-      {
-        weight: 6,
-        arbitrary: fc.record({
-          kind: fc.constant('rows' as const),
-          count: fc.integer({ min: 1, max: 1500 }),
-        }),
-      },
-      {
-        weight: 2,
-        arbitrary: fc.record({ kind: fc.constant('csv' as const), count: fc.integer({ min: 1, max: 4000 }) }),
-      },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('put' as const), count: fc.constant(0) }) },
-    )
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
-        const { fid, cols } = await test().grid('alice', `m${made++}`, { n: [], s: [] })
-        const n: unknown[] = []
-        const s: unknown[] = []
-        for (const { kind, count } of steps) {
-          const rows = Array.from({ length: count }, (_, k): [number, string] => [n.length + k, `s${k}`])
-          if (kind === 'put') {
-            for (let k = 0; k < n.length; k++) n[k] = -(n[k] as number)
-            await test().ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[0].uid}`, {
-              json: { cols: JSON.stringify([{ data: n }]) },
-            })
-            continue
-          }
-          n.push(...rows.map(([a]) => a))
-          s.push(...rows.map(([, b]) => b))
-          const answer =
-            kind === 'rows'
-              ? await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })
-              : await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
-                  body: `s,n\n${rows.map(([a, b]) => `${b},${a}\n`).join('')}`,
-                  headers: { 'content-type': 'text/csv' },
-                })
-          expect([answer.status, answer.json.row_count], answer.text).toEqual([201, n.length])
-        }
-        const content = (await test().ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols
-        expect(content.n.data).toEqual(n.map((x) => (Object.is(x, -0) ? 0 : x)))
-        expect(content.s.data).toEqual(s)
-      }),
-      { numRuns: 12 },
     )
   })
 })

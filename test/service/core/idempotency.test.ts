@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { onBothStores, scatter, type TestService } from '../../support/service.ts'
+
+onBothStores('Idempotency-Key', (test) => {
+  const ask: TestService['ask'] = (...given) => test().ask(...given)
+
+  it('a write with a key is applied once; a different write with the same key is 422', async () => {
+    const headers = { 'idempotency-key': 'once' }
+    const json = { figure: scatter([1]), raw_data: 'grid', filename: 'made once' }
+    const first = await ask('alice', 'POST', '/v2/plots', { json, headers })
+    const again = await ask('alice', 'POST', '/v2/plots', { json, headers })
+    expect([again.status, again.json.file.fid]).toEqual([200, first.json.file.fid])
+    expect(
+      (await ask('alice', 'POST', '/v2/plots', { json: { ...json, filename: 'other' }, headers })).status,
+    ).toBe(422)
+  })
+
+  it('an API key is created once and shown once: a retry is 409', async () => {
+    const make = () =>
+      test().ask('alice', 'POST', '/v2/keys', { json: {}, headers: { 'idempotency-key': 'one' } })
+    const before = (await ask('alice', 'GET', '/v2/keys')).json.keys.length
+    const [first, second] = [await make(), await make()]
+    expect([first.status, second.status]).toEqual([201, 409])
+    expect(second.text).not.toContain(first.json.api_key)
+    expect((await ask('alice', 'GET', '/v2/keys')).json.keys).toHaveLength(before + 1)
+  })
+
+  describe('on streamed bodies', () => {
+    const stream = (text: string) =>
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(Buffer.from(text))
+          controller.close()
+        },
+      })
+
+    it('an upload with the same key and name but different bytes is 422', async () => {
+      const send = (body: string, name: string) =>
+        test().ask('alice', 'POST', '/v2/grids/upload', {
+          body: stream(body),
+          headers: { 'x-file-name': name, 'idempotency-key': 'stream' },
+        })
+      const first = await send('a\n1\n', 'streamed.csv')
+      expect(first.status).toBe(201)
+      expect((await send('a\n2\n', 'streamed.csv')).status).toBe(422)
+      const again = await send('a\n1\n', 'streamed.csv')
+      expect([again.status, again.json.file.fid]).toEqual([201, first.json.file.fid])
+    })
+
+    it('rows as CSV with the same key but different bytes are 422', async () => {
+      const { fid } = await test().grid('alice', 'csv rows', { a: [1] })
+      const send = (body: string) =>
+        test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          body: stream(body),
+          headers: { 'content-type': 'text/csv', 'idempotency-key': 'csv stream' },
+        })
+      expect([(await send('a\n5\n')).status, (await send('a\n6\n')).status]).toEqual([201, 422])
+      const { json } = await ask('alice', 'GET', `/v2/grids/${fid}/content`)
+      expect(json.cols.a.data).toEqual([1, 5])
+    })
+
+    it('a different multipart boundary is the same upload; a different file is not', async () => {
+      const send = (boundary: string, content: string) =>
+        test().ask('alice', 'POST', '/v2/grids/upload', {
+          body: `--${boundary}\r\ncontent-disposition: form-data; name="f"; filename="form.csv"\r\n\r\n${content}\r\n--${boundary}--\r\n`,
+          headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, 'idempotency-key': 'form' },
+        })
+      const [one, two] = [await send('xx', 'a\n1\n'), await send('yyy', 'a\n1\n')]
+      expect([one.status, two.status, two.json.file.fid]).toEqual([201, 201, one.json.file.fid])
+      expect((await send('xx', 'a\n2\n')).status).toBe(422)
+    })
+
+    it('a retry of NDJSON gets the first result, even if the columns have changed since', async () => {
+      const { fid, cols } = await test().grid('alice', 'lines', { a: [1], b: [2] })
+      const send = () =>
+        test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          body: '{"a": 3, "b": 4}\n',
+          headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': 'lines' },
+        })
+      const first = await send()
+      await ask('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${cols[1].uid}`)
+      const again = await send()
+      expect([again.status, again.json.rows_added]).toEqual([first.status, 1])
+    })
+  })
+})

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { onBothStores } from '../../support/service.ts'
+
+onBothStores('errors', (test) => {
+  it('every error has detail and errors, as JSON', async () => {
+    for (const [method, path, status] of [
+      ['GET', '/v2/nothing', 404],
+      ['GET', '/v2/grids/alice:999', 404],
+      ['GET', '/v2/grids/notafid', 404],
+      ['DELETE', '/v2/users/current', 405],
+      ['PUT', '/v2/grids', 405],
+      ['GET', '/v2/folders/home?page_size=x', 400],
+    ] as const) {
+      const answer = await test().ask('alice', method, path)
+      expect(answer.status, path).toBe(status)
+      expect(answer.headers.get('content-type')).toBe('application/json')
+      expect(answer.json).toMatchObject({
+        detail: expect.any(String),
+        errors: [{ code: expect.any(String), message: answer.json.detail }],
+      })
+      expect(answer.headers.get('x-request-id')).toMatch(/./)
+    }
+  })
+})

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { onBothStores } from '../../support/service.ts'
+
+onBothStores('pages of files', (test) => {
+  const ask = (user: string | undefined, method: string, path: string, json?: unknown) =>
+    test().ask(user, method, path, { json })
+  const plotOf = (user: string, figure: unknown) => ask(user, 'POST', '/v2/plots', { figure })
+
+  it('the page of a grid shows the first rows as text to users who may read the grid', async () => {
+    const { fid, web_url } = await test().grid(
+      'alice',
+      '<b>paged',
+      { 'a<script>': ['<img src=x onerror=alert(1)>', null], n: [1.1, 2] },
+      { world_readable: true },
+    )
+    const { status, text, headers } = await test().ask(undefined, 'GET', new URL(web_url).pathname)
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(text).toContain('<h1>&lt;b&gt;paged</h1>')
+    expect(text).toContain('<td>&lt;img src=x onerror=alert(1)&gt;</td>')
+    expect(text).not.toMatch(/<script|<img|<b>/)
+    expect(text).toContain(`http://gridline.test/v2/grids/${fid}/content?format=csv`)
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+  })
+
+  it('pages of private and missing files are 404 alike; browsers are not asked for Basic credentials', async () => {
+    const { web_url } = await test().grid('alice', 'not paged', { a: [1] })
+    const path = new URL(web_url).pathname
+    const [hidden, absent] = [
+      await test().ask(undefined, 'GET', path),
+      await test().ask(undefined, 'GET', '/~alice/99999/'),
+    ]
+    expect([hidden.status, hidden.text]).toEqual([404, absent.text])
+    const browser = { accept: 'text/html', 'user-agent': 'Mozilla/5.0', 'sec-fetch-mode': 'navigate' }
+    const page = await test().ask(undefined, 'GET', path, { headers: browser })
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(page.headers.get('www-authenticate')).toBeNull()
+    const api = await test().ask(undefined, 'GET', '/v2/users/current', { headers: browser })
+    expect([api.status, api.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="gridline"'])
+    expect((await test().ask('bob', 'GET', path)).status).toBe(404)
+    expect((await test().ask('alice', 'GET', path)).status).toBe(200)
+  })
+
+  it('pages of plots and folders link to their content and pass the share key on', async () => {
+    const folder = (await ask('alice', 'POST', '/v2/folders', { path: 'shown', world_readable: true })).json
+      .file
+    const parent = Number(folder.fid.split(':')[1])
+    const seen = await test().grid('alice', '<seen>', { a: [1] }, { parent, world_readable: true })
+    await test().grid('alice', 'hidden one', { a: [1] }, { parent })
+    const page = async (user: string | undefined, fid: string, query = '') =>
+      (await test().ask(user, 'GET', `/~${fid.replace(':', '/')}/${query}`)).text
+    const html = await page(undefined, folder.fid)
+    expect(html).toContain(`<a href="${seen.web_url}">&lt;seen&gt;</a> grid`)
+    expect(html).not.toContain('hidden one')
+    expect(await page('alice', folder.fid)).toContain('hidden one')
+    const plot = (await plotOf('alice', { data: [] })).json.file
+    await ask('alice', 'PATCH', `/v2/files/${plot.fid}`, { share_key_enabled: true })
+    const { share_key } = (await ask('alice', 'GET', `/v2/files/${plot.fid}`)).json
+    const [, link] = /href="([^"]*inline_data[^"]*)"/.exec(
+      await page(undefined, plot.fid, `?share_key=${share_key}`),
+    )!
+    const path = link.replaceAll('&amp;', '&').replace(/^https?:\/\/[^/]+/, '')
+    expect((await test().ask(undefined, 'GET', path)).json).toEqual({ data: [] })
+  })
+})
