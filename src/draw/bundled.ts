@@ -5,7 +5,13 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { createBrotliDecompress } from 'node:zlib'
-import type { Chromium } from './chromium.ts'
+
+/** A Chromium that can be started. */
+export interface Chromium {
+  path: string
+  env?: Record<string, string>
+  args?: string[]
+}
 
 /**
  * The Chromium from the npm package @sparticuz/chromium, unpacked once into the user's cache folder; undefined

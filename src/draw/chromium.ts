@@ -1,13 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { bundledChromium } from './bundled.ts'
-
-/** A Chromium that can be started. */
-export interface Chromium {
-  path: string
-  env?: Record<string, string>
-  args?: string[]
-}
+import { bundledChromium, type Chromium } from './bundled.ts'
 
 const NAMES = [
   'chromium',
