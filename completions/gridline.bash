@@ -20,6 +20,7 @@ _gridline() {
       'plot feed') path='plot feed' ;;
       'plot pick') path='plot pick' ;;
       'plot unpick') path='plot unpick' ;;
+      'image') path='image' ;;
       'column') path='column' ;;
       'column list') path='column list' ;;
       'column get') path='column get' ;;
@@ -81,7 +82,7 @@ _gridline() {
     esac
   done
   case "$path" in
-    '') words='upload append cat ls show lookup mkdir plot column rename mv cp publish unpublish share unshare collaborators star unstar path sources extras reference trash restore delete team key api login logout whoami profile config serve admin completion --help --version' ;;
+    '') words='upload append cat ls show lookup mkdir plot image column rename mv cp publish unpublish share unshare collaborators star unstar path sources extras reference trash restore delete team key api login logout whoami profile config serve admin completion --help --version' ;;
     'upload') words='--name --folder --public --on-conflict --delimiter --encoding --header --no-header --null --column --allow-type-change -y --yes --dry-run --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'append') words='--row --format --delimiter --encoding --header --no-header --null --allow-type-change --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'cat') words='--format --columns --head --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
@@ -98,6 +99,7 @@ _gridline() {
     'plot feed') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'plot pick') words='--idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'plot unpick') words='--idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
+    'image') words='-o --output --format --width --height --scale --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'column') words='list get set add rename remove'; files=0 ;;
     'column list') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'column get') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
@@ -164,6 +166,7 @@ _gridline() {
     'ls --type') words='grid plot folder fold'; files=0 ;;
     'ls --order') words='filename -filename date_modified -date_modified'; files=0 ;;
     'plot list --order') words='views'; files=0 ;;
+    'image --format') words='png svg jpeg webp pdf'; files=0 ;;
     'sources --relation') words='parent child created plots source grids source URL'; files=0 ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))

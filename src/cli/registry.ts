@@ -15,6 +15,11 @@ export const commands: readonly CommandEntry[] = [
   { name: 'mkdir', summary: 'Create folders', load: () => import('./commands/mkdir.ts') },
   { name: 'plot', summary: 'Create, update, show and list plots', load: () => import('./commands/plot.ts') },
   {
+    name: 'image',
+    summary: 'Save a plot or a figure as PNG, SVG, PDF, WebP or JPEG',
+    load: () => import('./commands/image.ts'),
+  },
+  {
     name: 'column',
     summary: 'List, read, add, update and remove columns of a grid',
     load: () => import('./commands/column.ts'),

@@ -27,7 +27,6 @@ export const errorCodes = {
   aborted: { status: 499, exit: 9 },
   internal: { status: 500, exit: 1 },
   damaged: { status: 500, exit: 1, hint: 'Restore the file from a backup, or upload it again.' },
-  not_implemented: { status: 501, exit: 1 },
   no_chromium: { status: 501, exit: 1 },
   overloaded: { status: 503, exit: 9, hint: 'Wait a little, then try again.' },
   disk_full: {

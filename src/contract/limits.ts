@@ -81,6 +81,25 @@ export const limits = {
     unit: 'seconds',
     what: 'maximum duration of one database statement (PostgreSQL)',
   },
+  images_at_once: {
+    value: 2,
+    unit: 'images',
+    what: 'images of plots drawn at once; at most half for one user',
+  },
+  images_waiting: {
+    value: 64,
+    unit: 'images',
+    what: 'images waiting to be drawn; at most half of them for one user',
+  },
+  image_seconds: { value: 20, unit: 'seconds', what: 'maximum time to draw one image, and to wait for it' },
+  image_memory_bytes: { value: 2 * GiB, unit: 'bytes', what: 'memory of the browser that draws images' },
+  image_figure_bytes: {
+    value: 64 * MiB,
+    unit: 'bytes',
+    what: 'a figure with its data, to be drawn as an image',
+  },
+  image_pixels: { value: 25_000_000, unit: 'pixels', what: 'pixels of one image' },
+  image_cache_bytes: { value: 64 * MiB, unit: 'bytes', what: 'images kept in memory' },
   page_size: { value: 1_000, unit: 'items', what: 'one page of a list' },
   idempotency_key_length: { value: 255, unit: 'characters', what: 'an Idempotency-Key' },
 } as const satisfies Record<string, { value: number; unit: string; what: string }>

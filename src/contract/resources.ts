@@ -240,6 +240,19 @@ export const PlotUpdate = s.object({
   raw_data: PlotCreate.properties.raw_data,
 })
 
+const size = (description: string) => s.optional(s.nullable(s.number({ description })))
+
+export const ImageCreate = s.object({
+  figure: Figure,
+  format: s.optional(s.enumOf(['png', 'svg', 'jpeg', 'webp', 'pdf'], { description: 'Default: png.' })),
+  width: size('In CSS pixels. Default: the width in the layout, or 700.'),
+  height: size('In CSS pixels. Default: the height in the layout, or 500.'),
+  scale: size('Pixels per CSS pixel. Default: 1.'),
+  encoded: s.optional(
+    s.boolean({ description: 'If true, return a JSON object whose field `image` is the image in base64.' }),
+  ),
+})
+
 export const FileCopy = s.object({
   deep_copy: s.optional(s.boolean({ description: 'For plots: also copy the data.' })),
   make_public: s.optional(s.boolean({ description: 'Whether anyone can read the copy.' })),

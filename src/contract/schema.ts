@@ -46,6 +46,7 @@ interface Notes {
 
 export const string = (notes: Notes = {}): Schema<string> => ({ type: 'string', ...notes })
 export const integer = (notes: Notes = {}): Schema<number> => ({ type: 'integer', ...notes })
+export const number = (notes: Notes = {}): Schema<number> => ({ type: 'number', ...notes })
 export const boolean = (notes: Notes = {}): Schema<boolean> => ({ type: 'boolean', ...notes })
 export const nothing = (): Schema<null> => ({ type: 'null' })
 export const anything = (): Schema<unknown> => ({})

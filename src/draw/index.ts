@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Problem } from '../contract/errors.ts'
 import type { DrawRequest, DrawResponse, DrawSettings, ImageOptions } from './messages.ts'
 
-export { type ImageFormat, type ImageOptions, imageTypes } from './messages.ts'
+export type { ImageOptions } from './messages.ts'
 
 /** A file of the build, whether this runs from the build or from source. */
 export function built(name: string): string {

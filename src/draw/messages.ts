@@ -1,13 +1,4 @@
-/** Image formats, by their names in URLs and requests. */
-export const imageTypes = {
-  png: 'image/png',
-  svg: 'image/svg+xml',
-  jpeg: 'image/jpeg',
-  webp: 'image/webp',
-  pdf: 'application/pdf',
-} as const
-
-export type ImageFormat = keyof typeof imageTypes
+import type { ImageFormat } from '../contract/operations/index.ts'
 
 export interface ImageOptions {
   format: ImageFormat

@@ -12,6 +12,7 @@ import { createApp, type LogLine } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
 import type { Listening, Served } from './http/listen.ts'
 import { toResponse } from './http/message.ts'
+import { Images } from './images/images.ts'
 import { UrlImport } from './import/fetch.ts'
 import { accountHandlers } from './operations/accounts.ts'
 import { sharingHandlers } from './operations/collaborators.ts'
@@ -20,6 +21,7 @@ import { fileHandlers } from './operations/files.ts'
 import { folderHandlers } from './operations/folders.ts'
 import { gridHandlers } from './operations/grids.ts'
 import type { Handlers, OperationService as Service } from './operations/handler.ts'
+import { imageHandlers } from './operations/images.ts'
 import { plotHandlers } from './operations/plots.ts'
 import { systemHandlers } from './operations/service.ts'
 import { teamHandlers } from './operations/teams.ts'
@@ -30,6 +32,7 @@ export { createKey, createUser, ensureUser, type NewKey } from './accounts/accou
 export type { LogLine } from './http/app.ts'
 export type { Listening } from './http/listen.ts'
 
+export { drawFigure } from './images/draw.ts'
 export { UrlImport } from './import/fetch.ts'
 export { backup, isInUse, restore } from './store/sqlite-files.ts'
 export { openStore, type Store } from './store/store.ts'
@@ -47,6 +50,8 @@ export interface ServiceOptions extends StoreOptions {
   mailFrom?: string
   /** Whether grids may be imported from URLs. */
   urlImport?: boolean | UrlImport
+  /** The Chromium that draws images. Default: GRIDLINE_CHROMIUM, or the one found. */
+  chromium?: string
   /** Environment variables that override limits (`GRIDLINE_LIMIT_…`). Default: those of the process. */
   environment?: Record<string, string | undefined>
 }
@@ -114,6 +119,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     mail: options.smtp ? new Mail(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,
     metrics: new Metrics(),
     cursors: new CursorSigner(store),
+    images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
     forgetCredentials: () => authenticator.forget(),
   }
@@ -132,6 +138,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     ...fileHandlers,
     ...folderHandlers,
     ...plotHandlers,
+    ...imageHandlers,
     ...extraHandlers,
     ...sharingHandlers,
     ...teamHandlers,
@@ -156,6 +163,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     async close() {
       await idle()
       await service.mail?.close()
+      await service.images.close()
       // Without a server, nothing else sweeps. A failed sweep must not fail the command.
       if (actingAs && wrote) await store.sweepIfDue().catch(() => {})
       await store.close()

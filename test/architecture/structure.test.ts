@@ -51,6 +51,7 @@ const ROOMS = [
   'http',
   'operations',
   'pages',
+  'images',
   'plots',
   'grids',
   'files',

@@ -1,10 +1,9 @@
-import { basename } from 'node:path'
-import { type Client, resolve } from '../../client/index.ts'
+import { type BodySource, type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources.ts'
 import { runOnFiles } from '../batch.ts'
 import { type Command, type CommandEntry, defineCommand, subcommand } from '../define.ts'
-import { wholeOf } from '../input.ts'
+import { type FigureFile, readFigure } from '../figures.ts'
 import { pages } from '../lists.ts'
 import { fileView, linkView, type TableView } from '../output/view.ts'
 
@@ -30,31 +29,10 @@ const createdView: TableView = {
   ],
 }
 
-/** A request body with a figure from a file or standard input, copied verbatim to preserve numbers. */
-async function bodyWith(
-  figure: string,
-  fields: object,
-): Promise<{ type: string; repeatable: true; open: () => AsyncIterable<Uint8Array> }> {
-  const name = figure === '-' ? 'standard input' : figure
-  const text = (await wholeOf(figure))
-    .toString('utf8')
-    .replace(/^\ufeff/, '')
-    .trim()
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch (error) {
-    throw new Problem('bad_data', `${name}: not JSON: ${(error as Error).message}`, {
-      hint: 'Use a figure as written by Plotly: {"data": […], "layout": {…}}.',
-    })
-  }
-  if (typeof parsed !== 'object' || parsed === null)
-    throw new Problem('bad_data', `${name}: not a figure`, {
-      hint: 'Use {"data": […], "layout": {…}}.',
-    })
-  const whole = Array.isArray(parsed) ? `{"data":${text}}` : text
+/** A request body with a figure and other fields. */
+function bodyWith({ text }: FigureFile, fields: object): BodySource {
   const rest = JSON.stringify({ raw_data: 'grid', ...fields }).slice(1)
-  const bytes = Buffer.from(`{"figure":${whole},${rest}`)
+  const bytes = Buffer.from(`{"figure":${text},${rest}`)
   return {
     type: 'application/json',
     repeatable: true,
@@ -82,8 +60,9 @@ const create = defineCommand({
     const { name, folder, public: isPublic } = options
     if (figure === '-' && name === undefined)
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
-    const filename = name ?? basename(figure).replace(/\.json$/i, '')
-    const body = await bodyWith(figure, { filename, parent_path: folder, world_readable: isPublic === true })
+    const read = await readFigure(figure)
+    const filename = name ?? read.name
+    const body = bodyWith(read, { filename, parent_path: folder, world_readable: isPublic === true })
     const client = await context.client()
     const { file, warnings, grid_fid } = await client.call('plots.create', { body })
     for (const warning of warnings) context.messages.warning(warning)
@@ -98,7 +77,7 @@ const update = defineCommand({
   localFiles: true,
   examples: ['gridline plot update "Sales 2024" figure.json'],
   async run(context, [plot, figure]) {
-    const body = await bodyWith(figure, {})
+    const body = bodyWith(await readFigure(figure), {})
     const client = await context.client()
     const fid = await resolve(client, plot, 'plot')
     return { one: await client.call('plots.update', { fid, body }), view: linkView }

@@ -1,7 +1,16 @@
 import * as r from '../resources.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
-import { everywhere, imageNames, json, lookupQuery, none, plotContentQuery } from './shared.ts'
+import {
+  everywhere,
+  imageFormats,
+  imageNames,
+  imageTypes,
+  json,
+  lookupQuery,
+  none,
+  plotContentQuery,
+} from './shared.ts'
 
 export const filesOperations = {
   'files.lookup': {
@@ -74,11 +83,23 @@ export const filesOperations = {
     path: '/v2/files/:fid/image',
     under: ['plots'],
     access: 'read',
-    query: s.object({ image_name: s.optional(s.enumOf(imageNames)) }),
+    query: s.object({
+      image_name: s.optional(
+        s.enumOf(imageNames, { description: 'The whole chart in three sizes. Default: default.' }),
+      ),
+      format: s.optional(s.enumOf(imageFormats, { description: 'Default: png.' })),
+      width: s.optional(
+        s.number({ description: 'In CSS pixels. Default: the width in the layout, or 700.' }),
+      ),
+      height: s.optional(
+        s.number({ description: 'In CSS pixels. Default: the height in the layout, or 500.' }),
+      ),
+      scale: s.optional(s.number({ description: 'Pixels per CSS pixel. Default: that of image_name.' })),
+    }),
     body: none,
     status: 200,
     result: 'stream',
-    produces: ['image/png'],
+    produces: Object.values(imageTypes),
   },
   'files.path': {
     summary: 'Get the full path of a file',

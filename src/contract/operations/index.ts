@@ -10,13 +10,22 @@ import { extrasOperations } from './extras.ts'
 import { filesOperations } from './files.ts'
 import { foldersOperations } from './folders.ts'
 import { gridsOperations } from './grids.ts'
+import { imagesOperations } from './images.ts'
 import { type Method, type Operation, type Resource, resources } from './operation.ts'
 import { plotsOperations } from './plots.ts'
 import { serviceOperations } from './service.ts'
 import { teamsOperations } from './teams.ts'
 
 export * from './operation.ts'
-export { contentFormats, dataTypes, imageNames, uploadTypes } from './shared.ts'
+export {
+  contentFormats,
+  dataTypes,
+  type ImageFormat,
+  imageFormats,
+  imageNames,
+  imageTypes,
+  uploadTypes,
+} from './shared.ts'
 
 export const operations = {
   ...gridsOperations,
@@ -25,6 +34,7 @@ export const operations = {
   ...collaboratorsOperations,
   ...extrasOperations,
   ...plotsOperations,
+  ...imagesOperations,
   ...foldersOperations,
   ...accountsOperations,
   ...teamsOperations,

@@ -42,6 +42,19 @@ export const pageQuery = {
 /** Image sizes of `files.image`; any other name is answered with 400. */
 export const imageNames = ['default', 'block-thumb', 'list-thumb'] as const
 
+/** Formats of images, with their media types. */
+export const imageTypes = {
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+} as const
+
+export type ImageFormat = keyof typeof imageTypes
+
+export const imageFormats = Object.keys(imageTypes) as [ImageFormat, ...ImageFormat[]]
+
 export const plotContentQuery = {
   inline_data: s.optional(s.boolean({ description: 'If true, include the data next to the references.' })),
   map_data: s.optional(

@@ -15,13 +15,13 @@ import {
 import { readOnlyFields } from '../../contract/resources.ts'
 import type { Bytes } from '../../json/index.ts'
 import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'
+import { Admission, ByteBudget } from '../core/admission.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
 import { matchesEtag } from '../core/etag.ts'
 import type { Handler, Handlers, OperationService as Service } from '../operations/handler.ts'
 import { document, text } from '../pages/html.ts'
 import { jsonPage } from '../pages/json.ts'
 import { pageOf } from '../pages/page.ts'
-import { Admission, ByteBudget } from './admission.ts'
 import { errorReply, jsonReply, problemOf, streamReply } from './answer.ts'
 import { type Authenticator, checkOperator, checkScope } from './auth.ts'
 import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
@@ -358,11 +358,11 @@ async function perform(
   const user = caller?.username ?? addressOf(request)
   const asked = { operation: name, caller, fid, filetype, shareKey }
 
-  const work = (received: Received): Promise<HttpResponse> =>
+  const work = (received: Received): Promise<Outcome> =>
     done(received).catch((error) => {
       throw safe || mayRead(caller) ? error : withoutNames(error)
     })
-  const done = async (received: Received): Promise<HttpResponse> => {
+  const done = async (received: Received): Promise<Outcome> => {
     const head =
       key === undefined
         ? ''
@@ -396,6 +396,9 @@ async function perform(
       }),
     }
     const answer = (await handler(service, call)) as OperationResult<unknown>
+    const { later } = answer
+    if (later && !isUnchanged(request, answer.etag))
+      return async () => respond(operation, { ...answer, ...(await later(user)) }, request)
     if (!safe && !mayRead(caller)) {
       answer.body = withoutContent(answer.body)
       answer.etag = undefined
@@ -407,29 +410,45 @@ async function perform(
     return respond(operation, answer, request)
   }
 
-  if (UNLIMITED.has(name)) return work(await receive(request, { kind: 'none' }, unread(service)))
+  if (UNLIMITED.has(name))
+    return finish(await work(await receive(request, { kind: 'none' }, unread(service))))
   const streamed = streams(operation.body, contentTypeOf(request))
   const read = (take: (bytes: number) => void): Promise<Received> =>
     receive(request, operation.body, { limits: service.limits, take })
   // A small body has already arrived: it is read when the request runs.
   if (operation.body.kind === 'none' || isSmall(request)) {
     const inTurn = (take: (bytes: number) => void) => async () => work(await read(take))
-    return bodies.hold(user, (take) => requests.run(user, inTurn(take), request.gone))
+    return bodies.hold(user, async (take) => finish(await requests.run(user, inTurn(take), request.gone)))
   }
   // Check that the file exists and may be changed before reading the body.
   await requests.run(user, () => decide(service, asked, key !== undefined), request.gone)
   if (streamed) {
     const pressed = (): boolean => uploads.load.waiting > 0
-    return uploads.run(
-      user,
-      async () => work(await receive(request, operation.body, { ...unread(service), pressed })),
-      request.gone,
+    return finish(
+      await uploads.run(
+        user,
+        async () => work(await receive(request, operation.body, { ...unread(service), pressed })),
+        request.gone,
+      ),
     )
   }
   return bodies.hold(user, async (take) => {
     const received = await read(take)
-    return requests.run(user, () => work(received), request.gone)
+    return finish(await requests.run(user, () => work(received), request.gone))
   })
+}
+
+/** A response, or the rest of the work on it, which is done outside of the queue. */
+type Outcome = HttpResponse | (() => Promise<HttpResponse>)
+
+function finish(outcome: Outcome): HttpResponse | Promise<HttpResponse> {
+  return typeof outcome === 'function' ? outcome() : outcome
+}
+
+/** Whether the client has sent the entity tag of what it would get. */
+function isUnchanged({ headers }: HttpRequest, etag: string | undefined): boolean {
+  const seen = etag === undefined ? undefined : headers.get('if-none-match')
+  return Boolean(seen && (seen === '*' || matchesEtag(seen, etag!)))
 }
 
 /** Options for reading a body that is not held in memory: its bytes are not counted. */
@@ -543,8 +562,7 @@ async function respond(
   const headers: Record<string, string> = etag ? { etag } : {}
   if (operation.method === 'GET' && etag) {
     headers['cache-control'] = 'private, no-cache'
-    const seen = request.headers.get('if-none-match')
-    if (seen && (seen === '*' || matchesEtag(seen, etag))) {
+    if (isUnchanged(request, etag)) {
       // Discard the unread body.
       ;(body as Partial<AsyncGenerator>)?.return?.(undefined)
       return new HttpResponse(304, headers, null)

@@ -66,6 +66,11 @@ function convert(name: string, shape: Schema, text: string): unknown {
     if (shape.minimum !== undefined && value < shape.minimum) throw refuse(`${shape.minimum} or more`)
     return value
   }
+  if (shape.type === 'number') {
+    const value = text.trim() === '' ? Number.NaN : Number(text)
+    if (!Number.isFinite(value)) throw refuse('a number')
+    return value
+  }
   if (shape.type === 'boolean') {
     const value = readBoolean(text)
     if (value === undefined) throw refuse('true or false')

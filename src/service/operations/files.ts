@@ -8,6 +8,7 @@ import { getFile, lookup, respondWithFile, updateFile } from '../files/read.ts'
 import { remove, restore, trash } from '../files/states.ts'
 import { storedBytes } from '../files/stored.ts'
 import { update } from '../files/update.ts'
+import { IMAGE_SCALES, plotImage } from '../images/plot.ts'
 import { figureContent } from '../plots/content.ts'
 import { copyFile } from './files.copy.ts'
 import { sourcesOf } from './files.sources.ts'
@@ -66,10 +67,8 @@ export const fileHandlers = {
   'files.copy': (service, call) => copyFile(service, call),
 
   'files.image': async (service, call) => {
-    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
-    if (file.filetype !== 'plot')
-      throw new Problem('invalid_request', 'only plots have images', { hint: 'Use the fid of a plot.' })
-    throw new Problem('not_implemented', 'this version does not render images of plots')
+    const { image_name = 'default', ...wanted } = call.query
+    return plotImage(service, call, { ...wanted, scale: wanted.scale ?? IMAGE_SCALES[image_name] })
   },
 
   'files.path': async (service, call) =>

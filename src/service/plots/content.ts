@@ -1,18 +1,21 @@
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, formatFid } from '../../contract/fid.ts'
+import { formatFid } from '../../contract/fid.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
 import { acceptedBefore, type Bytes, parseRaw, RawJson } from '../../json/index.ts'
-import { asOwner, authorizeCall, type Principal, visibleFile, visibleFileById } from '../access/access.ts'
+import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
-import { columnText, type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
+import { columnText } from '../grids/content.ts'
 import { arrays, rowsAs } from '../grids/rows.ts'
+import type { FileRow } from '../store/files.ts'
+import type { ContentRow } from '../store/plots.ts'
 import type { Readers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 import { isTransposed } from './data-attributes.ts'
 import { referencesOf, withData } from './figure.ts'
-import { type Reference, type Source, scanFigure } from './scan.ts'
+import { type Reference, scanFigure } from './scan.ts'
+import { type Shown, shownGrids, stateOfFigure } from './shown.ts'
 
 /**
  * The figure of a plot. `inline_data` adds the data next to each reference; `map_data=unreadable` adds the
@@ -24,67 +27,69 @@ export async function figureContent(
   call: Call,
   { inline_data, map_data }: QueryOf<'plots.content'>,
 ): Promise<OperationResult<Bytes>> {
-  const { store } = service
-  const { content, tag, owner } = await store.read(async (readers) => {
-    const { file } = await authorizeCall(readers, call)
-    return {
-      content: await readers.plots.content(file.owner, file.idlocal),
-      tag: etag(file),
-      owner: file.owner,
-    }
-  })
-  if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
-  const text = await loadText(store.blobs, content)
+  const stored = await storedFigure(service, call)
   const type = 'application/json'
-  if (!inline_data && !map_data) return { body: once(text), etag: tag, type }
-  const figure = parseRaw(text, 'the figure', acceptedBefore)
+  if (!inline_data && !map_data)
+    return { body: once(await loadText(service.store.blobs, stored.content)), etag: etag(stored.file), type }
+  const live = await openFigure(service, call, stored)
+  // No entity tag: the data changes without changing the plot.
+  return { body: pieces(live, inline_data === true, map_data === 'unreadable'), type }
+}
+
+interface StoredFigure {
+  file: FileRow
+  content: ContentRow
+}
+
+async function storedFigure({ store }: Service, asked: FileRequest): Promise<StoredFigure> {
+  return store.read(async (readers) => {
+    const { file } = await authorizeCall(readers, asked)
+    return { file, content: await contentOf(readers, file) }
+  })
+}
+
+/** The content row of a plot's figure. Throws `damaged` if it is missing. */
+export async function contentOf({ plots }: Readers, { owner, idlocal }: FileRow): Promise<ContentRow> {
+  const content = await plots.content(owner, idlocal)
+  if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
+  return content
+}
+
+/** A plot with the data that it shows to one caller at one moment. */
+export interface LiveFigure {
+  file: FileRow
+  /** Identifies the figure and the data, so that images of it can be reused. */
+  state: string
+  figure: RawJson
+  references: Reference[]
+  shown: Map<string, Shown>
+}
+
+/** Opens a plot for reading with its data. Throws `not_found` if the caller may not read it. */
+export async function openFigure(
+  service: Service,
+  asked: FileRequest,
+  stored?: StoredFigure,
+): Promise<LiveFigure> {
+  const { file, content } = stored ?? (await storedFigure(service, asked))
+  const { store } = service
+  const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
   const references = referencesOf(scanFigure(figure))
   const sources = references.map(({ source }) => source)
-  const shown = await store.read((readers) => shownGrids(service, readers, owner, sources, call))
-  // No entity tag: the data changes without changing the plot.
-  return { body: pieces(shown, figure, references, inline_data === true, map_data === 'unreadable'), type }
+  const { shown, state } = await store.read(async (readers) => ({
+    shown: await shownGrids(service, readers, file.owner, sources, asked),
+    state: await stateOfFigure(readers, file, content, asked),
+  }))
+  return { file, state, figure, references, shown }
 }
 
-/** A grid with the columns that a plot shows. */
-export interface Shown {
-  snap: Snapshot
-  columns: Map<string, SnapshotColumn>
-  /** Whether the caller may read the grid itself. */
-  readable: boolean
-}
-
-/** The grids of these sources that the plot's owner or the caller may read, by fid. */
-export async function shownGrids(
-  service: Service,
-  readers: Readers,
-  owner: string,
-  sources: readonly Source[],
-  principal: Principal,
-): Promise<Map<string, Shown>> {
-  const wanted = new Map<string, { fid: Fid; uids: Set<string> }>()
-  for (const { grid, uids } of sources) {
-    const key = formatFid(grid)
-    if (!wanted.has(key)) wanted.set(key, { fid: grid, uids: new Set() })
-    for (const uid of uids) wanted.get(key)!.uids.add(uid)
-  }
-  const forOwner = asOwner(owner)
-  const shown = new Map<string, Shown>()
-  for (const [key, { fid, uids }] of wanted) {
-    const file = await readers.files.get(fid.owner, fid.idlocal)
-    if (file?.filetype !== 'grid') continue
-    const readable = (await visibleFile(readers, file, { caller: principal.caller })) !== undefined
-    // A trashed grid is shown only to callers who may read it themselves.
-    if (!readable && (file.trashed_at !== null || !(await visibleFileById(readers, fid, forOwner)))) continue
-    const snap = await snapshot(service.store, readers, fid, (all) => all.filter(({ uid }) => uids.has(uid)))
-    shown.set(key, { snap, columns: new Map(snap.columns.map((column) => [column.uid, column])), readable })
-  }
-  return shown
+/** The figure with the data next to each reference, as JSON text. */
+export function withInlineData(live: LiveFigure): Bytes {
+  return pieces(live, true, false)
 }
 
 async function* pieces(
-  shown: Map<string, Shown>,
-  figure: RawJson,
-  references: readonly Reference[],
+  { shown, figure, references }: LiveFigure,
   inline: boolean,
   map: boolean,
 ): AsyncGenerator<Uint8Array> {

@@ -102,12 +102,6 @@ onBothStores('files', (test) => {
       ).json.file
       expect(await status('alice', 'GET', `/v2/files/${extra.fid}/path`)).toBe(400)
     })
-
-    it('image is 400 for an unknown size, and otherwise 501', async () => {
-      const { file } = await test().plot('alice', scatter([1]))
-      expect(await status('alice', 'GET', `/v2/files/${file.fid}/image?image_name=huge`)).toBe(400)
-      expect(await status('alice', 'GET', `/v2/files/${file.fid}/image?image_name=list-thumb`)).toBe(501)
-    })
   })
 
   describe('stars', () => {

@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { resolve } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
+import type { Context } from '../context.ts'
+import { defineCommand, type Option, type OptionsOf } from '../define.ts'
+import { readFigure } from '../figures.ts'
+
+const options = [
+  {
+    flags: '-o, --output <file>',
+    description: 'file to write; its extension sets the format (default: NAME.png)',
+  },
+  { flags: '--format <format>', description: 'image format', choices: imageFormats },
+  { flags: '--width <pixels>', integer: {}, description: 'width (default: that of the layout, or 700)' },
+  { flags: '--height <pixels>', integer: {}, description: 'height (default: that of the layout, or 500)' },
+  {
+    flags: '--scale <factor>',
+    description: 'pixels of the image per pixel of width and height (default: 1)',
+  },
+] as const satisfies readonly Option[]
+
+export const command = defineCommand({
+  arguments: '<plot|figure>',
+  localFiles: true,
+  options,
+  examples: [
+    'gridline image "Sales 2024" -o sales.svg',
+    'gridline image figure.json -o chart.png --width 1200 --height 800 --scale 2',
+    'gridline image alice:7 --format pdf -o - > chart.pdf',
+  ],
+  async run(context, [source], options) {
+    const isFile = source === '-' || (/\.json$/i.test(source) && existsSync(source))
+    const format = formatOf(options)
+    const wanted = { format, width: options.width, height: options.height, scale: scaleOf(options.scale) }
+    const { image, name } = isFile
+      ? await drawFile(context, source, wanted)
+      : await drawPlot(context, source, wanted)
+    const output = options.output ?? `${name}.${format}`
+    if (output === '-') return { bytes: once(image) }
+    await writeFile(output, image).catch((error) => {
+      throw new Problem('failed', `cannot write ${output}: ${(error as Error).message}`)
+    })
+    const one = { file: output, format, bytes: image.length }
+    return {
+      one,
+      view: {
+        id: 'file',
+        columns: [
+          { field: 'file', title: 'FILE' },
+          { field: 'format', title: 'FORMAT' },
+          { field: 'bytes', title: 'BYTES', align: 'right' },
+        ],
+      },
+    }
+  },
+})
+
+interface Wanted {
+  format: ImageFormat
+  width?: number
+  height?: number
+  scale?: number
+}
+
+/** The format asked for, otherwise the one that the name of the file says. */
+function formatOf({ format, output }: OptionsOf<typeof options>): ImageFormat {
+  const extension = output === undefined || output === '-' ? '' : extname(output).slice(1).toLowerCase()
+  const named = extension === 'jpg' ? 'jpeg' : extension
+  const known = imageFormats.find((one) => one === named)
+  if (format && known && format !== known)
+    throw new Problem('usage', `--format ${format} and the file name ${output} do not agree`)
+  if (format) return format
+  if (extension !== '' && !known)
+    throw new Problem('usage', `-o ${output}: .${extension} is not a format of images`, {
+      hint: `Formats: ${imageFormats.join(', ')}. Set one with --format.`,
+    })
+  return known ?? 'png'
+}
+
+function scaleOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const scale = Number(text)
+  if (!(scale > 0)) throw new Problem('usage', `--scale ${text}: must be a number greater than 0`)
+  return scale
+}
+
+/** A figure of this machine, drawn here: nothing is uploaded. */
+async function drawFile(context: Context, file: string, wanted: Wanted) {
+  const { text, name } = await readFigure(file)
+  const { drawFigure } = await import('../../service/index.ts')
+  const image = await drawFigure(text, wanted, context.environment)
+  return { image, name: name ?? 'figure' }
+}
+
+/** A plot, drawn where it is stored, with its present data. */
+async function drawPlot(context: Context, plot: string, wanted: Wanted) {
+  const client = await context.clientFor(plot)
+  const fid = await resolve(client, plot, 'plot')
+  const { filename } = await client.call('plots.get', { fid })
+  const response = await client.response('files.image', { fid, query: wanted })
+  const parts: Uint8Array[] = []
+  for await (const part of response.bytes()) parts.push(part)
+  return { image: Buffer.concat(parts), name: filename.replace(/[/\\]/g, '_') }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}

@@ -1,0 +1,16 @@
+import * as r from '../resources.ts'
+import type { Operation } from './operation.ts'
+import { data, imageTypes } from './shared.ts'
+
+export const imagesOperations = {
+  'images.create': {
+    summary: 'Draw a figure as an image, without storing anything',
+    method: 'POST',
+    path: '/v2/images',
+    access: 'caller',
+    body: data(r.ImageCreate, { raw: ['figure'] }),
+    status: 200,
+    result: 'stream',
+    produces: Object.values(imageTypes),
+  },
+} as const satisfies Record<string, Operation>

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+import { imageTypes } from '../../contract/operations/index.ts'
+import type { Bytes, RawJson } from '../../json/index.ts'
+import type { OperationResult } from '../core/call.ts'
+import { readFigure } from '../plots/figure.ts'
+import { imageKey, imageOptions, type WantedImage } from './images.ts'
+import { type ImageService, once } from './plot.ts'
+
+/** An image of a figure that is not stored. With `encoded`, a JSON object with the image in base64. */
+export async function figureImage(
+  { images, limits }: ImageService,
+  given: RawJson,
+  { encoded, ...wanted }: WantedImage & { encoded?: boolean },
+): Promise<OperationResult<Bytes>> {
+  const figure = await readFigure(given)
+  const options = imageOptions(figure, wanted, limits)
+  const text = figure.bytes
+  const key = imageKey(createHash('sha256').update(text).digest('hex'), options)
+  const type = imageTypes[options.format]
+  return {
+    body: once(new Uint8Array()),
+    later: async (user) => {
+      const image = await images.draw(user, key, async () => ({ text, key }), options)
+      if (!encoded) return { body: once(image), type }
+      const json = JSON.stringify({ image: Buffer.from(image).toString('base64') })
+      return { body: once(Buffer.from(json)), type: 'application/json' }
+    },
+  }
+}

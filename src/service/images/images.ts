@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import { invalidField, Problem } from '../../contract/errors.ts'
+import { bytesText, type Limits } from '../../contract/limits.ts'
+import type { ImageFormat } from '../../contract/operations/index.ts'
+import { Drawer, type ImageOptions } from '../../draw/index.ts'
+import type { Bytes, RawJson } from '../../json/index.ts'
+import { Admission } from '../core/admission.ts'
+
+/** How long a figure that could not be drawn is not tried again, in ms. */
+const FAILURE_TIME = 60_000
+/** What a cached failure counts, in bytes. */
+const FAILURE_SIZE = 1000
+
+type Kept = { image: Uint8Array } | { problem: Problem; until: number }
+
+/** Draws images, a few at once, and keeps the last ones in memory by what they show. */
+export class Images {
+  private readonly kept = new Map<string, Kept>()
+  private size = 0
+  private readonly drawing = new Map<string, Promise<Uint8Array>>()
+  private readonly admission: Admission
+  private readonly drawer: Drawer
+
+  constructor(
+    private readonly limits: Limits,
+    chromium?: string,
+  ) {
+    this.drawer = new Drawer({
+      memory: limits.image_memory_bytes,
+      seconds: limits.image_seconds,
+      chromium,
+    })
+    this.admission = new Admission(
+      {
+        running: limits.images_at_once,
+        waiting: limits.images_waiting,
+        wait: limits.image_seconds * 1000,
+      },
+      'images_waiting',
+    )
+  }
+
+  /** An image that was drawn before. Throws if that failed a short time ago. */
+  find(key: string): Uint8Array | undefined {
+    const kept = this.kept.get(key)
+    if (!kept) return undefined
+    this.forget(key)
+    if ('problem' in kept) {
+      if (kept.until < Date.now()) return undefined
+      this.keep(key, kept)
+      throw kept.problem
+    }
+    this.keep(key, kept)
+    return kept.image
+  }
+
+  /** Draws an image once, however many ask for it. `figure` gives the JSON text, and the key of what it shows. */
+  async draw(
+    user: string,
+    key: string,
+    figure: () => Promise<{ text: Uint8Array; key: string }>,
+    options: ImageOptions,
+  ): Promise<Uint8Array> {
+    const found = this.find(key)
+    if (found) return found
+    const running = this.drawing.get(key)
+    if (running) return running
+    const work = this.admission
+      .run(user, async () => {
+        const { text, key: shown } = await figure()
+        try {
+          const image = await this.drawer.draw(text, options)
+          this.keep(shown, { image })
+          return image
+        } catch (error) {
+          if (error instanceof Problem && error.code === 'bad_figure')
+            this.keep(shown, { problem: error, until: Date.now() + FAILURE_TIME })
+          throw error
+        }
+      })
+      .finally(() => this.drawing.delete(key))
+    this.drawing.set(key, work)
+    return work
+  }
+
+  private keep(key: string, kept: Kept): void {
+    this.forget(key)
+    this.kept.set(key, kept)
+    this.size += sizeOf(kept)
+    for (const oldest of this.kept.keys()) {
+      if (this.size <= this.limits.image_cache_bytes) break
+      this.forget(oldest)
+    }
+  }
+
+  private forget(key: string): void {
+    const kept = this.kept.get(key)
+    if (!kept) return
+    this.kept.delete(key)
+    this.size -= sizeOf(kept)
+  }
+
+  close(): Promise<void> {
+    return this.drawer.close()
+  }
+}
+
+function sizeOf(kept: Kept): number {
+  return 'image' in kept ? kept.image.length : FAILURE_SIZE
+}
+
+/** The key of an image: what it shows, and how. */
+export function imageKey(shown: string, { format, width, height, scale }: ImageOptions): string {
+  return createHash('sha256')
+    .update(`${shown} ${format} ${width} ${height} ${scale}`)
+    .digest('hex')
+    .slice(0, 32)
+}
+
+/** Size of an image where neither the request nor the layout says one, in CSS pixels. */
+const WIDTH = 700
+const HEIGHT = 500
+
+export interface WantedImage {
+  format?: ImageFormat
+  width?: number | null
+  height?: number | null
+  scale?: number | null
+}
+
+/** What to draw: the size asked for, otherwise that of the layout. Throws 400 for sizes that cannot be drawn. */
+export function imageOptions(figure: RawJson, wanted: WantedImage, limits: Limits): ImageOptions {
+  const layout = figure.get('layout')
+  const scale = wanted.scale ?? 1
+  const side = (name: 'width' | 'height', usual: number): number => {
+    const given = wanted[name]
+    if (given !== undefined && given !== null) {
+      if (!(given >= 1)) throw invalidField(name, 'must be at least 1')
+      return Math.round(given)
+    }
+    const inLayout = layout?.kind === 'object' ? layout.get(name) : undefined
+    const value = inLayout?.kind === 'number' ? (inLayout.value() as number) : usual
+    // A layout was not written for this request: a size that cannot be drawn is not an error of it.
+    const most = Math.sqrt(limits.image_pixels) / scale
+    return Math.round(Math.max(1, Math.min(value >= 1 ? value : usual, most)))
+  }
+  if (!(scale > 0)) throw invalidField('scale', 'must be greater than 0')
+  const [width, height] = [side('width', WIDTH), side('height', HEIGHT)]
+  const pixels = Math.ceil(width * scale) * Math.ceil(height * scale)
+  if (pixels > limits.image_pixels)
+    throw new Problem(
+      'invalid_request',
+      `width, height: ${Math.ceil(width * scale)} × ${Math.ceil(height * scale)} pixels are ${pixels}; the limit is ${limits.image_pixels} (image_pixels)`,
+      { field: 'width', hint: 'Ask for a smaller image, or a smaller scale.' },
+    )
+  if (pixels < 1 || width * scale < 1 || height * scale < 1)
+    throw invalidField('scale', 'makes the image smaller than one pixel')
+  return { format: wanted.format ?? 'png', width, height, scale }
+}
+
+/** All bytes of a figure. Throws `bad_figure` beyond the limit. */
+export async function wholeFigure(bytes: Bytes, { image_figure_bytes: most }: Limits): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of bytes) {
+    size += part.length
+    if (size > most)
+      throw new Problem(
+        'bad_figure',
+        `the figure with its data is larger than ${bytesText(most)} (limit image_figure_bytes)`,
+        { hint: 'Plot fewer rows.' },
+      )
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}

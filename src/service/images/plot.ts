@@ -1,0 +1,58 @@
+import { Problem } from '../../contract/errors.ts'
+import { imageTypes } from '../../contract/operations/index.ts'
+import { acceptedBefore, type Bytes, parseRaw } from '../../json/index.ts'
+import { authorizeCall, type FileRequest } from '../access/access.ts'
+import type { OperationResult } from '../core/call.ts'
+import type { Service } from '../core/context.ts'
+import { contentOf, openFigure, withInlineData } from '../plots/content.ts'
+import { stateOfFigure } from '../plots/shown.ts'
+import { loadText } from '../store/texts.ts'
+import { type Images, imageKey, imageOptions, type WantedImage, wholeFigure } from './images.ts'
+
+/** Scales of the images that records link to. Thumbnails are the whole chart, smaller. */
+export const IMAGE_SCALES = { default: 1, 'block-thumb': 0.45, 'list-thumb': 0.15 } as const
+
+export interface ImageService extends Service {
+  images: Images
+}
+
+/**
+ * An image of a plot with its present data. Throws `not_found` if the caller may not read the plot, 400 for other
+ * files. Access is checked for each request, also if the image was drawn before.
+ */
+export async function plotImage(
+  service: ImageService,
+  asked: FileRequest,
+  wanted: WantedImage,
+): Promise<OperationResult<Bytes>> {
+  const { store, images, limits } = service
+  const { content, state } = await store.read(async (readers) => {
+    const { file } = await authorizeCall(readers, asked)
+    if (file.filetype !== 'plot')
+      throw new Problem('invalid_request', 'only plots have images', { hint: 'Use the fid of a plot.' })
+    const content = await contentOf(readers, file)
+    return { content, state: await stateOfFigure(readers, file, content, asked) }
+  })
+  const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
+  const options = imageOptions(figure, wanted, limits)
+  const key = imageKey(state, options)
+  const etag = `"${key}"`
+  const type = imageTypes[options.format]
+  const found = images.find(key)
+  if (found) return { body: once(found), type, etag }
+  const live = async () => {
+    const opened = await openFigure(service, asked)
+    const text = await wholeFigure(withInlineData(opened), limits)
+    return { text, key: imageKey(opened.state, options) }
+  }
+  return {
+    body: once(new Uint8Array()),
+    type,
+    etag,
+    later: async (user) => ({ body: once(await images.draw(user, key, live, options)), type }),
+  }
+}
+
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
