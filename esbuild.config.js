@@ -42,7 +42,11 @@ const options = {
 
 // Scripts of the pages. They are served as they are, under a policy without inline scripts.
 const pages = {
-  entryPoints: { draw: 'src/browser/draw.ts' },
+  entryPoints: {
+    draw: 'src/browser/draw.ts',
+    chart: 'src/browser/chart.ts',
+    page: 'src/browser/page.ts',
+  },
   outdir: 'dist/assets',
   bundle: true,
   format: 'iife',
@@ -55,6 +59,7 @@ const pages = {
 mkdirSync('dist/assets', { recursive: true })
 copyFileSync('node_modules/plotly.js/dist/plotly-strict.min.js', 'dist/assets/plotly.js')
 writeFileSync('dist/assets/plotly-geo.js', geoAssets())
+copyFileSync('src/browser/favicon.svg', 'dist/assets/favicon.svg')
 
 /**
  * The outlines of countries, which plotly.js would fetch from another host. The file in the package assigns them

@@ -13,20 +13,8 @@ export interface PlotlyApi {
     figure: Figure | HTMLElement,
     options: { format: string; width?: number; height?: number; scale?: number },
   ): Promise<string>
-  newPlot(
-    element: HTMLElement,
-    data: unknown[],
-    layout: Record<string, unknown>,
-    config: Record<string, unknown>,
-  ): Promise<HTMLElement>
-  react(
-    element: HTMLElement,
-    data: unknown[],
-    layout: Record<string, unknown>,
-    config: Record<string, unknown>,
-  ): Promise<HTMLElement>
-  addFrames(element: HTMLElement, frames: unknown[]): Promise<void>
-  Plots: { resize(element: HTMLElement): Promise<void> }
+  newPlot(element: HTMLElement, figure: Figure): Promise<HTMLElement>
+  react(element: HTMLElement, figure: Figure): Promise<HTMLElement>
 }
 
 declare global {

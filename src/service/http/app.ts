@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { TrieRouter } from 'hono/router/trie-router'
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, fidOfPage, parseFid } from '../../contract/fid.ts'
+import { type Fid, parseFid } from '../../contract/fid.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../contract/headers.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import {
@@ -19,57 +19,23 @@ import { Admission, ByteBudget } from '../core/admission.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
 import { matchesEtag } from '../core/etag.ts'
 import type { Handler, Handlers, OperationService as Service } from '../operations/handler.ts'
-import { document, text } from '../pages/html.ts'
+import { pageAt } from '../pages/index.ts'
 import { jsonPage } from '../pages/json.ts'
-import { pageOf } from '../pages/page.ts'
 import { errorReply, jsonReply, problemOf, streamReply } from './answer.ts'
 import { type Authenticator, checkOperator, checkScope } from './auth.ts'
 import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
 import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
+import { addressOf, callerOf, type Desk, finish, type LogLine, type Outcome, serviceFor } from './desk.ts'
 import { fingerprint, WatchedBytes } from './fingerprint.ts'
+import { errorPage, PAGE_HEADERS, showPage } from './pages.ts'
 import { decodeHeaderText, readHeaders, readQuery } from './parameters.ts'
 import { quirkBody, quirkStatus } from './quirks.ts'
 import { Rates } from './rates.ts'
-
-/** One log line: a request and its outcome. Contains no credentials. */
-export interface LogLine {
-  request_id: string
-  method: string
-  path: string
-  operation?: string
-  status: number
-  ms: number
-  user?: string
-  /** The client's own name, from its headers. */
-  client?: string
-  error?: string
-}
-
-/** An error as an HTML page, for browsers. */
-function errorPage(problem: Problem): HttpResponse {
-  const html = document(
-    problem.status === 404 ? 'Not found' : 'Request failed',
-    `<p>${text(problem.message)}.</p>${problem.status === 404 ? '<p>If the file is private, open its secret link, or use <code>gridline show</code>.</p>' : ''}`,
-  )
-  return new HttpResponse(problem.status, { ...PAGE_HEADERS }, html)
-}
 
 /** One path of an operation. */
 interface Route {
   name: OperationName
   filetype: FileKind | undefined
-}
-
-/** State shared by all requests. */
-interface Desk {
-  service: Service
-  authenticator: Authenticator
-  rates: Rates
-  /** Admission of ordinary requests. */
-  requests: Admission
-  /** Admission of streamed uploads. They take long and would otherwise block short requests. */
-  uploads: Admission
-  bodies: ByteBudget
 }
 
 export interface App {
@@ -128,7 +94,7 @@ export function createApp(
   ): Promise<HttpResponse> => {
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const [[found]] = router.match(method, path)
-    const page = found ? undefined : fidOfPage(path)
+    const page = found ? undefined : pageAt(path)
     if (page && method === 'GET') {
       line.operation = 'page'
       return showPage(desk, page, request, query, line)
@@ -169,7 +135,8 @@ export function createApp(
     }
     reply.headers['x-request-id'] = requestId
     reply.headers['x-content-type-options'] = 'nosniff'
-    if (reply.headers['content-type']?.startsWith('text/html')) Object.assign(reply.headers, PAGE_HEADERS)
+    if (reply.headers['content-type']?.startsWith('text/html'))
+      Object.assign(reply.headers, { ...PAGE_HEADERS, ...reply.headers })
     line.status = reply.status
     const ms = performance.now() - started
     line.ms = Math.round(ms * 10) / 10
@@ -212,64 +179,8 @@ class ShedLog {
   }
 }
 
-/**
- * Authenticates the request and counts it for rate limiting: by username, or by IP address for anonymous
- * requests and wrong credentials.
- */
-async function callerOf({ authenticator, rates }: Desk, request: HttpRequest): Promise<Caller | undefined> {
-  const address = addressOf(request)
-  const caller = await authenticator.caller(request.headers).catch((error) => {
-    rates.take(address)
-    throw error
-  })
-  rates.take(caller?.username ?? address)
-  return caller
-}
-
-/** The rate-limit key of an IP address. `@` keeps it apart from usernames. */
-function addressOf({ address }: Pick<HttpRequest, 'address'>): string {
-  return `@${address ?? ''}`
-}
-
 /** Health operations. They are never refused or queued. */
 const UNLIMITED: ReadonlySet<OperationName> = new Set(['service.health', 'service.ready', 'service.metrics'])
-
-/** Headers of HTML pages. Pages contain user input: no scripts and no external resources. */
-const PAGE_HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'private, no-cache',
-}
-
-async function showPage(
-  desk: Desk,
-  fid: Fid,
-  request: HttpRequest,
-  queryText: string,
-  line: LogLine,
-): Promise<HttpResponse> {
-  const { service, requests } = desk
-  const caller = await callerOf(desk, request)
-  line.user = caller?.username
-  checkScope(caller, 'read')
-  const shareKey = new URLSearchParams(queryText).get('share_key') ?? undefined
-  const { html, etag } = await requests.run(
-    caller?.username ?? addressOf(request),
-    () => pageOf(serviceFor(service, fid.owner), { caller, shareKey }, fid),
-    request.gone,
-  )
-  service.views.count(fid)
-  return new HttpResponse(200, { ...PAGE_HEADERS, ...(etag === undefined ? {} : { etag }) }, html)
-}
-
-/** The service for requests on files of `owner`, which may use only part of the database connections. */
-function serviceFor(service: Service, owner: string): Service {
-  const store = service.store.for(owner)
-  return store === service.store ? service : { ...service, store }
-}
 
 /** The response to HEAD: the headers of GET without the body. */
 async function withoutBody({ status, headers, body }: HttpResponse): Promise<HttpResponse> {
@@ -358,11 +269,11 @@ async function perform(
   const user = caller?.username ?? addressOf(request)
   const asked = { operation: name, caller, fid, filetype, shareKey }
 
-  const work = (received: Received): Promise<Outcome> =>
+  const work = (received: Received): Promise<Outcome<HttpResponse>> =>
     done(received).catch((error) => {
       throw safe || mayRead(caller) ? error : withoutNames(error)
     })
-  const done = async (received: Received): Promise<Outcome> => {
+  const done = async (received: Received): Promise<Outcome<HttpResponse>> => {
     const head =
       key === undefined
         ? ''
@@ -436,13 +347,6 @@ async function perform(
     const received = await read(take)
     return finish(await requests.run(user, () => work(received), request.gone))
   })
-}
-
-/** A response, or the rest of the work on it, which is done outside of the queue. */
-type Outcome = HttpResponse | (() => Promise<HttpResponse>)
-
-function finish(outcome: Outcome): HttpResponse | Promise<HttpResponse> {
-  return typeof outcome === 'function' ? outcome() : outcome
 }
 
 /** Whether the client has sent the entity tag of what it would get. */

@@ -10,30 +10,67 @@ export function text(plain: string): string {
   return plain.replace(/[&<>"']/g, (c) => escapes[c])
 }
 
-/** A complete HTML page without scripts or external resources. `body` is HTML, `title` is plain text. */
-export function document(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${text(title)}</title>
-<style>
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #222; background: #fff }
-h1 { font-size: 1.4rem; margin: 0 }
-h2 { font-size: 1.1rem; margin: 2rem 0 .3rem }
-p { color: #555; margin: .3rem 0 }
-div { overflow-x: auto; margin-top: 1rem }
+/** The policy of pages. They hold texts of users: no inline scripts, and nothing from other hosts. */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  "img-src 'self' data:",
+  "frame-src 'self'",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+].join('; ')
+
+const STYLE = `
+:root { color-scheme: light dark; --text: #1f2328; --soft: #59636e; --line: #d8dee4; --back: #fff; --panel: #f6f8fa; --link: #0b5cad }
+@media (prefers-color-scheme: dark) { :root { --text: #e3e6ea; --soft: #9aa4af; --line: #343a42; --back: #16181d; --panel: #1f2329; --link: #7db7ff } }
+* { box-sizing: border-box }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 74rem; padding: 1.2rem 1rem 3rem; color: var(--text); background: var(--back) }
+a { color: var(--link) }
+a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: .2rem 0; overflow-wrap: anywhere }
+h2 { font-size: 1.1rem; margin: 1.8rem 0 .4rem }
+p { color: var(--soft); margin: .3rem 0 }
+ul { padding-left: 1.2rem }
+.scroll { overflow-x: auto; margin-top: 1rem }
 table { border-collapse: collapse; font-size: 14px }
-th, td { padding: .25rem .8rem .25rem 0; text-align: left; white-space: pre; border-bottom: 1px solid #eee }
+th, td { padding: .25rem .8rem .25rem 0; text-align: left; white-space: pre; border-bottom: 1px solid var(--line) }
+th .type { display: block; font-weight: 400; font-size: 12px; color: var(--soft) }
 td.n { text-align: right; font-variant-numeric: tabular-nums }
-pre { font-size: 13px; overflow-x: auto; background: #f6f6f6; padding: 1rem }
+pre { font-size: 13px; overflow-x: auto; background: var(--panel); padding: .8rem; border-radius: 6px; margin: .4rem 0 }
 details { margin: .3rem 0 }
 summary { cursor: pointer }
 code.m { display: inline-block; min-width: 6.5rem; font-weight: 600 }
-@media (prefers-color-scheme: dark) { body { color: #ddd; background: #161616 } p { color: #999 } th, td { border-color: #333 } pre { background: #222 } a { color: #8bf } }
-</style>
+.chart { display: block; width: 100%; height: min(70vh, 40rem); min-height: 20rem; border: 1px solid var(--line); border-radius: 6px; margin: 1rem 0 }
+.actions { display: flex; flex-wrap: wrap; gap: .4rem .9rem }
+.note { border-left: 3px solid #bf8700; padding: .3rem .8rem; background: var(--panel); color: var(--text); margin: .8rem 0 }
+button { font: inherit; color: var(--text); background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .2rem .7rem; cursor: pointer }
+`
+
+export interface DocumentOptions {
+  /** More of the head, as HTML. */
+  head?: string
+  /** Paths of scripts. */
+  scripts?: readonly string[]
+}
+
+/** A complete HTML page. `body` is HTML, `title` is plain text. */
+export function document(
+  title: string,
+  body: string,
+  { head = '', scripts = [] }: DocumentOptions = {},
+): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="/favicon.ico" type="image/svg+xml">
+<title>${text(title)}</title>
+${head}<style>${STYLE}</style>
 <h1>${text(title)}</h1>
 ${body}
-</html>
+${scripts.map((path) => `<script src="${path}" defer></script>\n`).join('')}</html>
 `
 }

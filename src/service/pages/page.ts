@@ -1,7 +1,5 @@
-import { buffer } from 'node:stream/consumers'
 import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
-import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import { authorize, filetypeNames, type Principal, visibleFile, visibleTo } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
@@ -9,20 +7,19 @@ import { contentJson, snapshot } from '../grids/content.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import { document, text } from './html.ts'
+import type { Answer } from './place.ts'
+import { plotPage } from './plot-page.ts'
+import { table } from './table.ts'
 
 const ROWS = 100
 const COLUMNS = 200
 const CHILDREN = 200
 
-/** The HTML page of a file: the first rows of a grid or the files of a folder, with download links. */
-export interface Page {
-  html: string
-  /** Absent for a folder: its content changes without changing the folder. */
-  etag?: string
-}
-
-/** The page at `web_url`. Throws `not_found` if `principal` may not read the file. */
-export async function pageOf(service: Service, principal: Principal, fid: Fid): Promise<Page> {
+/**
+ * The page at `web_url`: a chart, the first rows of a grid or the files of a folder, with downloads. Throws
+ * `not_found` if `principal` may not read the file.
+ */
+export async function pageOf(service: Service, principal: Principal, fid: Fid): Promise<Answer> {
   const found = await service.store.read(async (readers) => {
     const row = await readers.files.get(fid.owner, fid.idlocal)
     const { file } = await authorize(readers, row, principal, { access: 'read' })
@@ -36,6 +33,7 @@ export async function pageOf(service: Service, principal: Principal, fid: Fid): 
     }
   })
   const { file, snap, children } = found
+  if (file.filetype === 'plot') return plotPage(service, principal, file)
   // Pass the share key on in all links.
   const key = principal.shareKey === undefined ? '' : `share_key=${encodeURIComponent(principal.shareKey)}`
   const link = (path: string, what: string, ...parameters: string[]): string => {
@@ -53,12 +51,6 @@ export async function pageOf(service: Service, principal: Principal, fid: Fid): 
     )
     if (snap.rows > ROWS) parts.push(`<p>Only the first ${ROWS} rows are shown.</p>`)
   }
-  if (file.filetype === 'plot') {
-    const path = pathOf('plots.content', formatFid(fid))
-    parts.push(
-      `<p>${link(path, 'figure')} · ${link(path, 'figure with data', 'inline_data=true')} · <code>gridline plot data ${fidText}</code></p>`,
-    )
-  }
   if (children) {
     const items = children
       .slice(0, CHILDREN)
@@ -74,7 +66,13 @@ export async function pageOf(service: Service, principal: Principal, fid: Fid): 
     if (children.length > CHILDREN)
       parts.push(`<p>Only the first ${CHILDREN} files are shown · <code>gridline ls ${fidText}</code></p>`)
   }
-  return { html: document(file.filename, parts.join('\n')), etag: children ? undefined : etag(file) }
+  return {
+    body: document(file.filename, parts.join('\n')),
+    type: 'text/html; charset=utf-8',
+    // A folder changes with its content, without a change of the file.
+    etag: children ? undefined : etag(file),
+    viewed: fid,
+  }
 }
 
 /** The first files of a folder that `principal` may see. */
@@ -89,23 +87,4 @@ async function childrenOf(
   for (const file of await readers.files.list({ ...query, limit: CHILDREN + 1 }))
     if (await visibleFile(readers, file, { caller: principal.caller })) children.push(file)
   return children
-}
-
-async function table(content: AsyncIterable<Uint8Array>): Promise<string> {
-  const cols = parseRaw(await buffer(content), 'the content', acceptedBefore)
-    .entries()
-    .get('cols')!
-    .entries()
-  const columns = [...cols.values()].map((column) => [...column.entries().get('data')!.items()])
-  const rows = Array.from({ length: Math.max(0, ...columns.map((values) => values.length)) }, (_, row) => {
-    const cells = columns.map((values) => {
-      const value = values[row]
-      if (!value || value.kind === 'null') return '<td></td>'
-      if (value.kind === 'string') return `<td>${text(value.value() as string)}</td>`
-      return `<td class="n">${text(value.bytes.toString('utf8'))}</td>`
-    })
-    return `<tr>${cells.join('')}</tr>`
-  })
-  const head = [...cols.keys()].map((name) => `<th>${text(name)}</th>`).join('')
-  return `<div><table><thead><tr>${head}</tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table></div>`
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LogLine } from '../../../src/service/http/app.ts'
+import type { LogLine } from '../../../src/service/http/desk.ts'
 import { createService } from '../../../src/service/index.ts'
 import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { idlocal, onBothStores, scatter, type TestService } from '../../support/service.ts'
+import { idlocal, onBothStores, type TestService } from '../../support/service.ts'
 
 onBothStores('files', (test) => {
   const ask: TestService['ask'] = (...given) => test().ask(...given)

@@ -1,0 +1,67 @@
+import type { HttpRequest } from '../../contract/http.ts'
+import type { Caller } from '../access/access.ts'
+import type { Admission, ByteBudget } from '../core/admission.ts'
+import type { OperationService as Service } from '../operations/handler.ts'
+import type { Authenticator } from './auth.ts'
+import type { Rates } from './rates.ts'
+
+/** One log line: a request and its outcome. Contains no credentials. */
+export interface LogLine {
+  request_id: string
+  method: string
+  path: string
+  operation?: string
+  status: number
+  ms: number
+  user?: string
+  /** The client's own name, from its headers. */
+  client?: string
+  error?: string
+}
+
+/** State shared by all requests. */
+export interface Desk {
+  service: Service
+  authenticator: Authenticator
+  rates: Rates
+  /** Admission of ordinary requests. */
+  requests: Admission
+  /** Admission of streamed uploads. They take long and would otherwise block short requests. */
+  uploads: Admission
+  bodies: ByteBudget
+}
+
+/**
+ * Authenticates the request and counts it for rate limiting: by username, or by IP address for anonymous
+ * requests and wrong credentials.
+ */
+export async function callerOf(
+  { authenticator, rates }: Desk,
+  request: HttpRequest,
+): Promise<Caller | undefined> {
+  const address = addressOf(request)
+  const caller = await authenticator.caller(request.headers).catch((error) => {
+    rates.take(address)
+    throw error
+  })
+  rates.take(caller?.username ?? address)
+  return caller
+}
+
+/** The rate-limit key of an IP address. `@` keeps it apart from usernames. */
+export function addressOf({ address }: Pick<HttpRequest, 'address'>): string {
+  return `@${address ?? ''}`
+}
+
+/** The service for requests on files of `owner`, which may use only part of the database connections. */
+export function serviceFor(service: Service, owner: string): Service {
+  const store = service.store.for(owner)
+  return store === service.store ? service : { ...service, store }
+}
+
+/** A response, or the rest of the work on it, which is done outside of the queue. */
+export type Outcome<T> = T | (() => Promise<T>)
+
+export function finish<T extends object>(outcome: Outcome<T>): T | Promise<T> {
+  return typeof outcome === 'function' ? (outcome as () => Promise<T>)() : outcome
+}

@@ -1,0 +1,101 @@
+import type { Problem } from '../../contract/errors.ts'
+import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
+import { matchesEtag } from '../core/etag.ts'
+import { asset } from '../pages/assets.ts'
+import { document, PAGE_POLICY, text } from '../pages/html.ts'
+import { type Answer, answerPage, type Place } from '../pages/index.ts'
+import { streamReply } from './answer.ts'
+import { checkScope } from './auth.ts'
+import { addressOf, callerOf, type Desk, finish, type LogLine, type Outcome, serviceFor } from './desk.ts'
+
+/** Headers of HTML pages. Pages contain user input. */
+export const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': PAGE_POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'private, no-cache',
+}
+
+/** Answers a request for a page, or for a file that belongs to pages. */
+export async function showPage(
+  desk: Desk,
+  place: Place,
+  request: HttpRequest,
+  queryText: string,
+  line: LogLine,
+): Promise<HttpResponse> {
+  if (place.kind === 'asset') return assetReply(place.name, request)
+  const { service, requests } = desk
+  const caller = await callerOf(desk, request)
+  line.user = caller?.username
+  checkScope(caller, 'read')
+  const query = new URLSearchParams(queryText)
+  const shareKey = query.get('share_key') ?? undefined
+  const user = caller?.username ?? addressOf(request)
+  const work = async (): Promise<Outcome<HttpResponse>> => {
+    const answer = await answerPage(
+      serviceFor(service, 'fid' in place ? place.fid.owner : (caller?.username ?? '')),
+      { caller, shareKey },
+      place,
+      query,
+    )
+    if (answer.viewed) service.views.count(answer.viewed)
+    const seen = request.headers.get('if-none-match')
+    if (answer.etag && seen && (seen === '*' || matchesEtag(seen, answer.etag)))
+      return new HttpResponse(304, headersOf(answer), null)
+    const { later } = answer
+    if (later) return async () => reply({ ...answer, ...(await later(user)) })
+    return reply(answer)
+  }
+  return finish(await requests.run(user, work, request.gone))
+}
+
+function headersOf({ type, headers, etag }: Answer): Record<string, string> {
+  return {
+    ...(type.startsWith('text/html') ? PAGE_HEADERS : { 'cache-control': 'private, no-cache' }),
+    'content-type': type,
+    ...(etag === undefined ? {} : { etag }),
+    ...headers,
+  }
+}
+
+function reply(answer: Answer): HttpResponse | Promise<HttpResponse> {
+  const { status = 200, body, type } = answer
+  if (typeof body === 'string') return new HttpResponse(status, headersOf(answer), body)
+  return streamReply(status, body, type, headersOf(answer))
+}
+
+/** A script or style of the pages. Its address changes with its content, so it is cached forever. */
+function assetReply(name: string, { headers }: HttpRequest): HttpResponse {
+  const gzip = /\bgzip\b/.test(headers.get('accept-encoding') ?? '')
+  const { type, bytes, encoding } = asset(name, gzip)
+  return new HttpResponse(
+    200,
+    {
+      'content-type': type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      // Scripts run in opaque origins, for which every request comes from another site.
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      vary: 'accept-encoding',
+      'content-length': String(bytes.length),
+      ...(encoding && { 'content-encoding': encoding }),
+    },
+    once(bytes),
+  )
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+/** An error as an HTML page, for browsers. */
+export function errorPage(problem: Problem): HttpResponse {
+  const titles: Record<number, string> = { 401: 'Sign in', 403: 'Not permitted', 404: 'Not found' }
+  const html = document(
+    titles[problem.status] ?? 'Request failed',
+    `<p>${text(problem.message)}.</p>${problem.hint ? `<p>${text(problem.hint)}</p>` : ''}${problem.status === 404 ? '<p>If the file is private, open its secret link, or use <code>gridline show</code>.</p>' : ''}`,
+  )
+  return new HttpResponse(problem.status, { ...PAGE_HEADERS }, html)
+}

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { Problem } from '../../contract/errors.ts'
+import { built } from '../../draw/index.ts'
+
+const TYPES: Record<string, string> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+interface Asset {
+  type: string
+  bytes: Buffer
+  /** Compressed on the first request that accepts it. */
+  gzip?: Buffer
+  hash: string
+}
+
+const loaded = new Map<string, Asset>()
+let names: ReadonlySet<string> | undefined
+
+function load(name: string): Asset {
+  const known = loaded.get(name)
+  if (known) return known
+  const folder = built('assets')
+  names ??= new Set(readdirSync(folder))
+  if (!names.has(name)) throw new Problem('not_found', 'there is no such file')
+  const bytes = readFileSync(join(folder, name))
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+  const found = { type, bytes, hash: createHash('sha256').update(bytes).digest('hex').slice(0, 12) }
+  loaded.set(name, found)
+  return found
+}
+
+/** A script or style of the pages. Throws `not_found`. */
+export function asset(name: string, gzip: boolean): { type: string; bytes: Buffer; encoding?: 'gzip' } {
+  const found = load(name)
+  if (!gzip) return found
+  found.gzip ??= gzipSync(found.bytes)
+  return { type: found.type, bytes: found.gzip, encoding: 'gzip' }
+}
+
+/** The path of an asset, which changes with its content. */
+export function assetPath(name: string): string {
+  return `/assets/${load(name).hash}/${name}`
+}

@@ -1,0 +1,45 @@
+import type { RawJson } from '../../json/index.ts'
+
+/** A sentence that says what a chart shows, for screen readers and previews of links. */
+export function described(figure: RawJson, name: string): string {
+  const layout = member(figure, 'layout')
+  const title = titleOf(layout) ?? name
+  const axes = ['xaxis', 'yaxis', 'zaxis'].flatMap((axis) => {
+    const label = titleOf(member(layout, axis))
+    return label === undefined ? [] : [`${axis[0]}: ${label}`]
+  })
+  const traces: string[] = []
+  let count = 0
+  const data = member(figure, 'data')
+  if (data?.kind === 'array')
+    for (const trace of data.items()) {
+      count++
+      if (count > 50 || trace.kind !== 'object') continue
+      const type = textOf(trace.get('type')) ?? 'scatter'
+      if (!traces.includes(type)) traces.push(type)
+    }
+  const kinds = traces.length === 0 ? 'Chart' : `Chart (${traces.join(', ')})`
+  const several = count > 1 ? ` ${count} traces.` : ''
+  return `${kinds}: ${title}.${axes.length > 0 ? ` Axes: ${axes.join('; ')}.` : ''}${several}`
+}
+
+function member(value: RawJson | undefined, name: string): RawJson | undefined {
+  return value?.kind === 'object' ? value.get(name) : undefined
+}
+
+/** The title of a layout or an axis, without markup: a text, or an object with a text. */
+function titleOf(value: RawJson | undefined): string | undefined {
+  const title = member(value, 'title')
+  const plain = textOf(title?.kind === 'object' ? title.get('text') : title)
+  return (
+    plain
+      ?.replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim()
+      .slice(0, 300) || undefined
+  )
+}
+
+function textOf(value: RawJson | undefined): string | undefined {
+  return value?.kind === 'string' ? (value.value() as string) : undefined
+}

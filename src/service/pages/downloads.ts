@@ -1,0 +1,103 @@
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, formatFid } from '../../contract/fid.ts'
+import { dataTypes, type ImageFormat, imageTypes } from '../../contract/operations/index.ts'
+import { authorizeCall, type Principal } from '../access/access.ts'
+import type { Service } from '../core/context.ts'
+import { contentJson, type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
+import { delimited, rowsAs } from '../grids/rows.ts'
+import { type ImageService, plotImage } from '../images/plot.ts'
+import { type LiveFigure, openFigure, withInlineData } from '../plots/content.ts'
+import type { FileRow } from '../store/files.ts'
+import type { Answer } from './place.ts'
+
+/** A request to read the content of a file. */
+export function reading(principal: Principal, fid: Fid) {
+  const { caller, shareKey } = principal
+  return { caller, shareKey, operation: 'files.content' as const, fid, filetype: undefined }
+}
+
+function attachment(filename: string, extension: string): string {
+  const name = filename.replace(/["\\\u0000-\u001f\u007f]/g, '_')
+  const plain = `${name.replace(/[^\u0020-\u007e]/g, '_')}.${extension}`
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(`${name}.${extension}`).replace(/'/g, '%27')}`
+}
+
+function noContent({ filetype }: FileRow, what: string): Problem {
+  return new Problem('invalid_request', `a ${filetype === 'fold' ? 'folder' : filetype} has no ${what}`)
+}
+
+/** The figure of a plot with its data, or the content of a grid by column, as JSON. */
+export async function figureOf(service: Service, principal: Principal, fid: Fid): Promise<Answer> {
+  const asked = reading(principal, fid)
+  const found = await service.store.read(async (readers) => {
+    const { file } = await authorizeCall(readers, asked)
+    return { file, snap: file.filetype === 'grid' ? await snapshot(service.store, readers, fid) : undefined }
+  })
+  const { file, snap } = found
+  const type = 'application/json'
+  if (snap) return { body: contentJson(snap), type }
+  if (file.filetype !== 'plot') throw noContent(file, 'figure')
+  return { body: withInlineData(await openFigure(service, asked)), type }
+}
+
+/** The rows of a grid, or the data that a plot shows, as CSV. */
+export async function csvOf(service: Service, principal: Principal, fid: Fid): Promise<Answer> {
+  const asked = reading(principal, fid)
+  const { file, snap } = await service.store.read(async (readers) => {
+    const { file } = await authorizeCall(readers, asked)
+    return { file, snap: file.filetype === 'grid' ? await snapshot(service.store, readers, fid) : undefined }
+  })
+  if (!snap && file.filetype !== 'plot') throw noContent(file, 'rows')
+  const rows = snap ?? columnsOf(service, await openFigure(service, asked))
+  return {
+    body: rowsAs(rows, delimited(',')),
+    type: `${dataTypes.csv}; charset=utf-8`,
+    headers: { 'content-disposition': attachment(file.filename, 'csv') },
+  }
+}
+
+/** The columns that a plot shows, side by side, each once. Names that occur in several grids get the grid's id. */
+export function columnsOf({ store }: Service, { references, shown }: LiveFigure): Snapshot {
+  const columns = new Map<string, SnapshotColumn>()
+  for (const { source } of references) {
+    const grid = formatFid(source.grid)
+    const known = shown.get(grid)
+    for (const uid of source.uids) {
+      const column = known?.columns.get(uid)
+      if (column) columns.set(`${grid}:${uid}`, column)
+    }
+  }
+  const counts = new Map<string, number>()
+  for (const { name } of columns.values()) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const named = [...columns].map(([key, column]) =>
+    counts.get(column.name)! > 1 ? { ...column, name: `${column.name} (${key})` } : column,
+  )
+  return { blobs: store.blobs, columns: named, rows: Math.max(0, ...named.map(({ rows }) => rows)) }
+}
+
+/** An image of a plot. With `download`, browsers save it. */
+export async function imageOf(
+  service: ImageService,
+  principal: Principal,
+  fid: Fid,
+  format: ImageFormat,
+  query: URLSearchParams,
+): Promise<Answer> {
+  const number = (name: string): number | undefined => {
+    const text = query.get(name)
+    if (text === null || text === '') return undefined
+    const value = Number(text)
+    if (Number.isFinite(value)) return value
+    throw new Problem('invalid_request', `${name}: must be a number`, { field: name })
+  }
+  const wanted = { format, width: number('width'), height: number('height'), scale: number('scale') }
+  const asked = { ...reading(principal, fid), operation: 'files.image' as const }
+  const { body, etag, later } = await plotImage(service, asked, wanted)
+  const headers: Record<string, string> = {
+    // SVG can hold scripts: opened on its own, it must not run any.
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
+  }
+  if (query.has('download'))
+    headers['content-disposition'] = attachment(`${fid.owner}-${fid.idlocal}`, format)
+  return { body, type: imageTypes[format], etag, headers, later }
+}

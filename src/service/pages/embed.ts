@@ -1,0 +1,87 @@
+import type { Fid } from '../../contract/fid.ts'
+import { webUrl } from '../../contract/fid.ts'
+import type { Bytes } from '../../json/index.ts'
+import type { Principal } from '../access/access.ts'
+import type { Service } from '../core/context.ts'
+import { openFigure, withInlineData } from '../plots/content.ts'
+import { assetPath } from './assets.ts'
+import { described } from './describe.ts'
+import { reading } from './downloads.ts'
+import { text } from './html.ts'
+import type { Answer } from './place.ts'
+
+/**
+ * The policy of an embedded chart. A figure is hostile input: it is drawn in an opaque origin, which has no cookies
+ * and no access to this server, without inline scripts, `eval` or connections.
+ */
+const POLICY = [
+  'sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox',
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  'img-src data: blob:',
+  'font-src data:',
+  "connect-src 'none'",
+  'worker-src blob:',
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ')
+
+/** The chart alone, for frames of other pages. */
+export async function embed(
+  service: Service,
+  principal: Principal,
+  fid: Fid,
+  query: URLSearchParams,
+): Promise<Answer> {
+  const live = await openFigure(service, { ...reading(principal, fid), filetype: 'plot' })
+  const { file } = live
+  const modebar = query.get('modebar') === 'false' ? 'false' : ''
+  const key = principal.shareKey === undefined ? '' : `?share_key=${encodeURIComponent(principal.shareKey)}`
+  const link =
+    query.get('link') === 'true'
+      ? `<p class="link"><a href="${text(webUrl(service.url, fid) + key)}" target="_blank" rel="noopener">${text(file.filename)}</a></p>`
+      : ''
+  const head = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${text(file.filename)}</title>
+<style>
+html, body { margin: 0; height: 100%; background: #fff }
+body { display: flex; flex-direction: column; font: 15px/1.5 system-ui, sans-serif; color: #222 }
+#chart { flex: 1; min-height: 0 }
+#status { margin: 1rem }
+.link { margin: 0; padding: .2rem .6rem; font-size: 13px }
+@media (prefers-color-scheme: dark) { html, body { background: #16181d; color: #d7dae0 } a { color: #8bf } }
+</style>
+<p id="status" role="status">Drawing the chart…</p>
+<div id="chart" role="img" aria-label="${text(described(live.figure, file.filename))}"></div>${link}
+<script type="application/json" id="figure">`
+  const tail = `</script>
+<script src="${assetPath('plotly.js')}"></script>
+<script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-modebar="${modebar}"></script>
+</html>
+`
+  return {
+    body: around(head, withoutTags(withInlineData(live)), tail),
+    type: 'text/html; charset=utf-8',
+    headers: { 'content-security-policy': POLICY },
+    viewed: fid,
+  }
+}
+
+async function* around(head: string, body: Bytes, tail: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(head)
+  yield* body
+  yield Buffer.from(tail)
+}
+
+/** JSON without `<`, so that it cannot end the script element that holds it. */
+async function* withoutTags(json: Bytes): AsyncGenerator<Uint8Array> {
+  for await (const chunk of json) {
+    if (!chunk.includes(0x3c)) yield chunk
+    else yield Buffer.from(Buffer.from(chunk).toString('latin1').replaceAll('<', '\\u003c'), 'latin1')
+  }
+}

@@ -1,0 +1,47 @@
+import { parseFid } from '../../contract/fid.ts'
+import type { Principal } from '../access/access.ts'
+import type { ImageService } from '../images/plot.ts'
+import { csvOf, figureOf, imageOf } from './downloads.ts'
+import { embed } from './embed.ts'
+import { oEmbed } from './oembed.ts'
+import { pageOf } from './page.ts'
+import { type Answer, extensions, type Place } from './place.ts'
+
+export type { Answer, Place } from './place.ts'
+
+/** The place of a path, which begins with a slash and does not end with one; undefined outside of pages. */
+export function pageAt(path: string): Place | undefined {
+  if (path === '/oembed') return { kind: 'oembed' }
+  if (path === '/favicon.ico') return { kind: 'asset', name: 'favicon.svg' }
+  const asset = /^\/assets\/[0-9a-f]+\/([\w.-]+)$/.exec(path)
+  if (asset) return { kind: 'asset', name: asset[1] }
+  const file = /^\/~([^/]+)\/(\d+)(?:\/?\.([a-z]+))?$/.exec(path)
+  if (!file) return undefined
+  const fid = parseFid(`${file[1]}:${file[2]}`)
+  const named = file[3] === 'jpg' ? 'jpeg' : file[3]
+  const extension = extensions.find((one) => one === named)
+  return fid && (named === undefined || extension) ? { kind: 'file', fid, extension } : undefined
+}
+
+/** The page or download at a place. Throws `not_found` if `principal` may not read the file. */
+export async function answerPage(
+  service: ImageService,
+  principal: Principal,
+  place: Exclude<Place, { kind: 'asset' }>,
+  query: URLSearchParams,
+): Promise<Answer> {
+  if (place.kind === 'oembed') return oEmbed(service, principal, query)
+  const { fid, extension } = place
+  switch (extension) {
+    case undefined:
+      return pageOf(service, principal, fid)
+    case 'embed':
+      return embed(service, principal, fid, query)
+    case 'json':
+      return figureOf(service, principal, fid)
+    case 'csv':
+      return csvOf(service, principal, fid)
+    default:
+      return imageOf(service, principal, fid, extension, query)
+  }
+}

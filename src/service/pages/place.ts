@@ -1,0 +1,27 @@
+import type { Fid } from '../../contract/fid.ts'
+import { type ImageFormat, imageTypes } from '../../contract/operations/index.ts'
+import type { Bytes } from '../../json/index.ts'
+
+/** What is under a path outside of the API. */
+export type Place =
+  | { kind: 'asset'; name: string }
+  | { kind: 'oembed' }
+  | { kind: 'file'; fid: Fid; extension: Extension | undefined }
+
+const images = Object.keys(imageTypes) as ImageFormat[]
+/** What follows the address of a file: `/~alice/12.embed`. */
+export type Extension = 'embed' | 'json' | 'csv' | ImageFormat
+export const extensions: readonly Extension[] = ['embed', 'json', 'csv', ...images]
+
+export interface Answer {
+  status?: number
+  body: string | Bytes
+  /** Media type. */
+  type: string
+  headers?: Record<string, string>
+  etag?: string
+  /** The file whose views this counts for. */
+  viewed?: Fid
+  /** As in `OperationResult`. */
+  later?: (user: string) => Promise<{ body: Bytes; type?: string }>
+}

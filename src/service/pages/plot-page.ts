@@ -1,0 +1,116 @@
+import { embedUrl, formatFid, webUrl } from '../../contract/fid.ts'
+import { pathOf } from '../../contract/operations/index.ts'
+import type { Principal } from '../access/access.ts'
+import type { Service } from '../core/context.ts'
+import { contentJson } from '../grids/content.ts'
+import { openFigure } from '../plots/content.ts'
+import type { FileRow } from '../store/files.ts'
+import { assetPath } from './assets.ts'
+import { described } from './describe.ts'
+import { columnsOf, reading } from './downloads.ts'
+import { document, text } from './html.ts'
+import { frameOf } from './oembed.ts'
+import type { Answer } from './place.ts'
+import { table } from './table.ts'
+
+/** Rows of the data table below a chart. */
+const ROWS = 100
+const COLUMNS = 50
+
+/** The page of a plot: the chart, its downloads, its data and how to embed it. */
+export async function plotPage(service: Service, principal: Principal, file: FileRow): Promise<Answer> {
+  const live = await openFigure(service, reading(principal, file))
+  const grids = await service.store.read(async (readers) => {
+    const rows = new Map<string, FileRow>()
+    for (const { source } of live.references) {
+      const fid = formatFid(source.grid)
+      if (rows.has(fid)) continue
+      const row = await readers.files.get(source.grid.owner, source.grid.idlocal)
+      if (row) rows.set(fid, row)
+    }
+    return rows
+  })
+  const key = principal.shareKey === undefined ? '' : `share_key=${encodeURIComponent(principal.shareKey)}`
+  const link = (url: string, what: string, ...parameters: string[]): string => {
+    const query = [...parameters, key].filter(Boolean).join('&')
+    return `<a href="${text(url + (query && `?${query}`))}">${what}</a>`
+  }
+  const page = webUrl(service.url, file).slice(0, -1)
+  const embedded = embedUrl(service.url, file) + (key && `?${key}`)
+  const description = described(live.figure, file.filename)
+  const own = principal.caller?.username === file.owner
+
+  const parts = [
+    `<p>Plot of ${text(file.owner)} · ${access(file)} · changed ${time(file.date_modified)}</p>`,
+    `<iframe class="chart" src="${text(embedded)}" title="${text(description)}"></iframe>`,
+    `<p class="actions">Download: ${[
+      link(`${page}.png`, 'PNG', 'scale=2', 'download'),
+      link(`${page}.svg`, 'SVG', 'download'),
+      link(`${page}.pdf`, 'PDF', 'download'),
+      link(`${page}.csv`, 'CSV'),
+      link(`${page}.json`, 'JSON'),
+    ].join(' ')}</p>`,
+  ]
+  const hidden = [...live.shown].filter(([, { readable }]) => !readable).length
+  const lent = [...grids.values()].filter(
+    (grid) => grid.owner === file.owner && !grid.world_readable && live.shown.has(formatFid(grid)),
+  )
+  if (own && lent.length > 0 && (file.world_readable || file.share_key !== null))
+    parts.push(
+      `<p class="note">Everybody who can see this plot can see its data, also from private grids: ${lent
+        .map((grid) => link(webUrl(service.url, grid), text(grid.filename)))
+        .join(', ')}.</p>`,
+    )
+  const sources = [...live.shown]
+    .filter(([, { readable }]) => readable)
+    .map(([fid]) => grids.get(fid)!)
+    .map((grid) => `<li>${link(webUrl(service.url, grid), text(grid.filename))}</li>`)
+  if (hidden > 0) sources.push(`<li>${hidden === 1 ? 'a private grid' : `${hidden} private grids`}</li>`)
+  if (sources.length > 0) parts.push(`<h2>Sources</h2><ul>${sources.join('')}</ul>`)
+
+  const data = columnsOf(service, live)
+  const columns = data.columns.slice(0, COLUMNS)
+  if (columns.length > 0) {
+    const cut =
+      data.rows > ROWS || data.columns.length > COLUMNS
+        ? `<p>The first ${Math.min(ROWS, data.rows)} of ${data.rows.toLocaleString('en')} rows and ${columns.length} of ${data.columns.length} columns. The CSV file has all of them.</p>`
+        : ''
+    parts.push(
+      `<details><summary>Data as a table</summary>${await table(contentJson({ ...data, columns }, ROWS))}${cut}</details>`,
+    )
+  }
+  parts.push(
+    `<h2>Embed</h2>`,
+    file.world_readable || key
+      ? ''
+      : '<p>This plot is private: others see the embedded chart only with a secret link.</p>',
+    `<pre id="embed">${text(frameOf(embedded, file.filename, '100%', 500))}</pre>`,
+    `<button type="button" data-copy="embed" hidden>Copy</button>`,
+    `<p><code>gridline show ${text(formatFid(file))}</code> · ${link(service.url + pathOf('plots.content', formatFid(file)), 'figure')} · ${link(service.url + pathOf('plots.content', formatFid(file)), 'figure with data', 'inline_data=true')}</p>`,
+  )
+  const image = `${page}.png${key && `?${key}`}`
+  const head = `<meta name="description" content="${text(description)}">
+<meta property="og:type" content="article">
+<meta property="og:title" content="${text(file.filename)}">
+<meta property="og:description" content="${text(description)}">
+<meta property="og:url" content="${text(`${page}/${key && `?${key}`}`)}">
+<meta property="og:image" content="${text(image)}">
+<meta name="twitter:card" content="summary_large_image">
+<link rel="alternate" type="application/json+oembed" href="${text(`${service.url}/oembed?url=${encodeURIComponent(`${page}/${key && `?${key}`}`)}`)}">
+`
+  return {
+    body: document(file.filename, parts.join('\n'), { head, scripts: [assetPath('page.js')] }),
+    type: 'text/html; charset=utf-8',
+    viewed: file,
+  }
+}
+
+function access({ world_readable, share_key }: FileRow): string {
+  if (world_readable) return 'public'
+  return share_key === null ? 'private' : 'private, with a secret link'
+}
+
+function time(ms: number): string {
+  const iso = new Date(ms).toISOString()
+  return `<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
+}
