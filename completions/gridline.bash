@@ -83,7 +83,7 @@ _gridline() {
   done
   case "$path" in
     '') words='upload append cat ls show lookup mkdir plot image column rename mv cp publish unpublish share unshare collaborators star unstar path sources extras reference trash restore delete team key api login logout whoami profile config serve admin completion --help --version' ;;
-    'upload') words='--name --folder --public --on-conflict --delimiter --encoding --header --no-header --null --column --allow-type-change -y --yes --dry-run --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
+    'upload') words='--name --folder --public --on-conflict --delimiter --encoding --header --no-header --null --column --allow-type-change --plot --x --y --color --size --text --title -y --yes --dry-run --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'append') words='--row --format --delimiter --encoding --header --no-header --null --allow-type-change --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'cat') words='--format --columns --head --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'ls') words='--all --shared --starred --trashed --type --order --limit --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
@@ -91,7 +91,7 @@ _gridline() {
     'lookup') words='--user --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'mkdir') words='-p --parents --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'plot') words='create update show data list feed pick unpick'; files=0 ;;
-    'plot create') words='--name --folder --public --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
+    'plot create') words='--name --folder --public --on-conflict --grid --type --x --y --color --size --text --title --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'plot update') words='--idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'plot show') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'plot data') words='--inline --unreadable --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
@@ -161,10 +161,13 @@ _gridline() {
   esac
   case "$path $previous" in
     'upload --on-conflict') words='fail rename replace append'; files=0 ;;
+    'upload --plot') words='scatter line bar area box violin histogram heatmap pie'; files=0 ;;
     'append --format') words='csv tsv jsonl'; files=0 ;;
     'cat --format') words='json csv tsv ndjson table'; files=0 ;;
     'ls --type') words='grid plot folder fold'; files=0 ;;
     'ls --order') words='filename -filename date_modified -date_modified'; files=0 ;;
+    'plot create --on-conflict') words='fail rename replace'; files=0 ;;
+    'plot create --type') words='scatter line bar area box violin histogram heatmap pie'; files=0 ;;
     'plot list --order') words='views'; files=0 ;;
     'image --format') words='png svg jpeg webp pdf'; files=0 ;;
     'sources --relation') words='parent child created plots source grids source URL'; files=0 ;;

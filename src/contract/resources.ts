@@ -219,6 +219,12 @@ export const PlotCreate = s.object({
         'grid: move the data arrays of the figure into a grid. refuse: return 400. Default: refuse.',
     }),
   ),
+  on_conflict: s.optional(
+    s.enumOf(['fail', 'rename', 'replace'], {
+      description:
+        'What to do if the name is taken: `fail` (409; the default), `rename` (to `chart (1)`), `replace` (the figure of the plot of that name; it keeps its fid, its link and its access).',
+    }),
+  ),
   filename: s.optional(s.string()),
   ...Parent,
   world_readable: s.optional(s.boolean()),
@@ -229,6 +235,7 @@ export const PlotCreate = s.object({
 
 export const PlotCreated = s.object({
   file: PlotMeta,
+  action: s.optional(s.enumOf(['created', 'replaced'])),
   warnings: s.array(s.string()),
   grid_fid: s.optional(s.nullable(s.string({ description: 'The grid that contains the data arrays.' }))),
 })

@@ -324,6 +324,14 @@ function namesIn(cells: readonly RawJson[]): string[] | undefined {
   return new Set(names).size === names.length && names.every((name) => name.trim() !== '') ? names : undefined
 }
 
+/** Whether an object is a figure of plotly.js: a list of traces and a layout. */
+function isFigure(members: ReadonlyMap<string, RawJson>): boolean {
+  const traces = members.get('data')
+  if (traces?.kind !== 'array' || members.get('layout')?.kind !== 'object') return false
+  const trace: RawJson | undefined = traces.items().next().value
+  return trace === undefined || trace.kind === 'object'
+}
+
 async function readMembers(
   json: RawJson,
   table: Table,
@@ -341,6 +349,13 @@ async function readMembers(
     }
     return
   }
+  if (isFigure(members))
+    throw badData(
+      source,
+      {},
+      'this is a figure, not a table',
+      'To make a plot of it, use: gridline plot create',
+    )
   const arrays = [...members].filter(([, member]) => member.kind === 'array')
   const [only] = arrays
   const first: RawJson | undefined = only?.[1].items().next().value

@@ -1,11 +1,21 @@
-import { type BodySource, type Client, resolve } from '../../client/index.ts'
+import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources.ts'
-import { runOnFiles } from '../batch.ts'
-import { type Command, type CommandEntry, defineCommand, subcommand } from '../define.ts'
-import { type FigureFile, readFigure } from '../figures.ts'
+import { runEach, runOnFiles } from '../batch.ts'
+import { chartOf, chartOptions, chartTypes } from '../charts.ts'
+import type { Context } from '../context.ts'
+import {
+  type Command,
+  type CommandEntry,
+  defineCommand,
+  type Option,
+  type OptionsOf,
+  subcommand,
+} from '../define.ts'
+import { readFigure } from '../figures.ts'
 import { pages } from '../lists.ts'
-import { fileView, linkView, type TableView } from '../output/view.ts'
+import { chartView, fileView, linkView, type TableView } from '../output/view.ts'
+import { createPlot, figureBody, type PlotPlace, plotConflictRules } from '../plots.ts'
 
 const listView: TableView = {
   id: 'fid',
@@ -19,57 +29,99 @@ const listView: TableView = {
   ],
 }
 
-const createdView: TableView = {
-  id: 'fid',
-  columns: [
-    { field: 'fid', title: 'FID' },
-    { field: 'filename', title: 'NAME' },
-    { field: 'grid_fid', title: 'DATA', format: (fid: string | null) => fid ?? '' },
-    { field: 'web_url', title: 'LINK' },
-  ],
-}
-
-/** A request body with a figure and other fields. */
-function bodyWith({ text }: FigureFile, fields: object): BodySource {
-  const rest = JSON.stringify({ raw_data: 'grid', ...fields }).slice(1)
-  const bytes = Buffer.from(`{"figure":${text},${rest}`)
-  return {
-    type: 'application/json',
-    repeatable: true,
-    async *open() {
-      yield bytes
-    },
-  }
-}
+const createOptions = [
+  { flags: '--name <name>', description: 'name of the plot (default: file name without its extension)' },
+  { flags: '--folder <path>', description: 'destination folder; missing folders are created' },
+  { flags: '--public', description: 'make the plot and its data public (readable by anyone)' },
+  {
+    flags: '--on-conflict <rule>',
+    description: 'if the name is taken: fail (default), rename, or replace (keeps the id and link)',
+    choices: plotConflictRules,
+  },
+  { flags: '--grid <grid>', description: 'make a chart of the columns of this grid, instead of a figure' },
+  { flags: '--type <type>', description: 'type of the chart', choices: chartTypes },
+  ...chartOptions,
+] as const satisfies readonly Option[]
 
 const create = defineCommand({
   writes: true,
-  arguments: '<figure>',
+  arguments: '[figure...]',
   localFiles: true,
-  options: [
-    { flags: '--name <name>', description: 'name of the plot (default: file name without .json)' },
-    { flags: '--folder <path>', description: 'destination folder; missing folders are created' },
-    { flags: '--public', description: 'make the plot and its data public (readable by anyone)' },
-  ],
+  options: createOptions,
   examples: [
     'gridline plot create figure.json',
-    'gridline plot create figure.json --name "Sales 2024" --folder Reports --public',
+    'gridline plot create --grid sales --type line --x date --y price,cost --title "Sales 2024"',
+    'gridline plot create charts/*.json --folder Reports --public --on-conflict replace',
     "python3 -c 'import plotly.express as px; print(px.line(y=[1, 3, 2]).to_json())' | gridline plot create - --name line",
   ],
-  async run(context, [figure], options) {
-    const { name, folder, public: isPublic } = options
-    if (figure === '-' && name === undefined)
-      throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
-    const read = await readFigure(figure)
-    const filename = name ?? read.name
-    const body = bodyWith(read, { filename, parent_path: folder, world_readable: isPublic === true })
-    const client = await context.client()
-    const { file, warnings, grid_fid } = await client.call('plots.create', { body })
-    for (const warning of warnings) context.messages.warning(warning)
-    await context.noteLinks()
-    return { one: { ...file, grid_fid: grid_fid ?? null, warnings }, view: createdView }
+  async run(context, figures, options) {
+    const { name, grid } = options
+    if (grid !== undefined) {
+      if (figures.length > 0)
+        throw new Problem('usage', 'give figures or --grid, not both', {
+          hint: 'The chart of a grid is named with --name.',
+        })
+      const made = await createFromGrid(context, grid, options)
+      await context.noteLinks()
+      return { one: made, view: chartView }
+    }
+    const chart = [...chartOptions, { flags: '--type <type>' }].map(({ flags }) =>
+      flags.split(' ')[0].slice(2),
+    )
+    const lost = chart.find((flag) => options[flag as keyof typeof options] !== undefined)
+    if (lost) throw new Problem('usage', `--${lost} can only be used with --grid`)
+    if (figures.length === 0)
+      throw new Problem('usage', 'no figure was given', {
+        hint: 'Give files with figures (JSON), or --grid with --type, --x and --y.',
+      })
+    if (figures.length > 1 && name !== undefined)
+      throw new Problem('usage', '--name can only be used with one figure')
+    const work = async (file: string): Promise<object> => {
+      const figure = await readFigure(file)
+      const filename = name ?? figure.name
+      if (filename === undefined)
+        throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
+      return createPlot(context, figure.text, { ...placeOf(options), filename })
+    }
+    if (figures.length === 1) {
+      const made = await work(figures[0])
+      await context.noteLinks()
+      return { one: made, view: chartView }
+    }
+    ;(await context.client()).several = true
+    const done = await runEach(figures, work)
+    if (done.many.length > 0) await context.noteLinks()
+    return { ...done, view: chartView }
   },
 })
+
+function placeOf(options: OptionsOf<typeof createOptions>): Omit<PlotPlace, 'filename'> {
+  return {
+    parent_path: options.folder,
+    world_readable: options.public === true,
+    on_conflict: options.onConflict,
+  }
+}
+
+/** A plot of the columns of a grid. Without --folder, it goes next to the grid. */
+async function createFromGrid(
+  context: Context,
+  name: string,
+  options: OptionsOf<typeof createOptions>,
+): Promise<object> {
+  const { type } = options
+  if (type === undefined)
+    throw new Problem('usage', '--grid needs --type', { hint: `Types: ${chartTypes.join(', ')}.` })
+  const client = await context.client()
+  const grid = await client.call('grids.get', { fid: await resolve(client, name, 'grid') })
+  const figure = await chartOf(client, grid, type, options)
+  const isOwn = (await client.call('users.current')).username === grid.owner
+  return createPlot(context, JSON.stringify(figure), {
+    parent: options.folder === undefined && isOwn ? grid.parent : undefined,
+    ...placeOf(options),
+    filename: options.name ?? `${grid.filename} ${type}`,
+  })
+}
 
 const update = defineCommand({
   writes: true,
@@ -77,7 +129,7 @@ const update = defineCommand({
   localFiles: true,
   examples: ['gridline plot update "Sales 2024" figure.json'],
   async run(context, [plot, figure]) {
-    const body = bodyWith(await readFigure(figure), {})
+    const body = figureBody((await readFigure(figure)).text, {})
     const client = await context.client()
     const fid = await resolve(client, plot, 'plot')
     return { one: await client.call('plots.update', { fid, body }), view: linkView }

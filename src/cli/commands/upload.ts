@@ -7,12 +7,14 @@ import { limitsFrom } from '../../contract/limits.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'
 import type { GridMeta, UploadAction } from '../../contract/resources.ts'
 import { runEach } from '../batch.ts'
+import { type ChartType, chartOf, chartOptions, chartTypes } from '../charts.ts'
 import type { Context } from '../context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../define.ts'
 import { bodyOf, openInput, spooled } from '../input.ts'
 import { Progress } from '../output/progress.ts'
-import { madeView, type TableView, typeName } from '../output/view.ts'
+import { chartView, madeView, type TableView, typeName } from '../output/view.ts'
 import { allowTypeChange, readingHeaders, readingOptions, readingOptionsOf } from '../parse-options.ts'
+import { createPlot } from '../plots.ts'
 import { confirm } from '../prompt.ts'
 import { idOfFolder } from '../targets.ts'
 
@@ -27,6 +29,12 @@ const options = [
   },
   ...readingOptions,
   allowTypeChange,
+  {
+    flags: '--plot <type>',
+    description: 'also make a chart of the grid, and print its link; see --x and --y',
+    choices: chartTypes,
+  },
+  ...chartOptions,
   { flags: '-y, --yes', description: 'replace a grid without confirmation, even if columns are lost' },
   {
     flags: '--dry-run',
@@ -53,6 +61,7 @@ export const command = defineCommand({
     'gridline upload sales.csv',
     'gridline upload 2024/*.csv.gz --folder Reports/2024 --public',
     "mysql -B -e 'select …' | gridline upload - --name orders --on-conflict replace",
+    'gridline upload sales.csv --plot line --x date --y price --on-conflict replace',
     'gridline upload data.txt --dry-run --column zip:text',
     'gridline upload https://example.com/sales.csv      # if the server allows URL imports',
   ],
@@ -68,10 +77,15 @@ export const command = defineCommand({
     if (files.includes('-') && name === undefined && !options.dryRun) {
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     }
-    const { dryRun } = options
-    const work = async (file: string): Promise<object[]> =>
-      dryRun ? preview(context, file, options) : [await uploadFile(context, file, options)]
-    const view = dryRun ? previewView : uploadedView
+    const { dryRun, plot } = options
+    const lost = plot === undefined && chartOptions.find(({ flags }) => flagOf(flags) in options)
+    if (lost) throw new Problem('usage', `--${flagOf(lost.flags)} can only be used with --plot`)
+    const work = async (file: string): Promise<object[]> => {
+      if (dryRun) return preview(context, file, options)
+      const made = await uploadFile(context, file, options)
+      return [plot === undefined ? made : await plotOf(context, made, plot, options)]
+    }
+    const view = dryRun ? previewView : plot === undefined ? uploadedView : chartView
     if (files.length === 1) {
       const many = await work(files[0])
       if (!dryRun) await context.noteLinks()
@@ -83,6 +97,37 @@ export const command = defineCommand({
     return { ...done, view }
   },
 })
+
+function flagOf(flags: string): string {
+  return flags.split(' ')[0].slice(2)
+}
+
+/** The chart of an uploaded grid, next to it. What happens to the grid if its name is taken happens to the chart. */
+async function plotOf(context: Context, grid: Made, type: ChartType, options: Options): Promise<object> {
+  if (grid.filetype !== 'grid')
+    throw new Problem(
+      'usage',
+      `--plot: the file contains several tables; they are in the folder ${grid.filename}`,
+      {
+        hint: 'Make a chart of one of them with: gridline plot create --grid',
+      },
+    )
+  const client = await context.client()
+  const figure = await chartOf(client, grid, type, options)
+  const { onConflict } = options
+  const plot = await createPlot(context, JSON.stringify(figure), {
+    filename: `${grid.filename} ${type}`,
+    parent: grid.parent,
+    world_readable: options.public === true,
+    on_conflict: onConflict === 'append' ? 'replace' : onConflict,
+  })
+  return {
+    ...plot,
+    grid_fid: grid.fid,
+    action: grid.action ?? plot.action,
+    warnings: [...grid.warnings, ...plot.warnings],
+  }
+}
 
 function gridNameOf(file: string, options: Options): string {
   return options.name ?? basename(file)

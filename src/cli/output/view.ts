@@ -37,6 +37,18 @@ export const madeView: TableView = {
   ],
 }
 
+/** A plot that was just created or replaced, and the grid that holds its data. */
+export const chartView: TableView = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'grid_fid', title: 'DATA', format: (fid: string | null) => fid ?? '' },
+    { field: 'web_url', title: 'LINK' },
+    { field: 'action', title: 'ACTION' },
+  ],
+}
+
 /** A file with its link. */
 export const linkView: TableView = {
   id: 'fid',

@@ -1,0 +1,28 @@
+/** The name most similar to `given`; undefined if none is similar enough. Case does not count. */
+export function closest(given: string, names: readonly string[]): string | undefined {
+  const wanted = given.toLowerCase()
+  let best: string | undefined
+  // A short word with two edits could be any other.
+  let least = (wanted.length < 4 ? 1 : wanted.length < 8 ? 2 : 3) + 1
+  for (const name of names) {
+    const distance = distanceOf(wanted, name.toLowerCase(), least)
+    if (distance < least) {
+      least = distance
+      best = name
+    }
+  }
+  return best
+}
+
+/** The number of edits from one word to another (Levenshtein), or `most` if there are at least as many. */
+function distanceOf(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) >= most) return most
+  let row = Array.from({ length: b.length + 1 }, (_, k) => k)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let k = 1; k <= b.length; k++)
+      next[k] = Math.min(next[k - 1] + 1, row[k] + 1, row[k - 1] + (a[i - 1] === b[k - 1] ? 0 : 1))
+    row = next
+  }
+  return Math.min(row[b.length], most)
+}

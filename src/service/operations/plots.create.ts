@@ -1,0 +1,189 @@
+import { Problem } from '../../contract/errors.ts'
+import { ROOT } from '../../contract/fid.ts'
+import type { PlotCreated } from '../../contract/resources.ts'
+import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
+import type { AuthorizedFile } from '../access/access.ts'
+import type { Call, OperationCall, OperationResult } from '../core/call.ts'
+import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../files/names.ts'
+import { metadataText, newShareKey, readSourceFid } from '../files/new-file.ts'
+import { getFile, updateFile } from '../files/read.ts'
+import { update } from '../files/update.ts'
+import { compact } from '../grids/compact.ts'
+import { sourcesIn } from '../plots/figure.ts'
+import {
+  DataGridChanged,
+  type OwnGrid,
+  ownGridOf,
+  putFigure,
+  type StoredFigure,
+  storeFigure,
+} from '../plots/store-figure.ts'
+import type { FileRow } from '../store/files.ts'
+import type { Readers, Writers } from '../store/store.ts'
+import { loadText } from '../store/texts.ts'
+import type { OperationService as Service } from './handler.ts'
+
+/** What is stored for retries. */
+interface Made {
+  idlocal: number
+  /** The grid that holds the raw data. */
+  grid: number | null
+  action: 'created' | 'replaced'
+}
+
+const ON_CONFLICT = 'Choose another name, or set on_conflict to rename or replace.'
+
+/** Creates a plot, or replaces the figure of the plot of that name. */
+export async function createPlot(
+  service: Service,
+  call: OperationCall<'plots.create'>,
+): Promise<OperationResult<PlotCreated>> {
+  const { limits, store } = service
+  const owner = call.caller!.username
+  const { fields } = call
+  if (fields.filename !== undefined) checkFilename(fields.filename, limits)
+  const made = (await store.applied<Made>(call.writeKey(owner))) ?? (await createOrReplace(service, call))
+  const { body, etag } = await getFile(service, call, { owner, idlocal: made.idlocal }, 'plot')
+  const grid_fid = made.grid === null ? null : `${owner}:${made.grid}`
+  return { body: { file: body, action: made.action, warnings: [], grid_fid }, etag }
+}
+
+async function createOrReplace(service: Service, call: OperationCall<'plots.create'>): Promise<Made> {
+  const { store } = service
+  const owner = call.caller!.username
+  const { fields } = call
+  for (;;) {
+    const taken = await store.read((readers) => namesake(readers, service, call))
+    if (taken && fields.on_conflict === 'replace') return replace(service, call, taken)
+    if (taken && fields.on_conflict !== 'rename') throw nameTaken(fields.filename!, ON_CONFLICT)
+    const figure = await storeFigure(service, owner, fields.figure, fields.raw_data === 'grid')
+    const made = await store.writeOnce(
+      call.writeKey(owner),
+      (writers) => create(service, call, writers, figure),
+      { applied: (made) => made !== undefined },
+    )
+    // Otherwise the name was taken meanwhile.
+    if (made) return made
+  }
+}
+
+/** The file that has the name asked for. */
+async function namesake(
+  { files }: Readers,
+  { limits }: Service,
+  { caller, fields }: OperationCall<'plots.create'>,
+): Promise<FileRow | undefined> {
+  const { filename, parent, parent_path } = fields
+  if (filename === undefined) return undefined
+  const folders = parent_path === undefined ? [] : pathNames(parent_path, limits)
+  return find(files, caller!.username, folders.length > 0 ? ROOT : (parent ?? ROOT), [...folders, filename])
+}
+
+/** Undefined if the name is taken and the plot there has to be replaced. */
+async function create(
+  { limits }: Service,
+  call: OperationCall<'plots.create'>,
+  writers: Writers,
+  figure: StoredFigure,
+): Promise<Made | undefined> {
+  const owner = call.caller!.username
+  const { fields } = call
+  const { files } = writers
+  const parent = await placeOf(writers, owner, fields, limits)
+  const wanted = fields.filename ?? 'plot'
+  if (fields.filename !== undefined && (await files.named(owner, parent, wanted))) {
+    if (fields.on_conflict === 'replace') return undefined
+    if (fields.on_conflict !== 'rename') throw nameTaken(wanted, ON_CONFLICT)
+  }
+  const file = await files.add({
+    owner,
+    filetype: 'plot',
+    filename: await freeName(files, owner, parent, wanted),
+    parent,
+    world_readable: fields.world_readable ? 1 : 0,
+    share_key: fields.share_key_enabled ? newShareKey() : null,
+    metadata: metadataText(fields.metadata, limits.metadata_bytes),
+    source_fid: await readSourceFid(writers, fields.source_fid, call, 'plot'),
+  })
+  await putFigure(writers, file, figure, call)
+  return { idlocal: file.idlocal, grid: figure.grid?.idlocal ?? null, action: 'created' }
+}
+
+/** Replaces the figure of an existing plot. It becomes public if asked for, but never private. */
+async function replace(service: Service, call: OperationCall<'plots.create'>, taken: FileRow): Promise<Made> {
+  const { figure, raw_data, world_readable, share_key_enabled, metadata } = call.fields
+  if (taken.filetype !== 'plot')
+    throw new Problem(
+      'already_exists',
+      `a file named '${taken.filename}' already exists, and it is not a plot`,
+      { field: 'filename', hint: 'Choose another name.' },
+    )
+  const fields = {
+    world_readable: world_readable || undefined,
+    share_key_enabled: share_key_enabled || undefined,
+    metadata: metadata ?? undefined,
+  }
+  const { owner, idlocal } = taken
+  const change = { ...call, operation: 'plots.update' as const, fid: { owner, idlocal }, fields }
+  return replaceFigure(service, change, { figure, raw_data }, async (writers, found, stored) => {
+    await update(service, change, writers, found)
+    return { idlocal, grid: stored.grid?.idlocal ?? null, action: 'replaced' as const }
+  })
+}
+
+/** How often an update tries to reuse a data grid that changes concurrently. */
+const OWN_GRID_TRIES = 2
+
+/**
+ * Replaces the figure of the plot in the path of the call, once per idempotency key. New data goes into the data
+ * grid of the plot if nothing else uses it. `change` applies the other changes of the request.
+ */
+export async function replaceFigure<T>(
+  service: Service,
+  call: Call,
+  { figure, raw_data }: { figure: RawJson; raw_data?: 'refuse' | 'grid' },
+  change: (writers: Writers, found: AuthorizedFile, stored: StoredFigure) => Promise<T>,
+): Promise<T> {
+  const { owner, idlocal } = call.fid
+  for (let tries = 1; ; tries++) {
+    const before = await referredTo(service, call)
+    // If the data grid keeps changing concurrently, use a new grid.
+    const own = tries <= OWN_GRID_TRIES ? await ownGrid(service, call, before) : undefined
+    const stored = await storeFigure(service, owner, figure, raw_data === 'grid', own)
+    try {
+      return await updateFile(service, call, async (writers, found) => {
+        const result = await change(writers, found, stored)
+        const file = await writers.files.get(owner, idlocal)
+        await putFigure(writers, file!, stored, call, before)
+        // The version has already been incremented if other fields changed.
+        if (file!.version === found.file.version) await writers.files.change(owner, idlocal)
+        return result
+      })
+    } catch (error) {
+      if (!(error instanceof DataGridChanged)) throw error
+    }
+  }
+}
+
+/** Columns that the figure refers to now. A change may keep them, even if the caller may not read them. */
+async function referredTo(service: Service, call: Call): Promise<Set<string>> {
+  const content = await service.store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
+  if (!content) return new Set()
+  const figure = parseRaw(await loadText(service.store.blobs, content), 'the figure', acceptedBefore)
+  return new Set(
+    sourcesIn(figure).flatMap(({ grid, uids }) => uids.map((uid) => `${grid.owner}:${grid.idlocal}:${uid}`)),
+  )
+}
+
+/** The plot's data grid, if it can be reused. Folds its tail first. */
+async function ownGrid(
+  { store }: Service,
+  call: Call,
+  before: ReadonlySet<string>,
+): Promise<OwnGrid | undefined> {
+  const { fid } = call
+  const own = await store.read((readers) => ownGridOf(readers, fid, call, before))
+  if (!own) return undefined
+  await compact(store, { owner: fid.owner, idlocal: own.idlocal })
+  return store.read((readers) => ownGridOf(readers, fid, call, before))
+}
