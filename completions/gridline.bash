@@ -9,6 +9,7 @@ _gridline() {
       'cat') path='cat' ;;
       'ls') path='ls' ;;
       'show') path='show' ;;
+      'open') path='open' ;;
       'lookup') path='lookup' ;;
       'mkdir') path='mkdir' ;;
       'plot') path='plot' ;;
@@ -82,12 +83,13 @@ _gridline() {
     esac
   done
   case "$path" in
-    '') words='upload append cat ls show lookup mkdir plot image column rename mv cp publish unpublish share unshare collaborators star unstar path sources extras reference trash restore delete team key api login logout whoami profile config serve admin completion --help --version' ;;
+    '') words='upload append cat ls show open lookup mkdir plot image column rename mv cp publish unpublish share unshare collaborators star unstar path sources extras reference trash restore delete team key api login logout whoami profile config serve admin completion --help --version' ;;
     'upload') words='--name --folder --public --on-conflict --delimiter --encoding --header --no-header --null --column --allow-type-change --plot --x --y --color --size --text --title -y --yes --dry-run --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'append') words='--row --format --delimiter --encoding --header --no-header --null --allow-type-change --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'cat') words='--format --columns --head --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'ls') words='--all --shared --starred --trashed --type --order --limit --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'show') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
+    'open') words='--no-browser --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'lookup') words='--user --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'mkdir') words='-p --parents --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'plot') words='create update show data list feed pick unpick'; files=0 ;;

@@ -11,6 +11,11 @@ export const commands: readonly CommandEntry[] = [
   { name: 'cat', summary: 'Print the rows of a grid', load: () => import('./commands/cat.ts') },
   { name: 'ls', summary: 'List the files in a folder', load: () => import('./commands/ls.ts') },
   { name: 'show', summary: 'Show the details of a file', load: () => import('./commands/show.ts') },
+  {
+    name: 'open',
+    summary: 'Open a file in the browser, signed in',
+    load: () => import('./commands/open.ts'),
+  },
   { name: 'lookup', summary: 'Find a file by its path', load: () => import('./commands/lookup.ts') },
   { name: 'mkdir', summary: 'Create folders', load: () => import('./commands/mkdir.ts') },
   { name: 'plot', summary: 'Create, update, show and list plots', load: () => import('./commands/plot.ts') },

@@ -247,6 +247,16 @@ export const PlotUpdate = s.object({
   raw_data: PlotCreate.properties.raw_data,
 })
 
+export const SessionCreate = s.object({
+  path: s.optional(s.string({ description: 'The page to show after signing in, for example /~alice/7/.' })),
+})
+
+export const NewSession = s.object({
+  url: s.string({ description: 'Signs in the browser that opens it first, within five minutes.' }),
+  path: s.string({ description: 'The same without the address of the server.' }),
+  expires_at: s.string(),
+})
+
 const size = (description: string) => s.optional(s.nullable(s.number({ description })))
 
 export const ImageCreate = s.object({

@@ -49,4 +49,22 @@ export const accountsOperations = {
     status: 204,
     result: 'none',
   },
+  'sessions.create': {
+    summary: 'Create a link that signs a browser in, once',
+    method: 'POST',
+    path: '/v2/sessions',
+    access: 'caller',
+    body: json(r.SessionCreate),
+    status: 201,
+    result: r.NewSession,
+  },
+  'sessions.delete': {
+    summary: 'Sign out all browsers',
+    method: 'DELETE',
+    path: '/v2/sessions',
+    access: 'caller',
+    body: none,
+    status: 204,
+    result: 'none',
+  },
 } as const satisfies Record<string, Operation>

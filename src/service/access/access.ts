@@ -19,6 +19,8 @@ export interface Caller {
   scopes: ReadonlySet<string>
   isAdmin: boolean
   /** Expiry time of the key, in ms since 1970; null for never. */
+  /** Hash of the API key in use; undefined without one. */
+  keyHash?: string
   expiresAt: number | null
 }
 

@@ -31,6 +31,7 @@ import { errorPage, PAGE_HEADERS, showPage } from './pages.ts'
 import { decodeHeaderText, readHeaders, readQuery } from './parameters.ts'
 import { quirkBody, quirkStatus } from './quirks.ts'
 import { Rates } from './rates.ts'
+import { signIn } from './signin.ts'
 
 /** One path of an operation. */
 interface Route {
@@ -99,7 +100,15 @@ export function createApp(
       line.operation = 'page'
       return showPage(desk, page, request, query, line)
     }
-    if (!found) return notFoundOrMethodNotAllowed(routes, method, path)
+    const signing = found ? undefined : await signIn(desk, method, path, query, request)
+    if (signing) {
+      line.operation = 'signin'
+      return signing
+    }
+    if (!found) {
+      if (method === 'GET' && !path.startsWith('/v2')) line.operation = 'page'
+      return notFoundOrMethodNotAllowed(routes, method, path)
+    }
     const [route, parameters] = found as [Route, Record<string, string>]
     line.operation = route.name
     const handler = handlers[route.name] as Handler<OperationName>
@@ -127,7 +136,7 @@ export function createApp(
         line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
       reply =
         line.operation === 'page' && wantsPage(request.headers)
-          ? errorPage(problemOf(error))
+          ? errorPage(problemOf(error), path + (query && `?${query}`), line.user)
           : errorReply(error, {
               quirk: (problem) => quirkStatus(request.headers, problem.code),
               browser: isBrowser(request.headers),
@@ -195,7 +204,7 @@ function notFoundOrMethodNotAllowed(
   path: string,
 ): HttpResponse {
   const methods = routes.filter((route) => matches(route.path, path)).map((route) => route.method)
-  if (methods.length === 0) return errorReply(new Problem('not_found', `no such path: ${path.slice(0, 200)}`))
+  if (methods.length === 0) throw new Problem('not_found', `no such path: ${path.slice(0, 200)}`)
   const allow = [
     ...new Set(methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one]))),
     'OPTIONS',

@@ -2,6 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { HttpRequest } from '../../contract/http.ts'
 import type { Caller } from '../access/access.ts'
+import { findSession } from '../accounts/sessions.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
@@ -9,6 +10,28 @@ import type { Store } from '../store/store.ts'
 /** How long a verified credential is cached, in ms. A revoked key works at most this much longer. */
 const FRESH = 2000
 const REMEMBERED = 1000
+
+/** The cookie of a browser that is signed in. */
+export const COOKIE_NAME = 'gridline_session'
+const COOKIE = `${COOKIE_NAME}=`
+
+/** The credential of a request: its authorization header, otherwise its session cookie. */
+function credentialOf(headers: HttpRequest['headers']): string | undefined {
+  return headers.get('plotly-authorization') || headers.get('authorization') || cookieOf(headers)
+}
+
+function cookieOf(headers: HttpRequest['headers']): string | undefined {
+  return headers
+    .get('cookie')
+    ?.split(';')
+    .map((one) => one.trim())
+    .find((one) => one.startsWith(COOKIE))
+}
+
+/** The session token in the cookie of a request. */
+export function sessionToken(headers: HttpRequest['headers']): string | undefined {
+  return cookieOf(headers)?.slice(COOKIE.length)
+}
 
 /** Authenticates requests by their headers. */
 export class Authenticator {
@@ -25,20 +48,41 @@ export class Authenticator {
    * `Plotly-Authorization` takes precedence, since a proxy may use `Authorization`.
    */
   async caller(headers: HttpRequest['headers']): Promise<Caller | undefined> {
-    const header = headers.get('plotly-authorization') ?? headers.get('authorization')
-    if (header === null || header === '') return this.actingAs
-    const known = this.known.get(header)
+    const given = credentialOf(headers)
+    if (given === undefined) return this.actingAs
+    const known = this.known.get(given)
     if (known && known.until > performance.now()) return known.caller
-    const caller = await this.check(header)
+    const caller = given.startsWith(COOKIE) ? await this.session(given) : await this.check(given)
+    if (!caller) return this.actingAs
     if (this.known.size >= REMEMBERED) this.known.clear()
-    this.known.set(header, { caller, until: performance.now() + FRESH })
+    this.known.set(given, { caller, until: performance.now() + FRESH })
     return caller
+  }
+
+  /** The caller of a browser that is signed in. Undefined for a session that has ended: the page offers a new one. */
+  private async session(given: string): Promise<Caller | undefined> {
+    const session = await findSession(this.store, 'session', given.slice(COOKIE.length))
+    if (!session) return undefined
+    const { owner, scopes, key_hash, expires_at } = session
+    const user = await this.store.read(({ accounts }) => accounts.user(owner))
+    return {
+      username: owner,
+      scopes: new Set(scopes.split(',')),
+      isAdmin: user?.is_admin === 1,
+      keyHash: key_hash ?? undefined,
+      expiresAt: expires_at,
+    }
+  }
+
+  /** Checks a username and an API key. Throws 401. */
+  password(username: string, apiKey: string): Promise<Caller> {
+    return this.check(`Basic ${Buffer.from(`${username}:${apiKey}`).toString('base64')}`)
   }
 
   /** The user of credentials that are in the cache; undefined otherwise. */
   knownUser(headers: HttpRequest['headers']): string | undefined {
-    const header = headers.get('plotly-authorization') ?? headers.get('authorization')
-    return header === null ? undefined : this.known.get(header)?.caller.username
+    const given = credentialOf(headers)
+    return given === undefined ? undefined : this.known.get(given)?.caller.username
   }
 
   /** Clears the cache of verified credentials. */
@@ -75,6 +119,7 @@ export class Authenticator {
       username: key.owner,
       scopes: new Set(key.scopes.split(',')),
       isAdmin: user?.is_admin === 1,
+      keyHash: key.hash,
       expiresAt: key.expires_at,
     }
   }

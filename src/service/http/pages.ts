@@ -90,12 +90,20 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** An error as an HTML page, for browsers. */
-export function errorPage(problem: Problem): HttpResponse {
-  const titles: Record<number, string> = { 401: 'Sign in', 403: 'Not permitted', 404: 'Not found' }
-  const html = document(
-    titles[problem.status] ?? 'Request failed',
-    `<p>${text(problem.message)}.</p>${problem.hint ? `<p>${text(problem.hint)}</p>` : ''}${problem.status === 404 ? '<p>If the file is private, open its secret link, or use <code>gridline show</code>.</p>' : ''}`,
-  )
-  return new HttpResponse(problem.status, { ...PAGE_HEADERS }, html)
+/** An error as an HTML page, for browsers. Whoever is not signed in is offered to sign in. */
+export function errorPage({ status, message, hint }: Problem, path: string, user?: string): HttpResponse {
+  const titles: Record<number, string> = {
+    401: 'Sign in',
+    403: 'Not permitted',
+    404: 'Not found',
+    410: 'Gone',
+  }
+  const parts = [`<p>${text(message)}.</p>`]
+  if (hint) parts.push(`<p>${text(hint)}</p>`)
+  if (user === undefined && [401, 403, 404].includes(status))
+    parts.push(
+      `<p>If the file is private, open its secret link, or <a href="/signin?next=${text(encodeURIComponent(path))}">sign in</a>.</p>`,
+    )
+  const html = document(titles[status] ?? 'Request failed', parts.join('\n'), { user: user ?? null })
+  return new HttpResponse(status, { ...PAGE_HEADERS, 'cache-control': 'no-store' }, html)
 }

@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import type { ApiKey } from '../../contract/resources.ts'
 import { addKey, duration } from '../accounts/accounts.ts'
+import { openSession } from '../accounts/sessions.ts'
 import { joined, userSummary } from '../accounts/summary.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import type { Handlers } from './handler.ts'
@@ -79,6 +80,21 @@ export const accountHandlers = {
     )
     const { row, api_key } = created!
     return { body: { ...shownKey(row), username, api_key } }
+  },
+
+  'sessions.create': async (service, { caller, fields }) => {
+    const { username, scopes, keyHash } = caller!
+    const opening = { owner: username, scopes: [...scopes].join(','), key_hash: keyHash ?? null }
+    const { token, expires_at } = await openSession(service.store, 'code', opening)
+    const next = fields.path === undefined ? '' : `&next=${encodeURIComponent(fields.path)}`
+    const path = `/signin?code=${encodeURIComponent(token)}${next}`
+    return { body: { url: service.url + path, path, expires_at: new Date(expires_at).toISOString() } }
+  },
+
+  'sessions.delete': async (service, { caller }) => {
+    await service.store.write(({ accounts }) => accounts.removeSessions(caller!.username))
+    service.forgetCredentials()
+    return { body: undefined }
   },
 
   'keys.revoke': async (service, call) => {

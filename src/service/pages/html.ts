@@ -46,21 +46,39 @@ code.m { display: inline-block; min-width: 6.5rem; font-weight: 600 }
 .chart { display: block; width: 100%; height: min(70vh, 40rem); min-height: 20rem; border: 1px solid var(--line); border-radius: 6px; margin: 1rem 0 }
 .actions { display: flex; flex-wrap: wrap; gap: .4rem .9rem }
 .note { border-left: 3px solid #bf8700; padding: .3rem .8rem; background: var(--panel); color: var(--text); margin: .8rem 0 }
+nav { display: flex; gap: 1rem; align-items: center; border-bottom: 1px solid var(--line); padding-bottom: .6rem; margin-bottom: 1rem }
+nav .home { font-weight: 600; color: var(--text); text-decoration: none }
+nav .account { margin-left: auto; display: flex; gap: .8rem; align-items: center }
+nav form { margin: 0 }
+input { font: inherit; color: var(--text); background: var(--back); border: 1px solid var(--line); border-radius: 6px; padding: .3rem .6rem; min-width: 18rem; max-width: 100% }
+.files { list-style: none; padding: 0 }
+.files li { padding: .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
+.files .kind { color: var(--soft); font-size: 13px }
 button { font: inherit; color: var(--text); background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .2rem .7rem; cursor: pointer }
 `
 
 export interface DocumentOptions {
   /** More of the head, as HTML. */
   head?: string
+  /** The user who is signed in; null if nobody is. Without it, the page has no navigation. */
+  user?: string | null
   /** Paths of scripts. */
   scripts?: readonly string[]
+}
+
+function navigation(user: string | null): string {
+  const account =
+    user === null
+      ? '<a href="/signin">Sign in</a>'
+      : `<a href="/~${text(user)}/">${text(user)}</a> <form method="post" action="/signout"><button type="submit">Sign out</button></form>`
+  return `<nav><a class="home" href="/">Gridline</a> <span class="account">${account}</span></nav>\n`
 }
 
 /** A complete HTML page. `body` is HTML, `title` is plain text. */
 export function document(
   title: string,
   body: string,
-  { head = '', scripts = [] }: DocumentOptions = {},
+  { head = '', scripts = [], user }: DocumentOptions = {},
 ): string {
   return `<!doctype html>
 <html lang="en">
@@ -69,8 +87,10 @@ export function document(
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
 <title>${text(title)}</title>
 ${head}<style>${STYLE}</style>
+${user === undefined ? '' : navigation(user)}<main>
 <h1>${text(title)}</h1>
 ${body}
+</main>
 ${scripts.map((path) => `<script src="${path}" defer></script>\n`).join('')}</html>
 `
 }

@@ -1,8 +1,9 @@
-import { parseFid } from '../../contract/fid.ts'
+import { isUsername, parseFid } from '../../contract/fid.ts'
 import type { Principal } from '../access/access.ts'
 import type { ImageService } from '../images/plot.ts'
 import { csvOf, figureOf, imageOf } from './downloads.ts'
 import { embed } from './embed.ts'
+import { startPage, userPage } from './lists.ts'
 import { oEmbed } from './oembed.ts'
 import { pageOf } from './page.ts'
 import { type Answer, extensions, type Place } from './place.ts'
@@ -11,10 +12,13 @@ export type { Answer, Place } from './place.ts'
 
 /** The place of a path, which begins with a slash and does not end with one; undefined outside of pages. */
 export function pageAt(path: string): Place | undefined {
+  if (path === '/') return { kind: 'start' }
   if (path === '/oembed') return { kind: 'oembed' }
   if (path === '/favicon.ico') return { kind: 'asset', name: 'favicon.svg' }
   const asset = /^\/assets\/[0-9a-f]+\/([\w.-]+)$/.exec(path)
   if (asset) return { kind: 'asset', name: asset[1] }
+  const user = /^\/~([^/]+)$/.exec(path)
+  if (user && isUsername(user[1])) return { kind: 'user', username: user[1] }
   const file = /^\/~([^/]+)\/(\d+)(?:\/?\.([a-z]+))?$/.exec(path)
   if (!file) return undefined
   const fid = parseFid(`${file[1]}:${file[2]}`)
@@ -30,8 +34,24 @@ export async function answerPage(
   place: Exclude<Place, { kind: 'asset' }>,
   query: URLSearchParams,
 ): Promise<Answer> {
-  if (place.kind === 'oembed') return oEmbed(service, principal, query)
-  const { fid, extension } = place
+  switch (place.kind) {
+    case 'start':
+      return startPage(service, principal)
+    case 'user':
+      return userPage(service, principal, place.username)
+    case 'oembed':
+      return oEmbed(service, principal, query)
+    case 'file':
+      return filePage(service, principal, place, query)
+  }
+}
+
+async function filePage(
+  service: ImageService,
+  principal: Principal,
+  { fid, extension }: Extract<Place, { kind: 'file' }>,
+  query: URLSearchParams,
+): Promise<Answer> {
   switch (extension) {
     case undefined:
       return pageOf(service, principal, fid)

@@ -67,7 +67,7 @@ export async function pageOf(service: Service, principal: Principal, fid: Fid): 
       parts.push(`<p>Only the first ${CHILDREN} files are shown · <code>gridline ls ${fidText}</code></p>`)
   }
   return {
-    body: document(file.filename, parts.join('\n')),
+    body: document(file.filename, parts.join('\n'), { user: principal.caller?.username ?? null }),
     type: 'text/html; charset=utf-8',
     // A folder changes with its content, without a change of the file.
     etag: children ? undefined : etag(file),

@@ -6,6 +6,8 @@ import type { Bytes } from '../../json/index.ts'
 export type Place =
   | { kind: 'asset'; name: string }
   | { kind: 'oembed' }
+  | { kind: 'start' }
+  | { kind: 'user'; username: string }
   | { kind: 'file'; fid: Fid; extension: Extension | undefined }
 
 const images = Object.keys(imageTypes) as ImageFormat[]

@@ -99,7 +99,11 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
 <link rel="alternate" type="application/json+oembed" href="${text(`${service.url}/oembed?url=${encodeURIComponent(`${page}/${key && `?${key}`}`)}`)}">
 `
   return {
-    body: document(file.filename, parts.join('\n'), { head, scripts: [assetPath('page.js')] }),
+    body: document(file.filename, parts.join('\n'), {
+      head,
+      scripts: [assetPath('page.js')],
+      user: principal.caller?.username ?? null,
+    }),
     type: 'text/html; charset=utf-8',
     viewed: file,
   }

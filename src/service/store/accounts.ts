@@ -3,6 +3,7 @@ import type { Db, Schema } from './schema.ts'
 
 export type UserRow = Selectable<Schema['users']>
 export type KeyRow = Selectable<Schema['api_keys']>
+export type SessionRow = Selectable<Schema['sessions']>
 
 /** Users and their API keys. */
 export class AccountReader {
@@ -58,6 +59,15 @@ export class AccountReader {
     )
   }
 
+  session(owner: string, hash: string): Promise<SessionRow | undefined> {
+    return this.db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('hash', '=', hash)
+      .executeTakeFirst()
+  }
+
   /** Returns the key of a bearer token, of any owner. */
   keyByHash(hash: string): Promise<KeyRow | undefined> {
     return this.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()
@@ -109,6 +119,23 @@ export class AccountWriter extends AccountReader {
       .where('owner', '=', owner)
       .where('hash', '=', hash)
       .execute()
+  }
+
+  async addSession(session: Insertable<Schema['sessions']>): Promise<void> {
+    const { owner, created_at } = session
+    await this.db
+      .deleteFrom('sessions')
+      .where('owner', '=', owner)
+      .where('expires_at', '<', created_at)
+      .execute()
+    await this.db.insertInto('sessions').values(session).execute()
+  }
+
+  /** Removes one session of a user, or all. Returns whether there was one. */
+  async removeSessions(owner: string, hash?: string): Promise<boolean> {
+    let query = this.db.deleteFrom('sessions').where('owner', '=', owner)
+    if (hash !== undefined) query = query.where('hash', '=', hash)
+    return (await query.executeTakeFirst()).numDeletedRows > 0n
   }
 
   async addSecret(name: string, value: string): Promise<void> {

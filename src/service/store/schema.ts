@@ -131,6 +131,18 @@ export interface Schema {
   }
   /** Appended rows that are not in a slice yet: comma-separated JSON arrays with the checksum `sum`. */
   tail: { owner: string; idlocal: number; seq: number; rows: number; body: Uint8Array; sum: number }
+  /** Browsers that are signed in (`session`), and codes that sign one in once (`code`). */
+  sessions: {
+    owner: string
+    /** SHA-256 of the token, in hex. The token itself is not stored. */
+    hash: string
+    kind: 'session' | 'code'
+    /** The API key that was used to sign in: the session ends with it. */
+    key_hash: string | null
+    scopes: string
+    created_at: number
+    expires_at: number
+  }
   /** How much of a daily quota a user has used; `day` counts days since 1970. */
   quotas: { owner: string; what: string; day: number; used: number }
   /** Content-addressed bytes. `stored_at`: when the blob was last stored, or lost a reference. */

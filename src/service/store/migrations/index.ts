@@ -2,10 +2,12 @@ import type { Migration } from '../engine.ts'
 import * as start from './0001-start.ts'
 import * as sharing from './0002-sharing.ts'
 import * as integrity from './0003-integrity.ts'
+import * as sessions from './0004-sessions.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
   { name: '0001-start', up: start.up },
   { name: '0002-sharing', up: sharing.up },
   { name: '0003-integrity', up: integrity.up },
+  { name: '0004-sessions', up: sessions.up },
 ]

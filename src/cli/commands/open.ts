@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import { resolve } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { parseFid, webUrl } from '../../contract/fid.ts'
+import { limitsFrom } from '../../contract/limits.ts'
+import type { RunningService } from '../../service/index.ts'
+import type { Context } from '../context.ts'
+import { defineCommand } from '../define.ts'
+import { databaseUrl, localLinks } from '../settings.ts'
+
+export const command = defineCommand({
+  arguments: '[file]',
+  options: [{ flags: '--no-browser', description: 'print the link instead of opening a browser' }],
+  examples: ['gridline open "Sales 2024"', 'gridline open', 'gridline open alice:7 --no-browser'],
+  async run(context, [file], { browser }) {
+    const { client, server } = await context.connect()
+    const fid = file === undefined ? undefined : parseFid(await resolve(client, file))
+    const { username } = await client.call('users.current')
+    const page = fid ? webUrl('', fid) : `/~${username}/`
+    const { path } = await client.call('sessions.create', { json: { path: page } })
+    const local = localLinks(context.environment)
+    const base = server ?? (local.running ? local.url : undefined)
+    if (base !== undefined) {
+      await show(context, `${base}${path}`, browser !== false)
+      return undefined
+    }
+    await serveUntilStopped(context, path, browser !== false)
+    return undefined
+  },
+})
+
+/** Prints the link, or opens it in the browser. */
+async function show(context: Context, url: string, browser: boolean): Promise<void> {
+  if (!browser) {
+    process.stdout.write(`${url}\n`)
+    return
+  }
+  context.messages.note(`Opening ${url.replace(/\?.*/, '')} in the browser`)
+  await openBrowser(url, context.environment)
+}
+
+/** Serves the database of this machine while the page is in use. Nothing else can reach it. */
+async function serveUntilStopped(context: Context, path: string, browser: boolean): Promise<void> {
+  const { createService, listen } = await import('../../service/index.ts')
+  const { environment } = context
+  let service: RunningService | undefined
+  const limits = limitsFrom(environment)
+  const listening = await listen(() => service, { host: '127.0.0.1', port: 0, limits })
+  const url = `http://127.0.0.1:${listening.port}`
+  try {
+    service = await createService({ database: databaseUrl(environment), url, environment })
+    await show(context, url + path, browser)
+    context.messages.line('serving the files of this machine; press Ctrl+C to stop')
+    await new Promise<void>((done) => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+        process.removeAllListeners(signal)
+        process.once(signal, () => done())
+      }
+    })
+  } finally {
+    await listening.stop(0)
+    await service?.close()
+  }
+}
+
+/** Opens a URL with BROWSER, or with the program of the system. */
+async function openBrowser(url: string, environment: NodeJS.ProcessEnv): Promise<void> {
+  const [program, ...rest] = environment.BROWSER
+    ? [environment.BROWSER, url]
+    : process.platform === 'darwin'
+      ? ['open', url]
+      : process.platform === 'win32'
+        ? ['cmd', '/c', 'start', '""', url.replaceAll('&', '^&')]
+        : ['xdg-open', url]
+  await new Promise<void>((resolve, reject) => {
+    const child = spawn(program, rest, { stdio: 'ignore', detached: true })
+    child.once('error', () =>
+      reject(
+        new Problem('failed', `no browser could be opened: ${program} does not start`, {
+          hint: 'Use --no-browser to print the link.',
+        }),
+      ),
+    )
+    child.once('spawn', () => {
+      child.unref()
+      resolve()
+    })
+  })
+}

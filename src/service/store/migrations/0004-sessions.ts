@@ -1,0 +1,17 @@
+import type { Kysely } from 'kysely'
+import type { Types } from '../engine.ts'
+
+/** Browsers that are signed in, and one-time codes that sign one in. */
+export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
+  await db.schema
+    .createTable('sessions')
+    .addColumn('owner', text, (c) => c.notNull())
+    .addColumn('hash', text, (c) => c.notNull())
+    .addColumn('kind', text, (c) => c.notNull())
+    .addColumn('key_hash', text)
+    .addColumn('scopes', text, (c) => c.notNull())
+    .addColumn('created_at', int, (c) => c.notNull())
+    .addColumn('expires_at', int, (c) => c.notNull())
+    .addPrimaryKeyConstraint('sessions_pk', ['owner', 'hash'])
+    .execute()
+}
