@@ -3,7 +3,7 @@
 import { type Figure, loadGeo, needsGeo, withoutTiles } from './plotly.ts'
 
 const script = document.currentScript as HTMLScriptElement
-const { geo = '', modebar = '' } = script.dataset
+const { geo = '', modebar = '', live = '', own = '', watch = '' } = script.dataset
 const query = new URLSearchParams(location.search)
 
 /** Settings of the figure that are kept. Others would name other servers or let the reader edit the chart. */
@@ -57,28 +57,34 @@ function dark(layout: Record<string, unknown>): Record<string, unknown> {
   return { ...layout, template }
 }
 
-async function draw(): Promise<void> {
-  const chart = document.getElementById('chart')!
-  const status = document.getElementById('status')!
+const chart = document.getElementById('chart')!
+const status = document.getElementById('status')!
+
+/** Draws a figure, given as JSON text: for the first time, or again with new data. */
+async function draw(text: string): Promise<void> {
+  const figure = JSON.parse(text) as Figure
+  figure.data ??= []
+  figure.layout ??= {}
+  if (needsGeo(figure)) await loadGeo(geo)
+  const frames = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
+  const layout = layoutOf(figure)
+  // What the reader has zoomed or hidden stays so when the data changes.
+  layout.uirevision ??= 'kept'
+  const wanted = { data: figure.data, layout, config: configOf(figure), ...(frames.length > 0 && { frames }) }
+  await (chart.dataset.drawn === 'true' ? Plotly.react(chart, wanted) : Plotly.newPlot(chart, wanted))
+  status.hidden = true
+  chart.dataset.drawn = 'true'
+}
+
+async function begin(): Promise<void> {
   try {
-    const figure = JSON.parse(document.getElementById('figure')!.textContent!) as Figure
-    figure.data ??= []
-    figure.layout ??= {}
-    if (needsGeo(figure)) await loadGeo(geo)
-    const frames = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
-    await Plotly.newPlot(chart, {
-      data: figure.data,
-      layout: layoutOf(figure),
-      config: configOf(figure),
-      ...(frames.length > 0 && { frames }),
-    })
-    status.remove()
-    chart.dataset.drawn = 'true'
+    await draw(document.getElementById('figure')!.textContent!)
   } catch (error) {
     status.textContent = `This chart cannot be drawn: ${(error as Error).message}`
     chart.dataset.drawn = 'failed'
   }
   tellParent()
+  follow()
 }
 
 /** Tells the page around this frame how high the chart wants to be. Nothing of its content is sent. */
@@ -88,4 +94,57 @@ function tellParent(): void {
   parent.postMessage({ type: 'gridline:drawn', height }, '*')
 }
 
-draw()
+/** How often a chart asks whether its data has changed, in ms. */
+const ASK_EVERY = 5000
+let state = script.dataset.state ?? ''
+let events: EventSource | undefined
+let timer: ReturnType<typeof setTimeout> | undefined
+
+const address = (what: string): string => `${own}.${what}?watch=${encodeURIComponent(watch)}`
+
+/** Keeps the chart up to date while it can be seen. */
+function follow(): void {
+  events?.close()
+  events = undefined
+  clearTimeout(timer)
+  if (document.visibilityState === 'hidden') return
+  if (live !== 'events') {
+    ask()
+    return
+  }
+  events = new EventSource(address('events'))
+  events.addEventListener('state', (event) => changed((event as MessageEvent<string>).data))
+  // Where streams do not pass, for example a proxy, the chart asks instead.
+  events.addEventListener('error', () => {
+    events?.close()
+    later()
+  })
+}
+
+function later(): void {
+  clearTimeout(timer)
+  timer = setTimeout(ask, ASK_EVERY * (0.8 + Math.random() * 0.4))
+}
+
+async function ask(): Promise<void> {
+  try {
+    const response = await fetch(address('state'))
+    // The plot is gone, or may no longer be seen: what is shown stays.
+    if (response.status === 404) return
+    if (response.ok) await changed((await response.json()).state)
+  } catch {
+    // The server does not answer now.
+  }
+  later()
+}
+
+/** Draws the present data if it is not the data that is shown. */
+async function changed(now: string): Promise<void> {
+  if (now === state) return
+  state = now
+  const response = await fetch(address('live'))
+  if (response.ok) await draw(await response.text())
+}
+
+document.addEventListener('visibilitychange', follow)
+begin()

@@ -26,6 +26,7 @@ import { imageHandlers } from './operations/images.ts'
 import { plotHandlers } from './operations/plots.ts'
 import { systemHandlers } from './operations/service.ts'
 import { teamHandlers } from './operations/teams.ts'
+import { LiveFigures } from './plots/live.ts'
 import { Mail } from './sharing/mail.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
 
@@ -120,6 +121,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     mail: options.smtp ? new Mail(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,
     metrics: new Metrics(),
     cursors: new CursorSigner(store),
+    live: new LiveFigures(limits.live_pages),
     images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
     forgetCredentials: () => authenticator.forget(),
@@ -162,6 +164,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     store,
     idle,
     async close() {
+      service.live.close()
       await idle()
       await service.mail?.close()
       await service.images.close()

@@ -34,6 +34,7 @@ export function listen(
   { host, port, limits }: { host: string; port: number; limits: Limits },
 ): Promise<Listening> {
   const refusals = new Refusals()
+  const streams = new Set<ServerResponse>()
   const server = createServer(
     {
       keepAliveTimeout: 65_000,
@@ -47,7 +48,7 @@ export function listen(
       if (!service || (!isHealth(request.url) && service.refuses(incoming))) refusals.add(request, response)
       else
         withBody(incoming, request, limits, (whole) => {
-          answer(service, whole, request, response, limits).catch(() => response.destroy())
+          answer(service, whole, request, response, limits, streams).catch(() => response.destroy())
         })
     },
   )
@@ -79,6 +80,8 @@ export function listen(
         stop: (grace = 10_000) =>
           new Promise((done) => {
             const timer = setTimeout(() => server.closeAllConnections(), grace)
+            // Streams of events never end on their own.
+            for (const stream of streams) stream.destroy()
             server.close(() => {
               clearTimeout(timer)
               done()
@@ -193,6 +196,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   limits: Limits,
+  streams: Set<ServerResponse>,
 ): Promise<void> {
   const reply = await service.handle(incoming)
   const { status, headers: named, body, hangUp } = reply
@@ -218,6 +222,10 @@ async function answer(
     return
   }
   response.writeHead(status, named)
+  if (named['content-type'] === 'text/event-stream') {
+    streams.add(response)
+    response.once('close', () => streams.delete(response))
+  }
   try {
     await send(body, response, limits)
   } catch {

@@ -63,6 +63,8 @@ function headersOf({ type, headers, etag }: Answer): Record<string, string> {
 function reply(answer: Answer): HttpResponse | Promise<HttpResponse> {
   const { status = 200, body, type } = answer
   if (typeof body === 'string') return new HttpResponse(status, headersOf(answer), body)
+  // Events are sent as they come; other streams are gathered into larger pieces.
+  if (type === 'text/event-stream') return new HttpResponse(status, headersOf(answer), body)
   return streamReply(status, body, type, headersOf(answer))
 }
 

@@ -5,6 +5,7 @@ import type { ImageFormat } from '../../contract/operations/index.ts'
 import { Drawer, type ImageOptions } from '../../draw/index.ts'
 import type { Bytes, RawJson } from '../../json/index.ts'
 import { Admission } from '../core/admission.ts'
+import { Lru } from '../core/lru.ts'
 
 /** How long a figure that could not be drawn is not tried again, in ms. */
 const FAILURE_TIME = 60_000
@@ -15,16 +16,13 @@ type Kept = { image: Uint8Array } | { problem: Problem; until: number }
 
 /** Draws images, a few at once, and keeps the last ones in memory by what they show. */
 export class Images {
-  private readonly kept = new Map<string, Kept>()
-  private size = 0
+  private readonly kept: Lru<Kept>
   private readonly drawing = new Map<string, Promise<Uint8Array>>()
   private readonly admission: Admission
   private readonly drawer: Drawer
 
-  constructor(
-    private readonly limits: Limits,
-    chromium?: string,
-  ) {
+  constructor(limits: Limits, chromium?: string) {
+    this.kept = new Lru(limits.image_cache_bytes, sizeOf)
     this.drawer = new Drawer({
       memory: limits.image_memory_bytes,
       seconds: limits.image_seconds,
@@ -44,13 +42,11 @@ export class Images {
   find(key: string): Uint8Array | undefined {
     const kept = this.kept.get(key)
     if (!kept) return undefined
-    this.forget(key)
     if ('problem' in kept) {
-      if (kept.until < Date.now()) return undefined
-      this.keep(key, kept)
-      throw kept.problem
+      if (kept.until >= Date.now()) throw kept.problem
+      this.kept.delete(key)
+      return undefined
     }
-    this.keep(key, kept)
     return kept.image
   }
 
@@ -70,34 +66,17 @@ export class Images {
         const { text, key: shown } = await figure()
         try {
           const image = await this.drawer.draw(text, options)
-          this.keep(shown, { image })
+          this.kept.set(shown, { image })
           return image
         } catch (error) {
           if (error instanceof Problem && error.code === 'bad_figure')
-            this.keep(shown, { problem: error, until: Date.now() + FAILURE_TIME })
+            this.kept.set(shown, { problem: error, until: Date.now() + FAILURE_TIME })
           throw error
         }
       })
       .finally(() => this.drawing.delete(key))
     this.drawing.set(key, work)
     return work
-  }
-
-  private keep(key: string, kept: Kept): void {
-    this.forget(key)
-    this.kept.set(key, kept)
-    this.size += sizeOf(kept)
-    for (const oldest of this.kept.keys()) {
-      if (this.size <= this.limits.image_cache_bytes) break
-      this.forget(oldest)
-    }
-  }
-
-  private forget(key: string): void {
-    const kept = this.kept.get(key)
-    if (!kept) return
-    this.kept.delete(key)
-    this.size -= sizeOf(kept)
   }
 
   close(): Promise<void> {

@@ -5,12 +5,14 @@ import type { Service } from '../core/context.ts'
 import type { AppendQueue } from '../grids/append.ts'
 import type { Images } from '../images/images.ts'
 import type { UrlImport } from '../import/fetch.ts'
+import type { LiveFigures } from '../plots/live.ts'
 import type { Mail } from '../sharing/mail.ts'
 
 /** What operations work with: the service and what only operations need. */
 export interface OperationService extends Service {
   appends: AppendQueue
   images: Images
+  live: LiveFigures
   /** Undefined: no e-mails are sent. */
   mail: Mail | undefined
   /** Fetches `source_url`; undefined: URL import is disabled. */

@@ -9,23 +9,25 @@ import { described } from './describe.ts'
 import { reading } from './downloads.ts'
 import { text } from './html.ts'
 import type { Answer } from './place.ts'
+import { watchToken } from './watch.ts'
 
 /**
  * The policy of an embedded chart. A figure is hostile input: it is drawn in an opaque origin, which has no cookies
  * and no access to this server, without inline scripts, `eval` or connections.
  */
-const POLICY = [
-  'sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox',
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'unsafe-inline'",
-  'img-src data: blob:',
-  'font-src data:',
-  "connect-src 'none'",
-  'worker-src blob:',
-  "base-uri 'none'",
-  "form-action 'none'",
-].join('; ')
+const policyOf = (own: string): string =>
+  [
+    'sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox',
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'unsafe-inline'",
+    'img-src data: blob:',
+    'font-src data:',
+    `connect-src ${own}.events ${own}.state ${own}.live`,
+    'worker-src blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
 
 /** The chart alone, for frames of other pages. */
 export async function embed(
@@ -42,6 +44,11 @@ export async function embed(
     query.get('link') === 'true'
       ? `<p class="link"><a href="${text(webUrl(service.url, fid) + key)}" target="_blank" rel="noopener">${text(file.filename)}</a></p>`
       : ''
+  const own = webUrl(service.url, fid).slice(0, -1)
+  // On its own page, a chart is told of changes. Of many charts on another page, each asks now and then: browsers
+  // open few connections to one server.
+  const follow = query.get('live') === 'events' ? 'events' : 'state'
+  const token = await watchToken(service, principal, fid)
   const head = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -61,13 +68,13 @@ body { display: flex; flex-direction: column; font: 15px/1.5 system-ui, sans-ser
 <script type="application/json" id="figure">`
   const tail = `</script>
 <script src="${assetPath('plotly.js')}"></script>
-<script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-modebar="${modebar}"></script>
+<script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-modebar="${modebar}" data-live="${follow}" data-state="${live.state}" data-own="${text(own)}" data-watch="${token}"></script>
 </html>
 `
   return {
     body: around(head, withoutTags(withInlineData(live)), tail),
     type: 'text/html; charset=utf-8',
-    headers: { 'content-security-policy': POLICY },
+    headers: { 'content-security-policy': policyOf(own) },
     viewed: fid,
   }
 }

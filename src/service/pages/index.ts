@@ -1,3 +1,4 @@
+import { Problem } from '../../contract/errors.ts'
 import { isUsername, parseFid } from '../../contract/fid.ts'
 import type { Principal } from '../access/access.ts'
 import type { ImageService } from '../images/plot.ts'
@@ -7,6 +8,7 @@ import { startPage, userPage } from './lists.ts'
 import { oEmbed } from './oembed.ts'
 import { pageOf } from './page.ts'
 import { type Answer, extensions, type Place } from './place.ts'
+import { type LiveService, watched, watcherOf } from './watch.ts'
 
 export type { Answer, Place } from './place.ts'
 
@@ -29,7 +31,7 @@ export function pageAt(path: string): Place | undefined {
 
 /** The page or download at a place. Throws `not_found` if `principal` may not read the file. */
 export async function answerPage(
-  service: ImageService,
+  service: ImageService & LiveService,
   principal: Principal,
   place: Exclude<Place, { kind: 'asset' }>,
   query: URLSearchParams,
@@ -47,7 +49,7 @@ export async function answerPage(
 }
 
 async function filePage(
-  service: ImageService,
+  service: ImageService & LiveService,
   principal: Principal,
   { fid, extension }: Extract<Place, { kind: 'file' }>,
   query: URLSearchParams,
@@ -57,6 +59,14 @@ async function filePage(
       return pageOf(service, principal, fid)
     case 'embed':
       return embed(service, principal, fid, query)
+    case 'events':
+    case 'state':
+    case 'live': {
+      const token = query.get('watch')
+      const reader = token === null ? principal : await watcherOf(service, token, fid)
+      if (!reader) throw new Problem('not_found', 'this page has expired; load it again')
+      return watched(service, reader, fid, extension, token !== null)
+    }
     case 'json':
       return figureOf(service, principal, fid)
     case 'csv':

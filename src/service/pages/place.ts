@@ -12,8 +12,8 @@ export type Place =
 
 const images = Object.keys(imageTypes) as ImageFormat[]
 /** What follows the address of a file: `/~alice/12.embed`. */
-export type Extension = 'embed' | 'json' | 'csv' | ImageFormat
-export const extensions: readonly Extension[] = ['embed', 'json', 'csv', ...images]
+export type Extension = 'embed' | 'json' | 'csv' | 'events' | 'state' | 'live' | ImageFormat
+export const extensions: readonly Extension[] = ['embed', 'json', 'csv', 'events', 'state', 'live', ...images]
 
 export interface Answer {
   status?: number

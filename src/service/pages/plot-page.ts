@@ -37,12 +37,13 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
   }
   const page = webUrl(service.url, file).slice(0, -1)
   const embedded = embedUrl(service.url, file) + (key && `?${key}`)
+  const framed = `${embedUrl(service.url, file)}?live=events${key && `&${key}`}`
   const description = described(live.figure, file.filename)
   const own = principal.caller?.username === file.owner
 
   const parts = [
     `<p>Plot of ${text(file.owner)} · ${access(file)} · changed ${time(file.date_modified)}</p>`,
-    `<iframe class="chart" src="${text(embedded)}" title="${text(description)}"></iframe>`,
+    `<iframe class="chart" src="${text(framed)}" title="${text(description)}"></iframe>`,
     `<p class="actions">Download: ${[
       link(`${page}.png`, 'PNG', 'scale=2', 'download'),
       link(`${page}.svg`, 'SVG', 'download'),

@@ -1,0 +1,97 @@
+import { type Fid, formatFid } from '../../contract/fid.ts'
+import type { Caller, Principal } from '../access/access.ts'
+import type { Service } from '../core/context.ts'
+import { openFigure, withInlineData } from '../plots/content.ts'
+import type { LiveFigures } from '../plots/live.ts'
+import { reading } from './downloads.ts'
+import type { Answer } from './place.ts'
+
+export interface LiveService extends Service {
+  live: LiveFigures
+}
+
+/** How long an embedded chart follows its data before it has to be loaded again, in ms. */
+const LIFETIME = 24 * 3600 * 1000
+
+/** What a token says: who may read which plot, and until when. */
+interface Watching {
+  fid: string
+  user?: string
+  key?: string
+  until: number
+}
+
+/**
+ * A token with which an embedded chart asks for its data. Its page has an opaque origin, so it has no cookies; and
+ * without the token no page of another site can read the responses.
+ */
+export function watchToken({ cursors }: Service, { caller, shareKey }: Principal, fid: Fid): Promise<string> {
+  const watching: Watching = {
+    fid: formatFid(fid),
+    user: caller?.username,
+    key: shareKey,
+    until: Date.now() + LIFETIME,
+  }
+  return cursors.sign(watching, 'watch')
+}
+
+/** The reader that a token names; undefined for a token of another plot, or one that has expired. */
+export async function watcherOf(
+  { cursors }: Service,
+  token: string,
+  fid: Fid,
+): Promise<Principal | undefined> {
+  const watching = await cursors.verify<Watching>(token, 'watch').catch(() => undefined)
+  if (!watching || watching.fid !== formatFid(fid) || watching.until < Date.now()) return undefined
+  const caller: Caller | undefined =
+    watching.user === undefined
+      ? undefined
+      : { username: watching.user, scopes: new Set(['read']), isAdmin: false, expiresAt: null }
+  return { caller, shareKey: watching.key }
+}
+
+/** Headers of a response. The page that has a token may read it in any origin; no other page of another site may. */
+const headersFor = (hasToken: boolean): Record<string, string> => ({
+  'cache-control': 'no-store',
+  ...(hasToken && { 'access-control-allow-origin': '*' }),
+})
+
+/** `.events`: a stream of the states of a plot, or the state alone. `.live`: the figure with its data. */
+export async function watched(
+  service: LiveService,
+  principal: Principal,
+  fid: Fid,
+  what: 'events' | 'state' | 'live',
+  hasToken: boolean,
+): Promise<Answer> {
+  const headers = headersFor(hasToken)
+  const asked = { ...reading(principal, fid), filetype: 'plot' as const }
+  const { live } = service
+  switch (what) {
+    case 'events':
+      return {
+        body: await live.events(service, asked),
+        type: 'text/event-stream',
+        headers: { ...headers, 'x-accel-buffering': 'no' },
+      }
+    case 'state':
+      return {
+        body: JSON.stringify({ state: await live.state(service, asked) }),
+        type: 'application/json',
+        headers,
+      }
+    case 'live': {
+      const figure = await live.figure(service, asked)
+      if (figure) return { body: once(figure), type: 'application/json', headers }
+      return {
+        body: withInlineData(await openFigure(service, asked)),
+        type: 'application/json',
+        headers,
+      }
+    }
+  }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
