@@ -223,3 +223,65 @@ describe('plot create with figures', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('Formats: png, svg')])
   })
 })
+
+describe('plot create with pages', () => {
+  const { run, json } = home('pages')
+  const id = '7c0e"'.slice(0, 4)
+  const python = `<html><head><script>/* a library: Plotly.newPlot(gd, data) */</script></head><body><div>
+    <script type="text/javascript">window.PLOTLYENV=window.PLOTLYENV || {};
+    if (document.getElementById("${id}")) {                    Plotly.newPlot(                        "${id}",
+      [{"x":[1,2],"y":[3.10,"a ) ] \\" b"],"type":"scatter","name":"\\u003cb\\u003e"}],
+      {"title":{"text":"from python"}},                        {"responsive": true}                    ).then(function(){
+        Plotly.addFrames('${id}', [{"name":"f1","data":[{"y":[1]}]}]);
+      }) };</script></div></body></html>`
+  const r = `<!DOCTYPE html><html><body><div id="htmlwidget-1"></div>
+    <script type="application/json" data-for="htmlwidget-0">{"x":{"tree":1},"evals":[]}</script>
+    <script type="application/json" data-for="htmlwidget-1">{"x":{"visdat":{"a":["function () "]},"cur_data":"a","attrs":{"a":{"x":[9]}},"layout":{"title":"from R"},"source":"A","config":{"showSendToCloud":false},"data":[{"x":[1,2],"y":[5,6],"type":"bar"}]},"evals":[],"jsHooks":[]}</script></body></html>`
+  file('python.html', python)
+  file('r.html', r)
+  file('both.html', python + r)
+  file('none.html', '<html><script>Plotly.newPlot(gd, data, layout); alert(1)</script></html>')
+  file('open.html', `<html>${'Plotly.newPlot("a", [['.repeat(20_000)}`)
+
+  it('the figure and the frames of a page written by plotly.py are read', async () => {
+    const made = await json('plot', 'create', 'python.html')
+    expect(made.filename).toBe('python')
+    const { data, layout, frames } = await json('plot', 'data', 'python', '--inline')
+    expect([data[0].y, data[0].name, layout.title.text]).toEqual([[3.1, 'a ) ] " b'], '<b>', 'from python'])
+    expect(frames[0]).toMatchObject({ name: 'f1', data: [{ y: [1] }] })
+  })
+
+  it('the figure of a page written by htmlwidgets is read, without what describes its making', async () => {
+    await run('plot', 'create', 'r.html')
+    const figure = await json('plot', 'data', 'r', '--inline')
+    expect(Object.keys(figure).sort()).toEqual(['config', 'data', 'layout'])
+    expect(figure.data[0].y).toEqual([5, 6])
+  })
+
+  it('a page with several charts makes several plots; a page without is refused', async () => {
+    const made = await json('plot', 'create', 'both.html')
+    expect(made.map(({ filename }: { filename: string }) => filename)).toEqual(['both 1', 'both 2'])
+    for (const name of ['none.html', 'open.html']) {
+      const { code, stderr } = await run('plot', 'create', name)
+      expect([code, stderr]).toEqual([
+        7,
+        expect.stringContaining('no chart of Plotly was found in this page'),
+      ])
+    }
+  })
+
+  it('figures of Kaleido and of another server are read; references that lead nowhere give way to data', async () => {
+    file('kaleido.json', '{"data":{"data":[{"type":"bar","y":[1]}],"layout":{}},"format":"png"}')
+    expect((await run('plot', 'create', 'kaleido.json')).code).toBe(0)
+    file('old.json', '{"data":[{"type":"bar","y":[1,2],"ysrc":"someone:12:abc123"}]}')
+    const { code, stderr } = await run('plot', 'create', 'old.json')
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('replaced by the data next to them: someone:12'),
+    ])
+    expect((await json('plot', 'data', 'old', '--inline')).data[0].y).toEqual([1, 2])
+    file('lost.json', '{"data":[{"type":"bar","ysrc":"someone:12:abc123"}]}')
+    const lost = await run('plot', 'create', 'lost.json')
+    expect([lost.code, lost.stderr]).toEqual([2, expect.stringContaining('someone:12')])
+  })
+})

@@ -12,7 +12,7 @@ import {
   type OptionsOf,
   subcommand,
 } from '../define.ts'
-import { readFigure } from '../figures.ts'
+import { readFigure, readFigures } from '../figures.ts'
 import { pages } from '../lists.ts'
 import { chartView, fileView, linkView, type TableView } from '../output/view.ts'
 import { createPlot, figureBody, type PlotPlace, plotConflictRules } from '../plots.ts'
@@ -51,7 +51,7 @@ const create = defineCommand({
   examples: [
     'gridline plot create figure.json',
     'gridline plot create --grid sales --type line --x date --y price,cost --title "Sales 2024"',
-    'gridline plot create charts/*.json --folder Reports --public --on-conflict replace',
+    'gridline plot create *.json *.html --folder Reports --on-conflict replace',
     "python3 -c 'import plotly.express as px; print(px.line(y=[1, 3, 2]).to_json())' | gridline plot create - --name line",
   ],
   async run(context, figures, options) {
@@ -72,21 +72,24 @@ const create = defineCommand({
     if (lost) throw new Problem('usage', `--${lost} can only be used with --grid`)
     if (figures.length === 0)
       throw new Problem('usage', 'no figure was given', {
-        hint: 'Give files with figures (JSON), or --grid with --type, --x and --y.',
+        hint: 'Give files with figures (JSON, or HTML as Plotly writes it), or --grid with --type, --x and --y.',
       })
     if (figures.length > 1 && name !== undefined)
       throw new Problem('usage', '--name can only be used with one figure')
-    const work = async (file: string): Promise<object> => {
-      const figure = await readFigure(file)
-      const filename = name ?? figure.name
-      if (filename === undefined)
-        throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
-      return createPlot(context, figure.text, { ...placeOf(options), filename })
+    const work = async (file: string): Promise<object[]> => {
+      const made: object[] = []
+      for (const figure of await readFigures(file)) {
+        const filename = name ?? figure.name
+        if (filename === undefined)
+          throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
+        made.push(await createPlot(context, figure.text, { ...placeOf(options), filename }))
+      }
+      return made
     }
     if (figures.length === 1) {
       const made = await work(figures[0])
       await context.noteLinks()
-      return { one: made, view: chartView }
+      return made.length === 1 ? { one: made[0], view: chartView } : { many: made, view: chartView }
     }
     ;(await context.client()).several = true
     const done = await runEach(figures, work)

@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
-import { ROOT } from '../../contract/fid.ts'
+import { formatFid, ROOT } from '../../contract/fid.ts'
 import type { PlotCreated } from '../../contract/resources.ts'
 import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
-import type { AuthorizedFile } from '../access/access.ts'
+import { type AuthorizedFile, visibleFileById } from '../access/access.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
 import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../files/names.ts'
 import { metadataText, newShareKey, readSourceFid } from '../files/new-file.ts'
@@ -29,6 +29,7 @@ interface Made {
   /** The grid that holds the raw data. */
   grid: number | null
   action: 'created' | 'replaced'
+  warnings?: string[]
 }
 
 const ON_CONFLICT = 'Choose another name, or set on_conflict to rename or replace.'
@@ -45,7 +46,7 @@ export async function createPlot(
   const made = (await store.applied<Made>(call.writeKey(owner))) ?? (await createOrReplace(service, call))
   const { body, etag } = await getFile(service, call, { owner, idlocal: made.idlocal }, 'plot')
   const grid_fid = made.grid === null ? null : `${owner}:${made.grid}`
-  return { body: { file: body, action: made.action, warnings: [], grid_fid }, etag }
+  return { body: { file: body, action: made.action, warnings: made.warnings ?? [], grid_fid }, etag }
 }
 
 async function createOrReplace(service: Service, call: OperationCall<'plots.create'>): Promise<Made> {
@@ -106,7 +107,12 @@ async function create(
     source_fid: await readSourceFid(writers, fields.source_fid, call, 'plot'),
   })
   await putFigure(writers, file, figure, call)
-  return { idlocal: file.idlocal, grid: figure.grid?.idlocal ?? null, action: 'created' }
+  return {
+    idlocal: file.idlocal,
+    grid: figure.grid?.idlocal ?? null,
+    action: 'created',
+    warnings: await unknownGrids(writers, figure, call),
+  }
 }
 
 /** Replaces the figure of an existing plot. It becomes public if asked for, but never private. */
@@ -127,8 +133,27 @@ async function replace(service: Service, call: OperationCall<'plots.create'>, ta
   const change = { ...call, operation: 'plots.update' as const, fid: { owner, idlocal }, fields }
   return replaceFigure(service, change, { figure, raw_data }, async (writers, found, stored) => {
     await update(service, change, writers, found)
-    return { idlocal, grid: stored.grid?.idlocal ?? null, action: 'replaced' as const }
+    return {
+      idlocal,
+      grid: stored.grid?.idlocal ?? null,
+      action: 'replaced' as const,
+      warnings: await unknownGrids(writers, stored, call),
+    }
   })
+}
+
+/** Grids named in a warning. */
+const NAMED = 10
+
+/** Warns of references to grids that are not here: figures of another server have them next to their data. */
+async function unknownGrids(readers: Readers, { replaced }: StoredFigure, call: Call): Promise<string[]> {
+  const unknown: string[] = []
+  for (const grid of replaced.slice(0, NAMED))
+    if (!(await visibleFileById(readers, grid, call))) unknown.push(formatFid(grid))
+  if (unknown.length === 0) return []
+  return [
+    `references to grids that do not exist here were replaced by the data next to them: ${unknown.join(', ')}`,
+  ]
 }
 
 /** How often an update tries to reuse a data grid that changes concurrently. */

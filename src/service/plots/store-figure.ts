@@ -20,6 +20,8 @@ export interface StoredFigure {
   content: SliceRef
   sources: { source: Source; path: string }[]
   quality: number
+  /** Grids to which references were given next to data: the data was used. */
+  replaced: Fid[]
   /** The grid for its data arrays, created or changed together with the plot. */
   grid?: DataGrid
 }
@@ -99,6 +101,7 @@ export async function storeFigure(
   const { arrays, typed } = rawArrays(found)
   if (arrays.length > 0 && !move) throw refusal(arrays[0], arrays.length)
   const all = [...arrays, ...typed]
+  const replaced = replacedBy(all, found)
   let stored = figure
   let grid: StoredFigure['grid']
   if (all.length > 0) {
@@ -136,8 +139,20 @@ export async function storeFigure(
     content: await storeText(store.blobs, 1, stored.bytes),
     sources,
     quality: qualityOf(stored, sources.length > 0),
+    replaced,
     grid,
   }
+}
+
+/** The grids of references that data was given for. */
+function replacedBy(data: readonly Data[], found: readonly Found[]): Fid[] {
+  const paths = new Set(data.map(({ path }) => path))
+  const grids = new Map(
+    referencesOf(found)
+      .filter(({ path }) => paths.has(path))
+      .map(({ source: { grid } }) => [formatFid(grid), grid]),
+  )
+  return [...grids.values()]
 }
 
 /** Columns of the data grid that the new figure still refers to. */
