@@ -46,6 +46,8 @@ const pages = {
     draw: 'src/browser/draw.ts',
     chart: 'src/browser/chart.ts',
     page: 'src/browser/page.ts',
+    newchart: 'src/browser/newchart.ts',
+    preview: 'src/browser/preview.ts',
   },
   outdir: 'dist/assets',
   bundle: true,

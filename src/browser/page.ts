@@ -23,3 +23,5 @@ function say(button: HTMLButtonElement, text: string): void {
     button.textContent = before
   }, 2000)
 }
+
+export {}

@@ -26,6 +26,7 @@ import { type Authenticator, checkOperator, checkScope } from './auth.ts'
 import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
 import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
 import { addressOf, callerOf, type Desk, finish, type LogLine, type Outcome, serviceFor } from './desk.ts'
+import { external } from './external.ts'
 import { fingerprint, WatchedBytes } from './fingerprint.ts'
 import { errorPage, PAGE_HEADERS, showPage } from './pages.ts'
 import { decodeHeaderText, readHeaders, readQuery } from './parameters.ts'
@@ -104,6 +105,10 @@ export function createApp(
     if (signing) {
       line.operation = 'signin'
       return signing
+    }
+    if (!found && path === '/external' && method === 'POST') {
+      line.operation = 'page'
+      return external(desk, request)
     }
     if (!found) {
       if (method === 'GET' && !path.startsWith('/v2')) line.operation = 'page'

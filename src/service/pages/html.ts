@@ -50,7 +50,7 @@ nav { display: flex; gap: 1rem; align-items: center; border-bottom: 1px solid va
 nav .home { font-weight: 600; color: var(--text); text-decoration: none }
 nav .account { margin-left: auto; display: flex; gap: .8rem; align-items: center }
 nav form { margin: 0 }
-input { font: inherit; color: var(--text); background: var(--back); border: 1px solid var(--line); border-radius: 6px; padding: .3rem .6rem; min-width: 18rem; max-width: 100% }
+input, select { font: inherit; color: var(--text); background: var(--back); border: 1px solid var(--line); border-radius: 6px; padding: .3rem .6rem; min-width: 18rem; max-width: 100% }
 .files { list-style: none; padding: 0 }
 .files li { padding: .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
 .files .kind { color: var(--soft); font-size: 13px }
@@ -64,6 +64,8 @@ export interface DocumentOptions {
   user?: string | null
   /** Paths of scripts. */
   scripts?: readonly string[]
+  /** Data of the scripts, by name. */
+  data?: Readonly<Record<string, string>>
 }
 
 function navigation(user: string | null): string {
@@ -78,8 +80,11 @@ function navigation(user: string | null): string {
 export function document(
   title: string,
   body: string,
-  { head = '', scripts = [], user }: DocumentOptions = {},
+  { head = '', scripts = [], data = {}, user }: DocumentOptions = {},
 ): string {
+  const attributes = Object.entries(data)
+    .map(([name, value]) => ` data-${name}="${text(value)}"`)
+    .join('')
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -91,6 +96,6 @@ ${user === undefined ? '' : navigation(user)}<main>
 <h1>${text(title)}</h1>
 ${body}
 </main>
-${scripts.map((path) => `<script src="${path}" defer></script>\n`).join('')}</html>
+${scripts.map((path) => `<script src="${path}"${attributes}></script>\n`).join('')}</html>
 `
 }

@@ -5,6 +5,7 @@ import type { ImageService } from '../images/plot.ts'
 import { csvOf, figureOf, imageOf } from './downloads.ts'
 import { embed } from './embed.ts'
 import { startPage, userPage } from './lists.ts'
+import { newChartPage, previewPage } from './newchart.ts'
 import { oEmbed } from './oembed.ts'
 import { pageOf } from './page.ts'
 import { type Answer, extensions, type Place } from './place.ts'
@@ -15,6 +16,8 @@ export type { Answer, Place } from './place.ts'
 /** The place of a path, which begins with a slash and does not end with one; undefined outside of pages. */
 export function pageAt(path: string): Place | undefined {
   if (path === '/') return { kind: 'start' }
+  if (path === '/newchart') return { kind: 'newchart' }
+  if (path === '/newchart/preview') return { kind: 'preview' }
   if (path === '/oembed') return { kind: 'oembed' }
   if (path === '/favicon.ico') return { kind: 'asset', name: 'favicon.svg' }
   const asset = /^\/assets\/[0-9a-f]+\/([\w.-]+)$/.exec(path)
@@ -37,8 +40,13 @@ export async function answerPage(
   query: URLSearchParams,
 ): Promise<Answer> {
   switch (place.kind) {
+    case 'newchart':
+      return newChartPage()
+    case 'preview':
+      return previewPage(service)
     case 'start':
-      return startPage(service, principal)
+      // The share button opens the address it was given, which may be that of the server alone.
+      return query.has('origin') ? newChartPage() : startPage(service, principal)
     case 'user':
       return userPage(service, principal, place.username)
     case 'oembed':

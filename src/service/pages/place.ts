@@ -7,6 +7,8 @@ export type Place =
   | { kind: 'asset'; name: string }
   | { kind: 'oembed' }
   | { kind: 'start' }
+  | { kind: 'newchart' }
+  | { kind: 'preview' }
   | { kind: 'user'; username: string }
   | { kind: 'file'; fid: Fid; extension: Extension | undefined }
 

@@ -1,0 +1,29 @@
+/// <reference lib="dom" />
+// Draws a figure that the page around this frame sends. It runs in an opaque origin: the figure is not ours.
+import { type Figure, loadGeo, needsGeo, withoutTiles } from './plotly.ts'
+
+const { own = '', geo = '' } = (document.currentScript as HTMLScriptElement).dataset
+const chart = document.getElementById('chart')!
+const status = document.getElementById('status')!
+
+addEventListener('message', async ({ source, origin, data }) => {
+  if (source !== parent || origin !== own) return
+  try {
+    const figure = JSON.parse(data as string) as Figure
+    figure.data ??= []
+    figure.layout ??= {}
+    if (needsGeo(figure)) await loadGeo(geo)
+    const { width, height, ...layout } = withoutTiles(figure.layout)
+    await Plotly.newPlot(chart, {
+      data: figure.data,
+      layout: { ...layout, autosize: true },
+      config: { responsive: true, displaylogo: false, showSendToCloud: false },
+    })
+    status.remove()
+    chart.dataset.drawn = 'true'
+  } catch (error) {
+    status.textContent = `This chart cannot be drawn: ${(error as Error).message}`
+    chart.dataset.drawn = 'failed'
+  }
+})
+parent.postMessage({ type: 'gridline:ready' }, own)

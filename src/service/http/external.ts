@@ -1,0 +1,72 @@
+import { Problem } from '../../contract/errors.ts'
+import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
+import { breathe } from '../../json/index.ts'
+import { externalPage } from '../pages/newchart.ts'
+import { contentTypeOf, receive } from './body.ts'
+import { addressOf, type Desk } from './desk.ts'
+import { PAGE_HEADERS } from './pages.ts'
+
+const FORM = 'application/x-www-form-urlencoded'
+const FIELD = 'data='
+
+/**
+ * `/external`: the form of the share button of plotly.js before 4, sent by pages of any site. Its chart is put into
+ * the page that is returned, and nothing is stored: the person decides there. The form is decoded in pieces.
+ */
+export async function external(desk: Desk, request: HttpRequest): Promise<HttpResponse> {
+  const { service, rates, uploads, bodies } = desk
+  const address = addressOf(request)
+  rates.take(address)
+  if (contentTypeOf(request) !== FORM)
+    throw new Problem('unsupported_media_type', 'the chart must be sent as a form', { hint: `Send ${FORM}.` })
+  const { limits } = service
+  const body = { kind: 'bytes', types: [FORM], limit: 'json_body_bytes' } as const
+  const read = (take: (bytes: number) => void) => async (): Promise<HttpResponse> => {
+    const { bytes } = await receive(request, body, { limits, take })
+    const form: Uint8Array[] = []
+    for await (const chunk of bytes) {
+      take(chunk.length)
+      form.push(chunk)
+    }
+    return new HttpResponse(200, { ...PAGE_HEADERS, 'cache-control': 'no-store' }, pageWith(form))
+  }
+  return bodies.hold(address, (take) => uploads.run(address, read(take), request.gone))
+}
+
+async function* pageWith(form: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  const { before, after } = externalPage()
+  yield Buffer.from(before)
+  yield* fieldOf(form)
+  yield Buffer.from(after)
+}
+
+/** The value of the field `data`, which is the first one, with `<` as a JSON escape. */
+async function* fieldOf(form: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  let rest = ''
+  let begun = false
+  for (const chunk of form) {
+    await breathe()
+    rest += Buffer.from(chunk).toString('latin1')
+    if (!begun) {
+      if (rest.length < FIELD.length) continue
+      if (!rest.startsWith(FIELD)) return
+      rest = rest.slice(FIELD.length)
+      begun = true
+    }
+    const end = rest.indexOf('&')
+    const text = end < 0 ? rest : rest.slice(0, end)
+    // An escape may be cut at the end of a chunk.
+    const cut = end < 0 && /%.?$/.test(text) ? text.lastIndexOf('%') : text.length
+    yield decoded(text.slice(0, cut))
+    if (end >= 0) return
+    rest = text.slice(cut)
+  }
+}
+
+function decoded(text: string): Uint8Array {
+  const bytes = text
+    .replaceAll('+', ' ')
+    .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replaceAll('<', '\\u003c')
+  return Buffer.from(bytes, 'latin1')
+}

@@ -1,0 +1,81 @@
+import type { Service } from '../core/context.ts'
+import { assetPath } from './assets.ts'
+import { document, text } from './html.ts'
+import type { Answer } from './place.ts'
+
+const NAME = 'Save a chart'
+
+/** What the figure of a form is put between, see `externalPage`. */
+export interface AroundFigure {
+  before: string
+  after: string
+}
+
+const BODY = `<p id="message" role="status">…</p>
+<form id="signin" hidden>
+<p><label>Username<br><input id="username" autocomplete="username" autocapitalize="none" spellcheck="false" required></label></p>
+<p><label>API key<br><input id="api_key" type="password" autocomplete="current-password" required></label></p>
+<p><button type="submit">Sign in</button></p>
+</form>
+<div id="preview"></div>
+<form id="save" hidden>
+<p>From <b id="origin"></b>, <span id="size"></span>. It is saved in the files of <b id="user"></b>.</p>
+<p><label>Name<br><input id="name" required maxlength="255"></label></p>
+<p><label>Folder<br><input id="folder" placeholder="home folder"></label></p>
+<p><label>Access<br><select id="access">
+<option value="private">private: you and collaborators</option>
+<option value="secret">secret link: whoever has the link</option>
+<option value="public">public: everybody</option>
+</select></label></p>
+<p><button type="submit" id="saving">Save</button></p>
+</form>
+<p id="saved" hidden><a id="link"></a></p>`
+
+/** `/newchart`: receives a chart from the share button of plotly.js 4 and saves it when the person confirms. */
+export function newChartPage(): Answer {
+  return html(document(NAME, BODY, { scripts: [assetPath('newchart.js')] }))
+}
+
+/** `/external`: the same for the form that older versions send. The figure goes between both parts. */
+export function externalPage(): AroundFigure {
+  const mark = '<!-- figure -->'
+  const page = document(NAME, `${BODY}\n<script type="application/json" id="figure">${mark}</script>`, {
+    scripts: [assetPath('newchart.js')],
+    data: { external: 'true' },
+  })
+  const [before, after] = page.split(mark)
+  return { before, after }
+}
+
+/** `/newchart/preview`: an empty chart in an opaque origin, which draws what the page around it sends. */
+export function previewPage(service: Service): Answer {
+  const own = new URL(service.url).origin
+  const body = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Preview</title>
+<style>html, body { margin: 0; height: 100%; background: #fff } #chart { height: 100% } #status { margin: 1rem; font: 15px system-ui, sans-serif }</style>
+<p id="status">Drawing the chart…</p>
+<div id="chart"></div>
+<script src="${assetPath('plotly.js')}"></script>
+<script src="${assetPath('preview.js')}" data-own="${text(own)}" data-geo="${assetPath('plotly-geo.js')}"></script>
+</html>
+`
+  const policy = [
+    'sandbox allow-scripts',
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'unsafe-inline'",
+    'img-src data: blob:',
+    'font-src data:',
+    'worker-src blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+  ].join('; ')
+  return { ...html(body), headers: { 'content-security-policy': policy } }
+}
+
+function html(body: string): Answer {
+  return { body, type: 'text/html; charset=utf-8' }
+}
