@@ -2,7 +2,12 @@
 // Saves a chart that another page sends: through the share button of plotly.js, or as the field of a form. Nothing is
 // stored before the person says so.
 
-const { external = '' } = (document.currentScript as HTMLScriptElement).dataset
+/** Paths of the API, and whether the chart is in the page. */
+const {
+  external = '',
+  user: userPath = '',
+  plots: plotsPath = '',
+} = (document.currentScript as HTMLScriptElement).dataset
 const element = <T extends HTMLElement = HTMLElement>(id: string): T => document.getElementById(id) as T
 const show = (id: string, visible: boolean): void => {
   element(id).hidden = !visible
@@ -18,7 +23,7 @@ let figure: string | undefined
 const from = new URLSearchParams(location.search).get('origin') ?? ''
 
 async function signedIn(): Promise<string | undefined> {
-  const response = await fetch('/v2/users/current')
+  const response = await fetch(userPath)
   return response.ok ? (await response.json()).username : undefined
 }
 
@@ -126,7 +131,7 @@ element<HTMLFormElement>('save').addEventListener('submit', async (event) => {
   button.disabled = true
   say('Saving …')
   try {
-    const response = await fetch('/v2/plots', {
+    const response = await fetch(plotsPath, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: `{"figure":${figure},${JSON.stringify(fields).slice(1)}`,

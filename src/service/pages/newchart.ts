@@ -1,3 +1,4 @@
+import { pathOf } from '../../contract/operations/index.ts'
 import type { Service } from '../core/context.ts'
 import { assetPath } from './assets.ts'
 import { document, text } from './html.ts'
@@ -31,9 +32,12 @@ const BODY = `<p id="message" role="status">…</p>
 </form>
 <p id="saved" hidden><a id="link"></a></p>`
 
+/** Paths that the script asks. */
+const paths = { user: pathOf('users.current'), plots: pathOf('plots.create') }
+
 /** `/newchart`: receives a chart from the share button of plotly.js 4 and saves it when the person confirms. */
 export function newChartPage(): Answer {
-  return html(document(NAME, BODY, { scripts: [assetPath('newchart.js')] }))
+  return html(document(NAME, BODY, { scripts: [assetPath('newchart.js')], data: paths }))
 }
 
 /** `/external`: the same for the form that older versions send. The figure goes between both parts. */
@@ -41,7 +45,7 @@ export function externalPage(): AroundFigure {
   const mark = '<!-- figure -->'
   const page = document(NAME, `${BODY}\n<script type="application/json" id="figure">${mark}</script>`, {
     scripts: [assetPath('newchart.js')],
-    data: { external: 'true' },
+    data: { ...paths, external: 'true' },
   })
   const [before, after] = page.split(mark)
   return { before, after }
