@@ -1,4 +1,4 @@
-// npm run demo [-- FILE]: a CSV into a grid, rows appended, printed as a table and as JSON, and its link.
+// npm run demo [-- FILE]: a CSV into a grid, rows appended, printed as a table and as JSON, its link, and a chart.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,7 +50,19 @@ process.stdout.write(
 
 gridline(['cat', made.fid, '--columns', columns.slice(0, 3).join(','), '--head', '3', '--format', 'json'])
 gridline(['show', made.fid, '--json', 'fid,filename,row_count,web_url'])
-console.log(`\nIts link: ${made.web_url}`)
+
+// A chart of its first column of numbers, over the first column that is not one.
+const isNumber = ({ type }) => type === 'number'
+const [y] = made.cols.filter(isNumber)
+const x = made.cols.find(({ name }) => name === 'date') ?? made.cols.find((column) => !isNumber(column))
+if (y) {
+  const words = ['--type', 'line', ...(x ? ['--x', x.name] : []), '--y', y.name]
+  const args = ['plot', 'create', '--grid', made.fid, ...words]
+  const plot = JSON.parse(gridline([...args, '--json'], { shown: false }))
+  console.log(`\n$ gridline ${args.join(' ')}`)
+  console.log(`${plot.fid}  ${plot.filename}  ${plot.web_url}`)
+  console.log(`\nIts chart, which changes with the grid: ${plot.web_url}`)
+} else console.log(`\nIts link: ${made.web_url}`)
 console.log(
   `It is served there by: GRIDLINE_HOME=${home} ${relative(process.cwd(), join(root, 'bin', 'gridline.js')) || 'gridline'} serve`,
 )
