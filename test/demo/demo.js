@@ -56,7 +56,7 @@ const isNumber = ({ type }) => type === 'number'
 const [y] = made.cols.filter(isNumber)
 const x = made.cols.find(({ name }) => name === 'date') ?? made.cols.find((column) => !isNumber(column))
 if (y) {
-  const words = ['--type', 'line', ...(x ? ['--x', x.name] : []), '--y', y.name]
+  const words = ['--type', 'scatter', ...(x ? ['--x', x.name] : []), '--y', y.name]
   const args = ['plot', 'create', '--grid', made.fid, ...words]
   const plot = JSON.parse(gridline([...args, '--json'], { shown: false }))
   console.log(`\n$ gridline ${args.join(' ')}`)
