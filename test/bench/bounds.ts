@@ -9,7 +9,7 @@ import type { Row } from './faults.ts'
 import { cpuMs, median, peakReport, residentMegabytes } from './measure.ts'
 
 /** What the rows of this file need of a server of the benchmark. */
-interface Server {
+export interface Server {
   url: string
   child: ChildProcess
   authorization: string

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { archives, dialect, figures, piped, survey } from './bounds.ts'
+import { charts } from './charts.ts'
 import { failover, names, overload, type Row } from './faults.ts'
 import { writeCsv } from './generate.ts'
 import { post } from './load.ts'
@@ -46,6 +47,7 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
     dialect,
     figures: () => figures(() => serve(place)),
     archives: () => archives(() => serve(place)),
+    charts: () => charts(() => serve(place)),
     piped: () => piped(() => serve(place), place),
   }
   const rows: Row[] = []
