@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
-import type { Blobs } from '../store/blobs.ts'
+import { BatchedBlobs, type BlobReader } from '../store/blobs.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store } from '../store/store.ts'
 import { readSlices } from '../store/texts.ts'
@@ -9,7 +9,7 @@ import { transposeRows } from './values.ts'
 
 /** An immutable view of a grid's columns at one version. Blobs never change, so it stays readable. */
 export interface Snapshot {
-  blobs: Blobs
+  blobs: BlobReader
   columns: SnapshotColumn[]
   rows: number
 }
@@ -133,8 +133,18 @@ function firstValues(text: Buffer, count: number): Buffer {
   }
 }
 
+/** A snapshot that reads with few queries, if these columns are read one after the other. */
+export function batched(snap: Snapshot, columns: readonly SnapshotColumn[]): Snapshot {
+  const blobs = new BatchedBlobs(
+    snap.blobs,
+    columns.flatMap(({ slices }) => slices),
+  )
+  return { ...snap, blobs }
+}
+
 /** Streams the content of a grid: `{"cols": {name: {uid, order, data}}}`. */
-export async function* contentJson(snap: Snapshot, head?: number): Bytes {
+export async function* contentJson(given: Snapshot, head?: number): Bytes {
+  const snap = head === undefined ? batched(given, given.columns) : given
   yield Buffer.from('{"cols":{')
   for (const [k, column] of snap.columns.entries()) {
     const { name, uid, order } = column

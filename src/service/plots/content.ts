@@ -8,6 +8,7 @@ import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
 import { columnText } from '../grids/content.ts'
 import { arrays, rowsAs } from '../grids/rows.ts'
+import { BatchedBlobs, type BlobReader } from '../store/blobs.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ContentRow } from '../store/plots.ts'
 import type { Readers } from '../store/store.ts'
@@ -97,11 +98,13 @@ async function* pieces(
     const columns = shown.get(formatFid(grid))?.columns
     return columns !== undefined && uids.every((uid) => columns.has(uid))
   })
+  const inlined = inline ? withColumns : []
+  const blobs = batchedFor(shown, inlined)
   // `map_data` is inserted before the closing brace.
   const open = map ? new RawJson(figure.buf, figure.start, figure.end - 1, figure.limits) : figure
-  for (const part of withData(open, inline ? withColumns : [])) {
+  for (const part of withData(open, inlined)) {
     if (Buffer.isBuffer(part)) yield part
-    else yield* data(shown, part)
+    else yield* data(shown, part, blobs)
   }
   if (!map) return
   yield Buffer.from(`${figure.members().next().done ? '' : ','}"map_data":{`)
@@ -119,9 +122,28 @@ async function* pieces(
   yield Buffer.from('}}')
 }
 
+/** Reads the columns of these references with few queries. They are read in this order; matrices are read apart. */
+function batchedFor(shown: Map<string, Shown>, references: readonly Reference[]): BlobReader | undefined {
+  const [first] = shown.values()
+  if (!first) return undefined
+  const inOrder = references.filter(
+    ({ source, type, attribute }) => source.uids.length === 1 || !isTransposed(type, attribute),
+  )
+  const slices = inOrder.flatMap(({ source: { grid, uids } }) => {
+    const { columns } = shown.get(formatFid(grid))!
+    return uids.flatMap((uid) => columns.get(uid)!.slices)
+  })
+  return new BatchedBlobs(first.snap.blobs, slices)
+}
+
 /** The data of a reference: one column as an array; several as rows (matrices) or as a list of columns. */
-async function* data(shown: Map<string, Shown>, { source, type, attribute }: Reference): Bytes {
-  const { snap, columns } = shown.get(formatFid(source.grid))!
+async function* data(
+  shown: Map<string, Shown>,
+  { source, type, attribute }: Reference,
+  blobs?: BlobReader,
+): Bytes {
+  const { snap: whole, columns } = shown.get(formatFid(source.grid))!
+  const snap = blobs ? { ...whole, blobs } : whole
   const chosen = source.uids.map((uid) => columns.get(uid)!)
   yield OPEN
   if (chosen.length === 1) yield* columnText(snap, chosen[0])

@@ -8,11 +8,16 @@ import type { Db } from './schema.ts'
  * Content-addressed bytes, keyed by SHA-256. A blob is written before the row that refers to it, never
  * changed, and verified at every read. Blobs without a reference are garbage-collected later.
  */
-export interface Blobs {
+export interface Blobs extends BlobReader {
   /** Stores the bytes unless they already exist. Returns their hash in hex. */
   put(bytes: Uint8Array): Promise<string>
+}
+
+export interface BlobReader {
   /** Returns the bytes. Throws `damaged` if they are missing or have changed. */
   get(hash: string): Promise<Buffer>
+  /** The same for several, with one query. */
+  getAll(hashes: readonly string[]): Promise<Map<string, Buffer>>
 }
 
 const PIECE = 256 * 1024
@@ -47,15 +52,23 @@ export class SqlBlobs implements Blobs {
     const pieces = await this.engine.read((db) =>
       db.selectFrom('blob_pieces').select('body').where('hash', '=', hash).orderBy('piece').execute(),
     )
-    const bytes =
-      pieces.length === 1 ? asBuffer(pieces[0].body) : Buffer.concat(pieces.map(({ body }) => body))
-    if (sha256(bytes) !== hash) {
-      throw new Problem(
-        'damaged',
-        `stored bytes are damaged: blob ${hash.slice(0, 12)} does not match its checksum`,
-      )
-    }
-    return bytes
+    return verified(hash, pieces)
+  }
+
+  async getAll(hashes: readonly string[]): Promise<Map<string, Buffer>> {
+    if (hashes.length === 0) return new Map()
+    const pieces = await this.engine.read((db) =>
+      db
+        .selectFrom('blob_pieces')
+        .select(['hash', 'body'])
+        .where('hash', 'in', hashes)
+        .orderBy('hash')
+        .orderBy('piece')
+        .execute(),
+    )
+    const byHash = new Map<string, { body: Uint8Array }[]>(hashes.map((hash) => [hash, []]))
+    for (const piece of pieces) byHash.get(piece.hash)!.push(piece)
+    return new Map([...byHash].map(([hash, own]) => [hash, verified(hash, own)]))
   }
 
   /**
@@ -77,6 +90,64 @@ export class SqlBlobs implements Blobs {
         })
       if (batch.last === undefined) return removed
       after = batch.last
+    }
+  }
+}
+
+/** The bytes of a blob. Throws `damaged` unless they match its checksum. */
+function verified(hash: string, pieces: readonly { body: Uint8Array }[]): Buffer {
+  const bytes = pieces.length === 1 ? asBuffer(pieces[0].body) : Buffer.concat(pieces.map(({ body }) => body))
+  if (sha256(bytes) === hash) return bytes
+  throw new Problem(
+    'damaged',
+    `stored bytes are damaged: blob ${hash.slice(0, 12)} does not match its checksum`,
+  )
+}
+
+/** Size of the texts that are read with one query, in bytes. */
+const BATCH_BYTES = 4 * 1024 * 1024
+const BATCH_BLOBS = 500
+
+/** Reads blobs with few queries, if they are asked for in the order of `slices`. Each is kept until it is read. */
+export class BatchedBlobs implements BlobReader {
+  /** By hash: the batch that has it, and how often it is still going to be read. */
+  private readonly waiting = new Map<string, { batch: Promise<Map<string, Buffer>>; left: number }>()
+  private next = 0
+
+  constructor(
+    private readonly blobs: BlobReader,
+    private readonly slices: readonly { hash: string; bytes: number }[],
+  ) {}
+
+  async get(hash: string): Promise<Buffer> {
+    const { slices } = this
+    if (!this.waiting.has(hash) && slices[this.next]?.hash === hash) this.load()
+    const known = this.waiting.get(hash)
+    if (!known) return this.blobs.get(hash)
+    if (--known.left === 0) this.waiting.delete(hash)
+    return (await known.batch).get(hash)!
+  }
+
+  getAll(hashes: readonly string[]): Promise<Map<string, Buffer>> {
+    return this.blobs.getAll(hashes)
+  }
+
+  /** Reads the next slices: as many as fit, at least one. */
+  private load(): void {
+    const { slices } = this
+    const hashes: string[] = []
+    for (let size = 0; this.next < slices.length && hashes.length < BATCH_BLOBS; this.next++) {
+      const { hash, bytes } = slices[this.next]
+      size += bytes
+      if (hashes.length > 0 && size > BATCH_BYTES) break
+      hashes.push(hash)
+    }
+    const batch = this.blobs.getAll([...new Set(hashes)])
+    // Whoever waits for it gets the error.
+    batch.catch(() => {})
+    for (const hash of hashes) {
+      const left = this.waiting.get(hash)?.left ?? 0
+      this.waiting.set(hash, { batch, left: left + 1 })
     }
   }
 }

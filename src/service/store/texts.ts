@@ -1,4 +1,4 @@
-import type { Blobs } from './blobs.ts'
+import type { BlobReader, Blobs } from './blobs.ts'
 import { compress, decompress } from './codec.ts'
 import type { SliceRef } from './grids.ts'
 
@@ -10,13 +10,13 @@ export async function storeText(blobs: Blobs, rows: number, text: Uint8Array): P
   return { seq: 0, rows, bytes: text.length, hash: await blobs.put(await compress(text)) }
 }
 
-export async function loadText(blobs: Blobs, slice: Pick<SliceRef, 'hash' | 'bytes'>): Promise<Buffer> {
+export async function loadText(blobs: BlobReader, slice: Pick<SliceRef, 'hash' | 'bytes'>): Promise<Buffer> {
   return decompress(await blobs.get(slice.hash), slice.bytes)
 }
 
 /** Streams the texts of slices in order, reading a few ahead. */
 export async function* readSlices(
-  blobs: Blobs,
+  blobs: BlobReader,
   slices: readonly SliceRef[],
   most = READ_AHEAD,
 ): AsyncGenerator<Buffer> {

@@ -216,4 +216,27 @@ onBothStores('plots', (test) => {
       ).toEqual({})
     })
   })
+
+  it('the data of a figure is read with few queries, however many traces it has', async () => {
+    const traces = Array.from({ length: 200 }, (_, k) => ({ x: [1, 2, 3], y: [k, k + 0.5, 'text'] }))
+    const { file } = await test().plot('alice', { data: traces })
+    const { blobs } = test().service.store
+    const { get, getAll } = blobs
+    let reads = 0
+    blobs.get = (hash) => {
+      reads++
+      return get.call(blobs, hash)
+    }
+    blobs.getAll = (hashes) => {
+      reads++
+      return getAll.call(blobs, hashes)
+    }
+    try {
+      const { json } = await test().ask('alice', 'GET', `/v2/plots/${file.fid}/content?inline_data=true`)
+      expect(json.data[199]).toMatchObject(traces[199])
+      expect(reads).toBeLessThanOrEqual(3)
+    } finally {
+      Object.assign(blobs, { get, getAll })
+    }
+  })
 })
