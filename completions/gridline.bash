@@ -22,6 +22,7 @@ _gridline() {
       'plot pick') path='plot pick' ;;
       'plot unpick') path='plot unpick' ;;
       'image') path='image' ;;
+      'preview') path='preview' ;;
       'column') path='column' ;;
       'column list') path='column list' ;;
       'column get') path='column get' ;;
@@ -83,7 +84,7 @@ _gridline() {
     esac
   done
   case "$path" in
-    '') words='upload append cat ls show open lookup mkdir plot image column rename mv cp publish unpublish share unshare collaborators star unstar path sources extras reference trash restore delete team key api login logout whoami profile config serve admin completion --help --version' ;;
+    '') words='upload append cat ls show open lookup mkdir plot image preview column rename mv cp publish unpublish share unshare collaborators star unstar path sources extras reference trash restore delete team key api login logout whoami profile config serve admin completion --help --version' ;;
     'upload') words='--name --folder --public --on-conflict --delimiter --encoding --header --no-header --null --column --allow-type-change --plot --x --y --color --size --text --title -y --yes --dry-run --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'append') words='--row --format --delimiter --encoding --header --no-header --null --allow-type-change --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'cat') words='--format --columns --head --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
@@ -102,6 +103,7 @@ _gridline() {
     'plot pick') words='--idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'plot unpick') words='--idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'image') words='-o --output --format --width --height --scale --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
+    'preview') words='--json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'column') words='list get set add rename remove'; files=0 ;;
     'column list') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'column get') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;

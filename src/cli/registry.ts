@@ -25,6 +25,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/image.ts'),
   },
   {
+    name: 'preview',
+    summary: 'Show a plot or a grid in the terminal',
+    load: () => import('./commands/preview.ts'),
+  },
+  {
     name: 'column',
     summary: 'List, read, add, update and remove columns of a grid',
     load: () => import('./commands/column.ts'),

@@ -61,6 +61,7 @@ if (y) {
   const plot = JSON.parse(gridline([...args, '--json'], { shown: false }))
   console.log(`\n$ gridline ${args.join(' ')}`)
   console.log(`${plot.fid}  ${plot.filename}  ${plot.web_url}`)
+  gridline(['preview', plot.fid])
   console.log(`\nIts chart, which changes with the grid: ${plot.web_url}`)
 } else console.log(`\nIts link: ${made.web_url}`)
 console.log(

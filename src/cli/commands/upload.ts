@@ -121,12 +121,22 @@ async function plotOf(context: Context, grid: Made, type: ChartType, options: Op
     world_readable: options.public === true,
     on_conflict: onConflict === 'append' ? 'replace' : onConflict,
   })
+  if (process.stdout.isTTY && !context.messages.silent) await showChart(context, plot.fid)
   return {
     ...plot,
     grid_fid: grid.fid,
     action: grid.action ?? plot.action,
     warnings: [...grid.warnings, ...plot.warnings],
   }
+}
+
+/** Shows a chart in the terminal. Without Chromium, there is only its link. */
+async function showChart(context: Context, fid: string): Promise<void> {
+  const client = await context.client()
+  const response = await client.response('plots.content', { fid, query: { inline_data: true } })
+  const { chartText } = await import('../output/chart.ts')
+  const text = await chartText(JSON.parse(await response.text()), context.environment).catch(() => undefined)
+  if (text !== undefined) context.messages.aside(text)
 }
 
 function gridNameOf(file: string, options: Options): string {

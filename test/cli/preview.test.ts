@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
+import { afterAll, describe, expect, it } from 'vitest'
+import { braille, graphicsOf, PIXELS_PER_DOT, picture, sparkline } from '../../src/cli/output/picture.ts'
+import { gridline } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+/** A PNG of three channels without filters, from the color of each pixel. */
+function png(width: number, height: number, colorAt: (x: number, y: number) => number[]): Uint8Array {
+  const chunk = (type: string, body: Buffer): Buffer => {
+    const head = Buffer.alloc(8)
+    head.writeUInt32BE(body.length)
+    head.write(type, 4, 'latin1')
+    return Buffer.concat([head, body, Buffer.alloc(4)])
+  }
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width)
+  header.writeUInt32BE(height, 4)
+  header.set([8, 2], 8)
+  const lines = Array.from({ length: height }, (_, y) => [
+    0,
+    ...Array.from({ length: width }, (_, x) => colorAt(x, y)).flat(),
+  ])
+  return Buffer.concat([
+    Buffer.alloc(8),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(Buffer.from(lines.flat()))),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+describe('pictures in the terminal', () => {
+  it('dots of braille are where the image is dark, in its color', () => {
+    const size = PIXELS_PER_DOT
+    const image = png(4 * size, 4 * size, (x, y) =>
+      Math.floor(x / size) === Math.floor(y / size) ? [200, 0, 0] : [255, 255, 255],
+    )
+    expect(braille(image, false)).toEqual(['⠑⢄'])
+    expect(braille(image, true)).toEqual(['\u001b[38;2;200;0;0m⠑⢄\u001b[39m'])
+  })
+
+  it('terminals with graphics get the picture itself, but not inside tmux', () => {
+    expect(graphicsOf({ TERM: 'xterm-kitty' })).toBe('kitty')
+    expect(graphicsOf({ TERM_PROGRAM: 'iTerm.app' })).toBe('iterm')
+    expect(graphicsOf({ TERM: 'xterm-256color' })).toBeUndefined()
+    expect(graphicsOf({ TERM: 'xterm-kitty', TMUX: '/tmp/x' })).toBeUndefined()
+    const bytes = Buffer.alloc(5000, 7)
+    const pieces = [...picture(bytes, 'kitty').matchAll(/\u001b_G([^;]*);([^\u001b]*)\u001b\\/g)]
+    expect(pieces.map(([, keys]) => keys)).toEqual(['a=T,f=100,m=1', 'm=0'])
+    expect(Buffer.from(pieces.map(([, , data]) => data).join(''), 'base64')).toEqual(bytes)
+    expect(picture(bytes, 'iterm')).toBe(
+      `\u001b]1337;File=inline=1;size=5000:${bytes.toString('base64')}\u0007\n`,
+    )
+  })
+
+  it('a sparkline has a bar for each group of values', () => {
+    expect(sparkline([1, 2, 3, 4, 5, 6, 7, 8], 8)).toBe('▁▂▃▄▅▆▇█')
+    expect(sparkline([5, 5], 8)).toBe('▁▁')
+    expect(sparkline([], 8)).toBe('')
+  })
+})
+
+describe('gridline preview', () => {
+  const folder = temporaryFolder()
+  afterAll(folder.remove)
+  const run = (...args: string[]) => gridline(args, { home: folder.path, cwd: folder.path })
+
+  it('shows a figure in characters with its ranges, and a grid with a summary; texts cannot control the terminal', async () => {
+    const figure = {
+      data: [{ type: 'bar', y: [1, 2.5], name: 'a\u001b[31m' }, { y: [3] }],
+      layout: { title: { text: '<b>T</b>\u0007' } },
+    }
+    writeFileSync(join(folder.path, 'figure.json'), JSON.stringify(figure))
+    const { code, stdout } = await run('preview', 'figure.json')
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^ +T *\n[\s\S]*[\u2801-\u28ff][\s\S]*\ny: 1 to 3\n/),
+    ])
+    expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/)
+    writeFileSync(join(folder.path, 'sales.csv'), 'city,price\nOslo,1\nRome,3\nBonn,\n')
+    await run('upload', 'sales.csv')
+    const grid = await run('preview', 'sales')
+    expect(grid.stdout).toContain('sales: 3 rows, 2 columns')
+    expect(grid.stdout).toMatch(/price +1 +2 +3 +1 +▁█/)
+    await run('mkdir', 'Folder')
+    expect((await run('preview', 'Folder')).code).toBe(2)
+  })
+})
