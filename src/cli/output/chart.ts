@@ -118,6 +118,9 @@ function rangeOf(values: readonly unknown[]): string | undefined {
     }
     return `${Number(least.toPrecision(6))} to ${Number(most.toPrecision(6))}`
   }
-  const [first, last] = [known[0], known[known.length - 1]].map((value) => plain(String(value)))
+  const texts = known.map(String)
+  // Dates in ISO 8601 sort as text; other texts are categories in their order.
+  if (texts.every((text) => /^\d{4}-\d\d/.test(text))) texts.sort()
+  const [first, last] = [texts[0], texts[texts.length - 1]].map(plain)
   return first === last ? first : `${first} to ${last}`
 }
