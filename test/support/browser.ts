@@ -1,0 +1,209 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import puppeteer, { type Browser, type Frame, type Page } from 'puppeteer-core'
+import { afterAll, beforeAll } from 'vitest'
+import { limitsFrom } from '../../src/contract/limits.ts'
+import { findChromium } from '../../src/draw/chromium.ts'
+import { createService, listen, type RunningService } from '../../src/service/index.ts'
+import { TestService, temporaryFolder } from './service.ts'
+
+/** As in src/draw/process.ts, but with a network: that of this machine. */
+const ARGS = [
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--no-first-run',
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+  '--ignore-gpu-blocklist',
+  '--disable-dev-shm-usage',
+  '--disable-popup-blocking',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+]
+
+/** What happened on a page and in its frames. */
+export interface Seen {
+  /** Errors in the console, and errors that were not caught. */
+  errors: string[]
+  /** Violations of a content security policy. */
+  violations: string[]
+  dialogs: string[]
+  /** Requests to other hosts that left the browser, also those of links that were clicked. */
+  foreign: string[]
+  /** Arguments of each call of `__hit`: a text of a user was executed. */
+  hits: string[]
+}
+
+export interface Visit {
+  page: Page
+  /** Status of the page. */
+  status: number
+  seen: Seen
+  /** The frame of the chart, once it is drawn or has failed. */
+  chart(): Promise<Frame>
+  close(): Promise<void>
+}
+
+export interface Look {
+  width?: number
+  height?: number
+  dark?: boolean
+}
+
+/** A server with users alice and bob, a browser, and a server of somebody else at another host. */
+export interface Site {
+  test: TestService
+  url: string
+  browser: Browser
+  elsewhere: Elsewhere
+  /** Opens a path of the server, or a URL, in a new page. */
+  visit(path: string, look?: Look): Promise<Visit>
+  /** Saves a screenshot, if GRIDLINE_SCREENSHOTS names a folder. */
+  screenshot(visit: Visit, name: string): Promise<void>
+}
+
+/** The server of another site. */
+export interface Elsewhere {
+  url: string
+  /** Path → HTML. Other paths are 404. */
+  pages: Map<string, string>
+  /** Requests that arrived. */
+  requests: { url: string; referrer: string | undefined }[]
+}
+
+/** Starts a server and a browser for the tests of this file. */
+export function inBrowser(): () => Site {
+  let site: Site | undefined
+  const endings: (() => unknown)[] = []
+  beforeAll(async () => {
+    const folder = temporaryFolder()
+    endings.push(folder.remove)
+    let service: RunningService | undefined
+    const limits = limitsFrom({})
+    const listening = await listen(() => service, { host: '127.0.0.1', port: 0, limits })
+    endings.push(() => listening.stop(0))
+    const url = `http://127.0.0.1:${listening.port}`
+    const database = `sqlite:${join(folder.path, 'test.db')}`
+    service = await createService({ database, url, environment: {} })
+    endings.push(() => service?.close())
+    const test = new TestService(service)
+    await test.user('alice')
+    await test.user('bob')
+    const { elsewhere, server } = await startElsewhere()
+    endings.push(() => server.close())
+    const browser = await launch()
+    endings.push(() => browser.close())
+    site = {
+      test,
+      url,
+      browser,
+      elsewhere,
+      visit: (path, look) => visit(browser, new URL(path, url), new URL(url), look),
+      screenshot: async ({ page }, name) => {
+        const folder = process.env.GRIDLINE_SCREENSHOTS
+        if (folder) await page.screenshot({ path: join(folder, `${name}.png`) as `${string}.png` })
+      },
+    }
+  })
+  afterAll(async () => {
+    for (const end of endings.reverse()) await end()
+  })
+  return () => site!
+}
+
+async function launch(): Promise<Browser> {
+  const { path, env, args = [] } = await findChromium(process.env.GRIDLINE_CHROMIUM)
+  return puppeteer.launch({
+    executablePath: path,
+    env: { ...process.env, ...env },
+    args: [...ARGS, ...args, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
+    headless: 'shell',
+    pipe: true,
+  })
+}
+
+async function startElsewhere(): Promise<{ elsewhere: Elsewhere; server: Server }> {
+  const pages = new Map<string, string>()
+  const requests: Elsewhere['requests'] = []
+  const server = createServer((request: IncomingMessage, response) => {
+    const { url = '/', headers } = request
+    requests.push({ url, referrer: headers.referer })
+    const html = pages.get(url.split('?')[0])
+    response.writeHead(html === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' })
+    response.end(html ?? 'not here')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // Another host, not only another port: for browsers, it is another site.
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`
+  return { elsewhere: { url, pages, requests }, server }
+}
+
+/** Prefixes of console messages by which frames report to the test. */
+const HIT = 'test-hit:'
+const VIOLATION = 'test-violation:'
+
+async function visit(browser: Browser, url: URL, own: URL, look: Look = {}): Promise<Visit> {
+  const { width = 1280, height = 900, dark = false } = look
+  const seen: Seen = { errors: [], violations: [], dialogs: [], foreign: [], hits: [] }
+  const context = await browser.createBrowserContext()
+  const page = await context.newPage()
+  await page.setViewport({ width, height })
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }])
+  await page.evaluateOnNewDocument(
+    (hit, violation) => {
+      const say = console.debug.bind(console)
+      Object.defineProperty(window, '__hit', { value: (...what: unknown[]) => say(hit + what.join(' ')) })
+      document.addEventListener('securitypolicyviolation', (event) =>
+        say(`${violation}${event.effectiveDirective} ${event.blockedURI} ${event.sample}`),
+      )
+    },
+    HIT,
+    VIOLATION,
+  )
+  page.on('console', (message) => {
+    const text = message.text()
+    if (text.startsWith(HIT)) seen.hits.push(text.slice(HIT.length))
+    else if (text.startsWith(VIOLATION)) seen.violations.push(text.slice(VIOLATION.length))
+    else if (message.type() === 'error') seen.errors.push(`${text} ${message.location().url ?? ''}`)
+    // Frames without `allow-modals` show no dialogs; Chromium says so instead.
+    else if (/Ignored call to '(alert|confirm|prompt|print)/.test(text)) seen.dialogs.push(text)
+  })
+  page.on('pageerror', (error) => seen.errors.push(String(error)))
+  const watch = (one: Page): void => {
+    one.on('dialog', (dialog) => {
+      seen.dialogs.push(dialog.message())
+      dialog.dismiss().catch(() => {})
+    })
+    one.on('request', (request) => {
+      const at = new URL(request.url())
+      if (/^(https?|wss?):$/.test(at.protocol) && at.host !== own.host) seen.foreign.push(at.href)
+    })
+    one.on('requestfailed', (request) => {
+      // A policy forbade it: nothing was sent. Failures of the network have a text.
+      const forbidden = !request.failure()?.errorText
+      const at = seen.foreign.indexOf(request.url())
+      if (forbidden && at >= 0) seen.foreign.splice(at, 1)
+    })
+  }
+  watch(page)
+  page.on('popup', (popup) => popup && watch(popup))
+  const response = await page.goto(url.href, { waitUntil: 'load' })
+  return {
+    page,
+    status: response?.status() ?? 0,
+    seen,
+    async chart() {
+      for (let tries = 0; tries < 600; tries++) {
+        for (const frame of page.frames())
+          if (await frame.$('#chart[data-drawn]').catch(() => null)) return frame
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      throw new Error(`no chart was drawn: ${JSON.stringify(seen)}`)
+    },
+    close: () => context.close(),
+  }
+}
+
+/** What is wrong on a page that shows no hostile text: nothing, if all lists are empty. */
+export const nothing: Seen = { errors: [], violations: [], dialogs: [], foreign: [], hits: [] }

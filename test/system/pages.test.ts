@@ -1,0 +1,335 @@
+// The pages of plots in a real browser, from a real server.
+import type { Frame } from 'puppeteer-core'
+import { describe, expect, it } from 'vitest'
+import { inBrowser, nothing, type Visit } from '../support/browser.ts'
+import { scatter } from '../support/service.ts'
+
+const titled = {
+  data: [{ type: 'scatter', name: 'measured', x: [1, 2, 3], y: [4, 1, 3] }],
+  layout: {
+    title: { text: 'Snow in <b>Oslo</b>' },
+    xaxis: { title: { text: 'winter' } },
+    yaxis: { title: { text: 'depth in cm' } },
+  },
+}
+
+describe('pages of plots in a browser', () => {
+  const site = inBrowser()
+
+  const pathOf = (fid: string, extension = '/'): string => `/~${fid.replace(':', '/')}${extension}`
+  const shown = async (figure: object, more: object = { world_readable: true }): Promise<string> =>
+    (await site().test.plot('alice', figure, more)).file.fid
+  const drawn = (chart: Frame): Promise<string | undefined> =>
+    chart.$eval('#chart', (element) => (element as HTMLElement).dataset.drawn)
+  /** Draws a figure alone; returns the visit and whether the chart was drawn. */
+  const embed = async (figure: object, look = {}): Promise<{ visit: Visit; chart: Frame }> => {
+    const visit = await site().visit(pathOf(await shown(figure), '.embed'), look)
+    return { visit, chart: await visit.chart() }
+  }
+
+  it('the page of a plot shows its chart, without errors and without requests to other hosts', async () => {
+    const visit = await site().visit(pathOf(await shown(titled)))
+    const chart = await visit.chart()
+    expect(await drawn(chart)).toBe('true')
+    expect(chart.url()).toMatch(/\.embed$/)
+    expect(await chart.$$eval('.scatterlayer .trace', ({ length }) => length)).toBe(1)
+    await site().screenshot(visit, 'plot-desktop')
+    await visit.page.click('summary')
+    expect(await visit.page.$$eval('details tbody tr', ({ length }) => length)).toBe(3)
+    expect(visit.seen).toEqual(nothing)
+    await visit.close()
+  })
+
+  it('the embedded chart fills its frame and follows its size', async () => {
+    const { visit, chart } = await embed({ ...titled, layout: { width: 300, height: 200 } })
+    const width = () => chart.$eval('.main-svg', (svg) => svg.getBoundingClientRect().width)
+    expect(await width()).toBe(1280)
+    await visit.page.setViewport({ width: 600, height: 400 })
+    await chart.waitForFunction(
+      () => document.querySelector('.main-svg')!.getBoundingClientRect().width === 600,
+    )
+    expect(visit.seen).toEqual(nothing)
+    await visit.close()
+  })
+
+  it('a page of another site can embed a public plot; a private one only with its share key', async () => {
+    const { test, url, elsewhere } = site()
+    const open = await shown(titled)
+    const hidden = await shown(titled, {})
+    const { share_key } = (
+      await test.ask('alice', 'PATCH', `/v2/files/${hidden}`, { json: { share_key_enabled: true } })
+    ).json
+    const host = async (src: string): Promise<Visit> => {
+      elsewhere.pages.set('/host', `<!doctype html><title>host</title><iframe src="${url}${src}"></iframe>`)
+      return site().visit(`${elsewhere.url}/host`)
+    }
+    for (const src of [pathOf(open, '.embed'), pathOf(hidden, `.embed?share_key=${share_key}`)]) {
+      const visit = await host(src)
+      expect(await drawn(await visit.chart())).toBe('true')
+      expect({ ...visit.seen, foreign: [] }).toEqual(nothing)
+      await visit.close()
+    }
+    for (const src of ['.embed', '.embed?share_key=wrong'])
+      expect((await site().visit(pathOf(hidden, src))).status).toBe(404)
+    // The page itself, unlike the embedded chart, cannot be put into a frame: nobody clicks on it unknowingly.
+    const framed = await host(pathOf(open))
+    expect(framed.page.frames().map((frame) => frame.url())).not.toContain(url + pathOf(open))
+    expect(framed.seen.errors.join()).toContain('frame-ancestors')
+    await framed.close()
+  })
+
+  it('an embedded chart tells the page around it its height, and nothing else', async () => {
+    const { url, elsewhere } = site()
+    const src = url + pathOf(await shown(titled), '.embed')
+    elsewhere.pages.set(
+      '/listens',
+      `<!doctype html><title>host</title><script>said = []; onmessage = ({ data }) => said.push(data)</script><iframe src="${src}" height="300"></iframe>`,
+    )
+    const visit = await site().visit(`${elsewhere.url}/listens`)
+    await visit.chart()
+    const said = await visit.page.waitForFunction(() => {
+      const { said } = window as unknown as { said: object[] }
+      return said.length > 0 && said
+    })
+    expect(await said.jsonValue()).toEqual([{ type: 'gridline:drawn', height: 300 }])
+    await visit.close()
+  })
+
+  it('an embedded chart has an origin of its own: no cookies, no parent, no requests', async () => {
+    const { test, url } = site()
+    const hidden = await test.grid('alice', 'hidden', { a: [1] })
+    const open = await test.grid('alice', 'open', { a: [1] }, { world_readable: true })
+    const visit = await site().visit(pathOf(await shown(titled)))
+    const chart = await visit.chart()
+    const reach = await chart.evaluate(
+      async (urls) => {
+        const attempt = async (work: () => unknown): Promise<string> => {
+          try {
+            return `reached ${await work()}`
+          } catch (error) {
+            return (error as Error).name
+          }
+        }
+        return {
+          origin: window.origin,
+          parent: await attempt(() => parent.document.title),
+          cookie: await attempt(() => document.cookie),
+          storage: await attempt(() => localStorage.length),
+          fetched: await Promise.all(urls.map((one) => attempt(async () => (await fetch(one)).status))),
+          navigates: await attempt(() => {
+            top!.location.href = '/v2'
+          }),
+        }
+      },
+      [`${url}/v2/files/${hidden.fid}`, `${url}/v2/files/${open.fid}`, '/v2', 'data:text/plain,x'],
+    )
+    expect(reach).toEqual({
+      origin: 'null',
+      parent: 'SecurityError',
+      cookie: 'SecurityError',
+      storage: 'SecurityError',
+      fetched: ['TypeError', 'TypeError', 'TypeError', 'TypeError'],
+      navigates: 'SecurityError',
+    })
+    expect(visit.page.url()).toContain('/~alice/')
+    // Opened on its own, it is no more than in a frame.
+    const alone = await site().visit(new URL(chart.url()).pathname)
+    expect(await alone.page.evaluate(() => window.origin)).toBe('null')
+    await visit.close()
+    await alone.close()
+  })
+
+  it('in the dark scheme, a chart that leaves its colors open is dark; one with a template keeps its own', async () => {
+    const paper = (chart: Frame): Promise<string> =>
+      chart.$eval('.main-svg', (svg) => getComputedStyle(svg).backgroundColor)
+    const colors: string[] = []
+    for (const [layout, dark] of [
+      [{}, false],
+      [{}, true],
+      [{ paper_bgcolor: '#abcdef' }, true],
+      [{ template: { layout: { paper_bgcolor: '#fedcba' } } }, true],
+    ] as const) {
+      const { visit, chart } = await embed({ ...titled, layout: { ...titled.layout, ...layout } }, { dark })
+      colors.push(await paper(chart))
+      if (dark && Object.keys(layout).length === 0) await site().screenshot(visit, 'embed-dark')
+      expect(visit.seen).toEqual(nothing)
+      await visit.close()
+    }
+    expect(colors).toEqual([
+      'rgb(255, 255, 255)',
+      'rgb(22, 24, 29)',
+      'rgb(171, 205, 239)',
+      'rgb(254, 220, 186)',
+    ])
+    const page = await site().visit(pathOf(await shown(titled)), { dark: true })
+    await page.chart()
+    await site().screenshot(page, 'plot-dark')
+    await page.close()
+  })
+
+  it('on a phone, pages do not scroll sideways', async () => {
+    const { test } = site()
+    const columns = Object.fromEntries(
+      Array.from({ length: 30 }, (_, k) => [
+        `a rather long column name ${k}`,
+        ['some text', 'x'.repeat(200)],
+      ]),
+    )
+    const grid = await test.grid('alice', 'w'.repeat(120), columns, { world_readable: true })
+    const folder = (
+      await test.ask('alice', 'POST', '/v2/folders', {
+        json: { path: 'f'.repeat(120), world_readable: true },
+      })
+    ).json.file
+    const parent = Number(folder.fid.split(':')[1])
+    await test.grid(
+      'alice',
+      'a grid with a long name '.repeat(5),
+      { a: [1] },
+      { world_readable: true, parent },
+    )
+    const wide = {
+      data: Object.values(columns).map((text, k) => ({ name: `trace ${k}`, y: [1, 2], text })),
+      layout: titled.layout,
+    }
+    const plot = await shown(wide, { world_readable: true, filename: 'a plot with a long name '.repeat(5) })
+    for (const [name, path] of Object.entries({
+      plot: pathOf(plot),
+      grid: pathOf(grid.fid),
+      folder: pathOf(folder.fid),
+      missing: '/~alice/99999/',
+    })) {
+      const visit = await site().visit(path, { width: 390, height: 844 })
+      if (name === 'plot') {
+        await visit.chart()
+        await visit.page.click('summary')
+      }
+      const widths = await visit.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
+      await site().screenshot(visit, `${name}-phone`)
+      expect([name, widths]).toEqual([name, [390, 390]])
+      await visit.close()
+    }
+  })
+
+  it('the keyboard reaches the links, the table and the copy button, which copies the frame', async () => {
+    const { url } = site()
+    const fid = await shown(titled)
+    const visit = await site().visit(pathOf(fid))
+    await visit.chart()
+    const reached: string[] = []
+    for (let presses = 0; presses < 60 && !reached.includes('Copy'); presses++) {
+      await visit.page.keyboard.press('Tab')
+      reached.push(await visit.page.evaluate(() => document.activeElement?.textContent?.trim() ?? ''))
+    }
+    for (const name of ['PNG', 'SVG', 'PDF', 'CSV', 'JSON', 'Data as a table', 'Copy'])
+      expect(reached).toContain(name)
+    const outline = await visit.page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle)
+    expect(outline).toBe('solid')
+    await visit.page.keyboard.press('Enter')
+    await visit.page.waitForFunction(() => /Copied|Ctrl/.test(document.querySelector('button')!.textContent!))
+    expect(await visit.page.$eval('#embed', (pre) => pre.textContent)).toContain(
+      `<iframe src="${url}${pathOf(fid, '.embed')}"`,
+    )
+    expect(visit.seen).toEqual(nothing)
+    await visit.close()
+  })
+
+  it('screen readers are told the title and the axes of the chart', async () => {
+    const visit = await site().visit(pathOf(await shown(titled)))
+    const chart = await visit.chart()
+    const label = await chart.$eval('#chart', (element) => element.getAttribute('aria-label'))
+    expect(label).toBe('Chart (scatter): Snow in Oslo. Axes: x: winter; y: depth in cm.')
+    expect(await visit.page.$eval('iframe', (frame) => frame.title)).toBe(label)
+    await visit.close()
+  })
+
+  const surface = [
+    [1, 2, 3],
+    [2, 4, 2],
+    [1, 2, 1],
+  ]
+  const kinds: Record<string, { figure: object; mark: string }> = {
+    'a map of countries': {
+      figure: { data: [{ type: 'choropleth', locations: ['FRA', 'NOR'], z: [1, 2] }] },
+      mark: '.choroplethlayer path.choroplethlocation[d]',
+    },
+    'a 3-D surface': {
+      figure: { data: [{ type: 'surface', z: surface }] },
+      mark: '.gl-container canvas',
+    },
+    'points drawn by WebGL': {
+      figure: { data: [{ type: 'scattergl', mode: 'markers', x: [1, 2, 3], y: [3, 1, 2] }] },
+      mark: '.gl-canvas',
+    },
+  }
+  for (const [name, { figure, mark }] of Object.entries(kinds)) {
+    it(`the embedded chart draws ${name} without another host`, async () => {
+      const { visit, chart } = await embed(figure)
+      const status = await chart.$eval('#status', (element) => element.textContent).catch(() => '')
+      await site().screenshot(visit, `embed-${name.replaceAll(' ', '-')}`)
+      expect([await drawn(chart), status]).toEqual(['true', ''])
+      expect(await chart.$$eval(mark, ({ length }) => length)).toBeGreaterThan(0)
+      expect(visit.seen).toEqual(nothing)
+      await visit.close()
+    })
+  }
+
+  it('frames of an animation are played by its button', async () => {
+    const { visit, chart } = await embed({
+      data: [{ x: [1, 2], y: [1, 2] }],
+      frames: [
+        { name: 'one', data: [{ y: [2, 1] }] },
+        { name: 'two', data: [{ y: [9, 7] }] },
+      ],
+      layout: {
+        updatemenus: [
+          {
+            type: 'buttons',
+            buttons: [{ label: 'Play', method: 'animate', args: [null, { frame: { duration: 10 } }] }],
+          },
+        ],
+      },
+    })
+    await chart.waitForSelector('.updatemenu-button')
+    await chart.click('.updatemenu-button')
+    await chart.waitForFunction(
+      () => (document.getElementById('chart') as unknown as { data: { y: number[] }[] }).data[0].y[0] === 9,
+    )
+    expect(visit.seen).toEqual(nothing)
+    await visit.close()
+  })
+
+  it('the chart is not editable and offers nothing that leaves for another host', async () => {
+    const { visit, chart } = await embed({
+      ...titled,
+      config: { editable: true, showSendToCloud: true, plotlyServerURL: 'https://example.com', locale: 'de' },
+    })
+    expect(
+      await chart.$$eval('[data-title]', (all) => all.map((one) => one.getAttribute('data-title'))),
+    ).toEqual(expect.not.arrayContaining([expect.stringMatching(/edit|cloud|studio/i)]))
+    expect(visit.seen).toEqual(nothing)
+    await visit.close()
+  })
+
+  it('a figure that cannot be drawn shows why', async () => {
+    const { visit, chart } = await embed({
+      data: [{ type: 'choropleth', geojson: 'https://example.com/a.json', locations: ['a'], z: [1] }],
+    })
+    expect(await drawn(chart)).toBe('failed')
+    expect(await chart.$eval('#status', (element) => element.textContent)).toMatch(
+      /^This chart cannot be drawn: .*example\.com/,
+    )
+    await site().screenshot(visit, 'embed-failed')
+    expect(visit.seen.foreign).toEqual([])
+    await visit.close()
+  })
+
+  it('an empty figure and a figure without layout are empty charts', async () => {
+    for (const figure of [{ data: [] }, { data: [], layout: {} }, scatter([])]) {
+      const { visit, chart } = await embed(figure)
+      expect(await drawn(chart)).toBe('true')
+      expect(visit.seen).toEqual(nothing)
+      await visit.close()
+    }
+  })
+})
