@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // The embedded chart: draws the figure in the page, in the size of the frame. It runs in an opaque origin.
-import { type Figure, loadGeo, needsGeo, withoutTiles } from './plotly.ts'
+import { allowMapWorkers, type Figure, loadGeo, needsGeo, needsMap, withoutTiles } from './plotly.ts'
 
 const script = document.currentScript as HTMLScriptElement
 const { geo = '', modebar = '', live = '', own = '', watch = '' } = script.dataset
@@ -22,8 +22,8 @@ function configOf({ config = {} }: Figure): Record<string, unknown> {
 }
 
 /** The layout in the size of the frame, unless the address sets one. */
-function layoutOf({ layout }: Figure): Record<string, unknown> {
-  const { width, height, ...rest } = withoutTiles(layout)
+function layoutOf(figure: Figure): Record<string, unknown> {
+  const { width, height, ...rest } = withoutTiles(figure)
   const side = (name: string): number | undefined => {
     const given = Number(query.get(name))
     return given >= 10 && given <= 10_000 ? given : undefined
@@ -60,12 +60,36 @@ function dark(layout: Record<string, unknown>): Record<string, unknown> {
 const chart = document.getElementById('chart')!
 const status = document.getElementById('status')!
 
+let patched = false
+
+function mapWorkers(): void {
+  if (!patched) allowMapWorkers()
+  patched = true
+}
+
+/** Time after which a chart that is not drawn is given up, in ms. */
+const PATIENCE = 30_000
+
+/** Opens links of a figure in a new tab, whatever they ask for: the page there cannot reach this one. */
+document.addEventListener(
+  'click',
+  (event) => {
+    const link = (event.target as Element | null)?.closest?.('a')
+    if (!link) return
+    event.preventDefault()
+    const href = link.getAttribute('href') ?? link.getAttribute('xlink:href') ?? ''
+    if (/^(https?:|mailto:)/i.test(href.trim())) window.open(href, '_blank', 'noopener,noreferrer')
+  },
+  true,
+)
+
 /** Draws a figure, given as JSON text: for the first time, or again with new data. */
 async function draw(text: string): Promise<void> {
   const figure = JSON.parse(text) as Figure
   figure.data ??= []
   figure.layout ??= {}
   if (needsGeo(figure)) await loadGeo(geo)
+  if (needsMap(figure)) mapWorkers()
   const frames = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
   const layout = layoutOf(figure)
   // What the reader has zoomed or hidden stays so when the data changes.
@@ -73,13 +97,20 @@ async function draw(text: string): Promise<void> {
   const wanted = { data: figure.data, layout, config: configOf(figure), ...(frames.length > 0 && { frames }) }
   await (chart.dataset.drawn === 'true' ? Plotly.react(chart, wanted) : Plotly.newPlot(chart, wanted))
   status.hidden = true
+  status.textContent = ''
   chart.dataset.drawn = 'true'
 }
 
 async function begin(): Promise<void> {
   try {
-    await draw(document.getElementById('figure')!.textContent!)
+    const late = new Promise<never>((_, reject) => {
+      setTimeout(() => reject(new Error('it takes too long')), PATIENCE)
+    })
+    late.catch(() => {})
+    await Promise.race([draw(document.getElementById('figure')!.textContent!), late])
   } catch (error) {
+    Plotly.purge(chart)
+    status.hidden = false
     status.textContent = `This chart cannot be drawn: ${(error as Error).message}`
     chart.dataset.drawn = 'failed'
   }

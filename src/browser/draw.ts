@@ -17,8 +17,53 @@ declare global {
 }
 
 window.drawFigure = async (text, wanted) => {
-  const { data, layout } = JSON.parse(text)
-  const figure = { data: data ?? [], layout: withoutTiles(layout ?? {}), config: { staticPlot: true } }
+  const { data, layout } = parsed(text)
+  const figure = { data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }
+  figure.layout = withoutTiles(figure)
   if (needsGeo(figure)) await loadGeo('/plotly-geo.js')
-  return Plotly.toImage(figure, wanted)
+  const image = await Plotly.toImage(figure, wanted)
+  return wanted.format === 'svg' ? `${SVG}${encodeURIComponent(cleaned(image))}` : image
+}
+
+/** Characters that XML cannot hold, and halves of surrogate pairs. Written as escapes in JSON. */
+const UNUSUAL = /\\u(?:d[89a-f]|00[01]|fff[ef])/i
+const ILLEGAL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+
+/** The figure, with texts that can be part of an image. */
+function parsed(text: string) {
+  if (!UNUSUAL.test(text)) return JSON.parse(text)
+  return JSON.parse(text, (_, value) =>
+    typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\ufffd').replace(ILLEGAL, '') : value,
+  )
+}
+
+const SVG = 'data:image/svg+xml,'
+const LINK = /^(https?:|mailto:|#|data:image\/(png|jpeg|gif|webp);)/i
+
+/**
+ * An SVG image without anything that runs: texts of a figure can put attributes into it. Whoever saves the image
+ * opens it without our policy.
+ */
+function cleaned(image: string): string {
+  const text = decodeURIComponent(image.slice(image.indexOf(',') + 1))
+  const tree = new DOMParser().parseFromString(text, 'image/svg+xml')
+  if (tree.querySelector('parsererror')) throw new Error('the image is not well-formed')
+  for (const element of tree.querySelectorAll('*')) {
+    if (
+      /^(script|foreignobject|iframe|object|embed|handler|animate|set|animatetransform)$/i.test(
+        element.localName,
+      )
+    ) {
+      element.remove()
+      continue
+    }
+    for (const { name, localName, value } of [...element.attributes])
+      if (
+        /^on/i.test(localName) ||
+        (localName === 'href' && !LINK.test(value.trim())) ||
+        localName === 'autofocus'
+      )
+        element.removeAttribute(name)
+  }
+  return new XMLSerializer().serializeToString(tree)
 }

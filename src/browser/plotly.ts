@@ -15,6 +15,7 @@ export interface PlotlyApi {
   ): Promise<string>
   newPlot(element: HTMLElement, figure: Figure): Promise<HTMLElement>
   react(element: HTMLElement, figure: Figure): Promise<HTMLElement>
+  purge(element: HTMLElement): void
 }
 
 declare global {
@@ -32,19 +33,67 @@ export function needsGeo({ data, layout }: Figure): boolean {
 /** Styles of maps that need no tiles from another host. */
 const LOCAL_STYLE = 'white-bg'
 
-/** A layout whose maps show their data on white: tiles and layers would be fetched from other hosts. */
-export function withoutTiles(layout: Record<string, unknown>): Record<string, unknown> {
+/** The layout of a figure whose maps show their data on white: tiles and layers would be fetched from other hosts. */
+export function withoutTiles({ data, layout }: Pick<Figure, 'data' | 'layout'>): Record<string, unknown> {
+  const subplots = data.flatMap((trace) => (typeof trace?.subplot === 'string' ? [trace.subplot] : []))
+  const names = new Set([...Object.keys(layout), ...subplots, 'map', 'mapbox'])
   const local = { ...layout }
-  for (const [key, map] of Object.entries(layout)) {
-    if (!/^map(box)?\d*$/.test(key) || typeof map !== 'object' || map === null) continue
-    const { layers, ...rest } = map as { layers?: unknown }
-    const kept = Array.isArray(layers)
-      ? layers.filter((layer) => typeof layer?.source !== 'string')
-      : undefined
-    local[key] = { ...rest, style: LOCAL_STYLE, ...(kept && { layers: kept }) }
-  }
-  for (const key of ['map', 'mapbox']) local[key] ??= { style: LOCAL_STYLE }
+  for (const name of names) if (/^map(box)?\d*$/.test(name)) local[name] = onWhite(layout[name])
+  const template = layout.template as { layout?: Record<string, unknown> } | undefined
+  if (typeof template?.layout === 'object' && template.layout !== null)
+    local.template = { ...template, layout: withoutTiles({ data: [], layout: template.layout }) }
   return local
+}
+
+function onWhite(map: unknown): Record<string, unknown> {
+  const { layers, ...rest } = (typeof map === 'object' && map !== null ? map : {}) as { layers?: unknown }
+  // A layer with GeoJSON needs nothing from elsewhere.
+  const kept = Array.isArray(layers)
+    ? layers.filter(
+        ({ source } = {}) => typeof source === 'object' && source !== null && !Array.isArray(source),
+      )
+    : undefined
+  return { ...rest, style: LOCAL_STYLE, ...(kept && { layers: kept }) }
+}
+
+/** Whether a figure draws a map with MapLibre. */
+export function needsMap({ data }: Figure): boolean {
+  return data.some((trace) => typeof trace?.type === 'string' && /map(box)?$/.test(trace.type))
+}
+
+/**
+ * Lets maps start their worker in an opaque origin. MapLibre takes a worker from a blob there for one of another
+ * origin, and imports it in a module worker, which browsers refuse. It is started as a classic worker instead.
+ */
+export function allowMapWorkers(): void {
+  const sources = new Map<string, string>()
+  const texts = new WeakMap<Blob, string>()
+  const NativeBlob = Blob
+  const NativeWorker = Worker
+  const create = URL.createObjectURL.bind(URL)
+  window.Blob = class extends NativeBlob {
+    constructor(parts: BlobPart[] = [], options?: BlobPropertyBag) {
+      super(parts, options)
+      if (parts.every((part) => typeof part === 'string')) texts.set(this, parts.join(''))
+    }
+  }
+  URL.createObjectURL = (object) => {
+    const url = create(object)
+    const text = object instanceof NativeBlob ? texts.get(object) : undefined
+    if (text !== undefined) sources.set(url, text)
+    return url
+  }
+  window.Worker = class extends NativeWorker {
+    constructor(url: string | URL, options?: WorkerOptions) {
+      const imported = /^\s*import\s*["'](blob:[^"']+)["']/.exec(sources.get(String(url)) ?? '')
+      const source = sources.get(imported?.[1] ?? String(url))
+      if (options?.type !== 'module' || source === undefined) super(url, options)
+      else
+        super(
+          create(new NativeBlob([source.replace(/export\s*\{[^}]*\};?/g, '')], { type: 'text/javascript' })),
+        )
+    }
+  }
 }
 
 let geo: Promise<void> | undefined

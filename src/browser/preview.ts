@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // Draws a figure that the page around this frame sends. It runs in an opaque origin: the figure is not ours.
-import { type Figure, loadGeo, needsGeo, withoutTiles } from './plotly.ts'
+import { allowMapWorkers, type Figure, loadGeo, needsGeo, needsMap, withoutTiles } from './plotly.ts'
 
 const { own = '', geo = '' } = (document.currentScript as HTMLScriptElement).dataset
 const chart = document.getElementById('chart')!
@@ -13,7 +13,8 @@ addEventListener('message', async ({ source, origin, data }) => {
     figure.data ??= []
     figure.layout ??= {}
     if (needsGeo(figure)) await loadGeo(geo)
-    const { width, height, ...layout } = withoutTiles(figure.layout)
+    if (needsMap(figure)) allowMapWorkers()
+    const { width, height, ...layout } = withoutTiles(figure)
     await Plotly.newPlot(chart, {
       data: figure.data,
       layout: { ...layout, autosize: true },

@@ -120,6 +120,17 @@ export class Drawer {
   }
 }
 
+/** A figure that cannot be drawn. `isFinal`: it cannot be drawn later either. */
+export class Undrawable extends Problem {
+  constructor(
+    detail: string,
+    readonly isFinal: boolean,
+    hint?: string,
+  ) {
+    super('bad_figure', `the figure cannot be drawn: ${detail}`, { hint })
+  }
+}
+
 function problemOf(response: Exclude<DrawResponse, { image: Uint8Array }>): Problem {
   const { failure, detail } = response
   switch (failure) {
@@ -127,12 +138,10 @@ function problemOf(response: Exclude<DrawResponse, { image: Uint8Array }>): Prob
       return new Problem('no_chromium', detail)
     case 'too_slow':
     case 'too_large':
-      return new Problem('bad_figure', `the figure cannot be drawn: ${detail}`, {
-        hint: 'Draw fewer points, or a smaller image.',
-      })
+      return new Undrawable(detail, true, 'Draw fewer points, or a smaller image.')
     case 'crashed':
-      return new Problem('bad_figure', `the figure cannot be drawn: Chromium ended (${detail})`)
+      return new Undrawable(`Chromium ended (${detail})`, false)
     case 'undrawable':
-      return new Problem('bad_figure', `the figure cannot be drawn: ${detail.replace(/^Error: /, '')}`)
+      return new Undrawable(detail.replace(/^Error: /, ''), true)
   }
 }

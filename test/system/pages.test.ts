@@ -31,7 +31,7 @@ describe('pages of plots in a browser', () => {
     const visit = await site().visit(pathOf(await shown(titled)))
     const chart = await visit.chart()
     expect(await drawn(chart)).toBe('true')
-    expect(chart.url()).toMatch(/\.embed$/)
+    expect(chart.url()).toMatch(/\.embed\?live=events$/)
     expect(await chart.$$eval('.scatterlayer .trace', ({ length }) => length)).toBe(1)
     await site().screenshot(visit, 'plot-desktop')
     await visit.page.click('summary')
@@ -256,6 +256,10 @@ describe('pages of plots in a browser', () => {
     'a 3-D surface': {
       figure: { data: [{ type: 'surface', z: surface }] },
       mark: '.gl-container canvas',
+    },
+    'a map without tiles': {
+      figure: { data: [{ type: 'scattermap', lat: [48, 60], lon: [2, 10] }] },
+      mark: '.maplibregl-canvas',
     },
     'points drawn by WebGL': {
       figure: { data: [{ type: 'scattergl', mode: 'markers', x: [1, 2, 3], y: [3, 1, 2] }] },

@@ -59,5 +59,5 @@ export interface OperationResult<T> {
    * Takes long and needs none of the resources that requests share: it runs after the request has left the
    * queue, unless the client has the response already (`etag`). It gets the user or address that asks.
    */
-  later?: (user: string) => Promise<Pick<OperationResult<T>, 'body' | 'type'>>
+  later?: (user: string, gone?: () => boolean) => Promise<Pick<OperationResult<T>, 'body' | 'type'>>
 }

@@ -25,7 +25,7 @@ export async function showPage(
   queryText: string,
   line: LogLine,
 ): Promise<HttpResponse> {
-  if (place.kind === 'asset') return assetReply(place.name, request)
+  if (place.kind === 'asset') return assetReply(place, request)
   const { service, requests } = desk
   const caller = await callerOf(desk, request)
   line.user = caller?.username
@@ -45,7 +45,7 @@ export async function showPage(
     if (answer.etag && seen && (seen === '*' || matchesEtag(seen, answer.etag)))
       return new HttpResponse(304, headersOf(answer), null)
     const { later } = answer
-    if (later) return async () => reply({ ...answer, ...(await later(user)) })
+    if (later) return async () => reply({ ...answer, ...(await later(user, request.gone)) })
     return reply(answer)
   }
   return finish(await requests.run(user, work, request.gone))
@@ -68,15 +68,19 @@ function reply(answer: Answer): HttpResponse | Promise<HttpResponse> {
   return streamReply(status, body, type, headersOf(answer))
 }
 
-/** A script or style of the pages. Its address changes with its content, so it is cached forever. */
-function assetReply(name: string, { headers }: HttpRequest): HttpResponse {
+/** A script or style of the pages. Its address changes with its content, so under this address it is cached forever. */
+function assetReply(
+  { name, hash: asked }: Extract<Place, { kind: 'asset' }>,
+  { headers }: HttpRequest,
+): HttpResponse {
   const gzip = /\bgzip\b/.test(headers.get('accept-encoding') ?? '')
-  const { type, bytes, encoding } = asset(name, gzip)
+  const { type, bytes, hash, encoding } = asset(name, gzip)
   return new HttpResponse(
     200,
     {
       'content-type': type,
-      'cache-control': 'public, max-age=31536000, immutable',
+      // During an update, a server may be asked for the assets of another version.
+      'cache-control': asked === hash ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
       // Scripts run in opaque origins, for which every request comes from another site.
       'access-control-allow-origin': '*',
       'cross-origin-resource-policy': 'cross-origin',

@@ -19,8 +19,8 @@ export async function figureImage(
   const type = imageTypes[options.format]
   return {
     body: once(new Uint8Array()),
-    later: async (user) => {
-      const image = await images.draw(user, key, async () => ({ text, key }), options)
+    later: async (user, gone) => {
+      const image = await images.draw(user, key, async () => ({ text, key }), options, gone)
       if (!encoded) return { body: once(image), type }
       const json = JSON.stringify({ image: Buffer.from(image).toString('base64') })
       return { body: once(Buffer.from(json)), type: 'application/json' }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
-import { Drawer, type ImageOptions } from '../../draw/index.ts'
+import { Drawer, type ImageOptions, Undrawable } from '../../draw/index.ts'
 import type { Bytes, RawJson } from '../../json/index.ts'
 import { Admission } from '../core/admission.ts'
 import { Lru } from '../core/lru.ts'
@@ -14,10 +14,16 @@ const FAILURE_SIZE = 1000
 
 type Kept = { image: Uint8Array } | { problem: Problem; until: number }
 
+/** An image that is being drawn, and for each request that waits for it whether its client has gone. */
+interface Drawing {
+  image: Promise<Uint8Array>
+  askers: ((() => boolean) | undefined)[]
+}
+
 /** Draws images, a few at once, and keeps the last ones in memory by what they show. */
 export class Images {
   private readonly kept: Lru<Kept>
-  private readonly drawing = new Map<string, Promise<Uint8Array>>()
+  private readonly drawing = new Map<string, Drawing>()
   private readonly admission: Admission
   private readonly drawer: Drawer
 
@@ -56,27 +62,37 @@ export class Images {
     key: string,
     figure: () => Promise<{ text: Uint8Array; key: string }>,
     options: ImageOptions,
+    gone?: () => boolean,
   ): Promise<Uint8Array> {
     const found = this.find(key)
     if (found) return found
     const running = this.drawing.get(key)
-    if (running) return running
-    const work = this.admission
-      .run(user, async () => {
-        const { text, key: shown } = await figure()
-        try {
-          const image = await this.drawer.draw(text, options)
-          this.kept.set(shown, { image })
-          return image
-        } catch (error) {
-          if (error instanceof Problem && error.code === 'bad_figure')
-            this.kept.set(shown, { problem: error, until: Date.now() + FAILURE_TIME })
-          throw error
-        }
-      })
+    if (running) {
+      running.askers.push(gone)
+      return running.image
+    }
+    const askers = [gone]
+    const nobody = (): boolean => askers.every((one) => one?.() === true)
+    const image = this.admission
+      .run(
+        user,
+        async () => {
+          const { text, key: shown } = await figure()
+          try {
+            const image = await this.drawer.draw(text, options)
+            this.kept.set(shown, { image })
+            return image
+          } catch (error) {
+            if (error instanceof Undrawable && error.isFinal)
+              this.kept.set(shown, { problem: error, until: Date.now() + FAILURE_TIME })
+            throw error
+          }
+        },
+        nobody,
+      )
       .finally(() => this.drawing.delete(key))
-    this.drawing.set(key, work)
-    return work
+    this.drawing.set(key, { image, askers })
+    return image
   }
 
   close(): Promise<void> {

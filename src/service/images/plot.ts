@@ -49,7 +49,7 @@ export async function plotImage(
     body: once(new Uint8Array()),
     type,
     etag,
-    later: async (user) => ({ body: once(await images.draw(user, key, live, options)), type }),
+    later: async (user, gone) => ({ body: once(await images.draw(user, key, live, options, gone)), type }),
   }
 }
 

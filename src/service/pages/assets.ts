@@ -36,11 +36,14 @@ function load(name: string): Asset {
 }
 
 /** A script or style of the pages. Throws `not_found`. */
-export function asset(name: string, gzip: boolean): { type: string; bytes: Buffer; encoding?: 'gzip' } {
+export function asset(
+  name: string,
+  gzip: boolean,
+): { type: string; bytes: Buffer; hash: string; encoding?: 'gzip' } {
   const found = load(name)
   if (!gzip) return found
   found.gzip ??= gzipSync(found.bytes)
-  return { type: found.type, bytes: found.gzip, encoding: 'gzip' }
+  return { ...found, bytes: found.gzip, encoding: 'gzip' }
 }
 
 /** The path of an asset, which changes with its content. */

@@ -34,6 +34,7 @@ h1 { font-size: 1.5rem; line-height: 1.25; margin: .2rem 0; overflow-wrap: anywh
 h2 { font-size: 1.1rem; margin: 1.8rem 0 .4rem }
 p { color: var(--soft); margin: .3rem 0 }
 ul { padding-left: 1.2rem }
+li { overflow-wrap: anywhere }
 .scroll { overflow-x: auto; margin-top: 1rem }
 table { border-collapse: collapse; font-size: 14px }
 th, td { padding: .25rem .8rem .25rem 0; text-align: left; white-space: pre; border-bottom: 1px solid var(--line) }

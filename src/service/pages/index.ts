@@ -20,8 +20,8 @@ export function pageAt(path: string): Place | undefined {
   if (path === '/newchart/preview') return { kind: 'preview' }
   if (path === '/oembed') return { kind: 'oembed' }
   if (path === '/favicon.ico') return { kind: 'asset', name: 'favicon.svg' }
-  const asset = /^\/assets\/[0-9a-f]+\/([\w.-]+)$/.exec(path)
-  if (asset) return { kind: 'asset', name: asset[1] }
+  const asset = /^\/assets\/([0-9a-f]+)\/([\w.-]+)$/.exec(path)
+  if (asset) return { kind: 'asset', name: asset[2], hash: asset[1] }
   const user = /^\/~([^/]+)$/.exec(path)
   if (user && isUsername(user[1])) return { kind: 'user', username: user[1] }
   const file = /^\/~([^/]+)\/(\d+)(?:\/?\.([a-z]+))?$/.exec(path)

@@ -4,7 +4,7 @@ import type { Bytes } from '../../json/index.ts'
 
 /** What is under a path outside of the API. */
 export type Place =
-  | { kind: 'asset'; name: string }
+  | { kind: 'asset'; name: string; hash?: string }
   | { kind: 'oembed' }
   | { kind: 'start' }
   | { kind: 'newchart' }
@@ -27,5 +27,5 @@ export interface Answer {
   /** The file whose views this counts for. */
   viewed?: Fid
   /** As in `OperationResult`. */
-  later?: (user: string) => Promise<{ body: Bytes; type?: string }>
+  later?: (user: string, gone?: () => boolean) => Promise<{ body: Bytes; type?: string }>
 }

@@ -151,6 +151,28 @@ onBothStores('images', (test) => {
     expect(json.detail).toContain('https://example.com/a.json')
   })
 
+  it('an SVG image runs nothing, neither here nor where it is saved', async () => {
+    const text =
+      `<span style="TOBESTRIPPED' tabindex='0' autofocus='' onfocus='alert(1)' z='TOBESTRIPPED">x</span>` +
+      '<a href="javascript:alert(2)">y</a><a href="https://example.com/" popup="width=1">z</a>'
+    const { file } = await test().plot('alice', { ...scatter([1]), layout: { title: { text } } })
+    const request = { headers: { authorization: `Bearer ${test().keys.get('alice')}` } }
+    for (const path of [image(file.fid, '?format=svg'), `/~${file.fid.replace(':', '/')}.svg`]) {
+      const response = await test().service.fetch(new Request(URL_OF_TESTS + path, request))
+      expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'.*; sandbox$/)
+      const svg = await response.text()
+      expect(svg).toMatch(/^<svg[\s\S]*<\/svg>$/)
+      expect(svg).not.toMatch(/\son\w+=|javascript:|autofocus|<script/i)
+    }
+  })
+
+  it('texts with characters that XML cannot hold are drawn without them', async () => {
+    for (const format of ['svg', 'png']) {
+      const figure = { ...scatter([1]), layout: { title: { text: 'a\ud800b\u0001c' } } }
+      expect(await test().status('alice', 'POST', '/v2/images', { json: { figure, format } })).toBe(200)
+    }
+  })
+
   it('after Chromium is killed, the next image is drawn', async () => {
     const figure = (title: string) => ({ ...scatter([1, 2]), layout: { title: { text: title } } })
     const draw = (title: string) =>
