@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
@@ -101,9 +102,7 @@ async function drawPlot(context: Context, plot: string, wanted: Wanted) {
   const fid = await resolve(client, plot, 'plot')
   const { filename } = await client.call('plots.get', { fid })
   const response = await client.response('files.image', { fid, query: wanted })
-  const parts: Uint8Array[] = []
-  for await (const part of response.bytes()) parts.push(part)
-  return { image: Buffer.concat(parts), name: filename.replace(/[/\\]/g, '_') }
+  return { image: await buffer(response.bytes()), name: filename.replace(/[/\\]/g, '_') }
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
