@@ -206,6 +206,14 @@ describe('plot create with figures', () => {
     expect([code, stderr]).toEqual([6, expect.stringContaining('it is not a plot')])
   })
 
+  it('publishing a plot names the private grids whose data it shows', async () => {
+    const { code, stderr } = await run('publish', 'two')
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/also of private grids: two_grid \([\w.-]+:\d+\)/),
+    ])
+  })
+
   it('upload of a figure names plot create', async () => {
     const { code, stderr } = await run('upload', 'two.json', '--name', 'figure')
     expect([code, stderr]).toEqual([7, expect.stringContaining('gridline plot create')])

@@ -76,12 +76,12 @@ const create = defineCommand({
       })
     if (figures.length > 1 && name !== undefined)
       throw new Problem('usage', '--name can only be used with one figure')
+    if (figures.includes('-') && name === undefined)
+      throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     const work = async (file: string): Promise<object[]> => {
       const made: object[] = []
       for (const figure of await readFigures(file)) {
         const filename = name ?? figure.name
-        if (filename === undefined)
-          throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
         made.push(await createPlot(context, figure.text, { ...placeOf(options), filename }))
       }
       return made

@@ -12,6 +12,16 @@ import {
   recordServing,
 } from '../settings.ts'
 
+/** What connects other clients to this server. */
+function clientLines(url: string): string[] {
+  return [
+    `  Chart Studio (Python): chart_studio.tools.set_config_file(plotly_domain="${url}", plotly_api_domain="${url}")`,
+    `  R: Sys.setenv(plotly_domain = "${url}", plotly_api_domain = "${url}")`,
+    `  plotly.js share button: plotlyServerURL: "${url}/newchart"`,
+    `  Python notebooks and Dash: fig.show(config={"plotlyServerURL": "${url}/newchart"})`,
+  ]
+}
+
 export const command = defineCommand({
   options: [
     { flags: '--host <address>', description: 'address to listen on (default: 127.0.0.1)' },
@@ -93,6 +103,7 @@ export const command = defineCommand({
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
       if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
         messages.note(`To log in to this server, create a key: gridline admin create-key ${loginName()}`)
+      for (const line of clientLines(base ?? here)) messages.aside(line)
       await new Promise<void>((resolve) => {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) {
           process.removeAllListeners(signal)
