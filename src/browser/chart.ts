@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // The embedded chart: draws the figure in the page, in the size of the frame. It runs in an opaque origin.
-import { allowMapWorkers, type Figure, loadGeo, needsGeo, needsMap, withoutTiles } from './plotly.ts'
+import { type Figure, prepared, withoutTiles } from './plotly.ts'
 
 const script = document.currentScript as HTMLScriptElement
 const { geo = '', modebar = '', live = '', own = '', watch = '' } = script.dataset
@@ -60,13 +60,6 @@ function dark(layout: Record<string, unknown>): Record<string, unknown> {
 const chart = document.getElementById('chart')!
 const status = document.getElementById('status')!
 
-let patched = false
-
-function mapWorkers(): void {
-  if (!patched) allowMapWorkers()
-  patched = true
-}
-
 /** Time after which a chart that is not drawn is given up, in ms. */
 const PATIENCE = 30_000
 
@@ -85,11 +78,7 @@ document.addEventListener(
 
 /** Draws a figure, given as JSON text: for the first time, or again with new data. */
 async function draw(text: string): Promise<void> {
-  const figure = JSON.parse(text) as Figure
-  figure.data ??= []
-  figure.layout ??= {}
-  if (needsGeo(figure)) await loadGeo(geo)
-  if (needsMap(figure)) mapWorkers()
+  const figure = await prepared(text, geo)
   const frames = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
   const layout = layoutOf(figure)
   // What the reader has zoomed or hidden stays so when the data changes.

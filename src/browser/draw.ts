@@ -41,8 +41,8 @@ const SVG = 'data:image/svg+xml,'
 const LINK = /^(https?:|mailto:|#|data:image\/(png|jpeg|gif|webp);)/i
 
 /**
- * An SVG image without anything that runs: texts of a figure can put attributes into it. Whoever saves the image
- * opens it without our policy.
+ * Removes scripts and event handlers from an SVG image. Texts of a figure can add attributes to it, and a saved image
+ * is opened without our policy.
  */
 function cleaned(image: string): string {
   const text = decodeURIComponent(image.slice(image.indexOf(',') + 1))

@@ -57,7 +57,7 @@ function onWhite(map: unknown): Record<string, unknown> {
 }
 
 /** Whether a figure draws a map with MapLibre. */
-export function needsMap({ data }: Figure): boolean {
+function needsMap({ data }: Figure): boolean {
   return data.some((trace) => typeof trace?.type === 'string' && /map(box)?$/.test(trace.type))
 }
 
@@ -65,7 +65,7 @@ export function needsMap({ data }: Figure): boolean {
  * Lets maps start their worker in an opaque origin. MapLibre takes a worker from a blob there for one of another
  * origin, and imports it in a module worker, which browsers refuse. It is started as a classic worker instead.
  */
-export function allowMapWorkers(): void {
+function allowMapWorkers(): void {
   const sources = new Map<string, string>()
   const texts = new WeakMap<Blob, string>()
   const NativeBlob = Blob
@@ -94,6 +94,21 @@ export function allowMapWorkers(): void {
         )
     }
   }
+}
+
+let mapWorkersAllowed = false
+
+/** Reads a figure (JSON text) and loads what plotly.js needs to draw it in an opaque origin. */
+export async function prepared(text: string, geoUrl: string): Promise<Figure> {
+  const figure = JSON.parse(text) as Figure
+  figure.data ??= []
+  figure.layout ??= {}
+  if (needsGeo(figure)) await loadGeo(geoUrl)
+  if (needsMap(figure) && !mapWorkersAllowed) {
+    allowMapWorkers()
+    mapWorkersAllowed = true
+  }
+  return figure
 }
 
 let geo: Promise<void> | undefined

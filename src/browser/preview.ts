@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // Draws a figure that the page around this frame sends. It runs in an opaque origin: the figure is not ours.
-import { allowMapWorkers, type Figure, loadGeo, needsGeo, needsMap, withoutTiles } from './plotly.ts'
+import { prepared, withoutTiles } from './plotly.ts'
 
 const { own = '', geo = '' } = (document.currentScript as HTMLScriptElement).dataset
 const chart = document.getElementById('chart')!
@@ -9,11 +9,7 @@ const status = document.getElementById('status')!
 addEventListener('message', async ({ source, origin, data }) => {
   if (source !== parent || origin !== own) return
   try {
-    const figure = JSON.parse(data as string) as Figure
-    figure.data ??= []
-    figure.layout ??= {}
-    if (needsGeo(figure)) await loadGeo(geo)
-    if (needsMap(figure)) allowMapWorkers()
+    const figure = await prepared(data as string, geo)
     const { width, height, ...layout } = withoutTiles(figure)
     await Plotly.newPlot(chart, {
       data: figure.data,

@@ -33,12 +33,6 @@ export function embedUrl(base: string, { owner, idlocal }: Fid): string {
   return `${base}/~${owner}/${idlocal}.embed`
 }
 
-/** The fid in the path of a file's page (`/~alice/12`); undefined for other paths. */
-export function fidOfPage(path: string): Fid | undefined {
-  const match = /^\/~([^/]+)\/(\d+)$/.exec(path)
-  return match ? parseFid(`${match[1]}:${match[2]}`) : undefined
-}
-
 /** The fid in a link to a page, an embed, an export (`….csv`) or an API URL; undefined for other links. */
 export function fidFromLink(link: string): Fid | undefined {
   if (!/^https?:\/\//i.test(link)) return undefined

@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
+import { once } from '../../json/index.ts'
 import type { Context } from '../context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../define.ts'
 import { readFigure } from '../figures.ts'
@@ -103,8 +104,4 @@ async function drawPlot(context: Context, plot: string, wanted: Wanted) {
   const { filename } = await client.call('plots.get', { fid })
   const response = await client.response('files.image', { fid, query: wanted })
   return { image: await buffer(response.bytes()), name: filename.replace(/[/\\]/g, '_') }
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }

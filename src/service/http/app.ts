@@ -17,7 +17,6 @@ import type { Bytes } from '../../json/index.ts'
 import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'
 import { Admission, ByteBudget } from '../core/admission.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
-import { matchesEtag } from '../core/etag.ts'
 import type { Handler, Handlers, OperationService as Service } from '../operations/handler.ts'
 import { pageAt } from '../pages/index.ts'
 import { jsonPage } from '../pages/json.ts'
@@ -25,7 +24,16 @@ import { errorReply, jsonReply, problemOf, streamReply } from './answer.ts'
 import { type Authenticator, checkOperator, checkScope } from './auth.ts'
 import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
 import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
-import { addressOf, callerOf, type Desk, finish, type LogLine, type Outcome, serviceFor } from './desk.ts'
+import {
+  addressOf,
+  callerOf,
+  type Desk,
+  finish,
+  isUnchanged,
+  type LogLine,
+  type Outcome,
+  serviceFor,
+} from './desk.ts'
 import { external } from './external.ts'
 import { fingerprint, WatchedBytes } from './fingerprint.ts'
 import { errorPage, PAGE_HEADERS, showPage } from './pages.ts'
@@ -366,12 +374,6 @@ async function perform(
     const received = await read(take)
     return finish(await requests.run(user, () => work(received), request.gone))
   })
-}
-
-/** Whether the client has sent the entity tag of what it would get. */
-function isUnchanged({ headers }: HttpRequest, etag: string | undefined): boolean {
-  const seen = etag === undefined ? undefined : headers.get('if-none-match')
-  return Boolean(seen && (seen === '*' || matchesEtag(seen, etag!)))
 }
 
 /** Options for reading a body that is not held in memory: its bytes are not counted. */

@@ -1,6 +1,7 @@
 import type { HttpRequest } from '../../contract/http.ts'
 import type { Caller } from '../access/access.ts'
 import type { Admission, ByteBudget } from '../core/admission.ts'
+import { matchesEtag } from '../core/etag.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
 import type { Authenticator } from './auth.ts'
 import type { Rates } from './rates.ts'
@@ -57,6 +58,12 @@ export function addressOf({ address }: Pick<HttpRequest, 'address'>): string {
 export function serviceFor(service: Service, owner: string): Service {
   const store = service.store.for(owner)
   return store === service.store ? service : { ...service, store }
+}
+
+/** Whether the client has sent the entity tag of what it would get. */
+export function isUnchanged({ headers }: HttpRequest, etag: string | undefined): boolean {
+  const seen = etag === undefined ? undefined : headers.get('if-none-match')
+  return Boolean(seen && (seen === '*' || matchesEtag(seen, etag!)))
 }
 
 /** A response, or the rest of the work on it, which is done outside of the queue. */

@@ -1,12 +1,21 @@
 import type { Problem } from '../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
-import { matchesEtag } from '../core/etag.ts'
+import { once } from '../../json/index.ts'
 import { asset } from '../pages/assets.ts'
 import { document, PAGE_POLICY, text } from '../pages/html.ts'
 import { type Answer, answerPage, type Place } from '../pages/index.ts'
 import { streamReply } from './answer.ts'
 import { checkScope } from './auth.ts'
-import { addressOf, callerOf, type Desk, finish, type LogLine, type Outcome, serviceFor } from './desk.ts'
+import {
+  addressOf,
+  callerOf,
+  type Desk,
+  finish,
+  isUnchanged,
+  type LogLine,
+  type Outcome,
+  serviceFor,
+} from './desk.ts'
 
 /** Headers of HTML pages. Pages contain user input. */
 export const PAGE_HEADERS = {
@@ -41,9 +50,7 @@ export async function showPage(
       query,
     )
     if (answer.viewed) service.views.count(answer.viewed)
-    const seen = request.headers.get('if-none-match')
-    if (answer.etag && seen && (seen === '*' || matchesEtag(seen, answer.etag)))
-      return new HttpResponse(304, headersOf(answer), null)
+    if (isUnchanged(request, answer.etag)) return new HttpResponse(304, headersOf(answer), null)
     const { later } = answer
     if (later) return async () => reply({ ...answer, ...(await later(user, request.gone)) })
     return reply(answer)
@@ -61,11 +68,11 @@ function headersOf({ type, headers, etag }: Answer): Record<string, string> {
 }
 
 function reply(answer: Answer): HttpResponse | Promise<HttpResponse> {
-  const { status = 200, body, type } = answer
-  if (typeof body === 'string') return new HttpResponse(status, headersOf(answer), body)
+  const { body, type } = answer
+  if (typeof body === 'string') return new HttpResponse(200, headersOf(answer), body)
   // Events are sent as they come; other streams are gathered into larger pieces.
-  if (type === 'text/event-stream') return new HttpResponse(status, headersOf(answer), body)
-  return streamReply(status, body, type, headersOf(answer))
+  if (type === 'text/event-stream') return new HttpResponse(200, headersOf(answer), body)
+  return streamReply(200, body, type, headersOf(answer))
 }
 
 /** A script or style of the pages. Its address changes with its content, so under this address it is cached forever. */
@@ -92,11 +99,7 @@ function assetReply(
   )
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
-}
-
-/** An error as an HTML page, for browsers. Whoever is not signed in is offered to sign in. */
+/** An error as an HTML page, for browsers. Offers a link to sign in if nobody is signed in. */
 export function errorPage({ status, message, hint }: Problem, path: string, user?: string): HttpResponse {
   const titles: Record<number, string> = {
     401: 'Sign in',

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { imageTypes } from '../../contract/operations/index.ts'
-import type { Bytes, RawJson } from '../../json/index.ts'
+import { type Bytes, once, type RawJson } from '../../json/index.ts'
 import type { OperationResult } from '../core/call.ts'
 import { readFigure } from '../plots/figure.ts'
 import { imageKey, imageOptions, type WantedImage } from './images.ts'
-import { type ImageService, once } from './plot.ts'
+import type { ImageService } from './plot.ts'
 
 /** An image of a figure that is not stored. With `encoded`, a JSON object with the image in base64. */
 export async function figureImage(

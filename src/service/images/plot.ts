@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { imageTypes } from '../../contract/operations/index.ts'
-import { acceptedBefore, type Bytes, parseRaw } from '../../json/index.ts'
+import { acceptedBefore, type Bytes, once, parseRaw } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -51,8 +51,4 @@ export async function plotImage(
     etag,
     later: async (user, gone) => ({ body: once(await images.draw(user, key, live, options, gone)), type }),
   }
-}
-
-export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }

@@ -1,12 +1,9 @@
 import { Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
+import { once } from '../../json/index.ts'
 import { docsPage } from '../pages/docs.ts'
 import { openApi } from '../pages/openapi.ts'
 import type { Handlers } from './handler.ts'
-
-async function* once(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text)
-}
 
 /** Handlers of operations on the service itself. */
 export const systemHandlers = {
@@ -20,11 +17,11 @@ export const systemHandlers = {
   }),
   'service.openapi': async ({ url }) => ({ body: openApi(url, version) }),
   'service.docs': async ({ url }) => ({
-    body: once(docsPage(url, version)),
+    body: once(Buffer.from(docsPage(url, version))),
     type: 'text/html; charset=utf-8',
   }),
   'service.metrics': async ({ metrics }) => ({
-    body: once(metrics.text()),
+    body: once(Buffer.from(metrics.text())),
     type: 'text/plain; version=0.0.4; charset=utf-8',
   }),
   'service.health': async () => ({ body: { status: 'ok' } }),

@@ -26,28 +26,27 @@ function noContent({ filetype }: FileRow, what: string): Problem {
   return new Problem('invalid_request', `a ${filetype === 'fold' ? 'folder' : filetype} has no ${what}`)
 }
 
-/** The figure of a plot with its data, or the content of a grid by column, as JSON. */
-export async function figureOf(service: Service, principal: Principal, fid: Fid): Promise<Answer> {
+/** The file that is read, and its rows if it is a grid. Files without `what` are 400. */
+async function opened(service: Service, principal: Principal, fid: Fid, what: string) {
   const asked = reading(principal, fid)
   const found = await service.store.read(async (readers) => {
     const { file } = await authorizeCall(readers, asked)
     return { file, snap: file.filetype === 'grid' ? await snapshot(service.store, readers, fid) : undefined }
   })
-  const { file, snap } = found
-  const type = 'application/json'
-  if (snap) return { body: contentJson(snap), type }
-  if (file.filetype !== 'plot') throw noContent(file, 'figure')
-  return { body: withInlineData(await openFigure(service, asked)), type }
+  if (!found.snap && found.file.filetype !== 'plot') throw noContent(found.file, what)
+  return { asked, ...found }
+}
+
+/** The figure of a plot with its data, or the content of a grid by column, as JSON. */
+export async function figureOf(service: Service, principal: Principal, fid: Fid): Promise<Answer> {
+  const { asked, snap } = await opened(service, principal, fid, 'figure')
+  const body = snap ? contentJson(snap) : withInlineData(await openFigure(service, asked))
+  return { body, type: 'application/json' }
 }
 
 /** The rows of a grid, or the data that a plot shows, as CSV. */
 export async function csvOf(service: Service, principal: Principal, fid: Fid): Promise<Answer> {
-  const asked = reading(principal, fid)
-  const { file, snap } = await service.store.read(async (readers) => {
-    const { file } = await authorizeCall(readers, asked)
-    return { file, snap: file.filetype === 'grid' ? await snapshot(service.store, readers, fid) : undefined }
-  })
-  if (!snap && file.filetype !== 'plot') throw noContent(file, 'rows')
+  const { asked, file, snap } = await opened(service, principal, fid, 'rows')
   const rows = snap ?? columnsOf(service, await openFigure(service, asked))
   return {
     body: rowsAs(rows, delimited(',')),

@@ -1,5 +1,4 @@
-import type { Fid } from '../../contract/fid.ts'
-import { webUrl } from '../../contract/fid.ts'
+import { type Fid, webUrl } from '../../contract/fid.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
@@ -7,13 +6,13 @@ import { openFigure, withInlineData } from '../plots/content.ts'
 import { assetPath } from './assets.ts'
 import { described } from './describe.ts'
 import { reading } from './downloads.ts'
-import { text } from './html.ts'
+import { shareKeyQuery, text } from './html.ts'
 import type { Answer } from './place.ts'
 import { watchToken } from './watch.ts'
 
 /**
- * The policy of an embedded chart. A figure is hostile input: it is drawn in an opaque origin, which has no cookies
- * and no access to this server, without inline scripts, `eval` or connections.
+ * The policy of an embedded chart. A figure is hostile input: it is drawn in an opaque origin, which has no cookies,
+ * without inline scripts and `eval`. It may connect to its own data only.
  */
 const policyOf = (own: string): string =>
   [
@@ -39,10 +38,10 @@ export async function embed(
   const live = await openFigure(service, { ...reading(principal, fid), filetype: 'plot' })
   const { file } = live
   const modebar = query.get('modebar') === 'false' ? 'false' : ''
-  const key = principal.shareKey === undefined ? '' : `?share_key=${encodeURIComponent(principal.shareKey)}`
+  const key = shareKeyQuery(principal.shareKey)
   const link =
     query.get('link') === 'true'
-      ? `<p class="link"><a href="${text(webUrl(service.url, fid) + key)}" target="_blank" rel="noopener">${text(file.filename)}</a></p>`
+      ? `<p class="link"><a href="${text(webUrl(service.url, fid) + (key && `?${key}`))}" target="_blank" rel="noopener">${text(file.filename)}</a></p>`
       : ''
   const own = webUrl(service.url, fid).slice(0, -1)
   // On its own page, a chart is told of changes. Of many charts on another page, each asks now and then: browsers

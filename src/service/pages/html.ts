@@ -10,6 +10,11 @@ export function text(plain: string): string {
   return plain.replace(/[&<>"']/g, (c) => escapes[c])
 }
 
+/** The share key of a reader as a query parameter, for links that must open the same file; empty without one. */
+export function shareKeyQuery(shareKey: string | undefined): string {
+  return shareKey === undefined ? '' : `share_key=${encodeURIComponent(shareKey)}`
+}
+
 /** The policy of pages. They hold texts of users: no inline scripts, and nothing from other hosts. */
 export const PAGE_POLICY = [
   "default-src 'none'",

@@ -25,8 +25,8 @@ const BODY = `<p id="message" role="status">…</p>
 <p><label>Folder<br><input id="folder" placeholder="home folder"></label></p>
 <p><label>Access<br><select id="access">
 <option value="private">private: you and collaborators</option>
-<option value="secret">secret link: whoever has the link</option>
-<option value="public">public: everybody</option>
+<option value="secret">secret link: anyone with the link</option>
+<option value="public">public: anyone</option>
 </select></label></p>
 <p><button type="submit" id="saving">Save</button></p>
 </form>

@@ -4,7 +4,7 @@ import { pathOf } from '../../contract/operations/index.ts'
 import { authorizeCall, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { reading } from './downloads.ts'
-import { text } from './html.ts'
+import { shareKeyQuery, text } from './html.ts'
 import type { Answer } from './place.ts'
 
 const WIDTH = 700
@@ -30,7 +30,7 @@ export async function oEmbed(
   }
   const width = side('maxwidth', WIDTH)
   const height = side('maxheight', HEIGHT)
-  const key = shareKey === undefined ? '' : `share_key=${encodeURIComponent(shareKey)}`
+  const key = shareKeyQuery(shareKey)
   const src = embedUrl(service.url, fid) + (key && `?${key}`)
   const body = {
     version: '1.0',

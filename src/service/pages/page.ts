@@ -6,7 +6,7 @@ import { etag } from '../core/etag.ts'
 import { contentJson, snapshot } from '../grids/content.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
-import { document, text } from './html.ts'
+import { document, shareKeyQuery, text } from './html.ts'
 import type { Answer } from './place.ts'
 import { plotPage } from './plot-page.ts'
 import { table } from './table.ts'
@@ -35,7 +35,7 @@ export async function pageOf(service: Service, principal: Principal, fid: Fid): 
   const { file, snap, children } = found
   if (file.filetype === 'plot') return plotPage(service, principal, file)
   // Pass the share key on in all links.
-  const key = principal.shareKey === undefined ? '' : `share_key=${encodeURIComponent(principal.shareKey)}`
+  const key = shareKeyQuery(principal.shareKey)
   const link = (path: string, what: string, ...parameters: string[]): string => {
     const query = [...parameters, key].filter(Boolean).join('&')
     return `<a href="${text(service.url + path + (query && `?${query}`))}">${what}</a>`

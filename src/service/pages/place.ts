@@ -18,7 +18,6 @@ export type Extension = 'embed' | 'json' | 'csv' | 'events' | 'state' | 'live' |
 export const extensions: readonly Extension[] = ['embed', 'json', 'csv', 'events', 'state', 'live', ...images]
 
 export interface Answer {
-  status?: number
   body: string | Bytes
   /** Media type. */
   type: string

@@ -8,7 +8,7 @@ import type { FileRow } from '../store/files.ts'
 import { assetPath } from './assets.ts'
 import { described } from './describe.ts'
 import { columnsOf, reading } from './downloads.ts'
-import { document, text } from './html.ts'
+import { document, shareKeyQuery, text } from './html.ts'
 import { frameOf } from './oembed.ts'
 import type { Answer } from './place.ts'
 import { table } from './table.ts'
@@ -30,7 +30,7 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
     }
     return rows
   })
-  const key = principal.shareKey === undefined ? '' : `share_key=${encodeURIComponent(principal.shareKey)}`
+  const key = shareKeyQuery(principal.shareKey)
   const link = (url: string, what: string, ...parameters: string[]): string => {
     const query = [...parameters, key].filter(Boolean).join('&')
     return `<a href="${text(url + (query && `?${query}`))}">${what}</a>`

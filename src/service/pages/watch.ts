@@ -1,4 +1,5 @@
 import { type Fid, formatFid } from '../../contract/fid.ts'
+import { once } from '../../json/index.ts'
 import type { Caller, Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { openFigure, withInlineData } from '../plots/content.ts'
@@ -90,8 +91,4 @@ export async function watched(
       }
     }
   }
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }

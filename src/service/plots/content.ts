@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
-import { acceptedBefore, type Bytes, parseRaw, RawJson } from '../../json/index.ts'
+import { acceptedBefore, type Bytes, once, parseRaw, RawJson } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -161,7 +161,3 @@ async function* data(
 const OPEN = Buffer.from('[')
 const NEXT = Buffer.from('],[')
 const CLOSE = Buffer.from(']')
-
-async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
-  yield bytes
-}

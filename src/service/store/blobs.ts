@@ -143,7 +143,7 @@ export class BatchedBlobs implements BlobReader {
       hashes.push(hash)
     }
     const batch = this.blobs.getAll([...new Set(hashes)])
-    // Whoever waits for it gets the error.
+    // Prevent an unhandled rejection; the error is seen when the batch is awaited.
     batch.catch(() => {})
     for (const hash of hashes) {
       const left = this.waiting.get(hash)?.left ?? 0
