@@ -100,6 +100,12 @@ export const limits = {
   },
   image_pixels: { value: 25_000_000, unit: 'pixels', what: 'pixels of one image' },
   image_cache_bytes: { value: 64 * MiB, unit: 'bytes', what: 'images kept in memory' },
+  sort_bytes: { value: 64 * MiB, unit: 'bytes', what: 'text of a column by which a page sorts a grid' },
+  sorts_waiting: {
+    value: 16,
+    unit: 'pages',
+    what: 'pages that wait to sort a grid; at most half of them for one user',
+  },
   live_pages: { value: 1_000, unit: 'pages', what: 'open pages of plots that are told of changes at once' },
   page_size: { value: 1_000, unit: 'items', what: 'one page of a list' },
   idempotency_key_length: { value: 255, unit: 'characters', what: 'an Idempotency-Key' },

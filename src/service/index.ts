@@ -8,6 +8,7 @@ import { Metrics } from './core/metrics.ts'
 import { ViewCounter } from './core/view-counter.ts'
 import { AppendQueue } from './grids/append.ts'
 import { compact } from './grids/compact.ts'
+import { RowOrders } from './grids/order.ts'
 import { createApp } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
 import type { LogLine } from './http/desk.ts'
@@ -122,6 +123,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     metrics: new Metrics(),
     cursors: new CursorSigner(store),
     live: new LiveFigures(limits.live_pages),
+    orders: new RowOrders(limits),
     images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
     forgetCredentials: () => authenticator.forget(),

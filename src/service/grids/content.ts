@@ -3,6 +3,7 @@ import type { Fid } from '../../contract/fid.ts'
 import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
 import { BatchedBlobs, type BlobReader } from '../store/blobs.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
+import type { ColumnType } from '../store/schema.ts'
 import type { Readers, Store } from '../store/store.ts'
 import { readSlices } from '../store/texts.ts'
 import { transposeRows } from './values.ts'
@@ -18,6 +19,7 @@ export interface SnapshotColumn {
   name: string
   uid: string
   order: number
+  type: ColumnType
   rows: number
   slices: SliceRef[]
   /** Values that are not in a slice yet. */
@@ -50,6 +52,7 @@ export async function snapshot(
       name: column.name,
       uid: column.uid,
       order: column.position,
+      type: column.type,
       rows: column.rows + (values?.rows ?? 0),
       slices: slices.get(column.uid) ?? [],
       tail: values?.text ?? Buffer.alloc(0),

@@ -3,6 +3,7 @@ import type { Bytes } from '../../json/index.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import type { AppendQueue } from '../grids/append.ts'
+import type { RowOrders } from '../grids/order.ts'
 import type { Images } from '../images/images.ts'
 import type { UrlImport } from '../import/fetch.ts'
 import type { LiveFigures } from '../plots/live.ts'
@@ -13,6 +14,7 @@ export interface OperationService extends Service {
   appends: AppendQueue
   images: Images
   live: LiveFigures
+  orders: RowOrders
   /** Undefined: no e-mails are sent. */
   mail: Mail | undefined
   /** Fetches `source_url`; undefined: URL import is disabled. */

@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { dataTypes, type ImageFormat, imageTypes } from '../../contract/operations/index.ts'
+import type { RawJson } from '../../json/index.ts'
 import { authorizeCall, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { contentJson, type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
@@ -56,14 +57,15 @@ export async function csvOf(service: Service, principal: Principal, fid: Fid): P
 }
 
 /** The columns that a plot shows, side by side, each once. Names that occur in several grids get the grid's id. */
-export function columnsOf({ store }: Service, { references, shown }: LiveFigure): Snapshot {
+export function columnsOf({ store }: Service, { figure, references, shown }: LiveFigure): Snapshot {
   const columns = new Map<string, SnapshotColumn>()
-  for (const { source } of references) {
+  const traces = traceNames(figure)
+  for (const { source, path } of references) {
     const grid = formatFid(source.grid)
     const known = shown.get(grid)
     for (const uid of source.uids) {
       const column = known?.columns.get(uid)
-      if (column) columns.set(`${grid}:${uid}`, column)
+      if (column) columns.set(`${grid}:${uid}`, { ...column, name: nameOf(column, path, traces) })
     }
   }
   const counts = new Map<string, number>()
@@ -72,6 +74,22 @@ export function columnsOf({ store }: Service, { references, shown }: LiveFigure)
     counts.get(column.name)! > 1 ? { ...column, name: `${column.name} (${key})` } : column,
   )
   return { blobs: store.blobs, columns: named, rows: Math.max(0, ...named.map(({ rows }) => rows)) }
+}
+
+/** The names of the traces of a figure; undefined for those without one. */
+function traceNames(figure: RawJson): (string | undefined)[] {
+  const data = figure.get('data')
+  if (data?.kind !== 'array') return []
+  return [...data.items()].map((trace) => {
+    const name = trace.kind === 'object' ? trace.get('name') : undefined
+    return name?.kind === 'string' ? (name.value() as string) : undefined
+  })
+}
+
+/** The name of a column. Columns that were made for a figure have its path as a name; people know its trace. */
+function nameOf({ name }: SnapshotColumn, path: string, traces: readonly (string | undefined)[]): string {
+  const [, trace, attribute] = /^data\.(\d+)\.(.+)$/.exec(name === path ? path : '') ?? []
+  return trace === undefined ? name : `${traces[Number(trace)] ?? `trace ${trace}`} ${attribute}`
 }
 
 /** An image of a plot. With `download`, browsers save it. */

@@ -44,6 +44,8 @@ li { overflow-wrap: anywhere }
 table { border-collapse: collapse; font-size: 14px }
 th, td { padding: .25rem .8rem .25rem 0; text-align: left; white-space: pre; border-bottom: 1px solid var(--line) }
 th .type { display: block; font-weight: 400; font-size: 12px; color: var(--soft) }
+th a { color: var(--text) }
+tbody th { font-weight: 400; font-size: 12px; color: var(--soft); text-align: right }
 td.n { text-align: right; font-variant-numeric: tabular-nums }
 pre { font-size: 13px; overflow-x: auto; background: var(--panel); padding: .8rem; border-radius: 6px; margin: .4rem 0 }
 details { margin: .3rem 0 }
@@ -60,6 +62,9 @@ input, select { font: inherit; color: var(--text); background: var(--back); bord
 .files { list-style: none; padding: 0 }
 .files li { padding: .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
 .files .kind { color: var(--soft); font-size: 13px }
+input.short { min-width: 0; width: 7rem }
+nav.pager { border: 0; flex-wrap: wrap; padding: 0; margin: .8rem 0 0 }
+nav.pager [aria-disabled] { color: var(--soft); opacity: .6 }
 button { font: inherit; color: var(--text); background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .2rem .7rem; cursor: pointer }
 `
 

@@ -4,6 +4,7 @@ import type { Principal } from '../access/access.ts'
 import type { ImageService } from '../images/plot.ts'
 import { csvOf, figureOf, imageOf } from './downloads.ts'
 import { embed } from './embed.ts'
+import type { SortingService } from './grid-page.ts'
 import { startPage, userPage } from './lists.ts'
 import { newChartPage, previewPage } from './newchart.ts'
 import { oEmbed } from './oembed.ts'
@@ -12,6 +13,9 @@ import { type Answer, extensions, type Place } from './place.ts'
 import { type LiveService, watched, watcherOf } from './watch.ts'
 
 export type { Answer, Place } from './place.ts'
+
+/** What pages need of the service. */
+type PageService = ImageService & LiveService & SortingService
 
 /** The place of a path, which begins with a slash and does not end with one; undefined outside of pages. */
 export function pageAt(path: string): Place | undefined {
@@ -34,7 +38,7 @@ export function pageAt(path: string): Place | undefined {
 
 /** The page or download at a place. Throws `not_found` if `principal` may not read the file. */
 export async function answerPage(
-  service: ImageService & LiveService,
+  service: PageService,
   principal: Principal,
   place: Exclude<Place, { kind: 'asset' }>,
   query: URLSearchParams,
@@ -57,14 +61,14 @@ export async function answerPage(
 }
 
 async function filePage(
-  service: ImageService & LiveService,
+  service: PageService,
   principal: Principal,
   { fid, extension }: Extract<Place, { kind: 'file' }>,
   query: URLSearchParams,
 ): Promise<Answer> {
   switch (extension) {
     case undefined:
-      return pageOf(service, principal, fid)
+      return pageOf(service, principal, fid, query)
     case 'embed':
       return embed(service, principal, fid, query)
     case 'events':

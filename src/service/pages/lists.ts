@@ -68,6 +68,18 @@ export function fileList(service: Service, files: readonly FileRow[]): string {
   return `<ul class="files">${items.join('\n')}</ul>`
 }
 
+/** Type, owner, access and time of change of a file, as HTML. */
+export function summaryOf(file: FileRow): string {
+  const iso = new Date(file.date_modified).toISOString()
+  const kind = filetypeNames[file.filetype]
+  return `${kind[0].toUpperCase()}${kind.slice(1)} of ${text(file.owner)} · ${accessOf(file)} · changed <time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
+}
+
+function accessOf({ world_readable, share_key }: FileRow): string {
+  if (world_readable) return 'public'
+  return share_key === null ? 'private' : 'private, with a secret link'
+}
+
 function answer(body: string): Answer {
   return { body, type: 'text/html; charset=utf-8' }
 }

@@ -2,16 +2,18 @@ import { embedUrl, formatFid, webUrl } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
 import type { Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
-import { contentJson } from '../grids/content.ts'
+import type { Snapshot, SnapshotColumn } from '../grids/content.ts'
+import { valuesAt } from '../grids/values-at.ts'
 import { openFigure } from '../plots/content.ts'
 import type { FileRow } from '../store/files.ts'
 import { assetPath } from './assets.ts'
 import { described } from './describe.ts'
 import { columnsOf, reading } from './downloads.ts'
 import { document, shareKeyQuery, text } from './html.ts'
+import { summaryOf } from './lists.ts'
 import { frameOf } from './oembed.ts'
 import type { Answer } from './place.ts'
-import { table } from './table.ts'
+import { type TableColumn, table } from './table.ts'
 
 /** Rows of the data table below a chart. */
 const ROWS = 100
@@ -42,7 +44,7 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
   const own = principal.caller?.username === file.owner
 
   const parts = [
-    `<p>Plot of ${text(file.owner)} · ${access(file)} · changed ${time(file.date_modified)}</p>`,
+    `<p>${summaryOf(file)}</p>`,
     `<iframe class="chart" src="${text(framed)}" title="${text(description)}"></iframe>`,
     `<p class="actions">Download: ${[
       link(`${page}.png`, 'PNG', 'scale=2', 'download'),
@@ -77,7 +79,7 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
         ? `<p>The first ${Math.min(ROWS, data.rows)} of ${data.rows.toLocaleString('en')} rows and ${columns.length} of ${data.columns.length} columns. The CSV file has all of them.</p>`
         : ''
     parts.push(
-      `<details><summary>Data as a table</summary>${await table(contentJson({ ...data, columns }, ROWS))}${cut}</details>`,
+      `<details><summary>Data as a table</summary>${table(await firstValues(data, columns))}${cut}</details>`,
     )
   }
   parts.push(
@@ -110,12 +112,9 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
   }
 }
 
-function access({ world_readable, share_key }: FileRow): string {
-  if (world_readable) return 'public'
-  return share_key === null ? 'private' : 'private, with a secret link'
-}
-
-function time(ms: number): string {
-  const iso = new Date(ms).toISOString()
-  return `<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
+/** The first rows of these columns. Columns of different grids differ in length. */
+async function firstValues(data: Snapshot, columns: readonly SnapshotColumn[]): Promise<TableColumn[]> {
+  const rows = Array.from({ length: Math.min(ROWS, data.rows) }, (_, row) => row)
+  const values = await valuesAt(data, columns, rows)
+  return columns.map(({ name }, k) => ({ head: text(name), values: values[k] }))
 }

@@ -1,23 +1,43 @@
-import { buffer } from 'node:stream/consumers'
-import { acceptedBefore, parseRaw } from '../../json/index.ts'
+import { kindOf } from '../../json/index.ts'
 import { text } from './html.ts'
 
-/** The content of a grid by column (JSON) as an HTML table. */
-export async function table(content: AsyncIterable<Uint8Array>): Promise<string> {
-  const cols = parseRaw(await buffer(content), 'the content', acceptedBefore)
-    .entries()
-    .get('cols')!
-    .entries()
-  const columns = [...cols.values()].map((column) => [...column.entries().get('data')!.items()])
-  const rows = Array.from({ length: Math.max(0, ...columns.map((values) => values.length)) }, (_, row) => {
-    const cells = columns.map((values) => {
-      const value = values[row]
-      if (!value || value.kind === 'null') return '<td></td>'
-      if (value.kind === 'string') return `<td>${text(value.value() as string)}</td>`
-      return `<td class="n">${text(value.bytes.toString('utf8'))}</td>`
-    })
-    return `<tr>${cells.join('')}</tr>`
+export interface TableColumn {
+  /** Content of the heading, as HTML. */
+  head: string
+  /** Attributes of the heading, as HTML. */
+  attributes?: string
+  /** Values as JSON texts. */
+  values: readonly Buffer[]
+}
+
+/** Values as an HTML table. `rows`: the numbers of the rows, from 0, if they are shown. */
+export function table(columns: readonly TableColumn[], rows?: readonly number[]): string {
+  const count = rows?.length ?? Math.max(0, ...columns.map(({ values }) => values.length))
+  const lines = Array.from({ length: count }, (_, row) => {
+    const cells = columns.map(({ values }) => cell(values[row]))
+    const number = rows ? `<th scope="row">${rows[row] + 1}</th>` : ''
+    return `<tr>${number}${cells.join('')}</tr>`
   })
-  const head = [...cols.keys()].map((name) => `<th>${text(name)}</th>`).join('')
-  return `<div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table></div>`
+  const corner = rows ? '<th scope="col">row</th>' : ''
+  const head = columns.map(({ head, attributes = '' }) => `<th scope="col"${attributes}>${head}</th>`)
+  return `<div class="scroll" tabindex="0" role="region" aria-label="Data"><table><thead><tr>${corner}${head.join('')}</tr></thead><tbody>\n${lines.join('\n')}\n</tbody></table></div>`
+}
+
+/** Characters of one value that are shown. */
+const CHARACTERS = 1000
+
+function cell(value: Buffer | undefined): string {
+  if (!value) return '<td></td>'
+  switch (kindOf(value[0])) {
+    case 'null':
+      return '<td></td>'
+    case 'string':
+      return `<td>${text(shortened(JSON.parse(value.toString('utf8')) as string))}</td>`
+    default:
+      return `<td class="n">${text(shortened(value.toString('utf8')))}</td>`
+  }
+}
+
+function shortened(plain: string): string {
+  return plain.length <= CHARACTERS ? plain : `${plain.slice(0, CHARACTERS)}…`
 }

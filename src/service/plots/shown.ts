@@ -4,6 +4,7 @@ import { asOwner, type Principal, visibleFile, visibleFileById } from '../access
 import type { Service } from '../core/context.ts'
 import { type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
 import type { FileRow } from '../store/files.ts'
+import { stateOfGrid } from '../store/grids.ts'
 import type { ContentRow } from '../store/plots.ts'
 import type { Readers } from '../store/store.ts'
 import type { Source } from './scan.ts'
@@ -73,7 +74,7 @@ export async function stateOfFigure(
     const fid = { owner: to_owner, idlocal: to_idlocal }
     const found = await shownFile(readers, owner, fid, principal)
     const grid = found && (await readers.grids.get(to_owner, to_idlocal))
-    const state = grid ? `${found.file.version}.${grid.layout}.${grid.row_count}.${grid.tail_seq}` : 'hidden'
+    const state = grid ? `${found.file.version}.${stateOfGrid(grid)}` : 'hidden'
     digest.update(`\n${formatFid(fid)} ${state}`)
   }
   return digest.digest('hex').slice(0, 32)

@@ -22,6 +22,11 @@ type SliceHashes = SelectQueryBuilder<Schema, 'slices', { hash: string }>
 /** Rows per statement: engines limit the number of parameters. */
 const BATCH = 400
 
+/** Identifies the data of a grid, within one version of the file. */
+export function stateOfGrid({ layout, row_count, tail_seq }: GridRow): string {
+  return `${layout}.${row_count}.${tail_seq}`
+}
+
 /** Columns of grids, their slices, and the tail (rows appended since the last fold). */
 export class GridReader {
   constructor(protected readonly db: Db) {}

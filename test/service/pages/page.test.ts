@@ -49,9 +49,12 @@ onBothStores('pages of files', (test) => {
     const page = async (user: string | undefined, fid: string, query = '') =>
       (await test().ask(user, 'GET', `/~${fid.replace(':', '/')}/${query}`)).text
     const html = await page(undefined, folder.fid)
-    expect(html).toContain(`<a href="${seen.web_url}">&lt;seen&gt;</a> grid`)
+    expect(html).toContain(`<a href="${seen.web_url}">&lt;seen&gt;</a> <span class="kind">grid · public`)
     expect(html).not.toContain('hidden one')
-    expect(await page('alice', folder.fid)).toContain('hidden one')
+    expect(html).toContain('The file in it is public: everybody can see it.')
+    const own = await page('alice', folder.fid)
+    expect(own).toContain('hidden one')
+    expect(own).toContain('1 of the 2 files in it is public')
     const plot = (await plotOf('alice', { data: [] })).json.file
     await ask('alice', 'PATCH', `/v2/files/${plot.fid}`, { share_key_enabled: true })
     const { share_key } = (await ask('alice', 'GET', `/v2/files/${plot.fid}`)).json

@@ -1,0 +1,192 @@
+import { Problem } from '../../contract/errors.ts'
+import { bytesText, type Limits } from '../../contract/limits.ts'
+import { breathe, endOf, hasEscapes, kindOf, skipBlanks, turnIsLong } from '../../json/index.ts'
+import { Admission } from '../core/admission.ts'
+import { Lru } from '../core/lru.ts'
+import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
+
+/** The rows of a grid, sorted by one column. */
+export interface RowOrder {
+  /** Row numbers: those with a value in ascending order, then those without one. */
+  rows: Uint32Array
+  /** How many have a value. */
+  values: number
+}
+
+const KEPT_BYTES = 64 * 1024 * 1024
+/** How long a request waits for its turn, in ms. */
+const PATIENCE = 10_000
+
+/** Pages with sorted rows that are made at once; at most half of them for one user. */
+const AT_ONCE = 2
+
+/** Sorts grids by a column, few at a time, and keeps the orders that were asked for last. */
+export class RowOrders {
+  private readonly kept = new Lru<RowOrder>(KEPT_BYTES, ({ rows }) => rows.byteLength)
+  private readonly running = new Map<string, Promise<RowOrder>>()
+  private readonly turns: Admission
+
+  constructor(private readonly limits: Limits) {
+    this.turns = new Admission(
+      { running: AT_ONCE, waiting: limits.sorts_waiting, wait: PATIENCE },
+      'sorts_waiting',
+    )
+  }
+
+  /** Throws `too_large` for a column with too much text to sort by. */
+  private check(column: SnapshotColumn): void {
+    const most = this.limits.sort_bytes
+    const bytes = sizeOf(column)
+    if (bytes > most)
+      throw new Problem(
+        'too_large',
+        `the column ${JSON.stringify(column.name)} has ${bytesText(bytes)} of text; a page sorts at most ${bytesText(most)} (limit sort_bytes)`,
+      )
+  }
+
+  /** Runs work that reads sorted rows when it is its turn. Throws `overloaded`. */
+  inTurn<T>(user: string, work: () => Promise<T>, gone?: () => boolean): Promise<T> {
+    return this.turns.run(user, work, gone)
+  }
+
+  /** The order of a grid's rows by one of its columns. `state` identifies the column's data. Throws `too_large`. */
+  async order(state: string, snap: Snapshot, column: SnapshotColumn): Promise<RowOrder> {
+    const kept = this.kept.get(state)
+    if (kept) return kept
+    let work = this.running.get(state)
+    if (!work) {
+      this.check(column)
+      work = sorted(snap, column).finally(() => this.running.delete(state))
+      this.running.set(state, work)
+    }
+    const order = await work
+    this.kept.set(state, order)
+    return order
+  }
+}
+
+function sizeOf({ slices, tail }: SnapshotColumn): number {
+  return slices.reduce((sum, { bytes }) => sum + bytes, tail.length)
+}
+
+/** Ranks of values of different kinds: numbers come first. */
+const NUMBER = 0
+const OTHER = 1
+const TEXT = 2
+/** Bytes of a text that are compared as one number: as many as a double holds exactly. */
+const PREFIX = 6
+
+/** What the rows of a column are compared by. */
+class Keys {
+  private readonly ranks: Uint8Array
+  /** Values of numbers, and prefixes of the others. */
+  private readonly numbers: Float64Array
+  /** The decoded texts, one after the other, and where each begins. UTF-8 bytes sort as code points do. */
+  private readonly texts: Buffer
+  private readonly starts: Uint32Array
+  private at = 0
+  /** Rows without a value. */
+  readonly empty: number[] = []
+  readonly rows: Uint32Array
+  count = 0
+
+  constructor(rows: number, bytes: number) {
+    this.ranks = new Uint8Array(rows)
+    this.numbers = new Float64Array(rows)
+    this.texts = Buffer.allocUnsafe(bytes)
+    this.starts = new Uint32Array(rows + 1)
+    this.rows = new Uint32Array(rows)
+  }
+
+  add(row: number, text: Buffer, start: number, end: number): void {
+    const kind = kindOf(text[start])
+    this.starts[row] = this.at
+    if (kind === 'null') this.empty.push(row)
+    else this.rows[this.count++] = row
+    if (kind === 'number') this.numbers[row] = Number(text.toString('latin1', start, end))
+    else if (kind === 'string') {
+      this.ranks[row] = TEXT
+      if (hasEscapes(text, start, end))
+        this.at += this.texts.write(JSON.parse(text.toString('utf8', start, end)), this.at)
+      else this.at += text.copy(this.texts, this.at, start + 1, end - 1)
+    } else if (kind !== 'null') {
+      this.ranks[row] = OTHER
+      this.at += text.copy(this.texts, this.at, start, end)
+    }
+    this.starts[row + 1] = this.at
+    if (this.ranks[row] !== NUMBER) this.numbers[row] = this.prefix(this.starts[row])
+  }
+
+  /** The first bytes of the text that ends here, as a number that sorts as they do. Spares most comparisons of texts. */
+  private prefix(start: number): number {
+    let number = 0
+    for (let k = start; k < start + PREFIX; k++) number = number * 256 + (k < this.at ? this.texts[k] : 0)
+    return number
+  }
+
+  /** Negative if row `a` comes before row `b`. Equal values keep the order of their rows. */
+  readonly compare = (a: number, b: number): number => {
+    const { ranks, numbers, texts, starts } = this
+    const rank = ranks[a]
+    if (rank !== ranks[b]) return rank - ranks[b]
+    if (numbers[a] !== numbers[b]) return numbers[a] - numbers[b]
+    if (rank === NUMBER) return a - b
+    const end = starts[a + 1]
+    const endOther = starts[b + 1]
+    let j = starts[b] + PREFIX
+    for (let i = starts[a] + PREFIX; i < end && j < endOther; i++, j++)
+      if (texts[i] !== texts[j]) return texts[i] - texts[j]
+    return end - starts[a] - (endOther - starts[b]) || a - b
+  }
+}
+
+async function sorted(snap: Snapshot, column: SnapshotColumn): Promise<RowOrder> {
+  const keys = new Keys(column.rows, sizeOf(column))
+  let row = 0
+  for await (const text of columnText(snap, column, undefined, 1)) {
+    const piece = Buffer.from(text.buffer, text.byteOffset, text.length)
+    if (piece.length === 1 && piece[0] === COMMA) continue
+    for (let i = skipBlanks(piece, 0); i < piece.length; row++) {
+      const end = endOf(piece, i)
+      keys.add(row, piece, i, end)
+      i = skipBlanks(piece, skipBlanks(piece, end) + 1)
+      if ((row & 0xfff) === 0 && turnIsLong()) await breathe()
+    }
+    await breathe()
+  }
+  // Other columns can be longer.
+  for (; row < snap.rows; row++) keys.empty.push(row)
+  const rows = new Uint32Array(keys.count + keys.empty.length)
+  rows.set(await mergeSort(keys.rows.subarray(0, keys.count), keys.compare))
+  rows.set(keys.empty, keys.count)
+  return { rows, values: keys.count }
+}
+
+const COMMA = 0x2c
+/** Rows that are sorted, or merged, without letting others have their turn. */
+const RUN = 4096
+
+/** Sorts row numbers. Yields to the event loop. Uses as much memory again. */
+async function mergeSort(rows: Uint32Array, compare: (a: number, b: number) => number): Promise<Uint32Array> {
+  for (let k = 0; k < rows.length; k += RUN) {
+    rows.subarray(k, k + RUN).sort(compare)
+    if (turnIsLong()) await breathe()
+  }
+  let from: Uint32Array = rows
+  let to: Uint32Array = new Uint32Array(rows.length)
+  for (let width = RUN; width < rows.length; width *= 2) {
+    for (let low = 0; low < rows.length; low += 2 * width) {
+      const middle = Math.min(low + width, rows.length)
+      const high = Math.min(low + 2 * width, rows.length)
+      let left = low
+      let right = middle
+      for (let at = low; at < high; at++) {
+        if (left < middle && (right >= high || compare(from[left], from[right]) <= 0)) to[at] = from[left++]
+        else to[at] = from[right++]
+        if ((at & (RUN - 1)) === 0 && turnIsLong()) await breathe()
+      }
+    }
+    ;[from, to] = [to, from]
+  }
+  return from
+}

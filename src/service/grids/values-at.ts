@@ -1,0 +1,73 @@
+import { breathe, endOf, skipBlanks } from '../../json/index.ts'
+import { BatchedBlobs } from '../store/blobs.ts'
+import type { SliceRef } from '../store/grids.ts'
+import { loadText } from '../store/texts.ts'
+import type { Snapshot, SnapshotColumn } from './content.ts'
+
+const NULL = Buffer.from('null')
+
+/** The wanted rows of one slice or tail: position among the wanted rows, and row within the text. */
+interface Part {
+  slice: SliceRef | undefined
+  wanted: { at: number; row: number }[]
+}
+
+/**
+ * The values of some rows as JSON texts, by column, in the order of `rows`. Reads only the slices that contain
+ * these rows, with few queries. Missing values are null.
+ */
+export async function valuesAt(
+  snap: Snapshot,
+  columns: readonly SnapshotColumn[],
+  rows: readonly number[],
+): Promise<Buffer[][]> {
+  const inOrder = rows.map((row, at) => ({ row, at })).sort((a, b) => a.row - b.row)
+  const parts = columns.map((column) => partsOf(column, inOrder))
+  const blobs = new BatchedBlobs(
+    snap.blobs,
+    parts.flatMap((own) => own.flatMap(({ slice }) => slice ?? [])),
+  )
+  const values: Buffer[][] = []
+  for (const [k, own] of parts.entries()) {
+    const found: Buffer[] = rows.map(() => NULL)
+    for (const { slice, wanted } of own) {
+      pick(slice ? await loadText(blobs, slice) : columns[k].tail, wanted, found)
+      await breathe()
+    }
+    values.push(found)
+  }
+  return values
+}
+
+/** Size of the slices of a column that contain any of these rows, in bytes, unpacked. */
+export function bytesAt(column: SnapshotColumn, rows: readonly number[]): number {
+  const inOrder = rows.map((row, at) => ({ row, at })).sort((a, b) => a.row - b.row)
+  return partsOf(column, inOrder).reduce((sum, { slice }) => sum + (slice?.bytes ?? 0), 0)
+}
+
+function partsOf(column: SnapshotColumn, inOrder: readonly { at: number; row: number }[]): Part[] {
+  const parts: Part[] = []
+  let next = 0
+  let before = 0
+  const take = (slice: SliceRef | undefined, rows: number): void => {
+    const wanted: Part['wanted'] = []
+    for (; next < inOrder.length && inOrder[next].row < before + rows; next++)
+      wanted.push({ at: inOrder[next].at, row: inOrder[next].row - before })
+    if (wanted.length > 0) parts.push({ slice, wanted })
+    before += rows
+  }
+  for (const slice of column.slices) take(slice, slice.rows)
+  take(undefined, column.rows - before)
+  return parts
+}
+
+/** Copies the wanted values of a text, which are in ascending order. */
+function pick(text: Buffer, wanted: Part['wanted'], found: Buffer[]): void {
+  let i = skipBlanks(text, 0)
+  let row = 0
+  for (const { at, row: want } of wanted) {
+    for (; row < want; row++) i = skipBlanks(text, skipBlanks(text, endOf(text, i)) + 1)
+    // A copy: the text can be large, and is no longer needed.
+    found[at] = Buffer.from(text.subarray(i, endOf(text, i)))
+  }
+}

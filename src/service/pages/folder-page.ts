@@ -1,0 +1,51 @@
+import { formatFid } from '../../contract/fid.ts'
+import { type Principal, visibleFile, visibleTo } from '../access/access.ts'
+import type { Service } from '../core/context.ts'
+import type { FileRow } from '../store/files.ts'
+import type { Readers } from '../store/store.ts'
+import { document, text } from './html.ts'
+import { fileList, summaryOf } from './lists.ts'
+import type { Answer } from './place.ts'
+
+/** Files listed on one page. */
+const FILES = 200
+
+/** The page of a folder: the files in it that the viewer may see, and which of them are public. */
+export async function folderPage(service: Service, principal: Principal, folder: FileRow): Promise<Answer> {
+  const { caller } = principal
+  const children = await service.store.read((readers) => childrenOf(readers, folder, principal))
+  const shown = children.slice(0, FILES)
+  const open = shown.filter(({ world_readable }) => world_readable).length
+  const parts = [`<p>${summaryOf(folder)}</p>`]
+  if (children.length === 0) parts.push('<p>This folder contains no files that you can see.</p>')
+  else parts.push(`<p>${publicOf(open, shown.length)}</p>`, fileList(service, shown))
+  if (children.length > FILES)
+    parts.push(
+      `<p>Only the first ${FILES} files are shown · <code>gridline ls ${text(formatFid(folder))}</code></p>`,
+    )
+  return {
+    body: document(folder.filename, parts.join('\n'), { user: caller?.username ?? null }),
+    type: 'text/html; charset=utf-8',
+    viewed: folder,
+  }
+}
+
+function publicOf(open: number, files: number): string {
+  if (open === 0) return files === 1 ? 'The file in it is private.' : `All ${files} files in it are private.`
+  const all = files === 1 ? 'The file in it is' : open === files ? `All ${files} files in it are` : undefined
+  return `${all ?? `${open} of the ${files} files in it ${open === 1 ? 'is' : 'are'}`} public: everybody can see ${open === 1 ? 'it' : 'them'}.`
+}
+
+/** The first files of a folder that `principal` may see. */
+async function childrenOf(
+  readers: Readers,
+  { owner, idlocal }: FileRow,
+  { caller }: Principal,
+): Promise<FileRow[]> {
+  const visible = await visibleTo(readers, owner, caller)
+  const query = { owner, parent: idlocal, visible, order: 'filename', descending: false } as const
+  const children: FileRow[] = []
+  for (const file of await readers.files.list({ ...query, limit: FILES + 1 }))
+    if (await visibleFile(readers, file, { caller })) children.push(file)
+  return children
+}
