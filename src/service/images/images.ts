@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { invalidField, Problem } from '../../contract/errors.ts'
-import { bytesText, type Limits } from '../../contract/limits.ts'
+import type { Limits } from '../../contract/limits.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
 import { Drawer, type ImageOptions, Undrawable } from '../../draw/index.ts'
-import type { Bytes, RawJson } from '../../json/index.ts'
+import type { RawJson } from '../../json/index.ts'
 import { Admission } from '../core/admission.ts'
 import { Lru } from '../core/lru.ts'
 
@@ -151,21 +151,4 @@ export function imageOptions(figure: RawJson, wanted: WantedImage, limits: Limit
   if (pixels < 1 || width * scale < 1 || height * scale < 1)
     throw invalidField('scale', 'makes the image smaller than one pixel')
   return { format: wanted.format ?? 'png', width, height, scale }
-}
-
-/** All bytes of a figure. Throws `bad_figure` beyond the limit. */
-export async function wholeFigure(bytes: Bytes, { image_figure_bytes: most }: Limits): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of bytes) {
-    size += part.length
-    if (size > most)
-      throw new Problem(
-        'bad_figure',
-        `the figure with its data is larger than ${bytesText(most)} (limit image_figure_bytes)`,
-        { hint: 'Plot fewer rows.' },
-      )
-    parts.push(part)
-  }
-  return Buffer.concat(parts)
 }

@@ -1,13 +1,14 @@
 import { Problem } from '../../contract/errors.ts'
+import { bytesText } from '../../contract/limits.ts'
 import { imageTypes } from '../../contract/operations/index.ts'
 import { acceptedBefore, type Bytes, once, parseRaw } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
-import { contentOf, openFigure, withInlineData } from '../plots/content.ts'
+import { contentOf, openFigure, wholeFigure } from '../plots/content.ts'
 import { stateOfFigure } from '../plots/shown.ts'
 import { loadText } from '../store/texts.ts'
-import { type Images, imageKey, imageOptions, type WantedImage, wholeFigure } from './images.ts'
+import { type Images, imageKey, imageOptions, type WantedImage } from './images.ts'
 
 /** Scales of the images that records link to. Thumbnails are the whole chart, smaller. */
 export const IMAGE_SCALES = { default: 1, 'block-thumb': 0.45, 'list-thumb': 0.15 } as const
@@ -42,7 +43,13 @@ export async function plotImage(
   if (found) return { body: once(found), type, etag }
   const live = async () => {
     const opened = await openFigure(service, asked)
-    const text = await wholeFigure(withInlineData(opened), limits)
+    const text = await wholeFigure(opened, limits.image_figure_bytes)
+    if (!text)
+      throw new Problem(
+        'bad_figure',
+        `the figure with its data is larger than ${bytesText(limits.image_figure_bytes)} (limit image_figure_bytes)`,
+        { hint: 'Plot fewer rows.' },
+      )
     return { text, key: imageKey(opened.state, options) }
   }
   return {

@@ -38,7 +38,13 @@ export const plotHandlers = {
 
   'plots.lookup': (service, call) => lookup(service, call, call.query, 'plot'),
 
-  'plots.content': (service, call) => figureContent(service, call, call.query),
+  'plots.content': async (service, call) => {
+    const { inline_data, map_data } = call.query
+    // No entity tag: the data changes without changing the plot.
+    if (inline_data && !map_data)
+      return { body: await service.live.inlined(service, call), type: 'application/json' }
+    return figureContent(service, call, call.query)
+  },
 
   'plots.list': async (service, call) => ({ body: await publicPlots(service, call) }),
 

@@ -7,7 +7,8 @@ import type { Service } from '../core/context.ts'
 import { contentJson, type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
 import { delimited, rowsAs } from '../grids/rows.ts'
 import { type ImageService, plotImage } from '../images/plot.ts'
-import { type LiveFigure, openFigure, withInlineData } from '../plots/content.ts'
+import { type LiveFigure, openFigure } from '../plots/content.ts'
+import type { LiveService } from '../plots/live.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Answer } from './place.ts'
 
@@ -39,9 +40,9 @@ async function opened(service: Service, principal: Principal, fid: Fid, what: st
 }
 
 /** The figure of a plot with its data, or the content of a grid by column, as JSON. */
-export async function figureOf(service: Service, principal: Principal, fid: Fid): Promise<Answer> {
+export async function figureOf(service: LiveService, principal: Principal, fid: Fid): Promise<Answer> {
   const { asked, snap } = await opened(service, principal, fid, 'figure')
-  const body = snap ? contentJson(snap) : withInlineData(await openFigure(service, asked))
+  const body = snap ? contentJson(snap) : await service.live.inlined(service, asked)
   return { body, type: 'application/json' }
 }
 

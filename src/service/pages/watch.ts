@@ -1,15 +1,9 @@
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { once } from '../../json/index.ts'
 import type { Caller, Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
-import { openFigure, withInlineData } from '../plots/content.ts'
-import type { LiveFigures } from '../plots/live.ts'
+import type { LiveService } from '../plots/live.ts'
 import { reading } from './downloads.ts'
 import type { Answer } from './place.ts'
-
-export interface LiveService extends Service {
-  live: LiveFigures
-}
 
 /** How long an embedded chart follows its data before it has to be loaded again, in ms. */
 const LIFETIME = 24 * 3600 * 1000
@@ -81,14 +75,7 @@ export async function watched(
         type: 'application/json',
         headers,
       }
-    case 'live': {
-      const figure = await live.figure(service, asked)
-      if (figure) return { body: once(figure), type: 'application/json', headers }
-      return {
-        body: withInlineData(await openFigure(service, asked)),
-        type: 'application/json',
-        headers,
-      }
-    }
+    case 'live':
+      return { body: await live.inlined(service, asked), type: 'application/json', headers }
   }
 }

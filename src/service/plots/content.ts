@@ -37,12 +37,13 @@ export async function figureContent(
   return { body: pieces(live, inline_data === true, map_data === 'unreadable'), type }
 }
 
-interface StoredFigure {
+export interface StoredFigure {
   file: FileRow
   content: ContentRow
 }
 
-async function storedFigure({ store }: Service, asked: FileRequest): Promise<StoredFigure> {
+/** A plot and where its figure is. Throws `not_found` if the caller may not read the plot. */
+export async function storedFigure({ store }: Service, asked: FileRequest): Promise<StoredFigure> {
   return store.read(async (readers) => {
     const { file } = await authorizeCall(readers, asked)
     return { file, content: await contentOf(readers, file) }
@@ -87,6 +88,18 @@ export async function openFigure(
 /** The figure with the data next to each reference, as JSON text. */
 export function withInlineData(live: LiveFigure): Bytes {
   return pieces(live, true, false)
+}
+
+/** The figure with its data as one text; undefined if it is larger than `most` bytes. */
+export async function wholeFigure(live: LiveFigure, most: number): Promise<Buffer | undefined> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of withInlineData(live)) {
+    size += part.length
+    if (size > most) return undefined
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
 }
 
 async function* pieces(

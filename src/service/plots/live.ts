@@ -1,9 +1,17 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
+import { type Bytes, once } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { Lru } from '../core/lru.ts'
-import { contentOf, openFigure, withInlineData } from './content.ts'
+import {
+  contentOf,
+  openFigure,
+  type StoredFigure,
+  storedFigure,
+  wholeFigure,
+  withInlineData,
+} from './content.ts'
 import { stateOfFigure } from './shown.ts'
 
 /** How long a state is shared by those who ask for it, and how often a stream asks, in ms. */
@@ -15,6 +23,10 @@ const KEPT_BYTES = 32 * 1024 * 1024
 const LARGEST = 8 * 1024 * 1024
 /** States that are kept. */
 const STATES = 10_000
+
+export interface LiveService extends Service {
+  live: LiveFigures
+}
 
 /**
  * What open pages of plots ask for again and again: whether the plot has changed, and what it shows now. However
@@ -44,31 +56,35 @@ export class LiveFigures {
     return state
   }
 
-  /** The figure with its present data, as JSON text; undefined if it is too large to be kept. */
-  async figure(service: Service, asked: FileRequest): Promise<Buffer | undefined> {
-    // The state is shared for a moment, access is not.
-    await service.store.read((readers) => authorizeCall(readers, asked))
-    const state = await this.state(service, asked)
+  /**
+   * The figure with its present data, as JSON text. A small one is kept until it changes; access is checked each
+   * time. Throws `not_found` if the caller may not read the plot.
+   */
+  async inlined(service: Service, asked: FileRequest): Promise<Bytes> {
+    const stored = await storedFigure(service, asked)
+    const { state } = await service.store.read(async (readers) => ({
+      state: await stateOfFigure(readers, stored.file, stored.content, asked),
+    }))
     const kept = this.figures.get(state)
-    if (kept) return kept
-    const running = this.reading.get(state)
-    if (running) return running
-    const work = this.read(service, asked).finally(() => this.reading.delete(state))
-    this.reading.set(state, work)
-    return work
+    if (kept) return once(kept)
+    let reading = this.reading.get(state)
+    if (!reading) {
+      reading = this.read(service, asked, stored).finally(() => this.reading.delete(state))
+      this.reading.set(state, reading)
+    }
+    const text = await reading
+    return text ? once(text) : withInlineData(await openFigure(service, asked, stored))
   }
 
-  private async read(service: Service, asked: FileRequest): Promise<Buffer | undefined> {
-    const live = await openFigure(service, asked)
-    const parts: Uint8Array[] = []
-    let size = 0
-    for await (const part of withInlineData(live)) {
-      size += part.length
-      if (size > LARGEST) return undefined
-      parts.push(part)
-    }
-    const text = Buffer.concat(parts)
-    this.figures.set(live.state, text)
+  /** Undefined if the figure is too large to be kept. */
+  private async read(
+    service: Service,
+    asked: FileRequest,
+    stored: StoredFigure,
+  ): Promise<Buffer | undefined> {
+    const live = await openFigure(service, asked, stored)
+    const text = await wholeFigure(live, LARGEST)
+    if (text) this.figures.set(live.state, text)
     return text
   }
 
