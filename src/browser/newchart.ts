@@ -50,7 +50,7 @@ element<HTMLFormElement>('signin').addEventListener('submit', async (event) => {
   else say('Wrong username or API key.')
 })
 
-/** Tells the page with the chart that it may send it: the protocol of the share button of plotly.js 4. */
+/** Tells the page with the chart that it may send it: the protocol of the share button of plotly.js 3.7 and later. */
 function askOpener(): void {
   const opener = window.opener as Window | null
   if (!opener || !isOrigin(from)) {

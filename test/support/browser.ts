@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -68,6 +69,8 @@ export interface Elsewhere {
   url: string
   /** Path → HTML. Other paths are 404. */
   pages: Map<string, string>
+  /** Path → file of a script. */
+  scripts: Map<string, string>
   /** Requests that arrived. */
   requests: { url: string; referrer: string | undefined }[]
 }
@@ -125,18 +128,26 @@ async function launch(): Promise<Browser> {
 
 async function startElsewhere(): Promise<{ elsewhere: Elsewhere; server: Server }> {
   const pages = new Map<string, string>()
+  const scripts: Elsewhere['scripts'] = new Map()
   const requests: Elsewhere['requests'] = []
   const server = createServer((request: IncomingMessage, response) => {
     const { url = '/', headers } = request
     requests.push({ url, referrer: headers.referer })
-    const html = pages.get(url.split('?')[0])
+    const path = url.split('?')[0]
+    const script = scripts.get(path)
+    if (script !== undefined) {
+      response.writeHead(200, { 'content-type': 'text/javascript; charset=utf-8' })
+      response.end(readFileSync(script))
+      return
+    }
+    const html = pages.get(path)
     response.writeHead(html === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' })
     response.end(html ?? 'not here')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   // Another host, not only another port: for browsers, it is another site.
   const url = `http://localhost:${(server.address() as AddressInfo).port}`
-  return { elsewhere: { url, pages, requests }, server }
+  return { elsewhere: { url, pages, scripts, requests }, server }
 }
 
 /** Prefixes of console messages by which frames report to the test. */

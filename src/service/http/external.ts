@@ -10,7 +10,7 @@ const FORM = 'application/x-www-form-urlencoded'
 const FIELD = 'data='
 
 /**
- * `/external`: the form of the share button of plotly.js before 4, sent by pages of any site. Its chart is put into
+ * `/external`: the form of the share button of plotly.js before 3.7, sent by pages of any site. Its chart is put into
  * the page that is returned, and nothing is stored: the person decides there. The form is decoded in pieces.
  */
 export async function external(desk: Desk, request: HttpRequest): Promise<HttpResponse> {
@@ -36,8 +36,26 @@ export async function external(desk: Desk, request: HttpRequest): Promise<HttpRe
 async function* pageWith(form: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   const { before, after } = externalPage()
   yield Buffer.from(before)
-  yield* fieldOf(form)
+  const field: Uint8Array[] = []
+  for await (const piece of fieldOf(form)) field.push(piece)
+  yield* await inUtf8(field)
   yield Buffer.from(after)
+}
+
+/** A page without a declared encoding sends its form in Windows-1252, the default of browsers. */
+async function inUtf8(pieces: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    for (const piece of pieces) {
+      decoder.decode(piece, { stream: true })
+      await breathe()
+    }
+    decoder.decode()
+    return pieces
+  } catch {
+    const windows = new TextDecoder('windows-1252')
+    return pieces.map((piece) => Buffer.from(windows.decode(piece)))
+  }
 }
 
 /** The value of the field `data`, which is the first one, with `<` as a JSON escape. */

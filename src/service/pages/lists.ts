@@ -50,9 +50,9 @@ gridline upload sales.csv --plot line --x date --y price</pre>
 <pre>import chart_studio
 chart_studio.tools.set_config_file(plotly_domain="${url}", plotly_api_domain="${url}")</pre>
 <h2>The share button of plotly.js charts</h2>
-<pre>{plotlyServerURL: "${url}/newchart"}                          // config of Plotly.newPlot, from version 4 on
+<pre>{plotlyServerURL: "${url}/newchart"}                          // config of Plotly.newPlot, from version 3.7 on
 fig.show(config={"plotlyServerURL": "${url}/newchart"})   # Python
-window.PLOTLYENV = {BASE_URL: "${url}"}                      // before version 4</pre>
+window.PLOTLYENV = {BASE_URL: "${url}"}                      // before version 3.7</pre>
 <h2>R</h2>
 <pre>Sys.setenv(plotly_domain = "${url}", plotly_api_domain = "https://${text(host)}")</pre>
 ${plots.length > 0 ? `<h2>Public plots</h2>${fileList(service, plots)}` : ''}`

@@ -35,7 +35,7 @@ const BODY = `<p id="message" role="status">…</p>
 /** Paths that the script asks. */
 const paths = { user: pathOf('users.current'), plots: pathOf('plots.create') }
 
-/** `/newchart`: receives a chart from the share button of plotly.js 4 and saves it when the person confirms. */
+/** `/newchart`: receives a chart from the share button of plotly.js 3.7 and later, and saves it when the person confirms. */
 export function newChartPage(): Answer {
   return html(document(NAME, BODY, { scripts: [assetPath('newchart.js')], data: paths }))
 }
