@@ -25,9 +25,9 @@ export const chartOptions = [
   { flags: '--y <columns>', description: 'columns of the y axis, comma-separated; the values of a pie' },
   {
     flags: '--color <column>',
-    description: 'column that colors the points of a scatter or the cells of a heatmap',
+    description: 'column of numbers that colors the points of a scatter or the cells of a heatmap',
   },
-  { flags: '--size <column>', description: 'column that sizes the points of a scatter' },
+  { flags: '--size <column>', description: 'column of numbers that sizes the points of a scatter' },
   { flags: '--text <column>', description: 'column with the text shown for each point' },
   { flags: '--title <text>', description: 'title of the chart' },
 ] as const satisfies readonly Option[]
@@ -41,7 +41,10 @@ export interface ChartOptions {
   title?: string
 }
 
-type Column = GridMeta['cols'][number]
+type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid'>
+
+/** A grid, as far as charts need it. */
+type ChartGrid = Pick<GridMeta, 'fid' | 'filename'> & { cols: readonly Column[] }
 
 /** Values of a text column that are read to say why it is not a number. */
 const SAMPLE = 100
@@ -50,8 +53,8 @@ const LARGEST_POINT = 40
 
 /** A figure whose traces refer to columns of a grid, so that it changes with the grid. Throws `usage`. */
 export async function chartOf(
-  client: Client,
-  grid: GridMeta,
+  client: Client | undefined,
+  grid: ChartGrid,
   type: ChartType,
   options: ChartOptions,
 ): Promise<object> {
@@ -144,10 +147,21 @@ export async function chartOf(
   }
 }
 
+/** Checks the options of a chart against a table that is not uploaded. Throws `usage`. */
+export async function checkChart(
+  filename: string,
+  columns: readonly { name: string; type: string }[],
+  type: ChartType,
+  options: ChartOptions,
+): Promise<void> {
+  const cols = columns.map((column) => ({ ...column, uid: '' }) as Column)
+  await chartOf(undefined, { fid: '', filename, cols }, type, options)
+}
+
 class Chart {
   constructor(
-    private readonly client: Client,
-    private readonly grid: GridMeta,
+    private readonly client: Client | undefined,
+    private readonly grid: ChartGrid,
     private readonly type: ChartType,
   ) {}
 
@@ -200,7 +214,9 @@ class Chart {
     const { name, type } = column
     if (type === 'number' || type === 'empty' || type === undefined) return
     const texts = await this.sample(column)
-    const shown = texts.find((text) => typeof text === 'string' && text !== '') as string | undefined
+    const shown = texts.find((text) => typeof text === 'string' && Number.isNaN(Number(text))) as
+      | string
+      | undefined
     const reason = reasonOf(texts)
     const example = shown === undefined ? undefined : `for example ${JSON.stringify(shown.slice(0, 40))}`
     const why = [reason, example].filter(Boolean).join(', ')
@@ -221,6 +237,7 @@ class Chart {
 
   /** The first values of a column. */
   private async sample(column: Column): Promise<unknown[]> {
+    if (!this.client) return []
     const query = { columns: [column.name], head: SAMPLE, format: 'json' as const }
     const response = await this.client.response('grids.content', { fid: this.grid.fid, query })
     const content = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
@@ -229,6 +246,7 @@ class Chart {
 
   /** The value per pixel that draws the largest value of a column as the largest point. */
   async sizeRef(column: Column): Promise<number> {
+    if (!this.client) return 1
     const query = { uid: column.uid }
     const response = await this.client.response('columns.get', { fid: this.grid.fid, query })
     const { cols } = (await response.json()) as { cols: { data: unknown[] }[] }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Problem } from '../contract/errors.ts'
 import { wholeOf } from './input.ts'
@@ -11,6 +12,24 @@ export interface FigureFile {
 }
 
 const SHAPE = 'Use a figure as written by Plotly: {"data": […], "layout": {…}}.'
+
+/** Whether an argument is a file with a figure, and not the name of a plot. */
+export function isFigureFile(given: string): boolean {
+  return given === '-' || (/\.(json|html?)$/i.test(given) && existsSync(given))
+}
+
+/** Adds to an error that no such plot was found that a file of this name is here, or is not. */
+export function aboutLocalFile(error: unknown, given: string): unknown {
+  if (!(error instanceof Problem) || error.code !== 'not_found') return error
+  const { code, message } = error
+  if (existsSync(given))
+    return new Problem(code, message, {
+      hint: `${given} is a file on this machine. Upload it first: gridline upload ${given}`,
+    })
+  if (/\.(json|html?)$/i.test(given))
+    return new Problem(code, `${message}, and no such file on this machine`, { hint: error.hint })
+  return error
+}
 
 /** Reads the only figure of a file. */
 export async function readFigure(file: string): Promise<FigureFile> {
@@ -35,7 +54,7 @@ export async function readFigures(file: string): Promise<FigureFile[]> {
     .trim()
   const name = file === '-' ? undefined : basename(file).replace(/\.(json|html?)$/i, '')
   if (!text.startsWith('<')) return [{ name, text: await figureIn(text, source) }]
-  const found = await figuresInPage(text)
+  const found = await figuresInPage(text, source)
   if (found.length === 0)
     throw new Problem('bad_data', `${source}: no chart of Plotly was found in this page`, {
       hint: 'Pages written by write_html of plotly.py and by saveWidget of htmlwidgets (R) can be read.',
@@ -81,15 +100,15 @@ async function figureIn(text: string, source: string): Promise<string> {
 }
 
 /** The figures in a page, found in its text. Nothing of the page is run. */
-async function figuresInPage(html: string): Promise<string[]> {
-  return [...figuresOfPython(html, await frames(html)), ...(await figuresOfR(html))]
+async function figuresInPage(html: string, source: string): Promise<string[]> {
+  return [...figuresOfPython(html, await frames(html, source), source), ...(await figuresOfR(html))]
 }
 
 /** Calls of plotly.js as `write_html` writes them: `Plotly.newPlot("id", [traces], {layout}, {config})`. */
-function figuresOfPython(html: string, framesById: Map<string, string>): string[] {
+function figuresOfPython(html: string, framesById: Map<string, string>, source: string): string[] {
   const found: string[] = []
   for (const at of positions(html, 'Plotly.newPlot(')) {
-    const [id, data, layout] = jsonArguments(html, at, 3)
+    const [id, data, layout] = jsonArguments(html, at, 3, source)
     if (id?.[0] !== '"' || data?.[0] !== '[') continue
     const frames = framesById.get(id)
     found.push(
@@ -100,10 +119,10 @@ function figuresOfPython(html: string, framesById: Map<string, string>): string[
 }
 
 /** Frames by the id of their chart: `Plotly.addFrames('id', [frames])`. */
-async function frames(html: string): Promise<Map<string, string>> {
+async function frames(html: string, source: string): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   for (const at of positions(html, 'Plotly.addFrames(')) {
-    const [id, list] = jsonArguments(html, at, 2)
+    const [id, list] = jsonArguments(html, at, 2, source)
     if (id?.[0] === '"' && list?.[0] === '[') found.set(id, list)
   }
   return found
@@ -137,13 +156,19 @@ function* positions(text: string, part: string): Generator<number> {
 }
 
 /** Up to `count` JSON values from `at` on, separated by commas. Strings in single quotes are returned in double ones. */
-function jsonArguments(text: string, at: number, count: number): string[] {
+function jsonArguments(text: string, at: number, count: number, source: string): string[] {
   const values: string[] = []
   let from = at
   while (values.length < count) {
     while (/\s/.test(text[from] ?? '')) from++
     const end = endOfValue(text, from)
-    if (end === undefined) break
+    if (end === undefined) {
+      if ('[{'.includes(text[from] || ' ') && values.length > 0 && values.every(isJson))
+        throw new Problem('bad_data', `${source}: the page ends in the middle of a chart`, {
+          hint: 'Write or download the page again.',
+        })
+      break
+    }
     const value = text.slice(from, end)
     values.push(value[0] === "'" ? `"${value.slice(1, -1)}"` : value)
     from = end

@@ -28,7 +28,7 @@ export async function openInput(file: string): Promise<Input> {
     const stats = statSync(file)
     if (stats.isDirectory()) {
       throw new Problem('usage', `${file} is a directory`, {
-        hint: `Use the files in it instead: gridline upload ${file.replace(/\/$/, '')}/*.csv`,
+        hint: `Give the files in it: ${file.replace(/\/$/, '')}/*`,
       })
     }
     if (stats.isFile()) size = stats.size

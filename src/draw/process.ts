@@ -1,5 +1,5 @@
 // The drawing process: draws figures in Chromium on request of its parent, and ends with it.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -79,7 +79,9 @@ async function start(): Promise<Browser> {
     ? launch(false)
     : launch(true).catch(() => launch(false))
   ).catch((error) => {
-    throw new NoBrowser(`Chromium (${chromium.path}) does not start: ${firstLine(error)}`)
+    const reason =
+      existsSync('/proc') && readdirSync('/proc').length === 0 ? '/proc is not mounted' : firstLine(error)
+    throw new NoBrowser(`Chromium (${chromium.path}) does not start: ${reason}`)
   })
   running.on('disconnected', () => {
     starting = undefined

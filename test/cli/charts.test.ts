@@ -269,13 +269,30 @@ describe('plot create with pages', () => {
   it('a page with several charts makes several plots; a page without is refused', async () => {
     const made = await json('plot', 'create', 'both.html')
     expect(made.map(({ filename }: { filename: string }) => filename)).toEqual(['both 1', 'both 2'])
-    for (const name of ['none.html', 'open.html']) {
+    file('cut.html', python.slice(0, python.indexOf('from python')))
+    for (const [name, reason] of [
+      ['none.html', 'no chart of Plotly was found in this page'],
+      ['open.html', 'the page ends in the middle of a chart'],
+      ['cut.html', 'the page ends in the middle of a chart'],
+    ]) {
       const { code, stderr } = await run('plot', 'create', name)
-      expect([code, stderr]).toEqual([
-        7,
-        expect.stringContaining('no chart of Plotly was found in this page'),
-      ])
+      expect([code, stderr]).toEqual([7, expect.stringContaining(reason)])
     }
+    expect((await run('image', 'python.html', '-o', '-')).code).toBe(0)
+  })
+
+  it('two figures of one name do not replace each other', async () => {
+    file('same.json', '{"data":[{"y":[1]}]}')
+    file('same.html', python)
+    const { code, stderr } = await run('plot', 'create', 'same.json', 'same.html', '--on-conflict', 'replace')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('would both be named same')])
+    expect((await run('plot', 'create', 'same.json', 'same.html', '--on-conflict', 'rename')).code).toBe(0)
+  })
+
+  it('a file on this machine that is not uploaded is named as such', async () => {
+    file('here.csv', 'a\n1\n')
+    expect((await run('preview', 'here.csv')).stderr).toContain('Upload it first: gridline upload here.csv')
+    expect((await run('image', 'nowhere.json')).stderr).toContain('and no such file on this machine')
   })
 
   it('figures of Kaleido and of another server are read; references that lead nowhere give way to data', async () => {

@@ -75,7 +75,7 @@ describe('gridline preview', () => {
     const { code, stdout } = await run('preview', 'figure.json')
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/^ +T *\n[\s\S]*[\u2801-\u28ff][\s\S]*\ny: 1 to 3\n/),
+      expect.stringMatching(/^ +T *\n[\s\S]*[\u2801-\u28ff][\s\S]*\ny: 0 to 3\n/),
     ])
     expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/)
     writeFileSync(join(folder.path, 'sales.csv'), 'city,price\nOslo,1\nRome,3\nBonn,\n')

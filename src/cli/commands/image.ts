@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -8,7 +7,7 @@ import { type ImageFormat, imageFormats } from '../../contract/operations/index.
 import { once } from '../../json/index.ts'
 import type { Context } from '../context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../define.ts'
-import { readFigure } from '../figures.ts'
+import { aboutLocalFile, isFigureFile, readFigure } from '../figures.ts'
 
 const options = [
   {
@@ -34,7 +33,7 @@ export const command = defineCommand({
     'gridline image alice:7 --format pdf -o - > chart.pdf',
   ],
   async run(context, [source], options) {
-    const isFile = source === '-' || (/\.json$/i.test(source) && existsSync(source))
+    const isFile = isFigureFile(source)
     const format = formatOf(options)
     const wanted = { format, width: options.width, height: options.height, scale: scaleOf(options.scale) }
     const { image, name } = isFile
@@ -43,7 +42,7 @@ export const command = defineCommand({
     const output = options.output ?? `${name}.${format}`
     if (output === '-') return { bytes: once(image) }
     await writeFile(output, image).catch((error) => {
-      throw new Problem('failed', `cannot write ${output}: ${(error as Error).message}`)
+      throw new Problem('failed', `cannot write ${output}: ${whyNot(error)}`)
     })
     const one = { file: output, format, bytes: image.length }
     return {
@@ -59,6 +58,12 @@ export const command = defineCommand({
     }
   },
 })
+
+function whyNot(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return 'there is no such directory'
+  if (error.code === 'EISDIR') return 'it is a directory'
+  return error.message
+}
 
 interface Wanted {
   format: ImageFormat
@@ -100,7 +105,9 @@ async function drawFile(context: Context, file: string, wanted: Wanted) {
 /** A plot, drawn where it is stored, with its present data. */
 async function drawPlot(context: Context, plot: string, wanted: Wanted) {
   const client = await context.clientFor(plot)
-  const fid = await resolve(client, plot, 'plot')
+  const fid = await resolve(client, plot, 'plot').catch((error) => {
+    throw aboutLocalFile(error, plot)
+  })
   const { filename } = await client.call('plots.get', { fid })
   const response = await client.response('files.image', { fid, query: wanted })
   return { image: await buffer(response.bytes()), name: filename.replace(/[/\\]/g, '_') }

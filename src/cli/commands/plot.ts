@@ -15,7 +15,7 @@ import {
 import { readFigure, readFigures } from '../figures.ts'
 import { pages } from '../lists.ts'
 import { chartView, fileView, linkView, type TableView } from '../output/view.ts'
-import { createPlot, figureBody, type PlotPlace, plotConflictRules } from '../plots.ts'
+import { assertOwnNames, createPlot, figureBody, type PlotPlace, plotConflictRules } from '../plots.ts'
 
 const listView: TableView = {
   id: 'fid',
@@ -76,6 +76,7 @@ const create = defineCommand({
       })
     if (figures.length > 1 && name !== undefined)
       throw new Problem('usage', '--name can only be used with one figure')
+    assertOwnNames(figures, options.onConflict)
     if (figures.includes('-') && name === undefined)
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     const work = async (file: string): Promise<object[]> => {

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import type { GridMeta } from '../../contract/resources.ts'
 import type { Context } from '../context.ts'
 import { defineCommand } from '../define.ts'
-import { readFigure } from '../figures.ts'
+import { aboutLocalFile, isFigureFile, readFigure } from '../figures.ts'
 import { type ChartFigure, chartText } from '../output/chart.ts'
 import { sparkline } from '../output/picture.ts'
 
@@ -20,10 +19,11 @@ export const command = defineCommand({
   localFiles: true,
   examples: ['gridline preview "Sales 2024"', 'gridline preview figure.json', 'gridline preview sales'],
   async run(context, [file]) {
-    if (file === '-' || (/\.(json|html?)$/i.test(file) && existsSync(file)))
-      return { text: await chart(context, (await readFigure(file)).text) }
+    if (isFigureFile(file)) return { text: await chart(context, (await readFigure(file)).text) }
     const client = await context.clientFor(file)
-    const fid = await resolve(client, file)
+    const fid = await resolve(client, file).catch((error) => {
+      throw aboutLocalFile(error, file)
+    })
     const { filetype } = await client.call('files.get', { fid })
     if (filetype === 'grid') return { text: await gridText(context, fid) }
     if (filetype !== 'plot' || !parseFid(fid))
@@ -47,10 +47,12 @@ async function gridText(context: Context, fid: string): Promise<string> {
   const response = await client.response('grids.content', { fid, query: { format: 'json', head: ROWS } })
   const { cols } = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
   const { table } = await import('../output/table.ts')
-  const names = meta.cols.map(({ name }) => name)
+  const every = meta.cols.map(({ name }) => name)
   const color = process.stdout.isTTY === true && !context.environment.NO_COLOR
+  const cells = (name: string): string[] => cols[name].data.slice(0, SHOWN).map(textOf)
+  const names = fitting(every, cells, process.stdout.columns || 80)
   const rows = Array.from({ length: Math.min(SHOWN, meta.row_count) }, (_, row) =>
-    names.map((name) => textOf(cols[name].data[row])),
+    names.map((name) => cells(name)[row] ?? ''),
   )
   const isNumber = new Set(meta.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
   const view = {
@@ -61,10 +63,11 @@ async function gridText(context: Context, fid: string): Promise<string> {
     })),
   }
   const parts = [
-    `${meta.filename}: ${meta.row_count} rows, ${names.length} columns\n\n`,
+    `${meta.filename}: ${meta.row_count} rows, ${every.length} columns\n\n`,
     table(false, view, rows, color),
   ]
-  const numbers = names.filter((name) => isNumber.has(name))
+  if (names.length < every.length) parts.push(`… and ${every.length - names.length} more columns\n`)
+  const numbers = every.filter((name) => isNumber.has(name))
   if (numbers.length > 0) {
     const summary = numbers.map((name) => {
       const values = cols[name].data.filter((value): value is number => typeof value === 'number')
@@ -91,9 +94,23 @@ async function gridText(context: Context, fid: string): Promise<string> {
   return parts.join('')
 }
 
+/** The longest text of a cell that is shown. */
+const WIDEST = 40
+
+/** The first columns that fit into the terminal next to each other; at least one. */
+function fitting(names: readonly string[], cells: (name: string) => string[], width: number): string[] {
+  let left = width
+  const fit = names.findIndex((name, k) => {
+    left -= Math.max(name.length, ...cells(name).map(({ length }) => length)) + 2
+    return k > 0 && left < -2
+  })
+  return fit < 0 ? [...names] : names.slice(0, fit)
+}
+
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length <= WIDEST ? text : `${text.slice(0, WIDEST - 1)}…`
 }
 
 function shortNumber(value: number): string {

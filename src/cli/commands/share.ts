@@ -2,6 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { runOnFiles } from '../batch.ts'
 import { defineCommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
+import { notePrivateData } from '../plots.ts'
 
 export const sharedView: TableView = {
   id: 'fid',
@@ -65,6 +66,8 @@ export const command = defineCommand({
           context.messages.note(
             `${file.filename}: the link shows only the folder listing; files in it need their own links or must be public.`,
           )
+        if (link && file.filetype === 'plot')
+          await notePrivateData(context, client, file, file.filename, 'anyone with the link')
         const share_link = link ? `${file.web_url}?share_key=${file.share_key}` : null
         if (user.length + team.length + email.length === 0)
           return { fid, filename: file.filename, collaborators: [], emails_sent: 0, warnings: [], share_link }

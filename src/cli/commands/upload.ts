@@ -7,14 +7,14 @@ import { limitsFrom } from '../../contract/limits.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'
 import type { GridMeta, UploadAction } from '../../contract/resources.ts'
 import { runEach } from '../batch.ts'
-import { type ChartType, chartOf, chartOptions, chartTypes } from '../charts.ts'
+import { type ChartType, chartOf, chartOptions, chartTypes, checkChart } from '../charts.ts'
 import type { Context } from '../context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../define.ts'
 import { bodyOf, openInput, spooled } from '../input.ts'
 import { Progress } from '../output/progress.ts'
 import { chartView, madeView, type TableView, typeName } from '../output/view.ts'
 import { allowTypeChange, readingHeaders, readingOptions, readingOptionsOf } from '../parse-options.ts'
-import { createPlot } from '../plots.ts'
+import { assertOwnNames, createPlot } from '../plots.ts'
 import { confirm } from '../prompt.ts'
 import { idOfFolder } from '../targets.ts'
 
@@ -74,6 +74,7 @@ export const command = defineCommand({
     }
     if (name !== undefined && files.length > 1)
       throw new Problem('usage', '--name can only be used with one file')
+    assertOwnNames(files, options.onConflict)
     if (files.includes('-') && name === undefined && !options.dryRun) {
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     }
@@ -113,7 +114,14 @@ async function plotOf(context: Context, grid: Made, type: ChartType, options: Op
       },
     )
   const client = await context.client()
-  const figure = await chartOf(client, grid, type, options)
+  const figure = await chartOf(client, grid, type, options).catch((error) => {
+    if (!(error instanceof Problem)) throw error
+    const { code, message, hint } = error
+    const { fid, action = 'created' } = grid
+    throw new Problem(code, `the grid is uploaded (${fid}, ${action}), but there is no chart: ${message}`, {
+      hint: `${hint ? `${hint} ` : ''}Make the chart with: gridline plot create --grid ${fid} --type ${type} …`,
+    })
+  })
   const { onConflict } = options
   const plot = await createPlot(context, JSON.stringify(figure), {
     filename: `${grid.filename} ${type}`,
@@ -287,6 +295,10 @@ async function preview(context: Context, file: string, options: Options): Promis
   const { tables, warnings } = await ingestFile(input.open(), reading, () => ({ slice() {} }))
   const all = [...warnings, ...tables.flatMap(({ ingested }) => ingested.warnings)]
   const name = gridName(fileName)
+  if (options.plot !== undefined && tables.length === 1) {
+    const { columns } = tables[0].ingested
+    await checkChart(name, columns, options.plot, options)
+  }
   const client = await context.client()
   const place = await folderHeaders(client, options.folder)
   const path = place['Parent-Path'] === undefined ? name : `${place['Parent-Path']}/${name}`

@@ -11,6 +11,11 @@ interface Trace {
   type?: unknown
   x?: unknown
   y?: unknown
+  labels?: unknown
+  values?: unknown
+  fill?: unknown
+  stackgroup?: unknown
+  orientation?: unknown
 }
 
 /** Characters of a chart. */
@@ -24,7 +29,7 @@ export async function chartText(figure: ChartFigure, environment: NodeJS.Process
     drawFigure(JSON.stringify(shown), { format: 'png' satisfies ImageFormat, width, height }, environment)
   const graphics = process.stdout.isTTY ? graphicsOf(environment) : undefined
   if (graphics) return picture(await draw(figure, 700, 450), graphics)
-  const columns = Math.min(MOST_COLUMNS, process.stdout.columns ?? 80)
+  const columns = Math.min(MOST_COLUMNS, process.stdout.columns || 80)
   const { width, height } = sizeFor(columns, LINES)
   const image = await draw(withoutText(figure), width, height)
   const color =
@@ -92,14 +97,66 @@ function center(text: string, columns: number): string {
 /** What the axes and the traces are, in place of tick labels and a legend. */
 function ranges({ data = [], layout = {} }: ChartFigure): string[] {
   const lines: string[] = []
+  if (data.length > 0 && data.every(({ type }) => type === 'pie')) return pieces(data[0])
   for (const axis of ['x', 'y'] as const) {
-    const values = data.flatMap((trace) => (Array.isArray(trace[axis]) ? (trace[axis] as unknown[]) : []))
-    const range = rangeOf(values)
+    const range = rangeOf(axis === 'x' ? data.flatMap(({ x }) => listOf(x)) : heights(data, layout))
     if (range) lines.push(`${axis}: ${range}${labelOf(layout[`${axis}axis`])}`)
   }
   const names = data.flatMap(({ name }) => (typeof name === 'string' ? [plain(name)] : []))
   if (names.length > 1) lines.push(`traces: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ' …' : ''}`)
   return lines
+}
+
+function listOf(values: unknown): unknown[] {
+  return Array.isArray(values) ? values : []
+}
+
+/** What the y axis shows: the values of lines and points; of bars and filled areas their sums, from zero. */
+function heights(data: readonly Trace[], { barmode }: Record<string, unknown>): unknown[] {
+  if (data.some(({ type, orientation }) => type === 'histogram' || orientation === 'h')) return []
+  const isStacked = barmode === undefined || barmode === 'stack' || barmode === 'relative'
+  const all: unknown[] = []
+  const shared = new Map<string, number>()
+  for (const trace of data) {
+    const x = listOf(trace.x)
+    const isBar = trace.type === 'bar'
+    if (!isBar && trace.stackgroup === undefined) {
+      for (const value of listOf(trace.y)) all.push(value)
+      if (trace.fill === 'tozeroy') all.push(0)
+      continue
+    }
+    const sums = (isBar ? isStacked : true) ? shared : new Map<string, number>()
+    for (const [k, value] of listOf(trace.y).entries()) {
+      if (typeof value !== 'number') continue
+      // Negative bars are stacked below the axis.
+      const key = `${value < 0 ? '-' : '+'}${String(x[k] ?? k)}`
+      sums.set(key, (sums.get(key) ?? 0) + value)
+    }
+    all.push(0, ...sums.values())
+  }
+  return all
+}
+
+/** Parts of a pie that are listed. */
+const PARTS = 10
+
+/** The labels and values of a pie, largest first. */
+function pieces({ labels, values }: Trace): string[] {
+  const sums = new Map<string, number>()
+  const names = listOf(labels)
+  for (const [k, value] of listOf(values).entries())
+    if (typeof value === 'number') {
+      const name = plain(String(names[k] ?? k))
+      sums.set(name, (sums.get(name) ?? 0) + value)
+    }
+  const total = [...sums.values()].reduce((a, b) => a + b, 0)
+  const parts = [...sums].sort(([, a], [, b]) => b - a)
+  const lines = parts
+    .slice(0, PARTS)
+    .map(
+      ([name, value]) => `${name}: ${Number(value.toPrecision(6))} (${Math.round((100 * value) / total)} %)`,
+    )
+  return parts.length > PARTS ? [...lines, `… and ${parts.length - PARTS} more`] : lines
 }
 
 function labelOf(axis: unknown): string {

@@ -107,7 +107,7 @@ export function errorPage({ status, message, hint }: Problem, path: string, user
     404: 'Not found',
     410: 'Gone',
   }
-  const parts = [`<p>${text(message)}.</p>`]
+  const parts = [`<p>${text(message[0].toUpperCase() + message.slice(1))}.</p>`]
   if (hint) parts.push(`<p>${text(hint)}</p>`)
   if (user === undefined && [401, 403, 404].includes(status))
     parts.push(

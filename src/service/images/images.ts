@@ -115,6 +115,8 @@ export function imageKey(shown: string, { format, width, height, scale }: ImageO
 /** Size of an image where neither the request nor the layout says one, in CSS pixels. */
 const WIDTH = 700
 const HEIGHT = 500
+/** The smallest width and height that plotly.js draws. */
+const SMALLEST = 10
 
 export interface WantedImage {
   format?: ImageFormat
@@ -130,14 +132,14 @@ export function imageOptions(figure: RawJson, wanted: WantedImage, limits: Limit
   const side = (name: 'width' | 'height', usual: number): number => {
     const given = wanted[name]
     if (given !== undefined && given !== null) {
-      if (!(given >= 1)) throw invalidField(name, 'must be at least 1')
+      if (!(given >= SMALLEST)) throw invalidField(name, `must be at least ${SMALLEST}`)
       return Math.round(given)
     }
     const inLayout = layout?.kind === 'object' ? layout.get(name) : undefined
     const value = inLayout?.kind === 'number' ? (inLayout.value() as number) : usual
     // A layout was not written for this request: a size that cannot be drawn is not an error of it.
     const most = Math.sqrt(limits.image_pixels) / scale
-    return Math.round(Math.max(1, Math.min(value >= 1 ? value : usual, most)))
+    return Math.round(Math.max(SMALLEST, Math.min(value >= SMALLEST ? value : usual, most)))
   }
   if (!(scale > 0)) throw invalidField('scale', 'must be greater than 0')
   const [width, height] = [side('width', WIDTH), side('height', HEIGHT)]

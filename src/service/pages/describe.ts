@@ -15,12 +15,18 @@ export function described(figure: RawJson, name: string): string {
     for (const trace of data.items()) {
       count++
       if (count > 50 || trace.kind !== 'object') continue
-      const type = textOf(trace.get('type')) ?? 'scatter'
+      const type = typeOf(trace)
       if (!traces.includes(type)) traces.push(type)
     }
   const kinds = traces.length === 0 ? 'Chart' : `Chart (${traces.join(', ')})`
   const several = count > 1 ? ` ${count} traces.` : ''
   return `${kinds}: ${title}.${axes.length > 0 ? ` Axes: ${axes.join('; ')}.` : ''}${several}`
+}
+
+/** The type of a trace, in the word for what it looks like. */
+function typeOf(trace: RawJson): string {
+  const type = textOf(trace.get('type')) ?? 'scatter'
+  return type === 'scatter' && /^lines/.test(textOf(trace.get('mode')) ?? '') ? 'line' : type
 }
 
 function member(value: RawJson | undefined, name: string): RawJson | undefined {

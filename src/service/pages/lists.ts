@@ -41,20 +41,23 @@ export async function startPage(service: Service, { caller }: Principal): Promis
     plots.public({ order: 'creation_time', descending: true, limit: PLOTS }),
   )
   const url = text(service.url)
-  const { host } = new URL(service.url)
+  const { host, protocol } = new URL(service.url)
+  const username = text(caller?.username ?? 'NAME')
   const body = `<p>This server stores tables (grids) and charts (plots), and serves them under links. Use it with the <code>gridline</code> command line, the <a href="/v2/docs">API</a>, or a Chart Studio client.</p>
 <h2>Command line</h2>
 <pre>gridline login ${url}
 gridline upload sales.csv --plot line --x date --y price</pre>
 <h2>Chart Studio for Python</h2>
 <pre>import chart_studio
+chart_studio.tools.set_credentials_file(username="${username}", api_key="…")
 chart_studio.tools.set_config_file(plotly_domain="${url}", plotly_api_domain="${url}")</pre>
 <h2>The share button of plotly.js charts</h2>
 <pre>{plotlyServerURL: "${url}/newchart"}                          // config of Plotly.newPlot, from version 3.7 on
 fig.show(config={"plotlyServerURL": "${url}/newchart"})   # Python
 window.PLOTLYENV = {BASE_URL: "${url}"}                      // before version 3.7</pre>
 <h2>R</h2>
-<pre>Sys.setenv(plotly_domain = "${url}", plotly_api_domain = "https://${text(host)}")</pre>
+<pre>Sys.setenv(plotly_username = "${username}", plotly_api_key = "…")
+Sys.setenv(plotly_domain = "${url}", plotly_api_domain = "https://${text(host)}")</pre>${protocol === 'https:' ? '' : '\n<p>The R package asks over https only. This server does not: put it behind a proxy that does.</p>'}
 ${plots.length > 0 ? `<h2>Public plots</h2>${fileList(service, plots)}` : ''}`
   return answer(document('Gridline', body, { user: caller?.username ?? null }))
 }

@@ -64,6 +64,14 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
         .map((grid) => link(webUrl(service.url, grid), text(grid.filename)))
         .join(', ')}.</p>`,
     )
+  const lost = live.references.filter(({ source: { grid, uids } }) => {
+    const columns = live.shown.get(formatFid(grid))?.columns
+    return columns && uids.some((uid) => !columns.has(uid))
+  }).length
+  if (lost > 0)
+    parts.push(
+      `<p class="note">${lost} of the ${live.references.length} columns that this chart shows no longer exist in their grids. It is empty in these places.</p>`,
+    )
   const sources = [...live.shown]
     .filter(([, { readable }]) => readable)
     .map(([fid]) => grids.get(fid)!)

@@ -11,7 +11,7 @@ export function signInPage(next: string, failure?: string): string {
 <p><label>API key<br><input name="api_key" type="password" autocomplete="current-password" required></label></p>
 <p><button type="submit">Sign in</button></p>
 </form>
-<p>An API key is created with <code>gridline key create</code>. <code>gridline open</code> signs in without one.</p>`,
+<p>The administrator of this server creates the first API key of a user (<code>gridline admin create-key NAME</code>), the user further ones (<code>gridline key create</code>). <code>gridline open FILE</code> signs in without one.</p>`,
   )
 }
 
