@@ -153,7 +153,7 @@ _gridline() {
     'config get') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'config set') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'config list') words='--json --jq -q --quiet --profile --local --timeout'; files=0 ;;
-    'serve') words='--host --port --database --url --smtp --mail-from --allow-url-import --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
+    'serve') words='--host --port --database --url --proxies --smtp --mail-from --allow-url-import --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'admin') words='create-user create-key verify backup restore compact'; files=0 ;;
     'admin create-user') words='--email --admin --database --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'admin create-key') words='--scopes --expires --label --database --json --jq -q --quiet --profile --local --timeout'; files=0 ;;

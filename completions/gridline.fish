@@ -572,6 +572,7 @@ complete -c gridline -n '__fish_seen_subcommand_from serve' -l host -r -d 'addre
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l port -r -d 'port to listen on; 0 for any free port (default: 8080)'
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l database -r -d 'sqlite:FILE or postgres://… (default: the database on this machine)'
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l url -r -d 'public URL of the server, used in links'
+complete -c gridline -n '__fish_seen_subcommand_from serve' -l proxies -r -d 'proxies in front of the server, which add clients to X-Forwarded-For (default: 0)'
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l smtp -r -d 'SMTP server for sending invitations: smtp://user:password@host:587'
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l mail-from -r -d 'sender of invitations (default: gridline@HOST, where HOST is the host of --url)'
 complete -c gridline -n '__fish_seen_subcommand_from serve' -l allow-url-import -d 'allow grids to be created from files at public URLs (source_url)'

@@ -1,6 +1,6 @@
 import { Problem } from '../contract/errors.ts'
 import type { HttpRequest, HttpResponse } from '../contract/http.ts'
-import { type Limits, limitsFrom } from '../contract/limits.ts'
+import { limitsFrom } from '../contract/limits.ts'
 import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
 import { CursorSigner } from './core/cursors.ts'
@@ -12,7 +12,7 @@ import { RowOrders } from './grids/order.ts'
 import { createApp } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
 import type { LogLine } from './http/desk.ts'
-import type { Listening, Served } from './http/listen.ts'
+import type { Listening, ListenOptions, Served } from './http/listen.ts'
 import { toResponse } from './http/message.ts'
 import { Images } from './images/images.ts'
 import { UrlImport } from './import/fetch.ts'
@@ -73,10 +73,7 @@ export interface RunningService {
 }
 
 /** Starts Node's HTTP server in front of the service. Loaded only if needed. */
-export async function listen(
-  current: () => Served | undefined,
-  at: { host: string; port: number; limits: Limits },
-): Promise<Listening> {
+export async function listen(current: () => Served | undefined, at: ListenOptions): Promise<Listening> {
   const { listen: start } = await import('./http/listen.ts')
   return start(current, at)
 }

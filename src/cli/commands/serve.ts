@@ -39,6 +39,11 @@ export const command = defineCommand({
       description: 'public URL of the server, used in links',
     },
     {
+      flags: '--proxies <count>',
+      integer: { max: 16 },
+      description: 'proxies in front of the server, which add clients to X-Forwarded-For (default: 0)',
+    },
+    {
       flags: '--smtp <url>',
       description: 'SMTP server for sending invitations: smtp://user:password@host:587',
     },
@@ -62,6 +67,7 @@ export const command = defineCommand({
       port: wanted = 8080,
       database,
       url,
+      proxies,
       smtp = context.environment.GRIDLINE_SMTP,
       mailFrom,
       allowUrlImport,
@@ -77,7 +83,7 @@ export const command = defineCommand({
     let service: RunningService | undefined
     const log = new RequestLog(process.stderr)
     const limits = limitsFrom(context.environment)
-    const listening = await listen(() => service, { host, port: wanted, limits })
+    const listening = await listen(() => service, { host, port: wanted, limits, proxies })
     const here = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
     try {
       const running = await createService({

@@ -28,10 +28,18 @@ const HEADERS = 20_000
 /** How often connections are checked for timeouts, in ms. */
 const CHECK = 5_000
 
+export interface ListenOptions {
+  host: string
+  port: number
+  limits: Limits
+  /** Number of proxies in front of the server, which name the client in X-Forwarded-For. Default: none. */
+  proxies?: number
+}
+
 /** Starts Node's HTTP server. While `current` returns undefined (no service yet), requests are refused. */
 export function listen(
   current: () => Served | undefined,
-  { host, port, limits }: { host: string; port: number; limits: Limits },
+  { host, port, limits, proxies = 0 }: ListenOptions,
 ): Promise<Listening> {
   const refusals = new Refusals()
   const streams = new Set<ServerResponse>()
@@ -44,7 +52,7 @@ export function listen(
     },
     (request, response) => {
       const service = current()
-      const incoming = incomingOf(request, response)
+      const incoming = incomingOf(request, response, proxies)
       if (!service || (!isHealth(request.url) && service.refuses(incoming))) refusals.add(request, response)
       else
         withBody(incoming, request, limits, (whole) => {
@@ -153,7 +161,7 @@ function refuse({ request, response }: { request: IncomingMessage; response: Ser
 const DISCARD_MS = 30_000
 
 /** Converts a Node request, without its body. */
-function incomingOf(request: IncomingMessage, response: ServerResponse): HttpRequest {
+function incomingOf(request: IncomingMessage, response: ServerResponse, proxies: number): HttpRequest {
   const { headers } = request
   return {
     method: request.method ?? 'GET',
@@ -165,9 +173,20 @@ function incomingOf(request: IncomingMessage, response: ServerResponse): HttpReq
       },
     },
     body: null,
-    address: request.socket.remoteAddress,
+    address: clientOf(request, proxies),
     gone: () => response.destroyed || request.socket.destroyed,
   }
+}
+
+/**
+ * The address of the client. Each proxy adds the address it was asked from at the end of X-Forwarded-For; entries
+ * before those of our own proxies are the client's claim.
+ */
+function clientOf({ headers, socket }: IncomingMessage, proxies: number): string | undefined {
+  if (proxies === 0) return socket.remoteAddress
+  const given = headers['x-forwarded-for']
+  const entries = (Array.isArray(given) ? given.join(',') : (given ?? '')).split(',')
+  return entries.at(-proxies)?.trim() || socket.remoteAddress
 }
 
 /** Adds the body to a request: a small one once it has arrived completely, a large one as a stream. */
