@@ -1,7 +1,7 @@
 import { excerpt } from '../json/index.ts'
 import type { GivenType } from './dialect.ts'
+import { ESCAPED, QUOTED } from './flags.ts'
 import { asNumber, isPaddedNumber } from './number.ts'
-import { ESCAPED, QUOTED } from './tokenizer.ts'
 import { badData } from './warnings.ts'
 
 /**
@@ -41,7 +41,8 @@ export interface ColumnRules {
   given?: GivenType
   nullText?: string
   quote: number
-  backslash: boolean
+  /** The byte before an escaped quote; −1 if there is none. */
+  escape: number
   source: string
 }
 
@@ -191,15 +192,15 @@ export class ColumnBuilder {
     this.out[this.at++] = COMMA
   }
 
-  /** Writes buf[start, end) with doubled quotes and backslash escapes decoded. Returns the new offset. */
+  /** Writes buf[start, end) with doubled and escaped quotes decoded. Returns the new offset. */
   private unescaped(buf: Uint8Array, start: number, end: number, out: Buffer, from: number): number {
-    const { quote, backslash } = this.rules
+    const { quote, escape: escaper } = this.rules
     let at = from
     for (let i = start; i < end; i++) {
       let c = buf[i]
       const next = i + 1 < end ? buf[i + 1] : -1
       if (c === quote && next === quote) i++
-      else if (backslash && c === BACKSLASH && (next === quote || next === BACKSLASH)) c = buf[++i]
+      else if (c === escaper && (next === quote || next === escaper)) c = buf[++i]
       if (special[c] === 0) out[at++] = c
       else at = writeEscape(out, at, c)
     }

@@ -234,8 +234,8 @@ function columnBuilders(
         name,
         given: options.types?.get(name) ?? options.expected?.(name, k),
         nullText: options.nullText,
-        quote: dialect.quote.charCodeAt(0),
-        backslash: dialect.escape === 'backslash',
+        quote: dialect.quote === '' ? -1 : dialect.quote.charCodeAt(0),
+        escape: dialect.escape === '' ? -1 : dialect.escape.charCodeAt(0),
         source,
       }),
   )

@@ -4,10 +4,10 @@ import type { Limits } from '../contract/limits.ts'
 export interface Dialect {
   /** One byte: `,` `;` tab `|` space or any other ASCII character. */
   delimiter: string
-  /** `"` or `'`. */
+  /** `"`, `'` or another ASCII character; empty if cells are never quoted. */
   quote: string
-  /** `double`: a quote inside quotes is written twice; `backslash`: also as `\"`. */
-  escape: 'double' | 'backslash'
+  /** A quote inside quotes is written twice, or after this character; empty if it is written twice only. */
+  escape: string
   /** A lone CR ends a row, as on old Macs; otherwise it is part of its cell. */
   crOnly: boolean
   /** Spaces after a delimiter are ignored, so that a quote may follow them. */
@@ -22,6 +22,14 @@ export interface Dialect {
   names: string[]
   /** Number of delimiters at the end of every data row that the header lacks. */
   trailing: number
+  /** What the columns hold in the sample. */
+  profile: ColumnProfile
+}
+
+/** By column: whether all rows of the sample have a value there, and whether all values are numbers. */
+export interface ColumnProfile {
+  filled: boolean[]
+  numeric: boolean[]
 }
 
 /** The type of a column's values: numbers, strings, booleans, or any JSON. Nulls are allowed in all types. */

@@ -28,7 +28,7 @@ const SLICE_BYTES = 512 * 1024
 const plain: Dialect = {
   delimiter: '',
   quote: '',
-  escape: 'double',
+  escape: '',
   crOnly: false,
   skipSpace: false,
   collapse: false,
@@ -36,6 +36,7 @@ const plain: Dialect = {
   headerRows: 0,
   names: [],
   trailing: 0,
+  profile: { filled: [], numeric: [] },
 }
 
 /** A column with its buffered values, comma-separated, up to the next slice. */

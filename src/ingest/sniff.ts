@@ -1,8 +1,10 @@
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
 import { breathe, excerpt } from '../json/index.ts'
-import type { DelimitedOptions, Dialect } from './dialect.ts'
+import type { ColumnProfile, DelimitedOptions, Dialect } from './dialect.ts'
+import { ESCAPED } from './flags.ts'
 import { countHeaderRows } from './header.ts'
+import { REPAIR_BYTES, repair } from './repair.ts'
 import { badData, Warnings } from './warnings.ts'
 
 /** The sample used for detection, in bytes and rows. */
@@ -53,7 +55,7 @@ export async function sniff(
   if (!delimiter && best.width > 1 && best.style.delimiter !== ',')
     warnings.note(`delimiter detected: ${named(best.style.delimiter)}`)
   if (best.style.quote !== '"') warnings.note(`quote character detected: ${best.style.quote}`)
-  if (best.style.escape === 'backslash') warnings.note('escape for quotes inside cells detected: \\"')
+  if (best.style.escape === '\\') warnings.note('escape for quotes inside cells detected: \\"')
   if (best.style.skipSpace) warnings.note('spaces after delimiters were removed')
 
   if (whole && best.rows.every((row) => row.every((cell) => cell.trim() === '')))
@@ -88,7 +90,25 @@ export async function sniff(
     )
   }
   const names = columnNames(table, headerRows, best, warnings)
-  return { ...best.style, preamble, headerRows, names, trailing: best.trailing }
+  const profile = profileOf(table.slice(headerRows), names.length)
+  return { ...best.style, preamble, headerRows, names, trailing: best.trailing, profile }
+}
+
+/** Rows from which a profile is made; fewer say nothing about the others. */
+const PROFILE_ROWS = 3
+
+/** What the columns of these rows hold. Rows of another width are ignored. */
+function profileOf(rows: string[][], width: number): ColumnProfile {
+  const whole = rows.filter((row) => row.length === width)
+  const enough = whole.length >= PROFILE_ROWS
+  const columns = Array.from({ length: width }, (_, k) => whole.map((row) => row[k].trim()))
+  return {
+    filled: columns.map((cells) => enough && cells.every((cell) => cell !== '')),
+    numeric: columns.map(
+      (cells) =>
+        enough && cells.some((cell) => cell !== '') && cells.every((cell) => cell === '' || isNumeric(cell)),
+    ),
+  }
 }
 
 /** Throws if the lines above the table look like another table, which would be lost. */
@@ -255,16 +275,33 @@ async function candidate(text: string, delimiter: string, crOnly: boolean, cut =
   await breathe()
   const style = styleOf(text, delimiter, crOnly)
   await breathe()
-  const { rows: found, at } = readRows(text, style)
+  let { rows: found, at } = readRows(text, style)
   await breathe()
+  if (style.quote !== '' && !style.collapse) {
+    const expected = commonWidth(found)
+    const odd = found.some((row) => row.length !== expected && row.some((cell) => cell.length > 0))
+    if (odd && expected > 1 && text.includes(style.quote))
+      ({ rows: found, at } = readRows(text, style, expected))
+  }
   if (cut) {
     found.pop()
     at.pop()
   }
-  const { rows, trailing } = withoutTrailing(found)
-  const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
+  const { rows, trailing } = withoutTrailing(withoutSpareName(found))
+  const width = commonWidth(rows)
+  // The table starts at the first row that is at least `width` cells wide, even if it is wider.
+  let first = rows.findIndex((row) => row.length >= width && (width > 1 || row[0] !== ''))
+  if (first < 0) first = 0
+  const rest = rows.slice(first).filter((row) => row.length > 1 || row[0] !== '')
+  const agreeing = rest.filter((row) => row.length === width).length / Math.max(1, rest.length)
+  return { style, rows, at, width, first, agreeing, trailing }
+}
+
+/** The most common number of cells of a row; of two, the larger one. */
+function commonWidth(rows: readonly string[][]): number {
   const counts = new Map<number, number>()
-  for (const row of filled) counts.set(row.length, (counts.get(row.length) ?? 0) + 1)
+  for (const row of rows)
+    if (row.length > 1 || row[0] !== '') counts.set(row.length, (counts.get(row.length) ?? 0) + 1)
   let width = 1
   let most = 0
   for (const [length, count] of counts) {
@@ -273,12 +310,20 @@ async function candidate(text: string, delimiter: string, crOnly: boolean, cut =
       most = count
     }
   }
-  // The table starts at the first row that is at least `width` cells wide, even if it is wider.
-  let first = rows.findIndex((row) => row.length >= width && (width > 1 || row[0] !== ''))
-  if (first < 0) first = 0
-  const rest = rows.slice(first).filter((row) => row.length > 1 || row[0] !== '')
-  const agreeing = rest.filter((row) => row.length === width).length / Math.max(1, rest.length)
-  return { style, rows, at, width, first, agreeing, trailing }
+  return width
+}
+
+/** Removes the empty cell of a first row that has one cell more than all others, if it has just one. */
+function withoutSpareName(rows: string[][]): string[][] {
+  const [first, ...data] = rows
+  const filled = data.filter((row) => row.length > 1 || row[0] !== '')
+  const width = (first?.length ?? 0) - 1
+  if (width < 1 || filled.length < PROFILE_ROWS) return rows
+  const agreeing = filled.filter((row) => row.length === width).length
+  const empty = first.flatMap((cell, k) => (cell.trim() === '' ? [k] : []))
+  if (empty.length !== 1 || agreeing < filled.length * 0.9 || filled.some((row) => row.length > width))
+    return rows
+  return [first.filter((_, k) => k !== empty[0]), ...data]
 }
 
 /** Removes trailing empty cells that all rows have except the shorter first one (the header). */
@@ -309,46 +354,52 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
   return {
     delimiter,
     quote,
-    escape: backslash ? 'backslash' : 'double',
+    escape: backslash ? '\\' : '',
     crOnly,
     skipSpace: spaced > 0 && spaced >= count(`${d}${quote}`),
     collapse: delimiter === ' ',
   }
 }
 
-/** Splits the first rows into cells, for detection only. The Tokenizer parses the file. */
-function readRows(text: string, style: Style): { rows: string[][]; at: number[] } {
-  const { delimiter, quote, crOnly, skipSpace, collapse } = style
-  const backslash = style.escape === 'backslash'
+/**
+ * Splits the first rows into cells, for detection only. The Tokenizer parses the file. With `expected`, malformed rows
+ * are read as that many cells where possible.
+ */
+function readRows(text: string, style: Style, expected?: number): { rows: string[][]; at: number[] } {
+  const { delimiter, quote, escape: escaper, crOnly, skipSpace, collapse } = style
   const rows: string[][] = []
   const at: number[] = []
   let line = 0
   let i = 0
   while (i < text.length && rows.length < SAMPLE_ROWS) {
     const row: string[] = []
+    const began = { i, line }
     at.push(line)
     if (collapse) while (text[i] === delimiter) i++
     for (;;) {
       if (skipSpace) while (text[i] === ' ') i++
       let cell = ''
-      if (text[i] === quote) {
+      if (quote !== '' && text[i] === quote) {
         const parts: string[] = []
         let from = ++i
         const opened = i
         for (;;) {
-          i = nextOf(text, quote, backslash, i)
-          const escaped =
-            text[i] === '\\' ? text[i + 1] === quote || text[i + 1] === '\\' : text[i + 1] === quote
+          i = nextOf(text, quote, escaper, i)
+          const isEscape = escaper !== '' && text[i] === escaper
+          const escaped = text[i + 1] === quote || (isEscape && text[i + 1] === escaper)
           if (escaped) {
             parts.push(text.slice(from, i))
             from = i + 1
             i += 2
-          } else if (text[i] === '\\') i++
+          } else if (isEscape && i < text.length) i++
           else break
         }
-        line += countOf(text, crOnly ? '\r' : '\n', opened, i)
-        cell = parts.join('') + text.slice(from, i)
-        i++
+        if (i >= text.length) i = opened - 1
+        else {
+          line += countOf(text, crOnly ? '\r' : '\n', opened, i)
+          cell = parts.join('') + text.slice(from, i)
+          i++
+        }
       }
       const start = i
       while (i < text.length && text[i] !== delimiter && !endsRow(text, i, crOnly)) i++
@@ -366,20 +417,50 @@ function readRows(text: string, style: Style): { rows: string[][]; at: number[] 
     if (text[i] === '\r' && text[i + 1] === '\n') i++
     i++
     line++
-    rows.push(row)
+    const mended =
+      expected !== undefined && row.length !== expected && row.length > 1
+        ? mendedRow(text.slice(began.i, began.i + REPAIR_BYTES), expected, style)
+        : undefined
+    if (mended) {
+      i = began.i + mended.length
+      line = began.line + mended.lines
+    }
+    rows.push(mended?.row ?? row)
   }
   return { rows, at }
+}
+
+/** The cells of a malformed row, and the length and lines of its text. */
+function mendedRow(
+  text: string,
+  width: number,
+  { delimiter, quote, escape: escaper, skipSpace, crOnly }: Style,
+): { row: string[]; length: number; lines: number } | undefined {
+  if (!text.includes(quote)) return undefined
+  const buf = Buffer.from(`${text}\n`)
+  const codes = {
+    delimiter: delimiter.charCodeAt(0),
+    quote: quote.charCodeAt(0),
+    escape: escaper === '' ? -1 : escaper.charCodeAt(0),
+  }
+  const reading = repair(buf, 0, buf.length - 1, width, width, { ...codes, skipSpace, crOnly })
+  if (!reading) return undefined
+  const row = reading.starts.map((start, k) => {
+    const cell = buf.toString('utf8', start, reading.ends[k] >> 2)
+    return reading.ends[k] & ESCAPED ? cell.replaceAll(quote + quote, quote) : cell
+  })
+  return { row, length: buf.toString('utf8', 0, reading.next).length, lines: reading.lines }
 }
 
 /** Maximum number of cells read per row. */
 const MOST_CELLS = 200_000
 
-/** The index of the next quote (or backslash), or the end of the text. */
-function nextOf(text: string, quote: string, backslash: boolean, from: number): number {
+/** The index of the next quote (or escape), or the end of the text. */
+function nextOf(text: string, quote: string, escaper: string, from: number): number {
   const at = text.indexOf(quote, from)
   const end = at < 0 ? text.length : at
-  if (!backslash) return end
-  for (let i = from; i < end; i++) if (text[i] === '\\') return i
+  if (escaper === '') return end
+  for (let i = from; i < end; i++) if (text[i] === escaper) return i
   return end
 }
 
@@ -451,15 +532,14 @@ function columnNames(
   let cells = header[0] ?? []
   if (headerRows === 0)
     cells = Array.from({ length: rowsAgree ? width : Math.max(...table.map((row) => row.length)) }, () => '')
-  else if (
-    rowsAgree &&
-    cells.length === width - 1 &&
-    !table.slice(headerRows).every((row) => (row[width - 1] ?? '') === '')
-  ) {
+  else if (rowsAgree && cells.length === width - 1 && areRowNames(table.slice(headerRows), width)) {
     cells = ['', ...cells]
     warnings.note(
       'the header has one name fewer than the rows have cells; the first column was read as row names',
     )
+  } else if (rowsAgree && cells.length < width) {
+    warnings.note(`the header has ${cells.length} names for ${width} columns; the last columns have no name`)
+    cells = [...cells, ...Array.from({ length: width - cells.length }, () => '')]
   }
   if (headerRows === 2) {
     const above = fillRight(cells)
@@ -481,6 +561,13 @@ function columnNames(
       warnings.note(`column ${k + 1} has the duplicate name ${excerpt(wanted)}; renamed to ${excerpt(name)}`)
     return name
   })
+}
+
+/** Whether the first column names its rows: different in each, and nothing is missing at the end. */
+function areRowNames(rows: readonly string[][], width: number): boolean {
+  const whole = rows.filter((row) => row.length === width)
+  const names = whole.map((row) => row[0].trim())
+  return new Set(names).size === names.length && !whole.every((row) => row[width - 1] === '')
 }
 
 /** Fills empty cells with the name to their left: a name over several columns is only in the first cell. */

@@ -1,16 +1,23 @@
+import { Problem } from '../contract/errors.ts'
 import { excerpt } from '../json/index.ts'
 import type { Dialect } from './dialect.ts'
+import { ESCAPED, QUOTED } from './flags.ts'
+import { isRecord, isRest, REPAIR_BYTES, type RecordStyle, repair } from './repair.ts'
+import { withoutSpare } from './spare.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 const LF = 0x0a
 const CR = 0x0d
 const SPACE = 0x20
 const TAB = 0x09
-const BACKSLASH = 0x5c
 
-/** Flags of a cell: it was quoted; it contains escapes to decode. */
-export const QUOTED = 1
-export const ESCAPED = 2
+/** No cell or row: more of the text is needed; or it is malformed. */
+const HALTED = -1
+const MALFORMED = -2
+/** Malformed rows of one call of `next`: each can take a moment. */
+const MOST_REPAIRS = 16
+/** Cells that a malformed row may lack. */
+const MOST_MISSING = 2
 
 /** Finds the offsets of rows and cells in UTF-8 bytes. Does not decode them. */
 export class Tokenizer {
@@ -32,7 +39,11 @@ export class Tokenizer {
 
   private readonly delimiter: number
   private readonly quote: number
-  private readonly backslash: boolean
+  /** The byte before an escaped quote; −1 if there is none. */
+  private readonly escape: number
+  private readonly style: RecordStyle
+  /** What is wrong with the row that was found to be malformed. */
+  private complaint: () => Problem = () => new Problem('internal', 'no complaint')
   private readonly kind = new Uint8Array(256)
   private readonly maxRows: number
   private blankRows = 0
@@ -47,15 +58,18 @@ export class Tokenizer {
   constructor(
     private readonly dialect: Pick<
       Dialect,
-      'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse' | 'trailing'
+      'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse' | 'trailing' | 'profile'
     >,
     readonly width: number,
     private readonly warnings: Warnings,
     private readonly source: string,
   ) {
     this.delimiter = dialect.delimiter.charCodeAt(0)
-    this.quote = dialect.quote.charCodeAt(0)
-    this.backslash = dialect.escape === 'backslash'
+    this.quote = dialect.quote === '' ? -1 : dialect.quote.charCodeAt(0)
+    this.escape = dialect.escape === '' ? -1 : dialect.escape.charCodeAt(0)
+    const { delimiter, quote, escape: escaper } = this
+    const { crOnly, skipSpace } = dialect
+    this.style = { delimiter, quote, escape: escaper, crOnly, skipSpace }
     this.kind[this.delimiter] = 1
     this.kind[LF] = 2
     this.kind[CR] = 2
@@ -76,8 +90,18 @@ export class Tokenizer {
     const highest = Math.max(delimiter, CR)
     buf[to] = LF
     let rows = 0
+    let repairs = 0
     let row = from
-    scan: while (row < to && rows < maxRows) {
+    /** Reads a malformed row another way. Returns whether that is done, HALTED or MALFORMED. */
+    const mend = (): number => {
+      const next = this.mend(buf, row, to, final, rows)
+      if (next < 0) return next
+      rows++
+      repairs++
+      row = next
+      return next
+    }
+    scan: while (row < to && rows < maxRows && repairs < MOST_REPAIRS) {
       const first = rows * width
       let line = this.line
       let cell = 0
@@ -91,6 +115,12 @@ export class Tokenizer {
         let flags = 0
         if (buf[i] === quote) {
           end = this.findClosingQuote(buf, row, i, to, final, line)
+          if (end === MALFORMED) {
+            const mended = this.blankRows > 0 ? MALFORMED : mend()
+            if (mended === MALFORMED) throw this.complaint()
+            if (mended === HALTED) break scan
+            continue scan
+          }
           if (end < 0) break scan
           line += this.newlines
           flags = QUOTED | this.flags
@@ -145,7 +175,12 @@ export class Tokenizer {
         rows = this.giveBlankRows(rows, row)
         continue
       }
-      if (cell !== width) this.padOrRejectRow(buf, row, i, rows, cell, surplus)
+      if (cell !== width) {
+        const mended = this.mayMend(buf, row, i, to, cell, line > this.line) ? mend() : MALFORMED
+        if (mended === HALTED) break
+        if (mended >= 0) continue
+        this.padOrRejectRow(buf, row, i, rows, cell, surplus)
+      }
       if (this.gap) {
         this.gap = false
         this.behindGaps.push(this.line)
@@ -176,6 +211,60 @@ export class Tokenizer {
     return rows
   }
 
+  /**
+   * Whether a row of the wrong length may have another reading. A short one has cells that are missing, unless a
+   * quoted cell of it has swallowed the next record.
+   */
+  private mayMend(
+    buf: Uint8Array,
+    row: number,
+    end: number,
+    to: number,
+    cells: number,
+    spansLines: boolean,
+  ): boolean {
+    const quoted = buf.indexOf(this.quote, row)
+    if (quoted < 0 || quoted >= end) return false
+    if (cells > this.width) return true
+    const { width, style } = this
+    if (spansLines)
+      return isRecord(buf, buf.indexOf(this.dialect.crOnly ? CR : LF, row) + 1, to, width, style)
+    // A quote inside a cell can hide the line end.
+    let quotes = 0
+    for (let i = quoted; i < end; i++) if (buf[i] === this.quote) quotes++
+    return quotes % 2 === 1 && isRest(buf, end + 1, to, width, style)
+  }
+
+  /**
+   * Reads a malformed row as exactly as many cells as there are columns, if there is one best way to do so. Returns
+   * the offset of the next row, HALTED or MALFORMED.
+   */
+  private mend(buf: Uint8Array, row: number, to: number, final: boolean, rows: number): number {
+    const { width } = this
+    if (this.dialect.collapse || this.quote < 0) return MALFORMED
+    if (!final && to - row < 2 * REPAIR_BYTES) return HALTED
+    // A record with cells missing is taken as it is, but not as something else.
+    let reading = repair(buf, row, to, width, width, this.style)
+    for (let fewer = width - 1; !reading && fewer >= Math.max(1, width - MOST_MISSING); fewer--)
+      reading = repair(buf, row, to, fewer, width, this.style)
+    if (!reading) return MALFORMED
+    this.halted = undefined
+    this.starts.set(reading.starts, rows * width)
+    this.ends.set(reading.ends, rows * width)
+    this.pad(row, rows, reading.starts.length)
+    this.lines[rows] = this.line
+    const shown = excerpt(buf.subarray(row, Math.min(reading.next, row + 200)).subarray(0, 200), 60)
+    const line = this.line
+    this.warnings.count(
+      'mended',
+      line,
+      (where) => `quotes that are not closed or not doubled were kept as text: ${where}: ${shown.trim()}`,
+    )
+    this.gap = false
+    this.line += reading.lines
+    return reading.next
+  }
+
   /** Handles a row of the wrong length: pads short rows, drops empty surplus cells, and throws otherwise. */
   private padOrRejectRow(
     buf: Uint8Array,
@@ -186,6 +275,9 @@ export class Tokenizer {
     surplus: boolean,
   ): void {
     const { width } = this
+    // Names of columns were read before.
+    if (cells > width && this.headerRows > this.given + rows) return
+    if (cells > width && this.dropSpare(buf, row, end, rows)) return
     if (surplus) {
       throw badData(
         this.source,
@@ -211,6 +303,13 @@ export class Tokenizer {
       )
       return
     }
+    this.pad(row, rows, cells)
+  }
+
+  /** Fills up a row with fewer cells than columns. */
+  private pad(row: number, rows: number, cells: number): void {
+    const { width } = this
+    if (cells === width) return
     for (let k = rows * width + cells; k < (rows + 1) * width; k++) {
       this.starts[k] = row
       this.ends[k] = row << 2
@@ -222,6 +321,26 @@ export class Tokenizer {
       this.line,
       (where) => `rows with fewer than ${width} cells were filled with nulls: ${where}`,
     )
+  }
+
+  /** Drops one empty cell of a row that has one too many, if it is clear which one it is. */
+  private dropSpare(buf: Uint8Array, row: number, end: number, rows: number): boolean {
+    const { width } = this
+    if (this.dialect.collapse || this.dialect.trailing > 0) return false
+    const { profile } = this.dialect
+    const whole = repair(buf, row, end, width + 1, width, this.style)
+    const kept = whole && withoutSpare(buf, whole, profile)
+    if (!kept) return false
+    this.starts.set(kept.starts, rows * width)
+    this.ends.set(kept.ends, rows * width)
+    const shown = excerpt(buf.subarray(row, end), 60)
+    this.warnings.count(
+      'spare',
+      this.line,
+      (where) =>
+        `an empty cell was dropped from rows with one cell too many, so that the others are in their columns: ${where}: ${shown}`,
+    )
+    return true
   }
 
   /** Whether a full row has an empty cell. */
@@ -242,7 +361,7 @@ export class Tokenizer {
     return this.halted !== undefined && this.halted.at > 2 * this.halted.open
   }
 
-  /** The offset of the closing quote; −1 if the buffer ends first. Sets `newlines` and `flags`. */
+  /** The offset of the closing quote, HALTED or MALFORMED. Sets `newlines` and `flags`. */
   private findClosingQuote(
     buf: Uint8Array,
     row: number,
@@ -251,7 +370,7 @@ export class Tokenizer {
     final: boolean,
     line: number,
   ): number {
-    const { quote, backslash, kind } = this
+    const { quote, escape: escaper, kind } = this
     const before = this.halted?.open === open - row ? this.halted : undefined
     this.halted = before ? undefined : this.halted
     let newlines = before?.newlines ?? 0
@@ -266,7 +385,7 @@ export class Tokenizer {
         flags,
         stray: stray < 0 ? -1 : stray - row,
       }
-      return -1
+      return HALTED
     }
     for (;;) {
       const c = buf[j]
@@ -300,32 +419,36 @@ export class Tokenizer {
       } else if (c === LF || (c === CR && this.dialect.crOnly)) {
         if (j >= to) {
           if (!final) return halt()
-          throw badData(
-            this.source,
-            { line },
-            `a quote is opened and never closed: ${excerpt(buf.subarray(open, Math.min(to, open + 200)))}`,
-            'Close the quote, or give --delimiter if the file uses another delimiter.',
-          )
+          this.complaint = () =>
+            badData(
+              this.source,
+              { line },
+              `a quote is opened and never closed: ${excerpt(buf.subarray(open, Math.min(to, open + 200)))}`,
+              'Close the quote, or give --delimiter if the file uses another delimiter.',
+            )
+          return MALFORMED
         }
         newlines++
         j++
         if (stray >= 0) break
       } else if (stray >= 0 && c === this.delimiter) {
         break
-      } else if (backslash && c === BACKSLASH) {
+      } else if (c === escaper) {
         if (j + 1 >= to && !final) return halt()
         flags = ESCAPED
-        j += buf[j + 1] === quote || buf[j + 1] === BACKSLASH ? 2 : 1
+        j += buf[j + 1] === quote || buf[j + 1] === escaper ? 2 : 1
         if (j > to) {
           j = to
         }
       } else j++
     }
-    throw badData(
-      this.source,
-      { line },
-      `text after the closing quote of a cell: ${excerpt(buf.subarray(open, Math.min(to, stray + 20)))}`,
-      'Double every quote inside a quoted cell.',
-    )
+    this.complaint = () =>
+      badData(
+        this.source,
+        { line },
+        `text after the closing quote of a cell: ${excerpt(buf.subarray(open, Math.min(to, stray + 20)))}`,
+        'Double every quote inside a quoted cell.',
+      )
+    return MALFORMED
   }
 }
