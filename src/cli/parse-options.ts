@@ -1,6 +1,12 @@
 import { Problem } from '../contract/errors.ts'
 import type { HeadersOf } from '../contract/operations/index.ts'
-import { type DelimitedOptions, type GivenType, givenDelimiter, givenTypes } from '../ingest/index.ts'
+import {
+  type DelimitedOptions,
+  type GivenType,
+  givenDelimiter,
+  givenStyle,
+  givenTypes,
+} from '../ingest/index.ts'
 import type { Option, OptionsOf } from './define.ts'
 
 /** Options that control how text is parsed, shared by upload and append. */
@@ -16,7 +22,23 @@ export const textOptions = [
   },
   { flags: '--header', description: 'treat the first line as column names (default: detected)' },
   { flags: '--no-header', description: 'treat the first line as data' },
-  { flags: '--null <text>', description: 'text that marks a missing value, such as NA' },
+  {
+    flags: '--null <text>',
+    description: 'text that marks a missing value, such as NA (repeatable)',
+    repeatable: true,
+  },
+  { flags: '--quote <character>', description: 'character that quotes cells, or none (default: detected)' },
+  {
+    flags: '--escape <character>',
+    description: 'character before a quote inside a quoted cell, or none (default: detected)',
+  },
+  { flags: '--skip <lines>', integer: {}, description: 'lines to skip at the beginning' },
+  { flags: '--comment <character>', description: 'skip lines that begin with this character' },
+  { flags: '--decimal <character>', description: 'decimal separator of numbers: . or , (default: .)' },
+  {
+    flags: '--thousands <character>',
+    description: 'thousands separator of numbers: a character, or space (default: none)',
+  },
 ] as const satisfies readonly Option[]
 
 /** The same, and the types of the columns of a new grid. */
@@ -24,7 +46,7 @@ export const readingOptions = [
   ...textOptions,
   {
     flags: '--column <name:type>',
-    description: 'set the type of a column: number, text or boolean (repeatable)',
+    description: 'set the type of a column: number, text, boolean, date, date-dmy or date-mdy (repeatable)',
     repeatable: true,
   },
 ] as const satisfies readonly Option[]
@@ -54,7 +76,7 @@ function columnTypes(columns: readonly string[] | undefined): Map<string, GivenT
 
 /** Parsing options, for parsing in this process (previews). */
 export function readingOptionsOf(options: ReadingOptions, source: string): DelimitedOptions {
-  const { delimiter, encoding, header, column, null: nullText } = options
+  const { delimiter, encoding, header, column, skip, null: nullTexts } = options
   const tsv = /\.(tsv|tab)(\.gz)?$/i.test(source)
   return {
     source,
@@ -62,21 +84,30 @@ export function readingOptionsOf(options: ReadingOptions, source: string): Delim
     encoding,
     header,
     types: columnTypes(column),
-    nullText,
+    nullTexts,
+    skip,
+    ...givenStyle(options),
   }
 }
 
 /** Parsing options as request headers. */
-export function readingHeaders(
-  options: ReadingOptions,
-): Pick<HeadersOf<'grids.upload'>, 'Delimiter' | 'Encoding' | 'Header' | 'Columns' | 'Null-Text'> {
-  const { delimiter, encoding, header, column, null: nullText } = options
+export function readingHeaders(options: ReadingOptions): Partial<HeadersOf<'grids.upload'>> {
+  const { delimiter, encoding, header, column, skip, null: nullTexts } = options
+  // An error of an option is one of the command, before anything is sent.
+  givenStyle(options)
   const types = columnTypes(column)
+  const encoded = (text: string | undefined) => (text === undefined ? undefined : encodeURIComponent(text))
   return {
     Delimiter: delimiter === undefined ? undefined : encodeURIComponent(givenDelimiter(delimiter)!),
     Encoding: encoding,
     Header: header,
     Columns: types && encodeURIComponent(JSON.stringify(Object.fromEntries(types))),
-    'Null-Text': nullText === undefined ? undefined : encodeURIComponent(nullText),
+    'Null-Text': nullTexts?.map(encodeURIComponent).join(','),
+    Skip: skip,
+    Quote: encoded(options.quote),
+    Escape: encoded(options.escape),
+    Comment: encoded(options.comment),
+    Decimal: encoded(options.decimal),
+    Thousands: encoded(options.thousands),
   }
 }

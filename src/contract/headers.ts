@@ -38,7 +38,7 @@ export const uploadHeaders = {
   Columns: s.optional(
     s.string({
       description:
-        'Column types (number, text or boolean) as a percent-encoded JSON object, for example {"zip": "text"}.',
+        'Column types as a percent-encoded JSON object, for example {"zip": "text"}: number, text, boolean, date, date-dmy or date-mdy.',
     }),
   ),
   'Allow-Type-Change': s.optional(
@@ -56,8 +56,28 @@ export const uploadHeaders = {
   'Null-Text': s.optional(
     s.string({
       description:
-        'Percent-encoded text that represents a missing value. Empty cells are always missing values.',
+        'Percent-encoded texts that represent a missing value, comma-separated. Empty cells and \\N are always missing values.',
     }),
+  ),
+  Quote: s.optional(
+    s.string({
+      description:
+        'Percent-encoded character that quotes cells, or `none`. Default: detected, double or single quotes.',
+    }),
+  ),
+  Escape: s.optional(
+    s.string({
+      description:
+        'Percent-encoded character before a quote inside a quoted cell, or `none`. Default: detected.',
+    }),
+  ),
+  Skip: s.optional(s.integer({ description: 'Lines to skip at the beginning of the file.' })),
+  Comment: s.optional(
+    s.string({ description: 'Percent-encoded character at the start of lines to skip. Default: none.' }),
+  ),
+  Decimal: s.optional(s.string({ description: 'Percent-encoded decimal separator: `.` (default) or `,`.' })),
+  Thousands: s.optional(
+    s.string({ description: 'Percent-encoded thousands separator: a character, or `space`. Default: none.' }),
   ),
 } as const
 

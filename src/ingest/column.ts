@@ -1,5 +1,6 @@
 import { excerpt } from '../json/index.ts'
-import type { GivenType } from './dialect.ts'
+import { isoDate } from './date.ts'
+import type { GivenType, NumberStyle } from './dialect.ts'
 import { ESCAPED, QUOTED } from './flags.ts'
 import { asNumber, isPaddedNumber } from './number.ts'
 import { badData } from './warnings.ts'
@@ -17,6 +18,7 @@ const MINUS = 0x2d
 const POINT = 0x2e
 const ZERO = 0x30
 const NINE = 0x39
+const EQUALS = 0x3d
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const SPACE = 0x20
@@ -39,7 +41,8 @@ special[BACKSLASH] = 1
 export interface ColumnRules {
   name: string
   given?: GivenType
-  nullText?: string
+  nullTexts?: readonly string[]
+  numbers?: NumberStyle
   quote: number
   /** The byte before an escaped quote; −1 if there is none. */
   escape: number
@@ -53,15 +56,18 @@ export class ColumnBuilder {
   private at = 0
   private form: SliceEncoding
   rows = 0
+  /** Cells that were texts in quotes after an equals sign. */
+  protectedCells = 0
   /** Number of numeric cells so far. `firstText` is the first cell that is neither empty nor a number. */
   numbers = 0
   firstText?: { line: number; text: string }
 
-  private readonly nullBytes?: Buffer
+  /** Texts that mean a missing value: those given, and that of MySQL and PostgreSQL. */
+  private readonly nulls: readonly Buffer[]
 
   constructor(private readonly rules: ColumnRules) {
-    this.form = rules.given === 'text' ? 'text' : 'number'
-    if (rules.nullText) this.nullBytes = Buffer.from(rules.nullText)
+    this.form = rules.given === 'text' || rules.given?.startsWith('date') ? 'text' : 'number'
+    this.nulls = ['\\N', ...(rules.nullTexts ?? [])].map((text) => Buffer.from(text))
   }
 
   /** Bytes of buffered text. */
@@ -88,11 +94,12 @@ export class ColumnBuilder {
     width: number,
     rows: number,
   ): void {
-    if (this.rules.given === 'number' || this.rules.given === 'boolean') {
+    if (this.rules.given !== undefined && this.rules.given !== 'text') {
       this.addGiven(buf, starts, ends, lines, column, width, rows)
       return
     }
-    const { nullBytes } = this
+    const { nulls } = this
+    const many = nulls.length > 1
     let { out, at, numbers } = this
     let numeric = this.form === 'number'
     for (let r = 0, k = column; r < rows; r++, k += width) {
@@ -103,7 +110,7 @@ export class ColumnBuilder {
         this.at = at
         out = this.grow((end - start) * 6 + 8)
       }
-      if (start === end || (nullBytes !== undefined && nullBytes.compare(buf, start, end) === 0)) {
+      if (start === end || ((many || buf[start] === BACKSLASH) && isNull(nulls, buf, start, end))) {
         if (start === end && flags & QUOTED) {
           for (const c of this.form === 'text' ? EMPTY : QUOTED_NULL) out[at++] = c
         } else {
@@ -148,6 +155,16 @@ export class ColumnBuilder {
         out = this.grow((end - start) * 6 + 8)
         at = this.at
       }
+      // A text as spreadsheets protect it: ="007" is 007.
+      const formula = end - start >= 3 && buf[start] === EQUALS && buf[end - 1] === QUOTE
+      if (formula && (buf[start + 1] === QUOTE || flags >= ESCAPED)) {
+        this.at = at
+        if (this.protectedText(buf, start, end, flags)) {
+          out = this.out
+          at = this.at
+          continue
+        }
+      }
       out[at++] = QUOTE
       if (flags < ESCAPED) {
         for (let i = start; i < end; i++) {
@@ -175,6 +192,22 @@ export class ColumnBuilder {
     this.at = 0
     this.rows = 0
     return slice
+  }
+
+  /** Adds a text in quotes after an equals sign; returns whether the cell is one. */
+  private protectedText(buf: Uint8Array, start: number, end: number, flags: number): boolean {
+    const cell = Buffer.from(buf.subarray(start, end)).toString('utf8')
+    const { quote } = this.rules
+    const q = quote < 0 ? '"' : String.fromCharCode(quote)
+    const plain = flags >= ESCAPED ? cell.replaceAll(q + q, q) : cell
+    const inner = /^="([^"]*)"$/.exec(plain)?.[1]
+    if (inner === undefined) return false
+    const text = JSON.stringify(inner)
+    this.grow(text.length * 3 + 8)
+    this.at += this.out.write(text, this.at, 'utf8')
+    this.out[this.at++] = COMMA
+    this.protectedCells++
+    return true
   }
 
   private word(text: string): void {
@@ -217,27 +250,44 @@ export class ColumnBuilder {
     width: number,
     rows: number,
   ): void {
-    const { given, nullText, name, source } = this.rules
+    const { given, name, source } = this.rules
+    const { nulls } = this
     for (let r = 0, k = column; r < rows; r++, k += width) {
-      const cell = Buffer.from(buf.subarray(starts[k], ends[k] >> 2)).toString('utf8')
-      const value =
-        cell.trim() === '' || cell === nullText
-          ? 'null'
-          : given === 'number'
-            ? asNumber(cell)
-            : asBoolean(cell)
-      if (value === undefined) {
+      const end = ends[k] >> 2
+      const cell = Buffer.from(buf.subarray(starts[k], end)).toString('utf8')
+      const value = cell.trim() === '' || isNull(nulls, buf, starts[k], end) ? 'null' : this.givenValue(cell)
+      if (value === undefined || value === 'ambiguous') {
         throw badData(
           source,
           { line: lines[r], column: name },
-          `"${excerpt(cell)}" is not a ${given}`,
-          `Fix the cell, or do not set the type of ${name}.`,
+          value === 'ambiguous'
+            ? `"${excerpt(cell)}" can be day and month or month and day`
+            : `"${excerpt(cell)}" is not a ${given?.startsWith('date') ? 'date' : given}`,
+          value === 'ambiguous'
+            ? `Give the order: --column ${JSON.stringify(`${name}:date-dmy`)} or ${JSON.stringify(`${name}:date-mdy`)}.`
+            : `Fix the cell, name it as a missing value (--null ${JSON.stringify(cell.slice(0, 40))}), or load the column as text (--column ${JSON.stringify(`${name}:text`)}).`,
         )
       }
-      this.grow(value.length + 8)
+      this.grow(value.length * 3 + 8)
       this.word(value)
     }
     this.rows += rows
+  }
+
+  /** The JSON text of a value of the given type; undefined if it is none. */
+  private givenValue(cell: string): string | undefined {
+    switch (this.rules.given) {
+      case 'number':
+        return asNumber(cell, this.rules.numbers)
+      case 'boolean':
+        return asBoolean(cell)
+      default: {
+        const order =
+          this.rules.given === 'date-dmy' ? 'dmy' : this.rules.given === 'date-mdy' ? 'mdy' : undefined
+        const date = isoDate(cell, order)
+        return date === undefined || date === 'ambiguous' ? date : `"${date}"`
+      }
+    }
   }
 
   /** Returns a buffer with room for `more` bytes. */
@@ -248,6 +298,17 @@ export class ColumnBuilder {
     this.out = bigger
     return bigger
   }
+}
+
+/** Whether a cell is one of the texts that mean a missing value. */
+function isNull(nulls: readonly Buffer[], buf: Uint8Array, start: number, end: number): boolean {
+  for (const text of nulls) {
+    if (text.length !== end - start) continue
+    let k = 0
+    while (k < text.length && text[k] === buf[start + k]) k++
+    if (k === text.length) return true
+  }
+  return false
 }
 
 function asBoolean(cell: string): string | undefined {

@@ -3,7 +3,7 @@ import { bytesText, defaultLimits } from '../contract/limits.ts'
 import { type Bytes, breathe, excerpt, turnIsLong } from '../json/index.ts'
 import { peek, utf8 } from './bytes.ts'
 import { ColumnBuilder, type SliceEncoding } from './column.ts'
-import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
+import type { ColumnType, DelimitedOptions, Dialect, FirstValue, GivenType } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
 import { SAMPLE_BYTES, sniff } from './sniff.ts'
 import { Tokenizer } from './tokenizer.ts'
@@ -128,14 +128,18 @@ export async function ingestDelimited(
     const seen = firstText && [
       { type: 'text' as const, where: `line ${firstText.line}`, text: firstText.text },
     ]
-    const type = given ?? (rows === 0 ? 'empty' : builder.isText ? 'text' : 'number')
+    const type = typeOfGiven(given) ?? (rows === 0 ? 'empty' : builder.isText ? 'text' : 'number')
     return { name: names[k], type, seen, text: builder.numbers > 0 ? firstText : undefined }
   })
   for (const [k, builder] of builders.entries()) {
-    const { firstText } = builder
+    const { firstText, protectedCells } = builder
+    if (protectedCells > 0)
+      warnings.note(
+        `column ${names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,
+      )
     if (firstText && DECIMAL_COMMA.test(firstText.text)) {
       warnings.note(
-        `column ${names[k]} looks like numbers with a decimal comma (line ${firstText.line}: ${firstText.text}); kept as text`,
+        `column ${names[k]} looks like numbers with a decimal comma (line ${firstText.line}: ${firstText.text}); kept as text; to read them: --decimal ,`,
       )
     }
   }
@@ -145,6 +149,11 @@ export async function ingestDelimited(
       : [],
   )
   return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed] }
+}
+
+/** The type of a column whose type the user gave: dates are text. */
+function typeOfGiven(given: GivenType | undefined): 'number' | 'text' | 'boolean' | undefined {
+  return given === 'date' || given === 'date-dmy' || given === 'date-mdy' ? 'text' : given
 }
 
 /**
@@ -232,8 +241,12 @@ function columnBuilders(
     (name, k) =>
       new ColumnBuilder({
         name,
-        given: options.types?.get(name) ?? options.expected?.(name, k),
-        nullText: options.nullText,
+        given:
+          options.types?.get(name) ??
+          options.expected?.(name, k) ??
+          (dialect.profile.styled[k] ? 'number' : undefined),
+        nullTexts: options.nullTexts,
+        numbers: options.numbers,
         quote: dialect.quote === '' ? -1 : dialect.quote.charCodeAt(0),
         escape: dialect.escape === '' ? -1 : dialect.escape.charCodeAt(0),
         source,

@@ -22,6 +22,8 @@ export interface Dialect {
   names: string[]
   /** Number of delimiters at the end of every data row that the header lacks. */
   trailing: number
+  /** Lines that begin with this character are skipped; empty for none. */
+  comment: string
   /** What the columns hold in the sample. */
   profile: ColumnProfile
 }
@@ -30,6 +32,8 @@ export interface Dialect {
 export interface ColumnProfile {
   filled: boolean[]
   numeric: boolean[]
+  /** Whether all values are numbers as `NumberStyle` says. */
+  styled: boolean[]
 }
 
 /** The type of a column's values: numbers, strings, booleans, or any JSON. Nulls are allowed in all types. */
@@ -42,9 +46,16 @@ export interface FirstValue {
   text: string
 }
 
-/** The types that users can give with NAME:TYPE. */
-export const givenTypes = ['number', 'text', 'boolean'] as const
+/** The types that users can give with NAME:TYPE. Dates are text in ISO 8601; see `isoDate`. */
+export const givenTypes = ['number', 'text', 'boolean', 'date', 'date-dmy', 'date-mdy'] as const
 export type GivenType = (typeof givenTypes)[number]
+
+/** How numbers are written. Without it, only JSON numbers are numbers. */
+export interface NumberStyle {
+  decimal: '.' | ','
+  /** Empty for none. */
+  thousands: string
+}
 
 /** Options that override detection. */
 export interface DelimitedOptions {
@@ -56,8 +67,17 @@ export interface DelimitedOptions {
   types?: ReadonlyMap<string, GivenType>
   /** Known column types (of the target grid), by name and position. */
   expected?: (name: string, position: number) => GivenType | undefined
-  /** Text that means a missing value, in addition to the empty cell. */
-  nullText?: string
+  /** Texts that mean a missing value, in addition to the empty cell. */
+  nullTexts?: readonly string[]
+  /** The character that quotes cells; empty for none. */
+  quote?: string
+  /** The character before a quote inside a quoted cell; empty for none. */
+  escape?: string
+  /** Lines to skip at the beginning. */
+  skip?: number
+  /** Lines that begin with this character are skipped. */
+  comment?: string
+  numbers?: NumberStyle
   /** Name of the source in messages. */
   source?: string
   /** Default: those of the contract. */

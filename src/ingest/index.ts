@@ -12,7 +12,7 @@ export {
 } from './dialect.ts'
 export { type FileOptions, type FoundTable, ingestFile } from './file.ts'
 export { isSparse } from './gaps.ts'
+export { givenDelimiter, givenStyle } from './given.ts'
 export { gridName } from './name.ts'
 export { type JsonLine, jsonLines } from './ndjson.ts'
-export { givenDelimiter } from './sniff.ts'
 export { badData } from './warnings.ts'

@@ -1,3 +1,5 @@
+import type { NumberStyle } from './dialect.ts'
+
 /**
  * Defines what counts as a number: the JSON number grammar (RFC 8259), except integers that a double cannot
  * represent exactly. So `007`, `+5`, `.5` and 20-digit ids are text, and `1.10` stays `1.10`.
@@ -54,14 +56,46 @@ function isSafeInteger(buf: Uint8Array, start: number, end: number): boolean {
   return true
 }
 
+const PLAIN: NumberStyle = { decimal: '.', thousands: '' }
+const CURRENCY =
+  /[$€£¥₹₽₩₺₫฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|INR|AUD|CAD|BRL|kr|zł|Rs)\b\.?/giu
+
 /**
- * Converts a cell of a column given as number to a JSON number. Also accepts `+5`, `007`, `.5` and `5.`.
- * Returns undefined if it is not a number.
+ * Converts a cell of a column given as number to a JSON number. Also accepts `+5`, `007`, `.5` and `5.`, groups of
+ * three digits, a currency, a percent sign (`12 %` is 12) and negative numbers in parentheses. Returns undefined if
+ * it is not a number.
  */
-export function asNumber(text: string): string | undefined {
-  const match = /^([+-]?)0*(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$/.exec(text.trim())
-  if (!match || !/\d/.test(text)) return undefined
-  const [, sign, whole, fraction, exponent = ''] = match
-  const number = `${sign === '-' ? '-' : ''}${whole || '0'}${fraction ? `.${fraction}` : ''}${exponent}`
+export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLAIN): string | undefined {
+  let plain = text.trim()
+  if (!/\d/.test(plain)) return undefined
+  if (!/^[\d.eE+-]+$/.test(plain) || thousands !== '' || decimal !== '.') {
+    plain = plain.replace(/\s*%$/, '').replace(CURRENCY, '').trim()
+    const negative = /^\((.*)\)$/.exec(plain)
+    if (negative) plain = `-${negative[1].trim()}`
+    plain = plain.replace(/^([+-])\s+/, '$1').replace('\u2212', '-')
+    const [whole, ...rest] = plain.split(decimal)
+    if (rest.length > 1) return undefined
+    const groups = groupsOf(whole, thousands, decimal)
+    if (groups === undefined || /[^\deE+-]/.test(rest[0] ?? '')) return undefined
+    plain = rest.length === 0 ? groups : `${groups}.${rest[0]}`
+  }
+  const match = /^([+-]?)0*(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$/.exec(plain)
+  if (!match) return undefined
+  const [, sign, digits, fraction, exponent = ''] = match
+  const number = `${sign === '-' ? '-' : ''}${digits || '0'}${fraction ? `.${fraction}` : ''}${exponent}`
   return Number.isFinite(Number(number)) ? number : undefined
+}
+
+/** The digits of a whole number without its separators; undefined if these are not after each three digits. */
+function groupsOf(whole: string, thousands: string, decimal: string): string | undefined {
+  const separators = thousands === '' ? (decimal === '.' ? ",'’ \u00a0\u202f" : "'’ \u00a0\u202f") : thousands
+  const used = new Set(
+    [...whole].filter((c) => separators.includes(c) || (thousands === ' ' && /\s/.test(c))),
+  )
+  if (used.size === 0) return whole
+  if (used.size > 1) return undefined
+  const [separator] = used
+  const groups = whole.split(separator)
+  const ok = /^[+-]?\d{1,3}$/.test(groups[0]) && groups.slice(1).every((group) => /^\d{3}$/.test(group))
+  return ok ? groups.join('') : undefined
 }

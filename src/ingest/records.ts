@@ -36,7 +36,8 @@ const plain: Dialect = {
   headerRows: 0,
   names: [],
   trailing: 0,
-  profile: { filled: [], numeric: [] },
+  comment: '',
+  profile: { filled: [], numeric: [], styled: [] },
 }
 
 /** A column with its buffered values, comma-separated, up to the next slice. */

@@ -1,9 +1,10 @@
-import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
 import { breathe, excerpt } from '../json/index.ts'
-import type { ColumnProfile, DelimitedOptions, Dialect } from './dialect.ts'
+import type { ColumnProfile, DelimitedOptions, Dialect, NumberStyle } from './dialect.ts'
 import { ESCAPED } from './flags.ts'
+import { givenDelimiter } from './given.ts'
 import { countHeaderRows } from './header.ts'
+import { asNumber } from './number.ts'
 import { REPAIR_BYTES, repair } from './repair.ts'
 import { badData, Warnings } from './warnings.ts'
 
@@ -48,14 +49,18 @@ export async function sniff(
   if (text.trim() === '')
     throw badData(source, {}, 'the file contains only whitespace', 'Use a file with a header and rows.')
 
+  const skip = linesToSkip(text, options)
+  text = text.slice(skip.length)
   const told = /^sep=(.)\r?\n/i.exec(text)
   const delimiter = givenDelimiter(options.delimiter) ?? told?.[1]
   if (told) text = text.slice(told[0].length)
-  const best = await chooseStyle(text, delimiter, warnings)
+  const best = await chooseStyle(text, { ...options, delimiter }, warnings)
+  for (const [k, line] of best.at.entries()) best.at[k] = line + skip.lines
   if (!delimiter && best.width > 1 && best.style.delimiter !== ',')
     warnings.note(`delimiter detected: ${named(best.style.delimiter)}`)
-  if (best.style.quote !== '"') warnings.note(`quote character detected: ${best.style.quote}`)
-  if (best.style.escape === '\\') warnings.note('escape for quotes inside cells detected: \\"')
+  if (best.style.quote !== '"' && options.quote === undefined)
+    warnings.note(`quote character detected: ${best.style.quote}`)
+  if (best.style.escape === '\\' && options.escape === undefined) warnings.note('escape for quotes inside cells detected: \\"')
   if (best.style.skipSpace) warnings.note('spaces after delimiters were removed')
 
   if (whole && best.rows.every((row) => row.every((cell) => cell.trim() === '')))
@@ -65,11 +70,11 @@ export async function sniff(
   const start = options.header === false ? 0 : findTableStart(best)
   const table = best.rows.slice(start)
   refuseTwoTables(best, start, told ? 1 : 0, source)
-  const preamble = (best.at[start] ?? 0) + (told ? 1 : 0)
-  const skipped = best.at[start] ?? 0
+  const preamble = (best.at[start] ?? skip.lines) + (told ? 1 : 0)
+  const skipped = preamble - skip.lines - (told ? 1 : 0)
   if (skipped > 0 && best.rows.slice(0, start).some((row) => row.some((cell) => cell !== ''))) {
     warnings.note(
-      `${skipped === 1 ? 'line 1 was' : `lines 1 to ${skipped} were`} skipped (text above the table): ${excerpt(best.rows[0].join(best.style.delimiter))}`,
+      `${skipped === 1 ? `line ${skip.lines + 1} was` : `lines ${skip.lines + 1} to ${skip.lines + skipped} were`} skipped (text above the table): ${excerpt(best.rows[0].join(best.style.delimiter))}`,
     )
   }
   const headerRows = options.header === undefined ? countHeaderRows(table) : Number(options.header)
@@ -90,15 +95,16 @@ export async function sniff(
     )
   }
   const names = columnNames(table, headerRows, best, warnings)
-  const profile = profileOf(table.slice(headerRows), names.length)
-  return { ...best.style, preamble, headerRows, names, trailing: best.trailing, profile }
+  const profile = profileOf(table.slice(headerRows), names.length, options.numbers)
+  const comment = options.comment ?? ''
+  return { ...best.style, preamble, headerRows, names, trailing: best.trailing, comment, profile }
 }
 
 /** Rows from which a profile is made; fewer say nothing about the others. */
 const PROFILE_ROWS = 3
 
 /** What the columns of these rows hold. Rows of another width are ignored. */
-function profileOf(rows: string[][], width: number): ColumnProfile {
+function profileOf(rows: string[][], width: number, style: NumberStyle | undefined): ColumnProfile {
   const whole = rows.filter((row) => row.length === width)
   const enough = whole.length >= PROFILE_ROWS
   const columns = Array.from({ length: width }, (_, k) => whole.map((row) => row[k].trim()))
@@ -108,7 +114,30 @@ function profileOf(rows: string[][], width: number): ColumnProfile {
       (cells) =>
         enough && cells.some((cell) => cell !== '') && cells.every((cell) => cell === '' || isNumeric(cell)),
     ),
+    styled: columns.map(
+      (cells) =>
+        style !== undefined &&
+        cells.some((cell) => cell !== '') &&
+        cells.every(
+          (cell) => cell === '' || (!/[^\d.,'’\s+-]/.test(cell) && asNumber(cell, style) !== undefined),
+        ),
+    ),
   }
+}
+
+/** The text and number of the first lines that the options say to skip. */
+function linesToSkip(
+  text: string,
+  { skip = 0, comment }: DelimitedOptions,
+): { length: number; lines: number } {
+  let length = 0
+  let lines = 0
+  while (length < text.length && (lines < skip || (comment && text[length] === comment))) {
+    const end = text.indexOf('\n', length)
+    length = end < 0 ? text.length : end + 1
+    lines++
+  }
+  return { length, lines }
 }
 
 /** Throws if the lines above the table look like another table, which would be lost. */
@@ -160,26 +189,6 @@ function looksLikeTable(rows: string[][]): boolean {
   return rows.length > MOST_LABELS || numeric.some(Boolean)
 }
 
-const delimiterNames = new Map([
-  ['\\t', '\t'],
-  ['tab', '\t'],
-  ['comma', ','],
-  ['semicolon', ';'],
-  ['pipe', '|'],
-  ['space', ' '],
-])
-
-export function givenDelimiter(given: string | undefined): string | undefined {
-  if (given === undefined) return undefined
-  const delimiter = delimiterNames.get(given.toLowerCase()) ?? given
-  if (delimiter.length === 1 && delimiter.charCodeAt(0) < 0x80 && !'"\r\n'.includes(delimiter))
-    return delimiter
-  throw new Problem('invalid_request', `invalid delimiter: ${JSON.stringify(given)}`, {
-    field: 'delimiter',
-    hint: 'Use one ASCII character, or tab, comma, semicolon, pipe or space.',
-  })
-}
-
 function named(delimiter: string): string {
   return delimiter === '\t' ? 'tab' : delimiter === ' ' ? 'space' : delimiter
 }
@@ -188,25 +197,17 @@ function named(delimiter: string): string {
 const STYLE_TEXT = 512 * 1024
 
 /** Detects the style from the first `STYLE_TEXT` characters. A longer first line is then read in full. */
-async function chooseStyle(
-  text: string,
-  delimiter: string | undefined,
-  warnings: Warnings,
-): Promise<Candidate> {
-  if (text.length <= STYLE_TEXT) return withLineEnds(text, delimiter, warnings)
-  const best = await withLineEnds(text.slice(0, STYLE_TEXT), delimiter, warnings)
+async function chooseStyle(text: string, options: DelimitedOptions, warnings: Warnings): Promise<Candidate> {
+  if (text.length <= STYLE_TEXT) return withLineEnds(text, options, warnings)
+  const best = await withLineEnds(text.slice(0, STYLE_TEXT), options, warnings)
   // The last row is cut off: ignore it.
   return best.rows.length > 1
-    ? candidate(text.slice(0, STYLE_TEXT), best.style.delimiter, best.style.crOnly, true)
-    : candidate(text, best.style.delimiter, best.style.crOnly)
+    ? candidate(text.slice(0, STYLE_TEXT), best.style.delimiter, best.style.crOnly, options, true)
+    : candidate(text, best.style.delimiter, best.style.crOnly, options)
 }
 
 /** Decides whether lone CRs end rows: if there is no LF, or if the rows are more uniform that way. */
-async function withLineEnds(
-  text: string,
-  delimiter: string | undefined,
-  warnings: Warnings,
-): Promise<Candidate> {
+async function withLineEnds(text: string, options: DelimitedOptions, warnings: Warnings): Promise<Candidate> {
   const ends = { lf: 0, cr: 0 }
   let quoted = false
   for (let i = 0; i < text.length; i++) {
@@ -216,23 +217,24 @@ async function withLineEnds(
     else if (c === '\n') ends.lf++
     else if (c === '\r' && text[i + 1] !== '\n') ends.cr++
   }
-  if (ends.cr === 0) return chooseDelimiter(text, delimiter, false, warnings)
-  const apart = await chooseDelimiter(text, delimiter, true, new Warnings())
-  const together = await chooseDelimiter(text, delimiter, false, new Warnings())
+  if (ends.cr === 0) return chooseDelimiter(text, options, false, warnings)
+  const apart = await chooseDelimiter(text, options, true, new Warnings())
+  const together = await chooseDelimiter(text, options, false, new Warnings())
   const crEnds = ends.lf === 0 || (apart.agreeing === 1 && apart.agreeing >= together.agreeing)
   if (crEnds && ends.lf > 0) warnings.note('single CR characters were read as line ends, like LF')
-  return chooseDelimiter(text, delimiter, crEnds, warnings)
+  return chooseDelimiter(text, options, crEnds, warnings)
 }
 
 async function chooseDelimiter(
   text: string,
-  given: string | undefined,
+  options: DelimitedOptions,
   crOnly: boolean,
   warnings: Warnings,
 ): Promise<Candidate> {
+  const given = options.delimiter
   const candidates: Candidate[] = []
   for (const delimiter of given ? [given] : [',', '\t', ';', '|', ' ']) {
-    if (given || text.includes(delimiter)) candidates.push(await candidate(text, delimiter, crOnly))
+    if (given || text.includes(delimiter)) candidates.push(await candidate(text, delimiter, crOnly, options))
   }
   if (given) return candidates[0]
   const fit = candidates.filter(
@@ -242,7 +244,7 @@ async function chooseDelimiter(
   if (fit.length > 0) return fit[0]
   const inText = candidates.some((c) => c.style.delimiter !== ' ')
   if (inText) warnings.note('no delimiter detected; read as one column')
-  return candidate(text, inText ? NONE : ',', crOnly)
+  return candidate(text, inText ? NONE : ',', crOnly, options)
 }
 
 /** Score of a candidate: mainly the fraction of rows of one width, then the number of columns. */
@@ -271,17 +273,25 @@ function looksLinedUp(c: Candidate): boolean {
   return numeric * 2 >= c.width
 }
 
-async function candidate(text: string, delimiter: string, crOnly: boolean, cut = false): Promise<Candidate> {
+async function candidate(
+  text: string,
+  delimiter: string,
+  crOnly: boolean,
+  options: DelimitedOptions,
+  cut = false,
+): Promise<Candidate> {
   await breathe()
   const style = styleOf(text, delimiter, crOnly)
+  style.quote = options.quote ?? style.quote
+  style.escape = options.escape ?? (options.quote === undefined ? style.escape : '')
   await breathe()
-  let { rows: found, at } = readRows(text, style)
+  let { rows: found, at } = readRows(text, style, options)
   await breathe()
   if (style.quote !== '' && !style.collapse) {
     const expected = commonWidth(found)
     const odd = found.some((row) => row.length !== expected && row.some((cell) => cell.length > 0))
     if (odd && expected > 1 && text.includes(style.quote))
-      ({ rows: found, at } = readRows(text, style, expected))
+      ({ rows: found, at } = readRows(text, style, options, expected))
   }
   if (cut) {
     found.pop()
@@ -365,13 +375,24 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
  * Splits the first rows into cells, for detection only. The Tokenizer parses the file. With `expected`, malformed rows
  * are read as that many cells where possible.
  */
-function readRows(text: string, style: Style, expected?: number): { rows: string[][]; at: number[] } {
+function readRows(
+  text: string,
+  style: Style,
+  { comment }: DelimitedOptions,
+  expected?: number,
+): { rows: string[][]; at: number[] } {
   const { delimiter, quote, escape: escaper, crOnly, skipSpace, collapse } = style
   const rows: string[][] = []
   const at: number[] = []
   let line = 0
   let i = 0
   while (i < text.length && rows.length < SAMPLE_ROWS) {
+    if (comment && text[i] === comment) {
+      while (i < text.length && !endsRow(text, i, crOnly)) i++
+      i += text[i] === '\r' && text[i + 1] === '\n' ? 2 : 1
+      line++
+      continue
+    }
     const row: string[] = []
     const began = { i, line }
     at.push(line)

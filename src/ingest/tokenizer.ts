@@ -58,7 +58,15 @@ export class Tokenizer {
   constructor(
     private readonly dialect: Pick<
       Dialect,
-      'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse' | 'trailing' | 'profile'
+      | 'delimiter'
+      | 'quote'
+      | 'escape'
+      | 'crOnly'
+      | 'skipSpace'
+      | 'collapse'
+      | 'trailing'
+      | 'profile'
+      | 'comment'
     >,
     readonly width: number,
     private readonly warnings: Warnings,
@@ -101,7 +109,17 @@ export class Tokenizer {
       row = next
       return next
     }
+    const comment = this.dialect.comment === '' ? -1 : this.dialect.comment.charCodeAt(0)
     scan: while (row < to && rows < maxRows && repairs < MOST_REPAIRS) {
+      if (buf[row] === comment) {
+        const found = buf.indexOf(crOnly ? CR : LF, row)
+        const end = found < 0 ? to : found
+        if (end >= to && !final) break
+        this.warnings.count('comment', this.line, (where) => `comment lines were skipped: ${where}`)
+        row = Math.min(end, to) + 1
+        this.line++
+        continue
+      }
       const first = rows * width
       let line = this.line
       let cell = 0

@@ -86,7 +86,7 @@ describe('types are detected over the whole column and lose no data', () => {
   })
 
   it('nullText is read as a missing value', async () => {
-    const { rows, types } = await read('k,v\na,1\nb,NA\n', { nullText: 'NA' })
+    const { rows, types } = await read('k,v\na,1\nb,NA\n', { nullTexts: ['NA'] })
     expect(types).toEqual(['text', 'number'])
     expect(rows).toEqual([
       ['a', 1],

@@ -89,5 +89,11 @@ export const readingHeaders = {
   Encoding: uploadHeaders.Encoding,
   Header: uploadHeaders.Header,
   'Null-Text': uploadHeaders['Null-Text'],
+  Quote: uploadHeaders.Quote,
+  Escape: uploadHeaders.Escape,
+  Skip: uploadHeaders.Skip,
+  Comment: uploadHeaders.Comment,
+  Decimal: uploadHeaders.Decimal,
+  Thousands: uploadHeaders.Thousands,
   'Allow-Type-Change': uploadHeaders['Allow-Type-Change'],
 }

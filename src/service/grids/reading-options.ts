@@ -1,6 +1,12 @@
 import { Problem } from '../../contract/errors.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'
-import { type DelimitedOptions, type GivenType, givenDelimiter, givenTypes } from '../../ingest/index.ts'
+import {
+  type DelimitedOptions,
+  type GivenType,
+  givenDelimiter,
+  givenStyle,
+  givenTypes,
+} from '../../ingest/index.ts'
 import type { Call } from '../core/call.ts'
 import type { GridService } from './append.ts'
 
@@ -13,6 +19,10 @@ export function readingOptions(
   { headers, fileName }: Pick<DataCall, 'headers' | 'fileName'>,
 ): DelimitedOptions {
   const { Delimiter, Encoding, Header } = headers
+  const text = (name: 'Quote' | 'Escape' | 'Comment' | 'Decimal' | 'Thousands'): string | undefined => {
+    const value = headers[name]
+    return value === undefined ? undefined : decoded(value, name)
+  }
   const tsv = /\.(tsv|tab)(\.gz)?$/i.test(fileName ?? '')
   return {
     source: fileName ?? 'the upload',
@@ -21,7 +31,15 @@ export function readingOptions(
     encoding: Encoding,
     header: Header,
     types: columnTypes(headers.Columns),
-    nullText: headers['Null-Text'] === undefined ? undefined : decoded(headers['Null-Text'], 'Null-Text'),
+    nullTexts: headers['Null-Text']?.split(',').map((text) => decoded(text, 'Null-Text')),
+    skip: headers.Skip,
+    ...givenStyle({
+      quote: text('Quote'),
+      escape: text('Escape'),
+      comment: text('Comment'),
+      decimal: text('Decimal'),
+      thousands: text('Thousands'),
+    }),
     limits: service.limits,
   }
 }
@@ -44,7 +62,7 @@ function columnTypes(header: string | undefined): Map<string, GivenType> | undef
   }
   throw new Problem(
     'invalid_request',
-    'Columns: must be a JSON object of column names to number, text or boolean',
+    'Columns: must be a JSON object of column names to types: number, text, boolean, date, date-dmy, date-mdy',
     { field: 'Columns' },
   )
 }

@@ -1,0 +1,171 @@
+// Options that say how a file is written, and values that people write.
+import { describe, expect, it } from 'vitest'
+import type { DelimitedOptions, GivenType } from '../../src/ingest/index.ts'
+import { givenStyle } from '../../src/ingest/index.ts'
+import { read } from './read.ts'
+
+const types = (given: Record<string, GivenType>): DelimitedOptions => ({
+  types: new Map(Object.entries(given)),
+})
+const tables: [string, string, DelimitedOptions, unknown[][]][] = [
+  [
+    '--decimal ,',
+    'a;b\n1,5;x\n1234,50;y\n',
+    givenStyle({ decimal: ',' }),
+    [
+      [1.5, 'x'],
+      [1234.5, 'y'],
+    ],
+  ],
+  [
+    '--thousands .',
+    'a;b\n1.234,5;x\n1.000;y\n',
+    givenStyle({ thousands: '.' }),
+    [
+      [1234.5, 'x'],
+      [1000, 'y'],
+    ],
+  ],
+  [
+    '--thousands ,',
+    'a,b\n"1,234",x\n"2,000,000.5",y\n',
+    givenStyle({ thousands: ',' }),
+    [
+      [1234, 'x'],
+      [2000000.5, 'y'],
+    ],
+  ],
+  [
+    '--thousands space',
+    'a,b\n1 234,x\n12,y\n',
+    givenStyle({ thousands: 'space' }),
+    [
+      [1234, 'x'],
+      [12, 'y'],
+    ],
+  ],
+  [
+    '--column price:number',
+    'p,q\n$5.00,12 %\n"(1,234.50)",-3%\n',
+    types({ p: 'number', q: 'number' }),
+    [
+      [5, 12],
+      [-1234.5, -3],
+    ],
+  ],
+  [
+    '--column day:date',
+    'd,n\n31/12/2020 5:03 pm,1\n"Mar 5, 2021",2\n2020-01-02T03:04:05Z,3\n',
+    types({ d: 'date' }),
+    [
+      ['2020-12-31T17:03:00', 1],
+      ['2021-03-05', 2],
+      ['2020-01-02T03:04:05Z', 3],
+    ],
+  ],
+  ['--column day:date-dmy', 'd,n\n05/06/2020,1\n', types({ d: 'date-dmy' }), [['2020-06-05', 1]]],
+  ['--column day:date-mdy', 'd,n\n05.06.2020,1\n', types({ d: 'date-mdy' }), [['2020-05-06', 1]]],
+  [
+    '--skip and --comment',
+    'junk, more\nx\na,b\n1,2\n;c, d, e\n3,4\n',
+    { skip: 2, ...givenStyle({ comment: ';' }) },
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
+  ['--quote CHAR', 'a|b\n1|~x|y~\n', givenStyle({ quote: '~' }), [[1, 'x|y']]],
+  [
+    '--quote none',
+    'a,b\n1,"x\n2,y"\n3,z\n',
+    givenStyle({ quote: 'none' }),
+    [
+      [1, '"x'],
+      [2, 'y"'],
+      [3, 'z'],
+    ],
+  ],
+  [
+    '--escape',
+    'a,b\n1,"x^"y"\n2,^\n',
+    givenStyle({ escape: '^' }),
+    [
+      [1, 'x"y'],
+      [2, '^'],
+    ],
+  ],
+  [
+    '--null twice',
+    'a,b\n1,NA\n2,-\n3,4\n',
+    { nullTexts: ['NA', '-'] },
+    [
+      [1, null],
+      [2, null],
+      [3, 4],
+    ],
+  ],
+  [
+    'texts protected from spreadsheets',
+    'id,n\n="007",1\n"=""008""",2\n',
+    {},
+    [
+      ['007', 1],
+      ['008', 2],
+    ],
+  ],
+  [
+    '\\N',
+    'a\tb\n1\t\\N\n\\N\tx\n',
+    {},
+    [
+      [1, null],
+      [null, 'x'],
+    ],
+  ],
+]
+
+describe('options and values of delimited text', () => {
+  it.each(tables)('%s', async (_, text, options, rows) => {
+    for (const pieces of [1, 64 * 1024]) expect((await read(text, options, pieces)).rows).toEqual(rows)
+  })
+
+  it.each([
+    [
+      'a date whose day and month can be exchanged',
+      'd\n31/12/2020\n05/06/2020\n',
+      types({ d: 'date' }),
+      /line 3, column d: "05\/06\/2020" can be day and month/,
+    ],
+    [
+      'a day that does not exist',
+      'd\n31/02/2020\n',
+      types({ d: 'date-dmy' }),
+      /line 2, column d: "31\/02\/2020" is not a date/,
+    ],
+    [
+      'groups of digits that are not three',
+      'n\n"1,23"\n',
+      types({ n: 'number' }),
+      /line 2, column n: "1,23" is not a number/,
+    ],
+    [
+      'a word in a column of local numbers, below the sample',
+      `a;b\n${'1,5;x\n'.repeat(300)}word;y\n`,
+      givenStyle({ decimal: ',' }),
+      /line 302, column a: "word" is not a number/,
+    ],
+  ])('refuses %s with line, column and text', async (_, text, options, message) => {
+    await expect(read(text, options)).rejects.toThrow(message)
+  })
+
+  it('options that are no characters are refused', () => {
+    for (const given of [
+      { quote: 'xy' },
+      { decimal: ';' },
+      { thousands: '12' },
+      { thousands: ',', decimal: ',' },
+      { comment: '\n' },
+    ])
+      expect(() => givenStyle(given)).toThrow(/invalid/)
+  })
+})
