@@ -163,7 +163,13 @@ function jsonArguments(text: string, at: number, count: number, source: string):
     while (/\s/.test(text[from] ?? '')) from++
     const end = endOfValue(text, from)
     if (end === undefined) {
-      if ('[{'.includes(text[from] || ' ') && values.length > 0 && values.every(isJson))
+      // In a whole page, this is a call that is not JSON.
+      if (
+        text.indexOf('</script>', from) < 0 &&
+        '[{'.includes(text[from] || ' ') &&
+        values.length > 0 &&
+        values.every(isJson)
+      )
         throw new Problem('bad_data', `${source}: the page ends in the middle of a chart`, {
           hint: 'Write or download the page again.',
         })
@@ -187,11 +193,14 @@ function endOfValue(text: string, from: number): number | undefined {
     return end < 0 || end - from > 200 ? undefined : end + 1
   }
   let depth = 0
-  for (let k = from; k < text.length; k++) {
+  // Texts of a figure hold no tag that ends the script.
+  const script = text.indexOf('</script>', from)
+  const length = script < 0 ? text.length : script
+  for (let k = from; k < length; k++) {
     const c = text[k]
     if (c === '"') {
-      for (k++; k < text.length && text[k] !== '"'; k++) if (text[k] === '\\') k++
-      if (depth === 0) return k < text.length ? k + 1 : undefined
+      for (k++; k < length && text[k] !== '"'; k++) if (text[k] === '\\') k++
+      if (depth === 0) return k < length ? k + 1 : undefined
     } else if (c === '[' || c === '{') depth++
     else if (c === ']' || c === '}') {
       if (--depth === 0) return k + 1

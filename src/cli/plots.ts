@@ -13,12 +13,16 @@ export type PlotPlace = Pick<
 
 export const plotConflictRules = ['fail', 'rename', 'replace'] as const
 
-/** Throws `usage` if two of these files would replace the same file. Their names without extensions are their names. */
+/** Extensions that are no part of the name of what a file becomes. */
+const EXTENSIONS =
+  /(\.(csv|tsv|tab|psv|txt|dat|json|jsonl|ndjson|xlsx|xlsm|ods|parquet|html?|zip|tar|tgz))?(\.(gz|zst|bz2))?$/i
+
+/** Throws `usage` if two of these files would replace the same file. */
 export function assertOwnNames(files: readonly string[], rule: string | undefined): void {
   if (rule !== 'replace') return
   const taken = new Map<string, string>()
   for (const file of files) {
-    const name = basename(file).replace(/(?<=[^.])\..*$/, '')
+    const name = basename(file).replace(EXTENSIONS, '')
     const other = taken.get(name)
     if (other !== undefined)
       throw new Problem(

@@ -101,6 +101,7 @@ export const limits = {
   image_pixels: { value: 25_000_000, unit: 'pixels', what: 'pixels of one image' },
   image_cache_bytes: { value: 64 * MiB, unit: 'bytes', what: 'images kept in memory' },
   sort_bytes: { value: 64 * MiB, unit: 'bytes', what: 'text of a column by which a page sorts a grid' },
+  sort_rows: { value: 5_000_000, unit: 'rows', what: 'rows of a grid that a page sorts' },
   sorts_waiting: {
     value: 16,
     unit: 'pages',

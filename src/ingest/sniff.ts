@@ -60,7 +60,8 @@ export async function sniff(
     warnings.note(`delimiter detected: ${named(best.style.delimiter)}`)
   if (best.style.quote !== '"' && options.quote === undefined)
     warnings.note(`quote character detected: ${best.style.quote}`)
-  if (best.style.escape === '\\' && options.escape === undefined) warnings.note('escape for quotes inside cells detected: \\"')
+  if (best.style.escape === '\\' && options.escape === undefined)
+    warnings.note('escape for quotes inside cells detected: \\"')
   if (best.style.skipSpace) warnings.note('spaces after delimiters were removed')
 
   if (whole && best.rows.every((row) => row.every((cell) => cell.trim() === '')))

@@ -269,6 +269,14 @@ describe('plot create with pages', () => {
   it('a page with several charts makes several plots; a page without is refused', async () => {
     const made = await json('plot', 'create', 'both.html')
     expect(made.map(({ filename }: { filename: string }) => filename)).toEqual(['both 1', 'both 2'])
+    file(
+      'mixed.html',
+      python.replace(
+        '</body>',
+        `<script>Plotly.newPlot("b", [{x: [1], name: '5" pipe'}], {})</script></body>`,
+      ),
+    )
+    expect((await json('plot', 'create', 'mixed.html')).filename).toBe('mixed')
     file('cut.html', python.slice(0, python.indexOf('from python')))
     for (const [name, reason] of [
       ['none.html', 'no chart of Plotly was found in this page'],
@@ -287,6 +295,8 @@ describe('plot create with pages', () => {
     const { code, stderr } = await run('plot', 'create', 'same.json', 'same.html', '--on-conflict', 'replace')
     expect([code, stderr]).toEqual([2, expect.stringContaining('would both be named same')])
     expect((await run('plot', 'create', 'same.json', 'same.html', '--on-conflict', 'rename')).code).toBe(0)
+    for (const year of ['2023', '2024']) file(`sales.${year}.csv`, 'a\n1\n')
+    expect((await run('upload', 'sales.2023.csv', 'sales.2024.csv', '--on-conflict', 'replace')).code).toBe(0)
   })
 
   it('a file on this machine that is not uploaded is named as such', async () => {

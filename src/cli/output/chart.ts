@@ -132,7 +132,8 @@ function heights(data: readonly Trace[], { barmode }: Record<string, unknown>): 
       const key = `${value < 0 ? '-' : '+'}${String(x[k] ?? k)}`
       sums.set(key, (sums.get(key) ?? 0) + value)
     }
-    all.push(0, ...sums.values())
+    all.push(0)
+    for (const sum of sums.values()) all.push(sum)
   }
   return all
 }
@@ -154,7 +155,8 @@ function pieces({ labels, values }: Trace): string[] {
   const lines = parts
     .slice(0, PARTS)
     .map(
-      ([name, value]) => `${name}: ${Number(value.toPrecision(6))} (${Math.round((100 * value) / total)} %)`,
+      ([name, value]) =>
+        `${name}: ${Number(value.toPrecision(6))}${total > 0 ? ` (${Math.round((100 * value) / total)} %)` : ''}`,
     )
   return parts.length > PARTS ? [...lines, `… and ${parts.length - PARTS} more`] : lines
 }

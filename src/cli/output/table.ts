@@ -27,7 +27,7 @@ export function table(single: boolean, view: TableView, cells: string[][], color
   const clean = cells.map((row) => row.map(visible))
   if (single) {
     const shown = view.columns
-      .map(({ title }, k) => [title.toLowerCase(), clean[0][k]])
+      .map(({ title }, k) => [visible(title).toLowerCase(), clean[0][k]])
       .filter(([, text]) => text !== '')
     const width = Math.max(...shown.map(([title]) => title.length))
     return shown.map(([title, text]) => `${chalk.dim(title.padEnd(width))}  ${text}\n`).join('')
@@ -35,7 +35,7 @@ export function table(single: boolean, view: TableView, cells: string[][], color
   const rows = new Table({
     chars: plain,
     style,
-    head: view.columns.map(({ title }) => chalk.dim(title)),
+    head: view.columns.map(({ title }) => chalk.dim(visible(title))),
     colAligns: view.columns.map(({ align }) => align ?? 'left'),
   })
   rows.push(...clean)

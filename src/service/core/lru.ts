@@ -19,6 +19,8 @@ export class Lru<T> {
 
   set(key: string, value: T): void {
     this.delete(key)
+    // It would push out all others, and then itself.
+    if (this.sizeOf(value) > this.most) return
     this.kept.set(key, value)
     this.size += this.sizeOf(value)
     for (const oldest of this.kept.keys()) {

@@ -4,6 +4,7 @@ import { breathe, endOf, hasEscapes, kindOf, skipBlanks, turnIsLong } from '../.
 import { Admission } from '../core/admission.ts'
 import { Lru } from '../core/lru.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
+import { startOfText } from './cut.ts'
 
 /** The rows of a grid, sorted by one column. */
 export interface RowOrder {
@@ -33,8 +34,14 @@ export class RowOrders {
     )
   }
 
-  /** Throws `too_large` for a column with too much text to sort by. */
-  private check(column: SnapshotColumn): void {
+  /** Throws `too_large` for a grid with too many rows to sort, or a column with too much text to sort by. */
+  private check({ rows }: Snapshot, column: SnapshotColumn): void {
+    const { sort_rows } = this.limits
+    if (rows > sort_rows)
+      throw new Problem(
+        'too_large',
+        `the grid has ${rows} rows; a page sorts at most ${sort_rows} (limit sort_rows)`,
+      )
     const most = this.limits.sort_bytes
     const bytes = sizeOf(column)
     if (bytes > most)
@@ -55,7 +62,7 @@ export class RowOrders {
     if (kept) return kept
     let work = this.running.get(state)
     if (!work) {
-      this.check(column)
+      this.check(snap, column)
       work = sorted(snap, column).finally(() => this.running.delete(state))
       this.running.set(state, work)
     }
@@ -73,6 +80,8 @@ function sizeOf({ slices, tail }: SnapshotColumn): number {
 const NUMBER = 0
 const OTHER = 1
 const TEXT = 2
+/** Bytes of a value by which it is sorted. */
+const LONGEST_KEY = 1024
 /** Bytes of a text that are compared as one number: as many as a double holds exactly. */
 const PREFIX = 6
 
@@ -106,12 +115,14 @@ class Keys {
     if (kind === 'number') this.numbers[row] = Number(text.toString('latin1', start, end))
     else if (kind === 'string') {
       this.ranks[row] = TEXT
-      if (hasEscapes(text, start, end))
-        this.at += this.texts.write(JSON.parse(text.toString('utf8', start, end)), this.at)
-      else this.at += text.copy(this.texts, this.at, start + 1, end - 1)
+      // The beginning of a long text is enough.
+      const cut = Math.min(end, start + LONGEST_KEY)
+      if (hasEscapes(text, start, cut))
+        this.at += this.texts.write(startOfText(text, start, end, LONGEST_KEY), this.at)
+      else this.at += text.copy(this.texts, this.at, start + 1, Math.min(end - 1, cut))
     } else if (kind !== 'null') {
       this.ranks[row] = OTHER
-      this.at += text.copy(this.texts, this.at, start, end)
+      this.at += text.copy(this.texts, this.at, start, Math.min(end, start + LONGEST_KEY))
     }
     this.starts[row + 1] = this.at
     if (this.ranks[row] !== NUMBER) this.numbers[row] = this.prefix(this.starts[row])
@@ -133,10 +144,9 @@ class Keys {
     if (rank === NUMBER) return a - b
     const end = starts[a + 1]
     const endOther = starts[b + 1]
-    let j = starts[b] + PREFIX
-    for (let i = starts[a] + PREFIX; i < end && j < endOther; i++, j++)
-      if (texts[i] !== texts[j]) return texts[i] - texts[j]
-    return end - starts[a] - (endOther - starts[b]) || a - b
+    // Texts that end within the prefix, with zero bytes after it, differ in length only.
+    const [i, j] = [Math.min(end, starts[a] + PREFIX), Math.min(endOther, starts[b] + PREFIX)]
+    return texts.compare(texts, j, endOther, i, end) || end - starts[a] - (endOther - starts[b]) || a - b
   }
 }
 
@@ -155,10 +165,15 @@ async function sorted(snap: Snapshot, column: SnapshotColumn): Promise<RowOrder>
     await breathe()
   }
   // Other columns can be longer.
-  for (; row < snap.rows; row++) keys.empty.push(row)
-  const rows = new Uint32Array(keys.count + keys.empty.length)
+  const missing = Math.max(0, snap.rows - row)
+  const rows = new Uint32Array(keys.count + keys.empty.length + missing)
   rows.set(await mergeSort(keys.rows.subarray(0, keys.count), keys.compare))
   rows.set(keys.empty, keys.count)
+  const first = rows.length - missing
+  for (let k = 0; k < missing; k++) {
+    rows[first + k] = row + k
+    if ((k & 0xffff) === 0) await breathe()
+  }
   return { rows, values: keys.count }
 }
 

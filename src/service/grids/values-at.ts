@@ -6,6 +6,11 @@ import type { Snapshot, SnapshotColumn } from './content.ts'
 
 const NULL = Buffer.from('null')
 
+/** Bytes of a value that are returned. */
+export const LONGEST_VALUE = 1024
+/** Slices are this large only if they hold a huge value, which would take long to pass over. */
+const LARGEST_SLICE = 4 * 1024 * 1024
+
 /** The wanted rows of one slice or tail: position among the wanted rows, and row within the text. */
 interface Part {
   slice: SliceRef | undefined
@@ -14,7 +19,7 @@ interface Part {
 
 /**
  * The values of some rows as JSON texts, by column, in the order of `rows`. Reads only the slices that contain
- * these rows, with few queries. Missing values are null.
+ * these rows, with few queries. Missing values are null; of long values there is only the beginning.
  */
 export async function valuesAt(
   snap: Snapshot,
@@ -39,10 +44,28 @@ export async function valuesAt(
   return values
 }
 
-/** Size of the slices of a column that contain any of these rows, in bytes, unpacked. */
-export function bytesAt(column: SnapshotColumn, rows: readonly number[]): number {
+/** The columns of these whose values in these rows can be read within `most` bytes, and without a huge value. */
+export function affordable(
+  columns: readonly SnapshotColumn[],
+  rows: readonly number[],
+  most: number,
+): SnapshotColumn[] {
+  let bytes = 0
+  return columns.filter((column) => {
+    const own = bytesAt(column, rows)
+    if (own > most - bytes) return false
+    bytes += own
+    return true
+  })
+}
+
+/** Size of the slices of a column that contain any of these rows, in bytes, unpacked; infinite if one is huge. */
+function bytesAt(column: SnapshotColumn, rows: readonly number[]): number {
   const inOrder = rows.map((row, at) => ({ row, at })).sort((a, b) => a.row - b.row)
-  return partsOf(column, inOrder).reduce((sum, { slice }) => sum + (slice?.bytes ?? 0), 0)
+  const sizes = partsOf(column, inOrder).map(({ slice }) => slice?.bytes ?? column.tail.length)
+  return sizes.some((size) => size > LARGEST_SLICE)
+    ? Number.POSITIVE_INFINITY
+    : sizes.reduce((a, b) => a + b, 0)
 }
 
 function partsOf(column: SnapshotColumn, inOrder: readonly { at: number; row: number }[]): Part[] {
@@ -68,6 +91,6 @@ function pick(text: Buffer, wanted: Part['wanted'], found: Buffer[]): void {
   for (const { at, row: want } of wanted) {
     for (; row < want; row++) i = skipBlanks(text, skipBlanks(text, endOf(text, i)) + 1)
     // A copy: the text can be large, and is no longer needed.
-    found[at] = Buffer.from(text.subarray(i, endOf(text, i)))
+    found[at] = Buffer.from(text.subarray(i, Math.min(endOf(text, i), i + LONGEST_VALUE)))
   }
 }

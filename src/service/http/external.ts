@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
-import { breathe } from '../../json/index.ts'
+import { type Bytes, breathe } from '../../json/index.ts'
 import { externalPage } from '../pages/newchart.ts'
 import { contentTypeOf, receive } from './body.ts'
 import { addressOf, type Desk } from './desk.ts'
@@ -21,40 +21,62 @@ export async function external(desk: Desk, request: HttpRequest): Promise<HttpRe
     throw new Problem('unsupported_media_type', 'the chart must be sent as a form', { hint: `Send ${FORM}.` })
   const { limits } = service
   const body = { kind: 'bytes', types: [FORM], limit: 'json_body_bytes' } as const
-  const read = (take: (bytes: number) => void) => async (): Promise<HttpResponse> => {
+  const read = (take: (bytes: number) => void) => async (): Promise<Uint8Array[]> => {
     const { bytes } = await receive(request, body, { limits, take })
     const form: Uint8Array[] = []
     for await (const chunk of bytes) {
       take(chunk.length)
       form.push(chunk)
     }
-    return new HttpResponse(200, { ...PAGE_HEADERS, 'cache-control': 'no-store' }, pageWith(form))
+    return form
   }
-  return bodies.hold(address, (take) => uploads.run(address, read(take), request.gone))
+  // The form is in memory until the page is sent, so it counts as a body until then.
+  return new Promise((resolve, reject) => {
+    const work = async (take: (bytes: number) => void): Promise<void> => {
+      const form = await uploads.run(address, read(take), request.gone)
+      const headers = { ...PAGE_HEADERS, 'cache-control': 'no-store' }
+      await new Promise<void>((sent) =>
+        resolve(new HttpResponse(200, headers, untilSent(pageWith(form), sent))),
+      )
+    }
+    bodies.hold(address, work).catch(reject)
+  })
+}
+
+/** A body that tells when it has been sent, or has been given up. */
+function untilSent(body: AsyncGenerator<Uint8Array>, sent: () => void): Bytes {
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const result = await body.next()
+        if (result.done) sent()
+        return result
+      },
+      async return() {
+        sent()
+        return body.return(undefined)
+      },
+    }),
+  }
 }
 
 async function* pageWith(form: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   const { before, after } = externalPage()
   yield Buffer.from(before)
-  const field: Uint8Array[] = []
-  for await (const piece of fieldOf(form)) field.push(piece)
-  yield* await inUtf8(field)
+  // A page without a declared encoding sends its form in Windows-1252, the default of browsers.
+  const windows = (await isUtf8(fieldOf(form))) ? undefined : new TextDecoder('windows-1252')
+  for await (const piece of fieldOf(form)) yield windows ? Buffer.from(windows.decode(piece)) : piece
   yield Buffer.from(after)
 }
 
-/** A page without a declared encoding sends its form in Windows-1252, the default of browsers. */
-async function inUtf8(pieces: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
+async function isUtf8(pieces: AsyncIterable<Uint8Array>): Promise<boolean> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
-    for (const piece of pieces) {
-      decoder.decode(piece, { stream: true })
-      await breathe()
-    }
+    for await (const piece of pieces) decoder.decode(piece, { stream: true })
     decoder.decode()
-    return pieces
+    return true
   } catch {
-    const windows = new TextDecoder('windows-1252')
-    return pieces.map((piece) => Buffer.from(windows.decode(piece)))
+    return false
   }
 }
 

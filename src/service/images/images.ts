@@ -16,7 +16,7 @@ type Kept = { image: Uint8Array } | { problem: Problem; until: number }
 
 /** An image that is being drawn, and for each request that waits for it whether its client has gone. */
 interface Drawing {
-  image: Promise<Uint8Array>
+  result: Promise<{ image: Uint8Array; key: string }>
   askers: ((() => boolean) | undefined)[]
 }
 
@@ -69,11 +69,13 @@ export class Images {
     const running = this.drawing.get(key)
     if (running) {
       running.askers.push(gone)
-      return running.image
+      const { image, key: shown } = await running.result
+      // The plot or the access to its data has changed since: what was drawn is not what may be seen with this key.
+      return shown === key ? image : this.draw(user, key, figure, options, gone)
     }
     const askers = [gone]
     const nobody = (): boolean => askers.every((one) => one?.() === true)
-    const image = this.admission
+    const result = this.admission
       .run(
         user,
         async () => {
@@ -81,7 +83,7 @@ export class Images {
           try {
             const image = await this.drawer.draw(text, options)
             this.kept.set(shown, { image })
-            return image
+            return { image, key: shown }
           } catch (error) {
             if (error instanceof Undrawable && error.isFinal)
               this.kept.set(shown, { problem: error, until: Date.now() + FAILURE_TIME })
@@ -91,8 +93,8 @@ export class Images {
         nobody,
       )
       .finally(() => this.drawing.delete(key))
-    this.drawing.set(key, { image, askers })
-    return image
+    this.drawing.set(key, { result, askers })
+    return (await result).image
   }
 
   close(): Promise<void> {

@@ -18,7 +18,11 @@ export async function folderPage(service: Service, principal: Principal, folder:
   const open = shown.filter(({ world_readable }) => world_readable).length
   const parts = [`<p>${summaryOf(folder)}</p>`]
   if (children.length === 0) parts.push('<p>This folder contains no files that you can see.</p>')
-  else parts.push(`<p>${publicOf(open, shown.length)}</p>`, fileList(service, shown))
+  else
+    parts.push(
+      `<p>${children.length > FILES ? `Of the first ${FILES} files in it, ${open} are public.` : publicOf(open, shown.length)}</p>`,
+      fileList(service, shown),
+    )
   if (children.length > FILES)
     parts.push(
       `<p>Only the first ${FILES} files are shown · <code>gridline ls ${text(formatFid(folder))}</code></p>`,

@@ -1,13 +1,12 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, webUrl } from '../../contract/fid.ts'
-import { bytesText } from '../../contract/limits.ts'
 import { pathOf } from '../../contract/operations/index.ts'
 import { once } from '../../json/index.ts'
 import type { Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
 import type { RowOrders } from '../grids/order.ts'
-import { bytesAt, valuesAt } from '../grids/values-at.ts'
+import { affordable, valuesAt } from '../grids/values-at.ts'
 import type { FileRow } from '../store/files.ts'
 import { stateOfGrid } from '../store/grids.ts'
 import type { ColumnType } from '../store/schema.ts'
@@ -20,7 +19,8 @@ import { type TableColumn, table } from './table.ts'
 const ROWS = 100
 const COLUMNS = 50
 /** Size of the slices that one page reads, in bytes: sorted rows can be anywhere in the grid. */
-const READ_BYTES = 256 * 1024 * 1024
+const READ_BYTES = 64 * 1024 * 1024
+const SORTED_READ_BYTES = 256 * 1024 * 1024
 
 export interface SortingService extends Service {
   orders: RowOrders
@@ -165,9 +165,10 @@ async function htmlOf(
     const parts = [...parameters, key].filter(Boolean).join('&')
     return `<a href="${text(content + (parts && `?${parts}`))}">${what}</a>`
   }
-  const affordable = withinBudget(shown, rows)
-  const values = await valuesAt(snap, affordable, rows)
-  const columns = affordable.map((column, k): TableColumn => {
+  const most = view.sort === undefined ? READ_BYTES : SORTED_READ_BYTES
+  const readable = affordable(shown, rows, most)
+  const values = await valuesAt(snap, readable, rows)
+  const columns = readable.map((column, k): TableColumn => {
     const sorted = view.sort === column.uid
     const link = to({ sort: column.uid, descending: sorted && !view.descending, page: 1 })
     const direction = view.descending ? 'descending' : 'ascending'
@@ -178,16 +179,16 @@ async function htmlOf(
     }
   })
   const notes = [note]
-  if (affordable.length < shown.length)
+  if (readable.length < shown.length)
     notes.push(
-      `Only ${affordable.length} of these ${shown.length} columns are shown: with the others, this page would read more than ${bytesText(READ_BYTES)}. The CSV file has all of them.`,
+      `Only ${readable.length} of these ${shown.length} columns are shown: the others are too large for a page. The CSV file has all of them.`,
     )
   const parts = [
     `<p>${summaryOf(file)}</p>`,
     `<p>${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('JSON')} · <code>gridline cat ${text(fid)}</code></p>`,
     ...notes.filter(Boolean).map((one) => `<p class="note">${text(one)}</p>`),
     pager('Rows', pages, view.page, (page) => to({ page })),
-    table(columns, rows),
+    await table(columns, rows),
     pager('Rows', pages, view.page, (page) => to({ page })),
     pager('Columns', columnPages, view.columns, (page) => to({ columns: page })),
   ]
@@ -206,15 +207,6 @@ async function htmlOf(
     )
   }
   return document(file.filename, parts.join('\n'), { user: principal.caller?.username ?? null })
-}
-
-/** As many of these columns as one page can read. */
-function withinBudget(columns: readonly SnapshotColumn[], rows: readonly number[]): SnapshotColumn[] {
-  let bytes = 0
-  return columns.filter((column, k) => {
-    bytes += bytesAt(column, rows)
-    return k === 0 || bytes <= READ_BYTES
-  })
 }
 
 function pager(what: string, pages: number, page: number, to: (page: number) => string): string {

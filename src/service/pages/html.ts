@@ -1,13 +1,15 @@
+const SPECIAL = /[&<>"']/
+const escapes: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
 /** Escapes text for HTML content and attribute values. */
 export function text(plain: string): string {
-  const escapes: Record<string, string> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  }
-  return plain.replace(/[&<>"']/g, (c) => escapes[c])
+  return SPECIAL.test(plain) ? plain.replace(/[&<>"']/g, (c) => escapes[c]) : plain
 }
 
 /** The share key of a reader as a query parameter, for links that must open the same file; empty without one. */

@@ -3,7 +3,7 @@ import { pathOf } from '../../contract/operations/index.ts'
 import type { Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import type { Snapshot, SnapshotColumn } from '../grids/content.ts'
-import { valuesAt } from '../grids/values-at.ts'
+import { affordable, valuesAt } from '../grids/values-at.ts'
 import { openFigure } from '../plots/content.ts'
 import type { FileRow } from '../store/files.ts'
 import { assetPath } from './assets.ts'
@@ -18,6 +18,8 @@ import { type TableColumn, table } from './table.ts'
 /** Rows of the data table below a chart. */
 const ROWS = 100
 const COLUMNS = 50
+/** Size of the slices that are read for it, in bytes. */
+const READ_BYTES = 64 * 1024 * 1024
 
 /** The page of a plot: the chart, its downloads, its data and how to embed it. */
 export async function plotPage(service: Service, principal: Principal, file: FileRow): Promise<Answer> {
@@ -87,7 +89,7 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
         ? `<p>The first ${Math.min(ROWS, data.rows)} of ${data.rows.toLocaleString('en')} rows and ${columns.length} of ${data.columns.length} columns. The CSV file has all of them.</p>`
         : ''
     parts.push(
-      `<details><summary>Data as a table</summary>${table(await firstValues(data, columns))}${cut}</details>`,
+      `<details><summary>Data as a table</summary>${await table(await firstValues(data, columns))}${cut}</details>`,
     )
   }
   parts.push(
@@ -123,6 +125,7 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
 /** The first rows of these columns. Columns of different grids differ in length. */
 async function firstValues(data: Snapshot, columns: readonly SnapshotColumn[]): Promise<TableColumn[]> {
   const rows = Array.from({ length: Math.min(ROWS, data.rows) }, (_, row) => row)
-  const values = await valuesAt(data, columns, rows)
-  return columns.map(({ name }, k) => ({ head: text(name), values: values[k] }))
+  const readable = affordable(columns, rows, READ_BYTES)
+  const values = await valuesAt(data, readable, rows)
+  return readable.map(({ name }, k) => ({ head: text(name), values: values[k] }))
 }

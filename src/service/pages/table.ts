@@ -1,4 +1,6 @@
-import { kindOf } from '../../json/index.ts'
+import { breathe, kindOf } from '../../json/index.ts'
+import { startOfText } from '../grids/cut.ts'
+import { LONGEST_VALUE } from '../grids/values-at.ts'
 import { text } from './html.ts'
 
 export interface TableColumn {
@@ -6,25 +8,27 @@ export interface TableColumn {
   head: string
   /** Attributes of the heading, as HTML. */
   attributes?: string
-  /** Values as JSON texts. */
+  /** Values as JSON texts, cut after `LONGEST_VALUE` bytes. */
   values: readonly Buffer[]
 }
 
 /** Values as an HTML table. `rows`: the numbers of the rows, from 0, if they are shown. */
-export function table(columns: readonly TableColumn[], rows?: readonly number[]): string {
+export async function table(columns: readonly TableColumn[], rows?: readonly number[]): Promise<string> {
   const count = rows?.length ?? Math.max(0, ...columns.map(({ values }) => values.length))
-  const lines = Array.from({ length: count }, (_, row) => {
+  const lines: string[] = []
+  for (let row = 0; row < count; row++) {
     const cells = columns.map(({ values }) => cell(values[row]))
     const number = rows ? `<th scope="row">${rows[row] + 1}</th>` : ''
-    return `<tr>${number}${cells.join('')}</tr>`
-  })
+    lines.push(`<tr>${number}${cells.join('')}</tr>`)
+    await breathe()
+  }
   const corner = rows ? '<th scope="col">row</th>' : ''
   const head = columns.map(({ head, attributes = '' }) => `<th scope="col"${attributes}>${head}</th>`)
   return `<div class="scroll" tabindex="0" role="region" aria-label="Data"><table><thead><tr>${corner}${head.join('')}</tr></thead><tbody>\n${lines.join('\n')}\n</tbody></table></div>`
 }
 
 /** Characters of one value that are shown. */
-const CHARACTERS = 1000
+const CHARACTERS = 200
 
 function cell(value: Buffer | undefined): string {
   if (!value) return '<td></td>'
@@ -32,10 +36,16 @@ function cell(value: Buffer | undefined): string {
     case 'null':
       return '<td></td>'
     case 'string':
-      return `<td>${text(shortened(JSON.parse(value.toString('utf8')) as string))}</td>`
+      return `<td>${text(shortened(decoded(value)))}</td>`
     default:
       return `<td class="n">${text(shortened(value.toString('utf8')))}</td>`
   }
+}
+
+/** The text of a JSON string, which may have been cut. */
+function decoded(value: Buffer): string {
+  const { length } = value
+  return startOfText(value, 0, length, length < LONGEST_VALUE ? length : length - 1)
 }
 
 function shortened(plain: string): string {

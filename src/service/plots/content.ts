@@ -90,8 +90,21 @@ export function withInlineData(live: LiveFigure): Bytes {
   return pieces(live, true, false)
 }
 
+/** The least size of a figure with its data, in bytes. */
+function sizeOf({ figure, shown, references }: LiveFigure): number {
+  let size = figure.end - figure.start
+  for (const { source, twin } of references) {
+    const columns = shown.get(formatFid(source.grid))?.columns
+    if (!columns || !source.uids.every((uid) => columns.has(uid))) continue
+    if (twin) size -= twin.end - twin.start
+    for (const uid of source.uids) for (const { bytes } of columns.get(uid)!.slices) size += bytes
+  }
+  return size
+}
+
 /** The figure with its data as one text; undefined if it is larger than `most` bytes. */
 export async function wholeFigure(live: LiveFigure, most: number): Promise<Buffer | undefined> {
+  if (sizeOf(live) > most) return undefined
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of withInlineData(live)) {

@@ -35,7 +35,7 @@ export interface LiveService extends Service {
 export class LiveFigures {
   private readonly states = new Map<string, { state: Promise<string>; until: number }>()
   private readonly figures = new Lru<Buffer>(KEPT_BYTES, ({ length }) => length)
-  private readonly reading = new Map<string, Promise<Buffer | undefined>>()
+  private readonly reading = new Map<string, Promise<{ text: Buffer | undefined; state: string }>>()
   private streams = 0
   private closed = false
 
@@ -72,20 +72,22 @@ export class LiveFigures {
       reading = this.read(service, asked, stored).finally(() => this.reading.delete(state))
       this.reading.set(state, reading)
     }
-    const text = await reading
-    return text ? once(text) : withInlineData(await openFigure(service, asked, stored))
+    const found = await reading
+    // Who began to read may see more by now, or the data has changed: then it is read again for this caller.
+    if (found.text && found.state === state) return once(found.text)
+    return withInlineData(await openFigure(service, asked, stored))
   }
 
-  /** Undefined if the figure is too large to be kept. */
+  /** The text is undefined if the figure is too large to be kept. */
   private async read(
     service: Service,
     asked: FileRequest,
     stored: StoredFigure,
-  ): Promise<Buffer | undefined> {
+  ): Promise<{ text: Buffer | undefined; state: string }> {
     const live = await openFigure(service, asked, stored)
     const text = await wholeFigure(live, LARGEST)
     if (text) this.figures.set(live.state, text)
-    return text
+    return { text, state: live.state }
   }
 
   /** Server-sent events: the state now, and again whenever it changes. Ends when the caller may no longer read it. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { startOfText } from '../../../src/service/grids/cut.ts'
 import { onBothStores } from '../../support/service.ts'
 
 /** The rows of a page: their numbers, and the texts of their cells. */
@@ -142,5 +143,28 @@ onBothStores('the page of a grid', (test) => {
     const path = new URL(web_url).pathname
     for (const query of [`?sort=${uid}`, '?share_key=wrong'])
       expect((await test().ask('bob', 'GET', `${path}${query}`)).status).toBe(404)
+  })
+})
+
+describe('the beginning of a text', () => {
+  it('is what JSON.parse gives for the whole, cut at a character', () => {
+    const part = fc.constantFrom('a', 'é', '€', '😀', '\\', '"', '\n', '\u0001', '\ud800')
+    fc.assert(
+      fc.property(fc.array(part), fc.integer({ min: 8, max: 60 }), fc.boolean(), (parts, most, escaped) => {
+        const text = parts.join('')
+        const encode = (plain: string): string => {
+          const json = JSON.stringify(plain)
+          const hex = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`
+          return escaped ? json.replace(/[^\u0020-\u007e]/g, hex) : json
+        }
+        const json = encode(text)
+        const buf = Buffer.from(json)
+        const start = startOfText(buf, 0, buf.length, most)
+        const whole = JSON.parse(buf.toString()) as string
+        expect(whole.startsWith(start.replace(/[\ud800-\udbff]$/, ''))).toBe(true)
+        if (buf.length <= most) expect(start).toBe(whole)
+        else expect(Buffer.byteLength(encode(start))).toBeGreaterThan(most - 7)
+      }),
+    )
   })
 })
