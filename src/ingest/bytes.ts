@@ -1,9 +1,10 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { Problem } from '../contract/errors.ts'
+import type { Problem } from '../contract/errors.ts'
 import { defaultLimits, type Limits } from '../contract/limits.ts'
 import { asBuffer, type Bytes, joinInTurns } from '../json/index.ts'
+import { encodingNamed, guessedEncoding } from './encoding.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 type Decoder = InstanceType<typeof TextDecoder>
@@ -105,33 +106,9 @@ export async function* gunzip(
   }
 }
 
-const encodings = new Map([
-  ['utf8', 'utf-8'],
-  ['utf-8', 'utf-8'],
-  ['ascii', 'utf-8'],
-  ['latin1', 'windows-1252'],
-  ['latin-1', 'windows-1252'],
-  ['iso-8859-1', 'windows-1252'],
-  ['cp1252', 'windows-1252'],
-])
-
-/** The canonical name of an encoding. Throws `invalid_request` if it is unknown. */
-export function encodingNamed(label: string): string {
-  const known = encodings.get(label.toLowerCase())
-  if (known) return known
-  try {
-    return new TextDecoder(label).encoding
-  } catch {
-    throw new Problem('invalid_request', `unknown encoding: ${label}`, {
-      field: 'encoding',
-      hint: 'Supported encodings are utf-8, utf-16le, utf-16be, windows-1252, iso-8859-2, shift_jis, gb18030, euc-kr and all others of the WHATWG Encoding Standard.',
-    })
-  }
-}
-
 /**
- * Converts text to UTF-8 without a byte order mark. Detects byte order marks, UTF-16 without one, UTF-8, and
- * Windows-1252 if bytes are not valid UTF-8. Throws for binary data.
+ * Converts text to UTF-8 without a byte order mark, NUL bytes and a final Ctrl-Z. Detects byte order marks, UTF-16
+ * without one, UTF-8, and guesses the encoding if bytes are not valid UTF-8. Throws for binary data.
  */
 export async function* utf8(
   source: Bytes,
@@ -142,11 +119,70 @@ export async function* utf8(
   const { head, whole } = await peek(source, 4096)
   const encoding = given ? encodingNamed(given) : guessEncoding(head, name)
   if (encoding === 'utf-8') {
-    yield* checkedUtf8(whole, given !== undefined, name, warnings)
+    yield* withoutEndMark(
+      checkedUtf8(withoutNul(whole, name, warnings), given !== undefined, name, warnings),
+      warnings,
+    )
     return
   }
   if (!given && encoding !== 'utf-8') warnings.note(`read as ${encoding.toUpperCase()}`)
-  yield* decoded(whole, encoding, name)
+  yield* withoutEndMark(decoded(whole, encoding, name), warnings)
+}
+
+const NUL = 0
+const QUOTE = 0x22
+const CTRL_Z = 0x1a
+
+/** Removes NUL bytes. Before a double quote, one is an escape, and becomes another quote. */
+async function* withoutNul(source: Bytes, name: string, warnings: Warnings): AsyncGenerator<Uint8Array> {
+  let line = 1
+  let held = false
+  for await (const piece of source) {
+    const chunk = asBuffer(piece)
+    if (!held && !chunk.includes(NUL)) {
+      line += newlines(chunk, chunk.length)
+      yield chunk
+      continue
+    }
+    const out = Buffer.allocUnsafe(chunk.length + 1)
+    let at = 0
+    for (const c of chunk) {
+      if (c === 0x0a) line++
+      if (held && c === QUOTE) out[at++] = QUOTE
+      if (c === NUL) {
+        const where = line
+        warnings.count(
+          'nul',
+          where,
+          (lines) => `NUL bytes were removed, or read as escapes before quotes: ${lines}`,
+        )
+      } else out[at++] = c
+      held = c === NUL
+    }
+    // Text has few of them.
+    if (chunk.length > 1000 && at < chunk.length * (1 - MOST_NUL)) throw binary(chunk, 0, line, name)
+    yield out.subarray(0, at)
+  }
+}
+
+/** Removes the byte with which old programs end a text, Ctrl-Z, and line ends after it. */
+async function* withoutEndMark(source: Bytes, warnings: Warnings): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array | undefined
+  for await (const piece of source) {
+    let end = piece.length
+    while (end > 0 && (piece[end - 1] === 0x0a || piece[end - 1] === 0x0d)) end--
+    if (held && end === 0) {
+      held = Buffer.concat([held, piece])
+      continue
+    }
+    if (held) yield held
+    held = undefined
+    if (end > 0 && piece[end - 1] === CTRL_Z) {
+      held = piece.slice(end - 1)
+      yield piece.subarray(0, end - 1)
+    } else yield piece
+  }
+  if (held) warnings.note('the Ctrl-Z at the end of the file was removed')
 }
 
 function guessEncoding(head: Buffer, name: string): string {
@@ -170,8 +206,15 @@ function guessEncoding(head: Buffer, name: string): string {
     if (mostly && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(new TextDecoder(encoding).decode(head)))
       return encoding
   }
+  // Text with a few NUL bytes has no other control characters.
+  const nul = head.filter((c) => c === NUL).length
+  if (nul <= head.length * MOST_NUL && !/[\u0001-\u0008\u000e-\u0019\u001c-\u001f]/.test(start))
+    return 'utf-8'
   throw binary(head, 0, 1, name)
 }
+
+/** The fraction of bytes of a text that can be NUL. */
+const MOST_NUL = 0.05
 
 function binary(chunk: Uint8Array, at: number, line: number, name: string): Problem {
   const zero = chunk.indexOf(0, at)
@@ -216,7 +259,10 @@ async function* decoded(source: Bytes, encoding: string, name: string): AsyncGen
   yield decode()
 }
 
-/** Passes valid UTF-8 through. If the first non-ASCII byte is invalid, decodes as Windows-1252 from there. */
+/** Bytes from which an encoding is guessed. */
+const GUESS_BYTES = 64 * 1024
+
+/** Passes valid UTF-8 through. If the first non-ASCII byte is invalid, guesses the encoding from there. */
 async function* checkedUtf8(
   source: Bytes,
   given: boolean,
@@ -228,7 +274,12 @@ async function* checkedUtf8(
   let unicode = given
   let latin: Decoder | undefined
   let rest: Buffer = Buffer.alloc(0)
-  for await (const piece of source) {
+  const pieces = source[Symbol.asyncIterator]()
+  const read = async (): Promise<Uint8Array | undefined> => {
+    const { value, done } = await pieces.next()
+    return done ? undefined : value
+  }
+  for (let piece = await read(); piece; piece = await read()) {
     let chunk = rest.length > 0 ? Buffer.concat([rest, piece]) : asBuffer(piece)
     rest = Buffer.alloc(0)
     if (first && chunk.length >= 3) {
@@ -241,7 +292,6 @@ async function* checkedUtf8(
       rest = chunk
       continue
     }
-    if (chunk.includes(0)) throw binary(chunk, 0, line, name)
     if (latin) {
       yield Buffer.from(latin.decode(chunk, { stream: true }))
       continue
@@ -255,16 +305,32 @@ async function* checkedUtf8(
       yield body
       continue
     }
-    latin = notUtf8(body, unicode, line, name, warnings)
+    const more = [chunk]
+    for (let size = chunk.length - firstInvalid(body); size < GUESS_BYTES; ) {
+      const next = await read()
+      if (!next) break
+      more.push(asBuffer(next))
+      size += next.length
+    }
+    chunk = Buffer.concat(more)
+    latin = await notUtf8(chunk, unicode, line, name, warnings)
     yield Buffer.from(latin.decode(chunk, { stream: true }))
   }
-  if (rest.length === 0) return
-  if (isUtf8(rest)) yield rest
-  else yield Buffer.from((latin ?? notUtf8(rest, unicode, line, name, warnings)).decode(rest))
+  if (rest.length > 0 && isUtf8(rest)) yield rest
+  else if (rest.length > 0) {
+    latin ??= await notUtf8(rest, unicode, line, name, warnings)
+    yield Buffer.from(latin.decode(rest))
+  } else if (latin) yield Buffer.from(latin.decode())
 }
 
-/** Returns a Windows-1252 decoder. Throws if valid UTF-8 characters were seen before. */
-function notUtf8(body: Buffer, unicode: boolean, line: number, name: string, warnings: Warnings): Decoder {
+/** Returns a decoder of the encoding that is most likely. Throws if valid UTF-8 characters were seen before. */
+async function notUtf8(
+  body: Buffer,
+  unicode: boolean,
+  line: number,
+  name: string,
+  warnings: Warnings,
+): Promise<Decoder> {
   const at = firstInvalid(body)
   const where = line + newlines(body, at)
   const lineStart = body.lastIndexOf(0x0a, at) + 1
@@ -277,8 +343,13 @@ function notUtf8(body: Buffer, unicode: boolean, line: number, name: string, war
       'Fix the line, or give the encoding of the file, for example --encoding windows-1252.',
     )
   }
-  warnings.note(`read as WINDOWS-1252: line ${where} is not UTF-8`)
-  return new TextDecoder('windows-1252')
+  const { encoding, others } = await guessedEncoding(body.subarray(lineStart, lineStart + GUESS_BYTES))
+  const also =
+    others.length > 0 ? `; also possible: ${others.map((one) => one.toUpperCase()).join(', ')}` : ''
+  warnings.note(
+    `read as ${encoding.toUpperCase()} (guessed: line ${where} is not UTF-8${also}); to set it: --encoding`,
+  )
+  return new TextDecoder(encoding)
 }
 
 function firstInvalid(body: Buffer): number {

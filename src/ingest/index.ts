@@ -1,5 +1,5 @@
 /** Parses files into columns of JSON text. Independent of the service: the CLI uses it for previews. */
-export { encodingNamed, gunzip, peek } from './bytes.ts'
+export { gunzip, peek } from './bytes.ts'
 export { numbersAsText, type SliceEncoding as Form } from './column.ts'
 export { type ColumnFound, type Ingested, ingestDelimited, type Slice, type SliceSink } from './delimited.ts'
 export {
@@ -10,6 +10,7 @@ export {
   type GivenType,
   givenTypes,
 } from './dialect.ts'
+export { encodingNamed } from './encoding.ts'
 export { type FileOptions, type FoundTable, ingestFile } from './file.ts'
 export { isSparse } from './gaps.ts'
 export { givenDelimiter, givenStyle } from './given.ts'

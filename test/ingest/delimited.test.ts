@@ -134,7 +134,7 @@ describe('dirty input loads correctly with a warning, or is refused with line an
       Buffer.from('a,b\n1,caf\xe9 \x80\n', 'latin1'),
       ['a', 'b'],
       [[1, 'café €']],
-      /WINDOWS-1252: line 2/,
+      /WINDOWS-1252 \(guessed: line 2/,
     ],
     [
       'semicolons',
