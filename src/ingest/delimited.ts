@@ -5,6 +5,7 @@ import { peek, utf8 } from './bytes.ts'
 import { ColumnBuilder, type SliceEncoding } from './column.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue, GivenType } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
+import { unprinted } from './printed.ts'
 import { SAMPLE_BYTES, sniff } from './sniff.ts'
 import { Tokenizer } from './tokenizer.ts'
 import { badData, Warnings } from './warnings.ts'
@@ -56,18 +57,23 @@ const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
  */
 export async function ingestDelimited(
   input: Bytes,
-  options: DelimitedOptions,
+  given: DelimitedOptions,
   sink: SliceSink,
 ): Promise<Ingested> {
   const warnings = new Warnings()
-  const source = options.source ?? 'input'
-  const maxRecord = (options.limits ?? defaultLimits).record_bytes
-  const text = utf8(input, options.encoding, source, warnings)
-  const { head, whole, ended } = await sample(text, maxRecord, source)
+  const source = given.source ?? 'input'
+  const maxRecord = (given.limits ?? defaultLimits).record_bytes
+  const text = utf8(input, given.encoding, source, warnings)
+  let { head, whole, ended } = await sample(text, maxRecord, source)
+  const printed = unprinted(whole, head, given, source, warnings)
+  const options = printed?.options ?? given
+  if (printed) ({ head, whole, ended } = await sample(printed.text, maxRecord, source))
   const dialect = await sniff(head, ended, options, warnings)
   const { names } = dialect
   const tokenizer = new Tokenizer(dialect, names.length, warnings, source)
   tokenizer.headerRows = dialect.headerRows
+  // In one column, a value can well be the same as the name.
+  if (dialect.headerRows === 1 && names.length > 1) tokenizer.header = names.map((name) => Buffer.from(name))
   const builders = columnBuilders(names, dialect, options, source)
   sink.begin?.(names)
 

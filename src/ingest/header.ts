@@ -3,10 +3,14 @@ type Kind = 'empty' | 'number' | 'date' | 'text'
 
 const MISSING = /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.+)$/i
 
+/** Numbers as people write them, also with groups of digits, a percent sign, or in parentheses. */
+const NUMBER = /^\(?[+-]?\s?(\d+([.,'\u00a0\u202f ]\d+)*[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s?%?\)?$/
+const CURRENCY = /^(?:[$€£¥₹]|USD|EUR|GBP|CHF)\s?|\s?(?:[$€£¥₹]|USD|EUR|GBP|CHF|kr)$/
+
 function kindOf(cell: string): Kind {
   const text = cell.trim()
   if (text === '') return 'empty'
-  if (/^[+-]?(\d+([.,]\d+)*[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?%?$/.test(text)) return 'number'
+  if (NUMBER.test(text.replace(CURRENCY, ''))) return 'number'
   if (/^\d{4}-\d{2}(-\d{2})?([ T]\d|$)/.test(text) || /^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}\b/.test(text))
     return 'date'
   return 'text'
@@ -95,8 +99,9 @@ function isSecondHeader(first: string[], second: string[], data: string[][]): bo
     return false
   const kinds = first.map((_, k) => columnKind(data, k))
   const numeric = kinds.flatMap((kind, k) => (kind === 'number' || kind === 'date' ? [k] : []))
-  if (numeric.length === 0 || data.some((row) => numeric.some((k) => (row[k] ?? '').trim() === '')))
-    return false
+  const isUnits = kinds.every((kind, k) => kind !== 'text' || second[k].trim() === '')
+  const hasBlanks = data.some((row) => numeric.some((k) => (row[k] ?? '').trim() === ''))
+  if (numeric.length === 0 || (hasBlanks && !(isUnits && numeric.length < kinds.length))) return false
   const overNumbers = numeric.map((k) => second[k].trim())
   if (overNumbers.filter((cell) => cell !== '').length * 2 <= overNumbers.length) return false
   const overText = second.filter((_, k) => kinds[k] === 'text')

@@ -243,9 +243,23 @@ async function chooseDelimiter(
   )
   fit.sort((a, b) => score(b) - score(a))
   if (fit.length > 0) return fit[0]
+  for (const delimiter of RARE) {
+    if (!text.includes(delimiter)) continue
+    const rare = await candidate(text, delimiter, crOnly, options)
+    const least = delimiter === ':' ? 3 : 2
+    if (rare.width >= least && rare.agreeing > 0.9 && rare.rows.length > 2 && !hasTimes(rare)) return rare
+  }
   const inText = candidates.some((c) => c.style.delimiter !== ' ')
   if (inText) warnings.note('no delimiter detected; read as one column')
   return candidate(text, inText ? NONE : ',', crOnly, options)
+}
+
+/** Delimiters of some programs, which are only taken if nothing else is one. */
+const RARE = ['^', '~', ':']
+
+/** Whether the cells are parts of times or addresses, which hold colons of their own. */
+function hasTimes({ style, rows }: Candidate): boolean {
+  return style.delimiter === ':' && rows.every((row) => row.length < 2 || /^\d{1,2}$|^\/\//.test(row[1]))
 }
 
 /** Score of a candidate: mainly the fraction of rows of one width, then the number of columns. */
@@ -344,6 +358,15 @@ function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number
   const width = first?.length ?? 0
   const length = data[0]?.length ?? 0
   const same = data.length > 0 && data.every((row) => row.length === length)
+  // A delimiter at the end of every row, also of the header, makes no column.
+  if (
+    same &&
+    width > 2 &&
+    length === width &&
+    filled.every((row) => row[width - 1] === '') &&
+    first[width - 2] !== ''
+  )
+    return { rows: rows.map((row) => row.slice(0, width - 1)), trailing: 1 }
   if (width < 2 || length <= width || !same) return { rows, trailing: 0 }
   if (!data.every((row) => row.slice(width).every((cell) => cell === ''))) return { rows, trailing: 0 }
   return { rows: rows.map((row) => row.slice(0, width)), trailing: length - width }
@@ -528,17 +551,42 @@ function findTableStart(candidate: Candidate): number {
 function skipTitle({ rows, width }: Candidate, first: number): number {
   const empty = (row: string[]): boolean => row.every((cell) => cell.trim() === '')
   const full = (row: string[]): boolean => row.length >= width && row.every((cell) => cell.trim() !== '')
-  const title = (row: string[]): boolean =>
-    row[0].trim() !== '' && row.slice(1).every((cell) => cell.trim() === '')
+  const title = (row: string[]): boolean => row.filter((cell) => cell.trim() !== '').length === 1
+  const mostly = (row: string[]): boolean =>
+    row.length >= width && row.filter((cell) => cell.trim() !== '').length > width / 2
   if (width < 2) return first
   let at = first
   while (at < rows.length && (empty(rows[at]) || title(rows[at]))) at++
-  if (at > first && at + 1 < rows.length && full(rows[at]) && countHeaderRows(rows.slice(at)) > 0) return at
+  if (at > first && at + 1 < rows.length && mostly(rows[at]) && countHeaderRows(rows.slice(at)) > 0) return at
+  if (isSentence(rows, first)) {
+    const next = rows.findIndex((row, k) => k > first && !empty(row))
+    if (next > 0 && headsNumbers(rows.slice(next))) return next
+  }
   const blank = rows.findIndex((row, k) => k > first && k <= first + 3 && row.length === 1 && empty(row))
   const below = rows.slice(blank + 1)
   if (blank < 0 || below.length < 2 || !full(below[0]) || countHeaderRows(below) === 0) return first
-  const overNumbers = below[0].some((_, k) => below.slice(1).every((row) => /^-?[\d.]+$/.test(row[k] ?? '')))
-  return overNumbers && countHeaderRows(rows.slice(first, blank)) > 0 ? blank + 1 : first
+  return headsNumbers(below) && (blank === first + 1 || countHeaderRows(rows.slice(first, blank)) > 0)
+    ? blank + 1
+    : first
+}
+
+/** Whether the first row is a header with a name over a column of numbers. */
+function headsNumbers([header, ...data]: readonly string[][]): boolean {
+  if (!header || data.length === 0 || countHeaderRows([header, ...data]) === 0) return false
+  return header.some((name, k) => !isNumeric(name) && data.every((row) => /^-?[\d.]+$/.test(row[k] ?? '')))
+}
+
+/** Whether a row is a text with commas: only it has spaces after its delimiters. */
+function isSentence(rows: readonly string[][], first: number): boolean {
+  const spaced = (row: readonly string[]): boolean =>
+    row.length > 1 && row.slice(1).some((cell) => cell.startsWith(' '))
+  const below = rows.slice(first + 1)
+  return (
+    below.length > 1 &&
+    rows[first].slice(1).every((cell) => /^ \S/.test(cell)) &&
+    rows[first].length > 1 &&
+    !below.some(spaced)
+  )
 }
 
 function columnNames(

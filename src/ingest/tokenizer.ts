@@ -34,6 +34,8 @@ export class Tokenizer {
   private gap = false
   /** Number of cells missing in short rows. */
   missing = 0
+  /** The texts of the header: a row of the same texts is not data. */
+  header: readonly Buffer[] | undefined
   /** Number of header rows. They may be shorter than data rows without a warning. */
   headerRows = 0
 
@@ -199,6 +201,12 @@ export class Tokenizer {
         if (mended >= 0) continue
         this.padOrRejectRow(buf, row, i, rows, cell, surplus)
       }
+      if (this.header !== undefined && this.isHeader(buf, rows)) {
+        this.warnings.count('header', this.line, (where) => `repeated headers were skipped: ${where}`)
+        row = next
+        this.line = line + 1
+        continue
+      }
       if (this.gap) {
         this.gap = false
         this.behindGaps.push(this.line)
@@ -210,6 +218,20 @@ export class Tokenizer {
     this.rows = rows
     this.given += rows
     return Math.min(row, to)
+  }
+
+  /** Whether a row, which is not the header itself, has the texts of the header. */
+  private isHeader(buf: Uint8Array, rows: number): boolean {
+    if (this.given + rows < this.headerRows) return false
+    const { starts, ends, width, header } = this
+    const first = rows * width
+    for (let k = 0; k < width; k++) {
+      const name = header![k]
+      const start = starts[first + k]
+      if ((ends[first + k] >> 2) - start !== name.length) return false
+      for (let i = 0; i < name.length; i++) if (buf[start + i] !== name[i]) return false
+    }
+    return true
   }
 
   /** Whether all cells of a row are empty. */

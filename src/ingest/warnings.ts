@@ -11,6 +11,7 @@ interface Counted {
 export class Warnings {
   private readonly counted = new Map<string, Counted>()
   private readonly plain: string[] = []
+  private readonly muted = new Set<string>()
 
   /** Adds a warning. */
   note(text: string): void {
@@ -34,8 +35,14 @@ export class Warnings {
     }
   }
 
+  /** Leaves out a kind of counted warnings. */
+  mute(kind: string): void {
+    this.muted.add(kind)
+  }
+
   list(): string[] {
-    const counted = [...this.counted.values()].map(({ count, first, text }) =>
+    const shown = [...this.counted].filter(([kind]) => !this.muted.has(kind)).map(([, counted]) => counted)
+    const counted = shown.map(({ count, first, text }) =>
       text(count === 1 ? `line ${first}` : `${count} lines (first: line ${first})`),
     )
     return [...this.plain, ...counted]

@@ -1,0 +1,249 @@
+import { type Bytes, breathe, excerpt } from '../json/index.ts'
+import type { DelimitedOptions } from './dialect.ts'
+import { badData, type Warnings } from './warnings.ts'
+
+/** Lines of the beginning in which a printed table is recognized. */
+const LINES = 100
+/** Marks lines that are no part of the table, so that the others keep their line numbers. */
+const DROPPED = '\x1e'
+/** Stands for a delimiter of two characters. */
+const UNIT = '\x1f'
+
+const BORDER =
+  /^\s*[+├┌└╞╔╠╚╭╰┏┡┣┗|][-=+:─━═┬┼┴┐┘┤╤╪╧╡╦╬╩╗╝╣╮╯┳╇┻┓┩┛┫|]*[-─━═][-=+:─━═┬┼┴┐┘┤╤╪╧╡╦╬╩╗╝╣╮╯┳╇┻┓┩┛┫|]*\s*$/
+const BAR = /[|│┃║]/
+const MARKDOWN_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/
+const PSQL_RULE = /^\s*-+(\+-+)*\s*$/
+const RULES = /^\s*(-{2,}|={2,})([ \t]+(-+|=+))*\s*$/
+const FOOTER =
+  /^\s*(\(?\d+ (row|record|tuple)s?( in set| selected| affected|, .*)?( \([\d.]+ sec\))?\)?\.?|Time: .*|Empty set.*)\s*$/i
+
+/** How the lines of a printed table become cells; undefined for lines that are no part of it. */
+interface Printed {
+  what: string
+  /** Line of the header, from 0. */
+  header: number
+  cells(line: string): string[] | undefined
+  /** Whether the table ends with this line. */
+  ends?(line: string): boolean
+}
+
+/** A text that is printed as a table: as CSV, with the options that read it. Undefined for other texts. */
+export function unprinted(
+  text: Bytes,
+  head: Buffer,
+  options: DelimitedOptions,
+  source: string,
+  warnings: Warnings,
+): { text: Bytes; options: DelimitedOptions } | undefined {
+  if (options.delimiter !== undefined || options.quote !== undefined) return undefined
+  const lines = head.toString('utf8', 0, Math.min(head.length, 64 * 1024)).split(/\r?\n/)
+  if (lines.length > 1) lines.pop()
+  lines.splice(LINES)
+  if (isDoublePipe(lines)) {
+    warnings.note('delimiter detected: ||')
+    const replaced = linesOf(text, (line) => line.replaceAll('||', UNIT))
+    return { text: replaced, options: { ...options, delimiter: UNIT } }
+  }
+  const printed = boxed(lines) ?? markdown(lines) ?? psql(lines) ?? ruled(lines) ?? aligned(lines)
+  if (!printed) return undefined
+  warnings.note(`read as ${printed.what}`)
+  const own = {
+    ...options,
+    delimiter: ',',
+    quote: '"',
+    escape: '',
+    comment: DROPPED,
+    header: options.header ?? true,
+  }
+  warnings.mute('comment')
+  return { text: csvOf(text, printed, source, warnings), options: own }
+}
+
+/** Transforms a text line by line, without their line ends. */
+async function* linesOf(text: Bytes, change: (line: string) => string): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of text) {
+    await breathe()
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop()!
+    if (lines.length > 0)
+      yield Buffer.from(lines.map((line) => `${change(line.replace(/\r$/, ''))}\n`).join(''))
+  }
+  if (rest !== '') yield Buffer.from(change(rest))
+}
+
+function csvOf(text: Bytes, printed: Printed, source: string, warnings: Warnings): Bytes {
+  let number = 0
+  let ended = false
+  let header: string | undefined
+  const drop = (line: string): string => {
+    if (line.trim() !== '' && !FOOTER.test(line) && !BORDER.test(line))
+      warnings.count(
+        'unprinted',
+        number,
+        (where) => `lines outside of the table were skipped: ${where}: ${excerpt(line.trim(), 60)}`,
+      )
+    return DROPPED
+  }
+  return linesOf(text, (line) => {
+    number++
+    if (number <= printed.header) return drop(line)
+    if (ended) {
+      if (line.trim() !== '' && printed.cells(line) && !FOOTER.test(line))
+        throw badData(
+          source,
+          { line: number },
+          `a second table starts here: ${excerpt(line.trim(), 60)}`,
+          'Put each table in its own file.',
+        )
+      return drop(line)
+    }
+    if (FOOTER.test(line) || printed.ends?.(line)) {
+      ended = number > printed.header + 2
+      return drop(line)
+    }
+    const cells = printed.cells(line)
+    if (!cells) return DROPPED
+    const csv = cells.map(quoted).join(',')
+    // Long tables repeat their header on each page.
+    if (csv === header) return DROPPED
+    header ??= csv
+    return csv
+  })
+}
+
+function quoted(cell: string): string {
+  return /[",\x1e]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+}
+
+function isDoublePipe(lines: readonly string[]): boolean {
+  const filled = lines.filter((line) => line.trim() !== '')
+  const counts = filled.map(
+    (line) => (line.match(/\|+/g) ?? []).every((run) => run.length % 2 === 0) && line.split('||').length,
+  )
+  return filled.length > 1 && counts.every((count) => count === counts[0] && count !== false && count > 1)
+}
+
+/** The cells between the bars of a line. */
+function between(line: string): string[] | undefined {
+  const inner = line
+    .trim()
+    .replace(/^[|│┃║]/, '')
+    .replace(/[|│┃║]$/, '')
+  return inner.split(BAR).map((cell) => cell.trim())
+}
+
+const TYPE =
+  /^(u?(tiny|small|big|huge)?int(eger)?\d*|varchar.*|char.*|text|double|float\d*|real|date|timestamp.*|time|bool(ean)?|decimal.*|numeric.*|blob|uuid|json|i\d+|f\d+|str)$/i
+
+/** Tables with a border: MySQL, `psql` with border 2, DuckDB and others. */
+function boxed(lines: readonly string[]): Printed | undefined {
+  const top = lines.findIndex((line) => BORDER.test(line) && /[+┌╔╭┏]/.test(line.trim()[0] ?? ''))
+  if (top < 0 || !BAR.test(lines[top + 1]?.trim()[0] ?? '')) return undefined
+  const width = between(lines[top + 1])!.length
+  // DuckDB prints the types of the columns below their names.
+  const second = BORDER.test(lines[top + 3] ?? '') && !BORDER.test(lines[top + 2]) ? lines[top + 2] : ''
+  const types = second !== '' && between(second)!.every((cell) => TYPE.test(cell)) ? second : undefined
+  const isBottom = (line: string): boolean => /^\s*[└╚╰┗]/.test(line)
+  return {
+    what: 'a table with a border',
+    header: top,
+    cells: (line) => {
+      if (line === types || BORDER.test(line) || !BAR.test(line.trim()[0] ?? '')) return undefined
+      const cells = between(line)!
+      // A line with what DuckDB shows in place of rows.
+      return cells.length === width ? cells : undefined
+    },
+    ends: isBottom,
+  }
+}
+
+function markdown(lines: readonly string[]): Printed | undefined {
+  const rule = lines.findIndex(
+    (line, k) => k > 0 && line.includes('|') && line.includes('-') && MARKDOWN_RULE.test(line),
+  )
+  if (rule < 1 || !lines[rule - 1].includes('|')) return undefined
+  const cellsOf = (line: string): string[] =>
+    line
+      .trim()
+      .replace(/^\|/, '')
+      .replace(/(?<!\\)\|$/, '')
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim().replaceAll('\\|', '|'))
+  if (cellsOf(lines[rule]).length !== cellsOf(lines[rule - 1]).length) return undefined
+  return {
+    what: 'a Markdown table',
+    header: rule - 1,
+    cells: (line) =>
+      !line.includes('|') || (MARKDOWN_RULE.test(line) && line.includes('-')) ? undefined : cellsOf(line),
+    ends: (line) => !line.includes('|') && line.trim() !== '',
+  }
+}
+
+function psql(lines: readonly string[]): Printed | undefined {
+  const rule = lines.findIndex((line, k) => k > 0 && line.includes('+') && PSQL_RULE.test(line))
+  if (rule < 1) return undefined
+  const width = lines[rule].split('+').length
+  if (lines[rule - 1].split('|').length !== width) return undefined
+  return {
+    what: 'a table printed by psql',
+    header: rule - 1,
+    cells: (line) =>
+      line.trim() === '' || PSQL_RULE.test(line) ? undefined : line.split('|').map((cell) => cell.trim()),
+  }
+}
+
+/** Columns whose places are given by rules of dashes under the header: sqlplus, sqlcmd and others. */
+function ruled(lines: readonly string[]): Printed | undefined {
+  const rule = lines.findIndex((line, k) => k > 0 && RULES.test(line) && /[-=]\s+[-=]/.test(line))
+  if (rule < 1 || lines[rule - 1].trim() === '' || /[,;\t|]/.test(lines[rule - 1])) return undefined
+  const starts = [...lines[rule].matchAll(/[-=]+/g)].map(({ index }) => index)
+  return {
+    what: 'columns of fixed width',
+    header: rule - 1,
+    cells: (line) => {
+      if (line.trim() === '' || RULES.test(line)) return undefined
+      return starts.map((start, k) => line.slice(k === 0 ? 0 : start, starts[k + 1]).trim())
+    },
+  }
+}
+
+/** Rows from which columns that are aligned with spaces are recognized. */
+const ALIGNED_ROWS = 3
+
+/** Columns that are aligned with spaces: places that are blank in all lines, mostly at least two of them. */
+function aligned(lines: readonly string[]): Printed | undefined {
+  const start = lines.findIndex((line) => line.trim() !== '')
+  const filled = lines.slice(Math.max(0, start)).filter((line) => line.trim() !== '')
+  const rows = filled.filter((line) => !FOOTER.test(line))
+  if (rows.length < ALIGNED_ROWS || rows.some((line) => /[\t|"]/.test(line))) return undefined
+  for (const delimiter of [',', ';']) {
+    const count = rows[0].split(delimiter).length
+    if (count > 1 && rows.filter((line) => line.split(delimiter).length === count).length > rows.length / 2)
+      return undefined
+  }
+  // With one word in each place, spaces are an ordinary delimiter.
+  const words = rows.map((line) => line.trim().split(/ +/).length)
+  if (words.every((count) => count === words[0])) return undefined
+  const length = Math.max(...rows.map((line) => line.length))
+  const blank = Array.from({ length }, (_, k) => rows.every((line) => (line[k] ?? ' ') === ' '))
+  const starts: number[] = []
+  for (let k = 0; k < length; k++) {
+    if (blank[k] || (k > 0 && !blank[k - 1])) continue
+    // One blank column can be chance: words in all lines end there.
+    if (starts.length === 0 || (blank[k - 1] && blank[k - 2])) starts.push(k)
+  }
+  if (starts.length < 2) return undefined
+  const split = (line: string): string[] =>
+    starts.map((from, k) => line.slice(k === 0 ? 0 : from, starts[k + 1]).trim())
+  const table = rows.map(split)
+  const full = table.filter((cells) => cells.filter((cell) => cell !== '').length > starts.length / 2).length
+  if (full < rows.length * 0.9 || table[0].some((cell) => cell === '')) return undefined
+  return {
+    what: 'columns aligned with spaces',
+    header: start,
+    cells: (line) => (line.trim() === '' ? undefined : split(line)),
+  }
+}
