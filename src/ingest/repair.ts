@@ -238,10 +238,11 @@ function cellsOf(
   to: number,
   { delimiter, quote, escape: escaper, skipSpace, crOnly }: RecordStyle,
   oneLine: boolean,
-): { cells: number; quotes: number } | undefined {
+): { cells: number; quotes: number; loose: number } | undefined {
   const limit = Math.min(to, from + RECORD_BYTES)
   let cells = 0
   let quotes = 0
+  let loose = 0
   let i = from
   const ends = (): boolean => i >= to || buf[i] === LF || (buf[i] === CR && (crOnly || buf[i + 1] === LF))
   for (;;) {
@@ -260,11 +261,11 @@ function cellsOf(
       if (!ends() && buf[i] !== delimiter) return undefined
     } else
       for (; !ends() && buf[i] !== delimiter; i++) {
-        if (buf[i] === quote) quotes++
+        if (buf[i] === quote) loose++
         if (i > limit) return undefined
       }
     cells++
-    if (ends()) return { cells, quotes }
+    if (ends()) return { cells, quotes: quotes + loose, loose }
     i++
   }
 }
@@ -278,6 +279,11 @@ export function isRecord(
   style: RecordStyle,
 ): boolean {
   return width > 1 && from < to && cellsOf(buf, from, to, style, false)?.cells === width
+}
+
+/** Whether all quotes of the record at `from` are where they should be: then it has no other reading. */
+export function isTidy(buf: Uint8Array, from: number, to: number, style: RecordStyle): boolean {
+  return cellsOf(buf, from, to, style, false)?.loose === 0
 }
 
 /** Whether the line at `from` looks like the end of a quoted cell: too short, and with one quote too many. */

@@ -5,7 +5,7 @@ import { ESCAPED } from './flags.ts'
 import { givenDelimiter } from './given.ts'
 import { countHeaderRows } from './header.ts'
 import { asNumber } from './number.ts'
-import { REPAIR_BYTES, repair } from './repair.ts'
+import { isTidy, REPAIR_BYTES, repair } from './repair.ts'
 import { badData, Warnings } from './warnings.ts'
 
 /** The sample used for detection, in bytes and rows. */
@@ -488,7 +488,9 @@ function mendedRow(
     quote: quote.charCodeAt(0),
     escape: escaper === '' ? -1 : escaper.charCodeAt(0),
   }
-  const reading = repair(buf, 0, buf.length - 1, width, width, { ...codes, skipSpace, crOnly })
+  const all = { ...codes, skipSpace, crOnly }
+  if (isTidy(buf, 0, buf.length - 1, all)) return undefined
+  const reading = repair(buf, 0, buf.length - 1, width, width, all)
   if (!reading) return undefined
   const row = reading.starts.map((start, k) => {
     const cell = buf.toString('utf8', start, reading.ends[k] >> 2)

@@ -2,7 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import { excerpt } from '../json/index.ts'
 import type { Dialect } from './dialect.ts'
 import { ESCAPED, QUOTED } from './flags.ts'
-import { isRecord, isRest, REPAIR_BYTES, type RecordStyle, repair } from './repair.ts'
+import { isRecord, isRest, isTidy, REPAIR_BYTES, type RecordStyle, repair } from './repair.ts'
 import { withoutSpare } from './spare.ts'
 import { badData, type Warnings } from './warnings.ts'
 
@@ -265,7 +265,7 @@ export class Tokenizer {
   ): boolean {
     const quoted = buf.indexOf(this.quote, row)
     if (quoted < 0 || quoted >= end) return false
-    if (cells > this.width) return true
+    if (cells > this.width) return !isTidy(buf, row, to, this.style)
     const { width, style } = this
     if (spansLines)
       return isRecord(buf, buf.indexOf(this.dialect.crOnly ? CR : LF, row) + 1, to, width, style)
