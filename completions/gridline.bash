@@ -85,7 +85,7 @@ _gridline() {
   done
   case "$path" in
     '') words='upload append cat ls show open lookup mkdir plot image preview column rename mv cp publish unpublish share unshare collaborators star unstar path sources extras reference trash restore delete team key api login logout whoami profile config serve admin completion --help --version' ;;
-    'upload') words='--name --folder --public --on-conflict --delimiter --encoding --header --no-header --null --quote --escape --skip --comment --decimal --thousands --column --allow-type-change --plot --x --y --color --size --text --title -y --yes --dry-run --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
+    'upload') words='--name --folder --public --on-conflict --delimiter --encoding --header --no-header --null --quote --escape --skip --comment --decimal --thousands --sheet --range --flatten --column --allow-type-change --plot --x --y --color --size --text --title -y --yes --dry-run --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'append') words='--row --format --delimiter --encoding --header --no-header --null --quote --escape --skip --comment --decimal --thousands --allow-type-change --idempotency-key --json --jq -q --quiet --profile --local --timeout'; files=1 ;;
     'cat') words='--format --columns --head --json --jq -q --quiet --profile --local --timeout'; files=0 ;;
     'ls') words='--all --shared --starred --trashed --type --order --limit --json --jq -q --quiet --profile --local --timeout'; files=0 ;;

@@ -44,6 +44,9 @@ export const textOptions = [
 /** The same, and the types of the columns of a new grid. */
 export const readingOptions = [
   ...textOptions,
+  { flags: '--sheet <name|number>', description: 'sheet of a workbook (default: all, as a folder of grids)' },
+  { flags: '--range <cells>', description: 'cells of a sheet: B2:D20, B:D or 2:20' },
+  { flags: '--flatten', description: 'make columns of the members of nested JSON objects' },
   {
     flags: '--column <name:type>',
     description: 'set the type of a column: number, text, boolean, date, date-dmy or date-mdy (repeatable)',
@@ -86,6 +89,9 @@ export function readingOptionsOf(options: ReadingOptions, source: string): Delim
     types: columnTypes(column),
     nullTexts,
     skip,
+    sheet: options.sheet,
+    range: options.range,
+    flatten: options.flatten,
     ...givenStyle(options),
   }
 }
@@ -104,6 +110,9 @@ export function readingHeaders(options: ReadingOptions): Partial<HeadersOf<'grid
     Columns: types && encodeURIComponent(JSON.stringify(Object.fromEntries(types))),
     'Null-Text': nullTexts?.map(encodeURIComponent).join(','),
     Skip: skip,
+    Sheet: encoded(options.sheet),
+    Range: encoded(options.range),
+    Flatten: options.flatten ? true : undefined,
     Quote: encoded(options.quote),
     Escape: encoded(options.escape),
     Comment: encoded(options.comment),

@@ -75,6 +75,17 @@ export const uploadHeaders = {
   Comment: s.optional(
     s.string({ description: 'Percent-encoded character at the start of lines to skip. Default: none.' }),
   ),
+  Sheet: s.optional(
+    s.string({
+      description: 'Of a workbook: percent-encoded name of a sheet, or its number from 1. Default: all.',
+    }),
+  ),
+  Range: s.optional(
+    s.string({ description: 'Of a sheet: percent-encoded range of cells, such as B2:D20, B:D or 2:20.' }),
+  ),
+  Flatten: s.optional(
+    s.boolean({ description: 'Of JSON: whether members of nested objects become columns, one level deep.' }),
+  ),
   Decimal: s.optional(s.string({ description: 'Percent-encoded decimal separator: `.` (default) or `,`.' })),
   Thousands: s.optional(
     s.string({ description: 'Percent-encoded thousands separator: a character, or `space`. Default: none.' }),

@@ -78,6 +78,12 @@ export interface DelimitedOptions {
   /** Lines that begin with this character are skipped. */
   comment?: string
   numbers?: NumberStyle
+  /** Of a workbook: the name of a sheet, or its number from 1. Default: all. */
+  sheet?: string
+  /** Of a sheet: the cells to read, as `B2:D20`, `B:D` or `2:20`. */
+  range?: string
+  /** Of JSON: whether members of nested objects become columns, one level deep. */
+  flatten?: boolean
   /** Name of the source in messages. */
   source?: string
   /** Default: those of the contract. */

@@ -37,6 +37,8 @@ export async function ingestFile<S extends SliceSink>(
   const { head, whole } = await peek(gunzip(input, source, options.limits), 1024)
   const tables: FoundTable<S>[] = []
   const kind = kindOf(head, options.fileName)
+  if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
+    throw badData(source, {}, 'this is no workbook: it has no sheets', 'Leave out --sheet and --range.')
   const each = async (member: ArchiveEntry): Promise<void> => {
     const parts = member.path.split('/')
     const name = parts.pop()!
@@ -79,10 +81,11 @@ export async function ingestFile<S extends SliceSink>(
         const members = await zipMembers(spooled, options.limits, source)
         if (members.some(({ path }) => path === 'xl/workbook.xml')) {
           const { xlsxSheets } = await import('./xlsx.ts')
-          for await (const sheet of xlsxSheets(spooled, options.limits, source, warnings)) {
+          for await (const sheet of xlsxSheets(spooled, options.limits, source, warnings, options)) {
             const sink = open()
             const where = sheet.oneOfSeveral ? `${source}, sheet ${sheet.name}` : source
-            const reading = { ...options, source: where, delimiter: ',', encoding: 'utf-8' }
+            const written = { delimiter: ',', quote: '"', escape: '', encoding: 'utf-8' }
+            const reading = { ...options, source: where, ...written }
             tables.push({
               path: [sheet.name],
               ingested: await ingestDelimited(sheet.csv, reading, sink),

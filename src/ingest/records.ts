@@ -16,10 +16,11 @@ import { utf8 } from './bytes.ts'
 import type { Ingested, SliceSink } from './delimited.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
+import { recordsOf } from './json-array.ts'
 import { jsonLines } from './ndjson.ts'
 import { badData, Warnings } from './warnings.ts'
 
-export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits'>
+export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits' | 'flatten'>
 
 const SLICE_ROWS = 65_536
 const SLICE_BYTES = 512 * 1024
@@ -143,7 +144,7 @@ class Table {
 
   /** Adds a record. Columns that it lacks get null. */
   async record(cells: Iterable<[string, RawJson]>): Promise<void> {
-    for (const [name, cell] of cells) {
+    for (const [name, cell] of this.options.flatten ? flattened(cells) : cells) {
       const column = this.column(name)
       await this.fill(column)
       column.add(cell.bytes, this.rows + 1)
@@ -229,6 +230,14 @@ class Table {
   }
 }
 
+/** The members of a record, with those of its objects in their place: `{"a": {"b": 1}}` gives `a.b`. */
+function* flattened(cells: Iterable<[string, RawJson]>): Generator<[string, RawJson]> {
+  for (const [name, cell] of cells) {
+    if (cell.kind !== 'object') yield [name, cell]
+    else for (const [inner, value] of cell.entries()) yield [`${name}.${inner}`, value]
+  }
+}
+
 /** Parses NDJSON, one object or array per line, in constant memory. */
 export async function ingestLines(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<Ingested> {
   const table = new Table(sink, options)
@@ -256,16 +265,24 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   let size = 0
   const { limits = defaultLimits } = options
   const most = limits.json_body_bytes
-  for await (const part of utf8(input, options.encoding, source, warnings)) {
+  const text = utf8(input, options.encoding, source, warnings)[Symbol.asyncIterator]()
+  for (;;) {
+    const { value: part, done } = await text.next()
+    if (done) break
     parts.push(part)
     size += part.length
-    if (size > most)
+    if (size <= most) continue
+    if (!/^\s*\[\s*\{/.test(Buffer.concat(parts.slice(0, 1024)).toString('latin1', 0, 1024)))
       throw badData(
         source,
         {},
-        `a JSON document of more than ${bytesText(most)} (limit json_body_bytes)`,
+        `a JSON document of more than ${bytesText(most)} that is not an array of records (limit json_body_bytes)`,
         'Use NDJSON, with one JSON object per line: it is read in pieces.',
       )
+    const table = new Table(sink, options)
+    for await (const record of recordsOf(following(parts, text), source, limits))
+      await table.record(record.entries())
+    return table.end(warnings)
   }
   let json: RawJson
   try {
@@ -278,6 +295,16 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   else if (json.kind === 'object') await readMembers(json, table, source, warnings, limits.columns)
   else throw badData(source, {}, 'neither an object nor an array', SHAPES)
   return table.end(warnings)
+}
+
+/** Parts that have been read, which are forgotten as they are used, and those that follow. */
+async function* following(parts: Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for (let part = parts.shift(); part; part = parts.shift()) yield part
+  for (;;) {
+    const { value, done } = await rest.next()
+    if (done) return
+    yield value
+  }
 }
 
 const SHAPES = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]}, or rows as arrays.'

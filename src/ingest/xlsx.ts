@@ -3,15 +3,15 @@ import { bytesText } from '../contract/limits.ts'
 import { type Bytes, breathe, excerpt } from '../json/index.ts'
 import { type ArchiveEntry, type ArchiveLimits, tooMuchUnpacked, zipMembers } from './archive.ts'
 import { bomb, isBomb } from './bytes.ts'
+import type { DelimitedOptions } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
+import { type Area, areaOf, columnOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
 import { chunksOf, type Spooled, spool } from './spool.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 /** Maximum size of a workbook's shared strings, which are held in memory. */
 const MOST_TEXT = 64 * 1024 * 1024
 const DAY = 86_400_000
-/** Maximum number of rows of a sheet. */
-const MOST_ROWS = 1_048_576
 /** Characters parsed per step: a few of them can refer to long texts. */
 const STEP = 4096
 
@@ -38,7 +38,9 @@ export async function* xlsxSheets(
   limits: ArchiveLimits,
   source: string,
   warnings: Warnings,
+  { sheet: wanted, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
 ): AsyncGenerator<Sheet> {
+  const area = range === undefined ? WHOLE : areaOf(range)
   const members = new Map((await zipMembers(spooled, limits, source)).map((member) => [member.path, member]))
   const part = (path: string): ArchiveEntry | undefined => members.get(path.replace(/^\//, ''))
   const main = part('xl/workbook.xml')
@@ -78,24 +80,37 @@ export async function* xlsxSheets(
     dates: await dateStyles(part('xl/styles.xml'), source),
     from1904,
   }
+  const chosen = wanted === undefined ? undefined : sheetNamed(listed, wanted, source)
   let found = 0
   for (const [k, { name, id }] of listed.entries()) {
+    if (chosen !== undefined && k !== chosen) continue
     const member = part(targets.get(id) ?? `xl/worksheets/sheet${k + 1}.xml`)
     // Skip chart sheets.
     if (!member?.path.includes('worksheets/')) continue
     const size: SheetSize = { name, width: 0, rows: 0, filled: 0, widths: [] }
-    const csv = await spool(sheetCsv(member, size, book, source, warnings), limits.unpacked_bytes, () =>
+    const csv = await spool(sheetCsv(member, size, area, book, source, warnings), limits.unpacked_bytes, () =>
       tooMuchUnpacked(source, limits),
     )
     try {
       if (size.width === 0) continue
       found++
-      yield { name, oneOfSeveral: listed.length > 1, csv: padded(chunksOf(csv), size) }
+      yield {
+        name,
+        oneOfSeveral: listed.length > 1 && chosen === undefined,
+        csv: padded(chunksOf(csv), size),
+      }
     } finally {
       await csv.close()
     }
   }
-  if (found === 0) throw badData(source, {}, 'all sheets of the workbook are empty')
+  if (found === 0)
+    throw badData(
+      source,
+      {},
+      chosen === undefined && area === WHOLE
+        ? 'all sheets of the workbook are empty'
+        : 'there are no values in this sheet or range',
+    )
 }
 
 interface Visitor {
@@ -222,17 +237,6 @@ function formatKind(code: string): 'date' | 'duration' | undefined {
   return /[ymdhs]/i.test(bare.replace(/\[[^\]]*\]/g, '').replace(/general/gi, '')) ? 'date' : undefined
 }
 
-/** The column index (from 0) of a cell reference: `C12` → 2. */
-function columnOf(reference: string): number {
-  let column = 0
-  for (let k = 0; k < reference.length; k++) {
-    const c = reference.charCodeAt(k) & 0xdf
-    if (c < 0x41 || c > 0x5a) break
-    column = column * 26 + (c - 0x40)
-  }
-  return column - 1
-}
-
 /** What is known about a sheet once it has been converted. */
 interface SheetSize {
   name: string
@@ -295,6 +299,7 @@ function cells(take: (row: (Cell | undefined)[], filled: number, number: number)
 async function* sheetCsv(
   member: ArchiveEntry,
   size: SheetSize,
+  { rows: [top, bottom], columns: [left, right] }: Area,
   book: Workbook,
   source: string,
   warnings: Warnings,
@@ -303,7 +308,12 @@ async function* sheetCsv(
   let written = 0
   let line = 0
   let wide = false
-  const visitor = cells((row, filled, number) => {
+  const visitor = cells((all, count, number) => {
+    if (number < top || number > bottom) return
+    const part = left > 0 || right < all.length - 1
+    const row = part ? all.slice(left, right + 1) : all
+    const filled = part ? row.filter((cell) => cell !== undefined).length : count
+    if (filled === 0) return
     size.rows++
     size.filled += filled
     size.width = Math.max(size.width, row.length)

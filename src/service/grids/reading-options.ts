@@ -19,7 +19,9 @@ export function readingOptions(
   { headers, fileName }: Pick<DataCall, 'headers' | 'fileName'>,
 ): DelimitedOptions {
   const { Delimiter, Encoding, Header } = headers
-  const text = (name: 'Quote' | 'Escape' | 'Comment' | 'Decimal' | 'Thousands'): string | undefined => {
+  const text = (
+    name: 'Quote' | 'Escape' | 'Comment' | 'Decimal' | 'Thousands' | 'Sheet' | 'Range',
+  ): string | undefined => {
     const value = headers[name]
     return value === undefined ? undefined : decoded(value, name)
   }
@@ -33,6 +35,9 @@ export function readingOptions(
     types: columnTypes(headers.Columns),
     nullTexts: headers['Null-Text']?.split(',').map((text) => decoded(text, 'Null-Text')),
     skip: headers.Skip,
+    sheet: text('Sheet'),
+    range: text('Range'),
+    flatten: headers.Flatten,
     ...givenStyle({
       quote: text('Quote'),
       escape: text('Escape'),
