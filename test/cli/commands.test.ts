@@ -171,7 +171,7 @@ describe('upload', () => {
       ],
       warnings: [
         'delimiter detected: ;',
-        'column n looks like numbers with a decimal comma (line 2: 1,5); kept as text',
+        'column n looks like numbers with a decimal comma (line 2: 1,5); kept as text; to read them: --decimal ,',
       ],
       target: null,
     })

@@ -38,10 +38,10 @@ export async function commitSlices<T>(
     async () => {
       const found = await authorize(writers, file, principal, { access: 'write', filetype: 'grid' })
       checkIfMatch(found.file, ifMatch)
-      for (const { column, slices: more, rows, type } of columns) {
-        await writers.grids.addSlices(owner, idlocal, after(slices.get(column.uid), column.uid, more))
-        await writers.grids.changeColumn(owner, idlocal, column.uid, { rows, type })
-      }
+      const added = columns.flatMap(({ column: { uid }, slices: more }) => after(slices.get(uid), uid, more))
+      await writers.grids.addSlices(owner, idlocal, added)
+      const changes = columns.map(({ column: { uid }, rows, type }) => ({ uid, fields: { rows, type } }))
+      await writers.grids.changeColumns(owner, idlocal, changes)
       await writers.files.change(owner, idlocal)
       return result
     },

@@ -10,7 +10,7 @@ import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import { kept, otherRequest, sameRequest, type WriteKey } from '../store/idempotency.ts'
 import type { ColumnType } from '../store/schema.ts'
 import type { Store, Writers } from '../store/store.ts'
-import { storeText } from '../store/texts.ts'
+import { storeTexts } from '../store/texts.ts'
 import { commitSlices } from './append-slices.ts'
 import { FULL_ROWS, padShortColumns, rewriteLayout } from './compact.ts'
 import { sliceBytes } from './create.ts'
@@ -422,17 +422,20 @@ async function storeRows(blobs: Blobs, bodies: readonly RowText[], width: number
   const builders = newBuilders(width)
   const slices: SliceRef[][] = builders.map(() => [])
   const most = sliceBytes(width)
-  const store = async (k: number): Promise<void> => {
-    const { rows, text } = builders[k].take()
-    slices[k].push(await storeText(blobs, rows, text))
+  const store = async (full: readonly number[]): Promise<void> => {
+    const refs = await storeTexts(
+      blobs,
+      full.map((k) => builders[k].take()),
+    )
+    for (const [at, k] of full.entries()) slices[k].push(refs[at])
   }
   for (const { body } of bodies) {
     addRows(builders, body)
-    for (const [k, { size, rows }] of builders.entries())
-      if (size >= most || rows >= FULL_ROWS) await store(k)
+    const full = builders.flatMap(({ size, rows }, k) => (size >= most || rows >= FULL_ROWS ? [k] : []))
+    if (full.length > 0) await store(full)
     if (turnIsLong()) await breathe()
   }
-  for (const [k, { rows }] of builders.entries()) if (rows > 0) await store(k)
+  await store(builders.flatMap(({ rows }, k) => (rows > 0 ? [k] : [])))
   return slices
 }
 

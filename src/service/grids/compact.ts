@@ -1,10 +1,12 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { isSparse } from '../../ingest/index.ts'
+import { breathe } from '../../json/index.ts'
+import { BatchedBlobs, type Blobs } from '../store/blobs.ts'
 import { encodeTypes, mergeTypes } from '../store/column-types.ts'
 import type { ColumnRow, GridRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store, Writers } from '../store/store.ts'
-import { loadText, storeText } from '../store/texts.ts'
+import { loadText, storeText, storeTexts } from '../store/texts.ts'
 import { columnsInTurns, repeated } from './values.ts'
 
 /** Slices are merged up to this many rows or bytes. */
@@ -66,21 +68,19 @@ export async function compact(store: Store, fid: Fid): Promise<void> {
     tail.map(({ body }) => body),
     columns.length,
   )
-  const added: (SliceRef & { uid: string })[] = []
-  for (const [k, { uid }] of columns.entries()) {
-    added.push({ uid, ...(await mergedWithLast(store, layout.slices.get(uid) ?? [], rows, values[k].text)) })
-  }
+  const merges = columns.map(({ uid }, k) => withLast(layout.slices.get(uid) ?? [], rows, values[k].text))
+  const refs = await storeMerges(store.blobs, merges)
+  const added = columns.map(({ uid }, k) => ({ ...refs[k], uid, seq: merges[k].seq }))
   try {
     await store.write(async (writers) => {
       const now = await assertLayoutUnchanged(writers, fid, grid)
       await writers.grids.removeTail(owner, idlocal, last)
-      for (const [k, { uid, type, rows: before }] of columns.entries()) {
-        await writers.grids.removeSlices(owner, idlocal, uid, added[k].seq)
-        await writers.grids.changeColumn(owner, idlocal, uid, {
-          rows: before + rows,
-          type: mergeTypes(type, values[k].type),
-        })
-      }
+      await writers.grids.removeSlices(owner, idlocal, added)
+      const changes = columns.map(({ uid, type, rows: before }, k) => ({
+        uid,
+        fields: { rows: before + rows, type: mergeTypes(type, values[k].type) },
+      }))
+      await writers.grids.changeColumns(owner, idlocal, changes)
       await writers.grids.addSlices(owner, idlocal, added)
       await writers.grids.change(owner, idlocal, {
         layout: now.layout + 1,
@@ -94,25 +94,56 @@ export async function compact(store: Store, fid: Fid): Promise<void> {
   }
 }
 
-async function mergedWithLast(
-  store: Store,
-  slices: SliceRef[],
-  rows: number,
-  text: Buffer,
-): Promise<SliceRef> {
+/** A new slice: the last slices of a column, which it replaces, and a text. */
+interface Merge {
+  last: SliceRef[]
+  text: Buffer
+  rows: number
+  seq: number
+}
+
+/** Which of the last slices of a column a new text is merged with. */
+function withLast(slices: readonly SliceRef[], rows: number, text: Buffer): Merge {
   let seq = slices.length > 0 ? slices[slices.length - 1].seq + 1 : 0
   let total = rows
-  const parts = [text]
+  const last: SliceRef[] = []
   let size = text.length
   for (let k = slices.length - 1; k >= 0; k--) {
     const slice = slices[k]
     if (slice.rows > total || total + slice.rows > FULL_ROWS || size + slice.bytes > FULL_BYTES) break
-    parts.unshift(await loadText(store.blobs, slice), COMMA)
+    last.unshift(slice)
     total += slice.rows
     size += slice.bytes
     seq = slice.seq
   }
-  return { ...(await storeText(store.blobs, total, Buffer.concat(parts))), seq }
+  return { last, text, rows: total, seq }
+}
+
+/** Bytes and number of slices that are merged together. */
+const TOGETHER_BYTES = 4 * 1024 * 1024
+const TOGETHER = 1000
+
+/** Stores merged slices, with few queries. */
+async function storeMerges(blobs: Blobs, merges: readonly Merge[]): Promise<SliceRef[]> {
+  const batched = new BatchedBlobs(
+    blobs,
+    merges.flatMap(({ last }) => last),
+  )
+  const refs: SliceRef[] = []
+  for (let k = 0; k < merges.length; ) {
+    const some: { rows: number; text: Buffer }[] = []
+    for (let size = 0; k < merges.length && some.length < TOGETHER && size < TOGETHER_BYTES; k++) {
+      const { last, text, rows } = merges[k]
+      const parts: Buffer[] = []
+      for (const slice of last) parts.push(await loadText(batched, slice), COMMA)
+      const whole = Buffer.concat([...parts, text])
+      some.push({ rows, text: whole })
+      size += whole.length
+      await breathe()
+    }
+    refs.push(...(await storeTexts(blobs, some)))
+  }
+  return refs
 }
 
 const COMMA = Buffer.from(',')
@@ -178,14 +209,16 @@ export async function padShortColumns(service: GridStore, fid: Fid): Promise<voi
       return fills
     },
     async ({ grids }, fills, { slices }) => {
-      for (const { column, slices: more } of fills) {
-        await grids.addSlices(owner, idlocal, after(slices.get(column.uid), column.uid, more))
-        const rows = more.reduce((sum, slice) => sum + slice.rows, 0)
-        await grids.changeColumn(owner, idlocal, column.uid, {
-          rows: column.rows + rows,
-          type: mergeTypes(column.type, 'text'),
-        })
-      }
+      const added = fills.flatMap(({ column: { uid }, slices: more }) => after(slices.get(uid), uid, more))
+      await grids.addSlices(owner, idlocal, added)
+      const changes = fills.map(({ column: { uid, type, rows }, slices: more }) => ({
+        uid,
+        fields: {
+          rows: rows + more.reduce((sum, slice) => sum + slice.rows, 0),
+          type: mergeTypes(type, 'text'),
+        },
+      }))
+      await grids.changeColumns(owner, idlocal, changes)
     },
   )
 }

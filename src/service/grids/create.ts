@@ -8,8 +8,8 @@ import { encodeTypes, mergeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
-import { storeText } from '../store/texts.ts'
-import { type ColumnType, sliceArray } from './values.ts'
+import { storeTexts } from '../store/texts.ts'
+import { type ColumnType, sliceArray, type Values } from './values.ts'
 
 /** A column whose values are stored, but that is not part of a grid yet. */
 export interface NewColumn {
@@ -122,32 +122,45 @@ export function sliceBytes(columns: number): number {
 
 /** Stores the values of a JSON array as slices. */
 export async function storeArray(blobs: Blobs, data: RawJson, columns = 1): Promise<Omit<NewColumn, 'name'>> {
-  const slices: SliceRef[] = []
-  let rows = 0
-  let type: ColumnType = 'empty'
-  for (const values of sliceArray(data, sliceBytes(columns))) {
-    slices.push({ ...(await storeText(blobs, values.rows, values.text)), seq: slices.length })
-    rows += values.rows
-    type = mergeTypes(type, values.type)
-  }
-  return { type, rows, slices }
+  const [{ name: _, ...column }] = await storeArrays(blobs, [{ name: '', data }], columns)
+  return column
 }
 
-/** Stores several arrays, up to 16 concurrently. */
+/** Bytes and number of slices that are stored together. */
+const TOGETHER_BYTES = 4 * 1024 * 1024
+const TOGETHER = 1000
+
+/** Stores several arrays, in few transactions. `total`: the number of columns of the grid. */
 export async function storeArrays(
   blobs: Blobs,
   columns: { name: string; data: RawJson }[],
+  total = columns.length,
 ): Promise<NewColumn[]> {
-  const stored: NewColumn[] = []
-  const AT_ONCE = 16
-  for (let k = 0; k < columns.length; k += AT_ONCE) {
-    const some = columns.slice(k, k + AT_ONCE)
-    stored.push(
-      ...(await Promise.all(
-        some.map(async ({ name, data }) => ({ name, ...(await storeArray(blobs, data, columns.length)) })),
-      )),
+  const stored = columns.map(({ name }): NewColumn => ({ name, type: 'empty', rows: 0, slices: [] }))
+  let waiting: { column: NewColumn; values: Values }[] = []
+  let size = 0
+  const flush = async (): Promise<void> => {
+    const refs = await storeTexts(
+      blobs,
+      waiting.map(({ values }) => values),
     )
+    for (const [k, { column }] of waiting.entries())
+      column.slices.push({ ...refs[k], seq: column.slices.length })
+    waiting = []
+    size = 0
   }
+  for (const [k, { data }] of columns.entries()) {
+    const column = stored[k]
+    for (const values of sliceArray(data, sliceBytes(total))) {
+      waiting.push({ column, values })
+      size += values.text.length
+      column.rows += values.rows
+      column.type = mergeTypes(column.type, values.type)
+      if (size >= TOGETHER_BYTES || waiting.length >= TOGETHER) await flush()
+    }
+    await breathe()
+  }
+  if (waiting.length > 0) await flush()
   return stored
 }
 

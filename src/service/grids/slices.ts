@@ -1,8 +1,7 @@
 import { type Form, numbersAsText, type Slice, type SliceSink } from '../../ingest/index.ts'
-import { breathe } from '../../json/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { SliceRef } from '../store/grids.ts'
-import { loadText, storeText } from '../store/texts.ts'
+import { loadText, storeText, storeTexts } from '../store/texts.ts'
 
 /**
  * Batches compressed and stored concurrently: two, so that a core is left for parsing. The parser waits while
@@ -11,8 +10,6 @@ import { loadText, storeText } from '../store/texts.ts'
 const AT_ONCE = 2
 const BATCH_BYTES = 512 * 1024
 const BACKLOG_BYTES = 2 * 1024 * 1024
-/** Slices of a batch compressed concurrently: with thousands of columns, a batch has thousands of slices. */
-const PACKED_AT_ONCE = 64
 /** Tables up to this many bytes are kept in memory: a small append goes into the tail, not into slices. */
 const SMALL_BYTES = 64 * 1024
 
@@ -103,15 +100,8 @@ export class SliceWriter implements SliceSink {
       slices.push(slice)
       return slice
     })
-    let next = 0
-    const storeRest = async (): Promise<void> => {
-      while (next < batch.length) {
-        const k = next++
-        await breathe()
-        stored[k].hash = (await storeText(this.blobs, batch[k].rows, batch[k].text)).hash
-      }
-    }
-    await Promise.all(Array.from({ length: Math.min(batch.length, PACKED_AT_ONCE) }, storeRest))
+    const refs = await storeTexts(this.blobs, batch)
+    for (const [k, { hash }] of refs.entries()) stored[k].hash = hash
   }
 }
 

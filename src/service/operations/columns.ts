@@ -147,7 +147,7 @@ export async function updateColumns(
           const values = stored.get(uid)
           if (!values) continue
           Object.assign(column, { type: values.type, rows: values.rows })
-          await writers.grids.removeSlices(owner, idlocal, uid, 0)
+          await writers.grids.removeSlices(owner, idlocal, [{ uid, seq: 0 }])
           await writers.grids.addSlices(
             owner,
             idlocal,

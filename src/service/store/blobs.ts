@@ -11,6 +11,8 @@ import type { Db } from './schema.ts'
 export interface Blobs extends BlobReader {
   /** Stores the bytes unless they already exist. Returns their hash in hex. */
   put(bytes: Uint8Array): Promise<string>
+  /** The same for several, in few transactions. */
+  putAll(all: readonly Uint8Array[]): Promise<string[]>
 }
 
 export interface BlobReader {
@@ -23,29 +25,66 @@ export interface BlobReader {
 const PIECE = 256 * 1024
 /** Minimum age of a collected blob, in ms: younger ones may belong to a running upload or read. */
 const GRACE = 24 * 3600 * 1000
+/** Blobs stored within this time count as new, in ms. */
+const FRESH = 3600 * 1000
 
 /** Blobs stored in the database, in pieces. */
 export class SqlBlobs implements Blobs {
   constructor(private readonly engine: Transactions) {}
 
   async put(bytes: Uint8Array): Promise<string> {
-    const hash = sha256(bytes)
+    const [hash] = await this.putAll([bytes])
+    return hash
+  }
+
+  async putAll(all: readonly Uint8Array[]): Promise<string[]> {
+    const hashes = all.map(sha256)
+    for (let k = 0; k < all.length; ) {
+      let end = k
+      for (let size = 0; end < all.length && end - k < WRITTEN_BLOBS && size < BATCH_BYTES; end++)
+        size += all[end].length
+      await this.putSome(hashes.slice(k, end), all.slice(k, end))
+      k = end
+    }
+    return hashes
+  }
+
+  /** Stores blobs in one transaction. */
+  private async putSome(hashes: readonly string[], all: readonly Uint8Array[]): Promise<void> {
+    const missing = new Map(hashes.map((hash, k) => [hash, all[k]]))
     await this.engine.writeDeferred(async (db) => {
       const stored_at = Date.now()
-      // The blob exists: refresh its time, so that it is kept as long as a new one.
       const known = await db
-        .updateTable('blobs')
-        .set({ stored_at })
-        .where('hash', '=', hash)
-        .executeTakeFirst()
-      if (known.numUpdatedRows > 0n) return
-      await db.insertInto('blobs').values({ hash, stored_at }).execute()
-      for (let piece = 0; piece * PIECE < Math.max(1, bytes.length); piece++) {
-        const body = bytes.subarray(piece * PIECE, (piece + 1) * PIECE)
-        await db.insertInto('blob_pieces').values({ hash, piece, body }).execute()
+        .selectFrom('blobs')
+        .select(['hash', 'stored_at'])
+        .where('hash', 'in', [...missing.keys()])
+        .execute()
+      const added = new Map(missing)
+      for (const { hash } of known) added.delete(hash)
+      // Blobs that exist: refresh their time, so that they are kept as long as new ones.
+      const old = known.filter((blob) => blob.stored_at < stored_at - FRESH).map(({ hash }) => hash)
+      for (const hash of old.sort()) {
+        const { numUpdatedRows } = await db
+          .updateTable('blobs')
+          .set({ stored_at })
+          .where('hash', '=', hash)
+          .executeTakeFirst()
+        // It has been collected since.
+        if (numUpdatedRows === 0n) added.set(hash, missing.get(hash)!)
       }
+      if (added.size === 0) return
+      // In the order of hashes: two transactions that store the same blobs cannot wait for each other.
+      const rows = [...added].sort(([one], [other]) => (one < other ? -1 : 1))
+      await db
+        .insertInto('blobs')
+        .values(rows.map(([hash]) => ({ hash, stored_at })))
+        .execute()
+      const pieces: { hash: string; piece: number; body: Uint8Array }[] = []
+      for (const [hash, bytes] of rows)
+        for (let piece = 0; piece * PIECE < Math.max(1, bytes.length); piece++)
+          pieces.push({ hash, piece, body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE) })
+      await db.insertInto('blob_pieces').values(pieces).execute()
     })
-    return hash
   }
 
   async get(hash: string): Promise<Buffer> {
@@ -104,9 +143,10 @@ function verified(hash: string, pieces: readonly { body: Uint8Array }[]): Buffer
   )
 }
 
-/** Size of the texts that are read with one query, in bytes. */
+/** Size of the texts that are read or written together, in bytes. */
 const BATCH_BYTES = 4 * 1024 * 1024
 const BATCH_BLOBS = 500
+const WRITTEN_BLOBS = 1000
 
 /** Reads blobs with few queries, if they are asked for in the order of `slices`. Each is kept until it is read. */
 export class BatchedBlobs implements BlobReader {

@@ -20,11 +20,22 @@ export interface SliceRef {
 type SliceHashes = SelectQueryBuilder<Schema, 'slices', { hash: string }>
 
 /** Rows per statement: engines limit the number of parameters. */
-const BATCH = 400
+const BATCH = 2000
 
 /** Identifies the data of a grid, within one version of the file. */
 export function stateOfGrid({ layout, row_count, tail_seq }: GridRow): string {
   return `${layout}.${row_count}.${tail_seq}`
+}
+
+/** Adds a value to a list of a map. */
+function gather<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key)
+  if (list) list.push(value)
+  else lists.set(key, [value])
+}
+
+function* inBatches<T>(all: readonly T[]): Generator<T[]> {
+  for (let k = 0; k < all.length; k += BATCH) yield all.slice(k, k + BATCH)
 }
 
 /** Columns of grids, their slices, and the tail (rows appended since the last fold). */
@@ -145,6 +156,29 @@ export class GridWriter extends GridReader {
       .execute()
   }
 
+  /** Changes several columns. Columns that get the same values are changed together. */
+  async changeColumns(
+    owner: string,
+    idlocal: number,
+    changes: readonly { uid: string; fields: Partial<Pick<ColumnRow, 'type' | 'rows'>> }[],
+  ): Promise<void> {
+    const alike = new Map<string, string[]>()
+    for (const { uid, fields } of changes) gather(alike, JSON.stringify(fields), uid)
+    for (const [fields, uids] of alike) {
+      if (fields === '{}') continue
+      for (const some of inBatches(uids)) {
+        await breathe()
+        await this.db
+          .updateTable('columns')
+          .set(JSON.parse(fields) as Partial<ColumnRow>)
+          .where('owner', '=', owner)
+          .where('idlocal', '=', idlocal)
+          .where('uid', 'in', some)
+          .execute()
+      }
+    }
+  }
+
   /** Removes columns with their slices. */
   async removeColumns(owner: string, idlocal: number, uids: string[]): Promise<void> {
     for (let k = 0; k < uids.length; k += BATCH) {
@@ -192,20 +226,32 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Removes a column's slices from `seq` on. */
-  async removeSlices(owner: string, idlocal: number, uid: string, seq: number): Promise<void> {
+  /** Removes the slices of columns, of each from `seq` on. */
+  async removeSlices(
+    owner: string,
+    idlocal: number,
+    from: readonly { uid: string; seq: number }[],
+  ): Promise<void> {
+    const alike = new Map<number, string[]>()
+    for (const { uid, seq } of from) gather(alike, seq, uid)
+    for (const [seq, uids] of alike)
+      for (const some of inBatches(uids)) await this.removeSlicesOf(owner, idlocal, some, seq)
+  }
+
+  private async removeSlicesOf(owner: string, idlocal: number, uids: string[], seq: number): Promise<void> {
+    await breathe()
     await this.letGo((slices) =>
       slices
         .where('owner', '=', owner)
         .where('idlocal', '=', idlocal)
-        .where('uid', '=', uid)
+        .where('uid', 'in', uids)
         .where('seq', '>=', seq),
     )
     await this.db
       .deleteFrom('slices')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
-      .where('uid', '=', uid)
+      .where('uid', 'in', uids)
       .where('seq', '>=', seq)
       .execute()
   }

@@ -1,3 +1,4 @@
+import { breathe } from '../../json/index.ts'
 import type { BlobReader, Blobs } from './blobs.ts'
 import { compress, decompress } from './codec.ts'
 import type { SliceRef } from './grids.ts'
@@ -8,6 +9,28 @@ const READ_AHEAD = 3
 /** Stores a text as a compressed blob. The caller sets `seq`. */
 export async function storeText(blobs: Blobs, rows: number, text: Uint8Array): Promise<SliceRef> {
   return { seq: 0, rows, bytes: text.length, hash: await blobs.put(await compress(text)) }
+}
+
+/** Texts compressed at once. */
+const PACKED_AT_ONCE = 64
+
+/** Stores several texts in few transactions. The caller sets `seq`. */
+export async function storeTexts(
+  blobs: Blobs,
+  texts: readonly { rows: number; text: Uint8Array }[],
+): Promise<SliceRef[]> {
+  const packed: Buffer[] = []
+  let next = 0
+  const packRest = async (): Promise<void> => {
+    while (next < texts.length) {
+      const k = next++
+      await breathe()
+      packed[k] = await compress(texts[k].text)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(texts.length, PACKED_AT_ONCE) }, packRest))
+  const hashes = await blobs.putAll(packed)
+  return texts.map(({ rows, text }, k) => ({ seq: 0, rows, bytes: text.length, hash: hashes[k] }))
 }
 
 export async function loadText(blobs: BlobReader, slice: Pick<SliceRef, 'hash' | 'bytes'>): Promise<Buffer> {
