@@ -168,15 +168,16 @@ async function renumber(
   changes: readonly { uid: string; order?: number }[],
 ): Promise<void> {
   const moved = new Set(changes.flatMap(({ uid, order }) => (order === undefined ? [] : [uid])))
-  const from = new Map(before.map(({ uid, position }) => [uid, position]))
+  const from = new Map(before.map((column) => [column.uid, column]))
   after.sort((a, b) => {
     if (a.position !== b.position) return a.position - b.position
     // On equal positions, a column moved right comes after the one there; a column moved left, before it.
-    const side = (c: ColumnRow): number => (moved.has(c.uid) ? (c.position > from.get(c.uid)! ? 1 : -1) : 0)
+    const side = (c: ColumnRow): number =>
+      moved.has(c.uid) ? (c.position > from.get(c.uid)!.position ? 1 : -1) : 0
     return side(a) - side(b)
   })
   for (const [position, column] of after.entries()) {
-    const old = before.find(({ uid }) => uid === column.uid)!
+    const old = from.get(column.uid)!
     const { owner, idlocal, uid, name, type, rows } = column
     if (old.name === name && old.position === position && old.type === type && old.rows === rows) continue
     await writers.grids.changeColumn(owner, idlocal, uid, { name, position, type, rows })
@@ -194,7 +195,8 @@ export async function deleteColumns(service: Service, call: Call, uids: string[]
         byUid(uids)(columns)
         const { owner, idlocal } = call.fid
         await writers.grids.removeColumns(owner, idlocal, uids)
-        const left = columns.filter(({ uid }) => !uids.includes(uid))
+        const removed = new Set(uids)
+        const left = columns.filter(({ uid }) => !removed.has(uid))
         for (const [position, { uid, position: old }] of left.entries()) {
           if (position !== old) await writers.grids.changeColumn(owner, idlocal, uid, { position })
         }
