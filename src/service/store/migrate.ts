@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Engine } from './engine.ts'
+import type { Engine, Migration } from './engine.ts'
 import { migrations } from './migrations/index.ts'
 import type { Db } from './schema.ts'
 
@@ -8,7 +8,7 @@ interface Applied {
 }
 
 /**
- * Applies all missing migrations, each in its own transaction. Not Kysely's migrator: that takes advisory
+ * Applies all missing migrations, each in its own transaction, those of a new database in one. Not Kysely's migrator: that takes advisory
  * locks, which not every engine has, and runs too many queries at startup for a short command. See docs/adr/0003.
  */
 export async function migrate(engine: Engine): Promise<void> {
@@ -16,27 +16,32 @@ export async function migrate(engine: Engine): Promise<void> {
   const newer = [...applied].filter((name) => !migrations.some((migration) => migration.name === name))
   if (newer.length > 0)
     throw new Error(`the database was written by a newer version of gridline (${newer.join(', ')})`)
-  for (const { name, up } of migrations) {
-    if (applied.has(name)) continue
-    await engine.migrate(async (db) => {
-      const plain = db as unknown as Kysely<Applied>
-      await plain.schema
-        .createTable('schema_migrations')
-        .ifNotExists()
-        .addColumn('name', engine.types.text, (c) => c.primaryKey())
-        .addColumn('applied_at', engine.types.int, (c) => c.notNull())
-        .execute()
-      const known = await plain
-        .selectFrom('schema_migrations')
-        .select('name')
-        .where('name', '=', name)
-        .execute()
-      // Another process has applied it meanwhile.
-      if (known.length > 0) return
-      // Insert the name first: concurrent processes wait here until the first one commits.
-      await plain.insertInto('schema_migrations').values({ name, applied_at: Date.now() }).execute()
-      await up(db as unknown as Kysely<unknown>, engine.types)
-    })
+  const missing = migrations.filter(({ name }) => !applied.has(name))
+  // A new database is made at once: each transaction waits for the disk.
+  const steps = applied.size === 0 ? [missing] : missing.map((migration) => [migration])
+  for (const step of steps) await engine.migrate((db) => apply(engine, db, step))
+}
+
+/** Applies migrations in one transaction. */
+async function apply(engine: Engine, db: Db, step: readonly Migration[]): Promise<void> {
+  const plain = db as unknown as Kysely<Applied>
+  await plain.schema
+    .createTable('schema_migrations')
+    .ifNotExists()
+    .addColumn('name', engine.types.text, (c) => c.primaryKey())
+    .addColumn('applied_at', engine.types.int, (c) => c.notNull())
+    .execute()
+  for (const { name, up } of step) {
+    const known = await plain
+      .selectFrom('schema_migrations')
+      .select('name')
+      .where('name', '=', name)
+      .execute()
+    // Another process has applied it meanwhile.
+    if (known.length > 0) continue
+    // Insert the name first: concurrent processes wait here until the first one commits.
+    await plain.insertInto('schema_migrations').values({ name, applied_at: Date.now() }).execute()
+    await up(db as unknown as Kysely<unknown>, engine.types)
   }
 }
 
