@@ -91,6 +91,8 @@ export async function ingestDelimited(
   const take = async (buf: Buffer, from: number, to: number, final: boolean): Promise<number> => {
     let at = from
     for (;;) {
+      // Malformed rows take longer than others.
+      if (turnIsLong()) await breathe()
       const next = tokenizer.next(buf, at, to, final)
       if (tokenizer.rows === 0 && next === at) return at
       const skip = Math.min(headerRows, tokenizer.rows)

@@ -9,14 +9,33 @@ const DROPPED = '\x1e'
 /** Stands for a delimiter of two characters. */
 const UNIT = '\x1f'
 
-const BORDER =
-  /^\s*[+├┌└╞╔╠╚╭╰┏┡┣┗|][-=+:─━═┬┼┴┐┘┤╤╪╧╡╦╬╩╗╝╣╮╯┳╇┻┓┩┛┫|]*[-─━═][-=+:─━═┬┼┴┐┘┤╤╪╧╡╦╬╩╗╝╣╮╯┳╇┻┓┩┛┫|]*\s*$/
+const CORNERS = '+├┌└╞╔╠╚╭╰┏┡┣┗|'
+const LINE = /^[-=+:─━═┬┼┴┐┘┤╤╪╧╡╦╬╩╗╝╣╮╯┳╇┻┓┩┛┫|├┌└╞╔╠╚╭╰┏┡┣┗]+$/
 const BAR = /[|│┃║]/
-const MARKDOWN_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/
 const PSQL_RULE = /^\s*-+(\+-+)*\s*$/
 const RULES = /^\s*(-{2,}|={2,})([ \t]+(-+|=+))*\s*$/
 const FOOTER =
-  /^\s*(\(?\d+ (row|record|tuple)s?( in set| selected| affected|, .*)?( \([\d.]+ sec\))?\)?\.?|Time: .*|Empty set.*)\s*$/i
+  /^(\(?\d+ (row|record|tuple)s?( in set| selected| affected|, .*)?( \([\d.]+ sec\))?\)?\.?|Time: .*|Empty set.*)$/i
+
+/** Characters of the longest line that can be a footer. */
+const LONGEST_FOOTER = 200
+
+function isFooter(line: string): boolean {
+  return line.length <= LONGEST_FOOTER && FOOTER.test(line.trim())
+}
+
+/** Whether a line is a border or a rule of a table. */
+function isBorder(line: string): boolean {
+  const drawn = line.trim()
+  return drawn !== '' && CORNERS.includes(drawn[0]) && LINE.test(drawn) && /[-─━═]/.test(drawn)
+}
+
+/** Whether a line is the rule below the header of a Markdown table: `|---|:-:|`. */
+function isMarkdownRule(line: string): boolean {
+  if (!line.includes('|') || !line.includes('-')) return false
+  const cells = line.trim().replace(/^\|/, '').replace(/\|$/, '').split('|')
+  return cells.every((cell) => /^:?-+:?$/.test(cell.trim()))
+}
 
 /** How the lines of a printed table become cells; undefined for lines that are no part of it. */
 interface Printed {
@@ -79,7 +98,7 @@ function csvOf(text: Bytes, printed: Printed, source: string, warnings: Warnings
   let ended = false
   let header: string | undefined
   const drop = (line: string): string => {
-    if (line.trim() !== '' && !FOOTER.test(line) && !BORDER.test(line))
+    if (line.trim() !== '' && !isFooter(line) && !isBorder(line))
       warnings.count(
         'unprinted',
         number,
@@ -91,7 +110,7 @@ function csvOf(text: Bytes, printed: Printed, source: string, warnings: Warnings
     number++
     if (number <= printed.header) return drop(line)
     if (ended) {
-      if (line.trim() !== '' && printed.cells(line) && !FOOTER.test(line))
+      if (line.trim() !== '' && printed.cells(line) && !isFooter(line))
         throw badData(
           source,
           { line: number },
@@ -100,7 +119,7 @@ function csvOf(text: Bytes, printed: Printed, source: string, warnings: Warnings
         )
       return drop(line)
     }
-    if (FOOTER.test(line) || printed.ends?.(line)) {
+    if (isFooter(line) || printed.ends?.(line)) {
       ended = number > printed.header + 2
       return drop(line)
     }
@@ -140,18 +159,18 @@ const TYPE =
 
 /** Tables with a border: MySQL, `psql` with border 2, DuckDB and others. */
 function boxed(lines: readonly string[]): Printed | undefined {
-  const top = lines.findIndex((line) => BORDER.test(line) && /[+┌╔╭┏]/.test(line.trim()[0] ?? ''))
+  const top = lines.findIndex((line) => isBorder(line) && /[+┌╔╭┏]/.test(line.trim()[0] ?? ''))
   if (top < 0 || !BAR.test(lines[top + 1]?.trim()[0] ?? '')) return undefined
   const width = between(lines[top + 1])!.length
   // DuckDB prints the types of the columns below their names.
-  const second = BORDER.test(lines[top + 3] ?? '') && !BORDER.test(lines[top + 2]) ? lines[top + 2] : ''
+  const second = isBorder(lines[top + 3] ?? '') && !isBorder(lines[top + 2]) ? lines[top + 2] : ''
   const types = second !== '' && between(second)!.every((cell) => TYPE.test(cell)) ? second : undefined
   const isBottom = (line: string): boolean => /^\s*[└╚╰┗]/.test(line)
   return {
     what: 'a table with a border',
     header: top,
     cells: (line) => {
-      if (line === types || BORDER.test(line) || !BAR.test(line.trim()[0] ?? '')) return undefined
+      if (line === types || isBorder(line) || !BAR.test(line.trim()[0] ?? '')) return undefined
       const cells = between(line)!
       // A line with what DuckDB shows in place of rows.
       return cells.length === width ? cells : undefined
@@ -161,9 +180,7 @@ function boxed(lines: readonly string[]): Printed | undefined {
 }
 
 function markdown(lines: readonly string[]): Printed | undefined {
-  const rule = lines.findIndex(
-    (line, k) => k > 0 && line.includes('|') && line.includes('-') && MARKDOWN_RULE.test(line),
-  )
+  const rule = lines.findIndex((line, k) => k > 0 && isMarkdownRule(line))
   if (rule < 1 || !lines[rule - 1].includes('|')) return undefined
   const cellsOf = (line: string): string[] =>
     line
@@ -176,8 +193,7 @@ function markdown(lines: readonly string[]): Printed | undefined {
   return {
     what: 'a Markdown table',
     header: rule - 1,
-    cells: (line) =>
-      !line.includes('|') || (MARKDOWN_RULE.test(line) && line.includes('-')) ? undefined : cellsOf(line),
+    cells: (line) => (!line.includes('|') || isMarkdownRule(line) ? undefined : cellsOf(line)),
     ends: (line) => !line.includes('|') && line.trim() !== '',
   }
 }
@@ -217,7 +233,7 @@ const ALIGNED_ROWS = 3
 function aligned(lines: readonly string[]): Printed | undefined {
   const start = lines.findIndex((line) => line.trim() !== '')
   const filled = lines.slice(Math.max(0, start)).filter((line) => line.trim() !== '')
-  const rows = filled.filter((line) => !FOOTER.test(line))
+  const rows = filled.filter((line) => !isFooter(line))
   if (rows.length < ALIGNED_ROWS || rows.some((line) => /[\t|"]/.test(line))) return undefined
   for (const delimiter of [',', ';']) {
     const count = rows[0].split(delimiter).length
