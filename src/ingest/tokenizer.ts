@@ -2,6 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import { excerpt } from '../json/index.ts'
 import type { Dialect } from './dialect.ts'
 import { ESCAPED, QUOTED } from './flags.ts'
+import { isPaddedNumber } from './number.ts'
 import { isRecord, isRest, isTidy, REPAIR_BYTES, type RecordStyle, repair } from './repair.ts'
 import { withoutSpare } from './spare.ts'
 import { badData, type Warnings } from './warnings.ts'
@@ -195,6 +196,17 @@ export class Tokenizer {
         rows = this.giveBlankRows(rows, row)
         continue
       }
+      if (this.gap && !surplus && this.given + rows >= this.headerRows && this.isNote(buf, first, cell)) {
+        const text = excerpt(buf.subarray(starts[first], ends[first] >> 2), 60)
+        this.warnings.count(
+          'note',
+          this.line,
+          (where) => `text below a blank line was skipped, as a note about the table: ${where}: ${text}`,
+        )
+        row = next
+        this.line = line + 1
+        continue
+      }
       if (cell !== width) {
         const mended = this.mayMend(buf, row, i, to, cell, line > this.line) ? mend() : MALFORMED
         if (mended === HALTED) break
@@ -232,6 +244,16 @@ export class Tokenizer {
       for (let i = 0; i < name.length; i++) if (buf[start + i] !== name[i]) return false
     }
     return true
+  }
+
+  /** Whether a row is a text in the first cell, without the values that all other rows have. */
+  private isNote(buf: Uint8Array, first: number, cells: number): boolean {
+    const { starts, ends, width } = this
+    const { filled } = this.dialect.profile
+    if (width < 3 || isPaddedNumber(buf, starts[first], ends[first] >> 2)) return false
+    for (let k = 1; k < Math.min(cells, width); k++)
+      if (ends[first + k] !== starts[first + k] << 2) return false
+    return filled.some((always, k) => always && k > 0)
   }
 
   /** Whether all cells of a row are empty. */

@@ -172,6 +172,18 @@ describe('titles and headers', () => {
       ],
     ],
     [
+      'notes below the table',
+      `name,city,price\n${body}\nSource: the office\n* estimated\n`,
+      ['name', 'city', 'price'],
+      table,
+    ],
+    [
+      'notes with empty cells',
+      `name,city,price\n${body},,\nSource: the office,,\n`,
+      ['name', 'city', 'price'],
+      table,
+    ],
+    [
       'a delimiter at the end of every line',
       'a,b,c,\n1,2,3,\n4,,6,\n',
       ['a', 'b', 'c'],
