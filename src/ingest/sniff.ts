@@ -101,12 +101,17 @@ export async function sniff(
   return { ...best.style, preamble, headerRows, names, trailing: best.trailing, comment, profile }
 }
 
+/** Whether a row is a text in its first cell alone. */
+function isNote(row: readonly string[]): boolean {
+  return row[0].trim() !== '' && row.slice(1).every((cell) => cell.trim() === '')
+}
+
 /** Rows from which a profile is made; fewer say nothing about the others. */
 const PROFILE_ROWS = 3
 
-/** What the columns of these rows hold. Rows of another width are ignored. */
+/** What the columns of these rows hold. Rows of another width and notes are ignored. */
 function profileOf(rows: string[][], width: number, style: NumberStyle | undefined): ColumnProfile {
-  const whole = rows.filter((row) => row.length === width)
+  const whole = rows.filter((row) => row.length === width && (width < 3 || !isNote(row)))
   const enough = whole.length >= PROFILE_ROWS
   const columns = Array.from({ length: width }, (_, k) => whole.map((row) => row[k].trim()))
   return {
