@@ -101,9 +101,9 @@ export async function sniff(
   return { ...best.style, preamble, headerRows, names, trailing: best.trailing, comment, profile }
 }
 
-/** Whether a row is a text in its first cell alone. */
+/** Whether a row is empty, or a text in its first cell alone. */
 function isNote(row: readonly string[]): boolean {
-  return row[0].trim() !== '' && row.slice(1).every((cell) => cell.trim() === '')
+  return row.slice(1).every((cell) => cell.trim() === '')
 }
 
 /** Rows from which a profile is made; fewer say nothing about the others. */
@@ -111,7 +111,7 @@ const PROFILE_ROWS = 3
 
 /** What the columns of these rows hold. Rows of another width and notes are ignored. */
 function profileOf(rows: string[][], width: number, style: NumberStyle | undefined): ColumnProfile {
-  const whole = rows.filter((row) => row.length === width && (width < 3 || !isNote(row)))
+  const whole = rows.filter((row) => row.length === width && (width === 1 || !isNote(row)))
   const enough = whole.length >= PROFILE_ROWS
   const columns = Array.from({ length: width }, (_, k) => whole.map((row) => row[k].trim()))
   return {
