@@ -82,6 +82,8 @@ const OTHER = 1
 const TEXT = 2
 /** Bytes of a value by which it is sorted. */
 const LONGEST_KEY = 1024
+/** Bytes after the prefix that are compared one by one. */
+const NEAR = 32
 /** Bytes of a text that are compared as one number: as many as a double holds exactly. */
 const PREFIX = 6
 
@@ -145,8 +147,13 @@ class Keys {
     const end = starts[a + 1]
     const endOther = starts[b + 1]
     // Texts that end within the prefix, with zero bytes after it, differ in length only.
-    const [i, j] = [Math.min(end, starts[a] + PREFIX), Math.min(endOther, starts[b] + PREFIX)]
-    return texts.compare(texts, j, endOther, i, end) || end - starts[a] - (endOther - starts[b]) || a - b
+    let i = Math.min(end, starts[a] + PREFIX)
+    let j = Math.min(endOther, starts[b] + PREFIX)
+    // Short texts are compared here, long ones by a call, which costs more.
+    for (const near = i + NEAR; i < near && i < end && j < endOther; i++, j++)
+      if (texts[i] !== texts[j]) return texts[i] - texts[j]
+    const rest = i < end && j < endOther ? texts.compare(texts, j, endOther, i, end) : 0
+    return rest || end - starts[a] - (endOther - starts[b]) || a - b
   }
 }
 
