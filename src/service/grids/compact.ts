@@ -6,7 +6,7 @@ import { BatchedBlobs, type Blobs } from '../store/blobs.ts'
 import { encodeTypes, mergeTypes } from '../store/column-types.ts'
 import type { ColumnRow, GridRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store, Writers } from '../store/store.ts'
-import { loadText, storeText, storeTexts } from '../store/texts.ts'
+import { loadText, storeText, storeTexts, TOGETHER, TOGETHER_BYTES } from '../store/texts.ts'
 import { columnsInTurns, repeated } from './values.ts'
 
 /** Slices are merged up to this many rows or bytes. */
@@ -118,10 +118,6 @@ function withLast(slices: readonly SliceRef[], rows: number, text: Buffer): Merg
   }
   return { last, text, rows: total, seq }
 }
-
-/** Bytes and number of slices that are merged together. */
-const TOGETHER_BYTES = 4 * 1024 * 1024
-const TOGETHER = 1000
 
 /** Stores merged slices, with few queries. */
 async function storeMerges(blobs: Blobs, merges: readonly Merge[]): Promise<SliceRef[]> {

@@ -8,7 +8,7 @@ import { encodeTypes, mergeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
-import { storeTexts } from '../store/texts.ts'
+import { storeTexts, TOGETHER, TOGETHER_BYTES } from '../store/texts.ts'
 import { type ColumnType, sliceArray, type Values } from './values.ts'
 
 /** A column whose values are stored, but that is not part of a grid yet. */
@@ -125,10 +125,6 @@ export async function storeArray(blobs: Blobs, data: RawJson, columns = 1): Prom
   const [{ name: _, ...column }] = await storeArrays(blobs, [{ name: '', data }], columns)
   return column
 }
-
-/** Bytes and number of slices that are stored together. */
-const TOGETHER_BYTES = 4 * 1024 * 1024
-const TOGETHER = 1000
 
 /** Stores several arrays, in few transactions. `total`: the number of columns of the grid. */
 export async function storeArrays(

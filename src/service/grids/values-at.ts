@@ -26,7 +26,7 @@ export async function valuesAt(
   columns: readonly SnapshotColumn[],
   rows: readonly number[],
 ): Promise<Buffer[][]> {
-  const inOrder = rows.map((row, at) => ({ row, at })).sort((a, b) => a.row - b.row)
+  const inOrder = ascending(rows)
   const parts = columns.map((column) => partsOf(column, inOrder))
   const blobs = new BatchedBlobs(
     snap.blobs,
@@ -50,9 +50,10 @@ export function affordable(
   rows: readonly number[],
   most: number,
 ): SnapshotColumn[] {
+  const inOrder = ascending(rows)
   let bytes = 0
   return columns.filter((column) => {
-    const own = bytesAt(column, rows)
+    const own = bytesAt(column, inOrder)
     if (own > most - bytes) return false
     bytes += own
     return true
@@ -60,15 +61,19 @@ export function affordable(
 }
 
 /** Size of the slices of a column that contain any of these rows, in bytes, unpacked; infinite if one is huge. */
-function bytesAt(column: SnapshotColumn, rows: readonly number[]): number {
-  const inOrder = rows.map((row, at) => ({ row, at })).sort((a, b) => a.row - b.row)
+function bytesAt(column: SnapshotColumn, inOrder: Part['wanted']): number {
   const sizes = partsOf(column, inOrder).map(({ slice }) => slice?.bytes ?? column.tail.length)
   return sizes.some((size) => size > LARGEST_SLICE)
     ? Number.POSITIVE_INFINITY
     : sizes.reduce((a, b) => a + b, 0)
 }
 
-function partsOf(column: SnapshotColumn, inOrder: readonly { at: number; row: number }[]): Part[] {
+/** Row numbers in ascending order, with their places in the list. */
+function ascending(rows: readonly number[]): Part['wanted'] {
+  return rows.map((row, at) => ({ row, at })).sort((a, b) => a.row - b.row)
+}
+
+function partsOf(column: SnapshotColumn, inOrder: Part['wanted']): Part[] {
   const parts: Part[] = []
   let next = 0
   let before = 0

@@ -10,7 +10,7 @@ import { affordable, valuesAt } from '../grids/values-at.ts'
 import type { FileRow } from '../store/files.ts'
 import { stateOfGrid } from '../store/grids.ts'
 import type { ColumnType } from '../store/schema.ts'
-import { document, shareKeyQuery, text } from './html.ts'
+import { document, shareKeyQuery, text, withQuery } from './html.ts'
 import { summaryOf } from './lists.ts'
 import type { Answer } from './place.ts'
 import { type TableColumn, table } from './table.ts'
@@ -150,21 +150,20 @@ async function htmlOf(
   const self = webUrl(service.url, file)
   const to = (change: Partial<View>): string => {
     const { page, columns, sort, descending } = { ...view, ...change }
-    const parameters = [
+    const url = withQuery(
+      self,
       page > 1 && `page=${page}`,
       columns > 1 && `columns=${columns}`,
       sort !== undefined && `sort=${encodeURIComponent(sort)}`,
       sort !== undefined && descending && 'order=desc',
       key,
-    ].filter(Boolean)
-    return text(self + (parameters.length > 0 ? `?${parameters.join('&')}` : ''))
+    )
+    return text(url)
   }
   const fid = formatFid(file)
   const content = service.url + pathOf('grids.content', fid)
-  const download = (what: string, ...parameters: string[]): string => {
-    const parts = [...parameters, key].filter(Boolean).join('&')
-    return `<a href="${text(content + (parts && `?${parts}`))}">${what}</a>`
-  }
+  const download = (what: string, ...parameters: string[]): string =>
+    `<a href="${text(withQuery(content, ...parameters, key))}">${what}</a>`
   const most = view.sort === undefined ? READ_BYTES : SORTED_READ_BYTES
   const readable = affordable(shown, rows, most)
   const values = await valuesAt(snap, readable, rows)

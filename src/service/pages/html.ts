@@ -17,6 +17,12 @@ export function shareKeyQuery(shareKey: string | undefined): string {
   return shareKey === undefined ? '' : `share_key=${encodeURIComponent(shareKey)}`
 }
 
+/** A URL with query parameters, of which empty and absent ones are left out. */
+export function withQuery(url: string, ...parameters: (string | false | undefined)[]): string {
+  const query = parameters.filter(Boolean).join('&')
+  return url + (query && `?${query}`)
+}
+
 /** The policy of pages. They hold texts of users: no inline scripts, and nothing from other hosts. */
 export const PAGE_POLICY = [
   "default-src 'none'",

@@ -9,7 +9,7 @@ import type { FileRow } from '../store/files.ts'
 import { assetPath } from './assets.ts'
 import { described } from './describe.ts'
 import { columnsOf, reading } from './downloads.ts'
-import { document, shareKeyQuery, text } from './html.ts'
+import { document, shareKeyQuery, text, withQuery } from './html.ts'
 import { summaryOf } from './lists.ts'
 import { frameOf } from './oembed.ts'
 import type { Answer } from './place.ts'
@@ -35,10 +35,8 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
     return rows
   })
   const key = shareKeyQuery(principal.shareKey)
-  const link = (url: string, what: string, ...parameters: string[]): string => {
-    const query = [...parameters, key].filter(Boolean).join('&')
-    return `<a href="${text(url + (query && `?${query}`))}">${what}</a>`
-  }
+  const link = (url: string, what: string, ...parameters: string[]): string =>
+    `<a href="${text(withQuery(url, ...parameters, key))}">${what}</a>`
   const page = webUrl(service.url, file).slice(0, -1)
   const embedded = embedUrl(service.url, file) + (key && `?${key}`)
   const framed = `${embedUrl(service.url, file)}?live=events${key && `&${key}`}`

@@ -14,6 +14,10 @@ export async function storeText(blobs: Blobs, rows: number, text: Uint8Array): P
 /** Texts compressed at once. */
 const PACKED_AT_ONCE = 64
 
+/** Size and number of the texts that are best stored together. */
+export const TOGETHER_BYTES = 4 * 1024 * 1024
+export const TOGETHER = 1000
+
 /** Stores several texts in few transactions. The caller sets `seq`. */
 export async function storeTexts(
   blobs: Blobs,
