@@ -1,4 +1,5 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import asc from 'assemblyscript/asc'
 import { build, context } from 'esbuild'
 
 // One entry, a chunk per command: start-up loads what the command needs and no more.
@@ -62,6 +63,16 @@ mkdirSync('dist/assets', { recursive: true })
 copyFileSync('node_modules/plotly.js/dist/plotly-strict.min.js', 'dist/assets/plotly.js')
 writeFileSync('dist/assets/plotly-geo.js', geoAssets())
 copyFileSync('src/browser/favicon.svg', 'dist/assets/favicon.svg')
+await kernel()
+
+/** Compiles the kernel of the CSV reader to WebAssembly. */
+async function kernel() {
+  const source = 'src/ingest/kernel/rows.as.ts'
+  const flags =
+    '--runtime stub --enable simd -O3 --noAssert --importMemory --noExportMemory --initialMemory 1'
+  const { error, stderr } = await asc.main([source, '--outFile', 'dist/rows.wasm', ...flags.split(' ')])
+  if (error) throw new Error(`${source}: ${stderr}`)
+}
 
 /**
  * The outlines of countries, which plotly.js would fetch from another host. The file in the package assigns them

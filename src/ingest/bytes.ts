@@ -5,6 +5,7 @@ import type { Problem } from '../contract/errors.ts'
 import { defaultLimits, type Limits } from '../contract/limits.ts'
 import { asBuffer, type Bytes, joinInTurns } from '../json/index.ts'
 import { encodingNamed, guessedEncoding } from './encoding.ts'
+import { newlinesIn } from './kernel/index.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 type Decoder = InstanceType<typeof TextDecoder>
@@ -119,8 +120,9 @@ export async function* utf8(
   const { head, whole } = await peek(source, 4096)
   const encoding = given ? encodingNamed(given) : guessEncoding(head, name)
   if (encoding === 'utf-8') {
+    const lines: LineCount = { seen: 1 }
     yield* withoutEndMark(
-      checkedUtf8(withoutNul(whole, name, warnings), given !== undefined, name, warnings),
+      checkedUtf8(withoutNul(whole, lines, name, warnings), lines, given !== undefined, name, warnings),
       warnings,
     )
     return
@@ -133,14 +135,25 @@ const NUL = 0
 const QUOTE = 0x22
 const CTRL_Z = 0x1a
 
+/** The line on which the bytes end that have been read. */
+interface LineCount {
+  seen: number
+}
+
 /** Removes NUL bytes. Before a double quote, one is an escape, and becomes another quote. */
-async function* withoutNul(source: Bytes, name: string, warnings: Warnings): AsyncGenerator<Uint8Array> {
-  let line = 1
+async function* withoutNul(
+  source: Bytes,
+  lines: LineCount,
+  name: string,
+  warnings: Warnings,
+): AsyncGenerator<Uint8Array> {
   let held = false
   for await (const piece of source) {
     const chunk = asBuffer(piece)
+    const first = lines.seen
+    let line = first
+    lines.seen += newlinesIn(chunk)
     if (!held && !chunk.includes(NUL)) {
-      line += newlines(chunk, chunk.length)
       yield chunk
       continue
     }
@@ -150,17 +163,16 @@ async function* withoutNul(source: Bytes, name: string, warnings: Warnings): Asy
       if (c === 0x0a) line++
       if (held && c === QUOTE) out[at++] = QUOTE
       if (c === NUL) {
-        const where = line
         warnings.count(
           'nul',
-          where,
-          (lines) => `NUL bytes were removed, or read as escapes before quotes: ${lines}`,
+          line,
+          (where) => `NUL bytes were removed, or read as escapes before quotes: ${where}`,
         )
       } else out[at++] = c
       held = c === NUL
     }
     // Text has few of them.
-    if (chunk.length > 1000 && at < chunk.length * (1 - MOST_NUL)) throw binary(chunk, 0, line, name)
+    if (chunk.length > 1000 && at < chunk.length * (1 - MOST_NUL)) throw binary(chunk, 0, first, name)
     yield out.subarray(0, at)
   }
 }
@@ -220,16 +232,10 @@ function binary(chunk: Uint8Array, at: number, line: number, name: string): Prob
   const zero = chunk.indexOf(0, at)
   return badData(
     name,
-    { line: line + newlines(chunk, zero) },
+    { line: line + newlinesIn(chunk.subarray(0, Math.max(0, zero))) },
     'a NUL byte: this is a binary file, not delimited text',
     'Export the data as CSV, or give --encoding if it is text.',
   )
-}
-
-function newlines(chunk: Uint8Array, end: number): number {
-  let count = 0
-  for (let i = chunk.indexOf(0x0a); i >= 0 && i < end; i = chunk.indexOf(0x0a, i + 1)) count++
-  return count
 }
 
 async function* decoded(source: Bytes, encoding: string, name: string): AsyncGenerator<Uint8Array> {
@@ -239,9 +245,7 @@ async function* decoded(source: Bytes, encoding: string, name: string): AsyncGen
     try {
       return Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }))
     } catch {
-      const where = chunk
-        ? `between line ${line} and line ${line + newlines(chunk, chunk.length)}`
-        : 'at the end'
+      const where = chunk ? `between line ${line} and line ${line + newlinesIn(chunk)}` : 'at the end'
       throw badData(
         name,
         {},
@@ -253,7 +257,7 @@ async function* decoded(source: Bytes, encoding: string, name: string): AsyncGen
   for await (const chunk of source) {
     const text = decode(chunk)
     if (text.includes(0)) throw binary(text, 0, line, name)
-    line += newlines(text, text.length)
+    line += newlinesIn(text)
     yield text
   }
   yield decode()
@@ -265,11 +269,11 @@ const GUESS_BYTES = 64 * 1024
 /** Passes valid UTF-8 through. If the first non-ASCII byte is invalid, guesses the encoding from there. */
 async function* checkedUtf8(
   source: Bytes,
+  lines: LineCount,
   given: boolean,
   name: string,
   warnings: Warnings,
 ): AsyncGenerator<Uint8Array> {
-  let line = 1
   let first = true
   let unicode = given
   let latin: Decoder | undefined
@@ -301,10 +305,10 @@ async function* checkedUtf8(
     if (isUtf8(body)) {
       rest = chunk.subarray(cut)
       if (!unicode) unicode = !isAscii(body)
-      line += newlines(body, body.length)
       yield body
       continue
     }
+    const line = lines.seen - newlinesIn(chunk)
     const more = [chunk]
     for (let size = chunk.length - firstInvalid(body); size < GUESS_BYTES; ) {
       const next = await read()
@@ -318,7 +322,7 @@ async function* checkedUtf8(
   }
   if (rest.length > 0 && isUtf8(rest)) yield rest
   else if (rest.length > 0) {
-    latin ??= await notUtf8(rest, unicode, line, name, warnings)
+    latin ??= await notUtf8(rest, unicode, lines.seen, name, warnings)
     yield Buffer.from(latin.decode(rest))
   } else if (latin) yield Buffer.from(latin.decode())
 }
@@ -332,7 +336,7 @@ async function notUtf8(
   warnings: Warnings,
 ): Promise<Decoder> {
   const at = firstInvalid(body)
-  const where = line + newlines(body, at)
+  const where = line + newlinesIn(body.subarray(0, at))
   const lineStart = body.lastIndexOf(0x0a, at) + 1
   const text = Buffer.from(new TextDecoder('windows-1252').decode(body.subarray(lineStart, at + 20)))
   if (unicode || !isAscii(body.subarray(0, at))) {

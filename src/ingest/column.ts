@@ -2,6 +2,7 @@ import { excerpt } from '../json/index.ts'
 import { isoDate } from './date.ts'
 import type { GivenType, NumberStyle } from './dialect.ts'
 import { ESCAPED, QUOTED } from './flags.ts'
+import { type Kernel, OUT } from './kernel/index.ts'
 import { asNumber, isPaddedNumber } from './number.ts'
 import { badData } from './warnings.ts'
 
@@ -38,6 +39,15 @@ for (let c = 0; c < 0x20; c++) special[c] = 1
 special[QUOTE] = 1
 special[BACKSLASH] = 1
 
+/** Cells of one batch that are not plain, before the kernel is not asked again. */
+const MOST_OTHERS = 64
+const FEW_CELLS = 8
+
+/** Texts that mean a missing value: those given, and that of MySQL and PostgreSQL. */
+export function nullTexts(given: readonly string[] = []): Buffer[] {
+  return ['\\N', ...given].map((text) => Buffer.from(text))
+}
+
 export interface ColumnRules {
   name: string
   given?: GivenType
@@ -62,12 +72,11 @@ export class ColumnBuilder {
   numbers = 0
   firstText?: { line: number; text: string }
 
-  /** Texts that mean a missing value: those given, and that of MySQL and PostgreSQL. */
   private readonly nulls: readonly Buffer[]
 
   constructor(private readonly rules: ColumnRules) {
     this.form = rules.given === 'text' || rules.given?.startsWith('date') ? 'text' : 'number'
-    this.nulls = ['\\N', ...(rules.nullTexts ?? [])].map((text) => Buffer.from(text))
+    this.nulls = nullTexts(rules.nullTexts)
   }
 
   /** Bytes of buffered text. */
@@ -82,6 +91,31 @@ export class ColumnBuilder {
 
   get isText(): boolean {
     return this.form === 'text' || this.firstText !== undefined
+  }
+
+  /**
+   * Adds cell `column` of rows [from, to) that a kernel has found, which builds the text of plain cells. After many
+   * others in one call, the rest is read here.
+   */
+  addPlain(kernel: Kernel, column: number, width: number, from: number, to: number): void {
+    const { bytes, starts, ends, lines } = kernel
+    const { given } = this.rules
+    // A call costs as much as a few cells.
+    let others = to - from >= FEW_CELLS && (given === undefined || given === 'text') ? 0 : MOST_OTHERS
+    for (let row = from; row < to; ) {
+      if (others < MOST_OTHERS) {
+        const end = kernel.column(column, row, to, this.form === 'number')
+        this.at += bytes.copy(this.grow(end - OUT), this.at, OUT, end)
+        this.numbers += kernel.numbers
+        this.rows += kernel.stop - row
+        row = kernel.stop
+        if (row === to) return
+      }
+      const count = others++ < MOST_OTHERS ? 1 : to - row
+      const first = row * width
+      this.add(bytes, starts.subarray(first), ends.subarray(first), lines.subarray(row), column, width, count)
+      row += count
+    }
   }
 
   /** Adds cell `column` of each row. The arrays are those of `Tokenizer`. */

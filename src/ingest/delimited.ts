@@ -1,54 +1,18 @@
-import { Problem } from '../contract/errors.ts'
+import type { Problem } from '../contract/errors.ts'
 import { bytesText, defaultLimits } from '../contract/limits.ts'
-import { type Bytes, breathe, excerpt, turnIsLong } from '../json/index.ts'
+import { type Bytes, breathe, turnIsLong } from '../json/index.ts'
 import { peek, utf8 } from './bytes.ts'
-import { ColumnBuilder, type SliceEncoding } from './column.ts'
-import type { ColumnType, DelimitedOptions, Dialect, FirstValue, GivenType } from './dialect.ts'
-import { isSparse, sparse } from './gaps.ts'
+import { nullTexts } from './column.ts'
+import { DelimitedTable, headerOf } from './delimited-table.ts'
+import type { DelimitedOptions, Dialect } from './dialect.ts'
+import { Kernel } from './kernel/index.ts'
+import { hasPlainRows } from './plain-rows.ts'
 import { unprinted } from './printed.ts'
 import { SAMPLE_BYTES, sniff } from './sniff.ts'
-import { Tokenizer } from './tokenizer.ts'
+import type { Ingested, SliceSink } from './table.ts'
 import { badData, Warnings } from './warnings.ts'
 
-/** A run of rows of one column, as the JSON text it is served as, without brackets. */
-export interface Slice {
-  column: number
-  rows: number
-  form: SliceEncoding
-  text: Buffer
-}
-
-/** Receives the slices of a table while it is parsed. `begin` announces columns before their slices. */
-export interface SliceSink {
-  begin?(names: string[]): void
-  /** The parser waits for the promise, if any. The sink owns the text. */
-  slice(slice: Slice): void | Promise<void>
-}
-
-export interface ColumnFound {
-  name: string
-  /** `empty`: the column has no values. */
-  type: ColumnType | 'empty'
-  /** The first values that are text. */
-  seen?: FirstValue[]
-  /** For a text column that also contains numbers: the first cell that is not a number. */
-  text?: { line: number; text: string }
-}
-
-export interface Ingested {
-  rows: number
-  columns: ColumnFound[]
-  dialect: Dialect
-  warnings: string[]
-}
-
-/** A slice ends at the first limit reached: its rows, or the bytes of all columns. */
-const SLICE_ROWS = 65_536
-const GROUP_BYTES = 8 * 1024 * 1024
 const BLOCK = 512 * 1024
-
-/** Numbers with a decimal comma: 1,5 and 1.234,50. */
-const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
 
 /**
  * Parses delimited text (any encoding, also gzipped) into slices, in constant memory. A column is `number`
@@ -69,136 +33,14 @@ export async function ingestDelimited(
   const options = printed?.options ?? given
   if (printed) ({ head, whole, ended } = await sample(printed.text, maxRecord, source))
   const dialect = await sniff(head, ended, options, warnings)
-  const { names } = dialect
-  const tokenizer = new Tokenizer(dialect, names.length, warnings, source)
-  tokenizer.headerRows = dialect.headerRows
-  // In one column, a value can well be the same as the name.
-  if (dialect.headerRows === 1 && names.length > 1) tokenizer.header = names.map((name) => Buffer.from(name))
-  const builders = columnBuilders(names, dialect, options, source)
-  sink.begin?.(names)
-
-  let rows = 0
-  let pending = 0
-  const flush = async (): Promise<void> => {
-    pending = 0
-    for (const [column, builder] of builders.entries()) {
-      if (builder.rows === 0) continue
-      await sink.slice({ column, ...builder.take() })
-    }
+  const kernel = kernelFor(dialect, options, !ended)
+  try {
+    const table = new DelimitedTable(dialect, options, sink, warnings, source, kernel)
+    await blocks(whole, dialect, table, kernel, maxRecord, source)
+    return await table.end()
+  } finally {
+    kernel?.release()
   }
-  /** Header rows still to be skipped. */
-  let headerRows = dialect.headerRows
-  const take = async (buf: Buffer, from: number, to: number, final: boolean): Promise<number> => {
-    let at = from
-    for (;;) {
-      // Malformed rows take longer than others.
-      if (turnIsLong()) await breathe()
-      const next = tokenizer.next(buf, at, to, final)
-      if (tokenizer.rows === 0 && next === at) return at
-      const skip = Math.min(headerRows, tokenizer.rows)
-      headerRows -= skip
-      const count = tokenizer.rows - skip
-      const { starts, ends, lines, width } = tokenizer
-      if (count > 0) {
-        const first = skip * width
-        const [s, e, l] =
-          skip > 0
-            ? [starts.subarray(first), ends.subarray(first), lines.subarray(skip)]
-            : [starts, ends, lines]
-        let size = 0
-        for (let column = 0; column < width; column++) {
-          builders[column].add(buf, s, e, l, column, width, count)
-          size += builders[column].size
-          if (column % 64 === 63 && turnIsLong()) await breathe()
-        }
-        refuseSecondTable(tokenizer, buf, builders, source)
-        rows += count
-        pending += count
-        if (isSparse(rows, width, rows * width - tokenizer.missing))
-          throw sparse(
-            source,
-            rows,
-            width,
-            'Give every row all of its cells, or remove names from the header.',
-          )
-        if (pending >= SLICE_ROWS || size >= GROUP_BYTES) await flush()
-      }
-      at = next
-      if (at >= to) return at
-    }
-  }
-  await blocks(whole, dialect, tokenizer, take, maxRecord, source)
-  await flush()
-
-  if (rows === 0) warnings.note('there are no rows below the header')
-  const columns = builders.map((builder, k): ColumnFound => {
-    const { firstText, given } = builder
-    const seen = firstText && [
-      { type: 'text' as const, where: `line ${firstText.line}`, text: firstText.text },
-    ]
-    const type = typeOfGiven(given) ?? (rows === 0 ? 'empty' : builder.isText ? 'text' : 'number')
-    return { name: names[k], type, seen, text: builder.numbers > 0 ? firstText : undefined }
-  })
-  for (const [k, builder] of builders.entries()) {
-    const { firstText, protectedCells } = builder
-    if (protectedCells > 0)
-      warnings.note(
-        `column ${names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,
-      )
-    if (firstText && DECIMAL_COMMA.test(firstText.text)) {
-      warnings.note(
-        `column ${names[k]} looks like numbers with a decimal comma (line ${firstText.line}: ${firstText.text}); kept as text; to read them: --decimal ,`,
-      )
-    }
-  }
-  const mixed = columns.flatMap(({ name, text }) =>
-    text
-      ? [`column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${missing(text.text)}`]
-      : [],
-  )
-  return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed] }
-}
-
-/** The type of a column whose type the user gave: dates are text. */
-function typeOfGiven(given: GivenType | undefined): 'number' | 'text' | 'boolean' | undefined {
-  return given === 'date' || given === 'date-dmy' || given === 'date-mdy' ? 'text' : given
-}
-
-/**
- * Throws if a second table begins: a row of words after a blank line, which contains the first text in a
- * column of numbers, is the header of another table.
- */
-function refuseSecondTable(
-  { behindGaps, lines, starts, ends, rows, width }: Tokenizer,
-  buf: Buffer,
-  builders: readonly ColumnBuilder[],
-  source: string,
-): void {
-  for (const line of behindGaps.splice(0)) {
-    const row = lines.subarray(0, rows).indexOf(line)
-    if (row < 0 || width < 2) continue
-    const cells = Array.from({ length: width }, (_, k) => {
-      const at = row * width + k
-      return buf.toString('utf8', starts[at], ends[at] >> 2).trim()
-    })
-    const isHeader =
-      new Set(cells).size === width && cells.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell))
-    const breaks = builders.some((builder) => builder.numbers > 0 && builder.firstText?.line === line)
-    if (isHeader && breaks)
-      throw badData(
-        source,
-        { line },
-        `a second table starts here, with the columns ${excerpt(cells.join(', '))}`,
-        'Put each table in its own file.',
-      )
-  }
-}
-
-/** A hint to use `--null`, if a text among numbers looks like a missing value. */
-function missing(text: string): string {
-  return /^(n\/?a|nan|null|none|nil|-+|\?+|\.)$/i.test(text)
-    ? ` (if that is a missing value: --null ${text})`
-    : ''
 }
 
 /** The start of the text, long enough to detect the dialect. */
@@ -232,34 +74,21 @@ function recordTooLong(source: string, line: number, limit: number): Problem {
   )
 }
 
-function columnBuilders(
-  names: string[],
-  dialect: Dialect,
-  options: DelimitedOptions,
-  source: string,
-): ColumnBuilder[] {
-  for (const name of options.types?.keys() ?? []) {
-    if (names.includes(name)) continue
-    throw new Problem('unknown_column', `${source}: no column named ${name}`, {
-      field: 'column',
-      hint: `Columns are: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}`,
-    })
-  }
-  return names.map(
-    (name, k) =>
-      new ColumnBuilder({
-        name,
-        given:
-          options.types?.get(name) ??
-          options.expected?.(name, k) ??
-          (dialect.profile.styled[k] ? 'number' : undefined),
-        nullTexts: options.nullTexts,
-        numbers: options.numbers,
-        quote: dialect.quote === '' ? -1 : dialect.quote.charCodeAt(0),
-        escape: dialect.escape === '' ? -1 : dialect.escape.charCodeAt(0),
-        source,
-      }),
-  )
+/** A kernel, if one can read the rows. */
+function kernelFor(dialect: Dialect, options: DelimitedOptions, isLarge: boolean): Kernel | undefined {
+  if (!hasPlainRows(dialect)) return undefined
+  const kernel = Kernel.acquire(isLarge)
+  const code = (character: string): number => (character === '' ? -1 : character.charCodeAt(0))
+  const fits = kernel?.configure({
+    width: dialect.names.length,
+    delimiter: code(dialect.delimiter),
+    quote: code(dialect.quote),
+    comment: code(dialect.comment),
+    firstName: headerOf(dialect)?.[0],
+    nulls: nullTexts(options.nullTexts),
+  })
+  if (kernel && !fits) kernel.release()
+  return fits ? kernel : undefined
 }
 
 /** The offset of the last byte of the first line end in a piece; −1 if there is none. */
@@ -269,8 +98,6 @@ function lineEnd(piece: Uint8Array, crEnds: boolean): number {
   if (cr < 0 || (lf >= 0 && lf < cr)) return lf
   return lf === cr + 1 ? lf : cr
 }
-
-type Take = (buf: Buffer, from: number, to: number, final: boolean) => Promise<number>
 
 /** Splits the text into chunks of at most `BLOCK` bytes. Yields to the event loop. */
 async function* inBlocks(text: Bytes): Bytes {
@@ -282,16 +109,17 @@ async function* inBlocks(text: Bytes): Bytes {
   }
 }
 
-/** Passes the text to `take` in blocks. Each block begins with the incomplete row of the previous one. */
+/** Passes the text to the table in blocks. Each block begins with the incomplete row of the previous one. */
 async function blocks(
   text: Bytes,
   dialect: Dialect,
-  tokenizer: Tokenizer,
-  take: Take,
+  table: DelimitedTable,
+  kernel: Kernel | undefined,
   maxRecord: number,
   source: string,
 ): Promise<void> {
-  let work = Buffer.allocUnsafe(2 * BLOCK + 1)
+  const { tokenizer } = table
+  let work = kernel?.text ?? Buffer.allocUnsafe(2 * BLOCK + 1)
   let filled = 0
   let threshold = BLOCK
   let preamble = dialect.preamble
@@ -314,7 +142,7 @@ async function blocks(
     work.set(piece, filled)
     filled += piece.length
     if (filled < threshold) continue
-    const done = await take(work, 0, filled, false)
+    const done = await table.take(work, 0, filled, false)
     work.copyWithin(0, done, filled)
     filled -= done
     if (filled > maxRecord) throw recordTooLong(source, tokenizer.line, maxRecord)
@@ -322,5 +150,5 @@ async function blocks(
     threshold = tokenizer.inLongCell ? filled + BLOCK : Math.max(BLOCK, filled * 2)
   }
   if (filled === 0) return
-  await take(work, 0, filled, true)
+  await table.take(work, 0, filled, true)
 }

@@ -2,9 +2,10 @@ import type { Limits } from '../contract/limits.ts'
 import type { Bytes } from '../json/index.ts'
 import type { ArchiveEntry } from './archive.ts'
 import { gunzip, peek } from './bytes.ts'
-import { type Ingested, ingestDelimited, type SliceSink } from './delimited.ts'
+import { ingestDelimited } from './delimited.ts'
 import type { DelimitedOptions } from './dialect.ts'
 import { gridName, isAboutFile, isDataFile } from './name.ts'
+import type { Ingested, SliceSink } from './table.ts'
 import { badData, Warnings } from './warnings.ts'
 
 /** One table of a file: its path inside the file, the parsing result and its sink. */

@@ -1,7 +1,7 @@
 /** Parses files into columns of JSON text. Independent of the service: the CLI uses it for previews. */
 export { gunzip, peek } from './bytes.ts'
 export { numbersAsText, type SliceEncoding as Form } from './column.ts'
-export { type ColumnFound, type Ingested, ingestDelimited, type Slice, type SliceSink } from './delimited.ts'
+export { ingestDelimited } from './delimited.ts'
 export {
   type ColumnType,
   type DelimitedOptions,
@@ -16,4 +16,5 @@ export { isSparse } from './gaps.ts'
 export { givenDelimiter, givenStyle } from './given.ts'
 export { gridName } from './name.ts'
 export { type JsonLine, jsonLines } from './ndjson.ts'
+export type { ColumnFound, Ingested, Slice, SliceSink } from './table.ts'
 export { badData } from './warnings.ts'

@@ -13,11 +13,11 @@ import {
   turnIsLong,
 } from '../json/index.ts'
 import { utf8 } from './bytes.ts'
-import type { Ingested, SliceSink } from './delimited.ts'
 import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
 import { recordsOf } from './json-array.ts'
 import { jsonLines } from './ndjson.ts'
+import type { Ingested, SliceSink } from './table.ts'
 import { badData, Warnings } from './warnings.ts'
 
 export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits' | 'flatten'>

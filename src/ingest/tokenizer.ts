@@ -48,7 +48,8 @@ export class Tokenizer {
   /** What is wrong with the row that was found to be malformed. */
   private complaint: () => Problem = () => new Problem('internal', 'no complaint')
   private readonly kind = new Uint8Array(256)
-  private readonly maxRows: number
+  /** Rows that the arrays have room for. */
+  readonly maxRows: number
   private blankRows = 0
   private newlines = 0
   /** Number of rows returned by earlier calls. */
@@ -74,6 +75,7 @@ export class Tokenizer {
     readonly width: number,
     private readonly warnings: Warnings,
     private readonly source: string,
+    arrays?: { starts: Int32Array; ends: Int32Array; lines: Int32Array },
   ) {
     this.delimiter = dialect.delimiter.charCodeAt(0)
     this.quote = dialect.quote === '' ? -1 : dialect.quote.charCodeAt(0)
@@ -85,18 +87,31 @@ export class Tokenizer {
     this.kind[LF] = 2
     this.kind[CR] = 2
     this.maxRows = Math.max(1, Math.floor(65_536 / width))
-    this.starts = new Int32Array(this.maxRows * width)
-    this.ends = new Int32Array(this.maxRows * width)
-    this.lines = new Int32Array(this.maxRows)
+    this.starts = arrays?.starts ?? new Int32Array(this.maxRows * width)
+    this.ends = arrays?.ends ?? new Int32Array(this.maxRows * width)
+    this.lines = arrays?.lines ?? new Int32Array(this.maxRows)
+  }
+
+  /** Whether the next row follows a row of the table, and no part of it has been scanned. */
+  get isBetweenRows(): boolean {
+    return this.blankRows === 0 && !this.gap && this.halted === undefined
+  }
+
+  /** Takes over rows that `PlainRows` has put into the arrays. `line` is the line after them. */
+  accept(rows: number, line: number): void {
+    this.rows = rows
+    this.given += rows
+    this.line = line
   }
 
   /**
    * Scans complete rows in buf[from, to); buf[to] is overwritten. Returns the offset of the first incomplete
    * row. With `final`, the last row needs no line end. Fills `rows`, `starts`, `ends` and `lines`, and stops
-   * early when they are full.
+   * early when they are full, or hold `most` rows.
    */
-  next(buf: Uint8Array, from: number, to: number, final: boolean): number {
-    const { starts, ends, lines, width, kind, quote, delimiter, maxRows } = this
+  next(buf: Uint8Array, from: number, to: number, final: boolean, most = this.maxRows): number {
+    const { starts, ends, lines, width, kind, quote, delimiter } = this
+    const maxRows = Math.min(most, this.maxRows)
     const { collapse, skipSpace, crOnly } = this.dialect
     const highest = Math.max(delimiter, CR)
     buf[to] = LF

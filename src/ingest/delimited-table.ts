@@ -1,0 +1,220 @@
+import { Problem } from '../contract/errors.ts'
+import { breathe, excerpt, turnIsLong } from '../json/index.ts'
+import { ColumnBuilder } from './column.ts'
+import type { DelimitedOptions, Dialect, GivenType } from './dialect.ts'
+import { isSparse, sparse } from './gaps.ts'
+import type { Kernel } from './kernel/index.ts'
+import { PlainRows } from './plain-rows.ts'
+import type { ColumnFound, Ingested, SliceSink } from './table.ts'
+import { Tokenizer } from './tokenizer.ts'
+import { badData, type Warnings } from './warnings.ts'
+
+/** A slice ends at the first limit reached: its rows, or the bytes of all columns. */
+const SLICE_ROWS = 65_536
+const GROUP_BYTES = 8 * 1024 * 1024
+/** Numbers with a decimal comma: 1,5 and 1.234,50. */
+const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
+
+/** The names in a header that can be repeated further down. In one column, a value can be the same as the name. */
+export function headerOf({ headerRows, names }: Dialect): Buffer[] | undefined {
+  return headerRows === 1 && names.length > 1 ? names.map((name) => Buffer.from(name)) : undefined
+}
+
+/** Reads the rows of one table of known dialect, and gives the sink its slices. */
+export class DelimitedTable {
+  readonly tokenizer: Tokenizer
+  private readonly plainRows: PlainRows | undefined
+  private readonly builders: ColumnBuilder[]
+  private rows = 0
+  /** Rows since the last slices. */
+  private pending = 0
+  /** Header rows still to be skipped. */
+  private headerRows: number
+
+  constructor(
+    private readonly dialect: Dialect,
+    options: DelimitedOptions,
+    private readonly sink: SliceSink,
+    private readonly warnings: Warnings,
+    private readonly source: string,
+    private readonly kernel: Kernel | undefined,
+  ) {
+    const { names, headerRows } = dialect
+    this.tokenizer = new Tokenizer(dialect, names.length, warnings, source, kernel)
+    this.tokenizer.headerRows = headerRows
+    this.tokenizer.header = headerOf(dialect)
+    this.headerRows = headerRows
+    this.plainRows = kernel && new PlainRows(kernel, this.tokenizer)
+    this.builders = columnBuilders(names, dialect, options, source)
+    sink.begin?.(names)
+  }
+
+  /**
+   * Reads the complete rows in buf[from, to); buf[to] is overwritten. With `final`, the last row needs no line end.
+   * Returns the offset of the first incomplete row.
+   */
+  async take(buf: Buffer, from: number, to: number, final: boolean): Promise<number> {
+    const { tokenizer, plainRows, source } = this
+    const { width } = tokenizer
+    let at = from
+    for (;;) {
+      // Malformed rows take longer than others.
+      if (turnIsLong()) await breathe()
+      const next = (plainRows ?? tokenizer).next(buf, at, to, final)
+      if (tokenizer.rows === 0 && next === at) return at
+      const skip = Math.min(this.headerRows, tokenizer.rows)
+      this.headerRows -= skip
+      const count = tokenizer.rows - skip
+      if (count > 0) {
+        const size = await this.addCells(buf, skip, count)
+        refuseSecondTable(tokenizer, buf, this.builders, source)
+        this.rows += count
+        this.pending += count
+        if (isSparse(this.rows, width, this.rows * width - tokenizer.missing))
+          throw sparse(
+            source,
+            this.rows,
+            width,
+            'Give every row all of its cells, or remove names from the header.',
+          )
+        if (this.pending >= SLICE_ROWS || size >= GROUP_BYTES) await this.flush()
+      }
+      at = next
+      if (at >= to) return at
+    }
+  }
+
+  /** Adds the cells of `count` rows to their columns. Returns the size of all columns in bytes. */
+  private async addCells(buf: Buffer, skip: number, count: number): Promise<number> {
+    const { tokenizer, builders, kernel } = this
+    const { starts, ends, lines, width } = tokenizer
+    const isPlain = this.plainRows?.plain
+    const first = skip * width
+    const [s, e, l] =
+      skip > 0 ? [starts.subarray(first), ends.subarray(first), lines.subarray(skip)] : [starts, ends, lines]
+    let size = 0
+    for (let column = 0; column < width; column++) {
+      if (isPlain) builders[column].addPlain(kernel!, column, width, skip, skip + count)
+      else builders[column].add(buf, s, e, l, column, width, count)
+      size += builders[column].size
+      if (column % 64 === 63 && turnIsLong()) await breathe()
+    }
+    return size
+  }
+
+  private async flush(): Promise<void> {
+    this.pending = 0
+    for (const [column, builder] of this.builders.entries()) {
+      if (builder.rows === 0) continue
+      await this.sink.slice({ column, ...builder.take() })
+    }
+  }
+
+  /** Gives the sink what is left, and returns what is known of the table. */
+  async end(): Promise<Ingested> {
+    await this.flush()
+    const { rows, warnings, builders, dialect } = this
+    const { names } = dialect
+    if (rows === 0) warnings.note('there are no rows below the header')
+    const columns = builders.map((builder, k): ColumnFound => {
+      const { firstText, given } = builder
+      const seen = firstText && [
+        { type: 'text' as const, where: `line ${firstText.line}`, text: firstText.text },
+      ]
+      const type = typeOfGiven(given) ?? (rows === 0 ? 'empty' : builder.isText ? 'text' : 'number')
+      return { name: names[k], type, seen, text: builder.numbers > 0 ? firstText : undefined }
+    })
+    for (const [k, builder] of builders.entries()) {
+      const { firstText, protectedCells } = builder
+      if (protectedCells > 0)
+        warnings.note(
+          `column ${names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,
+        )
+      if (firstText && DECIMAL_COMMA.test(firstText.text)) {
+        warnings.note(
+          `column ${names[k]} looks like numbers with a decimal comma (line ${firstText.line}: ${firstText.text}); kept as text; to read them: --decimal ,`,
+        )
+      }
+    }
+    const mixed = columns.flatMap(({ name, text }) =>
+      text
+        ? [
+            `column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${missing(text.text)}`,
+          ]
+        : [],
+    )
+    return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed] }
+  }
+}
+
+/** The type of a column whose type the user gave: dates are text. */
+function typeOfGiven(given: GivenType | undefined): 'number' | 'text' | 'boolean' | undefined {
+  return given === 'date' || given === 'date-dmy' || given === 'date-mdy' ? 'text' : given
+}
+
+/**
+ * Throws if a second table begins: a row of words after a blank line, which contains the first text in a
+ * column of numbers, is the header of another table.
+ */
+function refuseSecondTable(
+  { behindGaps, lines, starts, ends, rows, width }: Tokenizer,
+  buf: Buffer,
+  builders: readonly ColumnBuilder[],
+  source: string,
+): void {
+  for (const line of behindGaps.splice(0)) {
+    const row = lines.subarray(0, rows).indexOf(line)
+    if (row < 0 || width < 2) continue
+    const cells = Array.from({ length: width }, (_, k) => {
+      const at = row * width + k
+      return buf.toString('utf8', starts[at], ends[at] >> 2).trim()
+    })
+    const isHeader =
+      new Set(cells).size === width && cells.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell))
+    const breaks = builders.some((builder) => builder.numbers > 0 && builder.firstText?.line === line)
+    if (isHeader && breaks)
+      throw badData(
+        source,
+        { line },
+        `a second table starts here, with the columns ${excerpt(cells.join(', '))}`,
+        'Put each table in its own file.',
+      )
+  }
+}
+
+/** A hint to use `--null`, if a text among numbers looks like a missing value. */
+function missing(text: string): string {
+  return /^(n\/?a|nan|null|none|nil|-+|\?+|\.)$/i.test(text)
+    ? ` (if that is a missing value: --null ${text})`
+    : ''
+}
+
+function columnBuilders(
+  names: string[],
+  dialect: Dialect,
+  options: DelimitedOptions,
+  source: string,
+): ColumnBuilder[] {
+  for (const name of options.types?.keys() ?? []) {
+    if (names.includes(name)) continue
+    throw new Problem('unknown_column', `${source}: no column named ${name}`, {
+      field: 'column',
+      hint: `Columns are: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}`,
+    })
+  }
+  return names.map(
+    (name, k) =>
+      new ColumnBuilder({
+        name,
+        given:
+          options.types?.get(name) ??
+          options.expected?.(name, k) ??
+          (dialect.profile.styled[k] ? 'number' : undefined),
+        nullTexts: options.nullTexts,
+        numbers: options.numbers,
+        quote: dialect.quote === '' ? -1 : dialect.quote.charCodeAt(0),
+        escape: dialect.escape === '' ? -1 : dialect.escape.charCodeAt(0),
+        source,
+      }),
+  )
+}

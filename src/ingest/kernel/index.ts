@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** What is used of the API; the types of Node.js 20 do not declare it. */
+interface Wasm {
+  Memory: new (pages: { initial: number; maximum: number }) => { buffer: ArrayBuffer }
+  Module: new (bytes: Uint8Array) => object
+  Instance: new (module: object, imports: object) => { exports: object }
+}
+const { WebAssembly } = globalThis as unknown as { WebAssembly?: Wasm }
+
+/** Exports of rows.as.ts. */
+interface Exports {
+  configure(
+    width: number,
+    delimiter: number,
+    quote: number,
+    comment: number,
+    header: number,
+    nulls: number,
+  ): void
+  tokenize(from: number, to: number, maxRows: number, line: number): number
+  column(index: number, from: number, to: number, numeric: boolean): number
+  newlines(from: number, to: number): number
+  rows: { value: number }
+  line: { value: number }
+  odd: { value: number }
+  stop: { value: number }
+  numbers: { value: number }
+}
+
+/** The places in memory that rows.as.ts names. */
+const HEADER = 64
+const HEADER_BYTES = 64
+const NULLS = 128
+const NULL_BYTES = 32
+const MOST_NULLS = 16
+const TEXT = 4096
+const TEXT_BYTES = 1024 * 1024 + 64
+const CELLS = 65_536
+const STARTS = TEXT + TEXT_BYTES + 128
+const ENDS = STARTS + CELLS * 4
+const LINES = ENDS + CELLS * 4
+export const OUT = LINES + CELLS * 4
+const OUT_BYTES = TEXT_BYTES * 6 + CELLS * 8 + 64
+const PAGES = Math.ceil((OUT + OUT_BYTES) / 65_536)
+
+/** Kernels that are kept for the next file, and kernels at once: each has 8 MB of memory, used as needed. */
+const KEPT = 2
+const MOST = 32
+
+/** What tables of one dialect have in common. Characters are bytes; −1 for none. */
+export interface KernelSettings {
+  width: number
+  delimiter: number
+  quote: number
+  comment: number
+  /** The first name of a header whose repetitions are not data. */
+  firstName: Buffer | undefined
+  /** Texts that mean a missing value. */
+  nulls: readonly Buffer[]
+}
+
+let module: object | undefined
+let broken = WebAssembly === undefined
+const idle: Kernel[] = []
+/** Any kernel, for what needs its memory within a call only. */
+let latest: Kernel | undefined
+let inUse = 0
+
+/** Finds cells and builds column text of plain rows, 16 bytes at a time. Its memory holds the text and the cells. */
+export class Kernel {
+  /** Where text is put, from offset 0. `bytes` is all of the memory: the offsets of cells count from its start. */
+  readonly text: Buffer
+  readonly bytes: Buffer
+  /** Cells and lines, as in `Tokenizer`. */
+  readonly starts: Int32Array
+  readonly ends: Int32Array
+  readonly lines: Int32Array
+  private readonly exports: Exports
+
+  private constructor(compiled: object, wasm: Wasm) {
+    latest = this
+    const memory = new wasm.Memory({ initial: PAGES, maximum: PAGES })
+    this.exports = new wasm.Instance(compiled, { env: { memory } }).exports as Exports
+    const { buffer } = memory
+    this.bytes = Buffer.from(buffer)
+    this.text = Buffer.from(buffer, TEXT, TEXT_BYTES)
+    this.starts = new Int32Array(buffer, STARTS, CELLS)
+    this.ends = new Int32Array(buffer, ENDS, CELLS)
+    this.lines = new Int32Array(buffer, LINES, CELLS)
+  }
+
+  /** Which files are read with a kernel: it is loaded for those that are worth it. Tests compare. */
+  static use: 'never' | 'large' | 'always' = 'large'
+
+  /** A kernel for a file, until `release`; undefined if it is read without, as where there is no WebAssembly. */
+  static acquire(isLarge: boolean): Kernel | undefined {
+    if (broken || inUse >= MOST || Kernel.use === 'never' || (Kernel.use === 'large' && !isLarge))
+      return undefined
+    try {
+      const kernel = idle.pop() ?? new Kernel((module ??= compile()), WebAssembly!)
+      inUse++
+      return kernel
+    } catch {
+      // No SIMD, or no memory for it.
+      broken = true
+      return undefined
+    }
+  }
+
+  release(): void {
+    inUse--
+    if (idle.length < KEPT) idle.push(this)
+  }
+
+  /** Sets what the rows of a table have in common. Returns whether they can be read. */
+  configure({ width, delimiter, quote, comment, firstName, nulls }: KernelSettings): boolean {
+    if (width > CELLS || nulls.length > MOST_NULLS || nulls.some((text) => text.length >= NULL_BYTES))
+      return false
+    firstName?.copy(this.bytes, HEADER, 0, HEADER_BYTES)
+    for (const [k, text] of nulls.entries()) {
+      const at = NULLS + k * NULL_BYTES
+      this.bytes[at] = text.length
+      text.copy(this.bytes, at + 1)
+    }
+    // The byte 255 is in no UTF-8.
+    this.exports.configure(
+      width,
+      delimiter,
+      quote < 0 ? 255 : quote,
+      comment < 0 ? 256 : comment,
+      firstName?.length ?? -1,
+      nulls.length,
+    )
+    return true
+  }
+
+  /**
+   * Finds whole plain rows in text[from, to). Returns their number, the line after them, the offset of the first row
+   * that was not found, and whether that row is not plain.
+   */
+  rows(
+    from: number,
+    to: number,
+    most: number,
+    line: number,
+  ): { rows: number; line: number; next: number; odd: boolean } {
+    const { exports } = this
+    const next = exports.tokenize(from + TEXT, to + TEXT, most, line) - TEXT
+    return { rows: exports.rows.value, line: exports.line.value, next, odd: exports.odd.value === 1 }
+  }
+
+  /**
+   * Builds the text of cells `column` of rows [from, to), each value with a comma after it, up to the first cell that is
+   * not plain. Returns the end of the text, which starts at `bytes[OUT]` and is valid until the next call; sets `stop`,
+   * the row of that cell, and `numbers`, how many there are before it.
+   */
+  column(column: number, from: number, to: number, numeric: boolean): number {
+    return this.exports.column(column, from, to, numeric)
+  }
+
+  get stop(): number {
+    return this.exports.stop.value
+  }
+
+  get numbers(): number {
+    return this.exports.numbers.value
+  }
+
+  /** The number of line feeds in bytes. */
+  newlines(bytes: Uint8Array): number {
+    let count = 0
+    for (let at = 0; at < bytes.length; at += TEXT_BYTES) {
+      const part = bytes.subarray(at, at + TEXT_BYTES)
+      this.bytes.set(part, OUT)
+      count += this.exports.newlines(OUT, OUT + part.length)
+    }
+    return count
+  }
+}
+
+/** The number of line feeds in bytes. */
+export function newlinesIn(bytes: Uint8Array): number {
+  if (latest) return latest.newlines(bytes)
+  let count = 0
+  for (let i = bytes.indexOf(LF); i >= 0; i = bytes.indexOf(LF, i + 1)) count++
+  return count
+}
+
+const LF = 0x0a
+
+function compile(): object {
+  const folder = import.meta.url.endsWith('.ts') ? '../../../dist/' : './'
+  return new WebAssembly!.Module(readFileSync(fileURLToPath(new URL(`${folder}rows.wasm`, import.meta.url))))
+}

@@ -1,0 +1,440 @@
+/**
+ * AssemblyScript, compiled to WebAssembly by esbuild.config.js: finds rows and cells and builds column text, 16 bytes
+ * at a time, for plain rows and cells only. `tokenize` stops before the first row that is not plain, `column` before
+ * the first such cell. The TypeScript code (tokenizer.ts, column.ts) reads those, and so all rules are there.
+ */
+
+/** Memory: what `configure` reads, the text, the cells, and the text of one column of one batch. */
+export const HEADER: i32 = 64
+export const HEADER_BYTES: i32 = 64
+export const NULLS: i32 = 128
+export const NULL_BYTES: i32 = 32
+export const MOST_NULLS: i32 = 16
+export const TEXT: i32 = 4096
+export const TEXT_BYTES: i32 = 1024 * 1024 + 64
+export const CELLS: i32 = 65_536
+export const STARTS: i32 = TEXT + TEXT_BYTES + 128
+export const ENDS: i32 = STARTS + CELLS * 4
+export const LINES: i32 = ENDS + CELLS * 4
+export const OUT: i32 = LINES + CELLS * 4
+/** Every byte may become six; an empty cell becomes a blank, `null` and a comma. */
+export const OUT_BYTES: i32 = TEXT_BYTES * 6 + CELLS * 8 + 64
+
+const LF: i32 = 0x0a
+const CR: i32 = 0x0d
+const BLANK: i32 = 0x20
+const DOUBLE_QUOTE: i32 = 0x22
+const COMMA: i32 = 0x2c
+const MINUS: i32 = 0x2d
+const POINT: i32 = 0x2e
+const ZERO: i32 = 0x30
+const EQUALS: i32 = 0x3d
+const BACKSLASH: i32 = 0x5c
+const NULL_TEXT: i32 = 0x6c6c756e
+
+/** Flags of a cell, as in flags.ts. */
+const QUOTED: i32 = 1
+const ESCAPED: i32 = 2
+
+/** Results of the last call: rows found; the line after them; whether a row that is not plain follows. */
+export let rows: i32 = 0
+export let line: i32 = 0
+export let odd: i32 = 0
+/** Results of `column`: the row it stopped at, and the numbers before it. */
+export let stop: i32 = 0
+export let numbers: i32 = 0
+
+let width: i32 = 0
+let delimiter: i32 = 0
+let quote: i32 = 0
+let comment: i32 = -1
+let headerLength: i32 = -1
+let nulls: i32 = 0
+/** Bit n: a text that means a missing value has n bytes. */
+let nullLengths: u32 = 0
+
+/**
+ * Sets what the calls after it have in common. A quote or comment of 255 or more is none. The first name of the header
+ * is at HEADER, `header` bytes long (−1: rows are not compared with it). Text k that means a missing value is at
+ * NULLS + k * NULL_BYTES: its length and its bytes.
+ */
+export function configure(
+  columns: i32,
+  separator: i32,
+  quotes: i32,
+  remark: i32,
+  header: i32,
+  texts: i32,
+): void {
+  width = columns
+  delimiter = separator
+  quote = quotes
+  comment = remark
+  headerLength = header
+  nulls = texts
+  nullLengths = 0
+  for (let k = 0; k < texts; k++) nullLengths |= (<u32>1) << load<u8>(NULLS + k * NULL_BYTES)
+}
+
+function mask(v: v128): u64 {
+  return <u64>(<u32>i8x16.bitmask(v))
+}
+
+/** The number of line feeds in [from, to). */
+export function newlines(from: i32, to: i32): i32 {
+  const lf = i8x16.splat(<i8>LF)
+  let count = 0
+  let i = from
+  for (; i + 16 <= to; i += 16) count += popcnt(i8x16.bitmask(i8x16.eq(v128.load(i), lf)))
+  for (; i < to; i++) count += <i32>(<i32>load<u8>(i) == LF)
+  return count
+}
+
+/** Whether [start, end) is the first name of the header. */
+function isFirstName(start: i32, end: i32): bool {
+  const length = end - start
+  if (length != headerLength) return false
+  const most = min(length, HEADER_BYTES)
+  for (let i = 0; i < most; i++) if (load<u8>(start + i) != load<u8>(HEADER + i)) return false
+  return true
+}
+
+/** Whether the cells at byte offset `first` of the arrays are all empty, and none is quoted. */
+function isEmpty(first: i32): bool {
+  for (let k = first; k < first + (width << 2); k += 4)
+    if (load<i32>(ENDS + k) != load<i32>(STARTS + k) << 2) return false
+  return true
+}
+
+/**
+ * Finds whole plain rows in [from, to), at most `maxRows`: as many cells as there are columns; quotes only around cells,
+ * and doubled inside. Fills the cells and lines. Returns the offset of the first row not found.
+ */
+export function tokenize(from: i32, to: i32, maxRows: i32, firstLine: i32): i32 {
+  const vd = i8x16.splat(<i8>delimiter)
+  const vl = i8x16.splat(<i8>LF)
+  const vq = i8x16.splat(<i8>quote)
+  /** Start of the row and of the cell that is being read. */
+  let row = from
+  let start = from
+  let cell = 0
+  let n = 0
+  /** Byte offset in the arrays of the next cell, and of the row's first. */
+  let at = 0
+  let first = 0
+  let rowLine = firstLine
+  let newLines = 0
+  /** All ones inside quotes. */
+  let inside: u64 = 0
+  /** Bit 0: a quote may open at the next byte. */
+  let before: u64 = 1
+  let halted = false
+  odd = 0
+  for (let base = from; base < to && !halted; base += 64) {
+    const a = v128.load(base)
+    const b = v128.load(base, 16)
+    const c = v128.load(base, 32)
+    const d = v128.load(base, 48)
+    let ends =
+      mask(v128.or(i8x16.eq(a, vd), i8x16.eq(a, vl))) |
+      (mask(v128.or(i8x16.eq(b, vd), i8x16.eq(b, vl))) << 16) |
+      (mask(v128.or(i8x16.eq(c, vd), i8x16.eq(c, vl))) << 32) |
+      (mask(v128.or(i8x16.eq(d, vd), i8x16.eq(d, vl))) << 48)
+    const qa = i8x16.eq(a, vq)
+    const qb = i8x16.eq(b, vq)
+    const qc = i8x16.eq(c, vq)
+    const qd = i8x16.eq(d, vq)
+    let misplaced: u64 = 0
+    if (v128.any_true(v128.or(v128.or(qa, qb), v128.or(qc, qd)))) {
+      const quotes = mask(qa) | (mask(qb) << 16) | (mask(qc) << 32) | (mask(qd) << 48)
+      // Bit k: whether the number of quotes up to byte k is odd.
+      let within = quotes
+      within ^= within << 1
+      within ^= within << 2
+      within ^= within << 4
+      within ^= within << 8
+      within ^= within << 16
+      within ^= within << 32
+      within ^= inside
+      const closing = quotes & ~within
+      ends &= ~within
+      // A quote opens at the start of a cell, or after one that closed.
+      const may = ((ends | closing) << 1) | before
+      misplaced = quotes & within & ~may
+      before = (ends | closing) >>> 63
+      inside = <u64>(<i64>within >> 63)
+    } else {
+      ends &= ~inside
+      before = ends >>> 63
+    }
+    const left = to - base
+    if (left < 64) {
+      const valid = ((<u64>1) << left) - 1
+      ends &= valid
+      misplaced &= valid
+    }
+    // What follows a misplaced quote may be inside quotes or not.
+    if (misplaced) ends &= (misplaced & (0 - misplaced)) - 1
+    while (ends) {
+      const p = base + <i32>ctz(ends)
+      ends &= ends - 1
+      let end = p
+      const isLast = ++cell == width
+      if ((<i32>load<u8>(p) == LF) != isLast) {
+        odd = 1
+        halted = true
+        break
+      }
+      if (isLast && end > start && <i32>load<u8>(end - 1) == CR) end--
+      if (start < end && <i32>load<u8>(start) == quote) {
+        if (end - start < 2 || <i32>load<u8>(end - 1) != quote) {
+          odd = 1
+          halted = true
+          break
+        }
+        let flags = QUOTED
+        for (let i = start + 1; i < end - 1; i += 16) {
+          const v = v128.load(i)
+          const rest = end - 1 - i
+          const valid: i32 = rest >= 16 ? 0xffff : (1 << rest) - 1
+          if (i8x16.bitmask(i8x16.eq(v, vq)) & valid) flags = QUOTED | ESCAPED
+          newLines += popcnt(i8x16.bitmask(i8x16.eq(v, vl)) & valid)
+        }
+        store<i32>(STARTS + at, start + 1)
+        store<i32>(ENDS + at, ((end - 1) << 2) | flags)
+      } else {
+        store<i32>(STARTS + at, start)
+        store<i32>(ENDS + at, end << 2)
+      }
+      at += 4
+      start = p + 1
+      if (!isLast) continue
+      const firstStart = load<i32>(STARTS + first)
+      const firstEnd = load<i32>(ENDS + first) >> 2
+      // Rows that rules are about: comments, blank lines, empty rows, repeated headers.
+      if (
+        <i32>load<u8>(row) == comment ||
+        (firstStart == firstEnd && isEmpty(first)) ||
+        isFirstName(firstStart, firstEnd)
+      ) {
+        odd = 1
+        halted = true
+        break
+      }
+      store<i32>(LINES + (n << 2), rowLine)
+      rowLine += newLines + 1
+      newLines = 0
+      row = start
+      first = at
+      cell = 0
+      if (++n == maxRows) {
+        halted = true
+        break
+      }
+    }
+    if (misplaced && !halted) {
+      odd = 1
+      halted = true
+    }
+  }
+  rows = n
+  line = rowLine
+  return row
+}
+
+/** Bits of the bytes that JSON escapes. */
+function special(v: v128): i32 {
+  return i8x16.bitmask(
+    v128.or(
+      i8x16.lt_u(v, i8x16.splat(0x20)),
+      v128.or(i8x16.eq(v, i8x16.splat(<i8>DOUBLE_QUOTE)), i8x16.eq(v, i8x16.splat(<i8>BACKSLASH))),
+    ),
+  )
+}
+
+function hex(digit: i32): i32 {
+  return digit < 10 ? 0x30 + digit : 0x57 + digit
+}
+
+/** Writes [from, to) with JSON escapes; doubled quotes become one if `doubled`. Returns the end of what it wrote. */
+function escaped(from: i32, to: i32, doubled: bool, target: i32): i32 {
+  let out = target
+  let i = from
+  while (i < to) {
+    const v = v128.load(i)
+    let found = special(v)
+    if (doubled && quote != DOUBLE_QUOTE) found |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
+    v128.store(out, v)
+    const n = found ? <i32>ctz(found) : 16
+    if (i + n >= to) {
+      out += to - i
+      break
+    }
+    out += n
+    i += n
+    if (n == 16) continue
+    const c = <i32>load<u8>(i++)
+    if (doubled && c == quote) i++
+    if (c < 0x20) {
+      store<u8>(out++, BACKSLASH)
+      if (c == LF) store<u8>(out++, 0x6e)
+      else if (c == CR) store<u8>(out++, 0x72)
+      else if (c == 0x09) store<u8>(out++, 0x74)
+      else {
+        store<u8>(out, 0x75)
+        store<u8>(out, 0x30, 1)
+        store<u8>(out, 0x30, 2)
+        store<u8>(out, 0x30 + (c >> 4), 3)
+        store<u8>(out, hex(c & 15), 4)
+        out += 5
+      }
+    } else {
+      if (c == DOUBLE_QUOTE || c == BACKSLASH) store<u8>(out++, BACKSLASH)
+      store<u8>(out++, c)
+    }
+  }
+  return out
+}
+
+/** Whether the cell is one of the texts that mean a missing value. */
+function isNull(start: i32, length: i32): bool {
+  for (let k = 0; k < nulls; k++) {
+    const text = NULLS + k * NULL_BYTES
+    if (<i32>load<u8>(text) != length) continue
+    let i = 0
+    while (i < length && load<u8>(start + i) == load<u8>(text + 1 + i)) i++
+    if (i == length) return true
+  }
+  return false
+}
+
+function mayBeNull(length: i32): bool {
+  return length < NULL_BYTES && ((nullLengths >>> length) & 1) == 1
+}
+
+/** Whether the bytes are digits, with one point among them and perhaps a minus sign. Up to 32. */
+function isLongDecimal(start: i32, length: i32): bool {
+  const zero = i8x16.splat(<i8>ZERO)
+  const ten = i8x16.splat(10)
+  const digits =
+    i8x16.bitmask(i8x16.lt_u(i8x16.sub(v128.load(start), zero), ten)) |
+    (i8x16.bitmask(i8x16.lt_u(i8x16.sub(v128.load(start, 16), zero), ten)) << 16)
+  let others = <u32>~digits
+  if (length < 32) others &= ((<u32>1) << length) - 1
+  const sign = <i32>(<i32>load<u8>(start) == MINUS)
+  if (sign) others &= ~1
+  if (others == 0 || (others & (others - 1)) != 0) return false
+  return isPointAt(start, length, sign, <i32>ctz(others))
+}
+
+/** Whether a point is at `at`, between digits, without zeros before the number. */
+function isPointAt(start: i32, length: i32, sign: i32, at: i32): bool {
+  if (at == sign || at == length - 1 || <i32>load<u8>(start + at) != POINT) return false
+  return <i32>load<u8>(start + sign) != ZERO || at == sign + 1
+}
+
+/** Whether 1 to 16 bytes, which are in `v`, are a number: at most 15 digits, or digits with a point. */
+function isShortNumber(v: v128, start: i32, length: i32): bool {
+  const digits = i8x16.bitmask(i8x16.lt_u(i8x16.sub(v, i8x16.splat(<i8>ZERO)), i8x16.splat(10)))
+  let others = ((1 << length) - 1) & ~digits
+  const sign = <i32>(<i32>load<u8>(start) == MINUS)
+  if (sign) {
+    others &= ~1
+    if (length == 1) return false
+  }
+  if (others == 0) {
+    if (length - sign > 15) return false
+    return <i32>load<u8>(start + sign) != ZERO || length == sign + 1
+  }
+  return (others & (others - 1)) == 0 && isPointAt(start, length, sign, <i32>ctz(others))
+}
+
+/**
+ * Writes the values of cells `index` of rows [from, to), each with a comma after it, to OUT. Returns the end of the
+ * text. `stop` is the row of the first cell that is not plain, or `to`.
+ */
+export function column(index: i32, from: i32, to: i32, numeric: bool): i32 {
+  return numeric ? numberColumn(index, from, to) : textColumn(index, from, to)
+}
+
+function numberColumn(index: i32, from: i32, to: i32): i32 {
+  const step = width << 2
+  let k = (from * width + index) << 2
+  let out = OUT
+  let count = 0
+  let r = from
+  for (; r < to; r++, k += step) {
+    const start = load<i32>(STARTS + k)
+    const end = load<i32>(ENDS + k)
+    const length = (end >> 2) - start
+    if (length == 0 || (mayBeNull(length) && isNull(start, length))) {
+      if (length == 0 && end & QUOTED) store<u8>(out++, BLANK)
+      store<i32>(out, NULL_TEXT)
+      store<u8>(out, COMMA, 4)
+      out += 5
+      continue
+    }
+    if (length <= 16) {
+      const v = v128.load(start)
+      if (!isShortNumber(v, start, length)) break
+      v128.store(out, v)
+    } else {
+      if (length > 32 || !isLongDecimal(start, length)) break
+      v128.store(out, v128.load(start))
+      v128.store(out, v128.load(start, 16), 16)
+    }
+    out += length
+    store<u8>(out++, COMMA)
+    count++
+  }
+  numbers = count
+  stop = r
+  return out
+}
+
+function textColumn(index: i32, from: i32, to: i32): i32 {
+  const step = width << 2
+  let k = (from * width + index) << 2
+  let out = OUT
+  let r = from
+  for (; r < to; r++, k += step) {
+    const start = load<i32>(STARTS + k)
+    const packed = load<i32>(ENDS + k)
+    const end = packed >> 2
+    const length = end - start
+    if (length == 0 && packed & QUOTED) {
+      store<u16>(out, 0x2222)
+      store<u8>(out, COMMA, 2)
+      out += 3
+      continue
+    }
+    if (length == 0 || (mayBeNull(length) && isNull(start, length))) {
+      store<i32>(out, NULL_TEXT)
+      store<u8>(out, COMMA, 4)
+      out += 5
+      continue
+    }
+    // A text that a spreadsheet protects: ="007".
+    if (<i32>load<u8>(start) == EQUALS && length >= 3 && <i32>load<u8>(end - 1) == DOUBLE_QUOTE) break
+    store<u8>(out++, DOUBLE_QUOTE)
+    const doubled = (packed & ESCAPED) != 0
+    for (let i = start; i < end; i += 16) {
+      const v = v128.load(i)
+      const left = end - i
+      const valid: i32 = left >= 16 ? 0xffff : (1 << left) - 1
+      let found = special(v)
+      if (doubled && quote != DOUBLE_QUOTE) found |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
+      if (found & valid) {
+        out = escaped(i, end, doubled, out)
+        break
+      }
+      v128.store(out, v)
+      out += left >= 16 ? 16 : left
+    }
+    store<u16>(out, 0x2c22)
+    out += 2
+  }
+  numbers = 0
+  stop = r
+  return out
+}

@@ -1,0 +1,34 @@
+import type { SliceEncoding } from './column.ts'
+import type { ColumnType, Dialect, FirstValue } from './dialect.ts'
+
+/** A run of rows of one column, as the JSON text it is served as, without brackets. */
+export interface Slice {
+  column: number
+  rows: number
+  form: SliceEncoding
+  text: Buffer
+}
+
+/** Receives the slices of a table while it is parsed. `begin` announces columns before their slices. */
+export interface SliceSink {
+  begin?(names: string[]): void
+  /** The parser waits for the promise, if any. The sink owns the text. */
+  slice(slice: Slice): void | Promise<void>
+}
+
+export interface ColumnFound {
+  name: string
+  /** `empty`: the column has no values. */
+  type: ColumnType | 'empty'
+  /** The first values that are text. */
+  seen?: FirstValue[]
+  /** For a text column that also contains numbers: the first cell that is not a number. */
+  text?: { line: number; text: string }
+}
+
+export interface Ingested {
+  rows: number
+  columns: ColumnFound[]
+  dialect: Dialect
+  warnings: string[]
+}
