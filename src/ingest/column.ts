@@ -1,3 +1,4 @@
+import type { Problem } from '../contract/errors.ts'
 import { excerpt } from '../json/index.ts'
 import { isoDate } from './date.ts'
 import type { GivenType, NumberStyle } from './dialect.ts'
@@ -71,6 +72,8 @@ export class ColumnBuilder {
   /** Number of numeric cells so far. `firstText` is the first cell that is neither empty nor a number. */
   numbers = 0
   firstText?: { line: number; text: string }
+  /** The first cell that is not of the type that the user gave. */
+  wrong?: { line: number; error: Problem }
 
   private readonly nulls: readonly Buffer[]
 
@@ -274,7 +277,7 @@ export class ColumnBuilder {
     return at
   }
 
-  /** Adds cells of a column whose type the user gave. Throws for values of another type. */
+  /** Adds cells of a column whose type the user gave. Stops at a value of another type. */
   private addGiven(
     buf: Uint8Array,
     starts: Int32Array,
@@ -291,7 +294,7 @@ export class ColumnBuilder {
       const cell = Buffer.from(buf.subarray(starts[k], end)).toString('utf8')
       const value = cell.trim() === '' || isNull(nulls, buf, starts[k], end) ? 'null' : this.givenValue(cell)
       if (value === undefined || value === 'ambiguous') {
-        throw badData(
+        const error = badData(
           source,
           { line: lines[r], column: name },
           value === 'ambiguous'
@@ -301,6 +304,8 @@ export class ColumnBuilder {
             ? `Give the order: --column ${JSON.stringify(`${name}:date-dmy`)} or ${JSON.stringify(`${name}:date-mdy`)}.`
             : `Fix the cell, name it as a missing value (--null ${JSON.stringify(cell.slice(0, 40))}), or load the column as text (--column ${JSON.stringify(`${name}:text`)}).`,
         )
+        this.wrong ??= { line: lines[r], error }
+        return
       }
       this.grow(value.length * 3 + 8)
       this.word(value)

@@ -93,12 +93,16 @@ export class DelimitedTable {
     const [s, e, l] =
       skip > 0 ? [starts.subarray(first), ends.subarray(first), lines.subarray(skip)] : [starts, ends, lines]
     let size = 0
+    let wrong: ColumnBuilder['wrong']
     for (let column = 0; column < width; column++) {
       if (isPlain) builders[column].addPlain(kernel!, column, width, skip, skip + count)
       else builders[column].add(buf, s, e, l, column, width, count)
       size += builders[column].size
+      const found = builders[column].wrong
+      if (found && (!wrong || found.line < wrong.line)) wrong = found
       if (column % 64 === 63 && turnIsLong()) await breathe()
     }
+    if (wrong) throw wrong.error
     return size
   }
 

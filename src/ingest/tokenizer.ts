@@ -107,7 +107,7 @@ export class Tokenizer {
   /**
    * Scans complete rows in buf[from, to); buf[to] is overwritten. Returns the offset of the first incomplete
    * row. With `final`, the last row needs no line end. Fills `rows`, `starts`, `ends` and `lines`, and stops
-   * early when they are full, or hold `most` rows.
+   * early when they are full, or hold `most` rows. Throws only for the first row, so that those before it are read.
    */
   next(buf: Uint8Array, from: number, to: number, final: boolean, most = this.maxRows): number {
     const { starts, ends, lines, width, kind, quote, delimiter } = this
@@ -153,7 +153,10 @@ export class Tokenizer {
           end = this.findClosingQuote(buf, row, i, to, final, line)
           if (end === MALFORMED) {
             const mended = this.blankRows > 0 ? MALFORMED : mend()
-            if (mended === MALFORMED) throw this.complaint()
+            if (mended === MALFORMED) {
+              if (rows > 0) break scan
+              throw this.complaint()
+            }
             if (mended === HALTED) break scan
             continue scan
           }
@@ -226,7 +229,11 @@ export class Tokenizer {
         const mended = this.mayMend(buf, row, i, to, cell, line > this.line) ? mend() : MALFORMED
         if (mended === HALTED) break
         if (mended >= 0) continue
-        this.padOrRejectRow(buf, row, i, rows, cell, surplus)
+        const problem = this.padOrRejectRow(buf, row, i, rows, cell, surplus)
+        if (problem) {
+          if (rows > 0) break
+          throw problem
+        }
       }
       if (this.header !== undefined && this.isHeader(buf, rows)) {
         this.warnings.count('header', this.line, (where) => `repeated headers were skipped: ${where}`)
@@ -342,7 +349,7 @@ export class Tokenizer {
     return reading.next
   }
 
-  /** Handles a row of the wrong length: pads short rows, drops empty surplus cells, and throws otherwise. */
+  /** Handles a row of the wrong length: pads short rows, drops empty surplus cells, and complains otherwise. */
   private padOrRejectRow(
     buf: Uint8Array,
     row: number,
@@ -350,13 +357,13 @@ export class Tokenizer {
     rows: number,
     cells: number,
     surplus: boolean,
-  ): void {
+  ): Problem | undefined {
     const { width } = this
     // Names of columns were read before.
-    if (cells > width && this.headerRows > this.given + rows) return
-    if (cells > width && this.dropSpare(buf, row, end, rows)) return
+    if (cells > width && this.headerRows > this.given + rows) return undefined
+    if (cells > width && this.dropSpare(buf, row, end, rows)) return undefined
     if (surplus) {
-      throw badData(
+      return badData(
         this.source,
         { line: this.line },
         `${cells} cells where there are ${width} columns: ${excerpt(buf.subarray(row, end))}`,
@@ -367,7 +374,7 @@ export class Tokenizer {
       const first = rows * width
       // One delimiter too many, and it is unclear which: cells after an empty one may have shifted.
       if (cells > width + this.dialect.trailing && this.hasEmpty(first))
-        throw badData(
+        return badData(
           this.source,
           { line: this.line },
           `${cells} cells where there are ${width} columns, including an empty one, so the others may have shifted: ${excerpt(buf.subarray(row, end))}`,
@@ -378,9 +385,10 @@ export class Tokenizer {
         this.line,
         (where) => `empty cells beyond column ${width} were dropped: ${where}`,
       )
-      return
+      return undefined
     }
     this.pad(row, rows, cells)
+    return undefined
   }
 
   /** Fills up a row with fewer cells than columns. */
