@@ -1,19 +1,12 @@
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import asc from 'assemblyscript/asc'
 import { build, context } from 'esbuild'
 
-// One entry, a chunk per command: start-up loads what the command needs and no more.
 rmSync('dist', { recursive: true, force: true })
-const options = {
-  entryPoints: {
-    main: 'src/cli/main.ts',
-    service: 'src/service/index.ts',
-    'draw-process': 'src/draw/process.ts',
-  },
+const shared = {
   outdir: 'dist',
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20',
   minify: true,
@@ -29,16 +22,50 @@ const options = {
     'pg-native',
     'jq-wasm',
     'conf',
+    'jschardet',
     '@fastify/busboy',
     'nodemailer',
     'saxes',
     'tar-stream',
     'yauzl',
   ],
+  logLevel: 'warning',
+}
+
+/** commander loads this module at once, for programs of other files, which there are none of. */
+const lazyChildProcess = {
+  name: 'lazy-child-process',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
+      importer.includes('/commander/') ? { path: 'child_process', namespace: 'lazy' } : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'lazy' }, () => ({
+      contents:
+        "exports.spawn = (...given) => process.getBuiltinModule('node:child_process').spawn(...given)",
+    }))
+  },
+}
+
+// The command line is one CommonJS file, which bin/gridline.js loads with a code cache. Its modules run when they are
+// first imported.
+const command = {
+  ...shared,
+  entryPoints: { gridline: 'src/cli/main.ts' },
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  plugins: [lazyChildProcess],
+  define: { 'import.meta.url': '__url' },
+  banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
+}
+
+const service = {
+  ...shared,
+  entryPoints: { service: 'src/service/index.ts', 'draw-process': 'src/draw/process.ts' },
+  splitting: true,
+  format: 'esm',
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
-  logLevel: 'warning',
 }
 
 // Scripts of the pages. They are served as they are, under a policy without inline scripts.
@@ -63,7 +90,6 @@ mkdirSync('dist/assets', { recursive: true })
 copyFileSync('node_modules/plotly.js/dist/plotly-strict.min.js', 'dist/assets/plotly.js')
 writeFileSync('dist/assets/plotly-geo.js', geoAssets())
 copyFileSync('src/browser/favicon.svg', 'dist/assets/favicon.svg')
-await kernel()
 
 /** Compiles the kernel of the CSV reader to WebAssembly. */
 async function kernel() {
@@ -88,8 +114,18 @@ function geoAssets() {
 }
 
 if (process.argv.includes('--watch')) {
-  for (const one of [options, pages]) {
+  await kernel()
+  for (const one of [command, service, pages]) {
     const watched = await context({ ...one, logLevel: 'info' })
     await watched.watch()
   }
-} else await Promise.all([build(options), build(pages)])
+} else {
+  await Promise.all([build(command), build(service), build(pages), kernel()])
+  stamp('dist/gridline.cjs')
+}
+
+/** Adds a hash of the file to it, by which bin/code-cache.js finds its compiled code. */
+function stamp(file) {
+  const hash = createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 16)
+  appendFileSync(file, `// build ${hash}\n`)
+}

@@ -1,6 +1,17 @@
 #!/usr/bin/env node
-// Stack traces of servers and of GRIDLINE_DEBUG name the source; reading the maps would slow short commands.
-if (process.env.GRIDLINE_DEBUG || process.argv.includes('serve')) process.setSourceMapsEnabled(true)
-const { main } = await import('../dist/main.js')
+const argv = process.argv.slice(2)
 
-process.exitCode = await main(process.argv.slice(2))
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+  // Scripts call this often, so nothing else is loaded.
+  process.stdout.write(`${require('../package.json').version}\n`)
+} else {
+  const file = require('node:path').join(__dirname, '..', 'dist', 'gridline.cjs')
+  // Stack traces of servers and of GRIDLINE_DEBUG name the source; reading the maps would slow short commands.
+  const traced = Boolean(process.env.GRIDLINE_DEBUG) || argv.includes('serve')
+  if (traced) process.setSourceMapsEnabled(true)
+  const { exported, saveCode } = traced ? { exported: require(file) } : require('./code-cache.js').load(file)
+  exported.main(argv).then(({ code, command }) => {
+    process.exitCode = code
+    if (code === 0) saveCode?.(command)
+  })
+}

@@ -1,12 +1,212 @@
+import type { Command as Commander } from 'commander'
+import { Problem } from '../contract/errors.ts'
 import { version } from '../contract/version.ts'
+import { fieldNames, joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
+import { Context, type GlobalFlags } from './context.ts'
+import { type Command, type CommandEntry, globalOptions, type Option, ownOptions } from './define.ts'
+import { Interrupted, onInterrupt } from './interrupt.ts'
+import type { Messages } from './output/messages.ts'
+import { commands } from './registry.ts'
 
-/** Runs one command line; resolves to the exit code. */
-export async function main(argv: string[]): Promise<number> {
-  // Fast path: scripts call this often, so load nothing else.
-  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-    process.stdout.write(`${version}\n`)
-    return 0
+/** Runs one command line. Resolves to the exit code, and the path of the command, such as `plot create`. */
+export async function main(argv: string[]): Promise<{ code: number; command: string }> {
+  let context = new Context(process.env, peekGlobalFlags(argv))
+  watchOutput(context.messages)
+  let code = 0
+  let path: CommandEntry[] = []
+  try {
+    const { Command: Program, CommanderError } = await import('commander')
+    const program = new Program('gridline')
+    program
+      .description('The command line for charts and grids.')
+      .version(version, '-V, --version', 'print the version')
+      .helpCommand('help [command]', 'show help for a command')
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} })
+      .showSuggestionAfterError(true)
+      .addHelpText(
+        'after',
+        '\nA FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.\nWithout a server (gridline login or GRIDLINE_URL), files are stored on this machine.',
+      )
+    path = await resolveCommandPath(commands, moveGlobalFlagsLast(argv))
+    await registerCommands(program, commands, path, async (command, args, options) => {
+      const flags: GlobalFlags = {
+        ...options,
+        json: options.json === '' ? true : (options.json as GlobalFlags['json']),
+      }
+      context = new Context(process.env, flags)
+      code = await runCommand(context, command, args, options)
+    })
+    const words = joinJsonFields(moveGlobalFlagsLast(argv), await fieldNames(argv))
+    try {
+      await program.parseAsync(words, { from: 'user' })
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error
+      if (error.exitCode !== 0) {
+        const help = `See: gridline ${path.map(({ name }) => name).join(' ')}${path.length > 0 ? ' ' : ''}--help`
+        if (error.code === 'commander.help') {
+          // A group without a subcommand: its own help, not that of the program.
+          const group = path.reduce(
+            (parent, { name }) => parent.commands.find((one) => one.name() === name) ?? parent,
+            program,
+          )
+          process.stderr.write(group.helpInformation())
+          return { code: 2, command: '' }
+        }
+        throw new Problem('usage', error.message.replace(/^error: /, '').replace(/\n/g, ' '), { hint: help })
+      }
+    }
+  } catch (error) {
+    code = report(context, error)
+  } finally {
+    try {
+      await context.close()
+    } catch (error) {
+      code ||= report(context, error)
+    }
   }
-  const { run } = await import('./run.ts')
-  return run(argv)
+  return { code, command: path.map(({ name }) => name).join(' ') }
+}
+
+/** The command entries that argv names, such as `profile` and `list`. */
+async function resolveCommandPath(
+  entries: readonly CommandEntry[],
+  argv: readonly string[],
+): Promise<CommandEntry[]> {
+  const words = argv[0] === 'help' ? argv.slice(1) : argv
+  const at = words.findIndex((word) => !word.startsWith('-'))
+  const entry = entries.find(({ name }) => name === words[at])
+  if (!entry) return []
+  const loaded = await entry.load()
+  return 'commands' in loaded
+    ? [entry, ...(await resolveCommandPath(loaded.commands, words.slice(at + 1)))]
+    : [entry]
+}
+
+type Act = (command: Command, args: string[], options: Record<string, unknown>) => Promise<void>
+
+/** Registers all commands for the help, and loads those on `path`. */
+async function registerCommands(
+  parent: Commander,
+  entries: readonly CommandEntry[],
+  path: readonly CommandEntry[],
+  act: Act,
+): Promise<void> {
+  for (const entry of entries) {
+    const child = parent.command(entry.name).description(entry.summary).copyInheritedSettings(parent)
+    if (entry !== path[0]) continue
+    const loaded = await entry.load()
+    if ('commands' in loaded) {
+      await registerCommands(child, loaded.commands, path.slice(1), act)
+      continue
+    }
+    const { command } = loaded
+    if (command.arguments) child.arguments(command.arguments)
+    const options = [...ownOptions(command), ...globalOptions]
+    for (const option of options) await addOption(child, option)
+    if (command.examples)
+      child.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
+    child.action(async (...given: unknown[]) => {
+      const options = child.opts()
+      await act(
+        command,
+        given
+          .slice(0, child.registeredArguments.length)
+          .flat()
+          .filter((arg) => arg !== undefined) as string[],
+        options,
+      )
+    })
+  }
+}
+
+async function addOption(
+  command: Commander,
+  { flags, description, choices, repeatable, integer }: Option,
+): Promise<void> {
+  const { Option: CommanderOption } = await import('commander')
+  const option = new CommanderOption(flags, description)
+  if (choices) option.choices(choices)
+  if (repeatable)
+    option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
+  if (integer)
+    option.argParser((value: string) => {
+      const { max = Number.MAX_SAFE_INTEGER } = integer
+      if (/^\d+$/.test(value) && Number(value) <= max) return Number(value)
+      const bound = integer.max === undefined ? ', 0 or more' : ` from 0 to ${max}`
+      throw new Problem('usage', `${option.long} ${value}: must be a whole number${bound}`)
+    })
+  command.addOption(option)
+}
+
+async function runCommand(
+  context: Context,
+  command: Command,
+  args: string[],
+  options: Record<string, unknown>,
+): Promise<number> {
+  const interrupted = onInterrupt(context)
+  try {
+    if (context.flags.json !== undefined || context.flags.jq !== undefined)
+      await checkSelection(context.flags)
+    context.startClock()
+    const ends = [interrupted.happens, context.timedOut]
+    const outcome = await Promise.race([command.run(context, args, options), ...ends])
+    const { print } = await import('./print.ts')
+    const failures = outcome && 'view' in outcome ? (outcome.failures ?? []) : []
+    const some = outcome && 'many' in outcome && outcome.many.length > 0
+    const one = outcome && 'one' in outcome
+    if (outcome && (failures.length === 0 || some || one)) {
+      const format = (await context.settings()).format.value
+      const color = process.stdout.isTTY === true && !context.environment.NO_COLOR
+      await Promise.race([print(outcome, context.flags, format, color), ...ends])
+    }
+    context.messages.failures(failures)
+    if (failures.length === 0) return 0
+    if (some) return 8
+    const exits = new Set(failures.map(({ problem }) => problem.exit))
+    return exits.size === 1 ? failures[0].problem.exit : 1
+  } finally {
+    interrupted.off()
+  }
+}
+
+/** Checks --json fields and the --jq expression before the command runs. */
+async function checkSelection(flags: GlobalFlags): Promise<void> {
+  const { checkFields, checkJq } = await import('./output/selection.ts')
+  if (typeof flags.json === 'string') checkFields(flags.json.split(','))
+  if (flags.jq !== undefined) await checkJq(flags.jq)
+}
+
+function report(context: Context, error: unknown): number {
+  if (error instanceof Interrupted) {
+    // The running transaction will not be committed: exit without waiting for it.
+    process.exit(130)
+  }
+  if (context.environment.GRIDLINE_DEBUG) console.error(error)
+  if (error instanceof Problem) {
+    context.messages.error(error)
+    // After a timeout, exit without waiting for running requests.
+    if (context.isOver) process.exit(error.exit)
+    return error.exit
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  context.messages.error(
+    new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to print the stack trace.' }),
+  )
+  return 1
+}
+
+/** Exits silently if the reader of stdout has closed the pipe (`| head`). Reports other output errors. */
+function watchOutput(messages: Messages): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    messages.error(
+      new Problem(
+        'failed',
+        `cannot write the output: ${error.code === 'ENOSPC' ? 'the disk is full' : error.message}`,
+      ),
+    )
+    process.exit(1)
+  })
 }

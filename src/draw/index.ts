@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../contract/errors.ts'
 import type { DrawRequest, DrawResponse, DrawSettings, ImageOptions } from './messages.ts'
@@ -78,6 +78,8 @@ export class Drawer {
   private start(): ChildProcess {
     const { memory, chromium } = this.options
     const settings: DrawSettings = { memory, chromium, assets: built('assets') }
+    // Loaded with the first image: no other command pays for it.
+    const { fork } = process.getBuiltinModule('node:child_process')
     const child = fork(built('draw-process.js'), [JSON.stringify(settings)], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -1,8 +1,5 @@
-import { BlockList, isIP } from 'node:net'
-
 /** IPv4 ranges that are not part of the public internet (RFC 6890 and its successors). */
-const blocked = new BlockList()
-for (const [net, bits] of [
+const NOT_PUBLIC_IPV4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -18,24 +15,35 @@ for (const [net, bits] of [
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-] as const)
-  blocked.addSubnet(net, bits, 'ipv4')
+] as const
 
-/** The IPv6 global unicast range, and the special-purpose ranges within it. */
-const given = new BlockList()
-given.addSubnet('2000::', 3, 'ipv6')
-const special = new BlockList()
-for (const [net, bits] of [
+/** Special-purpose ranges within the IPv6 global unicast range. */
+const SPECIAL_IPV6 = [
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
   ['3fff::', 20],
-] as const)
-  special.addSubnet(net, bits, 'ipv6')
+] as const
+
+/** Made with the first address: `node:net` is loaded only by what needs it. */
+let isPublicAddress: ((address: string) => boolean) | undefined
+
+function ranges(): (address: string) => boolean {
+  const { BlockList, isIP } = process.getBuiltinModule('node:net')
+  const blocked = new BlockList()
+  for (const [net, bits] of NOT_PUBLIC_IPV4) blocked.addSubnet(net, bits, 'ipv4')
+  const unicast = new BlockList()
+  unicast.addSubnet('2000::', 3, 'ipv6')
+  const special = new BlockList()
+  for (const [net, bits] of SPECIAL_IPV6) special.addSubnet(net, bits, 'ipv6')
+  return (address) => {
+    if (isIP(address) === 4) return !blocked.check(address, 'ipv4')
+    return isIP(address) === 6 && unicast.check(address, 'ipv6') && !special.check(address, 'ipv6')
+  }
+}
 
 /** Whether an IP address is public: not private, loopback, link-local or reserved. */
 export function isPublic(address: string): boolean {
-  const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
-  if (isIP(bare) === 4) return !blocked.check(bare, 'ipv4')
-  return isIP(bare) === 6 && given.check(bare, 'ipv6') && !special.check(bare, 'ipv6')
+  isPublicAddress ??= ranges()
+  return isPublicAddress(address.replace(/^\[|\]$/g, '').replace(/%.*$/, ''))
 }

@@ -1,5 +1,3 @@
-import { lookup } from 'node:dns'
-import { isIP } from 'node:net'
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
 import type { Bytes } from '../../json/index.ts'
@@ -69,13 +67,14 @@ export class UrlImport {
       throw refuse('must start with http:// or https://')
     if (url.username !== '' || url.password !== '') throw refuse('must not contain a username or password')
     const host = url.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(host) > 0 && !this.mayConnect(host)) throw refuse(NOT_PUBLIC)
+    if (process.getBuiltinModule('node:net').isIP(host) > 0 && !this.mayConnect(host))
+      throw refuse(NOT_PUBLIC)
     return url
   }
 
   /** Resolves a host name. Fails if any of its addresses is not allowed. */
   private readonly lookup = (host: string, _options: object, callback: LookupCallback): void => {
-    lookup(host, { all: true }, (error, addresses) => {
+    process.getBuiltinModule('node:dns').lookup(host, { all: true }, (error, addresses) => {
       if (error) callback(error, [])
       else if (addresses.every(({ address }) => this.mayConnect(address))) callback(null, addresses)
       else callback(new Problem('invalid_request', `source_url: ${NOT_PUBLIC}`, { field: 'source_url' }), [])

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -32,7 +32,17 @@ export interface Database {
 /** node:sqlite if available, otherwise a package with the same interface and a bundled binary. */
 function sqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
   const require = createRequire(import.meta.url)
-  if (!isBuiltin('node:sqlite')) return require('@photostructure/sqlite')
+  if (!isBuiltin('node:sqlite')) {
+    const name = '@photostructure/sqlite'
+    try {
+      // The binary itself; the package would look for one that was compiled here, which takes longer than opening it.
+      const { platform, arch } = process
+      const binary = `../prebuilds/${platform}-${arch}/@photostructure+sqlite.glibc.node`
+      return require(join(dirname(require.resolve(name)), binary))
+    } catch {
+      return require(name)
+    }
+  }
   // Suppress the ExperimentalWarning of Node 22 and 24. The interface used here has been stable.
   const { emitWarning } = process
   process.emitWarning = () => {}
