@@ -8,8 +8,9 @@ interface Applied {
 }
 
 /**
- * Applies all missing migrations, each in its own transaction, those of a new database in one. Not Kysely's migrator: that takes advisory
- * locks, which not every engine has, and runs too many queries at startup for a short command. See docs/adr/0003.
+ * Applies all missing migrations, each in its own transaction, those of a new database in one. Not Kysely's migrator:
+ * that takes advisory locks, which not every engine has, and runs too many queries at startup for a short command. See
+ * docs/adr/0003.
  */
 export async function migrate(engine: Engine): Promise<void> {
   const applied = await appliedNames(engine)
@@ -42,6 +43,9 @@ async function apply(engine: Engine, db: Db, step: readonly Migration[]): Promis
     // Insert the name first: concurrent processes wait here until the first one commits.
     await plain.insertInto('schema_migrations').values({ name, applied_at: Date.now() }).execute()
     await up(db as unknown as Kysely<unknown>, engine.types)
+    // There is nothing to sweep in a new database: its first command does not wait for it.
+    if (step.length === migrations.length && name === migrations.at(-1)?.name)
+      await db.insertInto('chores').values({ name: 'sweep', done_at: Date.now() }).execute()
   }
 }
 
