@@ -205,6 +205,18 @@ function guessEncoding(head: Buffer, name: string): string {
   if (known) {
     throw badData(name, {}, `this is ${known[1]}, not delimited text`, 'Export it as CSV first.')
   }
+  const markup = /^(?:\xef\xbb\xbf)?\s*<(!doctype html|html|table|\?xml)\b/i
+    .exec(start.slice(0, 200))?.[1]
+    .toLowerCase()
+  if (markup) {
+    const what = markup === '?xml' ? 'an XML file' : 'an HTML page'
+    throw badData(
+      name,
+      {},
+      `this is ${what}, not delimited text`,
+      'Export the table as CSV, or save it as .xlsx.',
+    )
+  }
   if (!head.includes(0)) return 'utf-8'
   // ASCII text in UTF-16: every other byte is zero.
   const zeros = [0, 0]
@@ -220,13 +232,17 @@ function guessEncoding(head: Buffer, name: string): string {
   }
   // Text with a few NUL bytes has no other control characters.
   const nul = head.filter((c) => c === NUL).length
-  if (nul <= head.length * MOST_NUL && !/[\u0001-\u0008\u000e-\u0019\u001c-\u001f]/.test(start))
+  if (
+    nul <= Math.max(FEW_NUL, head.length * MOST_NUL) &&
+    !/[\u0001-\u0008\u000e-\u0019\u001c-\u001f]/.test(start)
+  )
     return 'utf-8'
   throw binary(head, 0, 1, name)
 }
 
-/** The fraction of bytes of a text that can be NUL. */
+/** The fraction of bytes of a text that can be NUL, and how many can be in a short one. */
 const MOST_NUL = 0.05
+const FEW_NUL = 2
 
 function binary(chunk: Uint8Array, at: number, line: number, name: string): Problem {
   const zero = chunk.indexOf(0, at)

@@ -12,6 +12,8 @@ import { badData, type Warnings } from './warnings.ts'
 /** A slice ends at the first limit reached: its rows, or the bytes of all columns. */
 const SLICE_ROWS = 65_536
 const GROUP_BYTES = 8 * 1024 * 1024
+/** Numbers whose commas can separate groups of digits: 1,234 and 12,345,678. */
+const THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
 /** Numbers with a decimal comma: 1,5 and 1.234,50. */
 const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
 
@@ -134,7 +136,11 @@ export class DelimitedTable {
         warnings.note(
           `column ${names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,
         )
-      if (firstText && DECIMAL_COMMA.test(firstText.text)) {
+      if (firstText && THOUSANDS.test(firstText.text)) {
+        warnings.note(
+          `column ${names[k]} looks like numbers with groups of digits (line ${firstText.line}: ${firstText.text}); kept as text; to read them: --thousands , (or, if the comma is decimal: --decimal ,)`,
+        )
+      } else if (firstText && DECIMAL_COMMA.test(firstText.text)) {
         warnings.note(
           `column ${names[k]} looks like numbers with a decimal comma (line ${firstText.line}: ${firstText.text}); kept as text; to read them: --decimal ,`,
         )
@@ -173,14 +179,19 @@ function refuseSecondTable(
       const at = row * width + k
       return buf.toString('utf8', starts[at], ends[at] >> 2).trim()
     })
+    const last = cells.findLastIndex((cell) => cell !== '')
+    const filled = cells.slice(0, last + 1)
     const isHeader =
-      new Set(cells).size === width && cells.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell))
-    const breaks = builders.some((builder) => builder.numbers > 0 && builder.firstText?.line === line)
-    if (isHeader && breaks)
+      last > 0 &&
+      new Set(filled).size === filled.length &&
+      filled.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell))
+    const broken = builders.filter((builder) => builder.numbers > 0 && builder.firstText?.line === line)
+    // Less than a whole header must break more.
+    if (isHeader && broken.length > (last + 1 < width ? 1 : 0))
       throw badData(
         source,
         { line },
-        `a second table starts here, with the columns ${excerpt(cells.join(', '))}`,
+        `a second table starts here, with the columns ${excerpt(filled.join(', '))}`,
         'Put each table in its own file.',
       )
   }

@@ -1,5 +1,5 @@
 /** Detects which of the first rows of a table are headers. */
-type Kind = 'empty' | 'number' | 'date' | 'text'
+type Kind = 'empty' | 'number' | 'date' | 'pattern' | 'text'
 
 const MISSING = /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.+)$/i
 
@@ -13,12 +13,27 @@ function kindOf(cell: string): Kind {
   if (NUMBER.test(text.replace(CURRENCY, ''))) return 'number'
   if (/^\d{4}-\d{2}(-\d{2})?([ T]\d|$)/.test(text) || /^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}\b/.test(text))
     return 'date'
-  return 'text'
+  if (/^\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[ap]m)?( |$)/i.test(text)) return 'date'
+  return PATTERNS.some((pattern) => pattern.test(text)) ? 'pattern' : 'text'
+}
+
+/** Texts of a form that names of columns do not have: addresses; labels with values. */
+const PATTERNS = [
+  /^[\w.+-]+@[\w-]+(\.[\w-]+)+$/,
+  /^https?:\/\/\S+$/,
+  /^\d{1,3}(\.\d{1,3}){3}$/,
+  /^[A-Za-z][\w .-]{0,30}(: |=)\S/,
+]
+
+/** Whether a cell is a number, date or time. */
+export function isDatum(cell: string): boolean {
+  const kind = kindOf(cell)
+  return kind === 'number' || kind === 'date' || MISSING.test(cell.trim())
 }
 
 /** The predominant kind of values in a column, ignoring missing values. */
 function columnKind(rows: string[][], column: number): Kind {
-  const counts = { empty: 0, number: 0, date: 0, text: 0 }
+  const counts = { empty: 0, number: 0, date: 0, pattern: 0, text: 0 }
   let filled = 0
   for (const row of rows) {
     const cell = row[column] ?? ''
@@ -28,8 +43,29 @@ function columnKind(rows: string[][], column: number): Kind {
     filled++
   }
   if (filled === 0) return 'empty'
-  for (const kind of ['number', 'date'] as const) if (counts[kind] >= filled * 0.8) return kind
+  for (const kind of ['number', 'date', 'pattern'] as const) if (counts[kind] >= filled * 0.8) return kind
   return 'text'
+}
+
+/** The header rows of a table, and whether the names are in the first one alone. */
+export interface HeaderRows {
+  count: number
+  /** What the rows after the first one are, if their texts are no part of the names. */
+  besides?: string
+}
+
+/** Detects the header rows of a table. */
+export function headerRowsOf(table: string[][]): HeaderRows {
+  const rows = table.filter((row) => row.length > 1 || row[0] !== '')
+  const [first, second, third] = rows
+  // Rows that programs write below the names.
+  if (second?.length === first?.length && second.length > 1) {
+    if (second.every((cell) => /^\s*(-{2,}|={2,})\s*$/.test(cell))) return { count: 2, besides: 'a rule' }
+    if (second.every((cell) => /^\d+[sdn]$/.test(cell))) return { count: 2, besides: 'formats of columns' }
+    if (third?.length === first.length && third.every((cell) => /^\{"ImportId":/.test(cell)))
+      return { count: 3, besides: 'the questions and ids of Qualtrics' }
+  }
+  return { count: countHeaderRows(table) }
 }
 
 /** Detects the number of header rows: 0, 1 or 2. */
@@ -38,8 +74,25 @@ export function countHeaderRows(table: string[][]): number {
   const [first, ...data] = rows
   if (!first || first.every((cell) => cell.trim() === '')) return 0
   if (data.length === 0) return first.some((cell) => kindOf(cell) === 'number') ? 0 : 1
+  if (data.length > 2 && isSpread(first, data[0], data.slice(1))) return 2
   if (!isHeader(first, data)) return 0
   return data.length > 1 && isSecondHeader(first, data[0], data.slice(1)) ? 2 : 1
+}
+
+/**
+ * Whether the second row has the names that the first one lacks: of the answers to a question in surveys, or of the
+ * rows in a pivot table. It has texts only, one wherever the first row is empty, and none in a column before those that
+ * all other rows fill; or it has no others.
+ */
+function isSpread(first: string[], second: string[], data: string[][]): boolean {
+  if (second.length !== first.length) return false
+  const isEmpty = (cell: string | undefined): boolean => (cell ?? '').trim() === ''
+  const gaps = first.flatMap((cell, k) => (isEmpty(cell) ? [k] : []))
+  if (gaps.length === 0 || gaps.some((k) => isEmpty(second[k]))) return false
+  if (second.some((cell) => !isEmpty(cell) && kindOf(cell) !== 'text')) return false
+  const alone = second.every((cell, k) => isEmpty(cell) !== isEmpty(first[k]))
+  if (alone && gaps[0] === 0) return first.some((_, k) => columnKind(data, k) === 'number')
+  return isEmpty(second[0]) && !isEmpty(first[0]) && data.every((row) => !isEmpty(row[0]))
 }
 
 function isHeader(first: string[], data: string[][]): boolean {
@@ -52,7 +105,7 @@ function isHeader(first: string[], data: string[][]): boolean {
     const kind = kindOf(cell)
     const below = columnKind(data, k + shift)
     if (kind === 'empty') return
-    if (below === 'number' || below === 'date') {
+    if (below === 'number' || below === 'date' || below === 'pattern') {
       if (kind === below) forData++
       else if (!MISSING.test(cell.trim())) forHeader++
     } else if (kind === 'number' && below === 'text') forData++
@@ -93,25 +146,30 @@ function isSequence(first: string[], data: string[][]): boolean {
  */
 function isSecondHeader(first: string[], second: string[], data: string[][]): boolean {
   if (second.length !== first.length || data.length < 2) return false
-  if (
-    second.some((cell) => kindOf(cell) === 'number' || kindOf(cell) === 'date' || MISSING.test(cell.trim()))
-  )
-    return false
+  // The header again.
+  if (second.every((cell, k) => cell === first[k])) return false
+  if (second.some((cell) => kindOf(cell) === 'number' || kindOf(cell) === 'date')) return false
+  const isMissing = (cell: string): boolean => cell.trim() === '' || MISSING.test(cell.trim())
   const kinds = first.map((_, k) => columnKind(data, k))
   const numeric = kinds.flatMap((kind, k) => (kind === 'number' || kind === 'date' ? [k] : []))
-  const isUnits = kinds.every((kind, k) => kind !== 'text' || second[k].trim() === '')
+  const isUnits = kinds.every((kind, k) => kind !== 'text' || isMissing(second[k]))
   const hasBlanks = data.some((row) => numeric.some((k) => (row[k] ?? '').trim() === ''))
   if (numeric.length === 0 || (hasBlanks && !(isUnits && numeric.length < kinds.length))) return false
-  const overNumbers = numeric.map((k) => second[k].trim())
+  // A column of dates has no unit.
+  const measured = numeric.filter((k) => kinds[k] === 'number' || !isMissing(second[k]))
+  const overNumbers = measured.map((k) => second[k].trim())
+  if (overNumbers.some((cell) => MISSING.test(cell))) return false
   if (overNumbers.filter((cell) => cell !== '').length * 2 <= overNumbers.length) return false
   const overText = second.filter((_, k) => kinds[k] === 'text')
   const bracketed = overNumbers.filter((cell) => /^[([].*[)\]]$/.test(cell)).length * 2 > overNumbers.length
   const spread = first.some((cell, k) => k > 0 && (cell.trim() === '' || cell === first[k - 1]))
-  const everyNumeric = numeric.length > 1 && numeric.every((_, k) => overNumbers[k] !== '')
+  const everyNumeric = measured.length > 1 && overNumbers.every((cell) => cell !== '')
   return (
     bracketed ||
-    (overText.length > 0 && overText.every((cell) => cell.trim() === '')) ||
+    (overText.length > 0 && overText.every(isMissing)) ||
     (spread && everyNumeric) ||
-    (overText.length === 0 && everyNumeric)
+    (overText.length === 0 && everyNumeric) ||
+    // Words in all columns of numbers at once are not data.
+    (everyNumeric && data.length >= 3 && !hasBlanks)
   )
 }

@@ -59,10 +59,15 @@ export function unprinted(
   const lines = head.toString('utf8', 0, Math.min(head.length, 64 * 1024)).split(/\r?\n/)
   if (lines.length > 1) lines.pop()
   lines.splice(LINES)
-  if (isDoublePipe(lines)) {
-    warnings.note('delimiter detected: ||')
-    const replaced = linesOf(text, (line) => line.replaceAll('||', UNIT))
+  const several = LONG_DELIMITERS.find((delimiter) => isDelimiter(delimiter, lines))
+  if (several !== undefined) {
+    warnings.note(`delimiter detected: ${several === '\t\t' ? 'two tabs' : several}`)
+    const replaced = linesOf(text, (line) => line.replaceAll(several, UNIT))
     return { text: replaced, options: { ...options, delimiter: UNIT } }
+  }
+  if (areQuotedWhole(lines)) {
+    warnings.note('each line is in quotes as a whole; they were removed')
+    return { text: linesOf(text, (line) => unquotedLine(line)), options }
   }
   const printed = boxed(lines) ?? markdown(lines) ?? psql(lines) ?? ruled(lines) ?? aligned(lines)
   if (!printed) return undefined
@@ -137,13 +142,46 @@ function quoted(cell: string): string {
   return /[",\x1e]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
-function isDoublePipe(lines: readonly string[]): boolean {
+/** Delimiters that are more than one byte. */
+const LONG_DELIMITERS = ['~|~', '|~|', '^|^', '||', '::', '@@', '##', '§', '¦', '\t\t']
+
+/** Whether all lines have the same number of a long delimiter, and the header has none of its parts besides. */
+function isDelimiter(delimiter: string, lines: readonly string[]): boolean {
   const filled = lines.filter((line) => line.trim() !== '')
-  const counts = filled.map(
-    (line) => (line.match(/\|+/g) ?? []).every((run) => run.length % 2 === 0) && line.split('||').length,
-  )
-  return filled.length > 1 && counts.every((count) => count === counts[0] && count !== false && count > 1)
+  if (filled.length < 2 || !filled[0].includes(delimiter)) return false
+  const count = filled[0].split(delimiter).length
+  const rest = filled[0].replaceAll(delimiter, '')
+  if (filled.some((line) => line.split(delimiter).length !== count)) return false
+  if ([...delimiter].some((part) => rest.includes(part))) return false
+  // Two tabs, or colons, can be an empty cell in every row.
+  const isRepeated = delimiter === '\t\t' || delimiter === '::'
+  return !isRepeated || filled.every((line) => !line.replaceAll(delimiter, '').includes(delimiter[0]))
 }
+
+/** A line in quotes, whose quotes are doubled. */
+const QUOTED_LINE = /^"(?:[^"]|"")*"$/
+
+function unquotedLine(line: string): string {
+  return QUOTED_LINE.test(line) ? line.slice(1, -1).replaceAll('""', '"') : line
+}
+
+/** Whether each line is one quoted cell that holds a row: the same number of delimiters outside of quotes. */
+function areQuotedWhole(lines: readonly string[]): boolean {
+  const filled = lines.filter((line) => line.trim() !== '')
+  if (filled.length < 2 || !filled.every((line) => line.length < LONGEST_QUOTED && QUOTED_LINE.test(line)))
+    return false
+  return [',', ';', '\t', '|'].some((delimiter) => {
+    const counts = filled.map(
+      (line) =>
+        unquotedLine(line)
+          .replace(/"(?:[^"]|"")*"/g, '')
+          .split(delimiter).length,
+    )
+    return counts[0] > 2 && counts.every((count) => count === counts[0])
+  })
+}
+
+const LONGEST_QUOTED = 8192
 
 /** The cells between the bars of a line. */
 function between(line: string): string[] | undefined {

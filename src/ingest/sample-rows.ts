@@ -8,6 +8,17 @@ export type Style = Pick<Dialect, 'delimiter' | 'quote' | 'escape' | 'crOnly' | 
 /** Rows that are read for detection. */
 const SAMPLE_ROWS = 200
 
+/** The first rows of a text, as one dialect reads them. */
+export interface SampleRows {
+  rows: string[][]
+  /** The line on which each row starts, from 0. */
+  at: number[]
+  /** By row: the number of its cells in quotes, and whether the first one is. */
+  quoted: { count: number; first: boolean }[]
+  /** The fraction of cells that are not in quotes and hold a quote, or what is a delimiter elsewhere. */
+  foreign: number
+}
+
 /**
  * Splits the first rows into cells, for detection only. The Tokenizer parses the file. With `expected`, malformed rows
  * are read as that many cells where possible.
@@ -17,10 +28,14 @@ export function readRows(
   style: Style,
   { comment }: DelimitedOptions,
   expected?: number,
-): { rows: string[][]; at: number[] } {
+): SampleRows {
   const { delimiter, quote, escape: escaper, crOnly, skipSpace, collapse } = style
   const rows: string[][] = []
   const at: number[] = []
+  const quoted: SampleRows['quoted'] = []
+  const isForeign = foreignCells(style)
+  let cells = 0
+  let foreign = 0
   let line = 0
   let i = 0
   while (i < text.length && rows.length < SAMPLE_ROWS) {
@@ -32,11 +47,14 @@ export function readRows(
     }
     const row: string[] = []
     const began = { i, line }
+    const inQuotes = { count: 0, first: false }
     at.push(line)
+    quoted.push(inQuotes)
     if (collapse) while (text[i] === delimiter) i++
     for (;;) {
       if (skipSpace) while (text[i] === ' ') i++
       let cell = ''
+      let closed = false
       if (quote !== '' && text[i] === quote) {
         const parts: string[] = []
         let from = ++i
@@ -57,14 +75,19 @@ export function readRows(
           line += countOf(text, crOnly ? '\r' : '\n', opened, i)
           cell = parts.join('') + text.slice(from, i)
           i++
+          closed = true
+          inQuotes.count++
+          if (row.length === 0) inQuotes.first = true
         }
       }
       const start = i
       while (i < text.length && text[i] !== delimiter && !endsRow(text, i, crOnly)) i++
       cell += text.slice(start, i)
       row.push(cell)
+      cells++
+      if (!closed && isForeign(cell)) foreign++
       // The row exceeds the limit anyway: stop reading it.
-      if (row.length > MOST_CELLS) return { rows: [...rows, row], at }
+      if (row.length > MOST_CELLS) return { rows: [...rows, row], at, quoted, foreign: 0 }
       if (text[i] !== delimiter) break
       i++
       if (collapse) {
@@ -85,7 +108,17 @@ export function readRows(
     }
     rows.push(mended?.row ?? row)
   }
-  return { rows, at }
+  return { rows, at, quoted, foreign: foreign / Math.max(1, cells) }
+}
+
+/** Whether a cell holds what is not text in it: a quote, or a delimiter that is not punctuation or part of a number. */
+function foreignCells({ delimiter, quote }: Style): (cell: string) => boolean {
+  const others = [';', '\t', '|', quote].filter((one) => one !== '' && one !== delimiter)
+  return (cell) =>
+    others.some((one) => cell.includes(one)) ||
+    (delimiter !== ',' &&
+      /,(?! |$)/.test(cell) &&
+      !/^\s*[^\d\s]?\s?[+-]?\d+([.,' ]\d+)*\s*\S?\s*$/.test(cell))
 }
 
 /** The cells of a malformed row, and the length and lines of its text. */

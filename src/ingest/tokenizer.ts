@@ -17,6 +17,8 @@ const HALTED = -1
 const MALFORMED = -2
 /** Malformed rows of one call of `next`: each can take a moment. */
 const MOST_REPAIRS = 16
+/** Length of the text without delimiters that can be notes below the last row. */
+const LAST_NOTES_BYTES = 64 * 1024
 /** Cells that a malformed row may lack. */
 const MOST_MISSING = 2
 
@@ -33,6 +35,8 @@ export class Tokenizer {
   /** Lines of rows that follow a blank line, where another table may begin. The reader empties it. */
   behindGaps: number[] = []
   private gap = false
+  /** Whether a note was skipped since the last row. */
+  private noted = false
   /** Number of cells missing in short rows. */
   missing = 0
   /** The texts of the header: a row of the same texts is not data. */
@@ -214,13 +218,18 @@ export class Tokenizer {
         rows = this.giveBlankRows(rows, row)
         continue
       }
-      if (this.gap && !surplus && this.given + rows >= this.headerRows && this.isNote(buf, first, cell)) {
-        const text = excerpt(buf.subarray(starts[first], ends[first] >> 2), 60)
-        this.warnings.count(
-          'note',
-          this.line,
-          (where) => `text below a blank line was skipped, as a note about the table: ${where}: ${text}`,
+      const mayBeNote = !surplus && this.given + rows >= this.headerRows
+      const below = mayBeNote && !this.gap && cell === 1 && this.mayEndTable(buf, row, to, first)
+      // More of the text shows whether rows follow.
+      if (below && !final && to - row < LAST_NOTES_BYTES) break
+      if (mayBeNote && (this.gap ? this.isNote(buf, first, cell) : below && final)) {
+        const text = excerpt(buf.subarray(row, i), 60).trim()
+        this.warnings.count('note', this.line, (where) =>
+          this.gap
+            ? `text below a blank line was skipped, as a note about the table: ${where}: ${text}`
+            : `text below the last row was skipped, as a note about the table: ${where}: ${text}`,
         )
+        this.noted = true
         row = next
         this.line = line + 1
         continue
@@ -236,6 +245,15 @@ export class Tokenizer {
         }
       }
       if (this.header !== undefined && this.isHeader(buf, rows)) {
+        if (this.noted) {
+          if (rows > 0) break
+          throw badData(
+            this.source,
+            { line: this.line },
+            `the header is repeated below a title: a second table starts here: ${excerpt(buf.subarray(row, i))}`,
+            'Put each table in its own file.',
+          )
+        }
         this.warnings.count('header', this.line, (where) => `repeated headers were skipped: ${where}`)
         row = next
         this.line = line + 1
@@ -245,6 +263,7 @@ export class Tokenizer {
         this.gap = false
         this.behindGaps.push(this.line)
       }
+      this.noted = false
       lines[rows++] = this.line
       row = next
       this.line = line + 1
@@ -268,14 +287,40 @@ export class Tokenizer {
     return true
   }
 
-  /** Whether a row is a text in the first cell, without the values that all other rows have. */
+  /**
+   * Whether a row is a text without the values that all other rows have: in the first cell alone, or a sentence with
+   * commas.
+   */
   private isNote(buf: Uint8Array, first: number, cells: number): boolean {
     const { starts, ends, width } = this
+    const { filled, numeric } = this.dialect.profile
+    if (width < 2 || isPaddedNumber(buf, starts[first], ends[first] >> 2)) return false
+    // With two columns, a delimiter makes a row of the text.
+    if (width === 2) return cells === 1 && filled[1] && numeric[1]
+    if (!filled.some((always, k) => always && k > 0)) return false
+    let isSentence = cells < width
+    let isAlone = true
+    for (let k = 1; k < Math.min(cells, width); k++) {
+      const start = starts[first + k]
+      if (ends[first + k] === start << 2) continue
+      isAlone = false
+      isSentence &&= buf[start] === SPACE
+    }
+    return isAlone || (isSentence && filled.some((always, k) => always && k >= cells))
+  }
+
+  /**
+   * Whether a line of one cell, and all that follow to the end of the buffer, have no delimiter, where other rows have
+   * values: `Source: …` below the last row.
+   */
+  private mayEndTable(buf: Uint8Array, row: number, to: number, first: number): boolean {
+    const { starts, ends, width } = this
     const { filled } = this.dialect.profile
-    if (width < 3 || isPaddedNumber(buf, starts[first], ends[first] >> 2)) return false
-    for (let k = 1; k < Math.min(cells, width); k++)
-      if (ends[first + k] !== starts[first + k] << 2) return false
-    return filled.some((always, k) => always && k > 0)
+    if (width < 3 || this.dialect.collapse || isPaddedNumber(buf, starts[first], ends[first] >> 2))
+      return false
+    if (!filled.some((always, k) => always && k > 0)) return false
+    const next = buf.indexOf(this.delimiter, row)
+    return next < 0 || next >= to
   }
 
   /** Whether all cells of a row are empty. */
@@ -309,7 +354,10 @@ export class Tokenizer {
   ): boolean {
     const quoted = buf.indexOf(this.quote, row)
     if (quoted < 0 || quoted >= end) return false
-    if (cells > this.width) return !isTidy(buf, row, to, this.style)
+    if (cells > this.width || !spansLines) {
+      if (!isTidy(buf, row, to, this.style)) return true
+      if (cells > this.width) return false
+    }
     const { width, style } = this
     if (spansLines)
       return isRecord(buf, buf.indexOf(this.dialect.crOnly ? CR : LF, row) + 1, to, width, style)

@@ -469,7 +469,7 @@ describe('dirty input loads correctly with a warning, or is refused with line an
       'a,b\n1,"x"y\n2,"z\nq" w\n',
       /line 3: text after the closing quote of a cell: "z/,
     ],
-    ['zero bytes', 'a,b\n1,\u0000\n', /NUL byte/],
+    ['zero bytes', 'a,b\n1,\u0000\u0000\u0000\n', /NUL byte/],
     ['a PNG', Buffer.from('\x89PNG\r\n\x1a\n\0\0', 'latin1'), /a PNG image, not delimited text/],
     ['a workbook', Buffer.from('PK\x03\x04\x14\x00', 'latin1'), /ZIP archive or an Office document/],
     ['gzip cut off', gzipSync('a,b\n1,x\n'.repeat(100)).subarray(0, 20), /the gzip data is truncated/],

@@ -1,0 +1,15 @@
+import type { SampleRows, Style } from './sample-rows.ts'
+
+/** A reading of the first rows with one delimiter. */
+export interface Candidate extends SampleRows {
+  style: Style
+  /**
+   * `width`: the most common number of cells per row. `first`: index of the first row at least that wide.
+   * `agreeing`: fraction of rows with that width from there on.
+   */
+  width: number
+  first: number
+  agreeing: number
+  /** Delimiters at the end of every row that the first one does not have. */
+  trailing: number
+}

@@ -1,0 +1,258 @@
+import { breathe } from '../json/index.ts'
+import type { Candidate } from './candidate.ts'
+import type { DelimitedOptions } from './dialect.ts'
+import { countHeaderRows, isDatum } from './header.ts'
+import { readRows, type Style } from './sample-rows.ts'
+import { isList } from './table-start.ts'
+import { Warnings } from './warnings.ts'
+
+/** Number of characters searched to detect the quoting style. */
+const STYLE_CHARACTERS = 64 * 1024
+
+/** A delimiter that does not occur in text, for files with one column. */
+const NONE = '\x1f'
+
+/** Number of characters used to detect the style. */
+const STYLE_TEXT = 512 * 1024
+
+/** Detects the style from the first `STYLE_TEXT` characters. A longer first line is then read in full. */
+export async function chooseStyle(
+  text: string,
+  options: DelimitedOptions,
+  warnings: Warnings,
+): Promise<Candidate> {
+  if (text.length <= STYLE_TEXT) return withLineEnds(text, options, warnings)
+  const best = await withLineEnds(text.slice(0, STYLE_TEXT), options, warnings)
+  // The last row is cut off: ignore it.
+  return best.rows.length > 1
+    ? candidate(text.slice(0, STYLE_TEXT), best.style.delimiter, best.style.crOnly, options, true)
+    : candidate(text, best.style.delimiter, best.style.crOnly, options)
+}
+
+/** Decides whether lone CRs end rows: if there is no LF, or if the rows are more uniform that way. */
+async function withLineEnds(text: string, options: DelimitedOptions, warnings: Warnings): Promise<Candidate> {
+  const ends = { lf: 0, cr: 0 }
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i]
+    if (c === '"') quoted = !quoted
+    else if (quoted) continue
+    else if (c === '\n') ends.lf++
+    else if (c === '\r' && text[i + 1] !== '\n') ends.cr++
+  }
+  if (ends.cr === 0) return chooseDelimiter(text, options, false, warnings)
+  const apart = await chooseDelimiter(text, options, true, new Warnings())
+  const together = await chooseDelimiter(text, options, false, new Warnings())
+  const crEnds = ends.lf === 0 || (apart.agreeing === 1 && apart.agreeing >= together.agreeing)
+  if (crEnds && ends.lf > 0) warnings.note('single CR characters were read as line ends, like LF')
+  return chooseDelimiter(text, options, crEnds, warnings)
+}
+
+async function chooseDelimiter(
+  text: string,
+  options: DelimitedOptions,
+  crOnly: boolean,
+  warnings: Warnings,
+): Promise<Candidate> {
+  const given = options.delimiter
+  const candidates: Candidate[] = []
+  for (const delimiter of given ? [given] : [',', '\t', ';', '|', ' ']) {
+    if (given || text.includes(delimiter)) candidates.push(await candidate(text, delimiter, crOnly, options))
+  }
+  if (given) return candidates[0]
+  const fit = candidates.filter(
+    (c) => c.width > 1 && c.agreeing > 0.5 && (c.style.delimiter !== ' ' || looksLinedUp(c)) && !isList(c),
+  )
+  fit.sort((a, b) => score(b) - score(a))
+  if (fit.length > 0) return fit[0]
+  const ragged = candidates.find(isRagged)
+  if (ragged) return ragged
+  for (const delimiter of RARE) {
+    if (!text.includes(delimiter)) continue
+    const rare = await candidate(text, delimiter, crOnly, options)
+    const least = delimiter === ':' ? 3 : 2
+    if (rare.width >= least && rare.agreeing > 0.9 && rare.rows.length > 2 && !hasTimes(rare)) return rare
+  }
+  const inText = candidates.some((c) => c.style.delimiter !== ' ')
+  if (inText) warnings.note('no delimiter detected; read as one column')
+  return candidate(text, inText ? NONE : ',', crOnly, options)
+}
+
+/** Whether most rows have fewer cells than the header, and none has more. */
+function isRagged({ style, rows, foreign }: Candidate): boolean {
+  const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
+  const [header, ...data] = filled
+  return (
+    style.delimiter !== ' ' &&
+    header?.length > 2 &&
+    foreign === 0 &&
+    countHeaderRows([header, ...data]) > 0 &&
+    data.some((row) => row.length === header.length) &&
+    data.every((row) => row.length <= header.length) &&
+    data.filter((row) => row.length > 1).length * 2 > data.length &&
+    // Rows of one width after those of another are a second table.
+    data[data.length - 1].length === header.length
+  )
+}
+
+/** Delimiters of some programs, which are only taken if nothing else is one. */
+const RARE = ['^', '~', ':', '\x01', '\x1f']
+
+/** Whether the cells are parts of times or addresses, which hold colons of their own. */
+function hasTimes({ style, rows }: Candidate): boolean {
+  return style.delimiter === ':' && rows.every((row) => row.length < 2 || /^\d{1,2}$|^\/\//.test(row[1]))
+}
+
+/** Score of a candidate: mainly the fraction of rows of one width, then cells without other delimiters, then columns. */
+function score(c: Candidate): number {
+  const above = c.first > 0 ? 0.05 + 0.3 * (c.first / c.rows.length) : 0
+  const commas = hasDecimalCommas(c) ? 0.1 : 0
+  return c.agreeing - above + Math.min(c.width, 20) * 0.002 + commas - FOREIGN * c.foreign
+}
+
+/** What cells cost that hold the delimiters of other candidates. */
+const FOREIGN = 0.4
+
+/** Whether all commas in semicolon-separated cells are decimal commas: 1,5;2,25. */
+function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
+  if (style.delimiter !== ';') return false
+  const cells = rows
+    .slice(first + 1)
+    .flat()
+    .filter((cell) => cell.includes(','))
+  return cells.length > 0 && cells.every((cell) => /^\s*-?\d+(\.\d{3})*,\d+\s*$/.test(cell))
+}
+
+/** Whether space-separated words are a table: rows of one width, with quotes, or half of the columns numbers or times. */
+function looksLinedUp(c: Candidate): boolean {
+  const data = c.rows.slice(c.first + 1)
+  if (c.agreeing < 1 || data.length === 0) return false
+  if (c.quoted.slice(c.first + 1).every(({ count }) => count > 0)) return true
+  let numeric = 0
+  for (let k = 0; k < c.width; k++) if (data.every((row) => row[k] === '' || isDatum(row[k]))) numeric++
+  return numeric * 2 >= c.width
+}
+
+async function candidate(
+  text: string,
+  delimiter: string,
+  crOnly: boolean,
+  options: DelimitedOptions,
+  cut = false,
+): Promise<Candidate> {
+  await breathe()
+  const style = styleOf(text, delimiter, crOnly)
+  style.quote = options.quote ?? style.quote
+  style.escape = options.escape ?? (options.quote === undefined ? style.escape : '')
+  await breathe()
+  let sample = readRows(text, style, options)
+  await breathe()
+  if (style.quote !== '' && !style.collapse) {
+    const expected = commonWidth(sample.rows)
+    const odd = sample.rows.some((row) => row.length !== expected && row.some((cell) => cell.length > 0))
+    if (odd && expected > 1 && text.includes(style.quote)) sample = readRows(text, style, options, expected)
+  }
+  if (cut) {
+    sample.rows.pop()
+    sample.at.pop()
+  }
+  const { rows, trailing } = withoutTrailing(withoutSpareName(sample.rows))
+  const width = commonWidth(rows)
+  // The table starts at the first row that is at least `width` cells wide, even if it is wider.
+  let first = rows.findIndex((row) => row.length >= width && (width > 1 || row[0] !== ''))
+  if (first < 0) first = 0
+  const rest = rows.slice(first).filter((row) => row.length > 1 || row[0] !== '')
+  const agreeing = rest.filter((row) => row.length === width).length / Math.max(1, rest.length)
+  return { ...sample, style, rows, width, first, agreeing, trailing }
+}
+
+/** The most common number of cells of a row; of two, the larger one. A wider table may end the text. */
+function commonWidth(rows: readonly string[][]): number {
+  const last = lastTable(rows)
+  if (last > 0) return last
+  const counts = new Map<number, number>()
+  for (const row of rows)
+    if (row.length > 1 || row[0] !== '') counts.set(row.length, (counts.get(row.length) ?? 0) + 1)
+  let width = 1
+  let most = 0
+  for (const [length, count] of counts) {
+    if (count > most || (count === most && length > width)) {
+      width = length
+      most = count
+    }
+  }
+  return width
+}
+
+/**
+ * The width of a table at the end, below rows of fewer cells, as lines with labels and values are: all rows from the
+ * first one of that width to the last, which is a header. 0 if there is none.
+ */
+function lastTable(rows: readonly string[][]): number {
+  const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
+  const width = filled.at(-1)?.length ?? 0
+  const start = filled.findIndex((row) => row.length >= width)
+  const table = filled.slice(start)
+  const isHeader = table.length > 1 && table[0].every((cell) => /\p{L}/u.test(cell))
+  return width > 2 && start > 1 && isHeader && table.every((row) => row.length === width) ? width : 0
+}
+
+/** Fewer rows say nothing about the others. */
+const FEW_ROWS = 3
+
+/** Removes the empty cell of a first row that has one cell more than all others, if it has just one. */
+function withoutSpareName(rows: string[][]): string[][] {
+  const [first, ...data] = rows
+  const filled = data.filter((row) => row.length > 1 || row[0] !== '')
+  const width = (first?.length ?? 0) - 1
+  if (width < 1 || filled.length < FEW_ROWS) return rows
+  const agreeing = filled.filter((row) => row.length === width).length
+  const empty = first.flatMap((cell, k) => (cell.trim() === '' ? [k] : []))
+  if (empty.length !== 1 || agreeing < filled.length * 0.9 || filled.some((row) => row.length > width))
+    return rows
+  return [first.filter((_, k) => k !== empty[0]), ...data]
+}
+
+/** Removes trailing empty cells that all rows have except the shorter first one (the header). */
+function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number } {
+  const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
+  const [first, ...data] = filled
+  const width = first?.length ?? 0
+  const length = data[0]?.length ?? 0
+  const same = data.length > 0 && data.every((row) => row.length === length)
+  // A delimiter at the end of every row, also of the header, makes no column.
+  if (
+    same &&
+    width > 2 &&
+    length === width &&
+    filled.every((row) => row[width - 1] === '') &&
+    first[width - 2] !== ''
+  )
+    return { rows: rows.map((row) => row.slice(0, width - 1)), trailing: 1 }
+  if (width < 2 || length <= width || !same) return { rows, trailing: 0 }
+  if (!data.every((row) => row.slice(width).every((cell) => cell === ''))) return { rows, trailing: 0 }
+  return { rows: rows.map((row) => row.slice(0, width)), trailing: length - width }
+}
+
+function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
+  const d = `\\u${delimiter.charCodeAt(0).toString(16).padStart(4, '0')}`
+  const start = text.slice(0, STYLE_CHARACTERS)
+  const count = (pattern: string): number => (start.match(new RegExp(pattern, 'gm')) ?? []).length
+  const blanks = delimiter === ' ' ? '' : ' *'
+  const doubled = count(`(?:^|${d})${blanks}"`)
+  const single = doubled === 0 ? count(`(?:^|${d})'(?:[^'\\r\\n]|'')*'(?=${d}|\\r?$)`) : 0
+  const singleOpened = single > 0 ? count(`(?:^|${d})'`) : 0
+  const quote = single > 1 && single === singleOpened ? "'" : '"'
+  const backslash =
+    count(`\\\\${quote}(?!${d}|\\r?$|${quote})`) > 0 &&
+    count(`[^${d}\\r\\n]${quote}${quote}[^${d}\\r\\n]`) === 0
+  const spaced = delimiter === ' ' ? 0 : count(`${d} +${quote}`)
+  return {
+    delimiter,
+    quote,
+    escape: backslash ? '\\' : '',
+    crOnly,
+    skipSpace: spaced > 0 && spaced >= count(`${d}${quote}`),
+    collapse: delimiter === ' ',
+  }
+}

@@ -1,0 +1,477 @@
+import { describe, expect, it } from 'vitest'
+import { read } from './read.ts'
+
+type Cell = string | number | null
+/** What a file is, its text, the columns and rows that it has, and what a warning says. */
+type Shape = [what: string, text: string, names: string[], rows: Cell[][], warning?: RegExp]
+
+const shapes: Shape[] = [
+  // Delimiters
+  [
+    'semicolons, decimal commas and a short row',
+    'd;t;a;c\n1;x;4,50;E\n2;y;3,00\n',
+    ['d', 't', 'a', 'c'],
+    [
+      [1, 'x', '4,50', 'E'],
+      [2, 'y', '3,00', null],
+    ],
+    /fewer than 4 cells/,
+  ],
+  [
+    'semicolons and texts with commas',
+    'a;b;c\n1;x, y;2\n2;z, w\n',
+    ['a', 'b', 'c'],
+    [
+      [1, 'x, y', 2],
+      [2, 'z, w', null],
+    ],
+  ],
+  [
+    'tabs and a short row',
+    'd\tt\ta\n1\tx\t4,50\n2\ty\n',
+    ['d', 't', 'a'],
+    [
+      [1, 'x', '4,50'],
+      [2, 'y', null],
+    ],
+  ],
+  [
+    'tabs between texts with commas',
+    'Last, First\tage\nLee, Ann\t5\nRay, Bob\t6\n',
+    ['Last, First', 'age'],
+    [
+      ['Lee, Ann', 5],
+      ['Ray, Bob', 6],
+    ],
+  ],
+  [
+    'semicolons, and a comma in every cell',
+    'Name, first;Age, years\nLee, Ann;5, x\nRay, Bob;6, y\n',
+    ['Name, first', 'Age, years'],
+    [
+      ['Lee, Ann', '5, x'],
+      ['Ray, Bob', '6, y'],
+    ],
+  ],
+  [
+    'spaces between quoted cells',
+    'a b c\n"1" "x, y" "p, q"\n"2" "z, w" "r, s"\n',
+    ['a', 'b', 'c'],
+    [
+      [1, 'x, y', 'p, q'],
+      [2, 'z, w', 'r, s'],
+    ],
+  ],
+  [
+    'spaces between quoted cells with colons',
+    'a b c\n"1" "http://x/" "10:11 AM"\n"2" "http://y/" "11:12 PM"\n',
+    ['a', 'b', 'c'],
+    [
+      [1, 'http://x/', '10:11 AM'],
+      [2, 'http://y/', '11:12 PM'],
+    ],
+  ],
+  [
+    'spaces between decimal commas',
+    'x y\n1,5 2,5\n3,5 4,5\n',
+    ['x', 'y'],
+    [
+      ['1,5', '2,5'],
+      ['3,5', '4,5'],
+    ],
+  ],
+  [
+    'spaces between times',
+    'start end\n10:00 11:00\n12:00 13:00\n',
+    ['start', 'end'],
+    [
+      ['10:00', '11:00'],
+      ['12:00', '13:00'],
+    ],
+  ],
+  [
+    'mostly short rows',
+    'a,b,c\n1,2\n3,4\n5,6,7\n',
+    ['a', 'b', 'c'],
+    [
+      [1, 2, null],
+      [3, 4, null],
+      [5, 6, 7],
+    ],
+    /fewer than 3 cells/,
+  ],
+  [
+    'rows of any length below their header',
+    'name,age,city,job\nAnn,3\nBob,4,Oslo\nCy\nDi,6,Rome,vet\n',
+    ['name', 'age', 'city', 'job'],
+    [
+      ['Ann', 3, null, null],
+      ['Bob', 4, 'Oslo', null],
+      ['Cy', null, null, null],
+      ['Di', 6, 'Rome', 'vet'],
+    ],
+    /fewer than 4 cells/,
+  ],
+  [
+    '|| with a | in a cell',
+    'a||b\n1||x|y\n2||z\n',
+    ['a', 'b'],
+    [
+      [1, 'x|y'],
+      [2, 'z'],
+    ],
+    /delimiter detected: \|\|/,
+  ],
+  [
+    '|| with an empty cell',
+    'a||b||c\n1||x|y||3\n2||||4\n',
+    ['a', 'b', 'c'],
+    [
+      [1, 'x|y', 3],
+      [2, null, 4],
+    ],
+  ],
+  [
+    '§',
+    'a§b\n1§x\n2§y\n',
+    ['a', 'b'],
+    [
+      [1, 'x'],
+      [2, 'y'],
+    ],
+  ],
+  [
+    '~|~',
+    'a~|~b\n1~|~x\n2~|~y\n',
+    ['a', 'b'],
+    [
+      [1, 'x'],
+      [2, 'y'],
+    ],
+  ],
+  [
+    '::',
+    'a::b\n1::x\n2::y\n',
+    ['a', 'b'],
+    [
+      [1, 'x'],
+      [2, 'y'],
+    ],
+  ],
+  [
+    'two tabs',
+    'a\t\tb\n1\t\tx\n2\t\ty\n',
+    ['a', 'b'],
+    [
+      [1, 'x'],
+      [2, 'y'],
+    ],
+    /two tabs/,
+  ],
+  [
+    'the unit separator',
+    'a\x1fb\n1\x1fx\n2\x1fy\n',
+    ['a', 'b'],
+    [
+      [1, 'x'],
+      [2, 'y'],
+    ],
+  ],
+  [
+    'the delimiter of Hive',
+    'a\x01b\n1\x01x\n2\x01y\n',
+    ['a', 'b'],
+    [
+      [1, 'x'],
+      [2, 'y'],
+    ],
+  ],
+  ['a quoted line that names the delimiter', '"sep=;"\r\na;b\r\n1;2\r\n', ['a', 'b'], [[1, 2]]],
+  // Quotes
+  [
+    'doubled single quotes',
+    "a,b\n'It''s','x'\n'ok','y'\n",
+    ['a', 'b'],
+    [
+      ["It's", 'x'],
+      ['ok', 'y'],
+    ],
+  ],
+  [
+    'single quotes around commas',
+    "a,b,c\n'1','It''s','x, y'\n'2','ok','x, z'\n",
+    ['a', 'b', 'c'],
+    [
+      [1, "It's", 'x, y'],
+      [2, 'ok', 'x, z'],
+    ],
+  ],
+  [
+    'lines in quotes as a whole',
+    '"a,b,c"\n"1,x,3"\n"2,""y, z"",4"\n',
+    ['a', 'b', 'c'],
+    [
+      [1, 'x', 3],
+      [2, 'y, z', 4],
+    ],
+    /quotes as a whole/,
+  ],
+  [
+    'an unclosed quote in a row that is one cell short',
+    'a,b,c\n"1","x","y"\n"2","z,"w"\n"3","u","v"\n',
+    ['a', 'b', 'c'],
+    [
+      [1, 'x', 'y'],
+      [2, '"z', 'w'],
+      [3, 'u', 'v'],
+    ],
+    /kept as text/,
+  ],
+  // Titles, labels and headers
+  [
+    'a title above two columns',
+    'Population 2024\nRegion,Pop\nNorth,1\nSouth,2\n',
+    ['Region', 'Pop'],
+    [
+      ['North', 1],
+      ['South', 2],
+    ],
+    /line 1 was skipped/,
+  ],
+  [
+    'a title with a comma above three columns',
+    'Sales, costs\nStore,2023,2024\nA,5,6\nB,7,8\n',
+    ['Store', '2023', '2024'],
+    [
+      ['A', 5, 6],
+      ['B', 7, 8],
+    ],
+    /line 1 was skipped/,
+  ],
+  [
+    'a title with a comma above texts',
+    'Report for Jan 1, 2024\nName,City,Job\nAnn,Oslo,cook\nBob,Rome,vet\n',
+    ['Name', 'City', 'Job'],
+    [
+      ['Ann', 'Oslo', 'cook'],
+      ['Bob', 'Rome', 'vet'],
+    ],
+    /line 1 was skipped/,
+  ],
+  [
+    'labels above a table of two columns',
+    'From,2024-01-01\nTo,2024-01-31\nDate,Amount\n2024-01-02,5\n2024-01-03,6\n',
+    ['Date', 'Amount'],
+    [
+      ['2024-01-02', 5],
+      ['2024-01-03', 6],
+    ],
+    /lines 1 to 2 were skipped/,
+  ],
+  [
+    'labels with an empty cell above a wider table',
+    '"Konto:";"123";\n"Von:";"01.01.2024";\n"Bis:";"31.01.2024";\n"Stand:";"1,00";\n"Tag";"Text";"Betrag";"Soll";"Haben"\n"02.01.2024";"x";"1,00";"a";"b"\n"03.01.2024";"y";"2,00";"c";"d"\n',
+    ['Tag', 'Text', 'Betrag', 'Soll', 'Haben'],
+    [
+      ['02.01.2024', 'x', '1,00', 'a', 'b'],
+      ['03.01.2024', 'y', '2,00', 'c', 'd'],
+    ],
+    /lines 1 to 4 were skipped/,
+  ],
+  [
+    'a header with one name fewer',
+    'id,name\n1,Ann,Lee\n2,Bob,Ray\n',
+    ['id', 'name', 'column_3'],
+    [
+      [1, 'Ann', 'Lee'],
+      [2, 'Bob', 'Ray'],
+    ],
+    /2 names for 3 columns/,
+  ],
+  [
+    'a column of texts with commas',
+    'coord\n59.9,10.7\n60.1,10.2\n',
+    ['coord'],
+    [['59.9,10.7'], ['60.1,10.2']],
+    /one column/,
+  ],
+  ['a column of lists', 'tags\na;b\nc;d\n', ['tags'], [['a;b'], ['c;d']], /one column/],
+  [
+    'addresses without a header',
+    'ann@x.example\nbob@x.example\ncy@x.example\n',
+    ['column_1'],
+    [['ann@x.example'], ['bob@x.example'], ['cy@x.example']],
+    /no header/,
+  ],
+  [
+    'times without a header',
+    '10:00\n10:05\n11:00\n',
+    ['column_1'],
+    [['10:00'], ['10:05'], ['11:00']],
+    /no header/,
+  ],
+  [
+    'labels with values without a header',
+    'host=db1\nport=5432\nuser=ann\n',
+    ['column_1'],
+    [['host=db1'], ['port=5432'], ['user=ann']],
+    /no header/,
+  ],
+  [
+    'the rows of Qualtrics below the names',
+    'Q1,Q2\nHow?,Why?\n"{""ImportId"":""QID1""}","{""ImportId"":""QID2""}"\n5,4\n3,2\n',
+    ['Q1', 'Q2'],
+    [
+      [5, 4],
+      [3, 2],
+    ],
+    /Qualtrics/,
+  ],
+  [
+    'answers below questions, as SurveyMonkey writes them',
+    'ID,Colours?,,Age?\n,Red,Green,Response\n1,Red,,34\n2,,Green,41\n3,Red,,50\n',
+    ['ID', 'Colours? Red', 'Colours? Green', 'Age? Response'],
+    [
+      [1, 'Red', null, 34],
+      [2, null, 'Green', 41],
+      [3, 'Red', null, 50],
+    ],
+    /two header rows/,
+  ],
+  [
+    'a pivot table of pandas',
+    ',sum,mean\nregion,,\nNorth,1,2\nSouth,3,4\nWest,5,6\n',
+    ['region', 'sum', 'mean'],
+    [
+      ['North', 1, 2],
+      ['South', 3, 4],
+      ['West', 5, 6],
+    ],
+    /two header rows/,
+  ],
+  [
+    'units with a dash over dates',
+    'Date,Temp,Rain\n-,degC,mm\n2024-01-01,5,1\n2024-01-02,6,0\n',
+    ['Date -', 'Temp degC', 'Rain mm'],
+    [
+      ['2024-01-01', 5, 1],
+      ['2024-01-02', 6, 0],
+    ],
+    /two header rows/,
+  ],
+  [
+    'the formats of USGS',
+    'agency\tsite\tflow\n5s\t15s\t14n\nUSGS\t123\t4.5\nUSGS\t124\t5.5\n',
+    ['agency', 'site', 'flow'],
+    [
+      ['USGS', 123, 4.5],
+      ['USGS', 124, 5.5],
+    ],
+    /line 2 was skipped: formats/,
+  ],
+  [
+    'a rule below the header',
+    'a,b\n---,---\n1,2\n3,4\n',
+    ['a', 'b'],
+    [
+      [1, 2],
+      [3, 4],
+    ],
+    /line 2 was skipped: a rule/,
+  ],
+  [
+    'labels below names',
+    'Question,Q1,Q2\nText,How?,Why?\nx,1,2\ny,3,4\nz,5,6\n',
+    ['Question Text', 'Q1 How?', 'Q2 Why?'],
+    [
+      ['x', 1, 2],
+      ['y', 3, 4],
+      ['z', 5, 6],
+    ],
+    /two header rows/,
+  ],
+  // Notes
+  [
+    'a note below two columns',
+    'City,Pop\nOslo,1\nRome,2\nBari,3\n\nSource: Stats\n',
+    ['City', 'Pop'],
+    [
+      ['Oslo', 1],
+      ['Rome', 2],
+      ['Bari', 3],
+    ],
+    /note/,
+  ],
+  [
+    'a note with a comma',
+    'City,A,B\nOslo,1,2\nRome,3,4\nBari,5,6\n\nSource: x, y\n',
+    ['City', 'A', 'B'],
+    [
+      ['Oslo', 1, 2],
+      ['Rome', 3, 4],
+      ['Bari', 5, 6],
+    ],
+    /note/,
+  ],
+  [
+    'notes directly below the last row',
+    'City,A,B\nOslo,1,2\nRome,3,4\nBari,5,6\nSource: x\n(1) y\n',
+    ['City', 'A', 'B'],
+    [
+      ['Oslo', 1, 2],
+      ['Rome', 3, 4],
+      ['Bari', 5, 6],
+    ],
+    /below the last row/,
+  ],
+  // NUL bytes
+  [
+    'a NUL byte in a short file',
+    't,v\n1,5\n2,\u00006\n3,7\n',
+    ['t', 'v'],
+    [
+      [1, 5],
+      [2, 6],
+      [3, 7],
+    ],
+    /NUL/,
+  ],
+]
+
+const refused: [what: string, text: string, message: RegExp][] = [
+  ['thousands that are split', 'name,amount\nA,1,234\nB,5,678\n', /line 2.*1,234 may be one number/],
+  [
+    'thousands before another column',
+    'name,amount,cur\nA,1,234,EUR\nB,5,678,EUR\n',
+    /1,234 may be one number/,
+  ],
+  [
+    'decimal commas that are split',
+    'date,price\n2024-01-01,5,50\n2024-01-02,6,75\n',
+    /5,50 may be one number/,
+  ],
+  ['decimal commas in all columns', 'a,b\n1,5,2,5\n3,5,4,5\n', /1,5 may be one number/],
+  ['a second table below empty cells', 'a,b,c\n1,2,3\n3,4,5\n,,\nx,y,\n5,6,\n', /line 5: a second table/],
+  [
+    'a title and the same header again',
+    'Table A\na,b\n1,2\n3,4\n5,6\n\nTable B\na,b\n5,6\n7,8\n',
+    /line 8: .*second table/,
+  ],
+  ['an HTML page', '<!DOCTYPE html>\n<html><body><table><tr><td>1</td></tr></table></body></html>\n', /HTML/],
+  ['an XML file', '<?xml version="1.0"?>\n<Workbook></Workbook>\n', /XML/],
+]
+
+describe('files as people and programs write them', () => {
+  it.each(shapes)('%s', async (_, text, names, rows, warning) => {
+    for (const pieces of [64 * 1024, 1]) {
+      const found = await read(text, {}, pieces)
+      expect(found.names).toEqual(names)
+      expect(found.rows).toEqual(rows)
+      if (warning) expect(found.warnings.join('\n')).toMatch(warning)
+    }
+  })
+
+  it.each(refused)('refused: %s', async (_, text, message) => {
+    await expect(read(text)).rejects.toThrow(message)
+  })
+})
