@@ -23,6 +23,7 @@ const shared = {
     'jq-wasm',
     'conf',
     'jschardet',
+    'unbzip2-stream/*',
     '@fastify/busboy',
     'nodemailer',
     'saxes',
@@ -60,7 +61,11 @@ const command = {
 
 const service = {
   ...shared,
-  entryPoints: { service: 'src/service/index.ts', 'draw-process': 'src/draw/process.ts' },
+  entryPoints: {
+    service: 'src/service/index.ts',
+    'draw-process': 'src/draw/process.ts',
+    'columnar-worker': 'src/ingest/columnar/worker.ts',
+  },
   splitting: true,
   format: 'esm',
   banner: {

@@ -80,7 +80,7 @@ function columnTypes(columns: readonly string[] | undefined): Map<string, GivenT
 /** Parsing options, for parsing in this process (previews). */
 export function readingOptionsOf(options: ReadingOptions, source: string): DelimitedOptions {
   const { delimiter, encoding, header, column, skip, null: nullTexts } = options
-  const tsv = /\.(tsv|tab)(\.gz)?$/i.test(source)
+  const tsv = /\.(tsv|tab)(\.(gz|zst|bz2))?$/i.test(source)
   return {
     source,
     delimiter: delimiter === undefined ? (tsv ? '\t' : undefined) : givenDelimiter(delimiter),

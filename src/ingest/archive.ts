@@ -3,8 +3,8 @@ import type { Entry, ZipFile } from 'yauzl'
 import { Problem } from '../contract/errors.ts'
 import { bytesText } from '../contract/limits.ts'
 import { type Bytes, excerpt } from '../json/index.ts'
-import { bomb, isBomb } from './bytes.ts'
 import type { Spooled } from './spool.ts'
+import { bomb, isBomb } from './unpack.ts'
 import { badData } from './warnings.ts'
 
 /** Limits of archives. Units as in contract/limits.ts. */

@@ -1,111 +1,27 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import { Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import type { Problem } from '../contract/errors.ts'
-import { defaultLimits, type Limits } from '../contract/limits.ts'
-import { asBuffer, type Bytes, joinInTurns } from '../json/index.ts'
+import { asBuffer, type Bytes } from '../json/index.ts'
 import { encodingNamed, guessedEncoding } from './encoding.ts'
 import { newlinesIn } from './kernel/index.ts'
+import { peek } from './peek.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 type Decoder = InstanceType<typeof TextDecoder>
 
-/** Reads the first `size` bytes (fewer if the stream ends). Returns them and the whole stream. */
-export async function peek(source: Bytes, size: number): Promise<{ head: Buffer; whole: Bytes }> {
-  const iterator = source[Symbol.asyncIterator]()
-  const parts: Uint8Array[] = []
-  let length = 0
-  while (length < size) {
-    const { value, done } = await iterator.next()
-    if (done) break
-    parts.push(value)
-    length += value.length
-  }
-  async function* whole(): AsyncGenerator<Uint8Array> {
-    try {
-      yield* parts
-      parts.length = 0
-      for (;;) {
-        const { value, done } = await iterator.next()
-        if (done) return
-        yield value
-      }
-    } finally {
-      await iterator.return?.()
-    }
-  }
-  return { head: await joinInTurns(parts), whole: whole() }
-}
-
 /** Signatures (first bytes) of binary formats, with names for messages. */
 const signatures: [string, string][] = [
   ['PK\x03\x04', 'a ZIP archive or an Office document'],
-  ['PAR1', 'a Parquet file'],
-  ['ARROW1', 'an Arrow file'],
+  ['FEA1', 'a Feather file of version 1'],
   ['SQLite format 3\0', 'an SQLite database'],
   ['%PDF', 'a PDF'],
   ['\x89PNG', 'a PNG image'],
   ['\xff\xd8\xff', 'a JPEG image'],
   ['GIF8', 'a GIF image'],
   ['\xd0\xcf\x11\xe0', 'an old Office document'],
-  ['BZh', 'compressed with bzip2'],
   ['\xfd7zXZ', 'compressed with xz'],
-  ['\x28\xb5\x2f\xfd', 'compressed with zstd'],
   ['7z\xbc\xaf', 'a 7z archive'],
   ['\x7fELF', 'a program'],
 ]
-
-/** Unpacked size below which data is never taken for a bomb: a column of zeros compresses very well. */
-const HARMLESS_BYTES = 16 * 1024 * 1024
-
-type Ratio = Pick<Limits, 'compression_ratio'>
-
-/** Whether the compression ratio is that of an archive bomb. Sizes in bytes. */
-export function isBomb(unpacked: number, packed: number, { compression_ratio }: Ratio): boolean {
-  return unpacked > HARMLESS_BYTES && unpacked > packed * compression_ratio
-}
-
-export function bomb(name: string, { compression_ratio }: Ratio): Problem {
-  return badData(
-    name,
-    {},
-    `the data grows more than ${compression_ratio} times when unpacked (limit compression_ratio)`,
-    'Unpack it before you upload it.',
-  )
-}
-
-/** Decompresses gzip, detected by its first bytes. Passes other data through. */
-export async function* gunzip(
-  source: Bytes,
-  name: string,
-  limits: Limits = defaultLimits,
-): AsyncGenerator<Uint8Array> {
-  const { head, whole } = await peek(source, 2)
-  if (head[0] !== 0x1f || head[1] !== 0x8b) {
-    yield* whole
-    return
-  }
-  const unzip = createGunzip({ chunkSize: 256 * 1024 })
-  let unpacked = 0
-  const input = Readable.from(whole)
-  // Errors of the source are passed on; errors in the gzip data become `bad_data`.
-  input.on('error', (error) => unzip.destroy(error))
-  try {
-    for await (const chunk of input.pipe(unzip)) {
-      unpacked += chunk.length
-      // Compare with the input consumed so far, not with what is buffered.
-      if (isBomb(unpacked, unzip.bytesWritten, limits)) throw bomb(name, limits)
-      yield chunk
-    }
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? ''
-    if (!code.startsWith('Z_')) throw error
-    const what = code === 'Z_BUF_ERROR' ? 'the gzip data is truncated' : 'the gzip data is damaged'
-    throw badData(name, {}, what, 'Download or compress the file again.')
-  } finally {
-    input.destroy()
-  }
-}
 
 /**
  * Converts text to UTF-8 without a byte order mark, NUL bytes and a final Ctrl-Z. Detects byte order marks, UTF-16

@@ -28,6 +28,24 @@ export interface Dialect {
   profile: ColumnProfile
 }
 
+/** The dialect of a table that is not delimited text. */
+export function noDialect(names: string[]): Dialect {
+  return {
+    delimiter: '',
+    quote: '',
+    escape: '',
+    crOnly: false,
+    skipSpace: false,
+    collapse: false,
+    preamble: 0,
+    headerRows: 0,
+    names,
+    trailing: 0,
+    comment: '',
+    profile: { filled: [], numeric: [], styled: [] },
+  }
+}
+
 /** By column: whether all rows of the sample have a value there, and whether all values are numbers. */
 export interface ColumnProfile {
   filled: boolean[]

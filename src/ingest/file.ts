@@ -1,11 +1,12 @@
 import type { Limits } from '../contract/limits.ts'
 import type { Bytes } from '../json/index.ts'
 import type { ArchiveEntry } from './archive.ts'
-import { gunzip, peek } from './bytes.ts'
 import { ingestDelimited } from './delimited.ts'
 import type { DelimitedOptions } from './dialect.ts'
-import { gridName, isAboutFile, isDataFile } from './name.ts'
+import { gridName, isAboutFile, isDataFile, withoutPacking } from './name.ts'
+import { peek } from './peek.ts'
 import type { Ingested, SliceSink } from './table.ts'
+import { unpacked } from './unpack.ts'
 import { badData, Warnings } from './warnings.ts'
 
 /** One table of a file: its path inside the file, the parsing result and its sink. */
@@ -22,10 +23,10 @@ export interface FileOptions extends DelimitedOptions {
   limits: Limits
 }
 
-type Kind = 'delimited' | 'json' | 'lines' | 'zip' | 'tar'
+type Kind = 'delimited' | 'json' | 'lines' | 'zip' | 'tar' | 'parquet' | 'arrow'
 
 /**
- * Parses any data file: delimited text, JSON, NDJSON, a workbook, or an archive of those. `open` creates the
+ * Parses any data file: delimited text, JSON, NDJSON, Parquet, Arrow, a workbook, or an archive of those. `open` creates the
  * sink of each table. Several tables have paths; the path of a single one is empty.
  */
 export async function ingestFile<S extends SliceSink>(
@@ -35,7 +36,7 @@ export async function ingestFile<S extends SliceSink>(
 ): Promise<{ tables: FoundTable<S>[]; warnings: string[] }> {
   const source = options.source ?? 'input'
   const warnings = new Warnings()
-  const { head, whole } = await peek(gunzip(input, source, options.limits), 1024)
+  const { head, whole } = await peek(unpacked(input, source, options.limits), 1024)
   const tables: FoundTable<S>[] = []
   const kind = kindOf(head, options.fileName)
   if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
@@ -103,6 +104,27 @@ export async function ingestFile<S extends SliceSink>(
       }
       break
     }
+    case 'parquet':
+    case 'arrow': {
+      const [{ tooLargeArchive }, { spool }, { ingestColumnar }] = await Promise.all([
+        import('./archive.ts'),
+        import('./spool.ts'),
+        import('./columnar/index.ts'),
+      ])
+      const { limits } = options
+      const spooled = await spool(whole, limits.archive_bytes, () => tooLargeArchive(source, limits))
+      try {
+        const sink = open()
+        tables.push({
+          path: [],
+          ingested: await ingestColumnar(kind, spooled, { limits, source, sink }),
+          sink,
+        })
+      } finally {
+        await spooled.close()
+      }
+      break
+    }
     default: {
       const sink = open()
       tables.push({ path: [], ingested: await one(kind, whole, options, sink), sink })
@@ -113,14 +135,19 @@ export async function ingestFile<S extends SliceSink>(
       source,
       {},
       'the archive contains no data file',
-      'Supported files are CSV, TSV, JSON, NDJSON and XLSX.',
+      'Supported files are CSV, TSV, JSON, NDJSON, XLSX, ODS, Parquet and Arrow.',
     )
   // A single table needs no path, even in an archive.
   if (tables.length === 1) tables[0].path = []
   return { tables, warnings: warnings.list() }
 }
 
-async function one(kind: Kind, bytes: Bytes, options: FileOptions, sink: SliceSink): Promise<Ingested> {
+async function one(
+  kind: 'delimited' | 'json' | 'lines',
+  bytes: Bytes,
+  options: FileOptions,
+  sink: SliceSink,
+): Promise<Ingested> {
   if (kind === 'delimited') return ingestDelimited(bytes, options, sink)
   const { ingestJson, ingestLines } = await import('./records.ts')
   return kind === 'lines' ? ingestLines(bytes, options, sink) : ingestJson(bytes, options, sink)
@@ -131,7 +158,11 @@ function kindOf(head: Buffer, fileName = ''): Kind {
   if (head.toString('latin1', 0, 4) === 'PK\x03\x04' || head.toString('latin1', 0, 4) === 'PK\x05\x06')
     return 'zip'
   if (head.toString('latin1', 257, 262) === 'ustar') return 'tar'
-  const name = fileName.replace(/\.gz$/i, '')
+  const name = withoutPacking(fileName)
+  if (head.toString('latin1', 0, 4) === 'PAR1') return 'parquet'
+  // A stream of Arrow begins with a mark that no text has.
+  const isStream = head.length >= 8 && head.readUInt32LE(0) === 0xffffffff
+  if (head.toString('latin1', 0, 6) === 'ARROW1' || isStream) return 'arrow'
   if (/\.(jsonl|ndjson)$/i.test(name)) return 'lines'
   const text = head
     .toString('utf8')

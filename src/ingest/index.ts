@@ -1,5 +1,5 @@
 /** Parses files into columns of JSON text. Independent of the service: the CLI uses it for previews. */
-export { gunzip, peek } from './bytes.ts'
+
 export { numbersAsText, type SliceEncoding as Form } from './column.ts'
 export { ingestDelimited } from './delimited.ts'
 export {
@@ -16,5 +16,7 @@ export { isSparse } from './gaps.ts'
 export { givenDelimiter, givenStyle } from './given.ts'
 export { gridName } from './name.ts'
 export { type JsonLine, jsonLines } from './ndjson.ts'
+export { peek } from './peek.ts'
 export type { ColumnFound, Ingested, Slice, SliceSink } from './table.ts'
+export { unpacked } from './unpack.ts'
 export { badData } from './warnings.ts'

@@ -13,7 +13,7 @@ import {
   turnIsLong,
 } from '../json/index.ts'
 import { utf8 } from './bytes.ts'
-import type { ColumnType, DelimitedOptions, Dialect, FirstValue } from './dialect.ts'
+import { type ColumnType, type DelimitedOptions, type FirstValue, noDialect } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
 import { recordsOf } from './json-array.ts'
 import { jsonLines } from './ndjson.ts'
@@ -24,22 +24,6 @@ export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits
 
 const SLICE_ROWS = 65_536
 const SLICE_BYTES = 512 * 1024
-
-/** A dummy dialect for JSON. */
-const plain: Dialect = {
-  delimiter: '',
-  quote: '',
-  escape: '',
-  crOnly: false,
-  skipSpace: false,
-  collapse: false,
-  preamble: 0,
-  headerRows: 0,
-  names: [],
-  trailing: 0,
-  comment: '',
-  profile: { filled: [], numeric: [], styled: [] },
-}
 
 /** A column with its buffered values, comma-separated, up to the next slice. */
 class Column {
@@ -224,7 +208,7 @@ class Table {
         type: type === 'empty' ? 'text' : type,
         seen,
       })),
-      dialect: { ...plain, names: this.columns.map(({ name }) => name) },
+      dialect: noDialect(this.columns.map(({ name }) => name)),
       warnings: warnings.list(),
     }
   }

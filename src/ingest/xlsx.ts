@@ -2,11 +2,11 @@ import type { SaxesTagPlain } from 'saxes'
 import { bytesText } from '../contract/limits.ts'
 import { type Bytes, breathe, excerpt } from '../json/index.ts'
 import { type ArchiveEntry, type ArchiveLimits, tooMuchUnpacked, zipMembers } from './archive.ts'
-import { bomb, isBomb } from './bytes.ts'
 import type { DelimitedOptions } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
 import { type Area, areaOf, columnOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
 import { chunksOf, type Spooled, spool } from './spool.ts'
+import { bomb, isBomb } from './unpack.ts'
 import { badData, type Warnings } from './warnings.ts'
 
 /** Maximum size of a workbook's shared strings, which are held in memory. */

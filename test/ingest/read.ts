@@ -1,4 +1,4 @@
-import { type DelimitedOptions, gunzip, ingestDelimited, numbersAsText } from '../../src/ingest/index.ts'
+import { type DelimitedOptions, unpacked, ingestDelimited, numbersAsText } from '../../src/ingest/index.ts'
 
 /** Reads a text whole: names, types, rows as values, warnings. `pieces`: how many bytes come at once. */
 export async function read(text: string | Uint8Array, options: DelimitedOptions = {}, pieces = 64 * 1024) {
@@ -8,7 +8,7 @@ export async function read(text: string | Uint8Array, options: DelimitedOptions 
   })()
   const slices: { column: number; form: string; text: Buffer }[] = []
   const found = await ingestDelimited(
-    gunzip(input, 'test.csv'),
+    unpacked(input, 'test.csv'),
     { source: 'test.csv', ...options },
     {
       slice(slice) {

@@ -108,8 +108,8 @@ async function typed(
   told: keyof typeof formats | undefined,
 ): Promise<{ type: string; input: Input }> {
   if (told) return { type: formats[told], input }
-  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(input.name)) return { type: formats.jsonl, input }
-  if (/\.(tsv|tab)(\.gz)?$/i.test(input.name)) return { type: formats.tsv, input }
+  if (/\.(jsonl|ndjson)(\.(gz|zst|bz2))?$/i.test(input.name)) return { type: formats.jsonl, input }
+  if (/\.(tsv|tab)(\.(gz|zst|bz2))?$/i.test(input.name)) return { type: formats.tsv, input }
   if (/\.(csv|txt|gz)$/i.test(input.name)) return { type: formats.csv, input }
   const { peek } = await import('../../ingest/index.ts')
   const { head, whole } = await peek(input.open(), 64)

@@ -1,5 +1,5 @@
 import { invalidField, Problem } from '../../contract/errors.ts'
-import { badData, gunzip, jsonLines } from '../../ingest/index.ts'
+import { badData, jsonLines, unpacked } from '../../ingest/index.ts'
 import { breathe, RawJson, turnIsLong } from '../../json/index.ts'
 import type { Service } from '../core/context.ts'
 import { assertCanChange } from '../files/read.ts'
@@ -124,7 +124,7 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
     }
     texts.add(row)
   }
-  for await (const { line, value } of jsonLines(gunzip(call.bytes, source, limits), { source, limits })) {
+  for await (const { line, value } of jsonLines(unpacked(call.bytes, source, limits), { source, limits })) {
     if (isRecords(value, names)) for (const record of value.items()) add(line, record)
     else add(line, value)
   }

@@ -25,7 +25,7 @@ export function readingOptions(
     const value = headers[name]
     return value === undefined ? undefined : decoded(value, name)
   }
-  const tsv = /\.(tsv|tab)(\.gz)?$/i.test(fileName ?? '')
+  const tsv = /\.(tsv|tab)(\.(gz|zst|bz2))?$/i.test(fileName ?? '')
   return {
     source: fileName ?? 'the upload',
     delimiter:

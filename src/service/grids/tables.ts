@@ -1,9 +1,9 @@
 import {
   type DelimitedOptions,
-  gunzip,
   type Ingested,
   ingestDelimited,
   ingestFile,
+  unpacked,
 } from '../../ingest/index.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { GridService } from './append.ts'
@@ -34,7 +34,7 @@ export async function storeTable(
   let found: Ingested
   try {
     found = await ingestDelimited(
-      gunzip(bytes, options.source ?? 'the upload', options.limits),
+      unpacked(bytes, options.source ?? 'the upload', options.limits),
       options,
       writer,
     )

@@ -1,0 +1,118 @@
+/**
+ * Unpacks LZ4 frames (the LZ4 Frame Format and Block Format descriptions, version 1.6), which Arrow files use. No
+ * library reads frames whose blocks refer to one another, as common writers make them.
+ */
+import { Refused } from './table.ts'
+
+const MAGIC = 0x184d2204
+const SKIPPABLE = 0x184d2a50
+/** Flags of the header: each block, the content, has a checksum; the header has a size, a dictionary. */
+const BLOCK_SUMS = 0x10
+const CONTENT_SIZE = 0x08
+const CONTENT_SUM = 0x04
+const DICTIONARY = 0x01
+/** The bit of a block's length that says it is not packed. */
+const STORED = 0x80000000
+
+const damaged = (): Refused => new Refused('the file is damaged: its LZ4 data cannot be unpacked')
+
+/** The content of one or more frames. `most`: bytes that it may have. */
+export function unpackLz4(data: Uint8Array, most: number): Uint8Array {
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  const out = new Output(Math.min(most, Math.max(1024, data.length * 4)), most)
+  try {
+    for (let at = 0; at < data.length; ) at = frame(data, view, at, out)
+  } catch (error) {
+    throw error instanceof RangeError ? damaged() : error
+  }
+  return out.bytes.subarray(0, out.length)
+}
+
+/** Unpacks the frame at `start`. Returns the offset after it. */
+function frame(data: Uint8Array, view: DataView, start: number, out: Output): number {
+  const magic = view.getUint32(start, true)
+  if ((magic & 0xfffffff0) >>> 0 === SKIPPABLE) return start + 8 + view.getUint32(start + 4, true)
+  if (magic !== MAGIC) throw damaged()
+  const flags = view.getUint8(start + 4)
+  // Two bytes of flags, a size, a dictionary, a checksum.
+  let at = start + 6 + (flags & CONTENT_SIZE ? 8 : 0) + (flags & DICTIONARY ? 4 : 0) + 1
+  for (;;) {
+    const length = view.getUint32(at, true)
+    at += 4
+    if (length === 0) return at + (flags & CONTENT_SUM ? 4 : 0)
+    const size = (length & ~STORED) >>> 0
+    if (at + size > data.length) throw damaged()
+    const block = data.subarray(at, at + size)
+    if (length >= STORED) out.add(block, 0, size)
+    else unpackBlock(block, out)
+    at += size + (flags & BLOCK_SUMS ? 4 : 0)
+  }
+}
+
+/** Sequences of literals, and of copies of what came before. */
+function unpackBlock(block: Uint8Array, out: Output): void {
+  let at = 0
+  /** A length that continues in further bytes as long as they are 255. */
+  const lengthOf = (nibble: number): number => {
+    let length = nibble
+    if (nibble < 15) return length
+    for (;;) {
+      if (at >= block.length) throw damaged()
+      const more = block[at++]
+      length += more
+      if (more < 255) return length
+    }
+  }
+  while (at < block.length) {
+    const token = block[at++]
+    const literals = lengthOf(token >> 4)
+    if (at + literals > block.length) throw damaged()
+    out.add(block, at, literals)
+    at += literals
+    // The last sequence has no copy.
+    if (at >= block.length) return
+    const distance = block[at] | (block[at + 1] << 8)
+    at += 2
+    out.repeat(distance, lengthOf(token & 15) + 4)
+  }
+}
+
+/** Bytes that grow up to a limit. */
+class Output {
+  bytes: Uint8Array
+  length = 0
+
+  constructor(
+    size: number,
+    private readonly most: number,
+  ) {
+    this.bytes = new Uint8Array(size)
+  }
+
+  add(source: Uint8Array, from: number, count: number): void {
+    this.grow(count)
+    this.bytes.set(source.subarray(from, from + count), this.length)
+    this.length += count
+  }
+
+  /** Adds `count` bytes that begin `distance` bytes before the end, and may go on beyond it. */
+  repeat(distance: number, count: number): void {
+    if (distance === 0 || distance > this.length) throw damaged()
+    this.grow(count)
+    const { bytes } = this
+    let to = this.length
+    if (distance >= count) bytes.copyWithin(to, to - distance, to - distance + count)
+    else for (const end = to + count; to < end; to++) bytes[to] = bytes[to - distance]
+    this.length += count
+  }
+
+  private grow(count: number): void {
+    const wanted = this.length + count
+    if (wanted <= this.bytes.length) return
+    if (wanted > this.most)
+      throw new Refused('the data grows too much when unpacked (limit compression_ratio)')
+    const bigger = new Uint8Array(Math.min(this.most, Math.max(wanted, this.bytes.length * 2)))
+    bigger.set(this.bytes)
+    this.bytes = bigger
+  }
+}

@@ -1,0 +1,196 @@
+import { readSync } from 'node:fs'
+import {
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetRead,
+  parquetSchema,
+  type SchemaTree,
+} from 'hyparquet'
+import { compressors } from 'hyparquet-compressors'
+import type { ColumnType } from '../dialect.ts'
+import type { ColumnarJob } from './messages.ts'
+import { Refused, type Table } from './table.ts'
+import {
+  booleanText,
+  dateText,
+  decimalText,
+  jsonText,
+  MAX_SAFE,
+  numberText,
+  singleText,
+  stringText,
+  type ToText,
+  timestampText,
+  timeText,
+} from './values.ts'
+
+/** Rows of one group: all values of a column in it are in memory at once. */
+const MOST_GROUP_ROWS = 20_000_000
+/** Unpacked size of one page. */
+const MOST_PAGE_BYTES = 256 * 1024 * 1024
+
+const parsers = {
+  timestampFromMilliseconds: (ms: bigint) => timestampText(ms, 1000n),
+  timestampFromMicroseconds: (micros: bigint) => timestampText(micros, 1_000_000n),
+  timestampFromNanoseconds: (nanos: bigint) => timestampText(nanos, 1_000_000_000n),
+  dateFromDays: (days: number) => dayText(days),
+  // hyparquet declares dates as what its own parsers return.
+} as unknown as Parameters<typeof parquetRead>[0]['parsers']
+
+/** Days that were written before: files repeat them. */
+const days = new Map<number, string>()
+
+function dayText(day: number): string {
+  let text = days.get(day)
+  if (text === undefined) {
+    if (days.size > 100_000) days.clear()
+    text = dateText(day * 24 * 3600 * 1000)
+    days.set(day, text)
+  }
+  return text
+}
+
+/** Reads a Parquet file, a column of a row group at a time. */
+export async function parquetTable({ fd, size, columns: mostColumns, ratio }: ColumnarJob): Promise<Table> {
+  const file = {
+    byteLength: size,
+    slice(start: number, end = size): ArrayBuffer {
+      const length = Math.max(0, Math.min(end, size) - start)
+      const bytes = new Uint8Array(length)
+      for (let at = 0; at < length; ) {
+        const count = readSync(fd, bytes, at, length - at, start + at)
+        if (count === 0) throw new Refused('the Parquet file is truncated')
+        at += count
+      }
+      return bytes.buffer
+    },
+  }
+  const metadata = await parquetMetadataAsync(file)
+  const fields = parquetSchema(metadata).children
+  if (fields.length > mostColumns)
+    throw new Refused(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
+  checkSizes(metadata, size, ratio)
+  const guarded = Object.fromEntries(
+    Object.entries(compressors).map(([codec, unpack]) => [
+      codec,
+      (input: Uint8Array, length: number) => {
+        if (length > MOST_PAGE_BYTES || length > 64 * 1024 + input.length * ratio)
+          throw new Refused('a page grows too much when unpacked', 'Write the file again with smaller pages.')
+        return unpack!(input, length)
+      },
+    ]),
+  )
+  const read = async (name: string, from: number, to: number): Promise<ArrayLike<unknown>[]> => {
+    const chunks: { rowStart: number; columnData: ArrayLike<unknown> }[] = []
+    await parquetRead({
+      file,
+      metadata,
+      columns: [name],
+      rowStart: from,
+      rowEnd: to,
+      compressors: guarded,
+      parsers,
+      onChunk: (chunk) => chunks.push(chunk),
+    })
+    return chunks.sort((a, b) => a.rowStart - b.rowStart).map(({ columnData }) => columnData)
+  }
+  const rows = Number(metadata.num_rows)
+  const columns = fields.map((field) => columnOf(field, metadata))
+  if (new Set(columns.map(({ name }) => name)).size < columns.length)
+    throw new Refused('two columns have the same name')
+  return {
+    rows,
+    columns,
+    async *values() {
+      let from = 0
+      for (const { num_rows } of metadata.row_groups) {
+        const to = from + Number(num_rows)
+        for (const [k, { name }] of columns.entries())
+          for (const values of await read(name, from, to)) yield { column: k, values }
+        from = to
+      }
+    },
+  }
+}
+
+/** Throws if the file claims to hold much more than fits in it. */
+function checkSizes({ num_rows, row_groups }: FileMetaData, size: number, ratio: number): void {
+  let rows = 0n
+  for (const group of row_groups) {
+    rows += group.num_rows
+    if (group.num_rows > MOST_GROUP_ROWS)
+      throw new Refused(
+        `a row group has more than ${MOST_GROUP_ROWS} rows`,
+        'Write the file again with smaller row groups.',
+      )
+    for (const { meta_data } of group.columns)
+      if (meta_data && meta_data.total_uncompressed_size > BigInt(size) * BigInt(ratio) + 65_536n)
+        throw new Refused('the data grows too much when unpacked (limit compression_ratio)')
+  }
+  if (rows !== num_rows) throw new Refused('the Parquet file is damaged: its row groups do not add up')
+}
+
+function columnOf(
+  field: SchemaTree,
+  metadata: FileMetaData,
+): { name: string; type: ColumnType; toText: ToText } {
+  const { element } = field
+  const { name } = element
+  const one = (type: ColumnType, toText: ToText) => ({ name, type, toText })
+  if (field.children.length > 0 || element.repetition_type === 'REPEATED') return one('json', jsonText)
+  const { type, converted_type: converted, logical_type: logical } = element
+  if (converted === 'JSON' || logical?.type === 'JSON') return one('json', jsonText)
+  if (converted === 'DECIMAL') return one('number', decimalText(element.scale ?? 0))
+  const perSecond = timeUnit(logical, converted)
+  if (perSecond !== undefined)
+    return one('text', (value) =>
+      value === null || value === undefined
+        ? 'null'
+        : JSON.stringify(timeText(Number((BigInt(value as bigint) * 1_000_000n) / perSecond))),
+    )
+  const isTime =
+    converted?.startsWith('TIMESTAMP') ||
+    logical?.type === 'TIMESTAMP' ||
+    converted === 'DATE' ||
+    logical?.type === 'DATE'
+  if (isTime || type === 'INT96') return one('text', stringText)
+  switch (type) {
+    case 'BOOLEAN':
+      return one('boolean', booleanText)
+    case 'INT64':
+      // A double does not hold all of these: then they are texts, as in CSV.
+      return isSafe(name, metadata) ? one('number', numberText) : one('text', stringText)
+    case 'INT32':
+    case 'DOUBLE':
+      return one('number', numberText)
+    case 'FLOAT':
+      return one('number', singleText)
+    default:
+      return logical?.type === 'FLOAT16' ? one('number', singleText) : one('text', stringText)
+  }
+}
+
+/** How many of the unit of a time of day a second has; undefined for other types. */
+function timeUnit(
+  logical: { type: string; unit?: string } | undefined,
+  converted: string | undefined,
+): bigint | undefined {
+  if (converted === 'TIME_MILLIS') return 1000n
+  if (converted === 'TIME_MICROS') return 1_000_000n
+  if (logical?.type !== 'TIME') return undefined
+  return logical.unit === 'MILLIS' ? 1000n : logical.unit === 'MICROS' ? 1_000_000n : 1_000_000_000n
+}
+
+/** Whether all integers of a column are exact as doubles, by the statistics that the file has of them. */
+function isSafe(name: string, { row_groups }: FileMetaData): boolean {
+  return row_groups.every(({ columns }) => {
+    const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name)?.meta_data
+    const low = chunk?.statistics?.min_value ?? chunk?.statistics?.min
+    const high = chunk?.statistics?.max_value ?? chunk?.statistics?.max
+    if (low === undefined || high === undefined) {
+      // Without statistics, only a column of nulls is known to be safe.
+      return chunk?.statistics?.null_count !== undefined && chunk.statistics.null_count === chunk.num_values
+    }
+    return BigInt(low as bigint) >= -MAX_SAFE && BigInt(high as bigint) <= MAX_SAFE
+  })
+}

@@ -1,0 +1,75 @@
+/** A thread that decodes a columnar file: what it is given may take long, or more memory than it may have. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { arrowTable } from './arrow.ts'
+import type { ColumnarJob, ColumnarMessage } from './messages.ts'
+import { parquetTable } from './parquet.ts'
+import { Refused } from './table.ts'
+import type { Lost, ToText } from './values.ts'
+
+/** A run of values ends at the first limit reached. */
+const RUN_ROWS = 65_536
+const RUN_BYTES = 4 * 1024 * 1024
+/** Runs that were sent and not taken. */
+const MOST_WAITING = 4
+
+const port = parentPort!
+const job = workerData as ColumnarJob
+let waiting = 0
+let wake: (() => void) | undefined
+port.on('message', () => {
+  waiting--
+  wake?.()
+})
+
+function send(message: ColumnarMessage, transfer: ArrayBuffer[] = []): void {
+  port.postMessage(message, transfer)
+}
+
+async function run(): Promise<void> {
+  const table = job.format === 'parquet' ? await parquetTable(job) : arrowTable(job)
+  send({ columns: table.columns.map(({ name, type }) => ({ name, type })), rows: table.rows })
+  const lost = table.columns.map((): Lost => ({ infinite: 0 }))
+  for await (const { column, values } of table.values()) {
+    for (let from = 0; from < values.length; ) {
+      const { text, rows } = textOf(values, from, table.columns[column].toText, lost[column])
+      from += rows
+      while (waiting >= MOST_WAITING)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      waiting++
+      send({ column, rows, text }, [text.buffer as ArrayBuffer])
+    }
+  }
+  const warnings = table.columns.flatMap(({ name }, k) =>
+    lost[k].infinite > 0
+      ? [`column ${name}: ${lost[k].infinite} values that are not finite (NaN, Infinity) are null`]
+      : [],
+  )
+  send({ end: true, warnings })
+}
+
+/** The JSON text of values from `from` on, separated by commas. */
+function textOf(
+  values: ArrayLike<unknown>,
+  from: number,
+  toText: ToText,
+  lost: Lost,
+): { text: Uint8Array; rows: number } {
+  const parts: string[] = []
+  let size = 0
+  for (let k = from; k < values.length && parts.length < RUN_ROWS && size < RUN_BYTES; k++) {
+    const part = toText(values[k], lost)
+    parts.push(part)
+    size += part.length
+  }
+  return { text: new TextEncoder().encode(parts.join(',')), rows: parts.length }
+}
+
+run()
+  .catch((error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error)
+    if (error instanceof Refused) send({ refused: message, hint: error.hint })
+    else send({ refused: `the file is damaged, or of a kind that is not supported: ${message}` })
+  })
+  .finally(() => port.unref())

@@ -1,0 +1,177 @@
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { Problem } from '../contract/errors.ts'
+import { defaultLimits, type Limits } from '../contract/limits.ts'
+import { type Bytes, breathe, excerpt, turnIsLong } from '../json/index.ts'
+import { peek } from './peek.ts'
+import { badData } from './warnings.ts'
+
+/** Unpacked size below which data is never taken for a bomb: a column of zeros compresses very well. */
+const HARMLESS_BYTES = 16 * 1024 * 1024
+
+type Ratio = Pick<Limits, 'compression_ratio'>
+
+/** Whether the compression ratio is that of an archive bomb. Sizes in bytes. */
+export function isBomb(unpacked: number, packed: number, { compression_ratio }: Ratio): boolean {
+  return unpacked > HARMLESS_BYTES && unpacked > packed * compression_ratio
+}
+
+export function bomb(name: string, { compression_ratio }: Ratio): Problem {
+  return badData(
+    name,
+    {},
+    `the data grows more than ${compression_ratio} times when unpacked (limit compression_ratio)`,
+    'Unpack it before you upload it.',
+  )
+}
+
+/** Decompresses gzip, zstd and bzip2, which it knows by the first bytes. Passes other data through. */
+export async function* unpacked(
+  source: Bytes,
+  name: string,
+  limits: Limits = defaultLimits,
+): AsyncGenerator<Uint8Array> {
+  const { head, whole } = await peek(source, 4)
+  const magic = head.toString('latin1')
+  if (magic.startsWith('\x1f\x8b')) yield* gunzip(whole, name, limits)
+  else if (magic === '\x28\xb5\x2f\xfd') yield* unzstd(whole, name, limits)
+  else if (/^BZh[1-9]/.test(magic)) yield* bunzip2(whole, name, limits)
+  else yield* whole
+}
+
+async function* gunzip(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
+  const unzip = createGunzip({ chunkSize: 256 * 1024 })
+  let unpacked = 0
+  const input = Readable.from(whole)
+  // Errors of the source are passed on; errors in the gzip data become `bad_data`.
+  input.on('error', (error) => unzip.destroy(error))
+  try {
+    for await (const chunk of input.pipe(unzip)) {
+      unpacked += chunk.length
+      // Compare with the input consumed so far, not with what is buffered.
+      if (isBomb(unpacked, unzip.bytesWritten, limits)) throw bomb(name, limits)
+      yield chunk
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    if (!code.startsWith('Z_')) throw error
+    const what = code === 'Z_BUF_ERROR' ? 'the gzip data is truncated' : 'the gzip data is damaged'
+    throw badData(name, {}, what, 'Download or compress the file again.')
+  } finally {
+    input.destroy()
+  }
+}
+
+/** Bytes given to a decompressor at a time: they may become many. */
+const PIECE = 16 * 1024
+
+function* inPieces(chunk: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < chunk.length; at += PIECE) yield chunk.subarray(at, at + PIECE)
+}
+
+function damaged(name: string, format: string, error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const why = error instanceof Error ? error.message : String(error)
+  return badData(
+    name,
+    {},
+    `the ${format} data is damaged: ${excerpt(why, 80)}`,
+    'Download or compress the file again.',
+  )
+}
+
+async function* unzstd(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
+  const { Decompress } = await import('fzstd')
+  const ready: Uint8Array[] = []
+  let packed = 0
+  let size = 0
+  const unpack = new Decompress((data) => {
+    size += data.length
+    if (isBomb(size, packed, limits)) throw bomb(name, limits)
+    ready.push(data)
+  })
+  const push = (piece: Uint8Array, final: boolean): void => {
+    packed += piece.length
+    try {
+      unpack.push(piece, final)
+    } catch (error) {
+      throw damaged(name, 'zstd', error)
+    }
+  }
+  for await (const chunk of whole)
+    for (const piece of inPieces(chunk)) {
+      push(piece, false)
+      yield* ready.splice(0)
+      if (turnIsLong()) await breathe()
+    }
+  push(new Uint8Array(0), true)
+  yield* ready
+}
+
+/** Bytes that a block can have, packed, and its unpacked size, for each level. */
+const BZIP2_BLOCK = 100_000
+const BZIP2_MARGIN = 25_000
+
+async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
+  const [{ default: bzip2 }, { default: bitsOf }] = await Promise.all([
+    import('unbzip2-stream/lib/bzip2.js'),
+    import('unbzip2-stream/lib/bit_iterator.js'),
+  ])
+  const chunks: Uint8Array[] = []
+  const input = whole[Symbol.asyncIterator]()
+  let bits: ReturnType<typeof bitsOf> | undefined
+  let packed = 0
+  let ended = false
+  let level = 0
+  let sum = 0
+  let size = 0
+  try {
+    for (;;) {
+      while (!ended && packed - (bits?.bytesRead ?? 0) < BZIP2_MARGIN + BZIP2_BLOCK * level) {
+        const { value, done } = await input.next()
+        ended = done === true
+        if (done || value.length === 0) continue
+        chunks.push(value)
+        packed += value.length
+      }
+      // It reads the first chunk at once.
+      bits ??= bitsOf(() => chunks.shift())
+      const { bytesRead } = bits
+      if (ended && packed <= bytesRead) {
+        if (level > 0) throw new Error('it ends too early')
+        return
+      }
+      if (level === 0) {
+        level = bzip2.header(bits)
+        sum = 0
+        continue
+      }
+      let out = Buffer.allocUnsafe(BZIP2_BLOCK * level)
+      let at = 0
+      const next = bzip2.decompress(
+        bits,
+        (byte) => {
+          if (at === out.length) {
+            if (isBomb(size + at, bytesRead, limits)) throw bomb(name, limits)
+            out = Buffer.concat([out], out.length * 2)
+          }
+          out[at++] = byte
+        },
+        new Int32Array(BZIP2_BLOCK * level),
+        BZIP2_BLOCK * level,
+        sum,
+      )
+      // The end of a stream; another may follow.
+      if (next === null) level = 0
+      else sum = next
+      size += at
+      if (isBomb(size, bits.bytesRead, limits)) throw bomb(name, limits)
+      if (at > 0) yield out.subarray(0, at)
+      await breathe()
+    }
+  } catch (error) {
+    throw damaged(name, 'bzip2', error)
+  } finally {
+    await input.return?.()
+  }
+}
