@@ -1,6 +1,6 @@
 # gridline completion for fish
 complete -c gridline -f
-complete -c gridline -n __fish_use_subcommand -a upload -d 'Upload CSV, TSV, JSON or XLSX files, or archives of them, as grids'
+complete -c gridline -n __fish_use_subcommand -a upload -d 'Upload CSV, JSON, XLSX, Parquet or other data files, or archives of them, as grids'
 complete -c gridline -n __fish_use_subcommand -a append -d 'Append rows to a grid'
 complete -c gridline -n __fish_use_subcommand -a cat -d 'Print the rows of a grid'
 complete -c gridline -n __fish_use_subcommand -a ls -d 'List the files in a folder'

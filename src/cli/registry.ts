@@ -4,7 +4,7 @@ import type { CommandEntry } from './define.ts'
 export const commands: readonly CommandEntry[] = [
   {
     name: 'upload',
-    summary: 'Upload CSV, TSV, JSON or XLSX files, or archives of them, as grids',
+    summary: 'Upload CSV, JSON, XLSX, Parquet or other data files, or archives of them, as grids',
     load: () => import('./commands/upload.ts'),
   },
   { name: 'append', summary: 'Append rows to a grid', load: () => import('./commands/append.ts') },

@@ -8,6 +8,7 @@ import { peek } from './peek.ts'
 import type { Ingested, SliceSink } from './table.ts'
 import { unpacked } from './unpack.ts'
 import { badData, Warnings } from './warnings.ts'
+import type { xlsxSheets } from './xlsx.ts'
 
 /** One table of a file: its path inside the file, the parsing result and its sink. */
 export interface FoundTable<S> {
@@ -81,9 +82,9 @@ export async function ingestFile<S extends SliceSink>(
       )
       try {
         const members = await zipMembers(spooled, options.limits, source)
-        if (members.some(({ path }) => path === 'xl/workbook.xml')) {
-          const { xlsxSheets } = await import('./xlsx.ts')
-          for await (const sheet of xlsxSheets(spooled, options.limits, source, warnings, options)) {
+        const sheetsOf = await workbookReader(members)
+        if (sheetsOf) {
+          for await (const sheet of sheetsOf(spooled, options.limits, source, warnings, options)) {
             const sink = open()
             const where = sheet.oneOfSeveral ? `${source}, sheet ${sheet.name}` : source
             const written = { delimiter: ',', quote: '"', escape: '', encoding: 'utf-8' }
@@ -109,7 +110,7 @@ export async function ingestFile<S extends SliceSink>(
       const [{ tooLargeArchive }, { spool }, { ingestColumnar }] = await Promise.all([
         import('./archive.ts'),
         import('./spool.ts'),
-        import('./columnar/index.ts'),
+        import('./columnar.ts'),
       ])
       const { limits } = options
       const spooled = await spool(whole, limits.archive_bytes, () => tooLargeArchive(source, limits))
@@ -187,10 +188,16 @@ function isJson(line: string): boolean {
   }
 }
 
+/** What reads the sheets of a workbook, by the files in its archive; undefined if it is none. */
+async function workbookReader(members: readonly { path: string }[]): Promise<typeof xlsxSheets | undefined> {
+  const has = (name: string): boolean => members.some(({ path }) => path === name)
+  if (has('xl/workbook.xml')) return (await import('./xlsx.ts')).xlsxSheets
+  if (has('content.xml') && has('META-INF/manifest.xml')) return (await import('./ods.ts')).odsSheets
+  return undefined
+}
+
 /** Recognizes unsupported office documents that are ZIP archives. */
 function otherOffice(paths: readonly string[]): string | undefined {
   if (paths.includes('xl/workbook.bin')) return 'this is a binary workbook (XLSB)'
-  if (paths.includes('content.xml') && paths.includes('META-INF/manifest.xml'))
-    return 'this is an OpenDocument file'
   return paths.includes('word/document.xml') ? 'this is a text document (DOCX), not a table' : undefined
 }

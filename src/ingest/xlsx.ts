@@ -1,27 +1,17 @@
-import type { SaxesTagPlain } from 'saxes'
 import { bytesText } from '../contract/limits.ts'
-import { type Bytes, breathe, excerpt } from '../json/index.ts'
+import { excerpt } from '../json/index.ts'
 import { type ArchiveEntry, type ArchiveLimits, tooMuchUnpacked, zipMembers } from './archive.ts'
 import type { DelimitedOptions } from './dialect.ts'
-import { isSparse, sparse } from './gaps.ts'
-import { type Area, areaOf, columnOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
+import { padded, type Sheet, SheetWriter } from './sheet-csv.ts'
+import { areaOf, columnOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
 import { chunksOf, type Spooled, spool } from './spool.ts'
 import { bomb, isBomb } from './unpack.ts'
 import { badData, type Warnings } from './warnings.ts'
+import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
 
 /** Maximum size of a workbook's shared strings, which are held in memory. */
 const MOST_TEXT = 64 * 1024 * 1024
 const DAY = 86_400_000
-/** Characters parsed per step: a few of them can refer to long texts. */
-const STEP = 4096
-
-/** One sheet, converted to CSV with rows of equal width. */
-export interface Sheet {
-  name: string
-  /** Whether the workbook lists other sheets too. */
-  oneOfSeveral: boolean
-  csv: Bytes
-}
 
 interface Workbook {
   texts: string[]
@@ -47,7 +37,7 @@ export async function* xlsxSheets(
   if (!main) throw badData(source, {}, 'not a workbook: it has no xl/workbook.xml')
   const listed: { name: string; id: string }[] = []
   let from1904 = false
-  await read(main, source, {
+  await readPart(main, source, {
     open({ name, attributes }) {
       if (local(name) === 'sheet')
         listed.push({ name: attributes.name ?? '', id: attributes['r:id'] ?? attributes.id ?? '' })
@@ -63,7 +53,7 @@ export async function* xlsxSheets(
   const targets = new Map<string, string>()
   const relations = part('xl/_rels/workbook.xml.rels')
   if (relations)
-    await read(relations, source, {
+    await readPart(relations, source, {
       open({ name, attributes }) {
         if (local(name) !== 'Relationship') return
         const target = attributes.Target ?? ''
@@ -87,8 +77,9 @@ export async function* xlsxSheets(
     const member = part(targets.get(id) ?? `xl/worksheets/sheet${k + 1}.xml`)
     // Skip chart sheets.
     if (!member?.path.includes('worksheets/')) continue
-    const size: SheetSize = { name, width: 0, rows: 0, filled: 0, widths: [] }
-    const csv = await spool(sheetCsv(member, size, area, book, source, warnings), limits.unpacked_bytes, () =>
+    const writer = new SheetWriter(name, source, area, book.count)
+    const { size } = writer
+    const csv = await spool(sheetCsv(member, writer, book, source, warnings), limits.unpacked_bytes, () =>
       tooMuchUnpacked(source, limits),
     )
     try {
@@ -113,57 +104,6 @@ export async function* xlsxSheets(
     )
 }
 
-interface Visitor {
-  open?(tag: SaxesTagPlain): void
-  text?(text: string): void
-  close?(name: string): void
-}
-
-function local(name: string): string {
-  return name.slice(name.indexOf(':') + 1)
-}
-
-/** Parses an XML part of the workbook. Yields after each step, so that the caller can process the output. */
-async function* parsing(member: ArchiveEntry, source: string, visitor: Visitor): AsyncGenerator<void> {
-  const { SaxesParser } = await import('saxes')
-  const parser = new SaxesParser({ fragment: false })
-  let failed: Error | undefined
-  parser.on('error', (error) => {
-    failed ??= error
-  })
-  if (visitor.open) parser.on('opentag', (tag) => visitor.open!(tag as SaxesTagPlain))
-  if (visitor.text) {
-    parser.on('text', visitor.text)
-    parser.on('cdata', visitor.text)
-  }
-  if (visitor.close) parser.on('closetag', ({ name }) => visitor.close!(name))
-  // Refuse document types: entities could expand without limit, and workbooks define none.
-  parser.on('doctype', () => {
-    failed ??= new Error('it declares a document type')
-  })
-  const decoder = new TextDecoder()
-  const check = (): void => {
-    if (failed) throw badData(source, {}, `${member.path} is damaged: ${excerpt(failed.message, 120)}`)
-  }
-  for await (const chunk of await member.open()) {
-    const text = decoder.decode(chunk, { stream: true })
-    for (let at = 0; at < text.length; at += STEP) {
-      parser.write(text.slice(at, at + STEP))
-      check()
-      yield
-      await breathe()
-    }
-  }
-  parser.write(decoder.decode())
-  parser.close()
-  check()
-  yield
-}
-
-async function read(member: ArchiveEntry, source: string, visitor: Visitor): Promise<void> {
-  for await (const _ of parsing(member, source, visitor));
-}
-
 /** The shared strings, which cells refer to by index. Skips phonetic hints. */
 async function sharedTexts(member: ArchiveEntry | undefined, source: string): Promise<string[]> {
   const texts: string[] = []
@@ -172,7 +112,7 @@ async function sharedTexts(member: ArchiveEntry | undefined, source: string): Pr
   let inText = false
   let hint = 0
   let size = 0
-  await read(member, source, {
+  await readPart(member, source, {
     open({ name }) {
       const tag = local(name)
       if (tag === 'si') current = ''
@@ -213,7 +153,7 @@ async function dateStyles(
   if (!member) return styles
   const own = new Map<number, 'date' | 'duration' | undefined>()
   let inCells = false
-  await read(member, source, {
+  await readPart(member, source, {
     open({ name, attributes }) {
       const tag = local(name)
       if (tag === 'numFmt') own.set(Number(attributes.numFmtId), formatKind(attributes.formatCode ?? ''))
@@ -235,18 +175,6 @@ function formatKind(code: string): 'date' | 'duration' | undefined {
   const bare = code.replace(/"[^"]*"|\\.|_.|\*./g, '')
   if (/\[(h+|m+|s+)\]/i.test(bare)) return 'duration'
   return /[ymdhs]/i.test(bare.replace(/\[[^\]]*\]/g, '').replace(/general/gi, '')) ? 'date' : undefined
-}
-
-/** What is known about a sheet once it has been converted. */
-interface SheetSize {
-  name: string
-  /** The largest number of columns of a row. */
-  width: number
-  rows: number
-  /** The number of non-empty cells. */
-  filled: number
-  /** The widths to which rows were padded, each with the offset in bytes at which it begins. */
-  widths: { from: number; width: number }[]
 }
 
 interface Cell {
@@ -295,100 +223,18 @@ function cells(take: (row: (Cell | undefined)[], filled: number, number: number)
   }
 }
 
-/** Converts a sheet to CSV in one pass. Rows are padded to the largest width so far, see `padded`. */
+/** Converts a sheet to CSV. */
 async function* sheetCsv(
   member: ArchiveEntry,
-  size: SheetSize,
-  { rows: [top, bottom], columns: [left, right] }: Area,
+  writer: SheetWriter,
   book: Workbook,
   source: string,
   warnings: Warnings,
 ): AsyncGenerator<Uint8Array> {
-  let out = ''
-  let written = 0
-  let line = 0
-  let wide = false
-  const visitor = cells((all, count, number) => {
-    if (number < top || number > bottom) return
-    const part = left > 0 || right < all.length - 1
-    const row = part ? all.slice(left, right + 1) : all
-    const filled = part ? row.filter((cell) => cell !== undefined).length : count
-    if (filled === 0) return
-    size.rows++
-    size.filled += filled
-    size.width = Math.max(size.width, row.length)
-    // Checked for each row: a few cells far to the right cost a lot to write.
-    if (isSparse(size.rows, size.width, size.filled))
-      throw sparse(
-        `${source}, sheet ${size.name}`,
-        size.rows,
-        size.width,
-        'Delete the cells far outside the table, or export the sheet as CSV.',
-      )
-    // Write blank lines for absent rows, so that line numbers are row numbers.
-    out += '\n'.repeat(Math.max(0, number - line - 1))
-    line = Math.max(number, line + 1)
-    const texts = Array.from({ length: size.width }, (_, k) => cellText(row[k], book, line, warnings))
-    // Write titles above the table as single cells.
-    wide ||= filled > 1
-    if (wide && size.widths.at(-1)?.width !== size.width)
-      size.widths.push({ from: written + Buffer.byteLength(out), width: size.width })
-    out += `${(wide || size.width === 1 ? texts : [texts.find((text) => text !== '') ?? '']).map(quoted).join(',')}\n`
-  })
-  for await (const _ of parsing(member, source, visitor)) {
-    if (out.length < 64 * 1024) continue
-    yield flush()
-  }
-  if (out !== '') yield flush()
-
-  function flush(): Uint8Array {
-    const bytes = Buffer.from(out)
-    book.count(bytes.length)
-    written += bytes.length
-    out = ''
-    return bytes
-  }
-}
-
-/** Adds empty cells to the rows that were written before the width of the sheet was known. */
-async function* padded(csv: Bytes, { width, widths }: SheetSize): AsyncGenerator<Uint8Array> {
-  const last = widths.at(-1)
-  const [first] = widths
-  let at = 0
-  let step = 0
-  let quoted = false
-  let length = 0
-  for await (const chunk of csv) {
-    if (!last || at >= last.from || at + chunk.length <= first.from) {
-      at += chunk.length
-      yield chunk
-      continue
-    }
-    const pieces: Uint8Array[] = []
-    let from = 0
-    for (let k = 0; k < chunk.length; k++) {
-      const offset = at + k
-      if (offset < first.from) continue
-      while (step + 1 < widths.length && widths[step + 1].from <= offset) step++
-      if (widths[step].width === width) break
-      if (chunk[k] === 0x22) quoted = !quoted
-      if (chunk[k] !== 0x0a || quoted) {
-        length++
-        continue
-      }
-      if (length > 0) {
-        pieces.push(chunk.subarray(from, k), Buffer.from(','.repeat(width - widths[step].width)))
-        from = k
-      }
-      length = 0
-    }
-    at += chunk.length
-    yield Buffer.concat([...pieces, chunk.subarray(from)])
-  }
-}
-
-function quoted(text: string): string {
-  return /[",\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  const textOf = (cell: Cell | undefined, line: number): string => cellText(cell, book, line, warnings)
+  const visitor = cells((row, filled, number) => writer.row(row, filled, number, textOf))
+  for await (const _ of parsing(member, source, visitor)) yield* writer.take(false)
+  yield* writer.take(true)
 }
 
 /** Converts a cell to text: numbers in their shortest exact form, dates in ISO 8601. */

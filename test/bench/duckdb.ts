@@ -1,5 +1,4 @@
 /** The peer: a CSV into a durable DuckDB table, as a process of its own. */
-// @ts-expect-error installed by the benchmark, not by npm ci
 import { DuckDBInstance } from '@duckdb/node-api'
 
 const [csv, database] = process.argv.slice(2)

@@ -1,29 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { limitsFrom } from '../../src/contract/limits.ts'
-import { type FileOptions, ingestFile } from '../../src/ingest/index.ts'
+import type { FileOptions } from '../../src/ingest/index.ts'
 import { xlsx } from '../support/archives.ts'
-
-/** Reads a file: names and rows of each table. */
-async function readFile(bytes: Uint8Array, options: Partial<FileOptions>, pieces = 64 * 1024) {
-  const input = (async function* () {
-    for (let k = 0; k < bytes.length; k += pieces) yield bytes.subarray(k, k + pieces)
-  })()
-  const { tables } = await ingestFile(input, { limits: limitsFrom(), ...options }, () => {
-    const slices: { column: number; text: Buffer }[] = []
-    return { slices, slice: (one: { column: number; text: Buffer }) => void slices.push(one) }
-  })
-  return tables.map(({ path, ingested: { columns, rows }, sink }) => {
-    const values = columns.map((_, k) =>
-      sink.slices.filter(({ column }) => column === k).flatMap(({ text }) => JSON.parse(`[${text}]`)),
-    )
-    return {
-      path,
-      names: columns.map(({ name }) => name),
-      rows: Array.from({ length: rows }, (_, r) => values.map((column) => column[r])),
-    }
-  })
-}
+import { readFile } from './read-file.ts'
 
 const few = limitsFrom({ GRIDLINE_LIMIT_JSON_BODY_BYTES: '100' })
 const json = (text: string, options: Partial<FileOptions> = {}, pieces?: number) =>

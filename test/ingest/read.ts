@@ -1,4 +1,4 @@
-import { type DelimitedOptions, unpacked, ingestDelimited, numbersAsText } from '../../src/ingest/index.ts'
+import { type DelimitedOptions, ingestDelimited, numbersAsText, unpacked } from '../../src/ingest/index.ts'
 
 /** Reads a text whole: names, types, rows as values, warnings. `pieces`: how many bytes come at once. */
 export async function read(text: string | Uint8Array, options: DelimitedOptions = {}, pieces = 64 * 1024) {

@@ -79,9 +79,15 @@ export const uploadTypes = [
   dataTypes.ndjson,
   'application/json',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.oasis.opendocument.spreadsheet',
+  'application/vnd.apache.parquet',
+  'application/vnd.apache.arrow.file',
+  'application/vnd.apache.arrow.stream',
   'application/zip',
   'application/x-tar',
   'application/gzip',
+  'application/zstd',
+  'application/x-bzip2',
 ] as const
 
 export const readingHeaders = {

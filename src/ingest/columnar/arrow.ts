@@ -1,9 +1,8 @@
 import { readSync } from 'node:fs'
 import { CompressionType, type DataType, setCompressionCodec, Type, tableFromIPC } from '@uwdata/flechette'
 import { decompressZstd } from 'hyparquet-compressors'
-import type { ColumnType } from '../dialect.ts'
 import { unpackLz4 } from './lz4.ts'
-import type { ColumnarJob } from './messages.ts'
+import type { ColumnarJob, ColumnType } from './messages.ts'
 import { Refused, type Table } from './table.ts'
 import {
   booleanText,

@@ -1,4 +1,5 @@
-import type { ColumnType } from '../dialect.ts'
+/** The types of columns, as everywhere in `ingest`. */
+export type ColumnType = 'number' | 'text' | 'boolean' | 'json'
 
 export type ColumnarFormat = 'parquet' | 'arrow'
 

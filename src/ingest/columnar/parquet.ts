@@ -7,8 +7,7 @@ import {
   type SchemaTree,
 } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import type { ColumnType } from '../dialect.ts'
-import type { ColumnarJob } from './messages.ts'
+import type { ColumnarJob, ColumnType } from './messages.ts'
 import { Refused, type Table } from './table.ts'
 import {
   booleanText,
@@ -89,6 +88,7 @@ export async function parquetTable({ fd, size, columns: mostColumns, ratio }: Co
       rowStart: from,
       rowEnd: to,
       compressors: guarded,
+      utf8: false,
       parsers,
       onChunk: (chunk) => chunks.push(chunk),
     })

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../dialect.ts'
+import type { ColumnType } from './messages.ts'
 import type { ToText } from './values.ts'
 
 /** A table in a columnar file. */

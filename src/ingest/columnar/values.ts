@@ -1,4 +1,4 @@
-/** JSON text of values that Parquet and Arrow files hold. */
+import { isUtf8 } from 'node:buffer'
 
 /** What is said about values that JSON does not have. */
 export interface Lost {
@@ -42,7 +42,7 @@ export const booleanText: ToText = (value) => (value === null || value === undef
 export const stringText: ToText = (value) => {
   if (typeof value === 'string') return JSON.stringify(value.isWellFormed() ? value : value.toWellFormed())
   if (value === null || value === undefined) return 'null'
-  if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('base64'))
+  if (value instanceof Uint8Array) return JSON.stringify(bytesText(value))
   if (value instanceof Date) return JSON.stringify(dateText(value.getTime()))
   return JSON.stringify(String(value).toWellFormed())
 }
@@ -52,7 +52,7 @@ export const jsonText: ToText = (value, lost) => {
   const text = JSON.stringify(value, (_, inner) => {
     if (typeof inner === 'bigint')
       return inner >= -MAX_SAFE && inner <= MAX_SAFE ? Number(inner) : inner.toString()
-    if (inner instanceof Uint8Array) return Buffer.from(inner).toString('base64')
+    if (inner instanceof Uint8Array) return bytesText(inner)
     if (ArrayBuffer.isView(inner)) return Array.from(inner as unknown as ArrayLike<unknown>)
     if (inner instanceof Map) return Object.fromEntries(inner)
     if (typeof inner === 'number' && !Number.isFinite(inner)) {
@@ -62,6 +62,13 @@ export const jsonText: ToText = (value, lost) => {
     return typeof inner === 'string' ? inner.toWellFormed() : inner
   })
   return text ?? 'null'
+}
+
+/** Bytes as text if they are UTF-8, as old writers store strings; others in Base64. */
+function bytesText(value: Uint8Array): string {
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString(
+    isUtf8(value) ? 'utf8' : 'base64',
+  )
 }
 
 export const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import type { Problem } from '../../contract/errors.ts'
-import type { Limits } from '../../contract/limits.ts'
-import { excerpt } from '../../json/index.ts'
-import { noDialect } from '../dialect.ts'
-import type { Spooled } from '../spool.ts'
-import type { Ingested, SliceSink } from '../table.ts'
-import { badData } from '../warnings.ts'
-import type { ColumnarFormat, ColumnarJob, ColumnarMessage } from './messages.ts'
+import type { Problem } from '../contract/errors.ts'
+import type { Limits } from '../contract/limits.ts'
+import { excerpt } from '../json/index.ts'
+import type { ColumnarFormat, ColumnarJob, ColumnarMessage } from './columnar/messages.ts'
+import { noDialect } from './dialect.ts'
+import type { Spooled } from './spool.ts'
+import type { Ingested, SliceSink } from './table.ts'
+import { badData } from './warnings.ts'
 
 /** Files that are decoded at once; others wait. */
 const AT_ONCE = 2
@@ -47,7 +47,7 @@ export async function ingestColumnar(
 }
 
 function builtWorker(): string {
-  const folder = import.meta.url.endsWith('.ts') ? '../../../dist/' : './'
+  const folder = import.meta.url.endsWith('.ts') ? '../../dist/' : './'
   return fileURLToPath(new URL(`${folder}columnar-worker.js`, import.meta.url))
 }
 

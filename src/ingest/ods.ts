@@ -1,0 +1,202 @@
+import { type ArchiveLimits, tooMuchUnpacked, zipMembers } from './archive.ts'
+import type { DelimitedOptions } from './dialect.ts'
+import { padded, type Sheet, SheetWriter } from './sheet-csv.ts'
+import { areaOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
+import { chunksOf, type Spooled, spool } from './spool.ts'
+import { bomb, isBomb } from './unpack.ts'
+import { badData, type Warnings } from './warnings.ts'
+import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
+
+/** Columns of a sheet. */
+const MOST_COLUMNS = 16_384
+
+/** The non-empty sheets of an OpenDocument spreadsheet, in order. */
+export async function* odsSheets(
+  spooled: Spooled,
+  limits: ArchiveLimits,
+  source: string,
+  warnings: Warnings,
+  { sheet: wanted, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
+): AsyncGenerator<Sheet> {
+  const area = range === undefined ? WHOLE : areaOf(range)
+  const members = await zipMembers(spooled, limits, source)
+  const content = members.find(({ path }) => path === 'content.xml')
+  if (!content) throw badData(source, {}, 'not a spreadsheet: it has no content.xml')
+  // The names first: they say which sheet is wanted.
+  const listed: { name: string }[] = []
+  let isSpreadsheet = false
+  await readPart(content, source, {
+    open({ name, attributes }) {
+      if (name === 'office:spreadsheet') isSpreadsheet = true
+      if (isSpreadsheet && local(name) === 'table') listed.push({ name: attributes['table:name'] ?? '' })
+    },
+  })
+  if (!isSpreadsheet)
+    throw badData(
+      source,
+      {},
+      'this is an OpenDocument file, but not a spreadsheet',
+      'Export its table as CSV.',
+    )
+  if (listed.length > limits.archive_entries)
+    throw badData(
+      source,
+      {},
+      `${listed.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
+    )
+  let produced = 0
+  const count = (bytes: number): void => {
+    produced += bytes
+    if (isBomb(produced, spooled.size, limits)) throw bomb(source, limits)
+  }
+  const chosen = wanted === undefined ? undefined : sheetNamed(listed, wanted, source)
+  let found = 0
+  for (const [k, { name }] of listed.entries()) {
+    if (chosen !== undefined && k !== chosen) continue
+    const writer = new SheetWriter(name, source, area, count)
+    const textOf = (cell: string | undefined): string => cell ?? ''
+    const visitor = rowsOf(k, warnings, (row, filled, number) => writer.row(row, filled, number, textOf))
+    const rows = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const _ of parsing(content, source, visitor)) {
+        yield* writer.take(false)
+        if (visitor.ended) break
+      }
+      yield* writer.take(true)
+    }
+    const csv = await spool(rows(), limits.unpacked_bytes, () => tooMuchUnpacked(source, limits))
+    try {
+      if (writer.size.width === 0) continue
+      found++
+      yield {
+        name,
+        oneOfSeveral: listed.length > 1 && chosen === undefined,
+        csv: padded(chunksOf(csv), writer.size),
+      }
+    } finally {
+      await csv.close()
+    }
+  }
+  if (found === 0)
+    throw badData(
+      source,
+      {},
+      chosen === undefined && area === WHOLE
+        ? 'all sheets of the spreadsheet are empty'
+        : 'there are no values in this sheet or range',
+    )
+}
+
+/** A visitor that calls `take` for each non-empty row of one sheet: its cells, how many are filled, its number. */
+function rowsOf(
+  sheet: number,
+  warnings: Warnings,
+  take: (row: (string | undefined)[], filled: number, number: number) => void,
+): Visitor & { ended: boolean } {
+  let at = -1
+  let number = 0
+  let repeatedRows = 1
+  let row: (string | undefined)[] = []
+  let filled = 0
+  let column = 0
+  let repeated = 1
+  /** The value of the cell that is read, or its paragraphs. */
+  let value: string | undefined
+  let text: string | undefined
+  /** Notes on cells, which hold paragraphs of their own. */
+  let notes = 0
+  const isHere = (): boolean => at === sheet
+  const addCell = (): void => {
+    const cell = value ?? text
+    if (cell !== undefined && cell !== '')
+      for (let k = 0; k < repeated && column + k < MOST_COLUMNS; k++) {
+        row[column + k] = cell
+        filled++
+      }
+    column += repeated
+  }
+  const visitor = {
+    ended: false,
+    open({ name, attributes }: Parameters<NonNullable<Visitor['open']>>[0]) {
+      if (name === 'table:table') at++
+      if (!isHere()) return
+      switch (name) {
+        case 'table:table-row':
+          repeatedRows = times(attributes['table:number-rows-repeated'])
+          row = []
+          filled = 0
+          column = 0
+          break
+        case 'table:table-cell':
+        case 'table:covered-table-cell':
+          repeated = times(attributes['table:number-columns-repeated'])
+          value = cellValue(attributes, number + 1, warnings)
+          text = undefined
+          break
+        case 'office:annotation':
+          notes++
+          break
+        case 'text:p':
+          if (notes === 0) text = text === undefined ? '' : `${text}\n`
+          break
+        case 'text:s':
+          if (notes === 0 && text !== undefined)
+            text += ' '.repeat(Math.min(1000, times(attributes['text:c'])))
+          break
+        case 'text:tab':
+          if (notes === 0 && text !== undefined) text += '\t'
+          break
+        case 'text:line-break':
+          if (notes === 0 && text !== undefined) text += '\n'
+          break
+      }
+    },
+    text(part: string) {
+      if (isHere() && notes === 0 && text !== undefined) text += part
+    },
+    close(name: string) {
+      if (name === 'table:table' && isHere()) visitor.ended = true
+      if (!isHere() || visitor.ended) return
+      if (name === 'office:annotation') notes--
+      else if (name === 'table:table-cell' || name === 'table:covered-table-cell') {
+        addCell()
+        value = undefined
+        text = undefined
+      } else if (name === 'table:table-row') {
+        for (let k = 0; filled > 0 && k < repeatedRows && number + k < MOST_ROWS; k++)
+          take(row, filled, number + k + 1)
+        number += repeatedRows
+      }
+    },
+  }
+  return visitor
+}
+
+/** How often something is repeated: at least once. */
+function times(attribute: string | undefined): number {
+  const count = Number(attribute ?? 1)
+  return Number.isInteger(count) && count > 0 ? count : 1
+}
+
+/** The value of a cell that is no text: numbers as they are, dates in ISO 8601, times as 10:30:00. */
+function cellValue(attributes: Record<string, string>, line: number, warnings: Warnings): string | undefined {
+  switch (attributes['office:value-type']) {
+    case 'float':
+    case 'currency':
+    case 'percentage':
+      return attributes['office:value']
+    case 'boolean':
+      return attributes['office:boolean-value']
+    case 'date':
+      return attributes['office:date-value']?.replace('T', ' ')
+    case 'time': {
+      const [, sign, hours, minutes, seconds] =
+        /^(-?)PT(\d+)H(\d+)M(\d+)(?:[.,]\d+)?S$/.exec(attributes['office:time-value'] ?? '') ?? []
+      if (hours === undefined) return attributes['office:time-value']
+      return `${sign}${hours.padStart(2, '0')}:${minutes}:${seconds}`
+    }
+    default:
+      if (attributes['calcext:value-type'] !== 'error') return undefined
+      warnings.count('error', line, (where) => `formula errors were read as null: ${where}`)
+      return ''
+  }
+}

@@ -1,0 +1,135 @@
+import type { Bytes } from '../json/index.ts'
+import { isSparse, sparse } from './gaps.ts'
+import type { Area } from './sheet-range.ts'
+
+/** One sheet, converted to CSV with rows of equal width. */
+export interface Sheet {
+  name: string
+  /** Whether the workbook lists other sheets too. */
+  oneOfSeveral: boolean
+  csv: Bytes
+}
+
+/** What is known about a sheet once it has been converted. */
+export interface SheetSize {
+  name: string
+  /** The largest number of columns of a row. */
+  width: number
+  rows: number
+  /** The number of non-empty cells. */
+  filled: number
+  /** The widths to which rows were padded, each with the offset in bytes at which it begins. */
+  widths: { from: number; width: number }[]
+}
+
+/** Bytes of CSV that are passed on at once. */
+const CHUNK = 64 * 1024
+
+/** Writes the rows of a sheet as CSV, in one pass. Rows are padded to the largest width so far, see `padded`. */
+export class SheetWriter {
+  readonly size: SheetSize
+  private out = ''
+  private written = 0
+  private line = 0
+  private wide = false
+
+  constructor(
+    name: string,
+    private readonly source: string,
+    private readonly area: Area,
+    /** Counts the bytes of converted text. Throws `bad_data` beyond the limits. */
+    private readonly count: (bytes: number) => void,
+  ) {
+    this.size = { name, width: 0, rows: 0, filled: 0, widths: [] }
+  }
+
+  /** Adds a row, of which `count` cells are filled, with its number from 1. `textOf` is the text of a cell. */
+  row<Cell>(
+    all: readonly (Cell | undefined)[],
+    count: number,
+    number: number,
+    textOf: (cell: Cell | undefined, line: number) => string,
+  ): void {
+    const {
+      rows: [top, bottom],
+      columns: [left, right],
+    } = this.area
+    const { size } = this
+    if (number < top || number > bottom) return
+    const part = left > 0 || right < all.length - 1
+    const row = part ? all.slice(left, right + 1) : all
+    const filled = part ? row.filter((cell) => cell !== undefined).length : count
+    if (filled === 0) return
+    size.rows++
+    size.filled += filled
+    size.width = Math.max(size.width, row.length)
+    // Checked for each row: a few cells far to the right cost a lot to write.
+    if (isSparse(size.rows, size.width, size.filled))
+      throw sparse(
+        `${this.source}, sheet ${size.name}`,
+        size.rows,
+        size.width,
+        'Delete the cells far outside the table, or export the sheet as CSV.',
+      )
+    // Write blank lines for absent rows, so that line numbers are row numbers.
+    this.out += '\n'.repeat(Math.max(0, number - this.line - 1))
+    this.line = Math.max(number, this.line + 1)
+    const texts = Array.from({ length: size.width }, (_, k) => textOf(row[k], this.line))
+    // Write titles above the table as single cells.
+    this.wide ||= filled > 1
+    if (this.wide && size.widths.at(-1)?.width !== size.width)
+      size.widths.push({ from: this.written + Buffer.byteLength(this.out), width: size.width })
+    this.out += `${(this.wide || size.width === 1 ? texts : [texts.find((text) => text !== '') ?? '']).map(quoted).join(',')}\n`
+  }
+
+  /** What was written since the last call, if it is worth passing on; at the end, all of it. */
+  *take(final: boolean): Generator<Uint8Array> {
+    if (this.out === '' || (!final && this.out.length < CHUNK)) return
+    const bytes = Buffer.from(this.out)
+    this.count(bytes.length)
+    this.written += bytes.length
+    this.out = ''
+    yield bytes
+  }
+}
+
+/** Adds empty cells to the rows that were written before the width of the sheet was known. */
+export async function* padded(csv: Bytes, { width, widths }: SheetSize): AsyncGenerator<Uint8Array> {
+  const last = widths.at(-1)
+  const [first] = widths
+  let at = 0
+  let step = 0
+  let quoted = false
+  let length = 0
+  for await (const chunk of csv) {
+    if (!last || at >= last.from || at + chunk.length <= first.from) {
+      at += chunk.length
+      yield chunk
+      continue
+    }
+    const pieces: Uint8Array[] = []
+    let from = 0
+    for (let k = 0; k < chunk.length; k++) {
+      const offset = at + k
+      if (offset < first.from) continue
+      while (step + 1 < widths.length && widths[step + 1].from <= offset) step++
+      if (widths[step].width === width) break
+      if (chunk[k] === 0x22) quoted = !quoted
+      if (chunk[k] !== 0x0a || quoted) {
+        length++
+        continue
+      }
+      if (length > 0) {
+        pieces.push(chunk.subarray(from, k), Buffer.from(','.repeat(width - widths[step].width)))
+        from = k
+      }
+      length = 0
+    }
+    at += chunk.length
+    yield Buffer.concat([...pieces, chunk.subarray(from)])
+  }
+}
+
+function quoted(text: string): string {
+  return /[",\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

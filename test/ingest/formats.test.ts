@@ -1,0 +1,250 @@
+// Parquet, Arrow, OpenDocument, and compressed files, against what other programs write.
+import { mkdtemp, readFile as readBytes, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { tableFromArrays, tableToIPC } from 'apache-arrow'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { limitsFrom } from '../../src/contract/limits.ts'
+import { zip } from '../support/archives.ts'
+import { readFile } from './read-file.ts'
+
+let folder: string
+let duckdb: DuckDBConnection
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gridline-formats-'))
+  duckdb = await (await DuckDBInstance.create(':memory:')).connect()
+})
+
+afterAll(async () => {
+  duckdb.closeSync()
+  await rm(folder, { recursive: true })
+})
+
+/** A query's result as a Parquet file of DuckDB. */
+async function parquet(query: string, options = ''): Promise<Buffer> {
+  const file = join(folder, 'a.parquet')
+  await duckdb.run(`copy (${query}) to '${file}' (format parquet${options})`)
+  return readBytes(file)
+}
+
+describe('Parquet', () => {
+  const row = (k: number): unknown[] => [
+    k,
+    k * 1000,
+    String(9007199254740993n + BigInt(k)),
+    k / 3,
+    Number(Math.fround(k / 7).toPrecision(8)),
+    Number((k * 0.57).toFixed(2)),
+    k % 2 === 0,
+    `text "${k}" ü`,
+    `2024-01-0${k + 1}`,
+    k === 0 ? '2024-01-01 10:00:00' : `2024-01-01 10:00:0${k}.00012${k}`,
+    `10:00:0${k}`,
+    k % 3 === 0 ? null : k,
+    [k, k + 1],
+    { a: k, b: 'x' },
+  ]
+  const query = `select i::integer as i, (i * 1000)::bigint as big, (9007199254740993 + i)::bigint as huge,
+    i / 3 as f, (i / 7)::float as single, (i * 0.57)::decimal(10, 2) as dec, i % 2 = 0 as ok,
+    'text "' || i || '" ü' as s, date '2024-01-01' + i::integer as d,
+    timestamp '2024-01-01 10:00:00' + interval (case when i = 0 then 0 else i * 1000000 + 120 + i end) microsecond as ts,
+    time '10:00:00' + interval (i) second as tm, case when i % 3 = 0 then null else i end as n,
+    [i, i + 1] as l, {'a': i, 'b': 'x'} as st from range(5) r(i)`
+
+  it.each(['snappy', 'zstd', 'gzip', 'lz4_raw', 'brotli', 'uncompressed'])(
+    'values of all types come back exact: %s',
+    async (codec) => {
+      const [found] = await readFile(await parquet(query, `, codec '${codec}'`))
+      expect(found.names).toEqual('i big huge f single dec ok s d ts tm n l st'.split(' '))
+      expect(found.types).toEqual(
+        'number number text number number number boolean text text text text number json json'.split(' '),
+      )
+      expect(found.rows).toEqual(Array.from({ length: 5 }, (_, k) => row(k)))
+    },
+  )
+
+  it('several row groups are one table, in order', async () => {
+    const file = await parquet('select i, i % 7 as m from range(10000) r(i)', ', row_group_size 2048')
+    const [found] = await readFile(file)
+    expect(found.rows).toEqual(Array.from({ length: 10_000 }, (_, k) => [k, k % 7]))
+  })
+
+  it('NaN and infinite numbers are null, with a warning', async () => {
+    const [found] = await readFile(
+      await parquet("select * from (values ('nan'::double), ('-infinity'::double), (1.5)) t(x)"),
+    )
+    expect(found.rows).toEqual([[null], [null], [1.5]])
+    expect(found.warnings.join()).toMatch(/column x: 2 values that are not finite/)
+  })
+
+  it('a file that is cut off or changed anywhere is refused, or gives a table', async () => {
+    const file = await parquet(query)
+    for (let k = 4; k < file.length; k += 61) {
+      const changed = Buffer.from(file)
+      changed[k] ^= 0x55
+      for (const one of [file.subarray(0, k), changed]) {
+        const outcome = await readFile(one, { fileName: 'a.parquet' }).catch(
+          (error: { code: string }) => error.code,
+        )
+        if (typeof outcome === 'string') expect(outcome).toBe('bad_data')
+      }
+    }
+  }, 120_000)
+
+  it('too many columns, and content that is much larger than the file, are refused', async () => {
+    const file = await parquet('select 1 as a, 2 as b, 3 as c')
+    await expect(readFile(file, { limits: limitsFrom({ GRIDLINE_LIMIT_COLUMNS: '2' }) })).rejects.toThrow(
+      /3 columns; the limit is 2/,
+    )
+    const zeros = await parquet(`select repeat('0', 20000000) as s`, `, codec 'zstd'`)
+    await expect(
+      readFile(zeros, { limits: limitsFrom({ GRIDLINE_LIMIT_COMPRESSION_RATIO: '10' }) }),
+    ).rejects.toThrow(/grows too much/)
+  })
+})
+
+describe('Arrow', () => {
+  const table = tableFromArrays({
+    i: Int32Array.from([1, 2, 3]),
+    f: Float64Array.from([1.5, Number.NaN, 3]),
+    g: Float32Array.from([0.1, 0.2, 0.3]),
+    s: ['a', 'b "q"', null],
+    big: BigInt64Array.from([1n, 2n, 9007199254740993n]),
+    d: [new Date('2024-01-01T00:00:00Z'), new Date('2024-01-02T10:00:00.500Z'), null],
+    ok: [true, false, null],
+  })
+
+  it.each(['file', 'stream'] as const)('values come back exact: %s', async (format) => {
+    const [found] = await readFile(tableToIPC(table, format))
+    expect(found.names).toEqual(['i', 'f', 'g', 's', 'big', 'd', 'ok'])
+    expect(found.rows).toEqual([
+      [1, 1.5, 0.1, 'a', '1', '2024-01-01', true],
+      [2, null, 0.2, 'b "q"', '2', '2024-01-02 10:00:00.5', false],
+      [3, 3, 0.3, null, '9007199254740993', null, null],
+    ])
+  })
+
+  it.each(['lz4', 'zstd'])('buffers packed with %s', async (codec) => {
+    const file = await readBytes(new URL(`../data/arrow/${codec}.feather`, import.meta.url))
+    const [found] = await readFile(file)
+    expect(found.rows).toEqual(Array.from({ length: 2000 }, (_, k) => [k % 10, `row ${k % 7}`]))
+    for (let k = 8; k < file.length; k += 29) {
+      const changed = Buffer.from(file)
+      changed[k] ^= 0xff
+      const outcome = await readFile(changed).catch((error: { code: string }) => error.code)
+      if (typeof outcome === 'string') expect(outcome).toBe('bad_data')
+    }
+  })
+})
+
+describe('OpenDocument spreadsheets', () => {
+  const ods = (sheets: string): Promise<Buffer> =>
+    zip({
+      mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
+      'META-INF/manifest.xml': '<manifest/>',
+      'content.xml': `<?xml version="1.0"?><office:document-content xmlns:office="o" xmlns:table="t" xmlns:text="x" xmlns:calcext="c"><office:body><office:spreadsheet>${sheets}</office:spreadsheet></office:body></office:document-content>`,
+    })
+  const text = (value: string): string =>
+    `<table:table-cell office:value-type="string"><text:p>${value}</text:p></table:table-cell>`
+  const number = (value: number): string =>
+    `<table:table-cell office:value-type="float" office:value="${value}"><text:p>shown</text:p></table:table-cell>`
+  const sheet = (name: string, rows: string[]): string =>
+    `<table:table table:name="${name}">${rows.map((row) => `<table:table-row>${row}</table:table-row>`).join('')}<table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="1024"/></table:table-row></table:table>`
+
+  it('numbers, texts, dates, times, repeated and empty cells', async () => {
+    const file = await ods(
+      sheet('One', [
+        text('a') + text('b') + text('c') + text('d'),
+        number(1.5) +
+          text('x<text:s text:c="2"/>y</text:p><text:p>z') +
+          '<table:table-cell office:value-type="date" office:date-value="2024-01-31"/>' +
+          '<table:table-cell office:value-type="time" office:time-value="PT10H30M00S"/>',
+        '<table:table-cell office:value-type="float" office:value="7" table:number-columns-repeated="2"/><table:table-cell table:number-columns-repeated="2"/>',
+        number(-2) +
+          '<table:table-cell office:value-type="string"><office:annotation><text:p>a remark</text:p></office:annotation><text:p>n</text:p></table:table-cell>' +
+          '<table:table-cell office:value-type="string" calcext:value-type="error"><text:p>#REF!</text:p></table:table-cell>',
+      ]),
+    )
+    const [found] = await readFile(file)
+    expect(found.names).toEqual(['a', 'b', 'c', 'd'])
+    expect(found.rows).toEqual([
+      [1.5, 'x  y\nz', '2024-01-31', '10:30:00'],
+      [7, '7', null, null],
+      [-2, 'n', null, null],
+    ])
+    expect(found.warnings.join()).toMatch(/formula errors/)
+  })
+
+  it('each sheet is a table; --sheet and --range choose', async () => {
+    const file = await ods(
+      sheet('One', [text('a') + text('b'), number(1) + number(2)]) +
+        sheet('Empty', []) +
+        sheet('Two', [text('c') + text('d'), number(3) + number(4), number(5) + number(6)]),
+    )
+    const tables = await readFile(file)
+    expect(tables.map(({ path, rows }) => [path, rows])).toEqual([
+      [['One'], [[1, 2]]],
+      [
+        ['Two'],
+        [
+          [3, 4],
+          [5, 6],
+        ],
+      ],
+    ])
+    const [chosen] = await readFile(file, { sheet: 'two', range: 'B:B' })
+    expect([chosen.names, chosen.rows]).toEqual([['d'], [[4], [6]]])
+    await expect(readFile(file, { sheet: 'Three' })).rejects.toThrow(/no sheet "Three"/)
+  })
+
+  it('a text document is refused', async () => {
+    const file = await zip({
+      'META-INF/manifest.xml': '<manifest/>',
+      'content.xml': '<office:document-content xmlns:office="o"><office:text/></office:document-content>',
+    })
+    await expect(readFile(file)).rejects.toThrow(/not a spreadsheet/)
+  })
+})
+
+describe('compressed files', () => {
+  // a,b / 1,x / 2,y, packed by zstd 1.5 and bzip2 1.0.
+  const zstd = Buffer.from('KLUv/SQMYQAAYSxiCjEseAoyLHkKLp8hRg==', 'base64')
+  const bzip2 = Buffer.from(
+    'QlpoOTFBWSZTWbzHKEUAAARZgAAQAAQwADAAAGAgADEMCCNBmo4EIheLuSKcKEheY5QigA==',
+    'base64',
+  )
+
+  it.each([
+    ['zstd', zstd],
+    ['bzip2', bzip2],
+    ['two bzip2 streams', Buffer.concat([bzip2, bzip2])],
+  ])('%s, in pieces of any size', async (name, file) => {
+    const twice = name.startsWith('two')
+    for (const pieces of [1, 7, 1024]) {
+      const [found] = await readFile(file, { fileName: 'a.csv.x' }, pieces)
+      expect(found.names).toEqual(['a', 'b'])
+      expect(found.rows).toEqual([
+        [1, 'x'],
+        [2, 'y'],
+        ...(twice
+          ? [
+              [1, 'x'],
+              [2, 'y'],
+            ]
+          : []),
+      ])
+    }
+  })
+
+  it.each([
+    ['zstd', zstd],
+    ['bzip2', bzip2],
+  ])('%s that is cut off or changed is refused', async (name, file) => {
+    await expect(readFile(file.subarray(0, file.length - 8))).rejects.toThrow(name)
+    const changed = Buffer.from(file)
+    changed[8] ^= 0xff
+    await expect(readFile(changed)).rejects.toThrow(name)
+  })
+})

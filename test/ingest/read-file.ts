@@ -1,0 +1,30 @@
+import { limitsFrom } from '../../src/contract/limits.ts'
+import { type FileOptions, ingestFile, numbersAsText, type Slice } from '../../src/ingest/index.ts'
+
+/** Reads a file: path, names, types, rows and warnings of each table. `pieces`: how many bytes come at once. */
+export async function readFile(bytes: Uint8Array, options: Partial<FileOptions> = {}, pieces = 64 * 1024) {
+  const input = (async function* () {
+    for (let k = 0; k < bytes.length; k += pieces) yield bytes.subarray(k, k + pieces)
+  })()
+  const { tables, warnings } = await ingestFile(input, { limits: limitsFrom(), ...options }, () => {
+    const slices: Slice[] = []
+    return { slices, slice: (one: Slice) => void slices.push(one) }
+  })
+  return tables.map(({ path, ingested, sink }) => {
+    const { columns, rows } = ingested
+    const values = columns.map((_, k) =>
+      sink.slices
+        .filter(({ column }) => column === k)
+        .flatMap(({ form, text }) =>
+          JSON.parse(`[${columns[k].type === 'text' && form === 'number' ? numbersAsText(text) : text}]`),
+        ),
+    )
+    return {
+      path,
+      names: columns.map(({ name }) => name),
+      types: columns.map(({ type }) => type),
+      warnings: [...warnings, ...ingested.warnings],
+      rows: Array.from({ length: rows }, (_, r) => values.map((column) => column[r])),
+    }
+  })
+}
