@@ -55,6 +55,8 @@ export interface OperationResult<T> {
   etag?: string
   /** Media type of a streamed body. */
   type?: string
+  /** The streamed body in Brotli, for clients that accept it. */
+  brotli?: () => Bytes
   /**
    * Takes long and needs none of the resources that requests share: it runs after the request has left the
    * queue, unless the client has the response already (`etag`). It gets the user or address that asks.

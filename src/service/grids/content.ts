@@ -2,10 +2,11 @@ import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
 import { BatchedBlobs, type BlobReader } from '../store/blobs.ts'
+import { brotliStream, type StreamPiece } from '../store/codec.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { ColumnType } from '../store/schema.ts'
 import type { Readers, Store } from '../store/store.ts'
-import { readSlices } from '../store/texts.ts'
+import { readPacked, readSlices } from '../store/texts.ts'
 import { transposeRows } from './values.ts'
 
 /** An immutable view of a grid's columns at one version. Blobs never change, so it stays readable. */
@@ -150,12 +151,40 @@ export async function* contentJson(given: Snapshot, head?: number): Bytes {
   const snap = head === undefined ? batched(given, given.columns) : given
   yield Buffer.from('{"cols":{')
   for (const [k, column] of snap.columns.entries()) {
-    const { name, uid, order } = column
-    yield Buffer.from(`${k > 0 ? ',' : ''}${JSON.stringify(name)}:{"uid":"${uid}","order":${order},"data":[`)
+    yield Buffer.from(contentHeader(column, k))
     yield* columnText(snap, column, head)
     yield Buffer.from(']}')
   }
   yield Buffer.from('}}')
+}
+
+/** The content of a grid as a Brotli stream, which slices are sent into as they are stored. */
+export function contentBrotli(given: Snapshot): Bytes {
+  const snap = batched(given, given.columns)
+  async function* pieces(): AsyncGenerator<StreamPiece> {
+    let text = '{"cols":{'
+    for (const [k, column] of snap.columns.entries()) {
+      text += contentHeader(column, k)
+      let count = 0
+      for await (const slice of readPacked(snap.blobs, column.slices)) {
+        yield Buffer.from(count++ > 0 ? ',' : text)
+        text = ''
+        yield slice
+      }
+      if (column.tail.length > 0) {
+        yield Buffer.from(`${text}${count > 0 ? ',' : ''}`)
+        text = ''
+        yield column.tail
+      }
+      text += ']}'
+    }
+    yield Buffer.from(`${text}}}`)
+  }
+  return brotliStream(pieces())
+}
+
+function contentHeader({ name, uid, order }: SnapshotColumn, position: number): string {
+  return `${position > 0 ? ',' : ''}${JSON.stringify(name)}:{"uid":"${uid}","order":${order},"data":[`
 }
 
 /** Streams the response of the col endpoint: `{"cols": [{name, uid, order, data}]}`, in the given order. */

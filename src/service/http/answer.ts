@@ -1,5 +1,5 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
-import { HttpResponse } from '../../contract/http.ts'
+import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Bytes } from '../../json/index.ts'
 import { RateLimited } from './rates.ts'
 
@@ -36,6 +36,13 @@ export function errorReply(
   const reply = jsonReply(quirk?.(problem) ?? problem.status, errorBody(problem), headers)
   reply.hangUp = problem.code === 'too_slow' || problem.code === 'aborted'
   return reply
+}
+
+/** Whether a request accepts Brotli: named, and not with a quality of 0. */
+export function acceptsBrotli({ headers }: Pick<HttpRequest, 'headers'>): boolean {
+  return /(?:^|,)\s*br\s*(?:;\s*q=(?:1|0?\.0*[1-9])[\d.]*\s*)?(?:,|$)/i.test(
+    headers.get('accept-encoding') ?? '',
+  )
 }
 
 /**

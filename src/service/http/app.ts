@@ -20,7 +20,7 @@ import type { Call, OperationCall, OperationResult } from '../core/call.ts'
 import type { Handler, Handlers, OperationService as Service } from '../operations/handler.ts'
 import { pageAt } from '../pages/index.ts'
 import { jsonPage } from '../pages/json.ts'
-import { errorReply, jsonReply, problemOf, streamReply } from './answer.ts'
+import { acceptsBrotli, errorReply, jsonReply, problemOf, streamReply } from './answer.ts'
 import { type Authenticator, checkOperator, checkScope } from './auth.ts'
 import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
 import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
@@ -481,7 +481,7 @@ function idempotencyKey(headers: HttpRequest['headers'], { limits }: Service): s
 
 async function respond(
   operation: Operation,
-  { body, etag, type }: OperationResult<unknown>,
+  { body, etag, type, brotli }: OperationResult<unknown>,
   request: HttpRequest,
 ): Promise<HttpResponse> {
   const headers: Record<string, string> = etag ? { etag } : {}
@@ -494,6 +494,15 @@ async function respond(
     }
   }
   if (operation.result === 'none') return new HttpResponse(operation.status, headers, null)
-  if (operation.result === 'stream') return streamReply(operation.status, body as Bytes, type!, headers)
+  if (operation.result === 'stream') {
+    if (brotli) headers.vary = 'accept-encoding'
+    if (!brotli || !acceptsBrotli(request))
+      return streamReply(operation.status, body as Bytes, type!, headers)
+    ;(body as Partial<AsyncGenerator>).return?.(undefined)
+    headers['content-encoding'] = 'br'
+    // Other bytes with the same meaning: a weak tag.
+    if (etag) headers.etag = `W/${etag}`
+    return streamReply(operation.status, brotli(), type!, headers)
+  }
   return jsonReply(operation.status, body, headers)
 }

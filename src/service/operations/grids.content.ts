@@ -3,7 +3,7 @@ import type { Bytes } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import { etag } from '../core/etag.ts'
-import { byName, contentJson, type Snapshot, snapshot } from '../grids/content.ts'
+import { byName, contentBrotli, contentJson, type Snapshot, snapshot } from '../grids/content.ts'
 import { delimited, ndjson, rowsAs } from '../grids/rows.ts'
 import type { OperationService as Service } from './handler.ts'
 
@@ -47,5 +47,11 @@ export async function gridContent(
     }
   })
   const { type, body } = writers[format === 'api' ? 'json' : format]
-  return { body: body(snap, head), type, etag: tag }
+  const isWhole = body === contentJson && head === undefined
+  return {
+    body: body(snap, head),
+    type,
+    etag: tag,
+    ...(isWhole && { brotli: () => contentBrotli(snap) }),
+  }
 }

@@ -1,6 +1,6 @@
 import { breathe } from '../../json/index.ts'
 import type { BlobReader, Blobs } from './blobs.ts'
-import { compress, decompress } from './codec.ts'
+import { compress, decompress, type StreamPiece } from './codec.ts'
 import type { SliceRef } from './grids.ts'
 
 /** Slices read ahead of the one that is being used. */
@@ -42,17 +42,34 @@ export async function loadText(blobs: BlobReader, slice: Pick<SliceRef, 'hash' |
 }
 
 /** Streams the texts of slices in order, reading a few ahead. */
-export async function* readSlices(
+export function readSlices(
   blobs: BlobReader,
   slices: readonly SliceRef[],
   most = READ_AHEAD,
 ): AsyncGenerator<Buffer> {
-  const ahead: Promise<Buffer>[] = []
+  return inOrder(slices, (slice) => loadText(blobs, slice), most)
+}
+
+/** Streams the blobs of slices in order, as they are stored. */
+export function readPacked(blobs: BlobReader, slices: readonly SliceRef[]): AsyncGenerator<StreamPiece> {
+  return inOrder(
+    slices,
+    async ({ hash, bytes }): Promise<StreamPiece> => ({ blob: await blobs.get(hash), size: bytes }),
+    READ_AHEAD,
+  )
+}
+
+async function* inOrder<T>(
+  slices: readonly SliceRef[],
+  load: (slice: SliceRef) => Promise<T>,
+  most: number,
+): AsyncGenerator<T> {
+  const ahead: Promise<T>[] = []
   let next = 0
   try {
     for (let k = 0; k < slices.length; k++) {
       while (next < slices.length && ahead.length < most) {
-        const text = loadText(blobs, slices[next++])
+        const text = load(slices[next++])
         // Prevent an unhandled rejection; the error is seen when the promise is awaited.
         text.catch(() => {})
         ahead.push(text)
