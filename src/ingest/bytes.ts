@@ -197,6 +197,9 @@ async function* decoded(source: Bytes, encoding: string, name: string): AsyncGen
 
 /** Bytes from which an encoding is guessed. */
 const GUESS_BYTES = 64 * 1024
+/** Bytes of the line before the first one that is not UTF-8. */
+const LINE_BYTES = 4096
+const LF = 0x0a
 
 /** Passes valid UTF-8 through. If the first non-ASCII byte is invalid, guesses the encoding from there. */
 async function* checkedUtf8(
@@ -210,6 +213,8 @@ async function* checkedUtf8(
   let unicode = given
   let latin: Decoder | undefined
   let rest: Buffer = Buffer.alloc(0)
+  /** What was read of the current line: the encoding is guessed from whole lines, in whatever pieces they come. */
+  let begun: Buffer = Buffer.alloc(0)
   const pieces = source[Symbol.asyncIterator]()
   const read = async (): Promise<Uint8Array | undefined> => {
     const { value, done } = await pieces.next()
@@ -237,6 +242,8 @@ async function* checkedUtf8(
     if (isUtf8(body)) {
       rest = chunk.subarray(cut)
       if (!unicode) unicode = !isAscii(body)
+      const end = body.lastIndexOf(LF) + 1
+      begun = Buffer.concat([end > 0 ? Buffer.alloc(0) : begun, body.subarray(end)]).subarray(-LINE_BYTES)
       yield body
       continue
     }
@@ -249,12 +256,12 @@ async function* checkedUtf8(
       size += next.length
     }
     chunk = Buffer.concat(more)
-    latin = await notUtf8(chunk, unicode, line, name, warnings)
+    latin = await notUtf8(chunk, begun, unicode, line, name, warnings)
     yield Buffer.from(latin.decode(chunk, { stream: true }))
   }
   if (rest.length > 0 && isUtf8(rest)) yield rest
   else if (rest.length > 0) {
-    latin ??= await notUtf8(rest, unicode, lines.seen, name, warnings)
+    latin ??= await notUtf8(rest, begun, unicode, lines.seen, name, warnings)
     yield Buffer.from(latin.decode(rest))
   } else if (latin) yield Buffer.from(latin.decode())
 }
@@ -262,6 +269,7 @@ async function* checkedUtf8(
 /** Returns a decoder of the encoding that is most likely. Throws if valid UTF-8 characters were seen before. */
 async function notUtf8(
   body: Buffer,
+  begun: Buffer,
   unicode: boolean,
   line: number,
   name: string,
@@ -279,7 +287,8 @@ async function notUtf8(
       'Fix the line, or give the encoding of the file, for example --encoding windows-1252.',
     )
   }
-  const { encoding, others } = await guessedEncoding(body.subarray(lineStart, lineStart + GUESS_BYTES))
+  const whole = lineStart > 0 ? body.subarray(lineStart) : Buffer.concat([begun, body])
+  const { encoding, others } = await guessedEncoding(whole.subarray(0, GUESS_BYTES))
   const also =
     others.length > 0 ? `; also possible: ${others.map((one) => one.toUpperCase()).join(', ')}` : ''
   warnings.note(

@@ -17,9 +17,9 @@ const THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
 /** Numbers with a decimal comma: 1,5 and 1.234,50. */
 const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
 
-/** The names in a header that can be repeated further down. In one column, a value can be the same as the name. */
-export function headerOf({ headerRows, names }: Dialect): Buffer[] | undefined {
-  return headerRows === 1 && names.length > 1 ? names.map((name) => Buffer.from(name)) : undefined
+/** The cells of a header that can be repeated further down. */
+export function headerOf({ repeated }: Dialect): Buffer[] | undefined {
+  return repeated?.map((cell) => Buffer.from(cell))
 }
 
 /** Reads the rows of one table of known dialect, and gives the sink its slices. */
@@ -184,7 +184,7 @@ function refuseSecondTable(
     const isHeader =
       last > 0 &&
       new Set(filled).size === filled.length &&
-      filled.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell))
+      filled.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell) && !isMissing(cell))
     const broken = builders.filter((builder) => builder.numbers > 0 && builder.firstText?.line === line)
     // Less than a whole header must break more.
     if (isHeader && broken.length > (last + 1 < width ? 1 : 0))
@@ -197,11 +197,14 @@ function refuseSecondTable(
   }
 }
 
+/** Whether a text looks like a missing value. */
+function isMissing(text: string): boolean {
+  return /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.)$/i.test(text)
+}
+
 /** A hint to use `--null`, if a text among numbers looks like a missing value. */
 function missing(text: string): string {
-  return /^(n\/?a|nan|null|none|nil|-+|\?+|\.)$/i.test(text)
-    ? ` (if that is a missing value: --null ${text})`
-    : ''
+  return isMissing(text) ? ` (if that is a missing value: --null ${text})` : ''
 }
 
 function columnBuilders(

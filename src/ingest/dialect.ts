@@ -20,6 +20,8 @@ export interface Dialect {
   headerRows: number
   /** Column names, one per column; not empty and unique. */
   names: string[]
+  /** The cells of the header as they are in the file, if a row of the same cells is not data. */
+  repeated?: string[]
   /** Number of delimiters at the end of every data row that the header lacks. */
   trailing: number
   /** Lines that begin with this character are skipped; empty for none. */

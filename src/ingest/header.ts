@@ -3,6 +3,10 @@ type Kind = 'empty' | 'number' | 'date' | 'pattern' | 'text'
 
 const MISSING = /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.+)$/i
 
+/** What people write where there is no value. */
+const REMARK =
+  /^(tbd|tba|closed|refused|suppressed|pending|none|dn[fqs]|dsq|withheld|confidential|few|low|high|x+|\*+|not .*|no .*)$/i
+
 /** Numbers as people write them, also with groups of digits, a percent sign, or in parentheses. */
 const NUMBER = /^\(?[+-]?\s?(\d+([.,'\u00a0\u202f ]\d+)*[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s?%?\)?$/
 const CURRENCY = /^(?:[$€£¥₹]|USD|EUR|GBP|CHF)\s?|\s?(?:[$€£¥₹]|USD|EUR|GBP|CHF|kr)$/
@@ -60,8 +64,16 @@ export function headerRowsOf(table: string[][]): HeaderRows {
   const [first, second, third] = rows
   // Rows that programs write below the names.
   if (second?.length === first?.length && second.length > 1) {
-    if (second.every((cell) => /^\s*(-{2,}|={2,})\s*$/.test(cell))) return { count: 2, besides: 'a rule' }
-    if (second.every((cell) => /^\d+[sdn]$/.test(cell))) return { count: 2, besides: 'formats of columns' }
+    const others = rows.slice(2)
+    const isAlone = (pattern: RegExp): boolean =>
+      second.every((cell) => pattern.test(cell)) &&
+      !others.some((row) => row.every((cell) => pattern.test(cell)))
+    if (isAlone(/^\s*(-{3,}|={3,})\s*$/)) return { count: 2, besides: 'a rule' }
+    if (isAlone(/^\d+[sdn]$/)) return { count: 2, besides: 'formats of columns' }
+    if (second.every((cell, k) => cell.trim() === `(${k + 1})`))
+      return { count: 2, besides: 'numbers of columns' }
+    if (isAlone(/^(|Response|Open-Ended Response)$/) && second.some((cell) => cell !== ''))
+      return { count: 2, besides: 'kinds of answers' }
     if (third?.length === first.length && third.every((cell) => /^\{"ImportId":/.test(cell)))
       return { count: 3, besides: 'the questions and ids of Qualtrics' }
   }
@@ -80,19 +92,27 @@ export function countHeaderRows(table: string[][]): number {
 }
 
 /**
- * Whether the second row has the names that the first one lacks: of the answers to a question in surveys, or of the
- * rows in a pivot table. It has texts only, one wherever the first row is empty, and none in a column before those that
- * all other rows fill; or it has no others.
+ * Whether the second row has the names that the first one lacks: of the answers to a question in surveys, or of years.
+ * It has texts or years only: one wherever the first row is empty, and where the name to the left of that is, and none
+ * in the first column, which all other rows fill.
  */
 function isSpread(first: string[], second: string[], data: string[][]): boolean {
-  if (second.length !== first.length) return false
-  const isEmpty = (cell: string | undefined): boolean => (cell ?? '').trim() === ''
-  const gaps = first.flatMap((cell, k) => (isEmpty(cell) ? [k] : []))
-  if (gaps.length === 0 || gaps.some((k) => isEmpty(second[k]))) return false
-  if (second.some((cell) => !isEmpty(cell) && kindOf(cell) !== 'text')) return false
-  const alone = second.every((cell, k) => isEmpty(cell) !== isEmpty(first[k]))
-  if (alone && gaps[0] === 0) return first.some((_, k) => columnKind(data, k) === 'number')
-  return isEmpty(second[0]) && !isEmpty(first[0]) && data.every((row) => !isEmpty(row[0]))
+  if (second.length !== first.length || isEmpty(first[0]) || !isEmpty(second[0])) return false
+  let named = 0
+  let gaps = 0
+  for (const [k, cell] of first.entries()) {
+    if (!isEmpty(cell)) named = k
+    else if (isEmpty(second[k]) || isEmpty(second[named])) return false
+    else gaps++
+  }
+  if (gaps === 0) return false
+  const isName = (cell: string): boolean =>
+    isEmpty(cell) || kindOf(cell) === 'text' || /^(19|20)\d\d$/.test(cell.trim())
+  return second.every(isName) && data.every((row) => !isEmpty(row[0]))
+}
+
+function isEmpty(cell: string | undefined): boolean {
+  return (cell ?? '').trim() === ''
 }
 
 function isHeader(first: string[], data: string[][]): boolean {
@@ -111,8 +131,22 @@ function isHeader(first: string[], data: string[][]): boolean {
     } else if (kind === 'number' && below === 'text') forData++
     else if (below === 'text' && data.some((row) => row[k + shift] === cell)) repeated++
   })
-  if (forData > 0) return isSequence(first, data) || forHeader > forData
-  return forHeader > 0 || repeated === 0 || repeated === first.length
+  if (forData > 0) return isSequence(first, data) || isYear(first, data) || forHeader > forData
+  return forHeader > 0 || repeated === 0 || repeated === first.filter((cell) => !isEmpty(cell)).length
+}
+
+/** Whether one name is a year, over numbers that are none, and all others are texts. */
+function isYear(first: string[], data: string[][]): boolean {
+  const at = first.findIndex((cell) => kindOf(cell) === 'number')
+  const isYearly = (cell: string | undefined): boolean => /^(1[5-9]|20)\d\d$/.test((cell ?? '').trim())
+  return (
+    first.length > 1 &&
+    isYearly(first[at]) &&
+    first.every((cell, k) => k === at || kindOf(cell) === 'text') &&
+    new Set(first).size === first.length &&
+    data.length > 1 &&
+    !data.some((row) => isYearly(row[at]))
+  )
 }
 
 /**
@@ -126,11 +160,25 @@ function isSequence(first: string[], data: string[][]): boolean {
     const step = numbers[1] - numbers[0]
     return step !== 0 && numbers.every((n, k) => k === 0 || n - numbers[k - 1] === step) ? numbers : undefined
   }
+  const allYears = (cells: string[]): boolean =>
+    cells.every((cell) => /^(1[5-9]|2[0-4])\d\d$/.test(cell.trim()))
   const years = (cells: string[]): boolean => {
     const numbers = steps(cells)
     return numbers?.every((n) => n >= 1500 && n <= 2500) === true && Math.abs(numbers[1] - numbers[0]) <= 25
   }
-  if (years(first)) return !data.every(years)
+  const increasing = first.filter((cell) => kindOf(cell) === 'number').map(Number)
+  const isCensus =
+    increasing.length > 2 &&
+    increasing.length < first.length &&
+    increasing.every(
+      (n, k) => Number.isInteger(n) && n >= 1500 && n <= 2500 && (k === 0 || n > increasing[k - 1]),
+    )
+  if (isCensus) return true
+  if (years(first))
+    return (
+      !data.every(years) &&
+      (first.length > 2 || first.some((cell) => kindOf(cell) !== 'number') || !data.some(allYears))
+    )
   const numbers = steps(first)
   return (
     numbers !== undefined &&
@@ -169,7 +217,11 @@ function isSecondHeader(first: string[], second: string[], data: string[][]): bo
     (overText.length > 0 && overText.every(isMissing)) ||
     (spread && everyNumeric) ||
     (overText.length === 0 && everyNumeric) ||
-    // Words in all columns of numbers at once are not data.
-    (everyNumeric && data.length >= 3 && !hasBlanks)
+    // Different words in all columns of numbers at once are not data.
+    (everyNumeric &&
+      data.length >= 3 &&
+      !hasBlanks &&
+      new Set(overNumbers).size === overNumbers.length &&
+      !overNumbers.some((cell) => REMARK.test(cell)))
   )
 }

@@ -153,6 +153,12 @@ function isDelimiter(delimiter: string, lines: readonly string[]): boolean {
   const rest = filled[0].replaceAll(delimiter, '')
   if (filled.some((line) => line.split(delimiter).length !== count)) return false
   if ([...delimiter].some((part) => rest.includes(part))) return false
+  // A text with it, between ordinary delimiters.
+  const isOrdinary = (one: string): boolean => {
+    const cells = filled[0].split(one).length
+    return cells > 1 && !delimiter.includes(one) && filled.every((line) => line.split(one).length === cells)
+  }
+  if ([',', ';', '\t', '|'].some(isOrdinary)) return false
   // Two tabs, or colons, can be an empty cell in every row.
   const isRepeated = delimiter === '\t\t' || delimiter === '::'
   return !isRepeated || filled.every((line) => !line.replaceAll(delimiter, '').includes(delimiter[0]))
@@ -177,7 +183,9 @@ function areQuotedWhole(lines: readonly string[]): boolean {
           .replace(/"(?:[^"]|"")*"/g, '')
           .split(delimiter).length,
     )
-    return counts[0] > 2 && counts.every((count) => count === counts[0])
+    // Commas before spaces are punctuation.
+    const isText = delimiter === ',' && filled.every((line) => !/,(?! )/.test(line))
+    return counts[0] > 2 && !isText && counts.every((count) => count === counts[0])
   })
 }
 
@@ -219,7 +227,7 @@ function boxed(lines: readonly string[]): Printed | undefined {
 
 function markdown(lines: readonly string[]): Printed | undefined {
   const rule = lines.findIndex((line, k) => k > 0 && isMarkdownRule(line))
-  if (rule < 1 || !lines[rule - 1].includes('|')) return undefined
+  if (rule < 1 || lines.findIndex((line) => line.includes('|')) !== rule - 1) return undefined
   const cellsOf = (line: string): string[] =>
     line
       .trim()

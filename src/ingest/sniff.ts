@@ -30,7 +30,9 @@ export async function sniff(
   const skip = linesToSkip(text, options)
   text = text.slice(skip.length)
   const told = /^"?sep=(.)"?\r?\n/i.exec(text)
-  const delimiter = givenDelimiter(options.delimiter) ?? told?.[1]
+  // One that is nowhere else is wrong.
+  const isUsed = told && text.slice(told[0].length).includes(told[1])
+  const delimiter = givenDelimiter(options.delimiter) ?? (isUsed ? told[1] : undefined)
   if (told) text = text.slice(told[0].length)
   const best = await chooseStyle(text, { ...options, delimiter }, warnings)
   for (const [k, line] of best.at.entries()) best.at[k] = line + skip.lines
@@ -84,7 +86,10 @@ export async function sniff(
   const data = table.slice(headerRows).filter((row) => row.some((cell, k) => cell !== table[0][k]))
   const profile = profileOf(data, names.length, options.numbers)
   const comment = options.comment ?? ''
-  return { ...best.style, preamble, headerRows, names, trailing: best.trailing, comment, profile }
+  // In one column, a value can be the same as the name.
+  const repeated =
+    headerRows === 1 && names.length > 1 && table[0].length === names.length ? table[0] : undefined
+  return { ...best.style, preamble, headerRows, names, repeated, trailing: best.trailing, comment, profile }
 }
 
 /** Whether a row is empty, or a text in its first cell alone. */

@@ -71,7 +71,14 @@ async function chooseDelimiter(
     if (!text.includes(delimiter)) continue
     const rare = await candidate(text, delimiter, crOnly, options)
     const least = delimiter === ':' ? 3 : 2
-    if (rare.width >= least && rare.agreeing > 0.9 && rare.rows.length > 2 && !hasTimes(rare)) return rare
+    if (
+      rare.width >= least &&
+      rare.agreeing > 0.9 &&
+      rare.rows.length > 2 &&
+      rare.first === 0 &&
+      !hasTimes(rare)
+    )
+      return rare
   }
   const inText = candidates.some((c) => c.style.delimiter !== ' ')
   if (inText) warnings.note('no delimiter detected; read as one column')
@@ -107,11 +114,22 @@ function hasTimes({ style, rows }: Candidate): boolean {
 function score(c: Candidate): number {
   const above = c.first > 0 ? 0.05 + 0.3 * (c.first / c.rows.length) : 0
   const commas = hasDecimalCommas(c) ? 0.1 : 0
-  return c.agreeing - above + Math.min(c.width, 20) * 0.002 + commas - FOREIGN * c.foreign
+  return (
+    c.agreeing - above + Math.min(c.width, 20) * 0.002 + commas - FOREIGN * c.foreign - (hasGap(c) ? GAP : 0)
+  )
 }
 
-/** What cells cost that hold the delimiters of other candidates. */
+/** What cells cost that hold the delimiters of other candidates; and a column before the last without any cell. */
 const FOREIGN = 0.4
+const GAP = 0.3
+
+function hasGap({ rows, first, width }: Candidate): boolean {
+  const table = rows.slice(first).filter((row) => row.length === width)
+  const [header] = table
+  return header?.some(
+    (cell, k) => cell === '' && k > 0 && k < width - 1 && table.every((row) => row[k] === ''),
+  )
+}
 
 /** Whether all commas in semicolon-separated cells are decimal commas: 1,5;2,25. */
 function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
@@ -123,13 +141,25 @@ function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
   return cells.length > 0 && cells.every((cell) => /^\s*-?\d+(\.\d{3})*,\d+\s*$/.test(cell))
 }
 
-/** Whether space-separated words are a table: rows of one width, with quotes, or half of the columns numbers or times. */
+/**
+ * Whether space-separated words are a table: rows of one width, with quotes, or half of the columns numbers or times.
+ * Two words in each line can be one value: a date with its time, a number with its unit.
+ */
 function looksLinedUp(c: Candidate): boolean {
   const data = c.rows.slice(c.first + 1)
   if (c.agreeing < 1 || data.length === 0) return false
   if (c.quoted.slice(c.first + 1).every(({ count }) => count > 0)) return true
+  const isColumn = (k: number): boolean => data.every((row) => row[k] === '' || isDatum(row[k]))
+  if (c.width === 2) {
+    const isMoment = data.every((row) => /^\d{4}-\d{2}-\d{2}$/.test(row[0]) && /^\d{1,2}:\d{2}/.test(row[1]))
+    // One name over two words: only where the first ones number the rows.
+    const isNumbered = data.every((row, k) => row[0] === String(k + 1))
+    const isHalfDay = data.every((row) => /^[ap]\.?m\.?$/i.test(row[1]))
+    if (isMoment || isHalfDay || !(isColumn(0) || isColumn(1))) return false
+    return c.first === 0 ? c.rows[0].length === 2 : isNumbered
+  }
   let numeric = 0
-  for (let k = 0; k < c.width; k++) if (data.every((row) => row[k] === '' || isDatum(row[k]))) numeric++
+  for (let k = 0; k < c.width; k++) if (isColumn(k)) numeric++
   return numeric * 2 >= c.width
 }
 
@@ -161,7 +191,9 @@ async function candidate(
   // The table starts at the first row that is at least `width` cells wide, even if it is wider.
   let first = rows.findIndex((row) => row.length >= width && (width > 1 || row[0] !== ''))
   if (first < 0) first = 0
-  const rest = rows.slice(first).filter((row) => row.length > 1 || row[0] !== '')
+  // Lines below the last row of that width are notes.
+  const last = rows.findLastIndex((row) => row.length === width)
+  const rest = rows.slice(first, last + 1).filter((row) => row.length > 1 || row[0] !== '')
   const agreeing = rest.filter((row) => row.length === width).length / Math.max(1, rest.length)
   return { ...sample, style, rows, width, first, agreeing, trailing }
 }
@@ -192,10 +224,22 @@ function lastTable(rows: readonly string[][]): number {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const width = filled.at(-1)?.length ?? 0
   const start = filled.findIndex((row) => row.length >= width)
-  const table = filled.slice(start)
-  const isHeader = table.length > 1 && table[0].every((cell) => /\p{L}/u.test(cell))
-  return width > 2 && start > 1 && isHeader && table.every((row) => row.length === width) ? width : 0
+  const [header, ...data] = filled.slice(start)
+  const labels = filled.slice(0, start)
+  return width > 2 &&
+    data.length > 1 &&
+    labels.length > 1 &&
+    labels.length <= MOST_LABELS &&
+    labels.every((row) => row.filter((cell) => cell.trim() !== '').length <= 2) &&
+    header.every((cell) => /\p{L}/u.test(cell) && !isDatum(cell)) &&
+    data.every((row) => row.length === width) &&
+    header.some((_, k) => data.every((row) => isDatum(row[k])))
+    ? width
+    : 0
 }
+
+/** Maximum number of lines with labels and values (`Station,Seattle`) above a table. */
+const MOST_LABELS = 8
 
 /** Fewer rows say nothing about the others. */
 const FEW_ROWS = 3

@@ -49,7 +49,8 @@ function looksLikeTable(rows: string[][]): boolean {
   const width = rows[0].length
   const [first, ...data] = rows
   // A header and one row of numbers.
-  if (rows.length === 2 && width > 1) return countHeaderRows(rows) === 1 && data[0].every(isNumeric)
+  if (rows.length === 2 && width > 1)
+    return countHeaderRows(rows) === 1 && (data[0].every(isNumeric) || (width > 2 && data[0].some(isNumeric)))
   if (rows.length < 3) return false
   const numeric = first.map((_, k) => data.every((row) => isNumeric(row[k])))
   if (width === 1) return numeric[0]
@@ -73,7 +74,11 @@ export function findTableStart(candidate: Candidate): number {
   if (after === start || after >= rows.length) return start
   // The last comment line is the header if it has as many cells as the rows, and those have no header.
   const last = rows[after - 1]
-  const isHeader = last.length === rows[after].length && width > 1 && countHeaderRows(rows.slice(after)) === 0
+  const below = rows.slice(after)
+  const isHeader =
+    last.length === rows[after].length &&
+    width > 1 &&
+    (countHeaderRows(below) === 0 || (/^#\S/.test(last[0]) && !headsNumbers(below)))
   return isHeader ? after - 1 : after
 }
 
@@ -98,13 +103,19 @@ export function isBlankDelimiter(delimiter: string): boolean {
 }
 
 /**
- * Whether lines of two cells below one cell are a column of texts that hold the delimiter, and not a table below its
- * title: no header is below, or nothing tells it from data and the first line is one word.
+ * Whether lines of several cells below one cell are a column of texts that hold the delimiter, and not a table below
+ * its title: no header is below, or nothing tells it from data and the first line is one word, or all commas are
+ * punctuation.
  */
 export function isList({ rows, width, first, style }: Candidate): boolean {
-  if (width !== 2 || first !== 1 || rows[0].length !== 1 || isBlankDelimiter(style.delimiter)) return false
-  const below = rows.slice(1)
-  return countHeaderRows(below) === 0 || (!headsNumbers(below) && !/\s/.test(rows[0][0].trim()))
+  if (first !== 1 || rows[0].length !== 1 || isBlankDelimiter(style.delimiter)) return false
+  const below = rows.slice(1).filter((row) => row.length > 1)
+  if (below.length === 0 || rows[1].length === 1) return false
+  if (style.delimiter === ',' && below.every((row) => row.slice(1).every((cell) => cell.startsWith(' '))))
+    return true
+  if (width === 2 && countHeaderRows(below) === 0) return true
+  const isText = below.every((row) => !row.some((cell) => isDatum(cell)))
+  return isText && !/\s/.test(rows[0][0].trim())
 }
 
 /**
@@ -121,13 +132,25 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
   let at = first
   while (at < rows.length && (empty(rows[at]) || title(rows[at]))) at++
   if (at > first && at + 1 < rows.length && mostly(rows[at]) && countHeaderRows(rows.slice(at)) > 0) return at
-  if (isSentence(rows, first)) {
+  // Two words can be names, if no blank line follows.
+  const isTitle =
+    isSentence(rows, first) &&
+    (empty(rows[first + 1] ?? []) || rows[first].join(' ').trim().split(/\s+/).length > 2)
+  if (isTitle) {
     const next = rows.findIndex((row, k) => k > first && !empty(row))
     if (next > 0 && headsNumbers(rows.slice(next))) return next
   }
   const blank = rows.findIndex((row, k) => k > first && k <= first + 3 && row.length === 1 && empty(row))
   const below = rows.slice(blank + 1)
   if (blank < 0 || below.length < 2 || !full(below[0]) || countHeaderRows(below) === 0) return first
+  // Names above a blank line, and not a title with commas.
+  if (
+    !isTitle &&
+    blank === first + 1 &&
+    full(rows[first]) &&
+    rows[first].every((cell) => !isDatum(cell) && !/\s/.test(cell.trim()))
+  )
+    return first
   return headsNumbers(below) && (blank === first + 1 || countHeaderRows(rows.slice(first, blank)) > 0)
     ? blank + 1
     : first
@@ -147,6 +170,8 @@ function skipLabels({ rows, width }: Candidate, first: number): number {
     const below = data.filter((row) => row.length > 1)
     if (!named || below.length < 2 || k < first + 2) continue
     const isData = (row: string[]): boolean => row.every((cell) => isDatum(cell))
+    // A name over values is a header of its own.
+    if (!rows.slice(first, k).every((row) => isDatum(row[1]) || /:\s*$/.test(row[0]))) return first
     if (
       below.every(isData) &&
       rows.slice(first, k).some((row) => isDatum(row[1])) &&

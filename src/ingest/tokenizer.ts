@@ -22,6 +22,16 @@ const LAST_NOTES_BYTES = 64 * 1024
 /** Cells that a malformed row may lack. */
 const MOST_MISSING = 2
 
+/** What notes about a table begin with or contain, and what names and values do not. */
+const NOTE =
+  /^\W*(sources?|notes?|remarks?|footnotes?|data|quellen?|anmerkung(en)?|hinweis|stand|fuentes?|notas?|fontes?|remarques?|end of|updated|last updated|generated|exported|copyright)\b.*[\s:]|^\s*([*†‡§©¹²³]|\(\d+\)|\[\d+\]|\d+[.)] )|: |\.$|\S+( \S+){3}/i
+/** Bytes of a cell in which that is looked for. */
+const NOTE_BYTES = 400
+
+function isNoteText(buf: Uint8Array, start: number, end: number): boolean {
+  return NOTE.test(Buffer.from(buf.subarray(start, Math.min(end, start + NOTE_BYTES))).toString('utf8'))
+}
+
 /** Finds the offsets of rows and cells in UTF-8 bytes. Does not decode them. */
 export class Tokenizer {
   /** Cell k of row r starts at starts[r * width + k] and ends at ends[…] >> 2; the low bits are flags. */
@@ -198,7 +208,7 @@ export class Tokenizer {
         if (next >= to && !final) break
         if (next < to && buf[next] === LF) next++
       }
-      if (cell === 1 && ends[first] === starts[first] << 2) {
+      if (cell === 1 && (ends[first] === starts[first] << 2 || (width > 1 && this.isBlank(buf, first)))) {
         // A blank line. With one column it is an empty cell, unless only blank lines follow.
         if (width === 1) this.blankRows++
         else this.warnings.count('blank', this.line, (where) => `blank lines were skipped: ${where}`)
@@ -219,15 +229,16 @@ export class Tokenizer {
         continue
       }
       const mayBeNote = !surplus && this.given + rows >= this.headerRows
-      const below = mayBeNote && !this.gap && cell === 1 && this.mayEndTable(buf, row, to, first)
+      const below = mayBeNote && !this.gap && cell === 1 && this.mayEndTable(buf, row, i, to)
       // More of the text shows whether rows follow.
       if (below && !final && to - row < LAST_NOTES_BYTES) break
       if (mayBeNote && (this.gap ? this.isNote(buf, first, cell) : below && final)) {
         const text = excerpt(buf.subarray(row, i), 60).trim()
-        this.warnings.count('note', this.line, (where) =>
-          this.gap
-            ? `text below a blank line was skipped, as a note about the table: ${where}: ${text}`
-            : `text below the last row was skipped, as a note about the table: ${where}: ${text}`,
+        const place = this.gap ? 'a blank line' : 'the last row'
+        this.warnings.count(
+          'note',
+          this.line,
+          (where) => `text below ${place} was skipped, as a note about the table: ${where}: ${text}`,
         )
         this.noted = true
         row = next
@@ -288,18 +299,19 @@ export class Tokenizer {
   }
 
   /**
-   * Whether a row is a text without the values that all other rows have: in the first cell alone, or a sentence with
-   * commas.
+   * Whether a row below a blank line is a text without the values that all other rows have: a line without delimiters,
+   * or the text of a note in the first cell, or a sentence with commas.
    */
   private isNote(buf: Uint8Array, first: number, cells: number): boolean {
     const { starts, ends, width } = this
     const { filled, numeric } = this.dialect.profile
-    if (width < 2 || isPaddedNumber(buf, starts[first], ends[first] >> 2)) return false
+    const end = ends[first] >> 2
+    if (width < 2 || isPaddedNumber(buf, starts[first], end)) return false
     // With two columns, a delimiter makes a row of the text.
     if (width === 2) return cells === 1 && filled[1] && numeric[1]
     if (!filled.some((always, k) => always && k > 0)) return false
     let isSentence = cells < width
-    let isAlone = true
+    let isAlone = cells === 1 || isNoteText(buf, starts[first], end)
     for (let k = 1; k < Math.min(cells, width); k++) {
       const start = starts[first + k]
       if (ends[first + k] === start << 2) continue
@@ -310,17 +322,23 @@ export class Tokenizer {
   }
 
   /**
-   * Whether a line of one cell, and all that follow to the end of the buffer, have no delimiter, where other rows have
-   * values: `Source: …` below the last row.
+   * Whether a line of one cell is a note below the last row: `Source: …`. It, and all lines that follow to the end of
+   * the buffer, have no delimiter, where other rows have values.
    */
-  private mayEndTable(buf: Uint8Array, row: number, to: number, first: number): boolean {
-    const { starts, ends, width } = this
+  private mayEndTable(buf: Uint8Array, row: number, end: number, to: number): boolean {
     const { filled } = this.dialect.profile
-    if (width < 3 || this.dialect.collapse || isPaddedNumber(buf, starts[first], ends[first] >> 2))
-      return false
+    if (this.width < 3 || this.dialect.collapse || !isNoteText(buf, row, end)) return false
     if (!filled.some((always, k) => always && k > 0)) return false
     const next = buf.indexOf(this.delimiter, row)
     return next < 0 || next >= to
+  }
+
+  /** Whether a cell has nothing but white space. */
+  private isBlank(buf: Uint8Array, at: number): boolean {
+    if (this.ends[at] & QUOTED) return false
+    for (let i = this.starts[at]; i < this.ends[at] >> 2; i++)
+      if (buf[i] !== SPACE && buf[i] !== TAB) return false
+    return true
   }
 
   /** Whether all cells of a row are empty. */

@@ -339,15 +339,16 @@ const shapes: Shape[] = [
     /two header rows/,
   ],
   [
-    'a pivot table of pandas',
+    'a row of a pivot table of pandas without values',
     ',sum,mean\nregion,,\nNorth,1,2\nSouth,3,4\nWest,5,6\n',
-    ['region', 'sum', 'mean'],
+    ['column_1', 'sum', 'mean'],
     [
+      ['region', null, null],
       ['North', 1, 2],
       ['South', 3, 4],
       ['West', 5, 6],
     ],
-    /two header rows/,
+    /column 1 has no name/,
   ],
   [
     'units with a dash over dates',
@@ -436,6 +437,258 @@ const shapes: Shape[] = [
     ],
     /NUL/,
   ],
+  // Ordinary files that look like something else
+  [
+    'rows with more cells than the header, further down',
+    'c\nok\nfine\na, b, c\nd, e, f\n',
+    ['c'],
+    [['ok'], ['fine'], ['a, b, c'], ['d, e, f']],
+    /one column/,
+  ],
+  [
+    'codes like those of USGS',
+    'run,t\n1s,2s\n3s,4s\n',
+    ['run', 't'],
+    [
+      ['1s', '2s'],
+      ['3s', '4s'],
+    ],
+  ],
+  [
+    'a last row with a key alone',
+    'id,a,b\nr1,x,y\nr2,x,y\nr3,x,y\nr4\n',
+    ['id', 'a', 'b'],
+    [
+      ['r1', 'x', 'y'],
+      ['r2', 'x', 'y'],
+      ['r3', 'x', 'y'],
+      ['r4', null, null],
+    ],
+    /fewer than 3/,
+  ],
+  [
+    'a row without values below an empty one',
+    'id,a,b\nr1,x,y\nr2,x,y\nr3,x,y\n,,\nr4,,\nr5,x,y\n',
+    ['id', 'a', 'b'],
+    [
+      ['r1', 'x', 'y'],
+      ['r2', 'x', 'y'],
+      ['r3', 'x', 'y'],
+      ['r4', null, null],
+      ['r5', 'x', 'y'],
+    ],
+  ],
+  [
+    'a first row without numbers',
+    'a,b,c\nX,TBD,TBD\nY,1,2\nZ,3,4\nW,5,6\n',
+    ['a', 'b', 'c'],
+    [
+      ['X', 'TBD', 'TBD'],
+      ['Y', '1', '2'],
+      ['Z', '3', '4'],
+      ['W', '5', '6'],
+    ],
+  ],
+  [
+    'an empty cell below an empty name',
+    'group,,n\n,apple,x\nFruit,pear,y\nVeg,leek,z\n',
+    ['group', 'column_2', 'n'],
+    [
+      [null, 'apple', 'x'],
+      ['Fruit', 'pear', 'y'],
+      ['Veg', 'leek', 'z'],
+    ],
+  ],
+  [
+    'words among numbers at the beginning',
+    'grade,n\nPK,5\nK,few\n1,22\n2,24\n',
+    ['grade', 'n'],
+    [
+      ['PK', '5'],
+      ['K', 'few'],
+      ['1', '22'],
+      ['2', '24'],
+    ],
+  ],
+  [
+    'missing values as dashes',
+    'k,v\n--,--\n1,2\n',
+    ['k', 'v'],
+    [
+      ['--', '--'],
+      ['1', '2'],
+    ],
+  ],
+  [
+    'dashes between pipes, further down',
+    'a|b\n1|2\n-|-\n3|4\n',
+    ['a', 'b'],
+    [
+      ['1', '2'],
+      ['-', '-'],
+      ['3', '4'],
+    ],
+  ],
+  [
+    'a blank line below the header',
+    'name,n\n\nAnn,few\nBob,45\n',
+    ['name', 'n'],
+    [
+      ['Ann', 'few'],
+      ['Bob', '45'],
+    ],
+    /blank lines/,
+  ],
+  [
+    'a header with a space',
+    'name, n\nAnn,few\nBob,45\nCy,2\n',
+    ['name', 'n'],
+    [
+      ['Ann', 'few'],
+      ['Bob', '45'],
+      ['Cy', '2'],
+    ],
+  ],
+  [
+    'a header that begins with #',
+    '#name,city\nAnn,Oslo\nBob,Rome\n',
+    ['#name', 'city'],
+    [
+      ['Ann', 'Oslo'],
+      ['Bob', 'Rome'],
+    ],
+  ],
+  [
+    'a column of places',
+    'City list\nBoston, MA\nAustin, TX\n',
+    ['City list'],
+    [['Boston, MA'], ['Austin, TX']],
+    /one column/,
+  ],
+  [
+    'a column of timestamps',
+    'timestamp\n2024-01-01 10:00:00\n2024-01-02 11:00:00\n2024-01-03 12:00:00\n',
+    ['timestamp'],
+    [['2024-01-01 10:00:00'], ['2024-01-02 11:00:00'], ['2024-01-03 12:00:00']],
+  ],
+  [
+    'a column of timestamps with a name of two words',
+    'updated at\n2024-12-18 20:26:00\n2024-12-19 20:26:00\n',
+    ['updated at'],
+    [['2024-12-18 20:26:00'], ['2024-12-19 20:26:00']],
+  ],
+  ['a column of numbers with units', 'x\n5 kg\n6 kg\n', ['x'], [['5 kg'], ['6 kg']]],
+  [
+    '§ in texts between commas',
+    'Art. §,Year\n§ 1,1999\n§ 2,2001\n',
+    ['Art. §', 'Year'],
+    [
+      ['§ 1', 1999],
+      ['§ 2', 2001],
+    ],
+  ],
+  [
+    '|| in texts between commas',
+    'expr a||b,n\nx||y,1\nz||w,2\n',
+    ['expr a||b', 'n'],
+    [
+      ['x||y', 1],
+      ['z||w', 2],
+    ],
+  ],
+  ['a column of texts with colons', 'x\na:b:c\nd:e:f\n', ['x'], [['a:b:c'], ['d:e:f']]],
+  ['a column of powers', 'unit\nm^2\nm^3\ns^2\n', ['unit'], [['m^2'], ['m^3'], ['s^2']]],
+  ['a column of lists of three', 'tags\na;b;c\nd;e;f\n', ['tags'], [['a;b;c'], ['d;e;f']], /one column/],
+  ['a line that names a wrong delimiter', 'sep=;\na,b\n1,2\n', ['a', 'b'], [[1, 2]]],
+  [
+    'a quoted column of addresses',
+    '"street, city, country"\n"1 Main St, Oslo, Norway"\n"2 High St, Rome, Italy"\n',
+    ['street, city, country'],
+    [['1 Main St, Oslo, Norway'], ['2 High St, Rome, Italy']],
+  ],
+  [
+    'one year as a name',
+    'name,2024\nA,5\nB,6\n',
+    ['name', '2024'],
+    [
+      ['A', 5],
+      ['B', 6],
+    ],
+  ],
+  [
+    'years in uneven steps as names',
+    'c,1990,2000,2005,2010\nA,1,2,3,4\nB,5,6,7,8\n',
+    ['c', '1990', '2000', '2005', '2010'],
+    [
+      ['A', 1, 2, 3, 4],
+      ['B', 5, 6, 7, 8],
+    ],
+  ],
+  [
+    'a repeated header with an empty name',
+    ',a\n0,x\n1,y\n,a\n2,z\n',
+    ['column_1', 'a'],
+    [
+      [0, 'x'],
+      [1, 'y'],
+      [2, 'z'],
+    ],
+    /repeated headers/,
+  ],
+  [
+    'years below names',
+    'R,Sales,,Cost,\n,2022,2023,2022,2023\nN,1,2,3,4\nS,5,6,7,8\nE,1,1,1,1\n',
+    ['R', 'Sales 2022', 'Sales 2023', 'Cost 2022', 'Cost 2023'],
+    [
+      ['N', 1, 2, 3, 4],
+      ['S', 5, 6, 7, 8],
+      ['E', 1, 1, 1, 1],
+    ],
+    /two header rows/,
+  ],
+  [
+    'numbers of columns below names',
+    'Name,Pop,Area\n(1),(2),(3)\nA,5,6\nB,7,8\n',
+    ['Name', 'Pop', 'Area'],
+    [
+      ['A', 5, 6],
+      ['B', 7, 8],
+    ],
+    /numbers of columns/,
+  ],
+  [
+    'as many notes as rows',
+    'Country,Cases,Deaths\nA,5,1\nB,6,2\nC,7,3\n\n\nNotes:\n1. x, y and z\n2. w\nSource: WHO\n',
+    ['Country', 'Cases', 'Deaths'],
+    [
+      ['A', 5, 1],
+      ['B', 6, 2],
+      ['C', 7, 3],
+    ],
+    /note/,
+  ],
+  [
+    'a line of blanks',
+    'a,b\n1,x\n \n2,y\n',
+    ['a', 'b'],
+    [
+      [1, 'x'],
+      [2, 'y'],
+    ],
+    /blank lines/,
+  ],
+  [
+    'missing values below a blank line',
+    'name,age,n\nAnn,34,5\nBob,45,6\nCy,1,2\n\nDi,unknown,n/a\nEd,3,4\n',
+    ['name', 'age', 'n'],
+    [
+      ['Ann', '34', '5'],
+      ['Bob', '45', '6'],
+      ['Cy', '1', '2'],
+      ['Di', 'unknown', 'n/a'],
+      ['Ed', '3', '4'],
+    ],
+  ],
 ]
 
 const refused: [what: string, text: string, message: RegExp][] = [
@@ -456,6 +709,11 @@ const refused: [what: string, text: string, message: RegExp][] = [
     'a title and the same header again',
     'Table A\na,b\n1,2\n3,4\n5,6\n\nTable B\na,b\n5,6\n7,8\n',
     /line 8: .*second table/,
+  ],
+  [
+    'a table above another one',
+    'latitude,longitude,tz\n59.9,10.7,GMT\n\ntime,temp\n2024-01-01,5.1\n2024-01-02,5.2\n',
+    /line 1: 2 lines look like a table.*line 4/,
   ],
   ['an HTML page', '<!DOCTYPE html>\n<html><body><table><tr><td>1</td></tr></table></body></html>\n', /HTML/],
   ['an XML file', '<?xml version="1.0"?>\n<Workbook></Workbook>\n', /XML/],
