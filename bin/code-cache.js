@@ -88,7 +88,11 @@ function write(name, code, commands) {
       return
     } catch {
       // Not writable, or the disk is full.
-      fs.rmSync(partial, { force: true })
+      try {
+        fs.rmSync(partial, { force: true })
+      } catch {
+        // It was not made.
+      }
     }
   }
 }

@@ -1,0 +1,114 @@
+// The code that V8 compiled, kept for the next run of the command line.
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { temporaryFolder } from '../support/service.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+let place: { path: string; remove: () => void }
+let cache: string
+
+/** An installation of its own, without a cache. */
+beforeEach(() => {
+  place = temporaryFolder()
+  for (const name of ['bin', 'package.json', 'dist/gridline.cjs', 'dist/rows.wasm'])
+    cpSync(join(root, name), join(place.path, name), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(place.path, 'node_modules'))
+  cache = join(place.path, 'dist', 'code-cache')
+})
+
+afterEach(() => place.remove())
+
+function run(args: string[], env: Record<string, string> = {}): string {
+  const { NODE_OPTIONS: _, ...rest } = process.env
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(place.path, 'bin/gridline.js'), ...args],
+    {
+      env: { ...rest, GRIDLINE_HOME: join(place.path, 'home'), GRIDLINE_PROFILE: 'local', ...env },
+      encoding: 'utf8',
+    },
+  )
+  expect(status, stderr).toBe(0)
+  return stdout
+}
+
+/** The one cache in a folder, and the commands it has code of. */
+function cached(folder = cache): { file: string; commands: string } {
+  const names = readdirSync(folder)
+  expect(names).toHaveLength(1)
+  const file = join(folder, names[0])
+  const bytes = readFileSync(file)
+  return { file, commands: bytes.toString('utf8', bytes.lastIndexOf('\n') + 1) }
+}
+
+it('is written by the first run of a command, for its owner alone, and used by the next', () => {
+  const csv = join(place.path, 'a.csv')
+  writeFileSync(csv, 'a,b\n1,x\n')
+  run(['upload', csv])
+  const { file, commands } = cached()
+  expect(commands).toBe('upload')
+  expect([statSync(cache).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600])
+  const { mtimeMs } = statSync(file)
+  expect(run(['upload', csv, '--on-conflict', 'rename'])).toMatch(/a \(\d\)/)
+  expect(statSync(file).mtimeMs).toBe(mtimeMs)
+  expect(run(['ls'])).toMatch(/a \(\d\)/)
+  expect(cached().commands).toBe('upload,ls')
+})
+
+it('is written again if V8 does not accept it, whatever is in it', () => {
+  const expected = run(['config', 'list'])
+  const { file } = cached()
+  const whole = readFileSync(file)
+  const changed = Buffer.from(whole)
+  changed.fill(0x41, 0, 64)
+  for (const bytes of [Buffer.alloc(0), Buffer.from('x'), whole.subarray(0, 5000), changed]) {
+    writeFileSync(file, bytes)
+    expect(run(['config', 'list'])).toBe(expected)
+    expect(statSync(file).size).toBeGreaterThan(100_000)
+  }
+})
+
+it('is in the folder of the user if the build has no place for it', () => {
+  writeFileSync(cache, 'a file')
+  run(['ls'])
+  const { commands } = cached(join(place.path, 'home', 'code-cache'))
+  expect(commands).toBe('ls')
+})
+
+it('is not used from a folder that others can write to', () => {
+  run(['ls'])
+  const { file } = cached()
+  writeFileSync(file, 'of somebody else')
+  chmodSync(cache, 0o777)
+  run(['ls'])
+  expect(readFileSync(file, 'utf8')).toBe('of somebody else')
+})
+
+it('is not used with flags of Node, which change what V8 accepts', () => {
+  run(['ls'], { NODE_OPTIONS: '--max-old-space-size=512' })
+  expect(existsSync(cache)).toBe(false)
+})
+
+it('of versions that are not run any more is removed after a month', () => {
+  mkdirSync(cache, { mode: 0o700 })
+  const old = join(cache, 'gridline-v18.0.0-x64-0.bin')
+  writeFileSync(old, '')
+  spawnSync('touch', ['-d', '40 days ago', old])
+  run(['ls'])
+  expect(existsSync(old)).toBe(false)
+  rmSync(cache, { recursive: true })
+})
