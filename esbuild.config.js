@@ -54,6 +54,8 @@ const command = {
   entryPoints: { gridline: 'src/cli/main.ts' },
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
+  // A script with a code cache has no loader of its own: packages are required.
+  supported: { 'dynamic-import': false },
   plugins: [lazyChildProcess],
   define: { 'import.meta.url': '__url' },
   banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },

@@ -1,10 +1,10 @@
-import { Problem } from '../../contract/errors.ts'
+import type { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import type { UploadAction } from '../../contract/resources.ts'
 import { authorize } from '../access/access.ts'
 import { checkIfMatch } from '../core/etag.ts'
-import { checkFilename, freeName, makeFolders, nameTaken, placeOf } from '../files/names.ts'
+import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Writers } from '../store/store.ts'
 import type { GridService } from './append.ts'
@@ -13,7 +13,7 @@ import { rewriteLayout } from './compact.ts'
 import { addColumns, addGrid } from './create.ts'
 import { isSame, refuseLoss, typesChanged } from './match.ts'
 import type { DataCall } from './reading-options.ts'
-import type { Table, Tables } from './tables.ts'
+import type { Table } from './tables.ts'
 
 /** The destination of an upload, and the rule for a taken name. */
 export interface Target {
@@ -39,31 +39,15 @@ export function notAGrid({ filename, filetype }: FileRow): Problem {
   )
 }
 
-interface Written {
+/** What became of an upload. */
+export interface Written {
   idlocal: number
   action: UploadAction
   warnings: string[]
 }
 
-/** Creates a grid from a file, or a folder of grids if the file contains several tables. */
-export async function createOrUpdateGrids(
-  service: GridService,
-  call: DataCall,
-  stored: Tables,
-  target: Target,
-): Promise<Written> {
-  const [{ table }] = stored.tables
-  if (stored.tables.length > 1) return createFolderOfGrids(service, call, stored, target)
-  return createOrUpdateGrid(
-    service,
-    call,
-    { ...table, warnings: [...stored.warnings, ...table.warnings] },
-    target,
-  )
-}
-
 /** Creates a grid from a stored table. Replaces or appends to an existing one if the request asks for it. */
-async function createOrUpdateGrid(
+export async function createOrUpdateGrid(
   service: GridService,
   call: DataCall,
   table: Table,
@@ -105,65 +89,9 @@ async function createOrUpdateGrid(
   return { ...(await appendSlices(service, call, fid, table)), action: 'appended' }
 }
 
-/** Creates a folder with a grid for each stored table. */
-async function createFolderOfGrids(
-  service: GridService,
-  call: DataCall,
-  { tables, warnings }: Tables,
-  target: Target,
-): Promise<Written> {
-  const owner = call.caller!.username
-  const { limits, store } = service
-  if (target.onConflict === 'replace' || target.onConflict === 'append')
-    throw new Problem(
-      'invalid_request',
-      `${target.onConflict} can only be used with a single table; this file contains ${tables.length}`,
-      {
-        hint: 'Choose fail or rename.',
-      },
-    )
-  return store.writeOnce(call.writeKey(owner), async (writers) => {
-    const { files } = writers
-    const parent = await placeOf(writers, owner, target, limits)
-    const taken = await files.named(owner, parent, target.filename)
-    if (taken && target.onConflict === 'fail') throw nameTaken(target.filename, 'Choose another name.')
-    const filename = await freeName(files, owner, parent, target.filename)
-    const world_readable = target.world_readable ? 1 : 0
-    const folder = await files.add({ owner, filetype: 'fold', filename, parent, world_readable })
-    const said = [...warnings]
-    if (taken) said.push(renamed(target.filename, filename))
-    for (const { path, table } of tables) {
-      const names = path.map((name) => safeFilename(name, limits.filename_length))
-      const name = names.pop()!
-      const inside = await makeFolders(writers, owner, folder.idlocal, names, limits)
-      const file = await files.add({
-        owner,
-        filetype: 'grid',
-        filename: await freeName(files, owner, inside, name),
-        parent: inside,
-        world_readable,
-        source_url: target.source_url ?? null,
-        source_referer: target.source_referer ?? null,
-      })
-      await addGrid(writers, file, table.columns)
-      said.push(...table.warnings)
-    }
-    return { idlocal: folder.idlocal, action: 'created' as const, warnings: said }
-  })
-}
-
-function renamed(wanted: string, filename: string): string {
+/** The warning that a name was taken. */
+export function renamed(wanted: string, filename: string): string {
   return `a file named '${wanted}' already exists; this one is named '${filename}'`
-}
-
-/** Converts the name of a sheet or archive entry to a valid filename. */
-function safeFilename(name: string, most: number): string {
-  const clean = name
-    .toWellFormed()
-    .replace(/[/\u0000-\u001f\u007f]/g, '_')
-    .slice(0, most - 10)
-    .trim()
-  return clean === '' || clean === '.' || clean === '..' ? 'Untitled grid' : clean
 }
 
 /** Replaces the columns of a grid. Keeps fid and link, and uids of columns whose names stay. */

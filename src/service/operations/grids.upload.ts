@@ -30,12 +30,10 @@ export async function madeBefore(service: Service, call: Call, target: Target) {
       ...inPath,
       target.filename,
     ])
-    if (
-      taken &&
-      (target.onConflict === 'fail' || (target.onConflict !== 'rename' && taken.filetype !== 'grid'))
-    ) {
-      throw target.onConflict === 'fail' ? nameTaken(target.filename, ON_CONFLICT) : notAGrid(taken)
-    }
+    if (taken && target.onConflict === 'fail') throw nameTaken(target.filename, ON_CONFLICT)
+    // A file with several tables belongs in a folder; how many it has is known when it has been read.
+    const isPlace = taken?.filetype === 'grid' || taken?.filetype === 'fold'
+    if (taken && target.onConflict !== 'rename' && !isPlace) throw notAGrid(taken)
     return undefined
   })
 }

@@ -193,16 +193,91 @@ onBothStores('upload of other formats', (test) => {
     })
   })
 
-  it('replace and append require a single table', async () => {
-    const { status, json } = await upload(
-      test(),
-      'two.zip',
-      await zip({ 'a.csv': 'a\n1\n', 'b.csv': 'b\n1\n' }),
-      {
-        'Gridline-On-Conflict': 'replace',
-      },
-    )
-    expect([status, json.detail]).toEqual([400, expect.stringContaining('single table')])
+  describe('replace and append of several tables', () => {
+    const rule = (onConflict: string, more: Record<string, string> = {}) => ({
+      'Gridline-On-Conflict': onConflict,
+      ...more,
+    })
+    /** Rows of the grids of a folder, by name. */
+    const content = async (folder: string) => {
+      const { json } = await test().ask('alice', 'GET', `/v2/folders/${folder}?page_size=100`)
+      const grids = json.children.results as { filename: string; fid: string }[]
+      const rows: Record<string, { fid: string; csv: string }> = {}
+      for (const { filename, fid } of grids)
+        rows[filename] = {
+          fid,
+          csv: (await test().ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)).text,
+        }
+      return rows
+    }
+
+    it('go sheet by sheet, matched by name; grids keep their ids; others are made or stay', async () => {
+      const first = await xlsx({ One: [['a'], [1]], Two: [['b'], ['x']], Old: [['c'], [9]] })
+      const made = await upload(test(), 'sheets.xlsx', first, rule('replace'))
+      expect([made.status, made.json.action]).toEqual([201, 'created'])
+      const folder = made.json.file.fid
+      const before = await content(folder)
+
+      const second = await xlsx({ Two: [['b'], ['y'], ['z']], One: [['a'], [2]], New: [['d'], [4]] })
+      const replaced = await upload(test(), 'sheets.xlsx', second, rule('replace'))
+      expect([replaced.json.action, replaced.json.file.fid]).toEqual(['replaced', folder])
+      expect(replaced.json.warnings.join()).toMatch(/left as they are: Old/)
+      const after = await content(folder)
+      expect(Object.fromEntries(Object.entries(after).map(([name, { csv }]) => [name, csv]))).toEqual({
+        One: 'a\n2\n',
+        Two: 'b\ny\nz\n',
+        Old: 'c\n9\n',
+        New: 'd\n4\n',
+      })
+      for (const name of ['One', 'Two', 'Old']) expect(after[name].fid).toBe(before[name].fid)
+
+      const same = await upload(test(), 'sheets.xlsx', second, rule('replace'))
+      expect(same.json.action).toBe('unchanged')
+      const appended = await upload(test(), 'sheets.xlsx', second, rule('append'))
+      expect(appended.json.action).toBe('appended')
+      expect((await content(folder)).Two.csv).toBe('b\ny\nz\ny\nz\n')
+    })
+
+    it('change nothing if one table does not fit', async () => {
+      const first = await zip({ 'a.csv': 'x\n1\n', 'in/b.csv': 'y\n2\n' })
+      const made = await upload(test(), 'fits.zip', first, rule('append'))
+      const before = await content(made.json.file.fid)
+      const second = await zip({ 'a.csv': 'x\n3\n', 'in/b.csv': 'other\n4\n' })
+      const { status, json } = await upload(test(), 'fits.zip', second, rule('append'))
+      expect([status, json.detail]).toEqual([
+        400,
+        expect.stringMatching(/fits\.zip, in\/b: .*no column "other"/),
+      ])
+      expect(await content(made.json.file.fid)).toEqual(before)
+    })
+
+    it('are applied once, however often they are retried with a key', async () => {
+      const file = await zip({ 'a.csv': 'x\n1\n', 'b.csv': 'y\n2\n' })
+      const made = await upload(test(), 'once.zip', file, rule('append'))
+      const headers = rule('append', { 'Idempotency-Key': 'several-tables' })
+      const tries = [
+        await upload(test(), 'once.zip', file, headers),
+        await upload(test(), 'once.zip', file, headers),
+      ]
+      for (const { json } of tries)
+        expect([json.action, json.file.fid]).toEqual(['appended', made.json.file.fid])
+      expect((await content(made.json.file.fid)).a.csv).toBe('x\n1\n1\n')
+    })
+
+    it('are refused if the name is that of a grid, or two tables have one name', async () => {
+      await upload(test(), 'plain.csv', Buffer.from('a\n1\n'))
+      const two = await zip({ 'a.csv': 'a\n1\n', 'b.csv': 'b\n1\n' })
+      const grid = await upload(test(), 'plain.zip', two, rule('replace'))
+      expect([grid.status, grid.json.detail]).toEqual([409, expect.stringContaining("'plain'")])
+      expect(grid.json.errors[0].hint).toMatch(/It is a grid, and the file contains 2 tables/)
+      await upload(test(), 'twins.zip', two)
+      const twins = await zip({ 'a.csv': 'a\n1\n', 'a.json': '[{"a":1}]' })
+      const refused = await upload(test(), 'twins.zip', twins, rule('replace'))
+      expect([refused.status, refused.json.detail]).toEqual([
+        400,
+        expect.stringContaining('two tables are named a'),
+      ])
+    })
   })
 
   it('URL import is disabled by default', async () => {
