@@ -21,7 +21,6 @@ const shared = {
     'pg',
     'pg-native',
     'jq-wasm',
-    'conf',
     'jschardet',
     'unbzip2-stream/*',
     '@fastify/busboy',
