@@ -1,7 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import Papa from 'papaparse'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isNumber } from '../../src/ingest/number.ts'
 import { parseRaw } from '../../src/json/index.ts'
 import { read } from './read.ts'
@@ -58,6 +62,54 @@ function written({
 function asText(rows: unknown[][]): string[][] {
   return rows.map((row) => row.map((value) => (value === null ? '' : String(value))))
 }
+
+describe('DuckDB and this reader agree on well-formed text', () => {
+  let folder: string
+  let duckdb: DuckDBConnection
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gridline-oracle-'))
+    duckdb = await (await DuckDBInstance.create(':memory:')).connect()
+  })
+  afterAll(async () => {
+    duckdb.closeSync()
+    await rm(folder, { recursive: true })
+  })
+
+  const columns = {
+    id: fc.integer({ min: 1, max: 1e6 }).map(String),
+    price: fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((x) => (Object.is(x, -0) ? '0' : String(x))),
+    city: fc.constantFrom('Oslo', 'Århus', 'New York', "L'Aquila", '東京'),
+    note: fc.constantFrom('', 'a, b', 'say "hi"', 'two\nlines', 'semi;colon', 'tab\there', ' padded '),
+  }
+
+  it('values and nulls, row by row', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(...Object.values(columns)), { minLength: 3, maxLength: 40 }),
+        fc.constantFrom(...delimiters),
+        fc.constantFrom('\n', '\r\n'),
+        async (rows, delimiter, end) => {
+          const quoted = (cell: string): string =>
+            /["\n\r,;\t|]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+          const text = [Object.keys(columns), ...rows]
+            .map((row) => row.map(quoted).join(delimiter) + end)
+            .join('')
+          const file = join(folder, 'a.csv')
+          await writeFile(file, text)
+          const { names, rows: ours } = await read(text)
+          const theirs = await duckdb.runAndReadAll(
+            `select id::bigint, price::double, city, note from read_csv('${file}', delim = '${delimiter}', header = true, all_varchar = true)`,
+          )
+          expect(names).toEqual(Object.keys(columns))
+          expect(ours).toEqual(
+            theirs.getRows().map(([id, price, city, note]) => [Number(id), price, city, note]),
+          )
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+})
 
 describe('the tokenizer agrees with csv-parse and papaparse on well-formed text', () => {
   it('cell by cell', async () => {
