@@ -124,8 +124,12 @@ async function blocks(
   let filled = 0
   let threshold = BLOCK
   let preamble = dialect.preamble
+  let endsWithCr = false
   for await (const part of inBlocks(text)) {
     let piece = part
+    // The second half of a line end of the preamble.
+    if (endsWithCr && piece[0] === 0x0a) piece = piece.subarray(1)
+    if (part.length > 0) endsWithCr = false
     // Skip the lines of the preamble.
     while (preamble > 0 && piece.length > 0) {
       const end = lineEnd(piece, dialect.crOnly)
@@ -133,6 +137,7 @@ async function blocks(
         preamble--
         tokenizer.line++
       }
+      endsWithCr = end === piece.length - 1 && piece[end] === 0x0d
       piece = piece.subarray(end < 0 ? piece.length : end + 1)
     }
     if (filled + piece.length >= work.length) {

@@ -63,7 +63,7 @@ export function headerRowsOf(table: string[][]): HeaderRows {
   const rows = table.filter((row) => row.length > 1 || row[0] !== '')
   const [first, second, third] = rows
   // Rows that programs write below the names.
-  if (second?.length === first?.length && second.length > 1) {
+  if (second && second.length === first.length && second.length > 1) {
     const others = rows.slice(2)
     const isAlone = (pattern: RegExp): boolean =>
       second.every((cell) => pattern.test(cell)) &&

@@ -146,8 +146,8 @@ function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
  * Two words in each line can be one value: a date with its time, a number with its unit.
  */
 function looksLinedUp(c: Candidate): boolean {
-  const data = c.rows.slice(c.first + 1)
-  if (c.agreeing < 1 || data.length === 0) return false
+  const data = c.rows.slice(c.first + 1).filter((row) => row.length > 1 || row[0] !== '')
+  if (data.length === 0 || data.some((row) => row.length !== c.width)) return false
   if (c.quoted.slice(c.first + 1).every(({ count }) => count > 0)) return true
   const isColumn = (k: number): boolean => data.every((row) => row[k] === '' || isDatum(row[k]))
   if (c.width === 2) {
@@ -244,6 +244,19 @@ const MOST_LABELS = 8
 /** Fewer rows say nothing about the others. */
 const FEW_ROWS = 3
 
+/** Whether a space follows every comma or semicolon outside of quotes, in three lines or more: `a, b, c`. */
+function isSpaced(text: string, delimiter: string): boolean {
+  if (delimiter !== ',' && delimiter !== ';') return false
+  const bare = text.replace(/"(?:[^"]|"")*"/g, '""')
+  let lines = 0
+  for (const line of bare.split('\n')) {
+    const cells = line.split(delimiter)
+    if (cells.slice(1).some((cell) => !cell.startsWith(' ') && cell.trim() !== '')) return false
+    if (cells.length > 1 && cells.slice(1).some((cell) => cell.startsWith(' '))) lines++
+  }
+  return lines > 2
+}
+
 /** Removes the empty cell of a first row that has one cell more than all others, if it has just one. */
 function withoutSpareName(rows: string[][]): string[][] {
   const [first, ...data] = rows
@@ -296,7 +309,7 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
     quote,
     escape: backslash ? '\\' : '',
     crOnly,
-    skipSpace: spaced > 0 && spaced >= count(`${d}${quote}`),
+    skipSpace: (spaced > 0 && spaced >= count(`${d}${quote}`)) || isSpaced(start, delimiter),
     collapse: delimiter === ' ',
   }
 }

@@ -3,7 +3,7 @@ import { excerpt } from '../json/index.ts'
 import type { Dialect } from './dialect.ts'
 import { ESCAPED, QUOTED } from './flags.ts'
 import { isPaddedNumber } from './number.ts'
-import { isRecord, isRest, isTidy, REPAIR_BYTES, type RecordStyle, repair } from './repair.ts'
+import { isRecord, isRest, isTidy, REPAIR_BYTES, type Reading, type RecordStyle, repair } from './repair.ts'
 import { withoutSpare } from './spare.ts'
 import { badData, type Warnings } from './warnings.ts'
 
@@ -15,6 +15,14 @@ const TAB = 0x09
 /** No cell or row: more of the text is needed; or it is malformed. */
 const HALTED = -1
 const MALFORMED = -2
+/** Delimiters that a single row can have instead of the table's. */
+const OTHER_DELIMITERS = [
+  ['comma', 0x2c],
+  ['semicolon', 0x3b],
+  ['tab', TAB],
+  ['|', 0x7c],
+  ['space', SPACE],
+] as const
 /** Malformed rows of one call of `next`: each can take a moment. */
 const MOST_REPAIRS = 16
 /** Length of the text without delimiters that can be notes below the last row. */
@@ -246,6 +254,13 @@ export class Tokenizer {
         continue
       }
       if (cell !== width) {
+        const other = cell === 1 && line === this.line ? this.mendDelimiter(buf, row, i, rows) : MALFORMED
+        if (other >= 0) {
+          rows++
+          repairs++
+          row = other
+          continue
+        }
         const mended = this.mayMend(buf, row, i, to, cell, line > this.line) ? mend() : MALFORMED
         if (mended === HALTED) break
         if (mended >= 0) continue
@@ -393,23 +408,59 @@ export class Tokenizer {
     const { width } = this
     if (this.dialect.collapse || this.quote < 0) return MALFORMED
     if (!final && to - row < 2 * REPAIR_BYTES) return HALTED
+    // Spaces after delimiters, in this row only, make quotes of what is inside.
+    const spaced = { ...this.style, skipSpace: true }
+    const isSpaced =
+      !this.style.skipSpace && !isTidy(buf, row, to, this.style) && isTidy(buf, row, to, spaced)
+    let reading = isSpaced ? repair(buf, row, to, width, width, spaced) : undefined
     // A record with cells missing is taken as it is, but not as something else.
-    let reading = repair(buf, row, to, width, width, this.style)
+    reading ??= repair(buf, row, to, width, width, this.style)
     for (let fewer = width - 1; !reading && fewer >= Math.max(1, width - MOST_MISSING); fewer--)
       reading = repair(buf, row, to, fewer, width, this.style)
     if (!reading) return MALFORMED
+    const said = isSpaced
+      ? 'spaces before quotes were removed'
+      : 'quotes that are not closed or not doubled were kept as text'
+    return this.take(buf, row, rows, reading, said)
+  }
+
+  /**
+   * Reads a row without the delimiter as exactly as many cells as there are columns, if one other delimiter gives them.
+   * Returns the offset of the next row, or MALFORMED.
+   */
+  private mendDelimiter(buf: Uint8Array, row: number, end: number, rows: number): number {
+    const { width, style } = this
+    if (width < 3 || this.dialect.collapse || this.headerRows > this.given + rows) return MALFORMED
+    let found: { reading: Reading; name: string } | undefined
+    for (const [name, delimiter] of OTHER_DELIMITERS) {
+      const other = { ...style, delimiter }
+      if (delimiter === style.delimiter || !isTidy(buf, row, end, other)) continue
+      const reading = repair(buf, row, end, width, width, other)
+      if (!reading) continue
+      if (found) return MALFORMED
+      found = { reading, name }
+    }
+    if (!found) return MALFORMED
+    const next = buf[end] === CR && buf[end + 1] === LF ? end + 2 : end + 1
+    return this.take(
+      buf,
+      row,
+      rows,
+      { ...found.reading, next, lines: 1 },
+      `rows with another delimiter (${found.name}) were split by it`,
+    )
+  }
+
+  /** Takes the cells of a reading as a row. Returns the offset of the next one. */
+  private take(buf: Uint8Array, row: number, rows: number, reading: Reading, said: string): number {
+    const { width } = this
     this.halted = undefined
     this.starts.set(reading.starts, rows * width)
     this.ends.set(reading.ends, rows * width)
     this.pad(row, rows, reading.starts.length)
     this.lines[rows] = this.line
-    const shown = excerpt(buf.subarray(row, Math.min(reading.next, row + 200)).subarray(0, 200), 60)
-    const line = this.line
-    this.warnings.count(
-      'mended',
-      line,
-      (where) => `quotes that are not closed or not doubled were kept as text: ${where}: ${shown.trim()}`,
-    )
+    const shown = excerpt(buf.subarray(row, Math.min(reading.next, row + 200)), 60)
+    this.warnings.count(said, this.line, (where) => `${said}: ${where}: ${shown.trim()}`)
     this.gap = false
     this.line += reading.lines
     return reading.next

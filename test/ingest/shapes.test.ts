@@ -437,6 +437,40 @@ const shapes: Shape[] = [
     ],
     /NUL/,
   ],
+  // Rows that are written in another way
+  [
+    'a row with another delimiter',
+    'a,b,c\n1,x,2\n3;"y; z";4\n5,w,6\n',
+    ['a', 'b', 'c'],
+    [
+      [1, 'x', 2],
+      [3, 'y; z', 4],
+      [5, 'w', 6],
+    ],
+    /another delimiter \(semicolon\) were split by it: line 3/,
+  ],
+  [
+    'a row with spaces after its delimiters',
+    'a,b,c\n1,"x, y",2\n3, "y, z", 4\n5,"w",6\n',
+    ['a', 'b', 'c'],
+    [
+      [1, 'x, y', 2],
+      [3, 'y, z', 4],
+      [5, 'w', 6],
+    ],
+    /spaces before quotes were removed: line 3/,
+  ],
+  [
+    'a space after every delimiter',
+    'a, b, c\n1, "x, y", 2\n3, z, 4\n5, w, \n',
+    ['a', 'b', 'c'],
+    [
+      [1, 'x, y', 2],
+      [3, 'z', 4],
+      [5, 'w', null],
+    ],
+    /spaces after delimiters were removed/,
+  ],
   // Ordinary files that look like something else
   [
     'rows with more cells than the header, further down',
