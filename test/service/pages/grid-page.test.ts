@@ -163,7 +163,8 @@ describe('the beginning of a text', () => {
         const whole = JSON.parse(buf.toString()) as string
         expect(whole.startsWith(start.replace(/[\ud800-\udbff]$/, ''))).toBe(true)
         if (buf.length <= most) expect(start).toBe(whole)
-        else expect(Buffer.byteLength(encode(start))).toBeGreaterThan(most - 7)
+        // Three bytes of a character and five of an escape can be left out; a quote is added.
+        else expect(Buffer.byteLength(encode(start))).toBeGreaterThanOrEqual(most - 7)
       }),
     )
   })
