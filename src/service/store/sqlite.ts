@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -33,15 +34,20 @@ export interface Database {
 function sqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
   const require = createRequire(import.meta.url)
   if (!isBuiltin('node:sqlite')) {
+    // The binary itself, where npm puts it: the package would look for one that was compiled here, and finding the
+    // package takes as long as opening the database.
     const name = '@photostructure/sqlite'
-    try {
-      // The binary itself; the package would look for one that was compiled here, which takes longer than opening it.
-      const { platform, arch } = process
-      const binary = `../prebuilds/${platform}-${arch}/@photostructure+sqlite.glibc.node`
-      return require(join(dirname(require.resolve(name)), binary))
-    } catch {
-      return require(name)
+    const { platform, arch } = process
+    const binary = join(name, 'prebuilds', `${platform}-${arch}`, '@photostructure+sqlite.glibc.node')
+    for (const modules of ['../node_modules', '../..']) {
+      const file = fileURLToPath(new URL(`${modules}/${binary}`, import.meta.url))
+      try {
+        if (existsSync(file)) return require(file)
+      } catch {
+        // Another C library.
+      }
     }
+    return require(name)
   }
   // Suppress the ExperimentalWarning of Node 22 and 24. The interface used here has been stable.
   const { emitWarning } = process
