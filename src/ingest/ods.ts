@@ -1,3 +1,4 @@
+import type { Problem } from '../contract/errors.ts'
 import { type ArchiveLimits, tooMuchUnpacked, zipMembers } from './archive.ts'
 import type { DelimitedOptions } from './dialect.ts'
 import { padded, type Sheet, SheetWriter } from './sheet-csv.ts'
@@ -9,6 +10,9 @@ import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
 
 /** Columns of a sheet. */
 const MOST_COLUMNS = 16_384
+/** Characters of one row; and of a row with its repetitions, which are written at once. */
+const MOST_ROW = 16 * 1024 * 1024
+const MOST_REPEATED = 64 * 1024 * 1024
 
 /** The non-empty sheets of an OpenDocument spreadsheet, in order. */
 export async function* odsSheets(
@@ -55,7 +59,16 @@ export async function* odsSheets(
     if (chosen !== undefined && k !== chosen) continue
     const writer = new SheetWriter(name, source, area, count)
     const textOf = (cell: string | undefined): string => cell ?? ''
-    const visitor = rowsOf(k, warnings, (row, filled, number) => writer.row(row, filled, number, textOf))
+    const tooLarge = (): Problem =>
+      badData(
+        source,
+        {},
+        `a row of sheet ${name} is too large, or is repeated too often`,
+        'Export it as CSV.',
+      )
+    const visitor = rowsOf(k, warnings, tooLarge, (row, filled, number) =>
+      writer.row(row, filled, number, textOf),
+    )
     const rows = async function* (): AsyncGenerator<Uint8Array> {
       for await (const _ of parsing(content, source, visitor)) {
         yield* writer.take(false)
@@ -90,6 +103,7 @@ export async function* odsSheets(
 function rowsOf(
   sheet: number,
   warnings: Warnings,
+  tooLarge: () => Problem,
   take: (row: (string | undefined)[], filled: number, number: number) => void,
 ): Visitor & { ended: boolean } {
   let at = -1
@@ -97,6 +111,7 @@ function rowsOf(
   let repeatedRows = 1
   let row: (string | undefined)[] = []
   let filled = 0
+  let size = 0
   let column = 0
   let repeated = 1
   /** The value of the cell that is read, or its paragraphs. */
@@ -107,11 +122,14 @@ function rowsOf(
   const isHere = (): boolean => at === sheet
   const addCell = (): void => {
     const cell = value ?? text
-    if (cell !== undefined && cell !== '')
+    if (cell !== undefined && cell !== '') {
+      size += cell.length * Math.max(0, Math.min(repeated, MOST_COLUMNS - column))
+      if (size > MOST_ROW) throw tooLarge()
       for (let k = 0; k < repeated && column + k < MOST_COLUMNS; k++) {
         row[column + k] = cell
         filled++
       }
+    }
     column += repeated
   }
   const visitor = {
@@ -124,6 +142,7 @@ function rowsOf(
           repeatedRows = times(attributes['table:number-rows-repeated'])
           row = []
           filled = 0
+          size = 0
           column = 0
           break
         case 'table:table-cell':
@@ -162,6 +181,8 @@ function rowsOf(
         value = undefined
         text = undefined
       } else if (name === 'table:table-row') {
+        if (filled > 0 && (size + row.length) * Math.min(repeatedRows, MOST_ROWS) > MOST_REPEATED)
+          throw tooLarge()
         for (let k = 0; filled > 0 && k < repeatedRows && number + k < MOST_ROWS; k++)
           take(row, filled, number + k + 1)
         number += repeatedRows

@@ -199,6 +199,14 @@ describe('OpenDocument spreadsheets', () => {
     await expect(readFile(file, { sheet: 'Three' })).rejects.toThrow(/no sheet "Three"/)
   })
 
+  it('rows and cells that are repeated too often are refused', async () => {
+    const long = 'x'.repeat(100_000)
+    const cells = `<table:table-cell office:value-type="string" table:number-columns-repeated="16000"><text:p>${long}</text:p></table:table-cell>`
+    await expect(readFile(await ods(sheet('One', [cells])))).rejects.toThrow(/too large, or is repeated/)
+    const rows = `<table:table table:name="One"><table:table-row table:number-rows-repeated="1000000">${text(long)}</table:table-row></table:table>`
+    await expect(readFile(await ods(rows))).rejects.toThrow(/too large, or is repeated/)
+  })
+
   it('a text document is refused', async () => {
     const file = await zip({
       'META-INF/manifest.xml': '<manifest/>',
