@@ -7,6 +7,7 @@ const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const { dirname, join } = require('node:path')
 const vm = require('node:vm')
+const { crc32 } = require('node:zlib')
 
 /** Caches of versions that are no longer run are removed after 30 days. */
 const OLD_MS = 30 * 24 * 3600 * 1000
@@ -57,15 +58,17 @@ function isPrivate(folder) {
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0)
 }
 
-/** The code of a cache, and the commands that it has code of. These are the last line of the file, after the code. */
+/** The code of a cache, and the commands that it has code of. These, after a checksum, are the last line of the file. */
 function read(name) {
   for (const folder of folders()) {
     try {
       if (!isPrivate(folder)) continue
       const bytes = fs.readFileSync(join(folder, name))
       const end = bytes.lastIndexOf('\n')
-      if (end > 0)
-        return { code: bytes.subarray(0, end), commands: bytes.toString('utf8', end + 1).split(',') }
+      const [sum, ...commands] = bytes.toString('utf8', end + 1).split(',')
+      const code = bytes.subarray(0, Math.max(0, end))
+      // V8 does not survive code that is damaged.
+      if (end > 0 && sum === crc32(code).toString(16)) return { code, commands }
     } catch {
       // There is none here.
     }
@@ -75,13 +78,17 @@ function read(name) {
 
 function write(name, code, commands) {
   for (const folder of folders()) {
-    const partial = join(folder, `${name}.${process.pid}`)
+    const partial = join(folder, `${name}.${process.pid}.${Math.random().toString(36).slice(2)}`)
     try {
       fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
       if (!isPrivate(folder)) continue
-      fs.writeFileSync(partial, Buffer.concat([code, Buffer.from(`\n${commands.join(',')}`)]), {
-        mode: 0o600,
-      })
+      fs.writeFileSync(
+        partial,
+        Buffer.concat([code, Buffer.from(`\n${[crc32(code).toString(16), ...commands].join(',')}`)]),
+        {
+          mode: 0o600,
+        },
+      )
       fs.renameSync(partial, join(folder, name))
       removeOld(folder)
       return

@@ -22,7 +22,12 @@ export interface FileOptions extends DelimitedOptions {
   /** Filename. Its extension decides the format if the first bytes do not. */
   fileName?: string
   limits: Limits
+  /** How many archives this file is in. */
+  depth?: number
 }
+
+/** Archives in archives. */
+const MOST_DEPTH = 4
 
 type Kind = 'delimited' | 'json' | 'lines' | 'zip' | 'tar' | 'parquet' | 'arrow'
 
@@ -42,6 +47,9 @@ export async function ingestFile<S extends SliceSink>(
   const kind = kindOf(head, options.fileName)
   if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
     throw badData(source, {}, 'this is no workbook: it has no sheets', 'Leave out --sheet and --range.')
+  const { depth = 0 } = options
+  if (depth > MOST_DEPTH)
+    throw badData(source, {}, `archives in archives, ${depth} deep`, 'Unpack them first.')
   const each = async (member: ArchiveEntry): Promise<void> => {
     const parts = member.path.split('/')
     const name = parts.pop()!
@@ -59,7 +67,7 @@ export async function ingestFile<S extends SliceSink>(
       )
     const inner = await ingestFile(
       await member.open(),
-      { ...options, source: `${source}: ${member.path}`, fileName: name },
+      { ...options, source: `${source}: ${member.path}`, fileName: name, depth: depth + 1 },
       open,
     )
     warnings.addAll(inner.warnings)

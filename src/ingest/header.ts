@@ -11,9 +11,13 @@ const REMARK =
 const NUMBER = /^\(?[+-]?\s?(\d+([.,'\u00a0\u202f ]\d+)*[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s?%?\)?$/
 const CURRENCY = /^(?:[$€£¥₹]|USD|EUR|GBP|CHF)\s?|\s?(?:[$€£¥₹]|USD|EUR|GBP|CHF|kr)$/
 
+/** Longer cells are texts: the patterns take long on them. */
+const LONGEST_VALUE = 100
+
 function kindOf(cell: string): Kind {
   const text = cell.trim()
   if (text === '') return 'empty'
+  if (text.length > LONGEST_VALUE) return 'text'
   if (NUMBER.test(text.replace(CURRENCY, ''))) return 'number'
   if (/^\d{4}-\d{2}(-\d{2})?([ T]\d|$)/.test(text) || /^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}\b/.test(text))
     return 'date'

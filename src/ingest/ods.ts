@@ -12,7 +12,7 @@ import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
 const MOST_COLUMNS = 16_384
 /** Characters of one row; and of a row with its repetitions, which are written at once. */
 const MOST_ROW = 16 * 1024 * 1024
-const MOST_REPEATED = 64 * 1024 * 1024
+const MOST_REPEATED = 4 * 1024 * 1024
 
 /** The non-empty sheets of an OpenDocument spreadsheet, in order. */
 export async function* odsSheets(
@@ -117,6 +117,7 @@ function rowsOf(
   /** The value of the cell that is read, or its paragraphs. */
   let value: string | undefined
   let text: string | undefined
+  let inParagraph = false
   /** Notes on cells, which hold paragraphs of their own. */
   let notes = 0
   const isHere = (): boolean => at === sheet
@@ -155,7 +156,9 @@ function rowsOf(
           notes++
           break
         case 'text:p':
-          if (notes === 0) text = text === undefined ? '' : `${text}\n`
+          if (notes > 0) break
+          text = text === undefined ? '' : `${text}\n`
+          inParagraph = true
           break
         case 'text:s':
           if (notes === 0 && text !== undefined)
@@ -170,12 +173,13 @@ function rowsOf(
       }
     },
     text(part: string) {
-      if (isHere() && notes === 0 && text !== undefined) text += part
+      if (isHere() && notes === 0 && inParagraph && text !== undefined) text += part
     },
     close(name: string) {
       if (name === 'table:table' && isHere()) visitor.ended = true
       if (!isHere() || visitor.ended) return
       if (name === 'office:annotation') notes--
+      else if (name === 'text:p') inParagraph = false
       else if (name === 'table:table-cell' || name === 'table:covered-table-cell') {
         addCell()
         value = undefined

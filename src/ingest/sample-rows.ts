@@ -116,7 +116,10 @@ function foreignCells({ delimiter, quote }: Style): (cell: string) => boolean {
   const others = [';', '\t', '|', quote].filter((one) => one !== '' && one !== delimiter)
   return (cell) =>
     others.some((one) => cell.includes(one)) ||
-    (delimiter !== ',' && /,(?! )/.test(cell) && !/^\s*[^\d\s]?\s?[+-]?\d+([.,' ]\d+)*\s*\S?\s*$/.test(cell))
+    (delimiter !== ',' &&
+      cell.length < 200 &&
+      /,(?! )/.test(cell) &&
+      !/^\s*[^\d\s]?\s?[+-]?\d+([.,' ]\d+)*\s*\S?\s*$/.test(cell))
 }
 
 /** The cells of a malformed row, and the length and lines of its text. */

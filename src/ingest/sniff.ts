@@ -29,7 +29,7 @@ export async function sniff(
 
   const skip = linesToSkip(text, options)
   text = text.slice(skip.length)
-  const told = /^"?sep=(.)"?\r?\n/i.exec(text)
+  const told = /^"?sep=([\t\x20-\x7e])"?\r?\n/i.exec(text)
   // One that is nowhere else is wrong.
   const isUsed = told && text.slice(told[0].length).includes(told[1])
   const delimiter = givenDelimiter(options.delimiter) ?? (isUsed ? told[1] : undefined)

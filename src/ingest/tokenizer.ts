@@ -385,8 +385,9 @@ export class Tokenizer {
     cells: number,
     spansLines: boolean,
   ): boolean {
-    const quoted = buf.indexOf(this.quote, row)
-    if (quoted < 0 || quoted >= end) return false
+    let quoted = row
+    while (quoted < end && buf[quoted] !== this.quote) quoted++
+    if (quoted === end) return false
     if (cells > this.width || !spansLines) {
       if (!isTidy(buf, row, to, this.style)) return true
       if (cells > this.width) return false

@@ -52,7 +52,7 @@ function cached(folder = cache): { file: string; commands: string } {
   expect(names).toHaveLength(1)
   const file = join(folder, names[0])
   const bytes = readFileSync(file)
-  return { file, commands: bytes.toString('utf8', bytes.lastIndexOf('\n') + 1) }
+  return { file, commands: bytes.toString('utf8', bytes.lastIndexOf('\n') + 1).replace(/^\w+,/, '') }
 }
 
 it('is written by the first run of a command, for its owner alone, and used by the next', () => {
@@ -74,7 +74,7 @@ it('is written again if V8 does not accept it, whatever is in it', () => {
   const { file } = cached()
   const whole = readFileSync(file)
   const changed = Buffer.from(whole)
-  changed.fill(0x41, 0, 64)
+  changed[whole.length >> 1] ^= 1
   for (const bytes of [Buffer.alloc(0), Buffer.from('x'), whole.subarray(0, 5000), changed]) {
     writeFileSync(file, bytes)
     expect(run(['config', 'list'])).toBe(expected)

@@ -2,6 +2,7 @@
 import { mkdtemp, readFile as readBytes, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import zlib from 'node:zlib'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -224,10 +225,16 @@ describe('compressed files', () => {
     'base64',
   )
 
+  const hasZstd = 'createZstdDecompress' in zlib
+
+  it.skipIf(hasZstd)('zstd is refused by versions of Node.js without it', async () => {
+    await expect(readFile(zstd)).rejects.toThrow(/needs Node.js 22.15/)
+  })
+
   it.each([
-    ['zstd', zstd],
-    ['bzip2', bzip2],
-    ['two bzip2 streams', Buffer.concat([bzip2, bzip2])],
+    ...(hasZstd ? [['zstd', zstd] as const] : []),
+    ['bzip2', bzip2] as const,
+    ['two bzip2 streams', Buffer.concat([bzip2, bzip2])] as const,
   ])('%s, in pieces of any size', async (name, file) => {
     const twice = name.startsWith('two')
     for (const pieces of [1, 7, 1024]) {
@@ -246,13 +253,13 @@ describe('compressed files', () => {
     }
   })
 
-  it.each([
-    ['zstd', zstd],
-    ['bzip2', bzip2],
-  ])('%s that is cut off or changed is refused', async (name, file) => {
-    await expect(readFile(file.subarray(0, file.length - 8))).rejects.toThrow(name)
-    const changed = Buffer.from(file)
-    changed[8] ^= 0xff
-    await expect(readFile(changed)).rejects.toThrow(name)
-  })
+  it.each([...(hasZstd ? [['zstd', zstd] as const] : []), ['bzip2', bzip2] as const])(
+    '%s that is cut off or changed is refused',
+    async (name, file) => {
+      await expect(readFile(file.subarray(0, file.length - 8))).rejects.toThrow(name)
+      const changed = Buffer.from(file)
+      changed[8] ^= 0xff
+      await expect(readFile(changed)).rejects.toThrow(name)
+    },
+  )
 })

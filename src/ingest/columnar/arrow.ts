@@ -2,7 +2,7 @@ import { readSync } from 'node:fs'
 import { CompressionType, type DataType, setCompressionCodec, Type, tableFromIPC } from '@uwdata/flechette'
 import { decompressZstd } from 'hyparquet-compressors'
 import { unpackLz4 } from './lz4.ts'
-import type { ColumnarJob, ColumnType } from './messages.ts'
+import { type ColumnarJob, type ColumnType, FILE } from './messages.ts'
 import { Refused, type Table } from './table.ts'
 import {
   booleanText,
@@ -23,12 +23,12 @@ const MOST_BYTES = 1024 * 1024 * 1024
 const RUN = 65_536
 
 /** Reads an Arrow IPC file or stream (also known as Feather, version 2). */
-export function arrowTable({ fd, size, columns: mostColumns, ratio }: ColumnarJob): Table {
+export function arrowTable({ size, columns: mostColumns, ratio }: ColumnarJob): Table {
   if (size > MOST_BYTES)
     throw new Refused('an Arrow file of more than 1 GiB', 'Write it as Parquet, which is read in pieces.')
   const bytes = new Uint8Array(size)
   for (let at = 0; at < size; ) {
-    const count = readSync(fd, bytes, at, size - at, at)
+    const count = readSync(FILE, bytes, at, size - at, at)
     if (count === 0) throw new Refused('the Arrow file is truncated')
     at += count
   }
@@ -59,7 +59,11 @@ export function arrowTable({ fd, size, columns: mostColumns, ratio }: ColumnarJo
     const isUnsafe = (value: unknown): boolean =>
       typeof value === 'bigint' && (value > MAX_SAFE || value < -MAX_SAFE)
     // A double does not hold all 64-bit integers: then they are texts, as in CSV.
-    if (found.type === 'number' && [...table.getChildAt(k)].some(isUnsafe))
+    if (
+      found.type === 'number' &&
+      type.typeId === Type.Int &&
+      someValue(table.getChildAt(k), table.numRows, isUnsafe)
+    )
       return { name, type: 'text' as const, toText: stringText }
     return { name, ...found }
   })
@@ -76,6 +80,15 @@ export function arrowTable({ fd, size, columns: mostColumns, ratio }: ColumnarJo
       }
     },
   }
+}
+
+function someValue(
+  column: { at(k: number): unknown },
+  count: number,
+  is: (value: unknown) => boolean,
+): boolean {
+  for (let k = 0; k < count; k++) if (is(column.at(k))) return true
+  return false
 }
 
 function columnType(type: DataType): { type: ColumnType; toText: ToText } {

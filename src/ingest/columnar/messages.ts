@@ -1,12 +1,15 @@
 /** The types of columns, as everywhere in `ingest`. */
 export type ColumnType = 'number' | 'text' | 'boolean' | 'json'
 
+/** The descriptor of the file in the process. */
+export const FILE = 4
+
 export type ColumnarFormat = 'parquet' | 'arrow'
 
-/** What the worker is started with. `fd`: an open file of this process. */
+/** What the process is started with. */
 export interface ColumnarJob {
   format: ColumnarFormat
-  fd: number
+  /** Bytes of the file, which it has open as FILE. */
   size: number
   /** Columns that one table may have. */
   columns: number

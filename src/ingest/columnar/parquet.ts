@@ -7,7 +7,7 @@ import {
   type SchemaTree,
 } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import type { ColumnarJob, ColumnType } from './messages.ts'
+import { type ColumnarJob, type ColumnType, FILE } from './messages.ts'
 import { Refused, type Table } from './table.ts'
 import {
   booleanText,
@@ -50,14 +50,14 @@ function dayText(day: number): string {
 }
 
 /** Reads a Parquet file, a column of a row group at a time. */
-export async function parquetTable({ fd, size, columns: mostColumns, ratio }: ColumnarJob): Promise<Table> {
+export async function parquetTable({ size, columns: mostColumns, ratio }: ColumnarJob): Promise<Table> {
   const file = {
     byteLength: size,
     slice(start: number, end = size): ArrayBuffer {
       const length = Math.max(0, Math.min(end, size) - start)
       const bytes = new Uint8Array(length)
       for (let at = 0; at < length; ) {
-        const count = readSync(fd, bytes, at, length - at, start + at)
+        const count = readSync(FILE, bytes, at, length - at, start + at)
         if (count === 0) throw new Refused('the Parquet file is truncated')
         at += count
       }

@@ -1,5 +1,4 @@
-/** A thread that decodes a columnar file: what it is given may take long, or more memory than it may have. */
-import { parentPort, workerData } from 'node:worker_threads'
+/** A process that decodes a columnar file: what it is given may take long, or more memory than there is. */
 import { arrowTable } from './arrow.ts'
 import type { ColumnarJob, ColumnarMessage } from './messages.ts'
 import { parquetTable } from './parquet.ts'
@@ -12,18 +11,19 @@ const RUN_BYTES = 4 * 1024 * 1024
 /** Runs that were sent and not taken. */
 const MOST_WAITING = 4
 
-const port = parentPort!
-const job = workerData as ColumnarJob
+const job = JSON.parse(process.argv[2]) as ColumnarJob
 let waiting = 0
 let wake: (() => void) | undefined
-port.on('message', () => {
+process.on('message', () => {
   waiting--
   wake?.()
 })
 
-function send(message: ColumnarMessage, transfer: ArrayBuffer[] = []): void {
-  port.postMessage(message, transfer)
+function send(message: ColumnarMessage): void {
+  process.send!(message, () => {})
 }
+
+process.on('disconnect', () => process.exit())
 
 async function run(): Promise<void> {
   const table = job.format === 'parquet' ? await parquetTable(job) : arrowTable(job)
@@ -38,7 +38,7 @@ async function run(): Promise<void> {
           wake = resolve
         })
       waiting++
-      send({ column, rows, text }, [text.buffer as ArrayBuffer])
+      send({ column, rows, text })
     }
   }
   const warnings = table.columns.flatMap(({ name }, k) =>
@@ -66,10 +66,8 @@ function textOf(
   return { text: new TextEncoder().encode(parts.join(',')), rows: parts.length }
 }
 
-run()
-  .catch((error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error)
-    if (error instanceof Refused) send({ refused: message, hint: error.hint })
-    else send({ refused: `the file is damaged, or of a kind that is not supported: ${message}` })
-  })
-  .finally(() => port.unref())
+run().catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof Refused) send({ refused: message, hint: error.hint })
+  else send({ refused: `the file is damaged, or of a kind that is not supported: ${message}` })
+})

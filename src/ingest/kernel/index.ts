@@ -80,7 +80,6 @@ export class Kernel {
   private readonly exports: Exports
 
   private constructor(compiled: object, wasm: Wasm) {
-    latest = this
     const memory = new wasm.Memory({ initial: PAGES, maximum: PAGES })
     this.exports = new wasm.Instance(compiled, { env: { memory } }).exports as Exports
     const { buffer } = memory
@@ -89,6 +88,7 @@ export class Kernel {
     this.starts = new Int32Array(buffer, STARTS, CELLS)
     this.ends = new Int32Array(buffer, ENDS, CELLS)
     this.lines = new Int32Array(buffer, LINES, CELLS)
+    latest = this
   }
 
   /** Which files are read with a kernel: it is loaded for those that are worth it. Tests compare. */

@@ -1,7 +1,8 @@
 import { ROOT } from '../../contract/fid.ts'
 import { badData } from '../../ingest/index.ts'
 import { authorize } from '../access/access.ts'
-import { find, freeName, makeFolders, nameTaken, pathNames, placeOf } from '../files/names.ts'
+import { checkIfMatch } from '../core/etag.ts'
+import { checkDepth, find, freeName, makeFolders, nameTaken, pathNames, placeOf } from '../files/names.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { GridService } from './append.ts'
@@ -107,6 +108,7 @@ async function updateFolderOfGrids(
 ): Promise<Written> {
   const { limits, store } = service
   const { owner } = folder
+  checkIfMatch(folder, call.ifMatch)
   const said = [...warnings]
   const placed = tables.map(({ path, table }): Placed => {
     const names = path.map((name) => safeFilename(name, limits.filename_length))
@@ -155,7 +157,7 @@ function callFor(call: DataCall, path: string, k: number): DataCall {
     ifMatch: undefined,
     writeKey: (owner) => {
       const { key, ...rest } = call.writeKey(owner)
-      return { ...rest, key: key === undefined ? undefined : `${key} ${k}` }
+      return { ...rest, key: key === undefined ? undefined : `${key}\u001f${k}` }
     },
   }
 }
@@ -169,6 +171,14 @@ async function checkPlaced(
   { owner, idlocal }: FileRow,
 ): Promise<void> {
   const existing = await service.store.read(async (readers) => {
+    for (const [k, folder] of folders.entries()) {
+      const above = await find(readers.files, owner, idlocal, folders.slice(0, k + 1))
+      if (above && above.filetype !== 'fold') throw nameTaken(folder, 'A folder of that name is needed.')
+      if (!above) {
+        await checkDepth(readers.files, owner, idlocal, folders.length, service.limits)
+        break
+      }
+    }
     const found = await find(readers.files, owner, idlocal, [...folders, name])
     if (found?.filetype === 'grid')
       await authorize(readers, found, call, { access: 'write', filetype: 'grid' })
@@ -217,9 +227,9 @@ async function missingFrom(
 /** Converts the name of a sheet or archive entry to a valid filename. */
 function safeFilename(name: string, most: number): string {
   const clean = name
-    .toWellFormed()
     .replace(/[/\u0000-\u001f\u007f]/g, '_')
     .slice(0, most - 10)
+    .toWellFormed()
     .trim()
   return clean === '' || clean === '.' || clean === '..' ? 'Untitled grid' : clean
 }
