@@ -218,8 +218,8 @@ function boxed(lines: readonly string[]): Printed | undefined {
     cells: (line) => {
       if (line === types || isBorder(line) || !BAR.test(line.trim()[0] ?? '')) return undefined
       const cells = between(line)!
-      // A line with what DuckDB shows in place of rows.
-      return cells.length === width ? cells : undefined
+      // A line with what DuckDB shows in place of rows. Other cells are those of a value with a bar, which is refused.
+      return cells.length === width || !/\brows\b|\bshown\b|·/.test(line) ? cells : undefined
     },
     ends: isBottom,
   }

@@ -749,6 +749,11 @@ const refused: [what: string, text: string, message: RegExp][] = [
     'latitude,longitude,tz\n59.9,10.7,GMT\n\ntime,temp\n2024-01-01,5.1\n2024-01-02,5.2\n',
     /line 1: 2 lines look like a table.*line 4/,
   ],
+  [
+    'a printed table with a bar in a value',
+    '+---+-----+\n| a | b   |\n+---+-----+\n| 1 | x   |\n| 2 | y|z |\n+---+-----+\n',
+    /line 5: 3 cells where there are 2 columns/,
+  ],
   ['an HTML page', '<!DOCTYPE html>\n<html><body><table><tr><td>1</td></tr></table></body></html>\n', /HTML/],
   ['an XML file', '<?xml version="1.0"?>\n<Workbook></Workbook>\n', /XML/],
 ]
