@@ -1,9 +1,9 @@
 import type { Problem } from '../contract/errors.ts'
-import { type ArchiveLimits, tooMuchUnpacked, zipMembers } from './archive.ts'
+import { type ArchiveLimits, zipMembers } from './archive.ts'
 import type { DelimitedOptions } from './dialect.ts'
-import { padded, type Sheet, SheetWriter } from './sheet-csv.ts'
+import { type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
 import { areaOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
-import { chunksOf, type Spooled, spool } from './spool.ts'
+import type { Spooled } from './spool.ts'
 import { bomb, isBomb } from './unpack.ts'
 import { badData, type Warnings } from './warnings.ts'
 import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
@@ -76,17 +76,10 @@ export async function* odsSheets(
       }
       yield* writer.take(true)
     }
-    const csv = await spool(rows(), limits.unpacked_bytes, () => tooMuchUnpacked(source, limits))
-    try {
-      if (writer.size.width === 0) continue
+    const oneOfSeveral = listed.length > 1 && chosen === undefined
+    for await (const sheet of spooledSheet(rows(), writer, oneOfSeveral, limits, source)) {
       found++
-      yield {
-        name,
-        oneOfSeveral: listed.length > 1 && chosen === undefined,
-        csv: padded(chunksOf(csv), writer.size),
-      }
-    } finally {
-      await csv.close()
+      yield sheet
     }
   }
   if (found === 0)

@@ -1,6 +1,8 @@
 import type { Bytes } from '../json/index.ts'
+import { type ArchiveLimits, tooMuchUnpacked } from './archive.ts'
 import { isSparse, sparse } from './gaps.ts'
 import type { Area } from './sheet-range.ts'
+import { chunksOf, spool } from './spool.ts'
 
 /** One sheet, converted to CSV with rows of equal width. */
 export interface Sheet {
@@ -93,8 +95,24 @@ export class SheetWriter {
   }
 }
 
+/** A converted sheet, in a temporary file as long as it is read; none if the sheet is empty. */
+export async function* spooledSheet(
+  rows: Bytes,
+  { size }: SheetWriter,
+  oneOfSeveral: boolean,
+  limits: ArchiveLimits,
+  source: string,
+): AsyncGenerator<Sheet> {
+  const csv = await spool(rows, limits.unpacked_bytes, () => tooMuchUnpacked(source, limits))
+  try {
+    if (size.width > 0) yield { name: size.name, oneOfSeveral, csv: padded(chunksOf(csv), size) }
+  } finally {
+    await csv.close()
+  }
+}
+
 /** Adds empty cells to the rows that were written before the width of the sheet was known. */
-export async function* padded(csv: Bytes, { width, widths }: SheetSize): AsyncGenerator<Uint8Array> {
+async function* padded(csv: Bytes, { width, widths }: SheetSize): AsyncGenerator<Uint8Array> {
   const last = widths.at(-1)
   const [first] = widths
   let at = 0

@@ -3,7 +3,7 @@ import type { Candidate } from './candidate.ts'
 import type { DelimitedOptions } from './dialect.ts'
 import { countHeaderRows, isDatum } from './header.ts'
 import { readRows, type Style } from './sample-rows.ts'
-import { isList } from './table-start.ts'
+import { isList, MOST_LABELS } from './table-start.ts'
 import { Warnings } from './warnings.ts'
 
 /** Number of characters searched to detect the quoting style. */
@@ -237,9 +237,6 @@ function lastTable(rows: readonly string[][]): number {
     ? width
     : 0
 }
-
-/** Maximum number of lines with labels and values (`Station,Seattle`) above a table. */
-const MOST_LABELS = 8
 
 /** Fewer rows say nothing about the others. */
 const FEW_ROWS = 3

@@ -42,7 +42,7 @@ function isBlank(row: readonly string[]): boolean {
 }
 
 /** Maximum number of lines with labels and values (`Station,Seattle`) above a table. */
-const MOST_LABELS = 8
+export const MOST_LABELS = 8
 
 /** Whether lines of one width look like a table. */
 function looksLikeTable(rows: string[][]): boolean {

@@ -40,23 +40,37 @@ export async function* unpacked(
 }
 
 async function* gunzip(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
-  const unzip = createGunzip({ chunkSize: 256 * 1024 })
-  let unpacked = 0
-  const input = Readable.from(whole)
-  // Errors of the source are passed on; errors in the gzip data become `bad_data`.
-  input.on('error', (error) => unzip.destroy(error))
   try {
-    for await (const chunk of input.pipe(unzip)) {
-      unpacked += chunk.length
-      // Compare with the input consumed so far, not with what is buffered.
-      if (isBomb(unpacked, unzip.bytesWritten, limits)) throw bomb(name, limits)
-      yield chunk
-    }
+    yield* decompressed(whole, createGunzip({ chunkSize: CHUNK }), name, limits)
   } catch (error) {
+    // Errors of the source are passed on.
     const code = (error as NodeJS.ErrnoException).code ?? ''
     if (!code.startsWith('Z_')) throw error
     const what = code === 'Z_BUF_ERROR' ? 'the gzip data is truncated' : 'the gzip data is damaged'
     throw badData(name, {}, what, 'Download or compress the file again.')
+  }
+}
+
+/** Bytes of unpacked data at a time. */
+const CHUNK = 256 * 1024
+
+/** What a decompressor of Node.js makes of a source. Throws if it is a bomb. */
+async function* decompressed(
+  whole: Bytes,
+  unzip: ReturnType<typeof createGunzip>,
+  name: string,
+  limits: Limits,
+): AsyncGenerator<Uint8Array> {
+  let size = 0
+  const input = Readable.from(whole)
+  input.on('error', (error) => unzip.destroy(error))
+  try {
+    for await (const chunk of input.pipe(unzip)) {
+      size += chunk.length
+      // Compare with the input consumed so far, not with what is buffered.
+      if (isBomb(size, unzip.bytesWritten, limits)) throw bomb(name, limits)
+      yield chunk
+    }
   } finally {
     input.destroy()
   }
@@ -83,20 +97,10 @@ async function* unzstd(whole: Bytes, name: string, limits: Limits): AsyncGenerat
       'compressed with zstd, which needs Node.js 22.15 or later',
       'Unpack it first: zstd -d FILE',
     )
-  const unzip = createZstdDecompress({ chunkSize: 256 * 1024 })
-  const input = Readable.from(whole)
-  input.on('error', (error) => unzip.destroy(error))
-  let unpackedBytes = 0
   try {
-    for await (const chunk of input.pipe(unzip)) {
-      unpackedBytes += chunk.length
-      if (isBomb(unpackedBytes, unzip.bytesWritten, limits)) throw bomb(name, limits)
-      yield chunk
-    }
+    yield* decompressed(whole, createZstdDecompress({ chunkSize: CHUNK }), name, limits)
   } catch (error) {
     throw damaged(name, 'zstd', error)
-  } finally {
-    input.destroy()
   }
 }
 

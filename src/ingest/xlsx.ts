@@ -1,10 +1,10 @@
 import { bytesText } from '../contract/limits.ts'
 import { excerpt } from '../json/index.ts'
-import { type ArchiveEntry, type ArchiveLimits, tooMuchUnpacked, zipMembers } from './archive.ts'
+import { type ArchiveEntry, type ArchiveLimits, zipMembers } from './archive.ts'
 import type { DelimitedOptions } from './dialect.ts'
-import { padded, type Sheet, SheetWriter } from './sheet-csv.ts'
+import { type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
 import { areaOf, columnOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
-import { chunksOf, type Spooled, spool } from './spool.ts'
+import type { Spooled } from './spool.ts'
 import { bomb, isBomb } from './unpack.ts'
 import { badData, type Warnings } from './warnings.ts'
 import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
@@ -78,20 +78,11 @@ export async function* xlsxSheets(
     // Skip chart sheets.
     if (!member?.path.includes('worksheets/')) continue
     const writer = new SheetWriter(name, source, area, book.count)
-    const { size } = writer
-    const csv = await spool(sheetCsv(member, writer, book, source, warnings), limits.unpacked_bytes, () =>
-      tooMuchUnpacked(source, limits),
-    )
-    try {
-      if (size.width === 0) continue
+    const rows = sheetCsv(member, writer, book, source, warnings)
+    const oneOfSeveral = listed.length > 1 && chosen === undefined
+    for await (const sheet of spooledSheet(rows, writer, oneOfSeveral, limits, source)) {
       found++
-      yield {
-        name,
-        oneOfSeveral: listed.length > 1 && chosen === undefined,
-        csv: padded(chunksOf(csv), size),
-      }
-    } finally {
-      await csv.close()
+      yield sheet
     }
   }
   if (found === 0)
