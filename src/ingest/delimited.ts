@@ -1,5 +1,4 @@
-import type { Problem } from '../contract/errors.ts'
-import { bytesText, defaultLimits } from '../contract/limits.ts'
+import { defaultLimits } from '../contract/limits.ts'
 import { type Bytes, breathe, turnIsLong } from '../json/index.ts'
 import { utf8 } from './bytes.ts'
 import { nullTexts } from './column.ts'
@@ -11,7 +10,7 @@ import { hasPlainRows } from './plain-rows.ts'
 import { unprinted } from './printed.ts'
 import { SAMPLE_BYTES, sniff } from './sniff.ts'
 import type { Ingested, SliceSink } from './table.ts'
-import { badData, Warnings } from './warnings.ts'
+import { lineTooLong, Warnings } from './warnings.ts'
 
 const BLOCK = 512 * 1024
 
@@ -30,7 +29,7 @@ export async function ingestDelimited(
   const maxRecord = (given.limits ?? defaultLimits).record_bytes
   const text = utf8(input, given.encoding, source, warnings)
   let { head, whole, ended } = await sample(text, maxRecord, source)
-  const printed = unprinted(whole, head, given, source, warnings)
+  const printed = unprinted(whole, head, given, maxRecord, source, warnings)
   const options = printed?.options ?? given
   if (printed) ({ head, whole, ended } = await sample(printed.text, maxRecord, source))
   const dialect = await sniff(head, ended, options, warnings)
@@ -53,7 +52,7 @@ async function sample(
   let { head, whole } = await peek(text, SAMPLE_BYTES)
   let ended = head.length < SAMPLE_BYTES
   while (!ended && !hasLine(head)) {
-    if (head.length > maxRecord) throw recordTooLong(source, head.includes(0x0a) ? 2 : 1, maxRecord)
+    if (head.length > maxRecord) throw lineTooLong(source, head.includes(0x0a) ? 2 : 1, maxRecord)
     const wanted = head.length * 4
     ;({ head, whole } = await peek(whole, wanted))
     ended = head.length < wanted
@@ -64,15 +63,6 @@ async function sample(
 function hasLine(head: Buffer): boolean {
   const first = head.indexOf(0x0a)
   return first >= 0 ? head.indexOf(0x0a, first + 1) >= 0 : head.includes(0x0d)
-}
-
-function recordTooLong(source: string, line: number, limit: number): Problem {
-  return badData(
-    source,
-    { line },
-    `the line is longer than ${bytesText(limit)} (limit record_bytes)`,
-    'Check for a missing line end or an unclosed quote.',
-  )
 }
 
 /** A kernel, if one can read the rows. */
@@ -151,7 +141,7 @@ async function blocks(
     const done = await table.take(work, 0, filled, false)
     work.copyWithin(0, done, filled)
     filled -= done
-    if (filled > maxRecord) throw recordTooLong(source, tokenizer.line, maxRecord)
+    if (filled > maxRecord) throw lineTooLong(source, tokenizer.line, maxRecord)
     // Parse a long incomplete row again only after twice as much of it has arrived.
     threshold = tokenizer.inLongCell ? filled + BLOCK : Math.max(BLOCK, filled * 2)
   }

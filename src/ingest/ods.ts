@@ -6,7 +6,7 @@ import { areaOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
 import type { Spooled } from './spool.ts'
 import { bomb, isBomb } from './unpack.ts'
 import { badData, type Warnings } from './warnings.ts'
-import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
+import { parsing, readPart, type Visitor } from './xml-parts.ts'
 
 /** Columns of a sheet. */
 const MOST_COLUMNS = 16_384
@@ -29,10 +29,15 @@ export async function* odsSheets(
   // The names first: they say which sheet is wanted.
   const listed: { name: string }[] = []
   let isSpreadsheet = false
+  let depth = 0
   await readPart(content, source, {
     open({ name, attributes }) {
       if (name === 'office:spreadsheet') isSpreadsheet = true
-      if (isSpreadsheet && local(name) === 'table') listed.push({ name: attributes['table:name'] ?? '' })
+      if (isSpreadsheet && name === 'table:table' && depth++ === 0)
+        listed.push({ name: attributes['table:name'] ?? '' })
+    },
+    close(name) {
+      if (isSpreadsheet && name === 'table:table') depth--
     },
   })
   if (!isSpreadsheet)
@@ -54,33 +59,37 @@ export async function* odsSheets(
     if (isBomb(produced, spooled.size, limits)) throw bomb(source, limits)
   }
   const chosen = wanted === undefined ? undefined : sheetNamed(listed, wanted, source)
-  let found = 0
-  for (const [k, { name }] of listed.entries()) {
-    if (chosen !== undefined && k !== chosen) continue
-    const writer = new SheetWriter(name, source, area, count)
-    const textOf = (cell: string | undefined): string => cell ?? ''
-    const tooLarge = (): Problem =>
-      badData(
-        source,
-        {},
-        `a row of sheet ${name} is too large, or is repeated too often`,
-        'Export it as CSV.',
-      )
-    const visitor = rowsOf(k, warnings, tooLarge, (row, filled, number) =>
-      writer.row(row, filled, number, textOf),
+  const isWanted = (k: number): boolean => chosen === undefined || k === chosen
+  const writers = listed.map(({ name }) => new SheetWriter(name, source, area, count))
+  const textOf = (cell: string | undefined): string => cell ?? ''
+  const tooLarge = (k: number): Problem =>
+    badData(
+      source,
+      {},
+      `a row of sheet ${listed[k].name} is too large, or is repeated too often`,
+      'Export it as CSV.',
     )
-    const rows = async function* (): AsyncGenerator<Uint8Array> {
-      for await (const _ of parsing(content, source, visitor)) {
-        yield* writer.take(false)
-        if (visitor.ended) break
+  const visitor = rowsOf(isWanted, warnings, tooLarge, (k, row, filled, number) =>
+    writers[k].row(row, filled, number, textOf),
+  )
+  // All sheets are in one part, which is read once. A step can hold several small ones.
+  const steps = parsing(content, source, visitor)
+  const rows = async function* (k: number): AsyncGenerator<Uint8Array> {
+    while (visitor.closed <= k && !(await steps.next()).done) yield* writers[k].take(false)
+    yield* writers[k].take(true)
+  }
+  let found = 0
+  try {
+    for (const k of listed.keys()) {
+      if (!isWanted(k)) continue
+      const oneOfSeveral = listed.length > 1 && chosen === undefined
+      for await (const sheet of spooledSheet(rows(k), writers[k], oneOfSeveral, limits, source)) {
+        found++
+        yield sheet
       }
-      yield* writer.take(true)
     }
-    const oneOfSeveral = listed.length > 1 && chosen === undefined
-    for await (const sheet of spooledSheet(rows(), writer, oneOfSeveral, limits, source)) {
-      found++
-      yield sheet
-    }
+  } finally {
+    await steps.return(undefined)
   }
   if (found === 0)
     throw badData(
@@ -92,14 +101,18 @@ export async function* odsSheets(
     )
 }
 
-/** A visitor that calls `take` for each non-empty row of one sheet: its cells, how many are filled, its number. */
+/**
+ * A visitor that calls `take` for each non-empty row of the wanted sheets: the sheet, its cells, how many are
+ * filled, its number. It counts the sheets that are `closed`.
+ */
 function rowsOf(
-  sheet: number,
+  isWanted: (sheet: number) => boolean,
   warnings: Warnings,
-  tooLarge: () => Problem,
-  take: (row: (string | undefined)[], filled: number, number: number) => void,
-): Visitor & { ended: boolean } {
-  let at = -1
+  tooLarge: (sheet: number) => Problem,
+  take: (sheet: number, row: (string | undefined)[], filled: number, number: number) => void,
+): Visitor & { closed: number } {
+  /** Tables around the place that is read: a cell can hold a table, which is skipped. */
+  let depth = 0
   let number = 0
   let repeatedRows = 1
   let row: (string | undefined)[] = []
@@ -113,12 +126,12 @@ function rowsOf(
   let inParagraph = false
   /** Notes on cells, which hold paragraphs of their own. */
   let notes = 0
-  const isHere = (): boolean => at === sheet
+  const isHere = (): boolean => depth === 1 && isWanted(visitor.closed)
   const addCell = (): void => {
     const cell = value ?? text
     if (cell !== undefined && cell !== '') {
       size += cell.length * Math.max(0, Math.min(repeated, MOST_COLUMNS - column))
-      if (size > MOST_ROW) throw tooLarge()
+      if (size > MOST_ROW) throw tooLarge(visitor.closed)
       for (let k = 0; k < repeated && column + k < MOST_COLUMNS; k++) {
         row[column + k] = cell
         filled++
@@ -127,9 +140,9 @@ function rowsOf(
     column += repeated
   }
   const visitor = {
-    ended: false,
+    closed: 0,
     open({ name, attributes }: Parameters<NonNullable<Visitor['open']>>[0]) {
-      if (name === 'table:table') at++
+      if (name === 'table:table' && ++depth === 1) number = 0
       if (!isHere()) return
       switch (name) {
         case 'table:table-row':
@@ -169,8 +182,8 @@ function rowsOf(
       if (isHere() && notes === 0 && inParagraph && text !== undefined) text += part
     },
     close(name: string) {
-      if (name === 'table:table' && isHere()) visitor.ended = true
-      if (!isHere() || visitor.ended) return
+      if (name === 'table:table' && --depth === 0) visitor.closed++
+      if (!isHere()) return
       if (name === 'office:annotation') notes--
       else if (name === 'text:p') inParagraph = false
       else if (name === 'table:table-cell' || name === 'table:covered-table-cell') {
@@ -179,9 +192,9 @@ function rowsOf(
         text = undefined
       } else if (name === 'table:table-row') {
         if (filled > 0 && (size + row.length) * Math.min(repeatedRows, MOST_ROWS) > MOST_REPEATED)
-          throw tooLarge()
+          throw tooLarge(visitor.closed)
         for (let k = 0; filled > 0 && k < repeatedRows && number + k < MOST_ROWS; k++)
-          take(row, filled, number + k + 1)
+          take(visitor.closed, row, filled, number + k + 1)
         number += repeatedRows
       }
     },

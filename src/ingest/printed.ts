@@ -1,6 +1,7 @@
+import type { Problem } from '../contract/errors.ts'
 import { type Bytes, breathe, excerpt } from '../json/index.ts'
 import type { DelimitedOptions } from './dialect.ts'
-import { badData, type Warnings } from './warnings.ts'
+import { badData, lineTooLong, type Warnings } from './warnings.ts'
 
 /** Lines of the beginning in which a printed table is recognized. */
 const LINES = 100
@@ -43,6 +44,10 @@ interface Printed {
   /** Line of the header, from 0. */
   header: number
   cells(line: string): string[] | undefined
+  /** Whether a line that has no cells, below a row, is the rest of a value. */
+  isStray?(line: string): boolean
+  /** Whether a value of the row goes on in the next line. */
+  continues?(line: string): boolean
   /** Whether the table ends with this line. */
   ends?(line: string): boolean
 }
@@ -52,6 +57,7 @@ export function unprinted(
   text: Bytes,
   head: Buffer,
   options: DelimitedOptions,
+  maxRecord: number,
   source: string,
   warnings: Warnings,
 ): { text: Bytes; options: DelimitedOptions } | undefined {
@@ -59,15 +65,16 @@ export function unprinted(
   const lines = head.toString('utf8', 0, Math.min(head.length, 64 * 1024)).split(/\r?\n/)
   if (lines.length > 1) lines.pop()
   lines.splice(LINES)
+  const changed = (change: (line: string) => string): Bytes => linesOf(text, change, maxRecord, source)
   const several = LONG_DELIMITERS.find((delimiter) => isDelimiter(delimiter, lines))
   if (several !== undefined) {
     warnings.note(`delimiter detected: ${several === '\t\t' ? 'two tabs' : several}`)
-    const replaced = linesOf(text, (line) => line.replaceAll(several, UNIT))
+    const replaced = changed((line) => line.replaceAll(several, UNIT))
     return { text: replaced, options: { ...options, delimiter: UNIT } }
   }
   if (areQuotedWhole(lines)) {
     warnings.note('each line is in quotes as a whole; they were removed')
-    return { text: linesOf(text, (line) => unquotedLine(line)), options }
+    return { text: changed(unquotedLine), options }
   }
   const printed = boxed(lines) ?? markdown(lines) ?? psql(lines) ?? ruled(lines) ?? aligned(lines)
   if (!printed) return undefined
@@ -81,25 +88,40 @@ export function unprinted(
     header: options.header ?? true,
   }
   warnings.mute('comment')
-  return { text: csvOf(text, printed, source, warnings), options: own }
+  return { text: changed(csvLine(printed, source, warnings)), options: own }
 }
 
-/** Transforms a text line by line, without their line ends. */
-async function* linesOf(text: Bytes, change: (line: string) => string): AsyncGenerator<Uint8Array> {
+/** Transforms a text line by line, without their line ends. Throws `bad_data` for a line that is too long. */
+async function* linesOf(
+  text: Bytes,
+  change: (line: string) => string,
+  maxRecord: number,
+  source: string,
+): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder()
-  let rest = ''
+  let begun: string[] = []
+  let size = 0
+  let number = 1
   for await (const piece of text) {
     await breathe()
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
-    rest = lines.pop()!
-    if (lines.length > 0)
-      yield Buffer.from(lines.map((line) => `${change(line.replace(/\r$/, ''))}\n`).join(''))
+    const lines = decoder.decode(piece, { stream: true }).split('\n')
+    begun.push(lines[0])
+    size += lines[0].length
+    if (size > maxRecord) throw lineTooLong(source, number, maxRecord)
+    if (lines.length === 1) continue
+    lines[0] = begun.join('')
+    number += lines.length - 1
+    begun = [lines.pop()!]
+    size = begun[0].length
+    yield Buffer.from(lines.map((line) => `${change(line.replace(/\r$/, ''))}\n`).join(''))
   }
-  if (rest !== '') yield Buffer.from(change(rest))
+  if (size > 0) yield Buffer.from(change(begun.join('')))
 }
 
-function csvOf(text: Bytes, printed: Printed, source: string, warnings: Warnings): Bytes {
+/** Converts the lines of a printed table to CSV, one after the other. */
+function csvLine(printed: Printed, source: string, warnings: Warnings): (line: string) => string {
   let number = 0
+  let wasRow = false
   let ended = false
   let header: string | undefined
   const drop = (line: string): string => {
@@ -111,7 +133,14 @@ function csvOf(text: Bytes, printed: Printed, source: string, warnings: Warnings
       )
     return DROPPED
   }
-  return linesOf(text, (line) => {
+  const broken = (line: string): Problem =>
+    badData(
+      source,
+      { line: number },
+      `a value of the printed table has a line end: ${excerpt(line.trim(), 60)}`,
+      'Export the table as CSV.',
+    )
+  return (line) => {
     number++
     if (number <= printed.header) return drop(line)
     if (ended) {
@@ -129,13 +158,19 @@ function csvOf(text: Bytes, printed: Printed, source: string, warnings: Warnings
       return drop(line)
     }
     const cells = printed.cells(line)
-    if (!cells) return DROPPED
+    if (!cells) {
+      if (wasRow && printed.isStray?.(line)) throw broken(line)
+      wasRow = false
+      return DROPPED
+    }
+    if (printed.continues?.(line)) throw broken(line)
+    wasRow = true
     const csv = cells.map(quoted).join(',')
     // Long tables repeat their header on each page.
     if (csv === header) return DROPPED
     header ??= csv
     return csv
-  })
+  }
 }
 
 function quoted(cell: string): string {
@@ -200,6 +235,13 @@ function between(line: string): string[] | undefined {
   return inner.split(BAR).map((cell) => cell.trim())
 }
 
+/** Whether a value has a line end, which `psql` prints as a plus in place of the blank after it. */
+function goesOn(cells: readonly string[], widths: readonly number[]): boolean {
+  return (
+    cells.length === widths.length && cells.some((cell, k) => cell.length === widths[k] && cell.endsWith('+'))
+  )
+}
+
 const TYPE =
   /^(u?(tiny|small|big|huge)?int(eger)?\d*|varchar.*|char.*|text|double|float\d*|real|date|timestamp.*|time|bool(ean)?|decimal.*|numeric.*|blob|uuid|json|i\d+|f\d+|str)$/i
 
@@ -208,6 +250,11 @@ function boxed(lines: readonly string[]): Printed | undefined {
   const top = lines.findIndex((line) => isBorder(line) && /[+┌╔╭┏]/.test(line.trim()[0] ?? ''))
   if (top < 0 || !BAR.test(lines[top + 1]?.trim()[0] ?? '')) return undefined
   const width = between(lines[top + 1])!.length
+  const widths = lines[top]
+    .trim()
+    .slice(1, -1)
+    .split(/[+┬╤╦┳]/)
+    .map((segment) => segment.length)
   // DuckDB prints the types of the columns below their names.
   const second = isBorder(lines[top + 3] ?? '') && !isBorder(lines[top + 2]) ? lines[top + 2] : ''
   const types = second !== '' && between(second)!.every((cell) => TYPE.test(cell)) ? second : undefined
@@ -221,6 +268,9 @@ function boxed(lines: readonly string[]): Printed | undefined {
       // A line with what DuckDB shows in place of rows. Other cells are those of a value with a bar, which is refused.
       return cells.length === width || !/\brows\b|\bshown\b|·/.test(line) ? cells : undefined
     },
+    isStray: (line) =>
+      line.trim() !== '' && line !== types && !isBorder(line) && !/\brows\b|\bshown\b|·/.test(line),
+    continues: (line) => goesOn(line.trim().slice(1, -1).split(BAR), widths),
     ends: isBottom,
   }
 }
@@ -247,13 +297,15 @@ function markdown(lines: readonly string[]): Printed | undefined {
 function psql(lines: readonly string[]): Printed | undefined {
   const rule = lines.findIndex((line, k) => k > 0 && line.includes('+') && PSQL_RULE.test(line))
   if (rule < 1) return undefined
-  const width = lines[rule].split('+').length
+  const widths = lines[rule].split('+').map((segment) => segment.length)
+  const width = widths.length
   if (lines[rule - 1].split('|').length !== width) return undefined
   return {
     what: 'a table printed by psql',
     header: rule - 1,
     cells: (line) =>
       line.trim() === '' || PSQL_RULE.test(line) ? undefined : line.split('|').map((cell) => cell.trim()),
+    continues: (line) => goesOn(line.split('|'), widths),
   }
 }
 

@@ -2,9 +2,10 @@ import { Readable } from 'node:stream'
 import zlib, { createGunzip } from 'node:zlib'
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits, type Limits } from '../contract/limits.ts'
-import { type Bytes, breathe, excerpt } from '../json/index.ts'
+import { type Bytes, breathe } from '../json/index.ts'
 import { peek } from './peek.ts'
 import { badData } from './warnings.ts'
+import { NoFrame, Truncated, zstdFrames } from './zstd-frames.ts'
 
 /** Unpacked size below which data is never taken for a bomb: a column of zeros compresses very well. */
 const HARMLESS_BYTES = 16 * 1024 * 1024
@@ -40,15 +41,7 @@ export async function* unpacked(
 }
 
 async function* gunzip(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
-  try {
-    yield* decompressed(whole, createGunzip({ chunkSize: CHUNK }), name, limits)
-  } catch (error) {
-    // Errors of the source are passed on.
-    const code = (error as NodeJS.ErrnoException).code ?? ''
-    if (!code.startsWith('Z_')) throw error
-    const what = code === 'Z_BUF_ERROR' ? 'the gzip data is truncated' : 'the gzip data is damaged'
-    throw badData(name, {}, what, 'Download or compress the file again.')
-  }
+  yield* decompressed(whole, createGunzip({ chunkSize: CHUNK }), 'gzip', name, limits)
 }
 
 /** Bytes of unpacked data at a time. */
@@ -58,6 +51,7 @@ const CHUNK = 256 * 1024
 async function* decompressed(
   whole: Bytes,
   unzip: ReturnType<typeof createGunzip>,
+  format: string,
   name: string,
   limits: Limits,
 ): AsyncGenerator<Uint8Array> {
@@ -71,20 +65,20 @@ async function* decompressed(
       if (isBomb(size, unzip.bytesWritten, limits)) throw bomb(name, limits)
       yield chunk
     }
+  } catch (error) {
+    // Errors of the source are passed on.
+    const { code } = error as NodeJS.ErrnoException
+    const isTruncated = code === 'Z_BUF_ERROR' || error instanceof Truncated
+    if (!isTruncated && !(error instanceof NoFrame) && !code?.startsWith('Z')) throw error
+    throw damaged(name, format, isTruncated)
   } finally {
     input.destroy()
   }
 }
 
-function damaged(name: string, format: string, error: unknown): Problem {
-  if (error instanceof Problem) return error
-  const why = error instanceof Error ? error.message : String(error)
-  return badData(
-    name,
-    {},
-    `the ${format} data is damaged: ${excerpt(why, 80)}`,
-    'Download or compress the file again.',
-  )
+function damaged(name: string, format: string, isTruncated: boolean): Problem {
+  const what = isTruncated ? 'truncated' : 'damaged'
+  return badData(name, {}, `the ${format} data is ${what}`, 'Download or compress the file again.')
 }
 
 /** Node.js has zstd since 22.15. Libraries in JavaScript take minutes for a few hostile bytes. */
@@ -97,11 +91,7 @@ async function* unzstd(whole: Bytes, name: string, limits: Limits): AsyncGenerat
       'compressed with zstd, which needs Node.js 22.15 or later',
       'Unpack it first: zstd -d FILE',
     )
-  try {
-    yield* decompressed(whole, createZstdDecompress({ chunkSize: CHUNK }), name, limits)
-  } catch (error) {
-    throw damaged(name, 'zstd', error)
-  }
+  yield* decompressed(zstdFrames(whole), createZstdDecompress({ chunkSize: CHUNK }), 'zstd', name, limits)
 }
 
 /** Bytes that a block can have, packed, and its unpacked size, for each level. */
@@ -121,6 +111,15 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
   let level = 0
   let sum = 0
   let size = 0
+  /** What the library makes of the bytes. Past the last one, it reads values that are not numbers. */
+  const tried = <T>(read: () => T): T => {
+    try {
+      return read()
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      throw damaged(name, 'bzip2', ended && packed <= (bits?.bytesRead ?? 0))
+    }
+  }
   try {
     for (;;) {
       while (!ended && packed - (bits?.bytesRead ?? 0) < BZIP2_MARGIN + BZIP2_BLOCK * level) {
@@ -132,41 +131,36 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
       }
       // It reads the first chunk at once.
       bits ??= bitsOf(() => chunks.shift())
-      const { bytesRead } = bits
+      const reader = bits
+      const { bytesRead } = reader
       if (ended && packed <= bytesRead) {
-        if (level > 0) throw new Error('it ends too early')
+        if (level > 0) throw damaged(name, 'bzip2', true)
         return
       }
       if (level === 0) {
-        level = bzip2.header(bits)
+        level = tried(() => bzip2.header(reader))
         sum = 0
         continue
       }
       let out = Buffer.allocUnsafe(BZIP2_BLOCK * level)
       let at = 0
-      const next = bzip2.decompress(
-        bits,
-        (byte) => {
-          if (at === out.length) {
-            if (isBomb(size + at, bytesRead, limits)) throw bomb(name, limits)
-            out = Buffer.concat([out], out.length * 2)
-          }
-          out[at++] = byte
-        },
-        new Int32Array(BZIP2_BLOCK * level),
-        BZIP2_BLOCK * level,
-        sum,
-      )
+      const put = (byte: number): void => {
+        if (at === out.length) {
+          if (isBomb(size + at, bytesRead, limits)) throw bomb(name, limits)
+          out = Buffer.concat([out], out.length * 2)
+        }
+        out[at++] = byte
+      }
+      const block = BZIP2_BLOCK * level
+      const next = tried(() => bzip2.decompress(reader, put, new Int32Array(block), block, sum))
       // The end of a stream; another may follow.
       if (next === null) level = 0
       else sum = next
       size += at
-      if (isBomb(size, bits.bytesRead, limits)) throw bomb(name, limits)
+      if (isBomb(size, reader.bytesRead, limits)) throw bomb(name, limits)
       if (at > 0) yield out.subarray(0, at)
       await breathe()
     }
-  } catch (error) {
-    throw damaged(name, 'bzip2', error)
   } finally {
     await input.return?.()
   }

@@ -1,4 +1,5 @@
 import { Problem } from '../contract/errors.ts'
+import { bytesText } from '../contract/limits.ts'
 
 interface Counted {
   count: number
@@ -60,4 +61,14 @@ export function badData(
   if (where.line !== undefined) place.push(`line ${where.line}`)
   if (where.column !== undefined) place.push(`column ${where.column}`)
   return new Problem('bad_data', `${place.join(', ')}: ${what}`, { hint })
+}
+
+/** A line, from 1, that is longer than the limit in bytes. */
+export function lineTooLong(source: string, line: number, limit: number): Problem {
+  return badData(
+    source,
+    { line },
+    `the line is longer than ${bytesText(limit)} (limit record_bytes)`,
+    'Check for a missing line end or an unclosed quote.',
+  )
 }

@@ -80,6 +80,15 @@ describe('Parquet', () => {
     expect(found.warnings.join()).toMatch(/column x: 2 values that are not finite/)
   })
 
+  it('decimals of more than 15 digits are rounded, with a warning', async () => {
+    const query = `select '12345678901234.56'::decimal(18, 2) as kept, '123456789012345678.90'::decimal(20, 2) as more`
+    const [found] = await readFile(await parquet(query))
+    expect(found.rows).toEqual([[12345678901234.56, 123456789012345680]])
+    expect(found.warnings).toEqual([
+      'column more: 1 decimal numbers have more than 15 digits and were rounded',
+    ])
+  })
+
   it('a file that is cut off or changed anywhere is refused, or gives a table', async () => {
     const file = await parquet(query)
     for (let k = 4; k < file.length; k += 61) {
@@ -200,6 +209,25 @@ describe('OpenDocument spreadsheets', () => {
     await expect(readFile(file, { sheet: 'Three' })).rejects.toThrow(/no sheet "Three"/)
   })
 
+  it('many sheets, small and large, are read in one pass; a table in a cell is no sheet', async () => {
+    const inner =
+      '<table:table table:name="Inner"><table:table-row><table:table-cell/></table:table-row></table:table>'
+    const names = Array.from({ length: 60 }, (_, k) => `Sheet ${k}`)
+    const rows = (k: number): string[] =>
+      Array.from({ length: k % 7 === 0 ? 300 : 1 }, (_, r) => number(k) + text(`row ${r} of ${k}`))
+    const file = await ods(
+      names
+        .map((name, k) =>
+          sheet(name, [text('n') + text('t'), ...rows(k)]).replace('row 0 of 5<', `row 0 of 5${inner}<`),
+        )
+        .join(''),
+    )
+    const tables = await readFile(file)
+    expect(tables.map(({ path }) => path)).toEqual(names.map((name) => [name]))
+    for (const [k, table] of tables.entries())
+      expect(table.rows).toEqual(rows(k).map((_, r) => [k, `row ${r} of ${k}`]))
+  })
+
   it('rows and cells that are repeated too often are refused', async () => {
     const long = 'x'.repeat(100_000)
     const cells = `<table:table-cell office:value-type="string" table:number-columns-repeated="16000"><text:p>${long}</text:p></table:table-cell>`
@@ -225,6 +253,7 @@ describe('compressed files', () => {
     'base64',
   )
 
+  const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4])
   const hasZstd = 'createZstdDecompress' in zlib
 
   it.skipIf(hasZstd)('zstd is refused by versions of Node.js without it', async () => {
@@ -232,7 +261,12 @@ describe('compressed files', () => {
   })
 
   it.each([
-    ...(hasZstd ? [['zstd', zstd] as const] : []),
+    ...(hasZstd
+      ? ([
+          ['zstd', zstd],
+          ['two zstd frames', Buffer.concat([zstd, skippable, zstd])],
+        ] as const)
+      : []),
     ['bzip2', bzip2] as const,
     ['two bzip2 streams', Buffer.concat([bzip2, bzip2])] as const,
   ])('%s, in pieces of any size', async (name, file) => {
@@ -253,10 +287,19 @@ describe('compressed files', () => {
     }
   })
 
+  it.skipIf(!hasZstd)('a zstd file of many blocks comes back whole', async () => {
+    const rows = Array.from({ length: 200_000 }, (_, k) => [k, `text ${k % 977}`])
+    const text = `a,b\n${rows.map((row) => row.join(',')).join('\n')}\n`
+    const { zstdCompressSync } = zlib as unknown as { zstdCompressSync: (text: string) => Buffer }
+    const [found] = await readFile(zstdCompressSync(text), {}, 65_536)
+    expect(found.rows).toEqual(rows)
+  })
+
   it.each([...(hasZstd ? [['zstd', zstd] as const] : []), ['bzip2', bzip2] as const])(
     '%s that is cut off or changed is refused',
     async (name, file) => {
-      await expect(readFile(file.subarray(0, file.length - 8))).rejects.toThrow(name)
+      for (let length = 5; length < file.length; length++)
+        await expect(readFile(file.subarray(0, length))).rejects.toThrow(`${name} data is truncated`)
       const changed = Buffer.from(file)
       changed[8] ^= 0xff
       await expect(readFile(changed)).rejects.toThrow(name)

@@ -100,6 +100,34 @@ describe('printed tables', () => {
     expect((await read(text)).rows).toEqual(expected)
   })
 
+  it.each([
+    ['psql', ' a  | b\n----+---\n x  | 1\n c+| 2\n y  | 3\n', undefined],
+    ['psql', '   a   | b \n-------+---\n one  +| 1\n two   | \n three | 3\n(2 rows)\n', 3],
+    ['psql, the last column', ' a |   b   \n---+-------\n 1 | one  +\n   | two\n 2 | three\n', 3],
+    [
+      'psql with a border',
+      '+-------+---+\n|   a   | b |\n+-------+---+\n| one  +| 1 |\n| two   |   |\n+-------+---+\n',
+      4,
+    ],
+    ['MySQL', '+------+---+\n| a    | b |\n+------+---+\n| one\ntwo | 1 |\n| y    | 2 |\n+------+---+\n', 5],
+  ])('a value with a line end is refused: %s', async (_, text, line) => {
+    if (line === undefined)
+      expect((await read(text)).rows).toEqual([
+        ['x', 1],
+        ['c+', 2],
+        ['y', 3],
+      ])
+    else
+      await expect(read(text)).rejects.toThrow(
+        new RegExp(`line ${line}: a value of the printed table has a line end`),
+      )
+  })
+
+  it('a line longer than the limit is refused in linear time', async () => {
+    const text = `| a | b |\n|---|---|\n| 1 | ${'x'.repeat(18 * 1024 * 1024)} |\n`
+    await expect(read(text)).rejects.toThrow(/line 3: the line is longer than 16 MiB/)
+  })
+
   it('a second table is refused with its line', async () => {
     await expect(read(`${printed[1][1]}${printed[1][1]}`)).rejects.toThrow(
       /line 7: a second table starts here/,

@@ -4,6 +4,8 @@ import { isUtf8 } from 'node:buffer'
 export interface Lost {
   /** NaN and infinite numbers, which are null. */
   infinite: number
+  /** Decimal numbers of more digits than a double holds, which are rounded. */
+  rounded: number
 }
 
 /** The text of one value, by the type of its column. */
@@ -31,8 +33,9 @@ export const singleText: ToText = (value, lost) => {
 /** Decimal numbers of a scale, without the digits that binary numbers add. */
 export function decimalText(scale: number): ToText {
   return (value, lost) => {
-    if (typeof value !== 'number' || !Number.isFinite(value) || scale < 0 || scale > 15)
-      return numberText(value, lost)
+    if (typeof value !== 'number' || !Number.isFinite(value)) return numberText(value, lost)
+    if (Math.abs(value) * 10 ** scale > Number.MAX_SAFE_INTEGER) lost.rounded++
+    if (scale < 0 || scale > 15) return String(value)
     return String(Number(value.toFixed(scale)))
   }
 }

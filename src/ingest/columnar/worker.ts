@@ -28,7 +28,7 @@ process.on('disconnect', () => process.exit())
 async function run(): Promise<void> {
   const table = job.format === 'parquet' ? await parquetTable(job) : arrowTable(job)
   send({ columns: table.columns.map(({ name, type }) => ({ name, type })), rows: table.rows })
-  const lost = table.columns.map((): Lost => ({ infinite: 0 }))
+  const lost = table.columns.map((): Lost => ({ infinite: 0, rounded: 0 }))
   for await (const { column, values } of table.values()) {
     for (let from = 0; from < values.length; ) {
       const { text, rows } = textOf(values, from, table.columns[column].toText, lost[column])
@@ -41,11 +41,14 @@ async function run(): Promise<void> {
       send({ column, rows, text })
     }
   }
-  const warnings = table.columns.flatMap(({ name }, k) =>
-    lost[k].infinite > 0
+  const warnings = table.columns.flatMap(({ name }, k) => [
+    ...(lost[k].infinite > 0
       ? [`column ${name}: ${lost[k].infinite} values that are not finite (NaN, Infinity) are null`]
-      : [],
-  )
+      : []),
+    ...(lost[k].rounded > 0
+      ? [`column ${name}: ${lost[k].rounded} decimal numbers have more than 15 digits and were rounded`]
+      : []),
+  ])
   send({ end: true, warnings })
 }
 

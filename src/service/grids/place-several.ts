@@ -142,11 +142,11 @@ async function updateFolderOfGrids(
   }
   const changed = target.onConflict === 'replace' ? ('replaced' as const) : ('appended' as const)
   const action = actions.size === 1 && actions.has('unchanged') ? ('unchanged' as const) : changed
-  return store.writeOnce(call.writeKey(owner), async () => ({
-    idlocal: folder.idlocal,
-    action,
-    warnings: said,
-  }))
+  const publish = target.onConflict === 'replace' && target.world_readable
+  return store.writeOnce(call.writeKey(owner), async ({ files }) => {
+    if (publish) await files.change(owner, folder.idlocal, { world_readable: 1 })
+    return { idlocal: folder.idlocal, action, warnings: said }
+  })
 }
 
 /** The call as it is for one of several tables: with a write key and a name of its own. */

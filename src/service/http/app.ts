@@ -485,6 +485,7 @@ async function respond(
   request: HttpRequest,
 ): Promise<HttpResponse> {
   const headers: Record<string, string> = etag ? { etag } : {}
+  if (brotli) headers.vary = 'accept-encoding'
   if (operation.method === 'GET' && etag) {
     headers['cache-control'] = 'private, no-cache'
     if (isUnchanged(request, etag)) {
@@ -495,7 +496,6 @@ async function respond(
   }
   if (operation.result === 'none') return new HttpResponse(operation.status, headers, null)
   if (operation.result === 'stream') {
-    if (brotli) headers.vary = 'accept-encoding'
     if (!brotli || !acceptsBrotli(request))
       return streamReply(operation.status, body as Bytes, type!, headers)
     ;(body as Partial<AsyncGenerator>).return?.(undefined)

@@ -238,6 +238,18 @@ onBothStores('upload of other formats', (test) => {
       expect((await content(folder)).Two.csv).toBe('b\ny\nz\ny\nz\n')
     })
 
+    it('replace with World-Readable publishes the folder with its grids', async () => {
+      const file = await zip({ 'a.csv': 'x\n1\n', 'b.csv': 'y\n2\n' })
+      const made = await upload(test(), 'published.zip', file, rule('replace'))
+      const isPublic = async (path: string): Promise<boolean> =>
+        (await test().ask('alice', 'GET', path)).json.world_readable
+      const folder = `/v2/folders/${made.json.file.fid}`
+      expect(await isPublic(folder)).toBe(false)
+      await upload(test(), 'published.zip', file, rule('replace', { 'Gridline-World-Readable': 'true' }))
+      const grids = Object.values(await content(made.json.file.fid)).map(({ fid }) => `/v2/grids/${fid}`)
+      expect(await Promise.all([folder, ...grids].map(isPublic))).toEqual([true, true, true])
+    })
+
     it('change nothing if one table does not fit', async () => {
       const first = await zip({ 'a.csv': 'x\n1\n', 'in/b.csv': 'y\n2\n' })
       const made = await upload(test(), 'fits.zip', first, rule('append'))
