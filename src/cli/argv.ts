@@ -1,4 +1,5 @@
 import type { GlobalFlags } from './context.ts'
+import { isNamed } from './define.ts'
 import { commands } from './registry.ts'
 
 /** Global flags needed before the command line is parsed, so that parse errors can be JSON too. */
@@ -25,7 +26,7 @@ export function moveGlobalFlagsLast(argv: readonly string[]): string[] {
       word === '--json' &&
       argv[k] !== undefined &&
       !argv[k].startsWith('-') &&
-      !commands.some(({ name }) => name === argv[k])
+      !commands.some((entry) => isNamed(entry, argv[k]))
     )
       moved.push(argv[k++])
   }

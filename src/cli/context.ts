@@ -16,6 +16,8 @@ import {
 export interface GlobalFlags {
   json?: string | true
   jq?: string
+  /** For lists and details. Some commands have formats of their own. */
+  format?: string
   quiet?: boolean
   profile?: string
   local?: boolean

@@ -21,16 +21,22 @@ export interface Option {
   repeatable?: boolean
   /** A whole number from 0 to `max`, or without bound. */
   integer?: { max?: number }
+  /** Another name, which the help does not list: `--head`. */
+  alias?: string
 }
 
 export interface Command {
   /** In commander syntax: `<file...>`, `[folder]`. */
   arguments?: string
+  /** The arguments as the help shows them, where that syntax cannot say it: `<source...> <destination>`. */
+  usage?: string
   options?: readonly Option[]
   /** Its arguments include files of this machine: shells complete them. */
   localFiles?: true
   /** Whether the command changes data on the server. */
   writes?: true
+  /** It lists things: it has --limit, with this default. */
+  lists?: { limit?: number }
   /** Shown in the help, below the options. */
   examples?: readonly string[]
   run(context: Context, args: string[], options: Record<string, unknown>): Promise<CommandResult>
@@ -62,7 +68,12 @@ type ValueOf<O extends Option> = O extends { integer: object }
           : boolean
 
 /** The values of options, by name, as their declaration says. */
-export type OptionsOf<L extends readonly Option[]> = { [O in L[number] as NameOf<O['flags']>]?: ValueOf<O> }
+export type OptionsOf<L extends readonly Option[]> = {
+  [O in L[number] as NameOf<O['flags']>]?: ValueOf<O>
+} & {
+  /** Of commands that list. */
+  limit?: number
+}
 
 /** A command whose `run` gets its options typed by their declaration. */
 export function defineCommand<const L extends readonly Option[] = []>(
@@ -77,13 +88,52 @@ export function defineCommand<const L extends readonly Option[] = []>(
 /** An entry of the command table. The command is loaded on demand. */
 export interface CommandEntry {
   name: string
+  /** Other names that people type. */
+  aliases?: readonly string[]
   summary: string
+  /** The section of the help that lists it. */
+  group?: Group
+  /** Left out of help, completion and documentation. */
+  hidden?: true
   load: () => Promise<{ command: Command } | { commands: readonly CommandEntry[] }>
 }
 
+/** The sections of the help, in its order. */
+export const groups = {
+  start: 'Start here',
+  files: 'Files',
+  grids: 'Grids',
+  plots: 'Plots',
+  sharing: 'Sharing',
+  accounts: 'Accounts',
+  service: 'Service',
+  settings: 'Settings',
+} as const
+
+export type Group = keyof typeof groups
+
+/** What people type for the usual names of subcommands. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  create: ['new'],
+  list: ['ls'],
+  show: ['get', 'info', 'view'],
+  delete: ['rm'],
+  revoke: ['rm'],
+}
+
 /** An entry for a command defined in the same file. */
-export function subcommand(name: string, summary: string, command: Command): CommandEntry {
-  return { name, summary, load: async () => ({ command }) }
+export function subcommand(
+  name: string,
+  summary: string,
+  command: Command,
+  aliases = SYNONYMS[name],
+): CommandEntry {
+  return { name, aliases, summary, load: async () => ({ command }) }
+}
+
+/** Whether a word names a command. */
+export function isNamed({ name, aliases = [] }: CommandEntry, word: string | undefined): boolean {
+  return name === word || aliases.some((alias) => alias === word)
 }
 
 /** The additional option of all commands that write. */
@@ -92,15 +142,45 @@ const writeOption: Option = {
   description: 'apply the command only once, even if it is repeated with this key within 24 hours',
 }
 
+const limitOption = (limit: number | undefined): Option => ({
+  flags: '--limit <n>',
+  alias: '--head',
+  integer: {},
+  description: `maximum number of items to list${limit === undefined ? '' : ` (default: ${limit})`}`,
+})
+
 /** The options of a command, without those of all commands. */
-export function ownOptions({ options = [], writes }: Command): readonly Option[] {
-  return writes ? [...options, writeOption] : options
+export function ownOptions({ options = [], writes, lists }: Command): readonly Option[] {
+  return [
+    ...options,
+    ...(lists && !options.some(({ flags }) => flags.startsWith('--limit '))
+      ? [limitOption(lists.limit)]
+      : []),
+    ...(writes ? [writeOption] : []),
+  ]
+}
+
+/** All options of a command. Its own ones replace those of all commands that have the same name. */
+export function optionsOf(command: Command): readonly Option[] {
+  const own = ownOptions(command)
+  const names = new Set(own.map(({ flags }) => longName(flags)))
+  return [...own, ...globalOptions.filter(({ flags }) => !names.has(longName(flags)))]
+}
+
+/** `-f, --field <key=value>` → `--field`. */
+function longName(flags: string): string | undefined {
+  return /--[a-z-]+/.exec(flags)?.[0]
 }
 
 /** Options of all commands. */
 export const globalOptions: readonly Option[] = [
   { flags: '--json [fields]', description: 'output JSON, optionally only these comma-separated fields' },
   { flags: '--jq <expression>', description: 'filter the JSON output with a jq expression' },
+  {
+    flags: '--format <format>',
+    description:
+      'output format: table, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)',
+  },
   { flags: '-q, --quiet', description: 'print only ids, without progress' },
   { flags: '--profile <name>', description: 'use this profile (see: gridline profile list)' },
   { flags: '--local', description: 'use the database on this machine (same as --profile local)' },

@@ -3,10 +3,20 @@ import { Problem } from '../contract/errors.ts'
 import { version } from '../contract/version.ts'
 import { fieldNames, joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
 import { Context, type GlobalFlags } from './context.ts'
-import { type Command, type CommandEntry, globalOptions, type Option, ownOptions } from './define.ts'
+import {
+  type Command,
+  type CommandEntry,
+  type CommandResult,
+  groups,
+  isNamed,
+  type Option,
+  optionsOf,
+  ownOptions,
+} from './define.ts'
 import { Interrupted, onInterrupt } from './interrupt.ts'
 import type { Messages } from './output/messages.ts'
 import { commands } from './registry.ts'
+import { formatNamed, formats } from './settings.ts'
 
 /** Runs one command line. Resolves to the exit code, and the path of the command, such as `plot create`. */
 export async function main(argv: string[]): Promise<{ code: number; command: string }> {
@@ -15,6 +25,11 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
   let code = 0
   let path: CommandEntry[] = []
   try {
+    const topic = await topicOf(argv)
+    if (topic !== undefined) {
+      process.stdout.write(topic)
+      return { code: 0, command: 'help' }
+    }
     const { Command: Program, CommanderError } = await import('commander')
     const program = new Program('gridline')
     program
@@ -23,15 +38,21 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
       .helpCommand('help [command]', 'show help for a command')
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
-      .showSuggestionAfterError(true)
-      .addHelpText(
-        'after',
-        '\nA FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.\nWithout a server (gridline login or GRIDLINE_URL), files are stored on this machine.',
-      )
+      .showSuggestionAfterError(false)
+      .configureHelp({
+        subcommandTerm: (command) => command.name(),
+        commandUsage: (command) => {
+          const names: string[] = []
+          for (let at: Commander | null = command; at; at = at.parent) names.unshift(at.name())
+          return `${names.join(' ')} ${command.usage()}`
+        },
+      })
+      .addHelpText('after', EPILOGUE)
     path = await resolveCommandPath(commands, moveGlobalFlagsLast(argv))
     await registerCommands(program, commands, path, async (command, args, options) => {
       const flags: GlobalFlags = {
         ...options,
+        format: formatOf(command, options),
         json: options.json === '' ? true : (options.json as GlobalFlags['json']),
       }
       context = new Context(process.env, flags)
@@ -46,14 +67,11 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
         const help = `See: gridline ${path.map(({ name }) => name).join(' ')}${path.length > 0 ? ' ' : ''}--help`
         if (error.code === 'commander.help') {
           // A group without a subcommand: its own help, not that of the program.
-          const group = path.reduce(
-            (parent, { name }) => parent.commands.find((one) => one.name() === name) ?? parent,
-            program,
-          )
-          process.stderr.write(group.helpInformation())
+          process.stderr.write(commandAt(program, path).helpInformation())
           return { code: 2, command: '' }
         }
-        throw new Problem('usage', error.message.replace(/^error: /, '').replace(/\n/g, ' '), { hint: help })
+        const { usageProblem } = await import('./usage.ts')
+        throw usageProblem(error, commandAt(program, path), help)
       }
     }
   } catch (error) {
@@ -68,6 +86,27 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
   return { code, command: path.map(({ name }) => name).join(' ') }
 }
 
+const EPILOGUE = `
+Topics: gridline help environment, exit-codes, formats, files, json
+
+A FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.
+Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.`
+
+/** The text of \`gridline help TOPIC\`. */
+async function topicOf([help, name, ...rest]: readonly string[]): Promise<string | undefined> {
+  if (help !== 'help' || name === undefined || rest.length > 0) return undefined
+  const { topics } = await import('./help/topics.ts')
+  return Object.hasOwn(topics, name) ? topics[name].text() : undefined
+}
+
+/** The command of a path, or the group that it is in. */
+function commandAt(program: Commander, path: readonly CommandEntry[]): Commander {
+  return path.reduce(
+    (parent, { name }) => parent.commands.find((one) => one.name() === name) ?? parent,
+    program,
+  )
+}
+
 /** The command entries that argv names, such as `profile` and `list`. */
 async function resolveCommandPath(
   entries: readonly CommandEntry[],
@@ -75,7 +114,7 @@ async function resolveCommandPath(
 ): Promise<CommandEntry[]> {
   const words = argv[0] === 'help' ? argv.slice(1) : argv
   const at = words.findIndex((word) => !word.startsWith('-'))
-  const entry = entries.find(({ name }) => name === words[at])
+  const entry = entries.find((one) => isNamed(one, words[at]))
   if (!entry) return []
   const loaded = await entry.load()
   return 'commands' in loaded
@@ -93,7 +132,12 @@ async function registerCommands(
   act: Act,
 ): Promise<void> {
   for (const entry of entries) {
-    const child = parent.command(entry.name).description(entry.summary).copyInheritedSettings(parent)
+    const child = parent
+      .command(entry.name, { hidden: entry.hidden })
+      .aliases([...(entry.aliases ?? [])])
+      .description(entry.summary)
+      .copyInheritedSettings(parent)
+    if (entry.group) child.helpGroup(`${groups[entry.group]}:`)
     if (entry !== path[0]) continue
     const loaded = await entry.load()
     if ('commands' in loaded) {
@@ -102,8 +146,8 @@ async function registerCommands(
     }
     const { command } = loaded
     if (command.arguments) child.arguments(command.arguments)
-    const options = [...ownOptions(command), ...globalOptions]
-    for (const option of options) await addOption(child, option)
+    if (command.usage) child.usage(`[options] ${command.usage}`)
+    for (const option of optionsOf(command)) await addOption(child, option)
     if (command.examples)
       child.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
     child.action(async (...given: unknown[]) => {
@@ -122,11 +166,23 @@ async function registerCommands(
 
 async function addOption(
   command: Commander,
-  { flags, description, choices, repeatable, integer }: Option,
+  { flags, description, choices, repeatable, integer, alias }: Option,
 ): Promise<void> {
   const { Option: CommanderOption } = await import('commander')
+  if (alias !== undefined) {
+    const [long] = flags.split(' ')
+    await addOption(command, { flags: flags.replace(long, alias), description, choices, repeatable, integer })
+    const same = command.options.at(-1)!
+    same.hideHelp()
+    command.on(`option:${same.name()}`, () => {
+      command.setOptionValue(camelCase(long.slice(2)), command.getOptionValue(same.attributeName()))
+    })
+  }
   const option = new CommanderOption(flags, description)
-  if (choices) option.choices(choices)
+  if (choices) {
+    const isChoice = option.choices(choices).parseArg!
+    option.parseArg = (value: string, before) => isChoice(synonymIn(choices, value), before)
+  }
   if (repeatable)
     option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
   if (integer)
@@ -137,6 +193,30 @@ async function addOption(
       throw new Problem('usage', `${option.long} ${value}: must be a whole number${bound}`)
     })
   command.addOption(option)
+}
+
+/** Other names of choices. */
+const SYNONYMS: Readonly<Record<string, string>> = { jsonl: 'ndjson', fold: 'folder' }
+
+function synonymIn(choices: readonly string[], value: string): string {
+  const other = Object.hasOwn(SYNONYMS, value) ? SYNONYMS[value] : value
+  return choices.includes(other) ? other : value
+}
+
+/** The format of --format, where it is not an option of the command itself. */
+function formatOf(command: Command, { format }: Record<string, unknown>): string | undefined {
+  if (format === undefined || ownOptions(command).some(({ flags }) => /^--format\b/.test(flags)))
+    return undefined
+  const found = formatNamed(String(format))
+  if (found === undefined)
+    throw new Problem('usage', `--format ${format}: unknown format`, {
+      hint: `Available formats: ${formats.join(', ')}.`,
+    })
+  return found
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 async function runCommand(
@@ -151,15 +231,19 @@ async function runCommand(
       await checkSelection(context.flags)
     context.startClock()
     const ends = [interrupted.happens, context.timedOut]
-    const outcome = await Promise.race([command.run(context, args, options), ...ends])
+    const outcome = limited(
+      context,
+      command,
+      options,
+      await Promise.race([command.run(context, args, options), ...ends]),
+    )
     const { print } = await import('./print.ts')
     const failures = outcome && 'view' in outcome ? (outcome.failures ?? []) : []
     const some = outcome && 'many' in outcome && outcome.many.length > 0
     const one = outcome && 'one' in outcome
     if (outcome && (failures.length === 0 || some || one)) {
       const format = (await context.settings()).format.value
-      const color = process.stdout.isTTY === true && !context.environment.NO_COLOR
-      await Promise.race([print(outcome, context.flags, format, color), ...ends])
+      await Promise.race([print(outcome, context.flags, format, context.environment), ...ends])
     }
     context.messages.failures(failures)
     if (failures.length === 0) return 0
@@ -169,6 +253,20 @@ async function runCommand(
   } finally {
     interrupted.off()
   }
+}
+
+/** A list without the items beyond --limit. What is left out is said. */
+function limited(
+  context: Context,
+  { lists }: Command,
+  options: Record<string, unknown>,
+  outcome: CommandResult,
+): CommandResult {
+  if (!lists || !outcome || !('many' in outcome)) return outcome
+  const limit = options.all === true ? undefined : ((options.limit as number | undefined) ?? lists.limit)
+  if (limit === undefined || outcome.many.length <= limit) return outcome
+  context.messages.cut(limit)
+  return { ...outcome, many: outcome.many.slice(0, limit) }
 }
 
 /** Checks --json fields and the --jq expression before the command runs. */

@@ -18,7 +18,7 @@ export function patternOf(text: string): RegExp {
   return new RegExp(`^${source}$`, 'su')
 }
 
-/** Files whose paths match a pattern, with their paths. */
+/** Files whose paths match a pattern, with their paths. `**` stands for folders at any depth. */
 export async function matchingFiles(
   client: Client,
   given: string,
@@ -32,8 +32,14 @@ export async function matchingFiles(
   ]
   let files: { path: string; file: FileMeta }[] = []
   for (const [k, part] of parts.entries()) {
-    const pattern = patternOf(part)
     const last = k === parts.length - 1
+    if (part === '**') {
+      // The folders themselves, and all below. At the end, everything in them.
+      const all = await foldersBelow(client, level)
+      level = all.map(({ path, fid }) => ({ path, fid }))
+      if (!last) continue
+    }
+    const pattern = patternOf(part === '**' ? '*' : part)
     files = []
     for (const folder of level) {
       for (const file of await childrenOf(client, folder.fid)) {
@@ -45,4 +51,17 @@ export async function matchingFiles(
     level = files.map(({ path, file }) => ({ path: `${path}/`, fid: file.fid }))
   }
   return files
+}
+
+/** Folders, and all folders below them. */
+async function foldersBelow(
+  client: Client,
+  folders: readonly { path: string; fid: string | undefined }[],
+): Promise<{ path: string; fid: string | undefined }[]> {
+  const all = [...folders]
+  for (const folder of all) {
+    for (const file of await childrenOf(client, folder.fid))
+      if (file.filetype === 'fold') all.push({ path: `${folder.path}${file.filename}/`, fid: file.fid })
+  }
+  return all
 }

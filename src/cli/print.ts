@@ -1,18 +1,20 @@
 import { once } from 'node:events'
 import type { GlobalFlags } from './context.ts'
 import type { CommandResult } from './define.ts'
+import { hasColor } from './output/color.ts'
 import { jqOn, pick } from './output/selection.ts'
+import { relativeTime } from './output/times.ts'
 import type { TableView } from './output/view.ts'
 
 /**
- * Prints the result of a command to stdout. All commands use this. Output is JSON if requested, ids with
- * --quiet, a table on a terminal, and otherwise tab-separated values.
+ * Prints the result of a command to stdout. All commands use this. Output is in the format of --format, JSON if
+ * requested, ids with --quiet, a table on a terminal, and otherwise tab-separated values.
  */
 export async function print(
   outcome: CommandResult,
   flags: GlobalFlags,
-  format: string | undefined,
-  color: boolean,
+  setting: string | undefined,
+  environment: NodeJS.ProcessEnv,
 ): Promise<void> {
   if (outcome === undefined) return
   if ('bytes' in outcome) {
@@ -27,24 +29,35 @@ export async function print(
   const alone = single || outcome.alone === true
   const rows = (single ? [outcome.one] : outcome.many) as Record<string, unknown>[]
   const { view } = outcome
-  if (flags.json !== undefined || flags.jq !== undefined || (format === 'json' && !flags.quiet)) {
-    const fields = typeof flags.json === 'string' ? flags.json.split(',') : undefined
-    const chosen = fields ? rows.map((row) => pick(row, fields)) : rows
-    await write(await json(single ? chosen[0] : chosen, flags.jq))
-    return
-  }
-  if (flags.quiet) {
+  // --format of the command line goes before --json; --json before the setting.
+  const json = flags.json !== undefined || flags.jq !== undefined
+  const format = flags.format ?? (json ? 'json' : setting)
+  const fields = typeof flags.json === 'string' ? flags.json.split(',') : undefined
+  if (flags.quiet && !json) {
     await write(rows.map((row) => `${row[view.id ?? view.columns[0].field] ?? ''}\n`).join(''))
     return
   }
+  if (flags.jq !== undefined || format === 'json' || format === 'ndjson') {
+    const chosen = fields ? rows.map((row) => pick(row, fields)) : rows
+    if (flags.jq === undefined && format === 'ndjson')
+      await write(chosen.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    else await write(await jsonText(single ? chosen[0] : chosen, flags.jq))
+    return
+  }
   const cells = rows.map((row) => view.columns.map((column) => cellText(row, column)))
-  if (process.stdout.isTTY && format !== 'tsv') {
+  if (format === 'csv') {
+    await write(csvLine(view.columns.map(({ field }) => field)) + cells.map(csvLine).join(''))
+    return
+  }
+  const isTerminal = process.stdout.isTTY === true
+  if (format === 'table' || (isTerminal && format !== 'tsv')) {
     if (rows.length === 0) {
       if ('empty' in outcome && outcome.empty) process.stderr.write(`${outcome.empty}\n`)
       return
     }
     const { table } = await import('./output/table.ts')
-    await write(table(alone, view, cells, color))
+    const shown = rows.map((row) => view.columns.map((column) => shownText(row, column)))
+    await write(table(alone, view, isTerminal ? shown : cells, hasColor(process.stdout, environment)))
     return
   }
   await write(cells.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
@@ -60,12 +73,23 @@ function cellText(row: Record<string, unknown>, { field, format }: TableView['co
       : String(value)
 }
 
+/** The text of a cell on a terminal. */
+function shownText(row: Record<string, unknown>, column: TableView['columns'][number]): string {
+  const text = cellText(row, column)
+  return column.time && text !== '' ? relativeTime(text) : text
+}
+
+function csvLine(cells: readonly string[]): string {
+  const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+  return `${cells.map(quoted).join(',')}\n`
+}
+
 /** A field of tab-separated output. Tabs, line breaks and backslashes are escaped. */
 function plain(text: string): string {
   return text.replace(/[\t\n\r\\]/g, (c) => ({ '\t': '\\t', '\n': '\\n', '\r': '\\r' })[c] ?? '\\\\')
 }
 
-async function json(value: unknown, jq: string | undefined): Promise<string> {
+async function jsonText(value: unknown, jq: string | undefined): Promise<string> {
   if (jq !== undefined) return jqOn(value, jq)
   return `${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`
 }

@@ -2,8 +2,9 @@ import { type CommandEntry, globalOptions, type Option, ownOptions } from './def
 
 /** All commands as a Markdown page: what `--help` of each shows. */
 export async function cliReference(commands: readonly CommandEntry[]): Promise<string> {
-  const sections = (await Promise.all(commands.map((entry) => sectionOf(entry, ['gridline'])))).flat()
-  const contents = commands.map(({ name, summary }) => `| [\`${name}\`](#gridline-${name}) | ${summary} |`)
+  const visible = commands.filter(({ hidden }) => !hidden)
+  const sections = (await Promise.all(visible.map((entry) => sectionOf(entry, ['gridline'])))).flat()
+  const contents = visible.map(({ name, summary }) => `| [\`${name}\`](#gridline-${name}) | ${summary} |`)
   return [
     '# Command reference',
     'This page is generated from the command table by `npm run docs`.',
@@ -23,7 +24,7 @@ async function sectionOf(entry: CommandEntry, path: string[]): Promise<string[]>
     const inside = await Promise.all(loaded.commands.map((one) => sectionOf(one, [...path, entry.name])))
     return [heading, `${entry.summary}.`, ...inside.flat()]
   }
-  const { arguments: usage, examples = [] } = loaded.command
+  const { arguments: given, usage = given, examples = [] } = loaded.command
   const options = ownOptions(loaded.command)
   const line = [name, usage, options.length > 0 ? '[options]' : ''].filter(Boolean).join(' ')
   return [

@@ -35,7 +35,13 @@ export const environmentVariables: Record<SettingName, string> = {
   profile: 'GRIDLINE_PROFILE',
 }
 
-export const formats = ['table', 'tsv', 'json'] as const
+/** Formats of output. */
+export const formats = ['table', 'tsv', 'csv', 'json', 'ndjson'] as const
+
+/** A format by its name; `jsonl` is another name for `ndjson`. */
+export function formatNamed(name: string): (typeof formats)[number] | undefined {
+  return formats.find((format) => format === (name === 'jsonl' ? 'ndjson' : name))
+}
 
 export interface Profile {
   url?: string
@@ -239,7 +245,7 @@ export function resolveSettings(
   const unset: Setting = { value: undefined, source: 'default' }
   const format =
     fromEnvironment('format') ?? (config.format ? { value: config.format, source: 'config file' } : unset)
-  if (format.value !== undefined && !formats.some((known) => known === format.value)) {
+  if (format.value !== undefined && formatNamed(format.value) === undefined) {
     throw new Problem('usage', `unknown format: ${format.value} (${format.source})`, {
       hint: `Available formats: ${formats.join(', ')}.`,
     })

@@ -82,6 +82,40 @@ export const GridMeta = s.object({
 })
 export type GridMeta = s.Static<typeof GridMeta>
 
+/** A number, a text of up to 200 characters, or null. */
+const scalar = s.anything()
+
+export const ColumnDescription = s.object({
+  name: s.string(),
+  type: s.enumOf(columnTypes),
+  rows: s.integer(),
+  nulls: s.integer(),
+  distinct: s.integer({
+    description: 'Different values; at most 100,000 are counted, see distinct_is_exact.',
+  }),
+  distinct_is_exact: s.boolean(),
+  min: scalar,
+  max: scalar,
+  mean: s.nullable(s.number()),
+  quantiles: s.nullable(
+    s.array(s.number(), {
+      description: 'The 25 %, 50 % and 75 % quantiles; of a sample of 10,000 values if there are more.',
+    }),
+  ),
+  trend: s.array(s.nullable(s.number()), {
+    description: 'Means of up to 24 runs of rows, in the order of the rows. Empty for texts.',
+  }),
+})
+export type ColumnDescription = s.Static<typeof ColumnDescription>
+
+export const GridDescription = s.object({
+  fid: s.string(),
+  filename: s.string(),
+  row_count: s.integer(),
+  columns: s.array(ColumnDescription),
+})
+export type GridDescription = s.Static<typeof GridDescription>
+
 export const Page = s.object({
   results: s.array(FileMeta),
   count: s.integer({ description: 'Files on all pages, in lists of one owner; else files on this page.' }),

@@ -228,7 +228,7 @@ describe('plots', () => {
       'child',
       'source grids',
     ])
-    expect(await shown(['plot', 'list', '-q'])).toBe('0 me:1\n')
+    expect(await shown(['plot', 'list', '--public', '-q'])).toBe('0 me:1\n')
     expect(await shown(['plot', 'create', '-'])).toContain('2 error: standard input has no name')
     expect((await run(['plot', 'create', '-', '--name', 'x'], 'nonsense')).code).toBe(7)
   })
@@ -278,7 +278,7 @@ describe('columns, sharing, keys', () => {
     expect(await shown(['ls', '--starred', '-q'])).toBe('0 me:0\n')
     expect((await run(['team', 'create', 'crew'])).code).toBe(0)
     expect((await run(['team', 'list', '-q'])).stdout).toBe('crew\n')
-    expect((await run(['team', 'remove', 'crew', '--yes'])).code).toBe(0)
+    expect((await run(['team', 'delete', 'crew', '--yes'])).code).toBe(0)
     const key = JSON.parse(
       (await run(['key', 'create', '--label', 'ci', '--scopes', 'read', '--json'])).stdout,
     )

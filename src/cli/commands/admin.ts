@@ -161,7 +161,10 @@ const backup = defineCommand({
   arguments: '<file>',
   localFiles: true,
   options: [database],
-  examples: ['gridline admin backup gridline-$(date +%F).db'],
+  examples: [
+    'gridline admin backup gridline-$(date +%F).db',
+    'gridline admin backup nightly.db --database sqlite:/var/lib/gridline/gridline.db',
+  ],
   async run(context, [file], { database: url }) {
     const from = sqliteFile(context, url, `For PostgreSQL use: pg_dump --format=custom --file=${file} URL`)
     const service = await import('../../service/index.ts')
@@ -174,7 +177,10 @@ const restore = defineCommand({
   arguments: '<file>',
   localFiles: true,
   options: [{ flags: '--yes', description: 'skip the confirmation prompt' }, database],
-  examples: ['gridline admin restore gridline-2026-01-31.db --yes'],
+  examples: [
+    'gridline admin restore gridline-2026-01-31.db',
+    'gridline admin restore gridline-2026-01-31.db --yes',
+  ],
   async run(context, [file], { yes, database: url }) {
     const to = sqliteFile(context, url, `For PostgreSQL use: pg_restore --clean --dbname=URL ${file}`)
     await confirm(`Replace ${to} with ${file}?`, yes === true)
@@ -187,7 +193,7 @@ const restore = defineCommand({
 
 const compact = defineCommand({
   options: [database],
-  examples: ['gridline admin compact'],
+  examples: ['gridline admin compact', 'gridline admin compact --database postgres://gridline@db/gridline'],
   async run(context, _, { database: url }) {
     requireDatabase(context, url)
     const address = (url as string | undefined) ?? databaseUrl(context.environment)

@@ -17,7 +17,7 @@ const appendedView: TableView = {
   ],
 }
 
-const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, jsonl: dataTypes.ndjson } as const
+const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, ndjson: dataTypes.ndjson } as const
 
 export const command = defineCommand({
   arguments: '<grid> [file]',
@@ -31,8 +31,8 @@ export const command = defineCommand({
     {
       flags: '--format <format>',
       description:
-        'csv, tsv or jsonl, one object or array per line (default: from the file extension, otherwise detected)',
-      choices: Object.keys(formats),
+        'csv, tsv or ndjson, one object or array per line (default: from the file extension, otherwise detected)',
+      choices: ['csv', 'tsv', 'ndjson'],
     },
     ...textOptions,
     allowTypeChange,
@@ -108,12 +108,12 @@ async function typed(
   told: keyof typeof formats | undefined,
 ): Promise<{ type: string; input: Input }> {
   if (told) return { type: formats[told], input }
-  if (/\.(jsonl|ndjson)(\.(gz|zst|bz2))?$/i.test(input.name)) return { type: formats.jsonl, input }
+  if (/\.(jsonl|ndjson)(\.(gz|zst|bz2))?$/i.test(input.name)) return { type: formats.ndjson, input }
   if (/\.(tsv|tab)(\.(gz|zst|bz2))?$/i.test(input.name)) return { type: formats.tsv, input }
   if (/\.(csv|txt|gz)$/i.test(input.name)) return { type: formats.csv, input }
   const { peek } = await import('../../ingest/index.ts')
   const { head, whole } = await peek(input.open(), 64)
-  const jsonl = /^\ufeff?\s*[[{]/.test(head.toString('utf8'))
+  const isJson = /^\ufeff?\s*[[{]/.test(head.toString('utf8'))
   const again = input.repeatable ? input : { ...input, open: () => whole }
-  return { type: jsonl ? formats.jsonl : formats.csv, input: again }
+  return { type: isJson ? formats.ndjson : formats.csv, input: again }
 }

@@ -1,84 +1,219 @@
-import { resolve } from '../../client/index.ts'
+import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
-import { defineCommand } from '../define.ts'
+import type { GridMeta } from '../../contract/resources.ts'
+import type { Context } from '../context.ts'
+import { type CommandResult, defineCommand, type OptionsOf } from '../define.ts'
+import { hasColor } from '../output/color.ts'
+import { fittedTable } from '../output/fitted.ts'
+import { isPattern } from '../patterns.ts'
+import { resolveTargets } from '../targets.ts'
+
+/** Rows that a terminal shows without --limit. */
+const ON_TERMINAL = 1000
+/** How often --follow looks for new rows, in ms. */
+const FOLLOW_MS = 1000
+
+const options = [
+  {
+    flags: '--format <format>',
+    description:
+      'table (default on a terminal), csv (default otherwise), tsv, json (by column, as in the API) or ndjson (one object per row)',
+    choices: [...contentFormats, 'table'],
+  },
+  { flags: '--columns <names>', description: 'print only these columns, comma-separated, in this order' },
+  {
+    flags: '--limit <rows>',
+    alias: '--head',
+    integer: {},
+    description: 'print only this many rows from the start',
+  },
+  { flags: '--tail <rows>', integer: {}, description: 'print only this many rows from the end' },
+  { flags: '--sample <rows>', integer: {}, description: 'print this many rows at random, in their order' },
+  { flags: '-f, --follow', description: 'print rows as they are appended, until Ctrl-C' },
+  { flags: '--no-pager', description: 'do not page the table on a terminal' },
+] as const
+
+type Options = OptionsOf<typeof options>
 
 export const command = defineCommand({
-  arguments: '<grid>',
-  options: [
-    {
-      flags: '--format <format>',
-      description:
-        'csv (default), tsv, json (by column, as in the API), ndjson (one object per row) or table',
-      choices: [...contentFormats, 'table'],
-    },
-    { flags: '--columns <names>', description: 'print only these columns, comma-separated, in this order' },
-    { flags: '--head <rows>', integer: {}, description: 'print only this many rows from the start' },
-  ],
+  arguments: '<grid...>',
+  options,
   examples: [
     'gridline cat sales',
-    'gridline cat sales --columns city,price --head 10',
-    "gridline cat sales --format ndjson | jq 'select(.price > 100)'",
+    'gridline cat sales --columns city,price --limit 10',
+    "gridline cat sales --jq 'select(.price > 100) | .city'",
+    'gridline cat sales --tail 5 --follow',
+    "gridline cat 'Reports/2024*' --format ndjson",
   ],
-  async run(context, [grid], options) {
-    const { format, columns, head } = options
-    const client = await context.clientFor(grid)
-    const fid = await resolve(client, grid, 'grid')
-    const json = context.flags.json !== undefined || context.flags.jq !== undefined
-    const chosen = format ?? (json ? 'json' : 'csv')
-    const query = { columns: columns?.split(','), head }
-    if (chosen === 'table') {
-      const response = await client.response('grids.content', { fid, query: { ...query, format: 'json' } })
-      return table(await response.text())
+  async run(context, grids, options) {
+    const chosen = [options.limit, options.tail, options.sample].filter((rows) => rows !== undefined)
+    if (chosen.length > 1) throw new Problem('usage', 'use only one of: --limit, --tail, --sample')
+    if (grids.length === 1 && !isPattern(grids[0])) {
+      const client = await context.clientFor(grids[0])
+      return printed(context, client, await resolve(client, grids[0], 'grid'), options)
     }
-    const response = await client.response('grids.content', {
-      fid,
-      query: { ...query, format: chosen as 'csv' },
-    })
-    if (context.flags.jq !== undefined || typeof context.flags.json === 'string') {
-      if (chosen !== 'json')
-        throw new Problem(
-          'usage',
-          `--jq and --json FIELDS can only be used with --format json, not ${chosen}`,
-        )
-      return { one: (await response.json()) as object, view: { columns: [] } }
+    const client = await context.client()
+    const { files, failures } = await resolveTargets(client, grids, { filetype: 'grid' })
+    if (files.length === 0 || failures.length > 0) throw failures[0].problem
+    if (options.follow) throw new Problem('usage', '--follow takes one grid')
+    return {
+      bytes: oneAfterAnother(
+        files.map(
+          ({ fid }) =>
+            () =>
+              bytesOf(client, fid, options, formatOf(context, options)),
+        ),
+      ),
     }
-    return { bytes: chosen === 'json' ? withNewline(response) : response.bytes() }
   },
 })
+
+async function* oneAfterAnother(
+  each: readonly (() => AsyncIterable<Uint8Array>)[],
+): AsyncGenerator<Uint8Array> {
+  for (const bytes of each) yield* bytes()
+}
+
+type Format = (typeof contentFormats)[number]
+
+/** The format of bytes: with --jq, one object per row. */
+function formatOf(context: Context, { format }: Options): Format {
+  const { json, jq } = context.flags
+  if (format === 'table') return 'csv'
+  return format ?? (jq !== undefined ? 'ndjson' : json !== undefined ? 'json' : 'csv')
+}
+
+function queryOf({ columns, limit, tail, sample }: Options) {
+  return { columns: columns?.split(','), head: limit, tail, sample }
+}
+
+async function printed(
+  context: Context,
+  client: Client,
+  fid: string,
+  options: Options,
+): Promise<CommandResult> {
+  const { jq, json } = context.flags
+  const isTable =
+    options.format === 'table' ||
+    (options.format === undefined && process.stdout.isTTY === true && jq === undefined && json === undefined)
+  const format = formatOf(context, options)
+  if (options.follow) {
+    if (jq !== undefined || format === 'json')
+      throw new Problem('usage', '--follow prints csv, tsv or ndjson')
+    return { bytes: followed(context, client, fid, options, format) }
+  }
+  if (isTable) return table(context, client, fid, options)
+  if (jq !== undefined && format !== 'json') {
+    if (format !== 'ndjson') throw new Problem('usage', `--jq needs --format json or ndjson, not ${format}`)
+    return filtered(client, fid, options, jq)
+  }
+  if (jq !== undefined || typeof json === 'string') {
+    if (format !== 'json')
+      throw new Problem('usage', `--json FIELDS can only be used with --format json, not ${format}`)
+    const response = await client.response('grids.content', { fid, query: { ...queryOf(options), format } })
+    return { one: (await response.json()) as object, view: { columns: [] } }
+  }
+  return { bytes: bytesOf(client, fid, options, format) }
+}
+
+async function* bytesOf(
+  client: Client,
+  fid: string,
+  options: Options,
+  format: Format,
+): AsyncGenerator<Uint8Array> {
+  const response = await client.response('grids.content', { fid, query: { ...queryOf(options), format } })
+  yield* format === 'json' ? withNewline(response) : response.bytes()
+}
 
 async function* withNewline(response: HttpResponse): AsyncGenerator<Uint8Array> {
   yield* response.bytes()
   yield Buffer.from('\n')
 }
 
-/** Formats grid content as a table, with numbers as written. Holds everything in memory: use with --head. */
-async function table(content: string) {
-  const { parseRaw } = await import('../../json/index.ts')
-  const { table: render } = await import('../output/table.ts')
-  const columns = [...parseRaw(Buffer.from(content)).entries().get('cols')!.entries()].map(
-    ([name, column]) => {
-      const values = [...column.entries().get('data')!.items()]
-      const numeric = values.every(({ kind }) => kind === 'number' || kind === 'null')
-      const cells = values.map((value) =>
-        value.kind === 'string'
-          ? (value.value() as string)
-          : value.kind === 'null'
-            ? ''
-            : value.bytes.toString('utf8'),
-      )
-      return { name, numeric, cells }
-    },
-  )
-  const rows = Math.max(0, ...columns.map(({ cells }) => cells.length))
-  const cells = Array.from({ length: rows }, (_, row) => columns.map((column) => column.cells[row] ?? ''))
-  const view = {
-    columns: columns.map(({ name, numeric }) => ({
-      field: name,
-      title: name,
-      align: numeric ? ('right' as const) : undefined,
-    })),
+/** The results of a jq expression on each row. */
+async function filtered(client: Client, fid: string, options: Options, jq: string): Promise<CommandResult> {
+  const { jqOnLines } = await import('../output/selection.ts')
+  return { bytes: jqOnLines(bytesOf(client, fid, options, 'ndjson'), jq) }
+}
+
+/** A table for people: as wide as the terminal, with what is left out. */
+async function table(
+  context: Context,
+  client: Client,
+  fid: string,
+  options: Options,
+): Promise<CommandResult> {
+  const meta: GridMeta = await client.call('grids.get', { fid })
+  const isTerminal = process.stdout.isTTY === true
+  const isAll = options.limit === undefined && options.tail === undefined && options.sample === undefined
+  const query = queryOf(options)
+  if (isAll && isTerminal) query.head = ON_TERMINAL
+  const response = await client.response('grids.content', { fid, query: { ...query, format: 'ndjson' } })
+  const names = query.columns ?? meta.cols.map(({ name }) => name)
+  const { cellsOf } = await import('../rows.ts')
+  const cells = cellsOf(await response.text(), names)
+  const width = isTerminal ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY
+  const { text, shown } = fittedTable(cells, width, hasColor(process.stdout, context.environment), isTerminal)
+  const left: string[] = []
+  if (isTerminal && cells.rows.length < meta.row_count)
+    left.push(`${cells.rows.length} of ${meta.row_count} rows`)
+  if (shown < names.length)
+    left.push(
+      `${shown} of ${names.length} columns; not shown: ${names.slice(shown, shown + 10).join(', ')}${names.length - shown > 10 ? ' …' : ''}`,
+    )
+  const all = left.length > 0 ? `${text}${left.join('; ')}\n` : text
+  if (!isTerminal || options.pager === false) return { text: all }
+  const { paged } = await import('../output/pager.ts')
+  await paged(all, context.environment)
+  return undefined
+}
+
+/** The rows, then those that are appended. Ends with the command. */
+async function* followed(
+  context: Context,
+  client: Client,
+  fid: string,
+  options: Options,
+  format: Format,
+): AsyncGenerator<Uint8Array> {
+  const { row_count } = await client.call('grids.get', { fid })
+  let next = row_count
+  const columns = options.columns?.split(',')
+  const { tail, limit } = options
+  const head = tail === undefined ? (limit ?? row_count) : undefined
+  const first = await client.response('grids.content', { fid, query: { format, columns, head, tail } })
+  yield* first.bytes()
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS))
+    const { row_count: rows } = await client.call('grids.get', { fid })
+    if (rows < next) {
+      context.messages.warning('the grid has fewer rows than before: it was replaced')
+      next = 0
+    }
+    if (rows === next) continue
+    const more = await client.response('grids.content', {
+      fid,
+      query: { format, columns, offset: next, head: rows - next },
+    })
+    yield* format === 'ndjson' ? more.bytes() : withoutHeader(more.bytes())
+    next = rows
   }
-  return { text: render(false, view, cells, process.stdout.isTTY === true && !process.env.NO_COLOR) }
+}
+
+/** CSV without its first line. Names of columns can have line ends. */
+async function* withoutHeader(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isQuoted = false
+  let isOver = false
+  for await (const chunk of bytes) {
+    let from = 0
+    for (; !isOver && from < chunk.length; from++) {
+      if (chunk[from] === 0x22) isQuoted = !isQuoted
+      else if (chunk[from] === 0x0a && !isQuoted) isOver = true
+    }
+    if (isOver && from < chunk.length) yield chunk.subarray(from)
+  }
 }

@@ -17,6 +17,7 @@ const view: TableView = {
 
 export const command = defineCommand({
   arguments: '<file>',
+  lists: {},
   examples: ['gridline collaborators sales', 'gridline collaborators sales --json'],
   async run(context, [file]) {
     const client = await context.client()

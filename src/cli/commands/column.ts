@@ -57,8 +57,9 @@ async function values(given: string): Promise<unknown[]> {
 }
 
 const list = defineCommand({
+  lists: {},
   arguments: '<grid>',
-  examples: ['gridline column list sales'],
+  examples: ['gridline column list sales', 'gridline column list sales --json name,type'],
   async run(context, [grid]) {
     return { many: (await columnsOf(await context.clientFor(grid), grid)).cols, view, empty: 'No columns.' }
   },
@@ -162,7 +163,10 @@ const add = defineCommand({
 const rename = defineCommand({
   writes: true,
   arguments: '<grid> <column> <name>',
-  examples: ['gridline column rename sales price "price in EUR"'],
+  examples: [
+    'gridline column rename sales price "price in EUR"',
+    'gridline column rename alice:12 8f2a1c month',
+  ],
   async run(context, [grid, column, name]) {
     return update(await context.client(), grid, column, { name })
   },
@@ -172,7 +176,7 @@ const remove = defineCommand({
   arguments: '<grid> <column...>',
   options: [yes],
   writes: true,
-  examples: ['gridline column remove sales total --yes'],
+  examples: ['gridline column remove sales total', 'gridline column remove sales total tax --yes'],
   async run(context, [grid, ...names], options) {
     const client = await context.client()
     const { fid, cols } = await columnsOf(client, grid)
@@ -201,5 +205,5 @@ export const commands: readonly CommandEntry[] = [
   subcommand('set', 'Replace the values of a column, or move it', set),
   subcommand('add', 'Add a column', add),
   subcommand('rename', 'Rename a column', rename),
-  subcommand('remove', 'Remove columns', remove),
+  subcommand('remove', 'Remove columns', remove, ['rm']),
 ]

@@ -2,7 +2,15 @@ import { Problem } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
-import { checkUrl, formats, originOf, type Profile, type SettingName, settingNames } from '../settings.ts'
+import {
+  checkUrl,
+  formatNamed,
+  formats,
+  originOf,
+  type Profile,
+  type SettingName,
+  settingNames,
+} from '../settings.ts'
 
 const view: TableView = {
   id: 'value',
@@ -33,24 +41,52 @@ async function row(context: Context, name: SettingName) {
 
 const get = defineCommand({
   arguments: '<setting>',
+  examples: ['gridline config get url', 'gridline config get format --quiet'],
   async run(context, [name]) {
     return { one: await row(context, checked(name)), view }
   },
 })
 
 const list = defineCommand({
+  lists: {},
+  examples: ['gridline config list', 'gridline config list --json'],
   async run(context) {
     return { many: await Promise.all(settingNames.map((name) => row(context, name))), view }
   },
 })
 
+const unset = defineCommand({
+  arguments: '<setting>',
+  examples: ['gridline config unset format', 'gridline config unset url'],
+  async run(context, [given]) {
+    const name = checked(given)
+    const settings = await context.settings()
+    await context.config.change((config) => {
+      if (name === 'format' || name === 'profile') {
+        delete config[name]
+        return
+      }
+      const profile = config.profiles?.[settings.profile.value!]
+      if (!profile) return
+      delete profile[name]
+      // A key without its server, or a user without a key, has no use.
+      if (name === 'url') {
+        delete profile.api_key
+        delete profile.key_origin
+      }
+    })
+    return { one: await row(context, name), view }
+  },
+})
+
 const set = defineCommand({
   arguments: '<setting> <value>',
+  examples: ['gridline config set format csv', 'gridline config set url https://charts.example.com'],
   async run(context, [given, value]) {
     const name = checked(given)
     if (name === 'profile')
       throw new Problem('usage', 'profile cannot be set here; use: gridline profile use NAME')
-    if (name === 'format' && !(formats as readonly string[]).includes(value)) {
+    if (name === 'format' && formatNamed(value) === undefined) {
       throw new Problem('usage', `no format named ${value}`, {
         hint: `Available formats: ${formats.join(', ')}`,
       })
@@ -58,7 +94,7 @@ const set = defineCommand({
     const settings = await context.settings()
     await context.config.change((config) => {
       if (name === 'format') {
-        config.format = value
+        config.format = formatNamed(value)
         return
       }
       const profile = settings.profile.value!
@@ -91,5 +127,6 @@ function withUrl(profile: Profile, url: string): Profile {
 export const commands: readonly CommandEntry[] = [
   subcommand('get', 'Show a setting and where it comes from', get),
   subcommand('set', 'Change a setting', set),
+  subcommand('unset', 'Remove a setting, so that its default applies', unset),
   subcommand('list', 'Show all settings and where they come from', list),
 ]

@@ -10,7 +10,8 @@ import { idOfFolder } from '../targets.ts'
 
 export const command = defineCommand({
   writes: true,
-  arguments: '<file...>',
+  arguments: '<source...>',
+  usage: '<source...> [destination]',
   options: [
     { flags: '--to <folder>', description: 'destination, one of your own folders (/ is the home folder)' },
     { flags: '--name <name>', description: 'name of the copy' },

@@ -5,7 +5,7 @@ import { runOnTargets } from '../batch.ts'
 import type { Context } from '../context.ts'
 import { defineCommand } from '../define.ts'
 import type { Failure } from '../output/failure.ts'
-import type { TableView } from '../output/view.ts'
+import { filetypeName, type TableView } from '../output/view.ts'
 import { confirm } from '../prompt.ts'
 import { resolveTargets } from '../targets.ts'
 
@@ -17,7 +17,7 @@ const view: TableView = {
   columns: [
     { field: 'fid', title: 'FID' },
     { field: 'filename', title: 'NAME' },
-    { field: 'filetype', title: 'TYPE' },
+    { field: 'filetype', title: 'TYPE', format: filetypeName },
   ],
 }
 

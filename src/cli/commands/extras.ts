@@ -7,8 +7,9 @@ import { wholeOf } from '../input.ts'
 import { fileView } from '../output/view.ts'
 
 const list = defineCommand({
+  lists: {},
   arguments: '<file>',
-  examples: ['gridline extras list plot'],
+  examples: ['gridline file extras list plot', 'gridline file extras list alice:7 --quiet'],
   async run(context, [file]) {
     const client = await context.client()
     const { references } = await client.call('files.get', { fid: await resolve(client, file) })
@@ -22,7 +23,7 @@ const add = defineCommand({
   arguments: '<file> <content>',
   localFiles: true,
   options: [{ flags: '--name <name>', description: 'name of the extra (default: name of the content file)' }],
-  examples: ['gridline extras add plot notes.txt', 'gridline extras add plot settings.json'],
+  examples: ['gridline file extras add plot notes.txt', 'gridline file extras add plot settings.json'],
   async run(context, [file, content], { name }) {
     const client = await context.client()
     const fid = await resolve(client, file)
@@ -38,7 +39,7 @@ const add = defineCommand({
 
 const cat = defineCommand({
   arguments: '<extra>',
-  examples: ['gridline extras cat alice:14'],
+  examples: ['gridline file extras cat alice:14', 'gridline file extras cat alice:14 > notes.txt'],
   async run(context, [extra]) {
     const client: Client = await context.client()
     const response = await client.response('files.content', { fid: await resolve(client, extra) })

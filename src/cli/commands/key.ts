@@ -35,7 +35,10 @@ const create = defineCommand({
     },
     { flags: '--label <text>', description: 'label to remember what the key is for' },
   ],
-  examples: ['gridline key create --label ci --scopes read,write --expires 30d'],
+  examples: [
+    'gridline key create --label ci --scopes read,write --expires 30d',
+    'gridline key create --scopes read --quiet',
+  ],
   async run(context, _, options) {
     const { scopes, expires, label } = options
     const client = await context.client()
@@ -53,7 +56,8 @@ const create = defineCommand({
 })
 
 const list = defineCommand({
-  examples: ['gridline key list'],
+  lists: {},
+  examples: ['gridline key list', 'gridline key list --json id,name,expires_at'],
   async run(context) {
     const client = await context.client()
     return { many: (await client.call('keys.list')).keys, view, empty: 'No API keys.' }
@@ -63,7 +67,7 @@ const list = defineCommand({
 const revoke = defineCommand({
   writes: true,
   arguments: '<id...>',
-  examples: ['gridline key revoke 3f1c0a9be2d4'],
+  examples: ['gridline key revoke 3f1c0a9be2d4', 'gridline key revoke 3f1c0a9be2d4 90ab12cd34ef'],
   async run(context, ids) {
     const client = await context.client()
     const known = (await client.call('keys.list')).keys

@@ -33,6 +33,7 @@ function withFolder({ file, folder }: Trashed): object {
 
 export const command = defineCommand({
   arguments: '[folder]',
+  lists: {},
   options: [
     { flags: '--all', description: 'list files in all folders' },
     { flags: '--shared', description: 'list files shared with you' },
@@ -40,15 +41,14 @@ export const command = defineCommand({
     { flags: '--trashed', description: 'list files in the trash' },
     {
       flags: '--type <type>',
-      description: 'list only files of this type (fold is the same as folder)',
-      choices: ['grid', 'plot', 'folder', 'fold'],
+      description: 'list only files of this type',
+      choices: ['grid', 'plot', 'folder'],
     },
     {
       flags: '--order <field>',
       description: 'sort by filename (default) or date_modified; prefix with - for descending order',
       choices: orders,
     },
-    { flags: '--limit <n>', integer: {}, description: 'maximum number of files to list' },
   ],
   examples: [
     'gridline ls',
@@ -57,8 +57,10 @@ export const command = defineCommand({
     "gridline ls 'Reports/2024*'",
   ],
   async run(context, [folder], options) {
-    const { all, shared, starred, trashed, type: given, order, limit } = options
-    const type = given === 'folder' ? 'fold' : given
+    const { all, shared, starred, trashed, type: given, order } = options
+    // One more than is shown tells whether there are more.
+    const limit = options.limit === undefined ? undefined : options.limit + 1
+    const type = given === 'folder' ? ('fold' as const) : given
     const lists = [all, shared, starred, trashed].filter((wanted) => wanted).length
     if (lists > 1 || (lists === 1 && folder !== undefined))
       throw new Problem('usage', 'use only one of: a folder, --all, --shared, --starred, --trashed')

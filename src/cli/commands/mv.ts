@@ -6,7 +6,8 @@ import { idOfFolder } from '../targets.ts'
 
 export const command = defineCommand({
   writes: true,
-  arguments: '<file...>',
+  arguments: '<source...>',
+  usage: '<source...> <destination>',
   options: [
     {
       flags: '--to <folder>',

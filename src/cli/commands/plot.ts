@@ -131,7 +131,10 @@ const update = defineCommand({
   writes: true,
   arguments: '<plot> <figure>',
   localFiles: true,
-  examples: ['gridline plot update "Sales 2024" figure.json'],
+  examples: [
+    'gridline plot update "Sales 2024" figure.json',
+    'python make_figure.py | gridline plot update alice:7 -',
+  ],
   async run(context, [plot, figure]) {
     const body = figureBody((await readFigure(figure)).text, {})
     const client = await context.client()
@@ -177,33 +180,50 @@ async function* withNewline(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 }
 
 const list = defineCommand({
+  lists: { limit: 20 },
   options: [
+    { flags: '--public', description: "list everybody's public plots, not yours" },
     {
       flags: '--order <field>',
-      description: 'views: most viewed first (default: newest first)',
+      description: 'views: most viewed first (default: newest first); with --public',
       choices: ['views'],
     },
     {
       flags: '--min-quality <n>',
       integer: { max: 5 },
-      description: 'minimum quality of the plots, from 0 to 5',
+      description: 'minimum quality of the plots, from 0 to 5; with --public',
     },
-    { flags: '--limit <n>', integer: {}, description: 'maximum number of plots to list (default: 20)' },
-    { flags: '--all', description: 'list all public plots' },
+    { flags: '--all', description: 'list all plots, without a limit' },
   ],
   examples: [
     'gridline plot list',
-    'gridline plot list --order views --limit 5',
+    'gridline plot list --public --order views --limit 5',
     'gridline plot list --all --json fid,filename',
   ],
   async run(context, _, options) {
     const { order, minQuality, limit = 20, all } = options
+    if (!options.public && (order !== undefined || minQuality !== undefined))
+      throw new Problem('usage', '--order and --min-quality can only be used with --public')
     const client = await context.client()
-    const most = all ? Number.POSITIVE_INFINITY : limit
+    // One more than is shown tells whether there are more.
+    const most = all ? Number.POSITIVE_INFINITY : limit + 1
+    const page_size = Math.min(100, Math.max(1, most))
+    if (!options.public) {
+      const own = { page_size, filetype: ['plot' as const], order_by: '-date_modified' as const }
+      const files = await pages(
+        async (cursor) => (await client.call('folders.all', { query: { ...own, cursor } })).children,
+        most,
+      )
+      return {
+        many: files,
+        view: fileView,
+        empty: 'No plots yet. Make one with: gridline plot create FIGURE',
+      }
+    }
     const query = {
       order_by: order === undefined ? undefined : ('-views' as const),
       min_quality: minQuality,
-      page_size: Math.min(100, Math.max(1, most)),
+      page_size,
     }
     const plots: PlotMeta[] = await pages(
       (cursor) => client.call('plots.list', { query: { ...query, cursor } }),
@@ -214,7 +234,8 @@ const list = defineCommand({
 })
 
 const feed = defineCommand({
-  examples: ['gridline plot feed'],
+  lists: {},
+  examples: ['gridline plot feed', 'gridline plot feed --json fid,filename,web_url'],
   async run(context) {
     const client = await context.client()
     return {
@@ -225,10 +246,10 @@ const feed = defineCommand({
   },
 })
 
-const picking = (work: (client: Client, fid: string) => Promise<unknown>, example: string): Command => ({
+const picking = (name: string, work: (client: Client, fid: string) => Promise<unknown>): Command => ({
   writes: true,
   arguments: '<plot...>',
-  examples: [example],
+  examples: [`gridline plot ${name} alice:7`, `gridline plot ${name} alice:7 bob:3`],
   run: (context, plots) =>
     runOnFiles(
       context,
@@ -241,15 +262,15 @@ const picking = (work: (client: Client, fid: string) => Promise<unknown>, exampl
       { filetype: 'plot' },
     ),
 })
-const pick = picking((client, fid) => client.call('feed.add', { fid }), 'gridline plot pick alice:7')
-const unpick = picking((client, fid) => client.call('feed.remove', { fid }), 'gridline plot unpick alice:7')
+const pick = picking('pick', (client, fid) => client.call('feed.add', { fid }))
+const unpick = picking('unpick', (client, fid) => client.call('feed.remove', { fid }))
 
 export const commands: readonly CommandEntry[] = [
   subcommand('create', 'Create a plot from a figure; its data is stored in a grid', create),
   subcommand('update', 'Replace the figure of a plot; the link does not change', update),
   subcommand('show', 'Show the details of plots', show),
   subcommand('data', 'Print the figure of a plot', data),
-  subcommand('list', 'List public plots', list),
+  subcommand('list', 'List your plots, or the public ones of everybody', list),
   subcommand('feed', 'List handpicked plots', feed),
   subcommand('pick', 'Add public plots to the feed (administrators only)', pick),
   subcommand('unpick', 'Remove plots from the feed (administrators only)', unpick),

@@ -6,7 +6,9 @@ import type { Context } from '../context.ts'
 import { defineCommand } from '../define.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../figures.ts'
 import { type ChartFigure, chartText } from '../output/chart.ts'
+import { hasColor } from '../output/color.ts'
 import { sparkline } from '../output/picture.ts'
+import { filetypeName } from '../output/view.ts'
 
 /** Rows of a grid that are summarized. */
 const ROWS = 100_000
@@ -29,7 +31,7 @@ export const command = defineCommand({
     if (filetype !== 'plot' || !parseFid(fid))
       throw new Problem(
         'usage',
-        `${file} is a ${filetype === 'fold' ? 'folder' : filetype}; only plots and grids have a preview`,
+        `${file} is a ${filetypeName(filetype)}; only plots and grids have a preview`,
       )
     const response = await client.response('plots.content', { fid, query: { inline_data: true } })
     return { text: await chart(context, await response.text()) }
@@ -48,7 +50,7 @@ async function gridText(context: Context, fid: string): Promise<string> {
   const { cols } = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
   const { table } = await import('../output/table.ts')
   const every = meta.cols.map(({ name }) => name)
-  const color = process.stdout.isTTY === true && !context.environment.NO_COLOR
+  const color = hasColor(process.stdout, context.environment)
   const cells = (name: string): string[] => cols[name].data.slice(0, SHOWN).map(textOf)
   const names = fitting(every, cells, process.stdout.columns || 80)
   const rows = Array.from({ length: Math.min(SHOWN, meta.row_count) }, (_, row) =>

@@ -28,6 +28,8 @@ async function known(context: Context, name: string): Promise<void> {
 }
 
 const list = defineCommand({
+  lists: {},
+  examples: ['gridline profile list', 'gridline profile list --json profile,url'],
   async run(context) {
     const { profiles = {} } = await context.config.read()
     const { profile } = await context.settings()
@@ -46,6 +48,7 @@ const list = defineCommand({
 })
 
 const use = defineCommand({
+  examples: ['gridline profile use work', 'gridline profile use local'],
   arguments: '<name>',
   async run(context, [name]) {
     await known(context, name)
@@ -58,6 +61,7 @@ const use = defineCommand({
 })
 
 const remove = defineCommand({
+  examples: ['gridline profile remove work', 'gridline profile rm old'],
   arguments: '<name>',
   async run(context, [name]) {
     await known(context, name)
@@ -75,5 +79,5 @@ const remove = defineCommand({
 export const commands: readonly CommandEntry[] = [
   subcommand('list', 'List profiles; * marks the active one', list),
   subcommand('use', 'Switch to a profile', use),
-  subcommand('remove', 'Remove a profile and its key', remove),
+  subcommand('remove', 'Remove a profile and its key', remove, ['rm']),
 ]

@@ -2,10 +2,13 @@ import { resolve } from '../../client/index.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import { fileView } from '../output/view.ts'
 
-const drop = defineCommand({
+const remove = defineCommand({
   writes: true,
   arguments: '<file> <extra>',
-  examples: ['gridline reference drop plot alice:14'],
+  examples: [
+    'gridline file reference remove plot alice:14',
+    'gridline file reference remove alice:7 alice:14',
+  ],
   async run(context, [file, extra]) {
     const client = await context.client()
     const fid = await resolve(client, file)
@@ -15,5 +18,5 @@ const drop = defineCommand({
 })
 
 export const commands: readonly CommandEntry[] = [
-  subcommand('drop', 'Remove the reference to an extra; the extra itself is kept', drop),
+  subcommand('remove', 'Remove the reference to an extra; the extra itself is kept', remove, ['drop', 'rm']),
 ]

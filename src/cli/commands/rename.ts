@@ -5,7 +5,7 @@ import { fileView } from '../output/view.ts'
 export const command = defineCommand({
   writes: true,
   arguments: '<file> <name>',
-  examples: ['gridline rename Reports/sales "sales 2024"'],
+  examples: ['gridline rename Reports/sales "sales 2024"', 'gridline rename alice:12 prices'],
   async run(context, [file, filename]) {
     const client = await context.client()
     const fid = await resolve(client, file)

@@ -1,14 +1,16 @@
-import { resolve } from '../../client/index.ts'
+import { type Client, resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
+import { runEach, runOnFiles } from '../batch.ts'
 import { defineCommand } from '../define.ts'
-import { type TableView, typeName } from '../output/view.ts'
+import { filetypeName, type TableView, typeName } from '../output/view.ts'
+import { isPattern } from '../patterns.ts'
 
 const detailView: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },
     { field: 'filename', title: 'NAME' },
-    { field: 'filetype', title: 'TYPE' },
+    { field: 'filetype', title: 'TYPE', format: filetypeName },
     { field: 'row_count', title: 'ROWS', align: 'right' },
     {
       field: 'cols',
@@ -17,8 +19,8 @@ const detailView: TableView = {
         (cols ?? []).map(({ name, type }) => `${name}:${typeName(type)}`).join(' '),
     },
     { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
-    { field: 'creation_time', title: 'CREATED' },
-    { field: 'date_modified', title: 'MODIFIED' },
+    { field: 'creation_time', title: 'CREATED', time: true },
+    { field: 'date_modified', title: 'MODIFIED', time: true },
     { field: 'web_url', title: 'LINK' },
   ],
 }
@@ -30,9 +32,24 @@ export const command = defineCommand({
     'gridline show alice:12 --json',
     "gridline show sales --jq '.cols[].name'",
   ],
-  async run(context, [file]) {
-    const client = await context.clientFor(file)
-    const fid = await resolve(client, file)
-    return { one: await client.call('files.get', { fid }), view: detailView }
+  async run(context, files, { user }) {
+    if (user !== undefined) {
+      const client = await context.client()
+      const found = async (path: string): Promise<object> => {
+        const { fid } = await client.call('files.lookup', { query: { path, user } })
+        return client.call('files.get', { fid })
+      }
+      if (files.length === 1) return { one: await found(files[0]), view: detailView }
+      return { ...(await runEach(files, found)), view: detailView }
+    }
+    if (files.length === 1 && !isPattern(files[0])) {
+      const client = await context.clientFor(files[0])
+      return {
+        one: await client.call('files.get', { fid: await resolve(client, files[0]) }),
+        view: detailView,
+      }
+    }
+    const read = (client: Client, fid: string): Promise<object> => client.call('files.get', { fid })
+    return runOnFiles(context, files, read, detailView, { read: true })
   },
 })

@@ -14,7 +14,7 @@ const view: TableView = {
 const create = defineCommand({
   writes: true,
   arguments: '<name> [user...]',
-  examples: ['gridline team create finance bob eve'],
+  examples: ['gridline team create finance', 'gridline team create finance bob eve'],
   async run(context, [name, ...members]) {
     const client = await context.client()
     return { one: await client.call('teams.create', { json: { name, members } }), view }
@@ -24,7 +24,7 @@ const create = defineCommand({
 const add = defineCommand({
   writes: true,
   arguments: '<team> <user...>',
-  examples: ['gridline team add finance bob'],
+  examples: ['gridline team add finance bob', 'gridline team add finance bob eve'],
   async run(context, [team, ...users]) {
     const client = await context.client()
     return { one: await client.call('members.add', { name: team, json: { users } }), view }
@@ -33,13 +33,21 @@ const add = defineCommand({
 
 const remove = defineCommand({
   writes: true,
-  arguments: '<team> [user...]',
-  options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt when deleting a team' }],
-  examples: ['gridline team remove finance bob', 'gridline team remove finance --yes'],
-  async run(context, [team, ...users], { yes }) {
+  arguments: '<team> <user...>',
+  examples: ['gridline team remove finance bob', 'gridline team remove finance bob eve'],
+  async run(context, [team, ...users]) {
     const client = await context.client()
-    if (users.length > 0)
-      return { one: await client.call('members.remove', { name: team, json: { users } }), view }
+    return { one: await client.call('members.remove', { name: team, json: { users } }), view }
+  },
+})
+
+const deleteTeam = defineCommand({
+  writes: true,
+  arguments: '<team>',
+  options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }],
+  examples: ['gridline team delete finance', 'gridline team delete finance --yes'],
+  async run(context, [team], { yes }) {
+    const client = await context.client()
     const gone = await client.call('teams.get', { name: team })
     await confirm(`Delete the team ${team}?`, yes === true)
     await client.call('teams.delete', { name: team })
@@ -48,7 +56,8 @@ const remove = defineCommand({
 })
 
 const list = defineCommand({
-  examples: ['gridline team list'],
+  lists: {},
+  examples: ['gridline team list', 'gridline team list --json name,members'],
   async run(context) {
     const client = await context.client()
     return { many: (await client.call('teams.list')).teams, view, empty: 'You are not in any team.' }
@@ -58,6 +67,7 @@ const list = defineCommand({
 export const commands: readonly CommandEntry[] = [
   subcommand('create', 'Create a team', create),
   subcommand('add', 'Add users to a team', add),
-  subcommand('remove', 'Remove users from a team, or delete the team', remove),
+  subcommand('remove', 'Remove users from a team', remove),
+  subcommand('delete', 'Delete a team', deleteTeam),
   subcommand('list', 'List your teams', list),
 ]

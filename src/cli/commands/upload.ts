@@ -12,7 +12,7 @@ import type { Context } from '../context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../define.ts'
 import { bodyOf, openInput, spooled } from '../input.ts'
 import { Progress } from '../output/progress.ts'
-import { chartView, madeView, type TableView, typeName } from '../output/view.ts'
+import { chartView, filetypeName, madeView, type TableView, typeName } from '../output/view.ts'
 import { allowTypeChange, readingHeaders, readingOptions, readingOptionsOf } from '../parse-options.ts'
 import { assertOwnNames, createPlot } from '../plots.ts'
 import { confirm } from '../prompt.ts'
@@ -270,7 +270,8 @@ const previewView: TableView = {
     {
       field: 'target',
       title: 'TAKEN BY',
-      format: (target: Preview['target']) => (target ? `${target.fid} (${target.filetype})` : ''),
+      format: (target: Preview['target']) =>
+        target ? `${target.fid} (${filetypeName(target.filetype)})` : '',
     },
   ],
 }

@@ -1,4 +1,4 @@
-import { type CommandEntry, globalOptions, type Option, ownOptions } from '../define.ts'
+import { type CommandEntry, type Option, optionsOf } from '../define.ts'
 
 /** A command, as needed for completion. */
 export interface Node {
@@ -20,7 +20,7 @@ export interface CompletedOption {
 
 /** The table of commands with all of them loaded. */
 export async function commandTree(commands: readonly CommandEntry[]): Promise<Node[]> {
-  return Promise.all(commands.map(nodeOf))
+  return Promise.all(commands.filter(({ hidden }) => !hidden).map(nodeOf))
 }
 
 async function nodeOf(entry: CommandEntry): Promise<Node> {
@@ -36,7 +36,7 @@ async function nodeOf(entry: CommandEntry): Promise<Node> {
     }
   }
   const { command } = loaded
-  const options = [...ownOptions(command), ...globalOptions].map(optionOf)
+  const options = optionsOf(command).map(optionOf)
   return {
     name,
     summary,

@@ -1,4 +1,5 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
+import { hasColor } from './color.ts'
 import type { Failure } from './failure.ts'
 
 /** Writes notes, warnings and errors to stderr. Never data. */
@@ -12,7 +13,7 @@ export class Messages {
     environment: NodeJS.ProcessEnv,
   ) {
     this.terminal = process.stderr.isTTY === true
-    this.color = this.terminal && !environment.NO_COLOR
+    this.color = hasColor(process.stderr, environment)
   }
 
   /** Whether notes and progress are suppressed. */
@@ -28,6 +29,13 @@ export class Messages {
   /** A note shown only on a terminal, not in logs of scripts. */
   aside(text: string): void {
     if (this.terminal) this.note(text)
+  }
+
+  /** Says that a list has more items than are shown. */
+  cut(shown: number): void {
+    if (this.quiet) return
+    const text = `only the first ${shown} are listed; use --limit for more`
+    this.line(this.json ? JSON.stringify({ truncated: true, limit: shown, detail: text }) : text)
   }
 
   /** A warning, shown also with --quiet. With --json, warnings are in the JSON instead. */

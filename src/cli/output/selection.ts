@@ -57,9 +57,9 @@ export function pick(row: Record<string, unknown>, fields: readonly string[]): R
   return Object.fromEntries(fields.map((field) => [field, row[field] ?? null]))
 }
 
-async function run(value: unknown, expression: string): Promise<string> {
+async function run(text: string, expression: string): Promise<string> {
   const jq = await import('jq-wasm')
-  return jq.raw(JSON.stringify(value), expression, ['-r', '-c'])
+  return jq.raw(text, expression, ['-r', '-c'])
 }
 
 function firstLine(error: unknown): string {
@@ -69,10 +69,10 @@ function firstLine(error: unknown): string {
 /** Compiles an expression without running it. */
 export async function checkJq(expression: string): Promise<void> {
   try {
-    await run(null, `empty | (${expression}\n)`)
+    await run('null', `empty | (${expression}\n)`)
   } catch (wrapped) {
     // Run the original expression, so that the message refers to it.
-    const error = await run(null, expression).then(
+    const error = await run('null', expression).then(
       () => wrapped,
       (own) => own,
     )
@@ -82,10 +82,39 @@ export async function checkJq(expression: string): Promise<void> {
 
 /** The results of a jq expression, one per line. Strings are printed without quotes, as with `jq -r`. */
 export async function jqOn(value: unknown, expression: string): Promise<string> {
+  return jqText(JSON.stringify(value), expression)
+}
+
+async function jqText(json: string, expression: string): Promise<string> {
   try {
-    const text = await run(value, expression)
+    const text = await run(json, expression)
     return text === '' ? '' : `${text.replace(/\n$/, '')}\n`
   } catch (error) {
     throw new Problem('failed', `--jq: ${firstLine(error)}`, { hint: 'The command itself succeeded.' })
   }
+}
+
+/** Bytes of rows that are filtered at once. */
+const BATCH = 1024 * 1024
+
+/** The results of a jq expression on each line of NDJSON, in batches of lines. */
+export async function* jqOnLines(
+  bytes: AsyncIterable<Uint8Array>,
+  expression: string,
+): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder()
+  let text = ''
+  const results = async (lines: string): Promise<Uint8Array> => {
+    const rows = lines.split('\n').filter((line) => line !== '')
+    return Buffer.from(await jqText(`[${rows.join(',')}]`, `.[] | (${expression}\n)`))
+  }
+  for await (const chunk of bytes) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length < BATCH) continue
+    const end = text.lastIndexOf('\n') + 1
+    if (end === 0) continue
+    yield await results(text.slice(0, end))
+    text = text.slice(end)
+  }
+  if (text !== '') yield await results(text)
 }

@@ -10,6 +10,8 @@ export interface ViewColumn {
   title: string
   /** Formats a value. Default: its plain text. */
   format?: (value: never, row: never) => string
+  /** It is a time: terminals show it relative to now. */
+  time?: true
   /** Alignment in tables. Default: left. */
   align?: 'right'
 }
@@ -20,9 +22,9 @@ export const fileView: TableView = {
   columns: [
     { field: 'fid', title: 'FID' },
     { field: 'filename', title: 'NAME' },
-    { field: 'filetype', title: 'TYPE' },
+    { field: 'filetype', title: 'TYPE', format: filetypeName },
     { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
-    { field: 'date_modified', title: 'MODIFIED' },
+    { field: 'date_modified', title: 'MODIFIED', time: true },
   ],
 }
 
@@ -58,6 +60,11 @@ export const linkView: TableView = {
     { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
     { field: 'web_url', title: 'LINK' },
   ],
+}
+
+/** The type of a file for display: the API says `fold`. */
+export function filetypeName(filetype: string): string {
+  return filetype === 'fold' ? 'folder' : filetype
 }
 
 /** The type of a column for display: `json` in the API means mixed types. */

@@ -66,11 +66,35 @@ export const gridsOperations = {
       head: s.optional(
         s.integer({ minimum: 0, description: 'Maximum number of rows to return, from the first row.' }),
       ),
+      offset: s.optional(s.integer({ minimum: 0, description: 'Number of rows to leave out at the start.' })),
+      tail: s.optional(s.integer({ minimum: 0, description: 'Number of rows to return from the end.' })),
+      sample: s.optional(
+        s.integer({
+          minimum: 0,
+          description: 'Number of rows to return at random, in their order. Not with json.',
+        }),
+      ),
     }),
     body: none,
     status: 200,
     result: 'stream',
     produces: ['application/json', ...Object.values(dataTypes)],
+  },
+  'grids.describe': {
+    summary: 'Get statistics of the columns of a grid',
+    method: 'GET',
+    path: '/v2/grids/:fid/describe',
+    access: 'read',
+    query: s.object({
+      columns: s.optional(
+        s.array(s.string(), {
+          description: 'Names of the columns to describe, in this order. Default: all columns.',
+        }),
+      ),
+    }),
+    body: none,
+    status: 200,
+    result: r.GridDescription,
   },
   'rows.append': {
     summary: 'Append rows to a grid',

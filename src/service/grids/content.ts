@@ -25,6 +25,8 @@ export interface SnapshotColumn {
   slices: SliceRef[]
   /** Values that are not in a slice yet. */
   tail: Buffer
+  /** Values to leave out at the start of the first slice, or of the tail if there is none. */
+  skip?: number
 }
 
 /** Takes a snapshot in one read transaction, including the tail. */
@@ -92,6 +94,17 @@ export function columnsAre(columns: readonly { name: string }[]): string {
   return `Its columns are: ${names.join(', ')}${columns.length > 20 ? ' …' : ''}`
 }
 
+/** A snapshot without the first `count` rows. */
+export function rowsFrom(snap: Snapshot, count: number): Snapshot {
+  const columns = snap.columns.map((column): SnapshotColumn => {
+    let skip = Math.min(count, column.rows)
+    let k = 0
+    while (k < column.slices.length && column.slices[k].rows <= skip) skip -= column.slices[k++].rows
+    return { ...column, slices: column.slices.slice(k), rows: Math.max(0, column.rows - count), skip }
+  })
+  return { ...snap, columns, rows: Math.max(0, snap.rows - count) }
+}
+
 /** Streams the values of a column as comma-separated JSON; only the first `head` if given. */
 export async function* columnText(
   { blobs }: Snapshot,
@@ -99,7 +112,8 @@ export async function* columnText(
   head = Number.POSITIVE_INFINITY,
   ahead?: number,
 ): Bytes {
-  let left = Math.min(head, column.rows)
+  const { skip = 0 } = column
+  let left = Math.min(head, column.rows) + skip
   const needed: SliceRef[] = []
   for (const slice of column.slices) {
     if (left <= 0) break
@@ -116,11 +130,12 @@ export async function* columnText(
   let k = 0
   for await (const text of readSlices(blobs, needed, ahead)) {
     if (k > 0) yield COMMA
-    yield cutTo(text, needed[k++].rows)
+    const first = k === 0 ? skip : 0
+    yield cutTo(afterValues(text, first), needed[k++].rows - first)
   }
   if (given < want) {
     if (k > 0) yield COMMA
-    yield cutTo(column.tail, column.rows - given)
+    yield cutTo(afterValues(column.tail, k === 0 ? skip : 0), column.rows - given)
   }
 }
 
@@ -135,6 +150,13 @@ function firstValues(text: Buffer, count: number): Buffer {
     if (n === count) return text.subarray(0, end)
     i = skipBlanks(text, skipBlanks(text, end) + 1)
   }
+}
+
+/** A text without its first `count` values. */
+function afterValues(text: Buffer, count: number): Buffer {
+  let i = 0
+  for (let n = 0; n < count; n++) i = skipBlanks(text, endOf(text, skipBlanks(text, i))) + 1
+  return text.subarray(i)
 }
 
 /** A snapshot that reads with few queries, if these columns are read one after the other. */

@@ -1,4 +1,4 @@
-import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
+import { type Bytes, breathe, endOf, skipBlanks } from '../../json/index.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 
 const PIECE = 64 * 1024
@@ -93,19 +93,33 @@ class Out {
   }
 }
 
-/** Streams the rows of a grid in constant memory: about one slice per column. */
-export async function* rowsAs(snap: Snapshot, writer: RowWriter, head?: number): Bytes {
+/**
+ * Streams the rows of a grid in constant memory: about one slice per column. `chosen`: the only rows to return, in
+ * ascending order.
+ */
+export async function* rowsAs(
+  snap: Snapshot,
+  writer: RowWriter,
+  head?: number,
+  chosen?: readonly number[],
+): Bytes {
   const out = new Out()
   out.text(writer.head(snap.columns))
   const cursors = snap.columns.map((column) => new Cursor(snap, column, head))
   const longest = Math.max(0, ...snap.columns.map(({ rows }) => rows))
-  const rows = Math.min(longest, head ?? longest)
+  const rows = Math.min(longest, head ?? longest, chosen ? (chosen.at(-1) ?? -1) + 1 : longest)
+  let next = 0
   try {
     for (let row = 0; row < rows; row++) {
       for (const cursor of cursors) {
         if (cursor.dry) await cursor.fill()
         cursor.next()
       }
+      if (chosen && chosen[next] !== row) {
+        await breathe()
+        continue
+      }
+      next++
       writer.row(cursors, out)
       if (out.at >= PIECE) yield out.take()
     }

@@ -1,7 +1,7 @@
 import { invalidField } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
-import type { GridMeta } from '../../contract/resources.ts'
+import type { ColumnDescription, GridMeta } from '../../contract/resources.ts'
 import { gridName } from '../../ingest/index.ts'
 import { parseRawInTurns, textInTurns } from '../../json/index.ts'
 import { authorizeCall, notFound } from '../access/access.ts'
@@ -13,8 +13,9 @@ import { metadataText, newShareKey, readSourceFid } from '../files/new-file.ts'
 import { assertCanChange, getFile, lookup, replayed, respondWithFile } from '../files/read.ts'
 import { type Append, appendRows } from '../grids/append.ts'
 import { appendTable } from '../grids/append-table.ts'
-import { byUid, columnsJson, snapshot } from '../grids/content.ts'
+import { byName, byUid, columnsJson, snapshot } from '../grids/content.ts'
 import { addGrid, readGridData, storeArrays } from '../grids/create.ts'
+import { describeColumn } from '../grids/describe.ts'
 import { rowsOf, rowsOfLines } from '../grids/given-rows.ts'
 import { columnsNow } from '../grids/match.ts'
 import type { Target } from '../grids/place.ts'
@@ -108,6 +109,17 @@ export const gridHandlers = {
   },
 
   'grids.content': (service, call) => gridContent(service, call, call.query),
+
+  'grids.describe': async (service, call) => {
+    const { file, snap } = await service.store.read(async (readers) => {
+      const { file: found } = await authorizeCall(readers, call)
+      const chosen = call.query.columns && byName(call.query.columns)
+      return { file: found, snap: await snapshot(service.store, readers, call.fid, chosen) }
+    })
+    const columns: ColumnDescription[] = []
+    for (const column of snap.columns) columns.push(await describeColumn(snap, column))
+    return { body: { fid: formatFid(call.fid), filename: file.filename, row_count: snap.rows, columns } }
+  },
 
   'rows.append': async (service, call) => {
     const { contentType } = call

@@ -1,0 +1,13 @@
+import type { CommandEntry } from '../define.ts'
+
+/** `auth login`, as other tools have it. */
+export const commands: readonly CommandEntry[] = [
+  { name: 'login', summary: 'Log in to a server', load: () => import('./login.ts') },
+  { name: 'logout', summary: 'Log out of a server', load: () => import('./logout.ts') },
+  {
+    name: 'status',
+    aliases: ['whoami'],
+    summary: 'Show the current user and server',
+    load: () => import('./whoami.ts'),
+  },
+]

@@ -1,0 +1,63 @@
+import { resolve } from '../../client/index.ts'
+import type { ColumnDescription } from '../../contract/resources.ts'
+import { defineCommand } from '../define.ts'
+import { sparkline } from '../output/picture.ts'
+import { type TableView, typeName } from '../output/view.ts'
+
+const WIDEST = 20
+const SPARKLINE = 24
+
+const view: TableView = {
+  id: 'name',
+  columns: [
+    { field: 'name', title: 'COLUMN' },
+    { field: 'type', title: 'TYPE', format: typeName },
+    { field: 'nulls', title: 'NULLS', align: 'right' },
+    {
+      field: 'distinct',
+      title: 'DISTINCT',
+      align: 'right',
+      format: (count: number, { distinct_is_exact }: ColumnDescription) =>
+        distinct_is_exact ? String(count) : `> ${count - 1}`,
+    },
+    { field: 'min', title: 'MIN', align: 'right', format: shortValue },
+    ...['25 %', 'MEDIAN', '75 %'].map((title, k) => ({
+      field: 'quantiles',
+      title,
+      align: 'right' as const,
+      format: (quantiles: number[] | null) => (quantiles ? shortValue(quantiles[k]) : ''),
+    })),
+    { field: 'max', title: 'MAX', align: 'right', format: shortValue },
+    { field: 'mean', title: 'MEAN', align: 'right', format: shortValue },
+    {
+      field: 'trend',
+      title: 'TREND',
+      format: (trend: (number | null)[]) =>
+        sparkline(
+          trend.filter((value) => value !== null),
+          SPARKLINE,
+        ),
+    },
+  ],
+}
+
+export const command = defineCommand({
+  arguments: '<grid>',
+  options: [{ flags: '--columns <names>', description: 'describe only these columns, comma-separated' }],
+  examples: ['gridline describe sales', "gridline describe sales --columns price --jq '.[0].quantiles'"],
+  async run(context, [grid], { columns }) {
+    const client = await context.clientFor(grid)
+    const fid = await resolve(client, grid, 'grid')
+    const described = await client.call('grids.describe', { fid, query: { columns: columns?.split(',') } })
+    const rows = described.row_count
+    context.messages.aside(`${described.filename}: ${rows} ${rows === 1 ? 'row' : 'rows'}`)
+    return { many: described.columns, view, empty: 'No columns.' }
+  },
+})
+
+function shortValue(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value === 'number') return String(Number(value.toPrecision(6)))
+  const text = String(value)
+  return text.length <= WIDEST ? text : `${text.slice(0, WIDEST - 1)}…`
+}

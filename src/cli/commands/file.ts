@@ -1,0 +1,14 @@
+import type { CommandEntry } from '../define.ts'
+
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'extras',
+    summary: 'List, add and print the extras of a file',
+    load: () => import('./extras.ts'),
+  },
+  {
+    name: 'reference',
+    summary: 'Remove references to extras',
+    load: () => import('./reference.ts'),
+  },
+]

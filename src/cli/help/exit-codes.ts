@@ -1,0 +1,14 @@
+/** Exit codes of all commands. `errorCodes` of the contract says which error has which. */
+export const exitCodes: Readonly<Record<number, string>> = {
+  0: 'success',
+  1: 'failure',
+  2: 'usage error',
+  3: 'not found',
+  4: 'not logged in',
+  5: 'permission denied',
+  6: 'conflict with the current state, such as a name that is taken',
+  7: 'invalid data',
+  8: 'some files succeeded, some failed',
+  9: 'server unreachable, too slow or overloaded; try again later',
+  130: 'interrupted',
+}

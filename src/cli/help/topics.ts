@@ -1,0 +1,82 @@
+import { environmentTable } from './environment.ts'
+import { exitCodes } from './exit-codes.ts'
+
+/** Pages of `gridline help`, besides those of commands. */
+export interface Topic {
+  summary: string
+  text: () => string
+}
+
+export const topics: Readonly<Record<string, Topic>> = {
+  environment: {
+    summary: 'Environment variables',
+    text: () => columns(Object.entries(environmentTable)),
+  },
+  'exit-codes': {
+    summary: 'Exit codes of commands',
+    text: () => columns(Object.entries(exitCodes)),
+  },
+  formats: {
+    summary: 'Formats of input and output',
+    text: () => `Input of upload and append, detected from the content:
+
+  CSV and TSV, with any delimiter, quotes and encoding
+  tables printed by psql, mysql, sqlplus and DuckDB; Markdown tables
+  JSON, NDJSON, XLSX, ODS, Parquet, Arrow IPC and Feather
+  zip and tar archives; gzip, bzip2 and zstd of any of these
+
+Options such as --delimiter, --encoding and --column override what is detected.
+gridline upload FILE --dry-run shows how a file is read.
+
+Output of lists and details:
+
+  table     on a terminal
+  tsv       in a pipe
+  csv       with a header line
+  json      one array or object; see: gridline help json
+  ndjson    one object per line (alias: jsonl)
+
+Choose one with --format, GRIDLINE_FORMAT or gridline config set format FORMAT.
+`,
+  },
+  files: {
+    summary: 'How to name files, grids and folders',
+    text: () => `A FILE, GRID, PLOT or FOLDER on the server is named by one of:
+
+  sales                 its name, in your home folder
+  Reports/2024/sales    its path
+  alice:12              its id (fid)
+  alice:12/sales        a path inside a folder
+  https://…/~alice/12/  its link; a secret link also gives access
+
+Patterns select several files. Quote them, so that the shell does not expand them:
+
+  'Reports/2024*'       * and ? match inside one name, [ab] and [!ab] one character
+  'Reports/**'          ** matches folders at any depth
+
+Commands that take local files accept the same patterns, quoted or not.
+Files in the trash are named by their name or former path; see: gridline ls --trashed.
+`,
+  },
+  json: {
+    summary: 'JSON output and its filters',
+    text: () => `--json prints one JSON object, or an array for commands that list or take several files.
+--json fid,filename prints only these fields.
+--jq EXPRESSION filters the JSON, as jq -r does.
+--format ndjson prints one object per line.
+
+Field names are those of the API and do not change; docs/json.md lists them for each command.
+With --json, an error is one object on stderr:
+
+  {"detail": "…", "errors": [{"code": "not_found", "message": "…", "hint": "…", "next": "gridline ls"}]}
+
+code is stable. file, line and column are the place in a data file. next is a command to run.
+A list that was cut by --limit says so on stderr.
+`,
+  },
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('')
+}

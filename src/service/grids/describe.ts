@@ -1,0 +1,135 @@
+import type { ColumnDescription } from '../../contract/resources.ts'
+import { breathe, endOf, skipBlanks } from '../../json/index.ts'
+import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
+
+/** Different values that are counted. */
+const MOST_DISTINCT = 100_000
+/** Bytes of values that are kept to count them. Longer values are told apart by their beginning and length. */
+const LONGEST_KEPT = 200
+/** Values of which quantiles are made. */
+const SAMPLE = 10_000
+/** Runs of rows of which a mean is given. */
+const RUNS = 24
+
+/** Statistics of a column, computed while its values are streamed: in constant memory. */
+export async function describeColumn(snap: Snapshot, column: SnapshotColumn): Promise<ColumnDescription> {
+  const found = new Statistics(column.rows)
+  for await (const text of columnText(snap, column)) {
+    const buf = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
+    // Between slices there is a comma of its own.
+    if (buf.length === 1 && buf[0] === 0x2c) continue
+    for (let i = skipBlanks(buf, 0), n = 0; i < buf.length; n++) {
+      const end = endOf(buf, i)
+      found.add(buf, i, end)
+      i = skipBlanks(buf, skipBlanks(buf, end) + 1)
+      if (n % 1024 === 0) await breathe()
+    }
+    await breathe()
+  }
+  return { name: column.name, type: column.type, rows: column.rows, ...found.result() }
+}
+
+class Statistics {
+  private nulls = 0
+  private numbers = 0
+  private sum = 0
+  private row = 0
+  private min: number | string | null = null
+  private max: number | string | null = null
+  private readonly seen = new Set<string>()
+  private isExact = true
+  private readonly sample: number[] = []
+  private readonly runs: { sum: number; count: number }[]
+  private readonly runLength: number
+
+  constructor(rows: number) {
+    const count = Math.min(RUNS, rows)
+    this.runs = Array.from({ length: count }, () => ({ sum: 0, count: 0 }))
+    this.runLength = rows / Math.max(1, count)
+  }
+
+  /** Adds the value that is JSON text from `start` to `end`. */
+  add(buf: Buffer, start: number, end: number): void {
+    const row = this.row++
+    const first = buf[start]
+    if (first === 0x6e) {
+      this.nulls++
+      return
+    }
+    this.count(buf, start, end)
+    if (first === 0x22) this.extend(textOf(buf, start, end))
+    else if (first === 0x2d || (first >= 0x30 && first <= 0x39))
+      this.number(Number(buf.toString('latin1', start, end)), row)
+  }
+
+  private count(buf: Buffer, start: number, end: number): void {
+    if (!this.isExact) return
+    const length = end - start
+    const text = buf.toString('latin1', start, Math.min(end, start + LONGEST_KEPT))
+    this.seen.add(length > LONGEST_KEPT ? `${text} ${length}` : text)
+    if (this.seen.size >= MOST_DISTINCT) this.isExact = false
+  }
+
+  private number(value: number, row: number): void {
+    this.extend(value)
+    this.sum += value
+    const run = this.runs[Math.min(this.runs.length - 1, Math.floor(row / this.runLength))]
+    run.sum += value
+    run.count++
+    // Algorithm R: each value has the same chance.
+    const k = this.numbers < SAMPLE ? this.numbers : Math.floor(Math.random() * (this.numbers + 1))
+    if (k < SAMPLE) this.sample[k] = value
+    this.numbers++
+  }
+
+  /** Numbers come before texts. */
+  private extend(value: number | string): void {
+    if (this.min === null || isBefore(value, this.min)) this.min = value
+    if (this.max === null || isBefore(this.max, value)) this.max = value
+  }
+
+  result(): Omit<ColumnDescription, 'name' | 'type' | 'rows'> {
+    const sorted = this.sample.sort((a, b) => a - b)
+    // Between two values, in proportion.
+    const quantile = (share: number): number => {
+      const at = share * (sorted.length - 1)
+      const below = sorted[Math.floor(at)]
+      return below + (sorted[Math.ceil(at)] - below) * (at - Math.floor(at))
+    }
+    return {
+      nulls: this.nulls,
+      distinct: this.seen.size,
+      distinct_is_exact: this.isExact,
+      min: this.min,
+      max: this.max,
+      mean: this.numbers === 0 ? null : finite(this.sum / this.numbers),
+      quantiles: this.numbers === 0 ? null : [quantile(0.25), quantile(0.5), quantile(0.75)],
+      trend:
+        this.numbers === 0
+          ? []
+          : this.runs.map(({ sum, count }) => (count === 0 ? null : finite(sum / count))),
+    }
+  }
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null
+}
+
+function isBefore(a: number | string, b: number | string): boolean {
+  if (typeof a === typeof b) return a < b
+  return typeof a === 'number'
+}
+
+/** The beginning of a text value. */
+function textOf(buf: Buffer, start: number, end: number): string {
+  if (end - start <= LONGEST_KEPT) return JSON.parse(buf.toString('utf8', start, end)) as string
+  const whole = buf.toString('utf8', start + 1, start + LONGEST_KEPT * 6)
+  // The cut can be inside of an escape or a character.
+  const text = whole.slice(0, LONGEST_KEPT).replace(/(\\u?[0-9a-f]{0,3}|\ufffd|[\ud800-\udbff])$/i, '')
+  try {
+    return JSON.parse(`"${text}"`) as string
+  } catch {
+    return text
+  }
+}

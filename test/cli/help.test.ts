@@ -1,0 +1,135 @@
+// The help and the tables it is made of: complete, and the same as the code.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { type Command, type CommandEntry, groups } from '../../src/cli/define.ts'
+import { environmentTable } from '../../src/cli/help/environment.ts'
+import { exitCodes } from '../../src/cli/help/exit-codes.ts'
+import { topics } from '../../src/cli/help/topics.ts'
+import { commands } from '../../src/cli/registry.ts'
+import { errorCodes } from '../../src/contract/errors.ts'
+import { gridline } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder()
+afterAll(folder.remove)
+const run = (args: string[]) => gridline(args, { home: join(folder.path, 'home'), cwd: folder.path })
+
+/** All commands without subcommands, by path. */
+async function leaves(
+  entries: readonly CommandEntry[],
+  path: string[] = [],
+): Promise<{ path: string; command: Command }[]> {
+  const found = entries
+    .filter(({ hidden }) => !hidden)
+    .map(async (entry) => {
+      const loaded = await entry.load()
+      const here = [...path, entry.name]
+      return 'commands' in loaded
+        ? leaves(loaded.commands, here)
+        : [{ path: here.join(' '), command: loaded.command }]
+    })
+  return (await Promise.all(found)).flat()
+}
+
+/** The text of all source files below a folder. */
+function source(path: string): string {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+    .join('\n')
+}
+
+describe('help', () => {
+  it('every command has two examples that begin with gridline and name the command', async () => {
+    const all = await leaves(commands)
+    const few = all.filter(({ command }) => (command.examples?.length ?? 0) < 2).map(({ path }) => path)
+    expect(few).toEqual([])
+    for (const { path, command } of all)
+      expect([path, command.examples!.some((line) => line.includes(`gridline ${path}`))]).toEqual([
+        path,
+        true,
+      ])
+  })
+
+  it('lists each command once, in its section, with the five most needed first', async () => {
+    const { stdout } = await run(['--help'])
+    const sections = [...stdout.matchAll(/^(\w[\w ]*):\n((?: {2}.*\n)+)/gm)].map(([, title, body]) => ({
+      title,
+      names: [...body.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name),
+    }))
+    for (const [group, title] of Object.entries(groups))
+      expect(sections.find((section) => section.title === title)?.names).toEqual(
+        commands.filter((entry) => entry.group === group).map(({ name }) => name),
+      )
+    expect(sections.find(({ title }) => title === groups.start)?.names).toHaveLength(5)
+  })
+
+  it('has a page for each topic', async () => {
+    for (const name of Object.keys(topics)) {
+      const { code, stdout } = await run(['help', name])
+      expect([name, code, stdout]).toEqual([name, 0, topics[name].text()])
+    }
+  })
+
+  it('names every environment variable that the source reads', () => {
+    const text = source('src')
+    const read = new Set([
+      ...[...text.matchAll(/\benv(?:ironment)?\.([A-Z][A-Z0-9_]+)\b/g)].map(([, name]) => name),
+      ...[...text.matchAll(/\b(GRIDLINE_[A-Z_]+[A-Z])\b/g)].map(([, name]) => name),
+    ])
+    // Of the system, and those that are passed on to Chromium.
+    const others = 'APPDATA LOCALAPPDATA PATH TERM_PROGRAM LD_LIBRARY_PATH FONTCONFIG_FILE GRIDLINE_LIMIT'
+    for (const name of others.split(' ')) read.delete(name)
+    for (const name of read) if (name.startsWith('GRIDLINE_LIMIT_')) read.delete(name)
+    expect([...read].filter((name) => !Object.hasOwn(environmentTable, name)).sort()).toEqual([])
+  })
+
+  it('names every exit code of an error', () => {
+    const codes = new Set(Object.values(errorCodes).map(({ exit }) => exit))
+    expect([...codes].filter((code) => !Object.hasOwn(exitCodes, code))).toEqual([])
+  })
+})
+
+describe('other names', () => {
+  it.each([
+    [['list'], ['ls']],
+    [
+      ['rm', '--help'],
+      ['trash', '--help'],
+    ],
+    [
+      ['auth', 'login', '--help'],
+      ['auth', 'login', '--help'],
+    ],
+    [
+      ['plot', 'ls'],
+      ['plot', 'list'],
+    ],
+    [
+      ['team', 'new', '--help'],
+      ['team', 'create', '--help'],
+    ],
+    [
+      ['info', '--help'],
+      ['show', '--help'],
+    ],
+  ])('%j is %j', async (given, same) => {
+    const [one, other] = await Promise.all([run(given), run(same)])
+    expect([one.code, one.stdout]).toEqual([0, other.stdout])
+  })
+
+  it.each([
+    [['uplod'], /Did you mean upload\?/],
+    [['upload', '--fodler', 'x', 'a.csv'], /Did you mean --folder\?/],
+    [['ls', '--type', 'gird'], /Did you mean grid\?/],
+    [['team', 'creat', 'x'], /Did you mean create\?/],
+  ])('a mistake suggests what was meant: %j', async (given, meant) => {
+    const { code, stderr } = await run(given)
+    expect([code, stderr]).toEqual([2, expect.stringMatching(meant)])
+  })
+
+  it('a word that is like no command suggests none', async () => {
+    expect((await run(['xyzzy'])).stderr).toBe("error: unknown command 'xyzzy'. See: gridline --help\n")
+  })
+})
