@@ -16,11 +16,14 @@ export function moveGlobalFlagsLast(argv: readonly string[]): string[] {
   let k = 0
   while (
     k < argv.length &&
-    /^(-q|--quiet|--json|--jq|--profile|--local|--timeout|--idempotency-key)(=|$)/.test(argv[k])
+    /^(-q|--quiet|--json|--jq|--profile|--local|--timeout|--idempotency-key|--format|--progress|--output-file|--verbose|--ca-file)(=|$)/.test(
+      argv[k],
+    )
   ) {
     const word = argv[k++]
     moved.push(word)
-    if (/^--(jq|profile|timeout|idempotency-key)$/.test(word)) moved.push(argv[k++])
+    if (/^--(jq|profile|timeout|idempotency-key|format|progress|output-file|ca-file)$/.test(word))
+      moved.push(argv[k++])
     // Before the command, `--json X` takes X as fields, unless X is a command name.
     else if (
       word === '--json' &&

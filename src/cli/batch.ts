@@ -2,6 +2,7 @@ import type { Client } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 import type { Context } from './context.ts'
 import type { CommandResult } from './define.ts'
+import { Planned } from './dry-run.ts'
 import type { Failure } from './output/failure.ts'
 import type { TableView } from './output/view.ts'
 import { resolveTargets, type Targets, type Where } from './targets.ts'
@@ -34,36 +35,50 @@ export async function runOnTargets(
   if (!several) {
     if (failures.length > 0) throw failures[0].problem
     const [{ of, fid }] = files
-    return { many: [warned(context, of, await work(fid, of))], view, alone: true }
+    const made = await work(fid, of).catch((error) => {
+      if (error instanceof Planned) return error.row(of)
+      throw error
+    })
+    return { many: [warned(context, of, made)], view, alone: true }
   }
   const done = await runEach(files, async ({ of, fid }) => warned(context, of, await work(fid, of)))
   return { many: done.many, view, failures: [...failures, ...done.failures] }
 }
 
 /**
- * Runs `work` on each item and collects results and failures. Stops if the server cannot be reached: the rest
- * is reported as not tried.
+ * Runs `work` on each item, up to `jobs` at once, and collects results and failures in the order of the items. Stops
+ * if the server cannot be reached: the rest is reported as not tried.
  */
 export async function runEach<T extends string | { of: string }>(
   things: readonly T[],
   work: (thing: T) => Promise<object | object[]>,
+  jobs = 1,
 ): Promise<{ many: object[]; failures: Failure[] }> {
-  const many: object[] = []
-  const failures: Failure[] = []
   const nameOf = (thing: T): string => (typeof thing === 'string' ? thing : thing.of)
-  for (const [k, thing] of things.entries()) {
-    try {
-      many.push(...[await work(thing)].flat())
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code === 'interrupted') throw error
-      failures.push({ of: nameOf(thing), problem: error })
-      const rest = things.slice(k + 1)
-      if (error.code !== 'unreachable' || rest.length === 0) continue
-      failures[failures.length - 1].untried = rest.map(nameOf)
-      break
+  const results: (object[] | Failure)[] = []
+  let next = 0
+  let isLost = false
+  const run = async (): Promise<void> => {
+    while (next < things.length && !isLost) {
+      const k = next++
+      try {
+        results[k] = [await work(things[k])].flat()
+      } catch (error) {
+        if (error instanceof Planned) {
+          results[k] = [error.row(nameOf(things[k]))]
+          continue
+        }
+        if (!(error instanceof Problem) || error.code === 'interrupted') throw error
+        results[k] = { of: nameOf(things[k]), problem: error }
+        isLost ||= error.code === 'unreachable'
+      }
     }
   }
-  return { many, failures }
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(jobs, things.length)) }, run))
+  const failures = results.filter((result): result is Failure => !Array.isArray(result))
+  const rest = things.slice(next)
+  if (rest.length > 0 && failures.length > 0) failures[failures.length - 1].untried = rest.map(nameOf)
+  return { many: results.filter((result) => Array.isArray(result)).flat(), failures }
 }
 
 export function warned(context: Context, of: string, made: object): object {

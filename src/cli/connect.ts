@@ -1,4 +1,4 @@
-import { Client, type ClientOptions } from '../client/index.ts'
+import { Client, type ClientOptions, type Fetch } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 import { embeddedFetch } from './embedded.ts'
 import {
@@ -25,6 +25,11 @@ export interface ConnectOptions {
   /** Aborts requests and waits for retries. */
   signal: AbortSignal | undefined
   idempotencyKey: string | undefined
+  plan: ClientOptions['plan']
+  /** Prints requests and answers. */
+  trace?: (line: string) => void
+  /** A PEM file of certificates that are trusted too. */
+  caFile?: string
 }
 
 /** Connects to the configured server, or else to a service in this process on the user's own database. */
@@ -33,14 +38,14 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { url, user, api_key, profile } = settings
-  const { environment, ...clientOptions } = options
+  const { environment, trace, caFile, ...clientOptions } = options
   if (url.value) {
     const server = checkUrl(url.value)
     if (user.source.startsWith('environment') && !api_key.value)
       throw new Problem('usage', `a user is set (${user.source}), but no API key`, {
         hint: 'Set GRIDLINE_API_KEY as well, or unset the user to read public files only.',
       })
-    return remote(server, { ...clientOptions, user: user.value, apiKey: api_key.value })
+    return remote(server, { ...clientOptions, trace, caFile, user: user.value, apiKey: api_key.value })
   }
   if (api_key.value) {
     throw new Problem('usage', `an API key is set (${api_key.source}), but no server`, {
@@ -68,7 +73,11 @@ export async function connect(
     },
   })
   return {
-    client: new Client({ ...clientOptions, fetch: embeddedFetch(service), url: links.url }),
+    client: new Client({
+      ...clientOptions,
+      fetch: await withTrace(embeddedFetch(service), trace),
+      url: links.url,
+    }),
     server: undefined,
     close: () => service.close(),
   }
@@ -77,11 +86,22 @@ export async function connect(
 /** Connects to a server, with or without credentials. */
 export async function remote(
   server: string,
-  options: Omit<ClientOptions, 'fetch' | 'url' | 'proxy'>,
+  {
+    trace,
+    caFile,
+    ...options
+  }: Omit<ClientOptions, 'fetch' | 'url' | 'proxy'> & Partial<Pick<ConnectOptions, 'trace' | 'caFile'>>,
 ): Promise<Connection> {
   const { proxyFor, remoteFetch } = await import('./remote.ts')
-  const { fetch, close } = remoteFetch()
+  const { fetch: send, close } = remoteFetch(caFile)
+  const fetch = await withTrace(send, trace)
   return { client: new Client({ ...options, fetch, url: server, proxy: proxyFor(server) }), server, close }
+}
+
+async function withTrace(fetch: Fetch, trace: ConnectOptions['trace']): Promise<Fetch> {
+  if (!trace) return fetch
+  const { traced } = await import('./output/trace.ts')
+  return traced(fetch, trace)
 }
 
 /** Whether this runs in a CI job (`CI` is set). */

@@ -1,7 +1,8 @@
 import { baseOfLink, type Client } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Connection, type ConnectOptions, connect, remote } from './connect.ts'
-import { Messages } from './output/messages.ts'
+import { Planned } from './dry-run.ts'
+import { Messages, type ProgressStyle } from './output/messages.ts'
 import {
   type ConfigFile,
   ConfigStore,
@@ -19,6 +20,11 @@ export interface GlobalFlags {
   /** For lists and details. Some commands have formats of their own. */
   format?: string
   quiet?: boolean
+  progress?: ProgressStyle | 'auto'
+  verbose?: boolean
+  caFile?: string
+  outputFile?: string
+  dryRun?: boolean
   profile?: string
   local?: boolean
   /** Seconds. */
@@ -45,6 +51,7 @@ export class Context {
       flags.quiet === true,
       flags.json !== undefined || flags.jq !== undefined,
       environment,
+      flags.progress,
     )
   }
 
@@ -117,12 +124,20 @@ export class Context {
       await (await opened?.catch(() => undefined))?.close()
   }
 
-  private connectOptions(): ConnectOptions {
+  private get traces(): boolean {
+    return this.flags.verbose === true || this.environment.GRIDLINE_DEBUG === 'http'
+  }
+
+  connectOptions(): ConnectOptions {
     return {
       environment: this.environment,
       signal: this.flags.timeout === undefined ? undefined : this.ending.signal,
       idempotencyKey: this.flags.idempotencyKey,
-      onRetry: (problem, wait) => this.messages.aside(`${problem.message}; retrying in ${wait / 1000} s`),
+      trace: this.traces ? (line) => this.messages.line(line) : undefined,
+      caFile: this.flags.caFile,
+      plan: this.flags.dryRun ? (...what) => new Planned(...what) : undefined,
+      onRetry: (problem, wait) =>
+        this.messages.note(`${problem.message}; retrying in ${Math.round(wait / 100) / 10} s`),
     }
   }
 }

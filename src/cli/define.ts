@@ -73,6 +73,8 @@ export type OptionsOf<L extends readonly Option[]> = {
 } & {
   /** Of commands that list. */
   limit?: number
+  /** Of commands that write. */
+  dryRun?: boolean
 }
 
 /** A command whose `run` gets its options typed by their declaration. */
@@ -136,7 +138,11 @@ export function isNamed({ name, aliases = [] }: CommandEntry, word: string | und
   return name === word || aliases.some((alias) => alias === word)
 }
 
-/** The additional option of all commands that write. */
+/** The additional options of all commands that write. */
+const dryRunOption: Option = {
+  flags: '--dry-run',
+  description: 'show what would be changed, without changing anything',
+}
 const writeOption: Option = {
   flags: '--idempotency-key <key>',
   description: 'apply the command only once, even if it is repeated with this key within 24 hours',
@@ -156,6 +162,7 @@ export function ownOptions({ options = [], writes, lists }: Command): readonly O
     ...(lists && !options.some(({ flags }) => flags.startsWith('--limit '))
       ? [limitOption(lists.limit)]
       : []),
+    ...(writes && !options.some(({ flags }) => flags === '--dry-run') ? [dryRunOption] : []),
     ...(writes ? [writeOption] : []),
   ]
 }
@@ -184,5 +191,13 @@ export const globalOptions: readonly Option[] = [
   { flags: '-q, --quiet', description: 'print only ids, without progress' },
   { flags: '--profile <name>', description: 'use this profile (see: gridline profile list)' },
   { flags: '--local', description: 'use the database on this machine (same as --profile local)' },
+  {
+    flags: '--progress <style>',
+    description: 'how progress is shown: auto (default), bar, plain (lines) or none',
+    choices: ['auto', 'bar', 'plain', 'none'],
+  },
+  { flags: '--output-file <file>', description: 'also write results and failures to this file, as NDJSON' },
+  { flags: '--verbose', description: 'print each request and answer to stderr, without secrets' },
+  { flags: '--ca-file <file>', description: 'also trust the certificates in this PEM file' },
   { flags: '--timeout <seconds>', description: 'stop after this many seconds (default: no limit)' },
 ]

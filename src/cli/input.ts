@@ -16,7 +16,8 @@ export interface Input {
   /** Size in bytes, if known. */
   size: number | undefined
   repeatable: boolean
-  open(): AsyncIterable<Uint8Array>
+  /** The bytes, from an offset on if it is repeatable. */
+  open(from?: number): AsyncIterable<Uint8Array>
 }
 
 /** Opens a file, or standard input for `-`. Throws if it cannot be read, before anything is sent. */
@@ -39,9 +40,9 @@ export async function openInput(file: string): Promise<Input> {
     name: file,
     size,
     repeatable: size !== undefined,
-    async *open() {
+    async *open(start = 0) {
       try {
-        yield* createReadStream(file, { highWaterMark: CHUNK })
+        yield* createReadStream(file, { highWaterMark: CHUNK, start })
       } catch (error) {
         throw readProblem(file, error)
       }
@@ -76,8 +77,8 @@ export async function spooled(input: Input): Promise<Input> {
   return {
     ...input,
     repeatable: true,
-    async *open() {
-      for (let at = 0; ; ) {
+    async *open(from = 0) {
+      for (let at = from; ; ) {
         if (at < size) {
           const chunk = Buffer.allocUnsafe(Math.min(CHUNK, size - at))
           const { bytesRead } = await kept.read(chunk, 0, chunk.length, at)

@@ -1,5 +1,5 @@
 import type { Command as Commander } from 'commander'
-import { Problem } from '../contract/errors.ts'
+import { errorBody, Problem } from '../contract/errors.ts'
 import { version } from '../contract/version.ts'
 import { fieldNames, joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
 import { Context, type GlobalFlags } from './context.ts'
@@ -13,7 +13,9 @@ import {
   optionsOf,
   ownOptions,
 } from './define.ts'
+import { Planned, plannedView } from './dry-run.ts'
 import { Interrupted, onInterrupt } from './interrupt.ts'
+import type { Failure } from './output/failure.ts'
 import type { Messages } from './output/messages.ts'
 import { commands } from './registry.ts'
 import { formatNamed, formats } from './settings.ts'
@@ -231,12 +233,13 @@ async function runCommand(
       await checkSelection(context.flags)
     context.startClock()
     const ends = [interrupted.happens, context.timedOut]
-    const outcome = limited(
-      context,
-      command,
-      options,
-      await Promise.race([command.run(context, args, options), ...ends]),
-    )
+    const { dryRun } = context.flags
+    const ran = command.run(context, args, dryRun ? { ...options, yes: true } : options).catch((error) => {
+      if (error instanceof Planned) return { one: error.row(), view: plannedView }
+      throw error
+    })
+    const done = await Promise.race([ran, ...ends])
+    const outcome = limited(context, command, options, dryRun ? planned(done) : done)
     const { print } = await import('./print.ts')
     const failures = outcome && 'view' in outcome ? (outcome.failures ?? []) : []
     const some = outcome && 'many' in outcome && outcome.many.length > 0
@@ -245,14 +248,28 @@ async function runCommand(
       const format = (await context.settings()).format.value
       await Promise.race([print(outcome, context.flags, format, context.environment), ...ends])
     }
+    if (context.flags.outputFile !== undefined)
+      await writeResults(context.flags.outputFile, outcome, failures)
     context.messages.failures(failures)
     if (failures.length === 0) return 0
     if (some) return 8
     const exits = new Set(failures.map(({ problem }) => problem.exit))
     return exits.size === 1 ? failures[0].problem.exit : 1
+  } catch (error) {
+    const { outputFile } = context.flags
+    if (outputFile !== undefined && error instanceof Problem)
+      await writeResults(outputFile, undefined, [{ of: args[0] ?? '', problem: error }])
+    throw error
   } finally {
     interrupted.off()
   }
+}
+
+/** What would be done, in its own view. Previews of uploads have theirs. */
+function planned(outcome: CommandResult): CommandResult {
+  const isPlan = (row: object): boolean => 'dry_run' in row
+  if (!outcome || !('many' in outcome) || !outcome.many.some(isPlan)) return outcome
+  return { ...outcome, view: plannedView, alone: false }
 }
 
 /** A list without the items beyond --limit. What is left out is said. */
@@ -269,6 +286,27 @@ function limited(
   return { ...outcome, many: outcome.many.slice(0, limit) }
 }
 
+/** Writes the results of a command and its failures to a file, one JSON object per line. */
+async function writeResults(
+  file: string,
+  outcome: CommandResult,
+  failures: readonly Failure[],
+): Promise<void> {
+  const results =
+    outcome && 'many' in outcome ? outcome.many : outcome && 'one' in outcome ? [outcome.one] : []
+  const failed = failures.map(({ of, problem }) => ({
+    file: of,
+    action: 'failed',
+    ...errorBody(problem).errors[0],
+  }))
+  const { writeFile } = await import('node:fs/promises')
+  await writeFile(file, [...results, ...failed].map((line) => `${JSON.stringify(line)}\n`).join('')).catch(
+    (error) => {
+      throw new Problem('failed', `cannot write ${file}: ${error.message}`)
+    },
+  )
+}
+
 /** Checks --json fields and the --jq expression before the command runs. */
 async function checkSelection(flags: GlobalFlags): Promise<void> {
   const { checkFields, checkJq } = await import('./output/selection.ts')
@@ -281,7 +319,8 @@ function report(context: Context, error: unknown): number {
     // The running transaction will not be committed: exit without waiting for it.
     process.exit(130)
   }
-  if (context.environment.GRIDLINE_DEBUG) console.error(error)
+  const { GRIDLINE_DEBUG } = context.environment
+  if (GRIDLINE_DEBUG && GRIDLINE_DEBUG !== 'http') console.error(error)
   if (error instanceof Problem) {
     context.messages.error(error)
     // After a timeout, exit without waiting for running requests.

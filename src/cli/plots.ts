@@ -1,9 +1,9 @@
-import { basename } from 'node:path'
 import type { BodySource, Client } from '../client/index.ts'
 import { ifFound, Problem } from '../contract/errors.ts'
 import type { BodyOf } from '../contract/operations/index.ts'
 import type { FileMeta } from '../contract/resources.ts'
 import type { Context } from './context.ts'
+import { Planned } from './dry-run.ts'
 
 /** Where a plot goes, and what happens if the name is taken. */
 export type PlotPlace = Pick<
@@ -17,12 +17,15 @@ export const plotConflictRules = ['fail', 'rename', 'replace'] as const
 const EXTENSIONS =
   /(\.(csv|tsv|tab|psv|txt|dat|json|jsonl|ndjson|xlsx|xlsm|ods|parquet|html?|zip|tar|tgz))?(\.(gz|zst|bz2))?$/i
 
-/** Throws `usage` if two of these files would replace the same file. */
-export function assertOwnNames(files: readonly string[], rule: string | undefined): void {
+/** Throws `usage` if two of these files would replace the same file. `name`: with the folders it goes to. */
+export function assertOwnNames(
+  files: readonly { file: string; name: string }[],
+  rule: string | undefined,
+): void {
   if (rule !== 'replace') return
   const taken = new Map<string, string>()
-  for (const file of files) {
-    const name = basename(file).replace(EXTENSIONS, '')
+  for (const { file, name: given } of files) {
+    const name = given.replace(EXTENSIONS, '')
     const other = taken.get(name)
     if (other !== undefined)
       throw new Problem(
@@ -52,6 +55,7 @@ export function figureBody(figure: string, fields: object): BodySource {
 /** Creates or replaces a plot, and prints its warnings. */
 export async function createPlot(context: Context, figure: string, place: PlotPlace) {
   const client = await context.client()
+  if (context.flags.dryRun) throw new Planned('plots.create', undefined, place)
   const { file, action, warnings, grid_fid } = await client
     .call('plots.create', { body: figureBody(figure, place) })
     .catch((error) => {

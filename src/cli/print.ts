@@ -30,7 +30,7 @@ export async function print(
   const rows = (single ? [outcome.one] : outcome.many) as Record<string, unknown>[]
   const { view } = outcome
   // --format of the command line goes before --json; --json before the setting.
-  const json = flags.json !== undefined || flags.jq !== undefined
+  const json = flags.json !== undefined || flags.jq !== undefined || view.columns.length === 0
   const format = flags.format ?? (json ? 'json' : setting)
   const fields = typeof flags.json === 'string' ? flags.json.split(',') : undefined
   if (flags.quiet && !json) {

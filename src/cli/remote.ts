@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { Agent, EnvHttpProxyAgent, type RequestInit, type Response, fetch as undiciFetch } from 'undici'
 import type { Fetch } from '../client/index.ts'
+import { Problem } from '../contract/errors.ts'
 import { HttpResponse } from '../contract/http.ts'
 
 /** Time for a response to begin, in ms: an upload is stored before the response. */
@@ -25,11 +27,13 @@ export function proxyFor(url: string): string | undefined {
 }
 
 /** undici's fetch, using the proxy set in the environment, if any. */
-export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
+export function remoteFetch(caFile?: string): { fetch: Fetch; close: () => Promise<void> } {
+  const ca = caFile === undefined ? undefined : trusted(caFile)
   const options = {
     headersTimeout: Number(process.env.GRIDLINE_TIMEOUT_MS) || HEADERS_TIMEOUT,
     bodyTimeout: BODY_TIMEOUT,
-    connect: { timeout: CONNECT_TIMEOUT },
+    connect: { timeout: CONNECT_TIMEOUT, ...(ca && { ca }) },
+    ...(ca && { requestTls: { ca }, proxyTls: { ca } }),
   }
   const proxied = PROXIES.some((name) => process.env[name])
   const dispatcher = proxied ? new EnvHttpProxyAgent(options) : new Agent(options)
@@ -61,6 +65,15 @@ export function remoteFetch(): { fetch: Fetch; close: () => Promise<void> } {
   return {
     fetch: send,
     close: () => dispatcher.destroy(),
+  }
+}
+
+/** The certificates of the system, and those of a PEM file. */
+function trusted(file: string): string[] {
+  try {
+    return [...process.getBuiltinModule('node:tls').rootCertificates, readFileSync(file, 'utf8')]
+  } catch (error) {
+    throw new Problem('no_such_file', `--ca-file ${file}: ${(error as Error).message}`)
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type ErrorCode, isErrorCode, Problem } from '../contract/errors.ts'
+import { type ErrorBody, type ErrorCode, isErrorCode, Problem } from '../contract/errors.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, prefixes } from '../contract/headers.ts'
 import { HttpHeaders, type HttpRequest, type HttpResponse } from '../contract/http.ts'
 import {
@@ -34,6 +34,8 @@ export interface ClientOptions {
   signal?: AbortSignal
   /** Base of all idempotency keys, so that another run with the same key repeats the same writes. */
   idempotencyKey?: string
+  /** Makes the error that is thrown in place of each write: nothing is changed. */
+  plan?: (operation: OperationName, target: string | undefined, change: unknown) => Error
   /** The proxy in use, without credentials; for messages only. */
   proxy?: string
 }
@@ -92,6 +94,8 @@ export class Client {
   /** Calls an operation and returns the response, for streamed results. */
   async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<HttpResponse> {
     const operation: Operation = operations[name]
+    if (this.options.plan && operation.method !== 'GET')
+      throw this.options.plan(name, options.fid ?? options.name, options.json)
     const query = new URLSearchParams()
     for (const [key, value] of Object.entries(options.query ?? {})) {
       for (const one of [value].flat()) if (one !== undefined) query.append(key, String(one))
@@ -138,7 +142,8 @@ export class Client {
       } catch (error) {
         if (!(error instanceof Problem) || !RETRIED.has(error.code)) throw error
         if (attempt >= WAITS.length || (body && !body.repeatable) || ended?.aborted) throw error
-        const wait = Math.max(WAITS[attempt], error.retryAfter ?? 0)
+        // Not all clients at the same time.
+        const wait = Math.max(WAITS[attempt] * (0.8 + Math.random() * 0.4), error.retryAfter ?? 0)
         if (wait > LONGEST_WAIT)
           throw new Problem(error.code, error.message, {
             hint: `The server asks to wait ${Math.ceil(wait / 1000)} s. Try again then.`,
@@ -153,7 +158,7 @@ export class Client {
    * The idempotency key of a write: random, or derived from the given key. The first write uses the given key
    * itself; later ones add the request and how often it was made before.
    */
-  private keyFor(method: string, path: string, fileName = ''): string {
+  keyFor(method: string, path: string, fileName = ''): string {
     const given = this.options.idempotencyKey
     if (given === undefined) return randomUUID()
     if (this.writes.size === 0 && !this.several) {
@@ -165,6 +170,11 @@ export class Client {
     this.writes.set(write, count + 1)
     const digest = createHash('sha256').update(`${write} ${count}`).digest('hex').slice(0, 16)
     return `${given.slice(0, 200)}/${digest}`
+  }
+
+  /** Waits; ends early if requests are aborted. */
+  pause(ms: number): Promise<void> {
+    return pause(ms, this.options.signal)
   }
 
   /** Several files are written: derive a key for each, also for the first. */
@@ -280,7 +290,7 @@ async function problemOf(response: HttpResponse): Promise<Problem> {
   try {
     const body = JSON.parse(text) as {
       detail?: string
-      errors?: { code?: string; message?: string; field?: string; path?: string; hint?: string }[]
+      errors?: Partial<ErrorBody['errors'][number]>[]
     }
     const [first] = body.errors ?? []
     const code = isErrorCode(first?.code) ? first.code : codeFor(response.status)

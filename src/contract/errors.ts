@@ -50,6 +50,9 @@ export interface ProblemInfo {
   field?: string
   path?: string
   hint?: string
+  /** The place in a data file: line from 1, column by name or number. */
+  line?: number
+  column?: string | number
   /** How long to wait before the next attempt (from `Retry-After`), in ms. */
   retryAfter?: number
 }
@@ -60,6 +63,8 @@ export class Problem extends Error {
   readonly field?: string
   readonly path?: string
   readonly hint?: string
+  readonly line?: number
+  readonly column?: string | number
   readonly retryAfter?: number
 
   constructor(code: ErrorCode, message: string, info: ProblemInfo = {}) {
@@ -68,6 +73,8 @@ export class Problem extends Error {
     this.code = code
     this.field = info.field
     this.path = info.path
+    this.line = info.line
+    this.column = info.column
     this.retryAfter = info.retryAfter
     this.hint = info.hint ?? (errorCodes as Record<ErrorCode, { hint?: string }>)[code].hint
   }
@@ -84,12 +91,21 @@ export class Problem extends Error {
 /** The body of every 4xx and 5xx response. The R client treats a body without `errors` as success. */
 export interface ErrorBody {
   detail: string
-  errors: { code: string; message: string; field?: string; path?: string; hint?: string }[]
+  errors: {
+    code: string
+    message: string
+    field?: string
+    path?: string
+    /** The place in a data file: line from 1, column by name or number. */
+    line?: number
+    column?: string | number
+    hint?: string
+  }[]
 }
 
 export function errorBody(problem: Problem): ErrorBody {
-  const { code, message, field, path, hint } = problem
-  return { detail: message, errors: [{ code, message, field, path, hint }] }
+  const { code, message, field, path, line, column, hint } = problem
+  return { detail: message, errors: [{ code, message, field, path, line, column, hint }] }
 }
 
 export function isErrorCode(code: unknown): code is ErrorCode {

@@ -24,6 +24,12 @@ export const uploadHeaders = {
         'What to do if the name is taken: `fail` (409), `rename` (to `sales (1)`; the default), `replace` (keeps the fid, the link, and the uids of columns with the same name), `append` (matches columns by name).',
     }),
   ),
+  'Source-Tag': s.optional(
+    s.string({
+      description:
+        'Any text of up to 200 characters that identifies the file, such as a hash. The metadata of the grid has it as source_tag until the grid changes.',
+    }),
+  ),
   Delimiter: s.optional(
     s.string({
       description: 'One character, or tab, comma, semicolon, pipe, space. Default: detected.',

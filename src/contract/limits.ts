@@ -39,6 +39,16 @@ export const limits = {
     unit: 'uploads',
     what: 'uploads processed at once; at most half of them for one user',
   },
+  resumable_uploads: {
+    value: 32,
+    unit: 'uploads',
+    what: 'uploads in parts that are open at once; at most half of them for one user',
+  },
+  resume_seconds: {
+    value: 120,
+    unit: 'seconds',
+    what: 'how long an upload in parts waits for its next bytes',
+  },
   record_bytes: { value: 16 * MiB, unit: 'bytes', what: 'one line of an uploaded file' },
   columns: { value: 10_000, unit: 'columns', what: 'columns in one grid' },
   column_name_length: { value: 1_000, unit: 'characters', what: 'a column name' },

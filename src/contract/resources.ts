@@ -39,6 +39,9 @@ const meta = {
   deleted: s.optional(s.boolean()),
   share_key: s.optional(s.nullable(s.string())),
   share_key_enabled: s.optional(s.boolean()),
+  source_tag: s.optional(
+    s.nullable(s.string({ description: 'The Source-Tag of the upload, if the file has not changed since.' })),
+  ),
   /** Parts of the change that were ignored. */
   warnings: s.optional(s.array(s.string())),
 }
@@ -140,6 +143,15 @@ export const Uploaded = <T extends s.Schema>(file: T) =>
       s.enumOf(uploadActions, { description: 'unchanged: the grid already contains exactly this data.' }),
     ),
   })
+
+/** An upload in parts; at its end with what `grids.upload` returns. */
+export const UploadState = s.object({
+  id: s.string(),
+  received: s.integer({ description: 'Bytes that have arrived: where the next part begins.' }),
+  file: s.optional(s.union(GridMeta, FolderMeta)),
+  warnings: s.optional(s.array(s.string())),
+  action: s.optional(s.enumOf(uploadActions)),
+})
 
 export const Column = s.object({
   name: s.string(),

@@ -60,7 +60,7 @@ export function badData(
   const place = [source]
   if (where.line !== undefined) place.push(`line ${where.line}`)
   if (where.column !== undefined) place.push(`column ${where.column}`)
-  return new Problem('bad_data', `${place.join(', ')}: ${what}`, { hint })
+  return new Problem('bad_data', `${place.join(', ')}: ${what}`, { ...where, hint })
 }
 
 /** A line, from 1, that is longer than the limit in bytes. */

@@ -9,6 +9,7 @@ import { ViewCounter } from './core/view-counter.ts'
 import { AppendQueue } from './grids/append.ts'
 import { compact } from './grids/compact.ts'
 import { RowOrders } from './grids/order.ts'
+import { ResumableUploads } from './grids/resumable.ts'
 import { createApp } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
 import type { LogLine } from './http/desk.ts'
@@ -27,6 +28,7 @@ import { imageHandlers } from './operations/images.ts'
 import { plotHandlers } from './operations/plots.ts'
 import { systemHandlers } from './operations/service.ts'
 import { teamHandlers } from './operations/teams.ts'
+import { uploadHandlers } from './operations/uploads.ts'
 import { LiveFigures } from './plots/live.ts'
 import { Mail } from './sharing/mail.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
@@ -121,6 +123,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     cursors: new CursorSigner(store),
     live: new LiveFigures(limits.live_pages),
     orders: new RowOrders(limits),
+    uploads: new ResumableUploads(limits),
     images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
     forgetCredentials: () => authenticator.forget(),
@@ -137,6 +140,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   }
   const handlers: Handlers = {
     ...gridHandlers,
+    ...uploadHandlers,
     ...fileHandlers,
     ...folderHandlers,
     ...plotHandlers,
@@ -164,6 +168,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     idle,
     async close() {
       service.live.close()
+      service.uploads.close()
       await idle()
       await service.mail?.close()
       await service.images.close()

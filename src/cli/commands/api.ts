@@ -1,6 +1,8 @@
+import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import { defineCommand } from '../define.ts'
+import { plannedView } from '../dry-run.ts'
 import { bodyOf, openInput, spooled } from '../input.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -24,10 +26,15 @@ export const command = defineCommand({
       repeatable: true,
     },
     { flags: '--input <file>', description: 'file to send as the request body (- for standard input)' },
+    {
+      flags: '--paginate',
+      description: 'read all pages of a list, and print their results as one array',
+    },
     { flags: '-i, --include', description: 'include the response status and headers in the output' },
   ],
   examples: [
     'gridline api GET /v2/users/current',
+    "gridline api GET /v2/folders/all --paginate --jq '.[].filename'",
     'gridline api POST /v2/folders -f path=Reports/2024',
     'gridline api POST /v2/grids/alice:12/row -F \'rows=[[1,"x"]]\'',
     'gridline api GET /v2/folders/home -F page_size=2',
@@ -66,7 +73,23 @@ export const command = defineCommand({
         address += `${address.includes('?') ? '&' : '?'}${query}`
       } else json = Object.fromEntries(fields)
     }
+    const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+    if (options.dryRun && !isRead)
+      return {
+        one: {
+          dry_run: true,
+          would: `${method} ${address}`,
+          file: input ?? null,
+          target: null,
+          change: json ?? null,
+        },
+        view: plannedView,
+      }
     const client = await context.client()
+    if (options.paginate) {
+      if (method !== 'GET') throw new Problem('usage', '--paginate can only be used with GET')
+      return { many: await allPages(client, address, headers), view: { columns: [] } }
+    }
     const body =
       input === undefined
         ? undefined
@@ -86,6 +109,29 @@ export const command = defineCommand({
     return { bytes: answer(response, include === true) }
   },
 })
+
+/** The results of all pages of a list: of the response itself, or of its `children`. */
+async function allPages(client: Client, path: string, headers: Record<string, string>): Promise<object[]> {
+  interface List {
+    results?: object[]
+    next?: string | null
+  }
+  const all: object[] = []
+  for (let address: string | undefined = path; address !== undefined; ) {
+    const response = await client.send('GET', address, headers)
+    const body = (await response.json()) as List & { children?: List }
+    const { results, next }: List = body.results ? body : (body.children ?? {})
+    if (!Array.isArray(results))
+      throw new Problem('usage', '--paginate: the response is not a list', {
+        hint: 'Use it without --paginate.',
+      })
+    all.push(...results)
+    if (!next) return all
+    const { pathname, search } = new URL(next)
+    address = pathname.slice(pathname.indexOf('/v2/')) + search
+  }
+  return all
+}
 
 function pair(text: string, read: (value: string) => unknown): [string, unknown] {
   const at = text.indexOf('=')

@@ -1,12 +1,20 @@
-import { headerText, resolve } from '../../client/index.ts'
+import { type Client, headerText, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import { limitsFrom } from '../../contract/limits.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import { defineCommand } from '../define.ts'
+import { Planned } from '../dry-run.ts'
 import { bodyOf, type Input, openInput, spooled } from '../input.ts'
-import { Progress } from '../output/progress.ts'
+import { Meter, Progress } from '../output/progress.ts'
 import type { TableView } from '../output/view.ts'
-import { allowTypeChange, readingHeaders, textOptions } from '../parse-options.ts'
+import {
+  allowTypeChange,
+  type ReadingOptions,
+  readingHeaders,
+  readingOptionsOf,
+  textOptions,
+} from '../parse-options.ts'
 
 const appendedView: TableView = {
   id: 'fid',
@@ -68,7 +76,9 @@ export const command = defineCommand({
       rows ? 'csv' : (options.format as keyof typeof formats | undefined),
     )
     const fid = await resolve(client, grid, 'grid')
+    if (options.dryRun) throw await planned(client, fid, source, options, rows !== undefined)
     const progress = new Progress(context.messages, source.name, source.size)
+    const meter = new Meter(progress)
     try {
       const done = await client.call('rows.append', {
         fid,
@@ -77,8 +87,8 @@ export const command = defineCommand({
         body: bodyOf(
           source,
           type,
-          (bytes) => progress.add(bytes),
-          () => progress.restart(),
+          (bytes) => meter.add(bytes),
+          () => meter.restart(),
         ),
       })
       progress.end()
@@ -89,6 +99,45 @@ export const command = defineCommand({
     }
   },
 })
+
+/** What would be appended: read here, and matched with the columns of the grid. */
+async function planned(
+  client: Client,
+  fid: string,
+  input: Input,
+  options: ReadingOptions,
+  isRows: boolean,
+): Promise<Planned> {
+  const { ingestFile } = await import('../../ingest/index.ts')
+  const limits = limitsFrom(process.env)
+  const given = readingOptionsOf(options, input.name)
+  const reading = isRows ? { ...given, header: false, delimiter: given.delimiter ?? ',' } : given
+  const { tables } = await ingestFile(input.open(), { ...reading, fileName: input.name, limits }, () => ({
+    slice() {},
+  }))
+  const { cols, row_count } = await client.call('grids.get', { fid })
+  const names = cols.map(({ name }) => name)
+  const [{ ingested }] = tables
+  const isNameless = reading.header === false
+  const unknown = isNameless ? undefined : ingested.columns.find(({ name }) => !names.includes(name))
+  if (unknown)
+    throw new Problem(
+      'unknown_column',
+      `${input.name}: the grid has no column ${JSON.stringify(unknown.name)}`,
+      {
+        hint: `Its columns are: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}`,
+      },
+    )
+  if (isNameless && ingested.columns.length > names.length)
+    throw new Problem(
+      'bad_data',
+      `${input.name}: ${ingested.columns.length} cells; the grid has ${names.length} columns`,
+    )
+  const columns = isNameless
+    ? names.slice(0, ingested.columns.length)
+    : ingested.columns.map(({ name }) => name)
+  return new Planned('rows.append', fid, { rows: ingested.rows, rows_before: row_count, columns })
+}
 
 function rowsInput(rows: readonly string[]): Input {
   const bytes = Buffer.from(rows.map((row) => `${row}\n`).join(''))

@@ -26,7 +26,7 @@ export const command = defineCommand({
   arguments: '<file...>',
   options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }],
   examples: ['gridline delete sales', 'gridline delete alice:12 --yes', "gridline delete '2023*' --yes"],
-  async run(context, given, { yes }) {
+  async run(context, given, { yes, dryRun }) {
     const client = await context.client()
     const found = await activeOrTrashed(client, given)
     const metas = new Map<string, FileMeta>()
@@ -43,7 +43,7 @@ export const command = defineCommand({
       warnOfPlots(context, metas)
       await confirm(question([...metas.values()]), yes === true)
     }
-    return runOnTargets(context, found, (fid) => remove(client, metas.get(fid)!), view)
+    return runOnTargets(context, found, (fid) => remove(client, metas.get(fid)!, dryRun === true), view)
   },
 })
 
@@ -91,9 +91,9 @@ function warnOfPlots(context: Context, metas: ReadonlyMap<string, FileMeta>): vo
 }
 
 /** Deletes a file permanently, through the trash: after a failure in between it stays there. */
-async function remove(client: Client, file: FileMeta): Promise<object> {
+async function remove(client: Client, file: FileMeta, dryRun: boolean): Promise<object> {
   const { fid } = file
-  if (file.deleted !== true) await client.call('files.trash', { fid })
+  if (file.deleted !== true && !dryRun) await client.call('files.trash', { fid })
   await client.call('files.permanent_delete', { fid })
   return file
 }

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources.ts'
@@ -76,7 +77,10 @@ const create = defineCommand({
       })
     if (figures.length > 1 && name !== undefined)
       throw new Problem('usage', '--name can only be used with one figure')
-    assertOwnNames(figures, options.onConflict)
+    assertOwnNames(
+      figures.map((file) => ({ file, name: basename(file) })),
+      options.onConflict,
+    )
     if (figures.includes('-') && name === undefined)
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     const work = async (file: string): Promise<object[]> => {

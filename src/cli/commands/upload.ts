@@ -1,22 +1,24 @@
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { type Client, headerText, lookupIfThere, startOf } from '../../client/index.ts'
+import { lookupIfThere } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
-import { conflictRules, FILE_NAME_HEADER } from '../../contract/headers.ts'
+import { conflictRules } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
-import type { HeadersOf } from '../../contract/operations/index.ts'
+import type { ResultOf } from '../../contract/operations/index.ts'
 import type { GridMeta, UploadAction } from '../../contract/resources.ts'
 import { runEach } from '../batch.ts'
 import { type ChartType, chartOf, chartOptions, chartTypes, checkChart } from '../charts.ts'
+import { annotated, provenanceOf, type Reported, reportToCi } from '../ci.ts'
 import type { Context } from '../context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../define.ts'
-import { bodyOf, openInput, spooled } from '../input.ts'
+import { openInput } from '../input.ts'
 import { Progress } from '../output/progress.ts'
 import { chartView, filetypeName, madeView, type TableView, typeName } from '../output/view.ts'
 import { allowTypeChange, readingHeaders, readingOptions, readingOptionsOf } from '../parse-options.ts'
 import { assertOwnNames, createPlot } from '../plots.ts'
-import { confirm } from '../prompt.ts'
-import { idOfFolder } from '../targets.ts'
+import { expand, type LocalFile } from '../upload/expand.ts'
+import { placeOf, Sender } from '../upload/send.ts'
 
 const options = [
   { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
@@ -37,6 +39,21 @@ const options = [
   ...chartOptions,
   { flags: '-y, --yes', description: 'replace a grid without confirmation, even if columns are lost' },
   {
+    flags: '--include <pattern>',
+    description: 'of directories and patterns, upload only files that match (repeatable)',
+    repeatable: true,
+  },
+  {
+    flags: '--exclude <pattern>',
+    description: 'of directories and patterns, leave out files that match (repeatable)',
+    repeatable: true,
+  },
+  { flags: '--jobs <n>', integer: { max: 64 }, description: 'files that are uploaded at once (default: 4)' },
+  {
+    flags: '--provenance',
+    description: 'record commit, branch and run of the CI job in the metadata of the grids',
+  },
+  {
     flags: '--dry-run',
     description: 'show names, types, row counts and assumptions without changing anything',
   },
@@ -54,50 +71,115 @@ const uploadedView: TableView = {
 
 export const command = defineCommand({
   arguments: '<file...>',
+  usage: '<file|directory|pattern...>',
   localFiles: true,
   options,
   writes: true,
   examples: [
     'gridline upload sales.csv',
     'gridline upload 2024/*.csv.gz --folder Reports/2024 --public',
+    "gridline upload data --exclude '*.tmp.csv' --on-conflict replace --jobs 8",
     "mysql -B -e 'select …' | gridline upload - --name orders --on-conflict replace",
     'gridline upload sales.csv --plot line --x date --y price --on-conflict replace',
     'gridline upload data.txt --dry-run --column zip:text',
     'gridline upload https://example.com/sales.csv      # if the server allows URL imports',
   ],
-  async run(context, files, options) {
-    const { name } = options
+  async run(context, given, options) {
+    const { name, dryRun, plot } = options
     if (name !== undefined && (name.trim() === '' || /[/\\]/.test(name))) {
       throw new Problem('usage', `--name ${JSON.stringify(name)}: must not be empty or contain / or \\`, {
         hint: 'Use --folder to set the folder.',
       })
     }
-    if (name !== undefined && files.length > 1)
+    const { files, skipped, several } = expand(given, options)
+    if (name !== undefined && (several || files.length > 1))
       throw new Problem('usage', '--name can only be used with one file')
-    assertOwnNames(files, options.onConflict)
-    if (files.includes('-') && name === undefined && !options.dryRun) {
+    if (files.length === 0)
+      throw new Problem('no_such_file', 'no files to upload', {
+        hint: skipped.length > 0 ? `Not data files: ${someOf(skipped)}. Use --include.` : 'Check the names.',
+      })
+    assertOwnNames(
+      files.map(({ file, folders }) => ({ file, name: [...folders, basename(file)].join('/') })),
+      options.onConflict,
+    )
+    if (files.some(({ file }) => file === '-') && name === undefined && !dryRun) {
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     }
-    const { dryRun, plot } = options
     const lost = plot === undefined && chartOptions.find(({ flags }) => flagOf(flags) in options)
     if (lost) throw new Problem('usage', `--${flagOf(lost.flags)} can only be used with --plot`)
-    const work = async (file: string): Promise<object[]> => {
-      if (dryRun) return preview(context, file, options)
-      const made = await uploadFile(context, file, options)
-      return [plot === undefined ? made : await plotOf(context, made, plot, options)]
+    if (skipped.length > 0)
+      context.messages.note(
+        `${skipped.length} ${skipped.length === 1 ? 'file was' : 'files were'} skipped, not data: ${someOf(skipped)}`,
+      )
+    const provenance = options.provenance ? provenanceOf(context.environment) : undefined
+    const reading = readingHeaders(options)
+    const isBatch = several || files.length > 1
+    const total = isBatch && !dryRun ? totalOf(context, files) : undefined
+    const sender = new Sender(
+      context,
+      { ...options, reading },
+      several || options.onConflict === 'replace',
+      total,
+    )
+    const work = async (local: LocalFile): Promise<object[]> => {
+      if (dryRun) return preview(context, local, options)
+      const made = isAddress(local.file)
+        ? await importFrom(context, local.file, options)
+        : uploaded(context, local.file, await sender.send(local))
+      if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
+      return [
+        { ...(plot === undefined ? made : await plotOf(context, made, plot, options)), file: local.file },
+      ]
     }
     const view = dryRun ? previewView : plot === undefined ? uploadedView : chartView
-    if (files.length === 1) {
-      const many = await work(files[0])
+    const isFirst = !isBatch
+    if (isFirst) {
+      const [local] = files
+      const many = await annotated(context, local.file, () => work(local))
       if (!dryRun) await context.noteLinks()
+      await reportToCi(context, many as Reported[])
       return { many, view, alone: many.length === 1 }
     }
-    ;(await context.client()).several = true
-    const done = await runEach(files, work)
+    const { client, server } = await context.connect()
+    client.several = true
+    const jobs = options.jobs ?? (server === undefined ? 1 : JOBS)
+    const items = files.map((local) => ({ ...local, of: local.file }))
+    const done = await runEach(items, (local) => annotated(context, local.of, () => work(local)), jobs)
+    total?.end()
     if (!dryRun && done.many.length > 0) await context.noteLinks()
+    await reportToCi(context, done.many as Reported[])
     return { ...done, view }
   },
 })
+
+/** Files that are sent at once. */
+const JOBS = 4
+/** Files that a message names. */
+const NAMED = 3
+
+function someOf(files: readonly string[]): string {
+  return files.slice(0, NAMED).join(', ') + (files.length > NAMED ? ' …' : '')
+}
+
+function totalOf(context: Context, files: readonly LocalFile[]): Progress {
+  const sizes = files.map(({ file }) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  return new Progress(context.messages, `${files.length} files`, total, files.length)
+}
+
+/** An uploaded file; its warnings are printed. */
+function uploaded(context: Context, file: string, made: ResultOf<'grids.upload'>): Made {
+  const { file: grid, warnings, action } = made
+  for (const warning of warnings) context.messages.warning(`${file}: ${warning}`)
+  return { ...(grid as GridMeta), action, warnings }
+}
+
+/** Records in the metadata of a grid what it was made from: only with --provenance. */
+async function recordProvenance(context: Context, { fid }: Made, provenance: object): Promise<void> {
+  const client = await context.client()
+  const { metadata } = await client.call('files.get', { fid })
+  await client.call('files.update', { fid, json: { metadata: { ...metadata, provenance } } })
+}
 
 function flagOf(flags: string): string {
   return flags.split(' ')[0].slice(2)
@@ -147,77 +229,6 @@ async function showChart(context: Context, fid: string): Promise<void> {
   if (text !== undefined) context.messages.aside(text)
 }
 
-function gridNameOf(file: string, options: Options): string {
-  return options.name ?? basename(file)
-}
-
-/** Headers for `--folder`: a path, `alice:12`, `alice:12/sub`, or an id (12) if no folder has that name. */
-async function folderHeaders(
-  client: Client,
-  folder: string | undefined,
-): Promise<Pick<HeadersOf<'grids.upload'>, 'Parent' | 'Parent-Path'>> {
-  if (folder === undefined) return {}
-  if (parseFid(folder) || startOf(folder).user !== undefined)
-    return { Parent: await idOfFolder(client, folder) }
-  const number = /^-?\d+$/.test(folder) && !(await lookupIfThere(client, folder))
-  return number ? { Parent: Number(folder) } : { 'Parent-Path': folder }
-}
-
-async function uploadFile(context: Context, file: string, options: Options): Promise<Made> {
-  if (isAddress(file)) return importFrom(context, file, options)
-  const opened = await openInput(file)
-  const { client, server } = await context.connect()
-  const input = server === undefined ? opened : await spooled(opened)
-  const folder = await folderHeaders(client, options.folder)
-  const progress = new Progress(context.messages, input.name, input.size)
-  try {
-    const body = bodyOf(
-      input,
-      'application/octet-stream',
-      (bytes) => progress.add(bytes),
-      () => progress.restart(),
-    )
-    const send = (mayLoseColumns: boolean) =>
-      client.call('grids.upload', {
-        headers: {
-          'World-Readable': options.public ? true : undefined,
-          'On-Conflict': options.onConflict ?? 'fail',
-          'Allow-Type-Change': options.allowTypeChange ? true : undefined,
-          'Allow-Column-Loss': mayLoseColumns,
-          ...folder,
-          ...readingHeaders(options),
-        },
-        plainHeaders: { [FILE_NAME_HEADER]: headerText(gridNameOf(file, options)) },
-        body,
-      })
-    const {
-      file: made,
-      warnings,
-      action,
-    } = await send(options.yes === true).catch(async (thrown) => {
-      const error =
-        thrown instanceof Problem ? aboutFile(thrown, gridNameOf(file, options), input.name) : thrown
-      if (!(error instanceof Problem) || error.code !== 'column_loss') throw error
-      progress.end()
-      await confirm(`${input.name}: ${error.message}. Replace it?`, false)
-      return send(true)
-    })
-    progress.end()
-    for (const warning of warnings) context.messages.warning(`${input.name}: ${warning}`)
-    return { ...(made as GridMeta), action, warnings }
-  } finally {
-    progress.end()
-  }
-}
-
-/** Replaces the grid name in a message of the service by the name of the local file. */
-function aboutFile(problem: Problem, name: string, file: string): Problem {
-  const { code, message, field, path, hint } = problem
-  if (name === file || !(message.startsWith(`${name}, line`) || message.startsWith(`${name}:`)))
-    return problem
-  return new Problem(code, file + message.slice(name.length), { field, path, hint })
-}
-
 function isAddress(file: string): boolean {
   return /^https?:\/\//i.test(file)
 }
@@ -233,7 +244,7 @@ async function importFrom(
       hint: `Download the file first: curl ${source_url} | gridline upload - --name NAME --on-conflict ${onConflict}`,
     })
   const client = await context.client()
-  const place = await folderHeaders(client, folder)
+  const place = await placeOf(client, folder)
   const json = {
     source_url,
     filename: name,
@@ -280,7 +291,7 @@ const previewView: TableView = {
  * Determines locally what an upload would do. The server is only asked whether the name is taken. An archive
  * or workbook with several tables would become a folder of grids: each is listed.
  */
-async function preview(context: Context, file: string, options: Options): Promise<Preview[]> {
+async function preview(context: Context, { file, folders }: LocalFile, options: Options): Promise<Preview[]> {
   if (isAddress(file))
     throw new Problem('usage', '--dry-run cannot be used with a URL', {
       hint: `Download the file first: curl ${file} | gridline upload - --dry-run`,
@@ -301,7 +312,7 @@ async function preview(context: Context, file: string, options: Options): Promis
     await checkChart(name, columns, options.plot, options)
   }
   const client = await context.client()
-  const place = await folderHeaders(client, options.folder)
+  const place = await placeOf(client, options.folder, folders)
   const path = place['Parent-Path'] === undefined ? name : `${place['Parent-Path']}/${name}`
   const target = await lookupIfThere(client, path, place.Parent)
   for (const warning of all) context.messages.warning(`${input.name}: ${warning}`)

@@ -2,28 +2,35 @@ import { errorBody, Problem } from '../../contract/errors.ts'
 import { hasColor } from './color.ts'
 import type { Failure } from './failure.ts'
 
+/** How progress is shown: a bar that moves, lines that stay, or not at all. */
+export type ProgressStyle = 'bar' | 'plain' | 'none'
+
 /** Writes notes, warnings and errors to stderr. Never data. */
 export class Messages {
   readonly terminal: boolean
   readonly color: boolean
+  readonly style: ProgressStyle
 
   constructor(
     readonly quiet: boolean,
-    private readonly json: boolean,
+    readonly isJson: boolean,
     environment: NodeJS.ProcessEnv,
+    progress: ProgressStyle | 'auto' = 'auto',
   ) {
     this.terminal = process.stderr.isTTY === true
+    const auto = this.terminal && environment.TERM !== 'dumb' ? 'bar' : 'plain'
+    this.style = quiet || isJson ? 'none' : progress === 'auto' ? auto : progress
     this.color = hasColor(process.stderr, environment)
   }
 
   /** Whether notes and progress are suppressed. */
   get silent(): boolean {
-    return this.quiet || this.json
+    return this.quiet || this.isJson
   }
 
   /** A note for users. Suppressed by --quiet and --json. */
   note(text: string): void {
-    if (!this.quiet && !this.json) this.line(text)
+    if (!this.quiet && !this.isJson) this.line(text)
   }
 
   /** A note shown only on a terminal, not in logs of scripts. */
@@ -35,17 +42,17 @@ export class Messages {
   cut(shown: number): void {
     if (this.quiet) return
     const text = `only the first ${shown} are listed; use --limit for more`
-    this.line(this.json ? JSON.stringify({ truncated: true, limit: shown, detail: text }) : text)
+    this.line(this.isJson ? JSON.stringify({ truncated: true, limit: shown, detail: text }) : text)
   }
 
   /** A warning, shown also with --quiet. With --json, warnings are in the JSON instead. */
   warning(text: string): void {
-    if (!this.json) this.line(`${this.paint('33', 'warning:')} ${text}`)
+    if (!this.isJson) this.line(`${this.paint('33', 'warning:')} ${text}`)
   }
 
   /** An error: with --json a JSON object, otherwise the message and the hint. */
   error(problem: Problem, of?: string): void {
-    if (this.json) {
+    if (this.isJson) {
       this.line(JSON.stringify({ ...errorBody(problem), ...(of === undefined ? {} : { file: of }) }))
       return
     }
@@ -61,7 +68,7 @@ export class Messages {
   failures(failures: readonly Failure[]): void {
     if (failures.length === 0) return
     const untried = failures.flatMap((failure) => failure.untried ?? [])
-    if (!this.json) {
+    if (!this.isJson) {
       for (const { of, problem } of failures) this.error(problem, of)
       if (untried.length > 0)
         this.line(
@@ -88,7 +95,7 @@ export class Messages {
 
   interrupted(): void {
     this.line(
-      this.json ? JSON.stringify(errorBody(new Problem('interrupted', 'interrupted'))) : 'interrupted',
+      this.isJson ? JSON.stringify(errorBody(new Problem('interrupted', 'interrupted'))) : 'interrupted',
     )
   }
 

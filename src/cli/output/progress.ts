@@ -2,11 +2,11 @@ import { bytesText } from '../../contract/limits.ts'
 import type { Messages } from './messages.ts'
 
 /** Progress is shown only after this many ms. */
-const QUIET_MS = 500
+const QUIET_MS = 300
 const LINE_EVERY_MS = 10_000
 const BAR = 24
 
-/** Upload progress: a bar on a terminal, otherwise a line per 25 % or 10 s. */
+/** Upload progress of one or several files: a bar on a terminal, otherwise a line per 25 % or 10 s. */
 export class Progress {
   private done = 0
   private readonly started = performance.now()
@@ -15,36 +15,39 @@ export class Progress {
   private spinner: { text: string; stop(): unknown } | undefined
   private loading = false
 
+  /** The files of a batch that are done. */
+  private files = 0
+
   constructor(
     private readonly messages: Messages,
     private readonly name: string,
     /** Size in bytes, if known. */
     private readonly total: number | undefined,
+    /** The number of files of a batch. */
+    private readonly count = 1,
   ) {}
 
   add(bytes: number): void {
     this.done += bytes
-    if (this.messages.silent) return
+    const { style } = this.messages
+    if (style === 'none') return
     const now = performance.now()
-    if (this.messages.terminal) {
+    if (style === 'bar') {
       if (now - this.started > QUIET_MS) this.show()
       return
     }
     const quarter = this.total ? Math.floor((this.done / this.total) * 4) : 0
-    if (
-      now - this.started < QUIET_MS ||
-      (quarter === this.lastQuarter && now - this.lastLine < LINE_EVERY_MS)
-    )
+    if (now - this.started < QUIET_MS || (quarter <= this.lastQuarter && now - this.lastLine < LINE_EVERY_MS))
       return
     this.lastQuarter = quarter
     this.lastLine = now
     this.messages.note(this.text())
   }
 
-  /** Resets the progress: the upload restarts. */
-  restart(): void {
-    this.done = 0
-    this.lastQuarter = 0
+  /** One file of a batch is done. */
+  next(): void {
+    this.files++
+    this.add(0)
   }
 
   end(): void {
@@ -68,15 +71,33 @@ export class Progress {
   private text(): string {
     const seconds = (performance.now() - this.started) / 1000
     const rate = this.done / seconds
+    const name = this.count > 1 ? `${this.files} of ${this.count} files` : this.name
     const speed = `${bytesText(Math.round(rate))}/s`
-    if (!this.total) return `${this.name}  ${bytesText(this.done)}  ${speed}`
+    if (!this.total) return `${name}  ${bytesText(this.done)}  ${speed}`
     const share = Math.min(1, this.done / this.total)
     const left = time((this.total - this.done) / rate)
     const percent = `${Math.floor(share * 100)} %`
-    if (!this.messages.terminal)
-      return `${this.name}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}`
+    if (this.messages.style !== 'bar')
+      return `${name}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}`
     const filled = Math.round(share * BAR)
-    return `${this.name}  ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}  ${left} left`
+    return `${name}  ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}  ${left} left`
+  }
+}
+
+/** The bytes of one file in a progress. */
+export class Meter {
+  private sent = 0
+
+  constructor(private readonly progress: Progress) {}
+
+  add(bytes: number): void {
+    this.sent += bytes
+    this.progress.add(bytes)
+  }
+
+  /** The file is sent again from an offset. */
+  restart(at = 0): void {
+    this.add(at - this.sent)
   }
 }
 

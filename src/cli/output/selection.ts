@@ -21,10 +21,14 @@ export function fieldNames(): ReadonlySet<string> {
     'current',
     'url',
     'user',
-    'file',
     'folder',
     'share_link',
     'who',
+    'file',
+    'dry_run',
+    'operation',
+    'would',
+    'change',
   ])
   const visit = (schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return

@@ -15,6 +15,7 @@ import { type Method, type Operation, type Resource, resources } from './operati
 import { plotsOperations } from './plots.ts'
 import { serviceOperations } from './service.ts'
 import { teamsOperations } from './teams.ts'
+import { uploadsOperations } from './uploads.ts'
 
 export * from './operation.ts'
 export {
@@ -29,6 +30,7 @@ export {
 
 export const operations = {
   ...gridsOperations,
+  ...uploadsOperations,
   ...columnsOperations,
   ...filesOperations,
   ...collaboratorsOperations,

@@ -91,6 +91,7 @@ function baseMeta(row: FileRow, permission: Permission, url: string, showParent 
           deleted: file.trashed_at !== null,
           share_key: file.share_key,
           share_key_enabled: file.share_key !== null,
+          source_tag: file.source_version === file.version ? file.source_tag : null,
         }
       : {}),
   }
@@ -332,6 +333,8 @@ export function homeMeta(owner: string, permission: Permission, url: string): Fo
     views: 0,
     source_fid: null,
     source_url: null,
+    source_tag: null,
+    source_version: null,
     source_referer: null,
     is_theme: null,
     is_template: null,

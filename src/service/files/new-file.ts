@@ -65,6 +65,8 @@ const inCopies = {
   views: 'new',
   source_fid: 'new',
   source_url: 'new',
+  source_tag: 'new',
+  source_version: 'new',
   source_referer: 'new',
   is_theme: 'kept',
   is_template: 'kept',

@@ -133,6 +133,8 @@ async function updateFolderOfGrids(
     )
     const made = await createOrUpdateGrid(service, callFor(call, paths[k], k), table, {
       ...target,
+      // It identifies the whole file, not one of its tables.
+      source_tag: undefined,
       filename: name,
       parent,
       parent_path: undefined,

@@ -24,6 +24,7 @@ export interface Target {
   onConflict: ConflictRule
   /** For URL imports. */
   source_url?: string | null
+  source_tag?: string
   source_referer?: string | null
 }
 
@@ -77,6 +78,8 @@ export async function createOrUpdateGrid(
       source_referer: target.source_referer ?? null,
     })
     await addGrid(writers, file, table.columns)
+    if (target.source_tag !== undefined)
+      await writers.files.setSourceTag(owner, file.idlocal, target.source_tag)
     const said = existing ? [renamed(target.filename, filename)] : []
     return { idlocal: file.idlocal, action: 'created', warnings: [...table.warnings, ...said] }
   }
@@ -85,7 +88,7 @@ export async function createOrUpdateGrid(
   })
   if ('idlocal' in outcome) return outcome
   const fid = { owner, idlocal: outcome.existing }
-  if (target.onConflict === 'replace') return replaceColumns(service, call, fid, table, target.world_readable)
+  if (target.onConflict === 'replace') return replaceColumns(service, call, fid, table, target)
   return { ...(await appendSlices(service, call, fid, table)), action: 'appended' }
 }
 
@@ -100,7 +103,7 @@ async function replaceColumns(
   call: DataCall,
   fid: Fid,
   table: Table,
-  makePublic: boolean,
+  { world_readable: makePublic, source_tag }: Target,
 ): Promise<Written> {
   return rewriteLayout(
     service,
@@ -128,6 +131,7 @@ async function replaceColumns(
         }
         if (!same || publish)
           await writers.files.change(fid.owner, fid.idlocal, publish ? { world_readable: 1 } : {})
+        if (source_tag !== undefined) await writers.files.setSourceTag(fid.owner, fid.idlocal, source_tag)
         return { idlocal: fid.idlocal, action: same ? 'unchanged' : 'replaced', warnings: said }
       }),
   )

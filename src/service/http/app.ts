@@ -431,6 +431,7 @@ const TOLD: ReadonlySet<string> = new Set([
   'emails_sent',
   // Fields of a new API key, which has no more scopes than this one.
   'id',
+  'received',
   'username',
   'api_key',
   'scopes',

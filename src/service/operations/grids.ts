@@ -1,4 +1,4 @@
-import { invalidField } from '../../contract/errors.ts'
+import { invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { ColumnDescription, GridMeta } from '../../contract/resources.ts'
@@ -84,6 +84,7 @@ export const gridHandlers = {
       parent_path: headers['Parent-Path'],
       world_readable: headers['World-Readable'] === true,
       onConflict: headers['On-Conflict'] ?? 'rename',
+      source_tag: sourceTag(headers['Source-Tag']),
     }
     checkFilename(target.filename, service.limits)
     const before = await madeBefore(service, call, target)
@@ -230,4 +231,11 @@ async function writtenColumns(service: Service, call: Call, uids: string[]) {
     if (cols.length === 0 && uids.length > 0) throw notFound('grid')
     return { body: { cols } }
   })
+}
+
+/** The Source-Tag header. Throws `invalid_request` if it is too long. */
+function sourceTag(text: string | undefined): string | undefined {
+  if (text !== undefined && text.length > 200)
+    throw new Problem('invalid_request', `Source-Tag: ${text.length} characters; the limit is 200`)
+  return text
 }

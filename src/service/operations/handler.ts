@@ -4,6 +4,7 @@ import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import type { AppendQueue } from '../grids/append.ts'
 import type { RowOrders } from '../grids/order.ts'
+import type { ResumableUploads } from '../grids/resumable.ts'
 import type { Images } from '../images/images.ts'
 import type { UrlImport } from '../import/fetch.ts'
 import type { LiveFigures } from '../plots/live.ts'
@@ -15,6 +16,7 @@ export interface OperationService extends Service {
   images: Images
   live: LiveFigures
   orders: RowOrders
+  uploads: ResumableUploads<OperationResult<ResultOf<'grids.upload'>>>
   /** Undefined: no e-mails are sent. */
   mail: Mail | undefined
   /** Fetches `source_url`; undefined: URL import is disabled. */

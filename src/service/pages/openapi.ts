@@ -55,6 +55,8 @@ export function openApi(url: string, version: string): Record<string, unknown> {
                   message: { type: 'string' },
                   field: { type: 'string' },
                   path: { type: 'string' },
+                  line: { type: 'integer' },
+                  column: { type: ['string', 'integer'] },
                   hint: { type: 'string' },
                 },
               },

@@ -241,6 +241,8 @@ export class FileWriter extends FileReader {
       source_fid: null,
       source_url: null,
       source_referer: null,
+      source_tag: null,
+      source_version: null,
       ...file,
       idlocal: file.idlocal ?? (await this.nextIdlocal(file.owner)),
       creation_time: now,
@@ -256,6 +258,16 @@ export class FileWriter extends FileReader {
     await this.db
       .updateTable('files')
       .set(({ eb }) => ({ ...fields, date_modified: notBefore(Date.now()), version: eb('version', '+', 1) }))
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+  }
+
+  /** Records what a client says the present version of a file was made from. */
+  async setSourceTag(owner: string, idlocal: number, source_tag: string): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set(({ ref }) => ({ source_tag, source_version: ref('version') }))
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .execute()

@@ -52,6 +52,9 @@ export interface Schema {
     source_fid: string | null
     source_url: string | null
     source_referer: string | null
+    /** What a client says the file was made from; it holds for the version in `source_version`. */
+    source_tag: string | null
+    source_version: number | null
     is_theme: number | null
     is_template: number | null
   }

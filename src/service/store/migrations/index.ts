@@ -3,6 +3,7 @@ import * as start from './0001-start.ts'
 import * as sharing from './0002-sharing.ts'
 import * as integrity from './0003-integrity.ts'
 import * as sessions from './0004-sessions.ts'
+import * as sourceTags from './0005-source-tags.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -10,4 +11,5 @@ export const migrations: Migration[] = [
   { name: '0002-sharing', up: sharing.up },
   { name: '0003-integrity', up: integrity.up },
   { name: '0004-sessions', up: sessions.up },
+  { name: '0005-source-tags', up: sourceTags.up },
 ]

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { Problem } from '../contract/errors.ts'
+import type { Context } from './context.ts'
+
+/** What is reported about an uploaded file. */
+export interface Reported {
+  fid?: string
+  filename?: string
+  web_url?: string
+  action?: string
+  row_count?: number
+  file?: string
+}
+
+/** Commit, branch and run of a CI job, where the system says them. */
+export function provenanceOf(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const e = environment
+  const github = e.GITHUB_REPOSITORY && `${e.GITHUB_SERVER_URL}/${e.GITHUB_REPOSITORY}`
+  const found: Record<string, string | undefined> = {
+    repository: github || e.CI_PROJECT_URL || e.CIRCLE_REPOSITORY_URL || e.BUILDKITE_REPO,
+    commit: e.GITHUB_SHA || e.CI_COMMIT_SHA || e.CIRCLE_SHA1 || e.BUILDKITE_COMMIT,
+    branch:
+      e.GITHUB_HEAD_REF || e.GITHUB_REF_NAME || e.CI_COMMIT_REF_NAME || e.CIRCLE_BRANCH || e.BUILDKITE_BRANCH,
+    run:
+      (github && e.GITHUB_RUN_ID && `${github}/actions/runs/${e.GITHUB_RUN_ID}`) ||
+      e.CI_JOB_URL ||
+      e.CIRCLE_BUILD_URL ||
+      e.BUILDKITE_BUILD_URL,
+  }
+  const known = Object.entries(found).filter((entry): entry is [string, string] => Boolean(entry[1]))
+  if (known.length === 0)
+    throw new Problem('usage', '--provenance: no commit, branch or run is known', {
+      hint: 'It works in jobs of GitHub Actions, GitLab CI, CircleCI and Buildkite.',
+    })
+  return Object.fromEntries(known)
+}
+
+/** In a job of GitHub Actions: writes outputs of the step, and a table of what was done to its summary. */
+export async function reportToCi(context: Context, done: readonly Reported[]): Promise<void> {
+  const { GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = context.environment
+  const made = done.filter(({ fid }) => fid !== undefined)
+  if (GITHUB_ACTIONS !== 'true' || made.length === 0) return
+  const first = made[0]
+  if (GITHUB_OUTPUT) {
+    const outputs = {
+      fid: first.fid,
+      url: first.web_url,
+      action: first.action,
+      files: JSON.stringify(
+        made.map(({ fid, filename, web_url, action }) => ({ fid, filename, url: web_url, action })),
+      ),
+    }
+    append(
+      GITHUB_OUTPUT,
+      Object.entries(outputs)
+        .map(([name, value]) => `${name}=${oneLine(value ?? '')}\n`)
+        .join(''),
+    )
+  }
+  if (GITHUB_STEP_SUMMARY) {
+    const rows = made.map(
+      ({ filename = '', web_url, action = '', row_count }) =>
+        `| [${cell(filename)}](${web_url}) | ${row_count ?? ''} | ${action} |\n`,
+    )
+    append(GITHUB_STEP_SUMMARY, `| file | rows | action |\n|---|---:|---|\n${rows.join('')}\n`)
+  }
+}
+
+/** Runs `work`; if data is wrong, marks the line in the way of the CI system, and throws on. */
+export async function annotated<T>(context: Context, file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Problem && (error.exit === 7 || error.line !== undefined))
+      annotate(context, file, error)
+    throw error
+  }
+}
+
+function annotate({ environment, messages }: Context, file: string, problem: Problem): void {
+  const { line, column, message } = problem
+  if (environment.GITHUB_ACTIONS === 'true') {
+    const place = [`file=${property(file)}`, ...(line === undefined ? [] : [`line=${line}`])]
+    messages.line(`::error ${place.join(',')},title=gridline::${data(message)}`)
+  } else if (environment.GITLAB_CI) {
+    codeQuality(file, problem)
+  } else if (environment.CI && line !== undefined && !messages.isJson) {
+    messages.line(
+      `${file}:${line}: error: ${oneLine(message)}${column === undefined ? '' : ` (column ${column})`}`,
+    )
+  }
+}
+
+const REPORT = 'gl-code-quality-report.json'
+
+/** Adds a finding to the code quality report of GitLab. */
+function codeQuality(file: string, { code, message, line = 1 }: Problem): void {
+  let found: unknown[] = []
+  try {
+    const before: unknown = JSON.parse(readFileSync(REPORT, 'utf8'))
+    if (Array.isArray(before)) found = before
+  } catch {
+    // The first finding.
+  }
+  found.push({
+    description: message,
+    check_name: `gridline ${code}`,
+    fingerprint: createHash('sha256').update(`${file} ${line} ${message}`).digest('hex'),
+    severity: 'major',
+    location: { path: file, lines: { begin: line } },
+  })
+  writeFileSync(REPORT, `${JSON.stringify(found, null, 2)}\n`)
+}
+
+function append(file: string, text: string): void {
+  try {
+    appendFileSync(file, text)
+  } catch (error) {
+    throw new Problem('failed', `cannot write ${file}: ${(error as Error).message}`)
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, ' ')
+}
+
+function cell(text: string): string {
+  return oneLine(text).replace(/[\\|[\]<>`*_]/g, '\\$&')
+}
+
+/** Texts of workflow commands of GitHub. */
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+}

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto'
+import { basename } from 'node:path'
+import { type Client, headerText, lookupIfThere, startOf, uploadInParts } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { parseFid } from '../../contract/fid.ts'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
+import type { FileMeta } from '../../contract/resources.ts'
+import type { Context } from '../context.ts'
+import { bodyOf, type Input, openInput, spooled } from '../input.ts'
+import { childrenOf } from '../lists.ts'
+import { Meter, Progress } from '../output/progress.ts'
+import { confirm } from '../prompt.ts'
+import { idOfFolder } from '../targets.ts'
+import type { LocalFile } from './expand.ts'
+
+/** Files larger than this are sent in parts, in bytes. */
+const IN_PARTS = 64 * 1024 * 1024
+
+type Headers = HeadersOf<'grids.upload'>
+type Place = Pick<Headers, 'Parent' | 'Parent-Path'>
+
+export interface SendOptions {
+  name?: string
+  /** Destination folder: path or id. */
+  folder?: string
+  public?: boolean
+  onConflict?: NonNullable<Headers['On-Conflict']>
+  allowTypeChange?: boolean
+  yes?: boolean
+  /** How the file is read. */
+  reading: Partial<Headers>
+}
+
+/** Sends local files to a server, or to the service of this process. */
+export class Sender {
+  /** The files of each destination folder, as they were before. */
+  private readonly before = new Map<string, Promise<Map<string, FileMeta>>>()
+
+  constructor(
+    private readonly context: Context,
+    private readonly options: SendOptions,
+    /** Whether files that are on the server unchanged are left out. */
+    private readonly skipsUnchanged: boolean,
+    private readonly total?: Progress,
+  ) {}
+
+  /** Uploads a file, unless the grid of its name was made from the same content. */
+  async send({ file, folders }: LocalFile): Promise<ResultOf<'grids.upload'>> {
+    const opened = await openInput(file)
+    const { client, server } = await this.context.connect()
+    const input = server === undefined ? opened : await spooled(opened)
+    const place = await placeOf(client, this.options.folder, folders)
+    const tag =
+      this.skipsUnchanged && input.size !== undefined ? await tagOf(input, this.options.reading) : undefined
+    const known = tag === undefined ? undefined : await this.unchanged(client, file, folders, tag)
+    if (known) {
+      this.total?.add(input.size ?? 0)
+      this.total?.next()
+      return { file: known as ResultOf<'grids.upload'>['file'], warnings: [], action: 'unchanged' }
+    }
+    const progress = this.total ?? new Progress(this.context.messages, input.name, input.size)
+    const meter = new Meter(progress)
+    try {
+      const headers: Headers = { ...this.headers(), ...place, 'Source-Tag': tag }
+      const made = await this.sendOnce(client, server !== undefined, input, file, headers, meter)
+      if (this.total) this.total.next()
+      return made
+    } finally {
+      if (!this.total) progress.end()
+    }
+  }
+
+  private headers(): Headers {
+    const { public: isPublic, onConflict = 'fail', allowTypeChange, reading, yes } = this.options
+    return {
+      'World-Readable': isPublic ? true : undefined,
+      'On-Conflict': onConflict,
+      'Allow-Type-Change': allowTypeChange ? true : undefined,
+      'Allow-Column-Loss': yes === true,
+      ...reading,
+    }
+  }
+
+  private async sendOnce(
+    client: Client,
+    isRemote: boolean,
+    input: Input,
+    file: string,
+    headers: Headers,
+    meter: Meter,
+  ): Promise<ResultOf<'grids.upload'>> {
+    const name = this.options.name ?? basename(file)
+    const plainHeaders = { [FILE_NAME_HEADER]: headerText(name) }
+    const inParts =
+      isRemote && (input.size ?? Number.POSITIVE_INFINITY) > IN_PARTS && input.name !== 'standard input'
+    const send = (given: Headers): Promise<ResultOf<'grids.upload'>> =>
+      inParts
+        ? uploadInParts(client, { size: input.size, open: (from) => input.open(from) }, given, plainHeaders, {
+            count: (bytes) => meter.add(bytes),
+            at: (offset) => meter.restart(offset),
+            onRetry: (problem, wait) =>
+              this.context.messages.note(
+                `${input.name}: ${problem.message}; continuing in ${Math.ceil(wait / 1000)} s`,
+              ),
+          })
+        : client.call('grids.upload', {
+            headers: given,
+            plainHeaders,
+            body: bodyOf(
+              input,
+              'application/octet-stream',
+              (bytes) => meter.add(bytes),
+              () => meter.restart(),
+            ),
+          })
+    try {
+      return await send(headers)
+    } catch (thrown) {
+      const error = thrown instanceof Problem ? aboutFile(thrown, name, input.name) : thrown
+      if (!(error instanceof Problem) || error.code !== 'column_loss') throw error
+      await confirm(`${input.name}: ${error.message}. Replace it?`, false)
+      return send({ ...headers, 'Allow-Column-Loss': true })
+    }
+  }
+
+  /** The grid that a file would become, if it was made from the same content. */
+  private async unchanged(
+    client: Client,
+    file: string,
+    folders: readonly string[],
+    tag: string,
+  ): Promise<FileMeta | undefined> {
+    const { onConflict } = this.options
+    if (onConflict === 'append' || onConflict === 'rename') return undefined
+    const { gridName } = await import('../../ingest/index.ts')
+    const place = await placeOf(client, this.options.folder, folders)
+    const key = `${place.Parent ?? ''}/${place['Parent-Path'] ?? ''}`
+    if (!this.before.has(key)) this.before.set(key, filesIn(client, place))
+    const found = (await this.before.get(key)!).get(gridName(this.options.name ?? basename(file)))
+    if (found?.source_tag !== tag) return undefined
+    // Publishing it is a change.
+    return this.options.public && !found.world_readable ? undefined : found
+  }
+}
+
+/** The files of a folder by name; none if it does not exist. */
+async function filesIn(client: Client, place: Place): Promise<Map<string, FileMeta>> {
+  let fid: string | undefined
+  if (place['Parent-Path'] !== undefined) {
+    const folder = await lookupIfThere(client, place['Parent-Path'])
+    if (folder?.filetype !== 'fold') return new Map()
+    fid = folder.fid
+  } else if (place.Parent !== undefined && place.Parent !== -1) {
+    const { username } = await client.call('users.current')
+    fid = `${username}:${place.Parent}`
+  }
+  return new Map((await childrenOf(client, fid)).map((file) => [file.filename, file]))
+}
+
+/** Headers for --folder: a path, `alice:12`, `alice:12/sub`, or an id (12) if no folder has that name. */
+export async function placeOf(
+  client: Client,
+  folder: string | undefined,
+  inside: readonly string[] = [],
+): Promise<Place> {
+  if (folder === undefined) return inside.length > 0 ? { 'Parent-Path': inside.join('/') } : {}
+  const isId =
+    parseFid(folder) !== undefined ||
+    startOf(folder).user !== undefined ||
+    (/^-?\d+$/.test(folder) && !(await lookupIfThere(client, folder)))
+  if (!isId) return { 'Parent-Path': [folder.replace(/\/+$/, ''), ...inside].join('/') }
+  const parent = /^-?\d+$/.test(folder) ? Number(folder) : await idOfFolder(client, folder)
+  if (inside.length === 0) return { Parent: parent }
+  const { username } = await client.call('users.current')
+  const { path } = await client.call('files.path', { fid: `${username}:${parent}` })
+  return { 'Parent-Path': [path.replace(/^\/+|\/+$/g, ''), ...inside].join('/') }
+}
+
+/** Identifies the content of a file, and how it is read. */
+async function tagOf(input: Input, reading: Partial<Headers>): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of input.open()) hash.update(chunk)
+  const given = Object.entries(reading).filter(([, value]) => value !== undefined)
+  hash.update(JSON.stringify(given.sort(([a], [b]) => (a < b ? -1 : 1))))
+  return `sha256:${hash.digest('hex')}`
+}
+
+/** Replaces the grid name in a message of the service by the name of the local file. */
+function aboutFile(problem: Problem, name: string, file: string): Problem {
+  const { code, message, field, path, line, column, hint } = problem
+  if (name === file || !(message.startsWith(`${name}, line`) || message.startsWith(`${name}:`)))
+    return problem
+  return new Problem(code, file + message.slice(name.length), { field, path, line, column, hint })
+}

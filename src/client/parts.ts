@@ -1,0 +1,135 @@
+import { Problem } from '../contract/errors.ts'
+import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER } from '../contract/headers.ts'
+import type { HeadersOf, ResultOf } from '../contract/operations/index.ts'
+import type { Client } from './client.ts'
+
+/** Bytes that are sent in one request. */
+const PART_BYTES = 64 * 1024 * 1024
+/** Waits after failures without progress, in ms. */
+const WAITS = [500, 1000, 2000, 4000, 8000, 15_000]
+
+type UploadState = Pick<ResultOf<'uploads.put'>, 'id' | 'received'>
+
+export interface PartsSource {
+  /** Size in bytes, if known. */
+  size: number | undefined
+  /** The bytes from an offset on. */
+  open(from: number): AsyncIterable<Uint8Array>
+}
+
+export interface PartsEvents {
+  /** Bytes are sent. */
+  count?: (bytes: number) => void
+  /** Sending goes on at this byte. */
+  at?: (offset: number) => void
+  onRetry?: (problem: Problem, wait: number, offset: number) => void
+}
+
+/**
+ * Uploads a file in parts. After a broken connection it goes on where the server is, and begins again if the
+ * server has lost the upload. See docs/api.md#uploads-in-parts.
+ */
+export async function uploadInParts(
+  client: Client,
+  source: PartsSource,
+  headers: HeadersOf<'grids.upload'>,
+  plainHeaders: Record<string, string>,
+  events: PartsEvents = {},
+): Promise<ResultOf<'grids.upload'>> {
+  let upload: UploadState | undefined
+  // One key for all attempts: an upload that was applied is not applied again.
+  const key = { [IDEMPOTENCY_HEADER]: client.keyFor('POST', '/v2/uploads', plainHeaders[FILE_NAME_HEADER]) }
+  let failures = 0
+  for (;;) {
+    const from = upload?.received ?? 0
+    try {
+      upload ??= await client.call('uploads.create', {
+        headers,
+        plainHeaders: { ...plainHeaders, ...key },
+      })
+      for (;;) {
+        const { id, received }: UploadState = upload
+        const left = source.size === undefined ? undefined : source.size - received
+        const part = partOf(source, received, PART_BYTES, events)
+        const last = left !== undefined && left <= PART_BYTES
+        const state: ResultOf<'uploads.put'> = await client.call('uploads.put', {
+          name: id,
+          query: { offset: received, last: last || undefined },
+          body: { type: 'application/octet-stream', repeatable: false, open: () => part.bytes },
+        })
+        const sent: UploadState = { id, received: state.received }
+        upload = sent
+        failures = 0
+        if (last) return resultOf(state)
+        if (part.isAtEnd()) {
+          // The size was not known: an empty part ends the upload.
+          return resultOf(
+            await client.call('uploads.put', {
+              name: id,
+              query: { offset: state.received, last: true },
+              body: { type: 'application/octet-stream', repeatable: true, open: nothing },
+            }),
+          )
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof Problem) || !mayGoOn(error)) throw error
+      const now = upload && (await received(client, upload.id))
+      if (now !== undefined && now > from) failures = 0
+      if (failures >= WAITS.length) throw error
+      const wait = Math.max(WAITS[failures++] * (0.75 + Math.random() / 2), error.retryAfter ?? 0)
+      upload = upload && now !== undefined ? { id: upload.id, received: now } : undefined
+      events.onRetry?.(error, wait, upload?.received ?? 0)
+      events.at?.(upload?.received ?? 0)
+      await client.pause(wait)
+    }
+  }
+}
+
+const PASSING: ReadonlySet<string> = new Set([
+  'unreachable',
+  'overloaded',
+  'rate_limited',
+  'too_slow',
+  'aborted',
+  // The server was restarted, or it is another one.
+  'not_found',
+])
+
+function mayGoOn({ code }: Problem): boolean {
+  return PASSING.has(code)
+}
+
+/** Bytes that the server has; undefined if it does not know the upload, or does not answer. */
+async function received(client: Client, id: string): Promise<number | undefined> {
+  try {
+    return (await client.call('uploads.get', { name: id })).received
+  } catch (error) {
+    if (error instanceof Problem) return undefined
+    throw error
+  }
+}
+
+function resultOf(state: ResultOf<'uploads.put'>): ResultOf<'grids.upload'> {
+  const { file, warnings = [], action } = state
+  if (!file) throw new Problem('failed', 'the server did not say what it made of the upload')
+  return { file, warnings, action }
+}
+
+function partOf(source: PartsSource, from: number, most: number, { count }: PartsEvents) {
+  let isAtEnd = false
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    let left = most
+    for await (const chunk of source.open(from)) {
+      const part = chunk.subarray(0, left)
+      left -= part.length
+      count?.(part.length)
+      yield part
+      if (left === 0) return
+    }
+    isAtEnd = true
+  }
+  return { bytes: bytes(), isAtEnd: () => isAtEnd }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

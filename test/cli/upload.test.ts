@@ -1,0 +1,223 @@
+// Uploads of directories and patterns, in parallel and in parts, from CI systems.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { gridline, serve } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder()
+let server: Awaited<ReturnType<typeof serve>>
+let key: string
+beforeAll(async () => {
+  const home = join(folder.path, 'server')
+  server = await serve([], { home })
+  key = JSON.parse((await gridline(['admin', 'create-user', 'alice', '--json'], { home })).stdout).api_key
+})
+afterAll(async () => {
+  await server.stop()
+  folder.remove()
+})
+
+/** A folder with these files, and what runs commands in it. */
+function place(name: string, files: Record<string, string>) {
+  const cwd = join(folder.path, name)
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true })
+    writeFileSync(join(cwd, path), content)
+  }
+  mkdirSync(cwd, { recursive: true })
+  const run = (args: string[], env: Record<string, string> = {}) =>
+    gridline(args, {
+      home: join(cwd, '.home'),
+      cwd,
+      env: { GRIDLINE_URL: server.url, GRIDLINE_USER: 'alice', GRIDLINE_API_KEY: key, ...env },
+    })
+  return { cwd, run }
+}
+
+describe('directories and patterns', () => {
+  it('keep their structure, leave out what is no data, and go on where they failed', async () => {
+    const { cwd, run } = place('tree', {
+      'data/a.csv': 'n\n1\n',
+      'data/2024/b.csv': 'n\n2\n',
+      'data/2024/c.csv': 'n,m\n1,2\n1,2,3,4\n',
+      'data/notes.md': '# notes',
+      'data/.hidden.csv': 'n\n9\n',
+    })
+    const first = await run(['upload', 'data', '--folder', 'tree', '--json', 'file,action,row_count'])
+    expect(first.code).toBe(8)
+    expect(JSON.parse(first.stdout)).toEqual([
+      { file: 'data/2024/b.csv', action: 'created', row_count: 1 },
+      { file: 'data/a.csv', action: 'created', row_count: 1 },
+    ])
+    expect(JSON.parse(first.stderr.trim().split('\n').at(-1)!).errors[0]).toMatchObject({
+      code: 'bad_data',
+      line: 3,
+    })
+    writeFileSync(join(cwd, 'data/2024/c.csv'), 'n\n3\n')
+    writeFileSync(join(cwd, 'data/a.csv'), 'n\n4\n')
+    const again = await run(['upload', 'data', '--folder', 'tree', '--json', 'file,action'])
+    expect([again.code, JSON.parse(again.stdout)]).toEqual([
+      8,
+      [
+        { file: 'data/2024/b.csv', action: 'unchanged' },
+        { file: 'data/2024/c.csv', action: 'created' },
+      ],
+    ])
+    expect(again.stderr).toMatch(/already_exists/)
+    const replaced = await run([
+      'upload',
+      'data',
+      '--folder',
+      'tree',
+      '--on-conflict',
+      'replace',
+      '--json',
+      'action',
+    ])
+    expect(JSON.parse(replaced.stdout).map(({ action }: { action: string }) => action)).toEqual([
+      'unchanged',
+      'unchanged',
+      'replaced',
+    ])
+    expect((await run(['cat', 'tree/data/a'])).stdout).toBe('n\n4\n')
+  })
+
+  it('--include and --exclude choose files; ** matches at any depth', async () => {
+    const { run } = place('choose', {
+      'x/a.csv': 'n\n1\n',
+      'x/b.csv': 'n\n1\n',
+      'x/y/a.csv': 'n\n1\n',
+      'x/y/z/c.log': 'n\n1\n',
+    })
+    const files = async (...args: string[]) => {
+      const { stdout, code } = await run(['upload', ...args, '--dry-run', '--json', 'file'])
+      return code === 0 ? JSON.parse(stdout).map(({ file }: { file: string }) => file) : code
+    }
+    expect(await files('x', '--exclude', 'b.*')).toEqual(['x/a.csv', 'x/y/a.csv'])
+    expect(await files('x', '--include', '*.log')).toEqual(['x/y/z/c.log'])
+    expect(await files('x', '--exclude', 'y/**')).toEqual(['x/a.csv', 'x/b.csv'])
+    expect(await files('x/**/*.csv')).toEqual(['x/a.csv', 'x/b.csv', 'x/y/a.csv'])
+    expect(await files('x/[ab].csv')).toEqual(['x/a.csv', 'x/b.csv'])
+    expect(await files('none*.csv')).toBe(3)
+  })
+
+  it('many files in parallel are reported in their order, with a file of results', async () => {
+    const files = Object.fromEntries(Array.from({ length: 40 }, (_, k) => [`m/f${10 + k}.csv`, `n\n${k}\n`]))
+    const { cwd, run } = place('many', { ...files, 'm/f99.csv': 'a,b\n1,2\n1,2,3,4\n' })
+    const { code, stdout } = await run(['upload', 'm', '--jobs', '8', '--output-file', 'out.ndjson', '-q'])
+    expect([code, stdout.trim().split('\n').length]).toEqual([8, 40])
+    const lines = readFileSync(join(cwd, 'out.ndjson'), 'utf8').trim().split('\n')
+    const results = lines.map((line) => JSON.parse(line))
+    expect(results.map(({ file }) => file)).toEqual([...Object.keys(files), 'm/f99.csv'])
+    expect(results.at(-1)).toMatchObject({ action: 'failed', code: 'bad_data' })
+  })
+})
+
+describe('large files', () => {
+  /** Forwards to the server, and cuts each connection after so many bytes from the client. */
+  async function cutting(limits: number[]): Promise<{ url: string; proxy: Server; cuts: () => number }> {
+    const { port } = new URL(server.url)
+    let cuts = 0
+    const proxy = createServer((socket) => {
+      const upstream = connect(Number(port), '127.0.0.1')
+      let sent = 0
+      socket.on('data', (chunk) => {
+        sent += chunk.length
+        if (limits.length > 0 && sent > limits[0]) {
+          limits.shift()
+          cuts++
+          socket.destroy()
+          upstream.destroy()
+          return
+        }
+        if (!upstream.write(chunk)) {
+          socket.pause()
+          upstream.once('drain', () => socket.resume())
+        }
+      })
+      upstream.pipe(socket)
+      for (const one of [socket, upstream]) one.on('error', () => {})
+      socket.on('close', () => upstream.destroy())
+      upstream.on('close', () => socket.destroy())
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const at = proxy.address() as { port: number }
+    return { url: `http://127.0.0.1:${at.port}`, proxy, cuts: () => cuts }
+  }
+
+  it('go on after broken connections, without sending again what has arrived', async () => {
+    const line = `${'x'.repeat(98)}\n`
+    const { run } = place('large', { 'large.csv': `text\n${line.repeat(720_000)}` })
+    const { url, proxy, cuts } = await cutting([20_000_000, 30_000_000, 10_000_000])
+    try {
+      const { code, stdout, stderr } = await run(['upload', 'large.csv', '--json', 'row_count,action'], {
+        GRIDLINE_URL: url,
+      })
+      expect([code, stderr, cuts()]).toEqual([0, '', 3])
+      expect(JSON.parse(stdout)).toEqual([{ row_count: 720_000, action: 'created' }])
+    } finally {
+      proxy.close()
+    }
+  })
+})
+
+describe('CI systems', () => {
+  it('GitHub: outputs of the step, a summary, and an annotation of the wrong line', async () => {
+    const { cwd, run } = place('github', { 'good.csv': 'n\n1\n', 'bad.csv': 'a,b\n1,2\n1,2,3,4\n' })
+    const env = {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_OUTPUT: join(cwd, 'output'),
+      GITHUB_STEP_SUMMARY: join(cwd, 'summary'),
+    }
+    const { code, stderr } = await run(['upload', 'good.csv', 'bad.csv', '--folder', 'gh'], env)
+    expect(code).toBe(8)
+    expect(stderr).toMatch(/^::error file=bad\.csv,line=3,title=gridline::bad\.csv, line 3/m)
+    expect(readFileSync(env.GITHUB_OUTPUT, 'utf8')).toMatch(
+      /^fid=alice:\d+\nurl=http.*\naction=created\nfiles=\[/,
+    )
+    expect(readFileSync(env.GITHUB_STEP_SUMMARY, 'utf8')).toMatch(/\| \[good\]\(http\S+\) \| 1 \| created \|/)
+  })
+
+  it('GitLab: a code quality report', async () => {
+    const { cwd, run } = place('gitlab', { 'bad.csv': 'a,b\n1,2\n1,2,3,4\n' })
+    expect((await run(['upload', 'bad.csv'], { GITLAB_CI: 'true', CI: 'true' })).code).toBe(7)
+    const report = JSON.parse(readFileSync(join(cwd, 'gl-code-quality-report.json'), 'utf8'))
+    expect(report).toEqual([
+      expect.objectContaining({
+        check_name: 'gridline bad_data',
+        location: { path: 'bad.csv', lines: { begin: 3 } },
+      }),
+    ])
+  })
+
+  it('elsewhere: a line with file and line; without CI nothing', async () => {
+    const { cwd, run } = place('plain', { 'bad.csv': 'a,b\n1,2\n1,2,3,4\n' })
+    expect((await run(['upload', 'bad.csv'], { CI: '1' })).stderr).toMatch(/^bad\.csv:3: error: /)
+    expect((await run(['upload', 'bad.csv'])).stderr).toMatch(/^error: /)
+    expect(existsSync(join(cwd, 'gl-code-quality-report.json'))).toBe(false)
+  })
+
+  it('--provenance records commit, branch and run; without it nothing is recorded', async () => {
+    const { run } = place('provenance', { 'p.csv': 'n\n1\n', 'q.csv': 'n\n1\n' })
+    const env = {
+      GITHUB_REPOSITORY: 'o/r',
+      GITHUB_SERVER_URL: 'https://github.com',
+      GITHUB_SHA: 'abc',
+      GITHUB_REF_NAME: 'main',
+      GITHUB_RUN_ID: '7',
+    }
+    const up = await run(['upload', 'p.csv', '--provenance'], env)
+    expect(up.code, up.stderr).toBe(0)
+    expect(JSON.parse((await run(['show', 'p', '--json'])).stdout).metadata.provenance).toEqual({
+      repository: 'https://github.com/o/r',
+      commit: 'abc',
+      branch: 'main',
+      run: 'https://github.com/o/r/actions/runs/7',
+    })
+    await run(['upload', 'q.csv'], env)
+    expect(JSON.parse((await run(['show', 'q', '--json'])).stdout).metadata).toEqual({})
+    expect((await run(['upload', 'q.csv', '--provenance'])).code).toBe(2)
+  })
+})

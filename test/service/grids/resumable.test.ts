@@ -1,0 +1,190 @@
+// Uploads in parts: the same as in one request, whatever the parts and the breaks between them.
+import fc from 'fast-check'
+import { afterEach, expect, it, vi } from 'vitest'
+import { Problem } from '../../../src/contract/errors.ts'
+import { ResumableUploads } from '../../../src/service/grids/resumable.ts'
+import { onBothStores } from '../../support/service.ts'
+
+const limits = { resumable_uploads: 4, resume_seconds: 120, upload_bytes: 1000 }
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text)
+}
+
+async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = []
+  for await (const part of bytes) parts.push(part)
+  return Buffer.concat(parts).toString('utf8')
+}
+
+it('any parts, repeated or cut anywhere, are read as the file that they come from', async () => {
+  const cuts = fc.array(
+    fc.record({ size: fc.nat({ max: 40 }), back: fc.nat({ max: 40 }), breaks: fc.boolean() }),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 300 }),
+      cuts,
+      async (text, parts) => {
+        const uploads = new ResumableUploads<string>(limits)
+        const { id } = uploads.begin('alice', textOf)
+        const upload = uploads.get('alice', id)
+        async function* part(from: number, to: number, breaks: boolean): AsyncGenerator<Uint8Array> {
+          yield Buffer.from(text.slice(from, to))
+          if (breaks) throw new Error('the connection was cut')
+        }
+        for (const { size, back, breaks } of parts) {
+          const from = Math.max(0, upload.received - back)
+          const sent = upload.put(from, part(from, upload.received + size, breaks), false)
+          if (breaks) await expect(sent).rejects.toThrow('cut')
+          else await sent
+        }
+        const { received } = upload
+        expect(await upload.put(received, pieces(text.slice(received)), true)).toBe(text)
+        // The answer was lost: the same again.
+        expect(await upload.put(received, pieces(text.slice(received)), true)).toBe(text)
+        uploads.close()
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+it('a gap, more bytes than the limit, and bytes after the end are refused', async () => {
+  const uploads = new ResumableUploads<string>(limits)
+  const upload = uploads.begin('alice', textOf)
+  await expect(upload.put(1, pieces('x'), false)).rejects.toThrow('goes on at byte 0, not 1')
+  await expect(upload.put(0, pieces('x'.repeat(1001)), false)).rejects.toThrow('upload_bytes')
+  expect(await upload.put(0, pieces('abc'), true)).toBe('abc')
+  await expect(upload.put(3, pieces('d'), false)).rejects.toThrow('has ended')
+  uploads.close()
+})
+
+it('an error of the reader is that of the part, and of all later ones', async () => {
+  const uploads = new ResumableUploads<string>(limits)
+  const upload = uploads.begin('alice', async (bytes) => {
+    for await (const _ of bytes) throw new Problem('bad_data', 'line 1 is wrong')
+    return ''
+  })
+  await expect(upload.put(0, pieces('a', 'b', 'c'), false)).rejects.toThrow('line 1 is wrong')
+  await expect(upload.put(1, pieces('b'), true)).rejects.toThrow('line 1 is wrong')
+  uploads.close()
+})
+
+it('an upload ends when nothing arrives for too long; its reader gets an error', async () => {
+  vi.useFakeTimers()
+  const uploads = new ResumableUploads<string>(limits)
+  const read = vi.fn(textOf)
+  const upload = uploads.begin('alice', read)
+  await upload.put(0, pieces('abc'), false)
+  vi.advanceTimersByTime(121_000)
+  await expect(read.mock.results[0].value).rejects.toThrow('resume_seconds')
+  expect(() => uploads.get('alice', upload.id)).toThrow('no such upload')
+})
+
+it('a user can open half of them; those that have ended do not count', async () => {
+  const uploads = new ResumableUploads<string>(limits)
+  const first = uploads.begin('alice', textOf)
+  uploads.begin('alice', textOf)
+  expect(() => uploads.begin('alice', textOf)).toThrow('resumable_uploads')
+  expect(uploads.begin('bob', textOf)).toBeDefined()
+  await first.put(0, pieces('a'), true)
+  expect(uploads.begin('alice', textOf)).toBeDefined()
+  uploads.close()
+})
+
+it('a later request takes over from one whose connection is dead', async () => {
+  const uploads = new ResumableUploads<string>(limits)
+  const upload = uploads.begin('alice', textOf)
+  let go = (): void => {}
+  async function* stuck(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('ab')
+    await new Promise<void>((resolve) => {
+      go = resolve
+    })
+    yield Buffer.from('cd')
+  }
+  const dead = upload.put(0, stuck(), false)
+  await vi.waitFor(() => expect(upload.received).toBe(2))
+  expect(await upload.put(2, pieces('cd'), true)).toBe('abcd')
+  go()
+  await expect(dead).rejects.toThrow('another request goes on')
+  uploads.close()
+})
+
+onBothStores('uploads in parts', (test) => {
+  const begin = async (name: string, headers: Record<string, string> = {}, user = 'alice') =>
+    test().ask(user, 'POST', '/v2/uploads', { headers: { 'X-File-Name': name, ...headers } })
+  const put = async (id: string, offset: number, text: string, last = false, user = 'alice') =>
+    test().ask(user, 'PUT', `/v2/uploads/${id}?offset=${offset}${last ? '&last=true' : ''}`, {
+      body: text,
+      headers: { 'Content-Type': 'application/octet-stream' },
+    })
+
+  it('make a grid as an upload does, with its headers', async () => {
+    const { status, json } = await begin('parts.csv', { 'Gridline-Source-Tag': 'one' })
+    expect([status, json]).toEqual([201, { id: expect.any(String), received: 0 }])
+    expect((await put(json.id, 0, 'a,b\n1,x')).json).toEqual({ id: json.id, received: 7 })
+    expect((await test().ask('alice', 'GET', `/v2/uploads/${json.id}`)).json.received).toBe(7)
+    const done = await put(json.id, 7, 'y\n2,z\n', true)
+    expect(done.json).toMatchObject({
+      action: 'created',
+      received: 13,
+      file: { row_count: 2, source_tag: 'one' },
+    })
+    const { text } = await test().ask('alice', 'GET', `/v2/grids/${done.json.file.fid}/content?format=csv`)
+    expect(text).toBe('a,b\n1,xy\n2,z\n')
+  })
+
+  it('are those of their owner', async () => {
+    const { json } = await begin('mine.csv')
+    expect((await put(json.id, 0, 'a\n', false, 'bob')).status).toBe(404)
+    expect((await test().ask('bob', 'GET', `/v2/uploads/${json.id}`)).status).toBe(404)
+    expect((await test().ask('bob', 'DELETE', `/v2/uploads/${json.id}`)).status).toBe(404)
+    expect((await test().ask(undefined, 'POST', '/v2/uploads')).status).toBe(401)
+    expect((await test().ask('alice', 'DELETE', `/v2/uploads/${json.id}`)).status).toBe(204)
+    expect((await put(json.id, 0, 'a\n')).status).toBe(404)
+  })
+
+  it('with the key of an upload that was applied give its result', async () => {
+    const key = { 'Idempotency-Key': 'parts once', 'Gridline-On-Conflict': 'append' }
+    const results = []
+    for (let k = 0; k < 2; k++) {
+      const { json } = await begin('once.csv', key)
+      results.push((await put(json.id, 0, 'a\n1\n', true)).json.file)
+    }
+    expect(results[1].fid).toBe(results[0].fid)
+    expect(results[1].row_count).toBe(1)
+  })
+
+  it('a tag holds until the grid changes', async () => {
+    const tags: unknown[] = []
+    const { json } = await test().ask('alice', 'POST', '/v2/grids/upload', {
+      body: 'a\n1\n',
+      headers: { 'X-File-Name': 'tagged.csv', 'Gridline-Source-Tag': 'sha256:1' },
+    })
+    const { fid } = json.file
+    const tag = async (user = 'alice') =>
+      tags.push((await test().ask(user, 'GET', `/v2/files/${fid}`)).json.source_tag)
+    await tag()
+    await test().ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: true } })
+    await tag()
+    await test().ask('alice', 'POST', '/v2/grids/upload', {
+      body: 'a\n1\n',
+      headers: {
+        'X-File-Name': 'tagged.csv',
+        'Gridline-On-Conflict': 'replace',
+        'Gridline-Source-Tag': 'sha256:2',
+      },
+    })
+    await tag()
+    await tag('bob')
+    await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[2]] } })
+    await tag()
+    expect(tags).toEqual(['sha256:1', null, 'sha256:2', undefined, null])
+  })
+})
