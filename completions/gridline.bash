@@ -77,6 +77,10 @@ _gridline() {
       'admin backup') path='admin backup' ;;
       'admin restore') path='admin restore' ;;
       'admin compact') path='admin compact' ;;
+      'admin trust') path='admin trust' ;;
+      'admin trust add') path='admin trust add' ;;
+      'admin trust list') path='admin trust list' ;;
+      'admin trust remove') path='admin trust remove' ;;
       'api') path='api' ;;
       'config') path='config' ;;
       'config get') path='config get' ;;
@@ -136,7 +140,7 @@ _gridline() {
     'collaborators') words='--limit --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'publish') words='--dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'unpublish') words='--dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
-    'login') words='--user --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
+    'login') words='--user --oidc --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'logout') words='--json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'whoami') words='--json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'profile') words='list use remove'; files=0 ;;
@@ -154,13 +158,17 @@ _gridline() {
     'team delete') words='-y --yes --dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'team list') words='--limit --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'serve') words='--host --port --database --url --proxies --smtp --mail-from --allow-url-import --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
-    'admin') words='create-user create-key verify backup restore compact'; files=0 ;;
+    'admin') words='create-user create-key verify backup restore compact trust'; files=0 ;;
     'admin create-user') words='--email --admin --database --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'admin create-key') words='--scopes --expires --label --database --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'admin verify') words='--database --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'admin backup') words='--database --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=1 ;;
     'admin restore') words='--yes --database --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=1 ;;
     'admin compact') words='--database --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
+    'admin trust') words='add list remove'; files=0 ;;
+    'admin trust add') words='--user --scopes --database --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
+    'admin trust list') words='--database --limit --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
+    'admin trust remove') words='--database --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'api') words='-f --raw-field -F --field -H --header --input --paginate -i --include --dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'config') words='get set unset list'; files=0 ;;
     'config get') words='--json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
@@ -245,6 +253,9 @@ _gridline() {
     'admin backup --progress') words='auto bar plain none'; files=0 ;;
     'admin restore --progress') words='auto bar plain none'; files=0 ;;
     'admin compact --progress') words='auto bar plain none'; files=0 ;;
+    'admin trust add --progress') words='auto bar plain none'; files=0 ;;
+    'admin trust list --progress') words='auto bar plain none'; files=0 ;;
+    'admin trust remove --progress') words='auto bar plain none'; files=0 ;;
     'api --progress') words='auto bar plain none'; files=0 ;;
     'config get --progress') words='auto bar plain none'; files=0 ;;
     'config set --progress') words='auto bar plain none'; files=0 ;;

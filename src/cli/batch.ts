@@ -56,6 +56,7 @@ export async function runEach<T extends string | { of: string }>(
 ): Promise<{ many: object[]; failures: Failure[] }> {
   const nameOf = (thing: T): string => (typeof thing === 'string' ? thing : thing.of)
   const results: (object[] | Failure)[] = []
+  const untried: string[] = []
   let next = 0
   let isLost = false
   const run = async (): Promise<void> => {
@@ -69,16 +70,19 @@ export async function runEach<T extends string | { of: string }>(
           continue
         }
         if (!(error instanceof Problem) || error.code === 'interrupted') throw error
-        results[k] = { of: nameOf(things[k]), problem: error }
+        // Others that were running fail for the same reason.
+        if (isLost && error.code === 'unreachable') untried.push(nameOf(things[k]))
+        else results[k] = { of: nameOf(things[k]), problem: error }
         isLost ||= error.code === 'unreachable'
       }
     }
   }
   await Promise.all(Array.from({ length: Math.max(1, Math.min(jobs, things.length)) }, run))
-  const failures = results.filter((result): result is Failure => !Array.isArray(result))
-  const rest = things.slice(next)
-  if (rest.length > 0 && failures.length > 0) failures[failures.length - 1].untried = rest.map(nameOf)
-  return { many: results.filter((result) => Array.isArray(result)).flat(), failures }
+  untried.push(...things.slice(next).map(nameOf))
+  const ended = results.filter((result) => result !== undefined)
+  const failures = ended.filter((result): result is Failure => !Array.isArray(result))
+  if (untried.length > 0 && failures.length > 0) failures[failures.length - 1].untried = untried
+  return { many: ended.filter((result) => Array.isArray(result)).flat(), failures }
 }
 
 export function warned(context: Context, of: string, made: object): object {

@@ -32,6 +32,9 @@ export interface GlobalFlags {
   idempotencyKey?: string
 }
 
+/** Retries that are closer together than this are one, in ms. */
+const SAME_RETRY_MS = 250
+
 /** The environment of a command. Expensive parts are created on first use. */
 export class Context {
   readonly config: ConfigStore
@@ -39,6 +42,7 @@ export class Context {
   private connection: Promise<Connection> | undefined
   /** Connections to other servers (of links), by base URL. */
   private readonly others = new Map<string, Promise<Connection>>()
+  private lastRetry = Number.NEGATIVE_INFINITY
   /** Aborts requests when --timeout expires. */
   private readonly ending = new AbortController()
 
@@ -128,6 +132,14 @@ export class Context {
     return this.flags.verbose === true || this.environment.GRIDLINE_DEBUG === 'http'
   }
 
+  /** Requests that run at once fail and wait together: that is said once. */
+  private noteRetry({ message }: Problem, wait: number): void {
+    const now = performance.now()
+    if (now - this.lastRetry < SAME_RETRY_MS) return
+    this.lastRetry = now
+    this.messages.note(`${message}; retrying in ${Math.round(wait / 100) / 10} s`)
+  }
+
   connectOptions(): ConnectOptions {
     return {
       environment: this.environment,
@@ -136,8 +148,7 @@ export class Context {
       trace: this.traces ? (line) => this.messages.line(line) : undefined,
       caFile: this.flags.caFile,
       plan: this.flags.dryRun ? (...what) => new Planned(...what) : undefined,
-      onRetry: (problem, wait) =>
-        this.messages.note(`${problem.message}; retrying in ${Math.round(wait / 100) / 10} s`),
+      onRetry: (problem, wait) => this.noteRetry(problem, wait),
     }
   }
 }

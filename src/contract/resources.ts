@@ -421,6 +421,12 @@ export const KeyCreate = s.object({
 export const NewApiKey = s.object({ ...ApiKey.properties, username: s.string(), api_key: s.string() })
 export type NewApiKey = s.Static<typeof NewApiKey>
 
+export const TokenExchange = s.object({
+  token: s.string({
+    description: 'An OpenID Connect identity token whose audience is the URL of the service.',
+  }),
+})
+
 export const FolderCreate = s.object({
   path: s.string({ description: 'Folder names, separated by /. Missing folders are created.' }),
   ...Parent,

@@ -3,6 +3,7 @@ import type { HttpRequest, HttpResponse } from '../contract/http.ts'
 import { limitsFrom } from '../contract/limits.ts'
 import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
+import { OidcLogin } from './accounts/oidc.ts'
 import { CursorSigner } from './core/cursors.ts'
 import { Metrics } from './core/metrics.ts'
 import { ViewCounter } from './core/view-counter.ts'
@@ -34,6 +35,7 @@ import { Mail } from './sharing/mail.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
 
 export { createKey, createUser, ensureUser, type NewKey } from './accounts/accounts.ts'
+export { addTrust, listTrust, removeTrust } from './accounts/oidc.ts'
 export type { LogLine } from './http/desk.ts'
 export type { Listening } from './http/listen.ts'
 
@@ -124,6 +126,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     live: new LiveFigures(limits.live_pages),
     orders: new RowOrders(limits),
     uploads: new ResumableUploads(limits),
+    oidc: new OidcLogin(store, options.url.replace(/\/+$/, '')),
     images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
     forgetCredentials: () => authenticator.forget(),

@@ -221,7 +221,7 @@ describe('bad input gives a one-line error and the right exit code, and loses no
 
   const cases: [string, string[], number, RegExp, string?][] = [
     ['missing file', ['upload', 'nope.csv'], 3, /^error: no such file: nope.csv/],
-    ['directory', ['upload', 'dir'], 2, /^error: dir is a directory/],
+    ['empty directory', ['upload', 'dir'], 3, /^error: no files to upload/],
     ['empty file', ['upload', 'empty.csv'], 7, /^error: empty.csv: the file is empty/],
     [
       'binary file',

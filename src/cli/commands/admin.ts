@@ -224,6 +224,68 @@ const compact = defineCommand({
   },
 })
 
+const trustView: TableView = {
+  id: 'id',
+  columns: [
+    { field: 'id', title: 'ID' },
+    { field: 'issuer', title: 'ISSUER' },
+    { field: 'subject', title: 'SUBJECT' },
+    { field: 'username', title: 'USER' },
+    { field: 'scopes', title: 'SCOPES', format: (scopes: string[]) => scopes.join(',') },
+  ],
+}
+
+const trustAdd = defineCommand({
+  arguments: '<issuer> <subject>',
+  options: [
+    { flags: '--user <name>', description: 'the user that such tokens act as' },
+    {
+      flags: '--scopes <scopes>',
+      description: 'comma-separated scopes of their keys: read, write, admin (default: read,write)',
+    },
+    database,
+  ],
+  examples: [
+    "gridline admin trust add https://token.actions.githubusercontent.com 'repo:octo/data:ref:refs/heads/main' --user ci",
+    "gridline admin trust add https://gitlab.com 'project_path:group/data:ref_type:branch:ref:*' --user ci --scopes write",
+  ],
+  async run(context, [issuer, subject], { user, scopes, database: url }) {
+    if (user === undefined) throw new Problem('usage', 'no user given', { hint: 'Use --user NAME.' })
+    const made = await onStore(context, url, ({ addTrust }, store) =>
+      addTrust(store, { issuer, subject, username: user, scopes }),
+    )
+    return { one: made, view: trustView }
+  },
+})
+
+const trustList = defineCommand({
+  lists: {},
+  options: [database],
+  examples: ['gridline admin trust list', 'gridline admin trust list --json issuer,subject,username'],
+  async run(context, _, { database: url }) {
+    const many = await onStore(context, url, ({ listTrust }, store) => listTrust(store))
+    return { many, view: trustView, empty: 'No issuers are trusted.' }
+  },
+})
+
+const trustRemove = defineCommand({
+  arguments: '<id>',
+  options: [database],
+  examples: ['gridline admin trust remove 3f1c0a9be2d4', 'gridline admin trust rm 3f1c0a9be2d4'],
+  async run(context, [id], { database: url }) {
+    return {
+      one: await onStore(context, url, ({ removeTrust }, store) => removeTrust(store, id)),
+      view: trustView,
+    }
+  },
+})
+
+const trust: readonly CommandEntry[] = [
+  subcommand('add', 'Trust identity tokens of an issuer, so that CI jobs need no stored key', trustAdd),
+  subcommand('list', 'List trusted issuers and subjects', trustList),
+  subcommand('remove', 'No longer trust an issuer and subject', trustRemove, ['rm']),
+]
+
 export const commands: readonly CommandEntry[] = [
   subcommand('create-user', 'Create a user and their first key', createUser),
   subcommand('create-key', 'Create another key for a user', createKey),
@@ -231,4 +293,9 @@ export const commands: readonly CommandEntry[] = [
   subcommand('backup', 'Back up the database to a file', backup),
   subcommand('restore', 'Restore the database from a backup', restore),
   subcommand('compact', 'Release the disk space of deleted files', compact),
+  {
+    name: 'trust',
+    summary: 'Choose which CI jobs can log in without a key',
+    load: async () => ({ commands: trust }),
+  },
 ]

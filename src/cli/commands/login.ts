@@ -1,18 +1,28 @@
 import { Problem } from '../../contract/errors.ts'
 import { remote } from '../connect.ts'
+import type { Context } from '../context.ts'
 import { defineCommand } from '../define.ts'
 import { wholeOf } from '../input.ts'
+import { identityToken } from '../oidc.ts'
 import { ask } from '../prompt.ts'
 import { checkUrl, LOCAL, originOf } from '../settings.ts'
 import { whoView } from './whoami.ts'
 
 export const command = defineCommand({
   arguments: '[url]',
-  options: [{ flags: '--user <name>', description: 'your username on the server' }],
+  options: [
+    { flags: '--user <name>', description: 'your username on the server' },
+    {
+      flags: '--oidc',
+      description:
+        'in a CI job: log in with its identity token, without a stored key (GitHub Actions, GitLab CI)',
+    },
+  ],
   examples: [
     'gridline login https://charts.example.com',
     'echo "$KEY" | gridline login https://charts.example.com --user ci',
     'gridline login localhost:8080 --profile test',
+    'gridline login https://charts.example.com --oidc      # in a CI job',
   ],
   async run(context, [given], options) {
     const profile = context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? 'default'
@@ -32,6 +42,18 @@ export const command = defineCommand({
         hint: 'Pass its URL: gridline login https://charts.example.com',
       })
     const url = checkUrl(address)
+    if (options.oidc) {
+      const { token } = await identityToken(url, context.environment)
+      const { client, close } = await remote(url, {})
+      try {
+        const { username, api_key, expires_at } = await client.call('oidc.exchange', { json: { token } })
+        await store(context, profile, url, username, api_key)
+        context.messages.note(`Logged in to ${url} as ${username}, until ${expires_at}.`)
+        return { one: { username, server: url, profile, expires_at }, view: whoView }
+      } finally {
+        await close()
+      }
+    }
     const user =
       (options.user as string | undefined) ??
       context.environment.GRIDLINE_USER ??
@@ -47,13 +69,7 @@ export const command = defineCommand({
     const { client, close } = await remote(url, { user, apiKey })
     try {
       const me = await client.call('users.current')
-      await context.config.change((config) => {
-        config.profiles = {
-          ...config.profiles,
-          [profile]: { url, user, api_key: apiKey, key_origin: originOf(url) },
-        }
-        config.profile = profile
-      })
+      await store(context, profile, url, user, apiKey)
       context.messages.note(`Logged in to ${url} as ${me.username}.`)
       return { one: { username: me.username, server: url, profile }, view: whoView }
     } finally {
@@ -61,6 +77,23 @@ export const command = defineCommand({
     }
   },
 })
+
+/** Keeps a key in a profile, which becomes the active one. */
+async function store(
+  context: Context,
+  profile: string,
+  url: string,
+  user: string,
+  apiKey: string,
+): Promise<void> {
+  await context.config.change((config) => {
+    config.profiles = {
+      ...config.profiles,
+      [profile]: { url, user, api_key: apiKey, key_origin: originOf(url) },
+    }
+    config.profile = profile
+  })
+}
 
 /** Reads a line from the terminal without echo. */
 async function askHidden(question: string): Promise<string> {

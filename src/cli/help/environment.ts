@@ -3,6 +3,7 @@ export const environmentTable: Readonly<Record<string, string>> = {
   GRIDLINE_URL: 'the URL of the server',
   GRIDLINE_USER: 'your username on the server',
   GRIDLINE_API_KEY: 'your API key on the server',
+  GRIDLINE_OIDC_TOKEN: 'the identity token of a CI job, for login --oidc',
   GRIDLINE_PROFILE: 'the login profile to use; local is this machine',
   GRIDLINE_HOME: 'folder for settings and data',
   GRIDLINE_FORMAT: 'output format of lists: table, tsv, csv, json or ndjson',

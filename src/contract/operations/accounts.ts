@@ -49,6 +49,15 @@ export const accountsOperations = {
     status: 204,
     result: 'none',
   },
+  'oidc.exchange': {
+    summary: 'Exchange an identity token of a CI system for an API key',
+    method: 'POST',
+    path: '/v2/oidc/exchange',
+    access: 'anyone',
+    body: json(r.TokenExchange),
+    status: 201,
+    result: r.NewApiKey,
+  },
   'sessions.create': {
     summary: 'Create a link that signs a browser in, once',
     method: 'POST',

@@ -40,6 +40,12 @@ export const accountHandlers = {
     return { body: { keys: keys.map(shownKey) } }
   },
 
+  'oidc.exchange': async (service, { fields }) => {
+    const { hash, ...key } = await service.oidc.exchange(fields.token)
+    const created_at = new Date().toISOString()
+    return { body: { ...key, id: hash.slice(0, ID_LENGTH), created_at } }
+  },
+
   'keys.create': async (service, call) => {
     const { name, scopes, expires } = call.fields
     const { username, scopes: own } = call.caller!

@@ -1,5 +1,6 @@
 import type { OperationName, ResultOf } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
+import type { OidcLogin } from '../accounts/oidc.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import type { AppendQueue } from '../grids/append.ts'
@@ -17,6 +18,7 @@ export interface OperationService extends Service {
   live: LiveFigures
   orders: RowOrders
   uploads: ResumableUploads<OperationResult<ResultOf<'grids.upload'>>>
+  oidc: OidcLogin
   /** Undefined: no e-mails are sent. */
   mail: Mail | undefined
   /** Fetches `source_url`; undefined: URL import is disabled. */

@@ -3,6 +3,7 @@ import type { Db, Schema } from './schema.ts'
 
 export type UserRow = Selectable<Schema['users']>
 export type KeyRow = Selectable<Schema['api_keys']>
+export type TrustRow = Selectable<Schema['oidc_trust']>
 export type SessionRow = Selectable<Schema['sessions']>
 
 /** Users and their API keys. */
@@ -41,6 +42,19 @@ export class AccountReader {
       .where('name', '=', name)
       .executeTakeFirst()
     return row?.value
+  }
+
+  /** What is trusted of an issuer, oldest first. */
+  trustOf(issuer: string): Promise<TrustRow[]> {
+    return this.trusted().where('issuer', '=', issuer).execute()
+  }
+
+  trust(): Promise<TrustRow[]> {
+    return this.trusted().execute()
+  }
+
+  private trusted() {
+    return this.db.selectFrom('oidc_trust').selectAll().orderBy('created_at').orderBy('id')
   }
 
   key(owner: string, hash: string): Promise<KeyRow | undefined> {
@@ -119,6 +133,14 @@ export class AccountWriter extends AccountReader {
       .where('owner', '=', owner)
       .where('hash', '=', hash)
       .execute()
+  }
+
+  async addTrust(row: TrustRow): Promise<void> {
+    await this.db.insertInto('oidc_trust').values(row).execute()
+  }
+
+  async removeTrust(id: string): Promise<void> {
+    await this.db.deleteFrom('oidc_trust').where('id', '=', id).execute()
   }
 
   async addSession(session: Insertable<Schema['sessions']>): Promise<void> {

@@ -94,6 +94,15 @@ export interface Schema {
     created_at: number
   }
   team_members: { team: string; username: string }
+  /** Identity tokens that are accepted in exchange for an API key. `subject` may have `*`. */
+  oidc_trust: {
+    id: string
+    issuer: string
+    subject: string
+    username: string
+    scopes: string
+    created_at: number
+  }
   /** Secrets for signing cursors. */
   secrets: { name: string; value: string }
   grids: {

@@ -4,6 +4,7 @@ import * as sharing from './0002-sharing.ts'
 import * as integrity from './0003-integrity.ts'
 import * as sessions from './0004-sessions.ts'
 import * as sourceTags from './0005-source-tags.ts'
+import * as oidcTrust from './0006-oidc-trust.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -12,4 +13,5 @@ export const migrations: Migration[] = [
   { name: '0003-integrity', up: integrity.up },
   { name: '0004-sessions', up: sessions.up },
   { name: '0005-source-tags', up: sourceTags.up },
+  { name: '0006-oidc-trust', up: oidcTrust.up },
 ]

@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto'
+import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
+import { Problem } from '../../contract/errors.ts'
+import { scopeNames } from '../../contract/resources.ts'
+import type { TrustRow } from '../store/accounts.ts'
+import type { Store } from '../store/store.ts'
+import { addKey, type NewKey } from './accounts.ts'
+
+/** Lifetime of a key that is given for a token. */
+const LIFETIME = '1h'
+/** Algorithms with a public key. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
+/** Tokens are this old at most, in seconds. */
+const OLDEST = 3600
+const TIMEOUT_MS = 5000
+/** How long an issuer that does not answer is not asked again, in ms. */
+const PAUSE_MS = 10_000
+const LONGEST_TOKEN = 16 * 1024
+
+/** Exchanges identity tokens of CI systems for API keys. Only issuers that an operator trusts are asked. */
+export class OidcLogin {
+  private readonly keys = new Map<string, ReturnType<typeof createRemoteJWKSet>>()
+  private readonly failed = new Map<string, number>()
+
+  constructor(
+    private readonly store: Store,
+    /** The audience that tokens must be for: the URL of this service. */
+    private readonly audience: string,
+  ) {}
+
+  /** A key for a token whose issuer and subject are trusted. Throws `unauthenticated` for others. */
+  async exchange(token: string): Promise<NewKey & { hash: string }> {
+    const trusted = await this.trustedBy(token)
+    const [{ issuer }] = trusted
+    const { sub = '' } = await this.verified(token, issuer)
+    const found = trusted.find(({ subject }) => subjectMatches(subject, sub))
+    if (!found)
+      throw new Problem('unauthenticated', `the subject of the token is not trusted: ${sub.slice(0, 200)}`, {
+        hint: `An operator can trust it: gridline admin trust add ${issuer} ${JSON.stringify(sub.slice(0, 200))} --user NAME`,
+      })
+    return this.store.write(async (writers) => {
+      if (!(await writers.accounts.user(found.username)))
+        throw new Problem('unauthenticated', 'the user of this trust no longer exists')
+      return addKey(writers, found.username, {
+        scopes: found.scopes,
+        expires: LIFETIME,
+        name: `oidc ${sub}`.slice(0, 100),
+      })
+    })
+  }
+
+  private async trustedBy(token: string): Promise<TrustRow[]> {
+    let issuer: string | undefined
+    if (token.length <= LONGEST_TOKEN) {
+      try {
+        issuer = decodeJwt(token).iss
+      } catch {
+        // It is no token.
+      }
+    }
+    if (issuer === undefined) throw new Problem('unauthenticated', 'this is not an identity token')
+    const trusted = await this.store.read(({ accounts }) => accounts.trustOf(issuer))
+    if (trusted.length === 0) throw new Problem('unauthenticated', 'the issuer of the token is not trusted')
+    return trusted
+  }
+
+  private async verified(token: string, issuer: string): Promise<JWTPayload> {
+    try {
+      const { payload } = await jwtVerify(token, await this.keysOf(issuer), {
+        issuer,
+        audience: this.audience,
+        algorithms: ALGORITHMS,
+        requiredClaims: ['sub', 'exp', 'iat'],
+        maxTokenAge: OLDEST,
+        clockTolerance: 30,
+      })
+      return payload
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud')
+        throw new Problem('unauthenticated', `the token is for another audience; it must be ${this.audience}`)
+      if (error instanceof errors.JWTExpired) throw new Problem('unauthenticated', 'the token has expired')
+      if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout))
+        throw new Problem('unauthenticated', 'the token is not valid')
+      throw new Problem('overloaded', 'the issuer of the token does not answer')
+    }
+  }
+
+  /** The public keys of an issuer, as its discovery document names them. */
+  private async keysOf(issuer: string): Promise<ReturnType<typeof createRemoteJWKSet>> {
+    const known = this.keys.get(issuer)
+    if (known) return known
+    if ((this.failed.get(issuer) ?? 0) > Date.now())
+      throw new Problem('overloaded', 'the issuer of the token does not answer')
+    try {
+      const response = await fetch(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`, {
+        redirect: 'error',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      })
+      const { jwks_uri, issuer: named } = (await response.json()) as { jwks_uri: string; issuer: string }
+      if (named !== issuer) throw new Error('another issuer')
+      const keys = createRemoteJWKSet(new URL(checkIssuer(jwks_uri)), { timeoutDuration: TIMEOUT_MS })
+      this.keys.set(issuer, keys)
+      return keys
+    } catch {
+      this.failed.set(issuer, Date.now() + PAUSE_MS)
+      throw new Problem('overloaded', 'the issuer of the token does not answer')
+    }
+  }
+}
+
+/** Whether a subject is that of a trust, in which `*` stands for any characters. */
+export function subjectMatches(trusted: string, subject: string): boolean {
+  const parts = trusted.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`, 's').test(subject)
+}
+
+/** Throws `invalid_request` unless an issuer has an https URL, or is on this machine. */
+export function checkIssuer(url: string): string {
+  const found = URL.canParse(url) ? new URL(url) : undefined
+  const isLocal = found?.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(found.hostname)
+  if (found && (found.protocol === 'https:' || isLocal)) return url
+  throw new Problem('invalid_request', `not the URL of an issuer: ${url}`, {
+    hint: 'It begins with https://',
+  })
+}
+
+export interface Trust {
+  id: string
+  issuer: string
+  subject: string
+  username: string
+  scopes: string[]
+  created_at: string
+}
+
+/** Trusts an issuer for subjects, which then act as a user. */
+export async function addTrust(
+  store: Store,
+  {
+    issuer,
+    subject,
+    username,
+    scopes = 'read,write',
+  }: { issuer: string; subject: string; username: string; scopes?: string },
+): Promise<Trust> {
+  checkIssuer(issuer)
+  if (subject.replaceAll('*', '').length < 3)
+    throw new Problem(
+      'invalid_request',
+      `subject ${JSON.stringify(subject)}: it would match any token of the issuer`,
+    )
+  const names = scopes.split(',').map((scope) => scope.trim())
+  const unknown = names.find((scope) => !(scopeNames as readonly string[]).includes(scope))
+  if (unknown !== undefined)
+    throw new Problem('invalid_request', `unknown scope: ${JSON.stringify(unknown)}`, {
+      hint: `Available scopes: ${scopeNames.join(', ')}.`,
+    })
+  return store.write(async ({ accounts }) => {
+    if (!(await accounts.user(username))) throw new Problem('not_found', `no user named ${username}`)
+    const row = {
+      id: randomBytes(6).toString('hex'),
+      issuer,
+      subject,
+      username,
+      scopes: names.join(','),
+      created_at: Date.now(),
+    }
+    await accounts.addTrust(row)
+    return shown(row)
+  })
+}
+
+export async function listTrust(store: Store): Promise<Trust[]> {
+  return (await store.read(({ accounts }) => accounts.trust())).map(shown)
+}
+
+export async function removeTrust(store: Store, id: string): Promise<Trust> {
+  return store.write(async ({ accounts }) => {
+    const row = (await accounts.trust()).find((one) => one.id === id)
+    if (!row)
+      throw new Problem('not_found', `no trust with the id ${id}`, { hint: 'See: gridline admin trust list' })
+    await accounts.removeTrust(id)
+    return shown(row)
+  })
+}
+
+function shown({ scopes, created_at, ...row }: TrustRow): Trust {
+  return { ...row, scopes: scopes.split(','), created_at: new Date(created_at).toISOString() }
+}

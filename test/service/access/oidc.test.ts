@@ -1,0 +1,93 @@
+// Identity tokens of CI systems: which are exchanged for a key, and what the key may do.
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { subjectMatches } from '../../../src/service/accounts/oidc.ts'
+import { addTrust, removeTrust } from '../../../src/service/index.ts'
+import { startIssuer } from '../../support/issuer.ts'
+import { onBothStores, URL_OF_TESTS } from '../../support/service.ts'
+
+let issuer: Awaited<ReturnType<typeof startIssuer>>
+beforeAll(async () => {
+  issuer = await startIssuer()
+})
+afterAll(() => issuer.stop())
+
+const main = { sub: 'repo:o/r:ref:main', aud: URL_OF_TESTS }
+
+it('a pattern matches the subjects that its parts are in, in order, from start to end', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', ':', '.', '(', '\n'), maxLength: 5 })
+  fc.assert(
+    fc.property(
+      fc.array(text, { minLength: 1, maxLength: 4 }),
+      fc.array(text, { maxLength: 3 }),
+      (parts, between) => {
+        const subject = parts.map((part, k) => (k === 0 ? part : (between[k - 1] ?? '') + part)).join('')
+        expect(subjectMatches(parts.join('*'), subject)).toBe(true)
+        expect(subjectMatches(parts.join('*'), `${subject}#`)).toBe(parts.length > 1 && parts.at(-1) === '')
+      },
+    ),
+  )
+})
+
+onBothStores('identity tokens', (test) => {
+  const trust = (subject: string, username = 'alice', scopes?: string) =>
+    addTrust(test().service.store, { issuer: issuer.url, subject, username, scopes })
+  const exchange = (token: string) => test().ask(undefined, 'POST', '/v2/oidc/exchange', { json: { token } })
+
+  it('of a trusted subject give a key of an hour with the scopes of the trust', async () => {
+    const { id } = await trust('repo:o/r:*', 'alice', 'read')
+    const { status, json } = await exchange(await issuer.token(main))
+    expect([status, json.username, json.scopes]).toEqual([201, 'alice', ['read']])
+    expect(Date.parse(json.expires_at) - Date.now()).toBeLessThan(3_601_000)
+    const headers = { authorization: `Bearer ${json.api_key}` }
+    expect((await test().ask(undefined, 'GET', '/v2/users/current', { headers })).json.username).toBe('alice')
+    expect(await test().status(undefined, 'POST', '/v2/folders', { headers, json: { path: 'x' } })).toBe(403)
+    await removeTrust(test().service.store, id)
+    expect((await exchange(await issuer.token(main))).status).toBe(401)
+  })
+
+  it.each([
+    ['another audience', () => issuer.token({ ...main, aud: 'https://other.test' }), /audience/],
+    [
+      'another subject',
+      () => issuer.token({ ...main, sub: 'repo:o/other:ref:main' }),
+      /subject .* is not trusted/,
+    ],
+    ['no subject', () => issuer.token({ aud: URL_OF_TESTS }), /not valid/],
+    ['another key', () => issuer.token(main, { key: issuer.otherKey }), /not valid/],
+    ['an expired token', () => issuer.token(main, { issued: -3000, lifetime: 60 }), /expired/],
+    ['an old token', () => issuer.token(main, { issued: -7200, lifetime: 90_000 }), /expired|not valid/],
+    ['another issuer', () => issuer.token({ ...main, iss: 'https://evil.test' }), /issuer .* is not trusted/],
+    [
+      'no signature',
+      async () =>
+        `${Buffer.from('{"alg":"none"}').toString('base64url')}.${(await issuer.token(main)).split('.')[1]}.`,
+      /not valid/,
+    ],
+    ['no token', async () => 'x', /not an identity token/],
+    ['a huge token', async () => 'x'.repeat(100_000), /not an identity token/],
+  ])('with %s are refused', async (_, token, why) => {
+    const { id } = await trust('repo:o/r:ref:main')
+    const { status, json } = await exchange(await token())
+    expect([status, json.detail]).toEqual([401, expect.stringMatching(why)])
+    await removeTrust(test().service.store, id)
+  })
+
+  it('an issuer that does not answer is 503, and its keys are not asked for again', async () => {
+    const down = await startIssuer()
+    down.setDown(true)
+    await addTrust(test().service.store, { issuer: down.url, subject: 'repo:*', username: 'alice' })
+    const { status } = await exchange(await down.token(main))
+    expect(status).toBe(503)
+    await down.stop()
+  })
+
+  it('a trust needs an https issuer, a subject, a user and scopes that exist', async () => {
+    const store = test().service.store
+    const wrong = { issuer: 'https://ci.test', subject: 'repo:o/r', username: 'alice' }
+    await expect(addTrust(store, { ...wrong, issuer: 'http://ci.test' })).rejects.toThrow(/not the URL/)
+    await expect(addTrust(store, { ...wrong, subject: '*' })).rejects.toThrow(/any token/)
+    await expect(addTrust(store, { ...wrong, username: 'nobody' })).rejects.toThrow(/no user/)
+    await expect(addTrust(store, { ...wrong, scopes: 'root' })).rejects.toThrow(/unknown scope/)
+  })
+})
