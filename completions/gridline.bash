@@ -36,6 +36,8 @@ _gridline() {
       'file extras cat') path='file extras cat' ;;
       'file reference') path='file reference' ;;
       'file reference remove') path='file reference remove' ;;
+      'pull') path='pull' ;;
+      'push') path='push' ;;
       'append') path='append' ;;
       'column') path='column' ;;
       'column list') path='column list' ;;
@@ -91,7 +93,7 @@ _gridline() {
     esac
   done
   case "$path" in
-    '') words='upload ls cat plot open show path mkdir mv cp rename trash restore delete star unstar sources file append column describe image preview share unshare collaborators publish unpublish login logout whoami profile key team serve admin api config completion --help --version' ;;
+    '') words='upload ls cat plot open show path mkdir mv cp rename trash restore delete star unstar sources file pull push append column describe image preview share unshare collaborators publish unpublish login logout whoami profile key team serve admin api config completion --help --version' ;;
     'upload') words='--name --folder --public --on-conflict --delimiter --encoding --header --no-header --null --quote --escape --skip --comment --decimal --thousands --sheet --range --flatten --column --allow-type-change --plot --x --y --color --size --text --title -y --yes --include --exclude --jobs --provenance --dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=1 ;;
     'ls') words='--all --shared --starred --trashed --type --order --limit --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'cat') words='--format --columns --limit --tail --sample -f --follow --no-pager --json --jq -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
@@ -124,6 +126,8 @@ _gridline() {
     'file extras cat') words='--json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'file reference') words='remove'; files=0 ;;
     'file reference remove') words='--dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
+    'pull') words='--format --jobs --force --dry-run --json --jq -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
+    'push') words='--to --folder --public --on-conflict --dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
     'append') words='--row --format --delimiter --encoding --header --no-header --null --quote --escape --skip --comment --decimal --thousands --allow-type-change --dry-run --idempotency-key --json --jq -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=1 ;;
     'column') words='list get set add rename remove'; files=0 ;;
     'column list') words='--limit --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0 ;;
@@ -215,6 +219,10 @@ _gridline() {
     'file extras add --progress') words='auto bar plain none'; files=0 ;;
     'file extras cat --progress') words='auto bar plain none'; files=0 ;;
     'file reference remove --progress') words='auto bar plain none'; files=0 ;;
+    'pull --format') words='csv tsv ndjson json'; files=0 ;;
+    'pull --progress') words='auto bar plain none'; files=0 ;;
+    'push --on-conflict') words='fail skip'; files=0 ;;
+    'push --progress') words='auto bar plain none'; files=0 ;;
     'append --format') words='csv tsv ndjson'; files=0 ;;
     'append --progress') words='auto bar plain none'; files=0 ;;
     'column list --progress') words='auto bar plain none'; files=0 ;;

@@ -92,6 +92,24 @@ export class Context {
     return this.connection
   }
 
+  /** A connection with another profile, whatever the environment says. */
+  async connectTo(profile: string): Promise<Connection> {
+    const {
+      GRIDLINE_URL: _url,
+      GRIDLINE_USER: _user,
+      GRIDLINE_API_KEY: _key,
+      ...environment
+    } = this.environment
+    const settings = resolveSettings(await this.config.read(), environment, { profile })
+    if (!settings.url.value)
+      throw new Problem('usage', `the profile ${profile} has no server`, {
+        hint: `Log in with: gridline login URL --profile ${profile}`,
+      })
+    const opened = connect(settings, this.connectOptions())
+    this.others.set(`profile ${profile}`, opened)
+    return opened
+  }
+
   async client(): Promise<Client> {
     return (await this.connect()).client
   }

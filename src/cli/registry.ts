@@ -19,7 +19,6 @@ export const commands: readonly CommandEntry[] = [
   {
     group: 'start',
     name: 'cat',
-    aliases: ['download'],
     summary: 'Print the rows of a grid',
     load: () => import('./commands/cat.ts'),
   },
@@ -96,6 +95,19 @@ export const commands: readonly CommandEntry[] = [
     name: 'file',
     summary: 'Work with the extras of files (attached text or JSON)',
     load: () => import('./commands/file.ts'),
+  },
+  {
+    group: 'files',
+    name: 'pull',
+    aliases: ['download'],
+    summary: 'Download files and folders into a directory',
+    load: () => import('./commands/pull.ts'),
+  },
+  {
+    group: 'files',
+    name: 'push',
+    summary: 'Copy files to another server, with the data of plots',
+    load: () => import('./commands/push.ts'),
   },
   {
     group: 'grids',

@@ -162,7 +162,15 @@ export const Column = s.object({
 
 /** Columns of a new grid, by name. A JSON-encoded string is accepted too. See docs/api.md#grids. */
 export const GridData = s.object({
-  cols: s.record(s.object({ data: s.array(s.anything()), order: s.optional(s.integer()) })),
+  cols: s.record(
+    s.object({
+      data: s.array(s.anything()),
+      order: s.optional(s.integer()),
+      uid: s.optional(
+        s.string({ description: 'Six hexadecimal digits, to keep the uid of another server.' }),
+      ),
+    }),
+  ),
 })
 
 export const Parent = {

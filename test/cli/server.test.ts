@@ -301,7 +301,7 @@ describe('login of CI jobs without a stored key', () => {
         { home: serverHome },
       )
       expect([trusted.stdout, trusted.code]).toEqual(['{"username":"ci"}\n', 0])
-      const environments = [
+      const environments: Record<string, string>[] = [
         { GRIDLINE_OIDC_TOKEN: await issuer.token({ sub: 'repo:o/r:main', aud: server.url }) },
         {
           ACTIONS_ID_TOKEN_REQUEST_URL: `${issuer.url}/github?x=1`,
@@ -309,7 +309,7 @@ describe('login of CI jobs without a stored key', () => {
         },
       ]
       for (const [k, env] of environments.entries()) {
-        const job = { home: home(`job${k}`), env: { CI: 'true', ...(env as Record<string, string>) } }
+        const job = { home: home(`job${k}`), env: { CI: 'true', ...env } }
         const login = await gridline(['login', server.url, '--oidc', '-q'], job)
         expect([login.code, login.stdout, login.stderr]).toEqual([0, 'ci\n', ''])
         expect((await gridline(['whoami', '-q'], job)).stdout).toBe('ci\n')

@@ -42,11 +42,19 @@ export function newUid(taken: Set<string>): string {
   }
 }
 
+/** A column of a new grid, as it is given. */
+interface GivenColumn {
+  name: string
+  data: RawJson
+  /** The uid that it had elsewhere, for grids that are moved with their plots. */
+  uid?: string
+}
+
 /** Parses the `data` of a new grid: its columns, in column order. See docs/api.md#grids. */
 export async function readGridData(
   data: RawJson,
   limits: Limits,
-): Promise<{ columns: { name: string; data: RawJson }[]; metadata?: unknown }> {
+): Promise<{ columns: GivenColumn[]; metadata?: unknown }> {
   const object =
     data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data', data.limits) : data
   if (object.kind !== 'object')
@@ -55,7 +63,8 @@ export async function readGridData(
   const cols = await members.get('cols')?.index()
   if (cols?.kind !== 'object') throw invalidField('data.cols', 'must be an object of columns by name')
   const seen = new Set<string>()
-  const columns: { name: string; data: RawJson; order: number }[] = []
+  const columns: (GivenColumn & { order: number })[] = []
+  const uids = new Set<string>()
   for (const [name, column] of cols.members()) {
     await breathe()
     const path = `data.cols.${name}`
@@ -71,6 +80,7 @@ export async function readGridData(
       throw invalidField(`${path}.order`, 'must be an integer')
     columns.push({
       name,
+      uid: givenUid(parts.get('uid'), uids),
       data: arrayOf(parts.get('data'), `${path}.data`),
       order: (order as number | null | undefined) ?? columns.length,
     })
@@ -78,6 +88,14 @@ export async function readGridData(
   columns.sort((a, b) => a.order - b.order)
   const metadata = members.get('metadata')
   return { columns, metadata: metadata && smallValue(metadata, 'data.metadata') }
+}
+
+/** A uid in the form of those of the service, unless another column has it. */
+function givenUid(json: RawJson | undefined, taken: Set<string>): string | undefined {
+  const uid = json?.kind === 'string' && json.end - json.start === 8 ? json.value() : undefined
+  if (typeof uid !== 'string' || !/^[0-9a-f]{6}$/.test(uid) || taken.has(uid)) return undefined
+  taken.add(uid)
+  return uid
 }
 
 /** Maximum size of a value that is parsed, in bytes. Column data is never parsed as a whole. */
@@ -129,10 +147,12 @@ export async function storeArray(blobs: Blobs, data: RawJson, columns = 1): Prom
 /** Stores several arrays, in few transactions. `total`: the number of columns of the grid. */
 export async function storeArrays(
   blobs: Blobs,
-  columns: { name: string; data: RawJson }[],
+  columns: GivenColumn[],
   total = columns.length,
 ): Promise<NewColumn[]> {
-  const stored = columns.map(({ name }): NewColumn => ({ name, type: 'empty', rows: 0, slices: [] }))
+  const stored = columns.map(
+    ({ name, uid }): NewColumn => ({ name, uid, type: 'empty', rows: 0, slices: [] }),
+  )
   let waiting: { column: NewColumn; values: Values }[] = []
   let size = 0
   const flush = async (): Promise<void> => {

@@ -1,0 +1,117 @@
+import { createWriteStream, mkdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Client } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { FileMeta } from '../../contract/resources.ts'
+import { runEach } from '../batch.ts'
+import { defineCommand } from '../define.ts'
+import { safeName } from '../local-names.ts'
+import type { TableView } from '../output/view.ts'
+import { resolveTargets } from '../targets.ts'
+import { type Found, filesBelow } from '../tree.ts'
+
+const JOBS = 4
+
+const view: TableView = {
+  id: 'path',
+  columns: [
+    { field: 'path', title: 'PATH' },
+    { field: 'fid', title: 'FID' },
+    { field: 'action', title: 'ACTION' },
+  ],
+}
+
+const formats = ['csv', 'tsv', 'ndjson', 'json'] as const
+type Format = (typeof formats)[number]
+
+export const command = defineCommand({
+  arguments: '<file...>',
+  usage: '<file...> <directory>',
+  options: [
+    { flags: '--format <format>', description: 'format of grids (default: csv)', choices: formats },
+    {
+      flags: '--jobs <n>',
+      integer: { max: 64 },
+      description: 'files that are downloaded at once (default: 4)',
+    },
+    { flags: '--force', description: 'download files again that are there unchanged' },
+    { flags: '--dry-run', description: 'show what would be downloaded, without writing anything' },
+  ],
+  examples: [
+    'gridline pull sales .',
+    'gridline pull Reports backup',
+    "gridline pull 'Reports/2024*' data --format ndjson --jobs 8",
+  ],
+  async run(context, given, options) {
+    const directory = given.at(-1)!
+    if (given.length < 2)
+      throw new Problem('usage', 'pull needs a file and a directory', {
+        hint: `For example: gridline pull ${directory} .`,
+      })
+    const client = await context.client()
+    const { files, failures } = await resolveTargets(client, given.slice(0, -1), { read: true })
+    const found: Found[] = []
+    for (const { fid } of files)
+      found.push(...(await filesBelow(client, await client.call('files.get', { fid }))))
+    const format = options.format ?? 'csv'
+    const items = found
+      .filter(({ file }) => file.filetype === 'grid' || file.filetype === 'plot')
+      .map(({ file, folders }) => {
+        const extension = file.filetype === 'grid' ? format : 'json'
+        const names = [...folders, `${file.filename}.${extension}`].map(safeName)
+        return { file, of: names.join('/'), path: join(directory, ...names) }
+      })
+    const twice = items.find(({ path }, k) => items.findIndex((one) => one.path === path) !== k)
+    if (twice) throw new Problem('conflict', `two files would be written to ${twice.path}`)
+    for (const { file, folders } of found)
+      if (file.filetype === 'fold' && !options.dryRun)
+        mkdirSync(join(directory, ...[...folders, file.filename].map(safeName)), { recursive: true })
+    const done = await runEach(
+      items,
+      async ({ file, path }) => {
+        const { fid } = file
+        if (!options.force && isThere(path, file)) return { path, fid, action: 'unchanged' }
+        if (options.dryRun) return { path, fid, action: 'would download' }
+        await download(client, file, format, path)
+        return { path, fid, action: 'downloaded' }
+      },
+      options.jobs ?? JOBS,
+    )
+    const all = [...failures, ...done.failures]
+    if (done.many.length === 0 && all.length === 1) throw all[0].problem
+    return { many: done.many, view, failures: all, empty: 'Nothing to download.' }
+  },
+})
+
+/** Whether a file was downloaded in this version: downloaded files have the time of their last change. */
+function isThere(path: string, { date_modified }: FileMeta): boolean {
+  const there = statSync(path, { throwIfNoEntry: false })
+  return there !== undefined && Math.abs(there.mtimeMs - Date.parse(date_modified)) < 1
+}
+
+/** Downloads a file under another name first, so that a broken download leaves what was there. */
+async function download(
+  client: Client,
+  { fid, filetype, date_modified }: FileMeta,
+  format: Format,
+  path: string,
+): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true })
+  const response =
+    filetype === 'grid'
+      ? await client.response('grids.content', { fid, query: { format } })
+      : await client.response('plots.content', { fid, query: { inline_data: true } })
+  const part = `${path}.${process.pid}.part`
+  try {
+    await pipeline(Readable.from(response.bytes()), createWriteStream(part))
+    const at = new Date(date_modified)
+    utimesSync(part, at, at)
+    renameSync(part, path)
+  } catch (error) {
+    rmSync(part, { force: true })
+    if (error instanceof Problem) throw error
+    throw new Problem('failed', `cannot write ${path}: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,235 @@
+import { type Client, headerText, lookupIfThere, uploadInParts } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import type { FileMeta } from '../../contract/resources.ts'
+import { runEach } from '../batch.ts'
+import { defineCommand } from '../define.ts'
+import type { TableView } from '../output/view.ts'
+import { figureBody } from '../plots.ts'
+import { resolveTargets } from '../targets.ts'
+import { type Found, filesBelow } from '../tree.ts'
+
+const view: TableView = {
+  id: 'fid',
+  columns: [
+    { field: 'file', title: 'FILE' },
+    { field: 'fid', title: 'FID' },
+    { field: 'web_url', title: 'LINK' },
+    { field: 'action', title: 'ACTION' },
+  ],
+}
+
+const rules = ['fail', 'skip'] as const
+
+export const command = defineCommand({
+  writes: true,
+  arguments: '<file...>',
+  options: [
+    {
+      flags: '--to <profile>',
+      description: 'the profile of the server that gets the files; see: gridline profile list',
+    },
+    { flags: '--folder <path>', description: 'destination folder; missing folders are created' },
+    { flags: '--public', description: 'make the copies public (readable by anyone)' },
+    {
+      flags: '--on-conflict <rule>',
+      description: 'if a name is taken: fail (default), or skip to use the file that is there',
+      choices: rules,
+    },
+  ],
+  examples: [
+    'gridline push sales --local --to work',
+    'gridline push Reports --local --to work --on-conflict skip',
+  ],
+  async run(context, given, options) {
+    if (options.to === undefined)
+      throw new Problem('usage', 'no destination given', {
+        hint: 'Use --to PROFILE; see: gridline profile list',
+      })
+    const { client: source, server: from } = await context.connect()
+    const { client: target, server: to } = await context.connectTo(options.to)
+    if (from === to)
+      throw new Problem('usage', `both sides are ${to}`, {
+        hint: 'Name the source with --profile or --local.',
+      })
+    const { files, failures } = await resolveTargets(source, given)
+    const found = await withGrids(
+      source,
+      await allBelow(
+        source,
+        files.map(({ fid }) => fid),
+      ),
+    )
+    const base = (options.folder ?? '').split('/').filter((name) => name !== '')
+    const push = new Push(
+      source,
+      target,
+      base,
+      options.public === true,
+      options.onConflict === 'skip',
+      (text) => context.messages.warning(text),
+    )
+    // Grids before the plots that refer to them.
+    const order = ['fold', 'grid', 'plot', 'extra']
+    const sorted = [...found].sort((a, b) => order.indexOf(a.file.filetype) - order.indexOf(b.file.filetype))
+    const items = sorted.map((one) => ({ ...one, of: [...one.folders, one.file.filename].join('/') }))
+    target.several = true
+    const done = await runEach(items, async (one) => ({ file: one.of, ...(await push.file(one)) }))
+    const all = [...failures, ...done.failures]
+    if (done.many.length === 0 && all.length === 1) throw all[0].problem
+    return { many: done.many, view, failures: all }
+  },
+})
+
+async function allBelow(client: Client, fids: readonly string[]): Promise<Found[]> {
+  const found: Found[] = []
+  for (const fid of fids) found.push(...(await filesBelow(client, await client.call('files.get', { fid }))))
+  return found
+}
+
+/** Adds the grids of plots, next to their plots. */
+async function withGrids(client: Client, found: readonly Found[]): Promise<Found[]> {
+  const all = new Map(found.map((one) => [one.file.fid, one]))
+  for (const { file, folders } of found) {
+    if (file.filetype !== 'plot') continue
+    const { references } = await client.call('files.get', { fid: file.fid })
+    for (const fid of references) {
+      if (all.has(fid)) continue
+      const grid = await client.call('files.get', { fid })
+      if (grid.filetype === 'grid') all.set(fid, { file: grid, folders })
+    }
+  }
+  return [...all.values()]
+}
+
+interface Place {
+  filename: string
+  parent_path: string | undefined
+  world_readable: boolean
+}
+
+/** Copies files from one server to another. */
+class Push {
+  /** The fid of each grid on the other server. */
+  private readonly moved = new Map<string, string>()
+
+  constructor(
+    private readonly source: Client,
+    private readonly target: Client,
+    private readonly base: readonly string[],
+    private readonly isPublic: boolean,
+    private readonly skips: boolean,
+    private readonly warn: (text: string) => void,
+  ) {}
+
+  async file({ file, folders }: Found): Promise<object> {
+    const folder = [...this.base, ...folders].join('/')
+    const path = [...this.base, ...folders, file.filename].join('/')
+    const there = await lookupIfThere(this.target, path)
+    const isSame = there?.filetype === file.filetype
+    if (there && !(isSame && (this.skips || file.filetype === 'fold')))
+      throw new Problem('already_exists', `a file named ${path} is there already`, {
+        hint: 'Use --on-conflict skip to leave it as it is, or another --folder.',
+      })
+    const made = there ?? (await this.make(file, folder, path))
+    if (file.filetype === 'grid') this.moved.set(file.fid, made.fid)
+    return { from: file.fid, fid: made.fid, web_url: made.web_url, action: there ? 'unchanged' : 'created' }
+  }
+
+  private async make(file: FileMeta, folder: string, path: string): Promise<FileMeta> {
+    const place = {
+      filename: file.filename,
+      parent_path: folder === '' ? undefined : folder,
+      world_readable: this.isPublic,
+    }
+    switch (file.filetype) {
+      case 'fold':
+        return (await this.target.call('folders.create', { json: { path, world_readable: this.isPublic } }))
+          .file
+      case 'grid':
+        return this.grid(file, place)
+      case 'plot':
+        return this.plot(file, place)
+      default:
+        throw new Problem('usage', `${path} is an extra; extras are not copied`)
+    }
+  }
+
+  /** A grid with the uids of its columns. Its content is passed on as it arrives. */
+  private async grid({ fid, metadata }: FileMeta, place: Place): Promise<FileMeta> {
+    const content = (): Promise<AsyncIterable<Uint8Array>> =>
+      this.source
+        .response('grids.content', { fid, query: { format: 'json' } })
+        .then((response) => response.bytes())
+    const rest = JSON.stringify({ ...place, metadata })
+    async function* body(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(`${rest.slice(0, -1)},"data":`)
+      yield* await content()
+      yield Buffer.from('}')
+    }
+    try {
+      const json = { type: 'application/json', repeatable: true, open: body }
+      return (await this.target.call('grids.create', { body: json })).file as FileMeta
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'too_large') throw error
+      return this.largeGrid(fid, place)
+    }
+  }
+
+  /** A grid that is too large for one JSON body: as CSV, in parts. Its columns get new uids. */
+  private async largeGrid(fid: string, { filename, parent_path, world_readable }: Place): Promise<FileMeta> {
+    const { cols } = await this.source.call('grids.get', { fid })
+    const types = {
+      number: 'number',
+      text: 'text',
+      boolean: 'boolean',
+      empty: 'text',
+      json: undefined,
+    } as const
+    const mixed = cols.find(({ type }) => types[type] === undefined)
+    if (mixed)
+      throw new Problem(
+        'too_large',
+        `${filename}: too large to be copied with the mixed values of column ${mixed.name}`,
+      )
+    const columns = Object.fromEntries(cols.map(({ name, type }) => [name, types[type]]))
+    this.warn(
+      `${filename}: copied as CSV, because it is large: its columns have new uids, so plots of it must be made anew`,
+    )
+    const source = this.source
+    async function* rows(from: number): AsyncGenerator<Uint8Array> {
+      const response = await source.response('grids.content', { fid, query: { format: 'csv' } })
+      let skip = from
+      for await (const chunk of response.bytes()) {
+        const cut = Math.min(skip, chunk.length)
+        skip -= cut
+        if (cut < chunk.length) yield chunk.subarray(cut)
+      }
+    }
+    const headers = {
+      'Parent-Path': parent_path,
+      'World-Readable': world_readable,
+      'On-Conflict': 'fail' as const,
+      Header: true,
+      Columns: encodeURIComponent(JSON.stringify(columns)),
+    }
+    const made = await uploadInParts(this.target, { size: undefined, open: rows }, headers, {
+      [FILE_NAME_HEADER]: headerText(`${filename}.csv`),
+    })
+    return made.file as FileMeta
+  }
+
+  /** A plot, whose references lead to the grids on the other server. */
+  private async plot({ fid }: FileMeta, place: object): Promise<FileMeta> {
+    const response = await this.source.response('plots.content', { fid, query: {} })
+    const figure = (await response.text()).replace(
+      /("\w+src"\s*:\s*")([^":]+:\d+)(:)/g,
+      (found, start: string, grid: string, end: string) => {
+        const moved = this.moved.get(grid)
+        return moved === undefined ? found : start + moved + end
+      },
+    )
+    const { file } = await this.target.call('plots.create', { body: figureBody(figure, place) })
+    return file
+  }
+}

@@ -1,0 +1,143 @@
+// pull and push: files leave a server whole, and arrive whole at another.
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { safeName } from '../../src/cli/local-names.ts'
+import { gridline, serve } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder()
+const cwd = folder.path
+const home = join(cwd, 'home')
+const run = (args: string[], env?: Record<string, string>) => gridline(args, { home, cwd, env })
+afterAll(folder.remove)
+
+beforeAll(async () => {
+  mkdirSync(home, { recursive: true })
+  const figure = { data: [{ x: [1, 2], y: [1.5, 2.5] }], layout: { title: { text: 'T' } } }
+  writeFileSync(join(cwd, 'figure.json'), JSON.stringify(figure))
+  writeFileSync(join(cwd, 'a.csv'), 'n,t\n1.10,x\n2,"y, z"\n')
+  writeFileSync(join(cwd, 'b.csv'), 'n\n3\n')
+  await run(['upload', 'a.csv', '--folder', 'Reports/2024'])
+  await run(['upload', 'b.csv', '--folder', 'Reports'])
+  await run(['plot', 'create', 'figure.json', '--folder', 'Reports'])
+})
+
+describe('pull', () => {
+  it('writes grids as CSV and plots as figures with their data, and skips what is unchanged', async () => {
+    const { code, stdout } = await run(['pull', 'Reports', 'out', '--json', 'path,action'])
+    expect(code).toBe(0)
+    const actions = new Map(
+      JSON.parse(stdout).map(({ path, action }: { path: string; action: string }) => [path, action]),
+    )
+    expect(actions.get('out/Reports/2024/a.csv')).toBe('downloaded')
+    expect(readFileSync(join(cwd, 'out/Reports/2024/a.csv'), 'utf8')).toBe('n,t\n1.10,x\n2,"y, z"\n')
+    const figure = JSON.parse(readFileSync(join(cwd, 'out/Reports/figure.json'), 'utf8'))
+    expect(figure.data[0].y).toEqual([1.5, 2.5])
+    await run(['append', 'Reports/b', '--row', '4'])
+    writeFileSync(join(cwd, 'out/Reports/2024/a.csv'), 'changed here')
+    const again = JSON.parse((await run(['pull', 'Reports', 'out', '--json', 'path,action'])).stdout)
+    expect(again.filter(({ action }: { action: string }) => action === 'downloaded')).toEqual([
+      { path: 'out/Reports/2024/a.csv', action: 'downloaded' },
+      { path: 'out/Reports/b.csv', action: 'downloaded' },
+    ])
+    expect(readFileSync(join(cwd, 'out/Reports/b.csv'), 'utf8')).toBe('n\n3\n4\n')
+    expect(readdirSync(join(cwd, 'out/Reports')).filter((name) => name.endsWith('.part'))).toEqual([])
+  })
+
+  it('--force downloads again, --dry-run writes nothing', async () => {
+    const path = join(cwd, 'out/Reports/b.csv')
+    const before = statSync(path).ino
+    await run(['pull', 'Reports/b', 'out/Reports', '--force'])
+    expect(statSync(path).ino).not.toBe(before)
+    utimesSync(path, 0, 0)
+    const { stdout } = await run(['pull', 'Reports/b', 'elsewhere', '--dry-run', '--json', 'action'])
+    expect([stdout, existsSync(join(cwd, 'elsewhere'))]).toEqual(['[{"action":"would download"}]\n', false])
+  })
+
+  it('names of files never lead out of the directory', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.constantFrom('..', '.', '/', '../..', '\\'), fc.string()), { minLength: 1 }),
+        (names) => {
+          const path = join('/target', ...names.map(safeName))
+          expect(path.startsWith('/target/')).toBe(true)
+          expect(path.split('/')).toHaveLength(2 + names.filter((name) => name !== '').length)
+        },
+      ),
+    )
+  })
+})
+
+describe('push', () => {
+  it('copies folders, grids with the uids of their columns, and plots of them', async () => {
+    const serverHome = join(cwd, 'server')
+    const server = await serve([], { home: serverHome })
+    try {
+      const made = await gridline(['admin', 'create-user', 'bob', '--json'], { home: serverHome })
+      const { api_key } = JSON.parse(made.stdout)
+      // So that ids differ on both sides.
+      const there = { GRIDLINE_URL: server.url, GRIDLINE_USER: 'bob', GRIDLINE_API_KEY: api_key }
+      for (const name of ['p', 'q', 'r']) await run(['mkdir', name], there)
+      const login = await gridline(['login', server.url, '--user', 'bob', '--profile', 'work'], {
+        home,
+        cwd,
+        stdin: api_key,
+      })
+      expect(login.code, login.stderr).toBe(0)
+      const plan = await run([
+        'push',
+        'Reports/b',
+        '--local',
+        '--to',
+        'work',
+        '--dry-run',
+        '--json',
+        'operation',
+      ])
+      expect(plan.stdout).toBe('[{"operation":"grids.create"}]\n')
+      const pushed = await run(['push', 'Reports', '--local', '--to', 'work', '--json', 'file,action'])
+      expect([pushed.code, pushed.stderr]).toEqual([0, ''])
+      const columns = async (path: string, where: string[]) =>
+        JSON.parse((await run(['column', 'list', path, '--json', 'name,uid,type', ...where])).stdout)
+      expect(await columns('Reports/2024/a', ['--profile', 'work'])).toEqual(
+        await columns('Reports/2024/a', ['--local']),
+      )
+      expect((await run(['cat', 'Reports/2024/a', '--profile', 'work'])).stdout).toBe(
+        'n,t\n1.10,x\n2,"y, z"\n',
+      )
+      const figure = await run(['plot', 'data', 'Reports/figure', '--inline', '--profile', 'work'])
+      expect(JSON.parse(figure.stdout).data[0].y).toEqual([1.5, 2.5])
+      const again = await run([
+        'push',
+        'Reports',
+        '--local',
+        '--to',
+        'work',
+        '--on-conflict',
+        'skip',
+        '--json',
+        'action',
+      ])
+      expect(new Set(JSON.parse(again.stdout).map(({ action }: { action: string }) => action))).toEqual(
+        new Set(['unchanged']),
+      )
+      const refused = await run(['push', 'Reports/b', '--local', '--to', 'work', '--folder', 'Reports'])
+      expect([refused.code, refused.stderr]).toEqual([
+        6,
+        expect.stringMatching(/Reports\/b is there already/),
+      ])
+    } finally {
+      await server.stop()
+    }
+  })
+})
