@@ -49,6 +49,8 @@ export class Context {
   constructor(
     readonly environment: NodeJS.ProcessEnv,
     readonly flags: GlobalFlags,
+    /** The words of the command line. */
+    readonly argv: readonly string[] = [],
   ) {
     this.config = new ConfigStore(places(environment).config)
     this.messages = new Messages(

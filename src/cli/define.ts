@@ -12,6 +12,9 @@ export type CommandResult =
   | { text: string }
   | undefined
 
+/** What shells complete from the server, or from the settings. */
+export type Completed = 'file' | 'grid' | 'plot' | 'folder' | 'column' | 'profile' | 'team' | 'user'
+
 export interface Option {
   /** In commander syntax: `-f, --field <key=value>`. */
   flags: string
@@ -21,6 +24,8 @@ export interface Option {
   repeatable?: boolean
   /** A whole number from 0 to `max`, or without bound. */
   integer?: { max?: number }
+  /** What completes its value in a shell. */
+  completes?: Completed
   /** Another name, which the help does not list: `--head`. */
   alias?: string
 }
@@ -31,6 +36,8 @@ export interface Command {
   /** The arguments as the help shows them, where that syntax cannot say it: `<source...> <destination>`. */
   usage?: string
   options?: readonly Option[]
+  /** What completes each argument, and all later ones. Default: by their names. */
+  completes?: readonly (Completed | undefined)[]
   /** Its arguments include files of this machine: shells complete them. */
   localFiles?: true
   /** Whether the command changes data on the server. */
@@ -189,7 +196,11 @@ export const globalOptions: readonly Option[] = [
       'output format: table, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)',
   },
   { flags: '-q, --quiet', description: 'print only ids, without progress' },
-  { flags: '--profile <name>', description: 'use this profile (see: gridline profile list)' },
+  {
+    flags: '--profile <name>',
+    description: 'use this profile (see: gridline profile list)',
+    completes: 'profile',
+  },
   { flags: '--local', description: 'use the database on this machine (same as --profile local)' },
   {
     flags: '--progress <style>',

@@ -32,6 +32,7 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
       process.stdout.write(topic)
       return { code: 0, command: 'help' }
     }
+    if (argv[0] === '__complete') return { code: await answerShell(argv.slice(1)), command: '__complete' }
     const { Command: Program, CommanderError } = await import('commander')
     const program = new Program('gridline')
     program
@@ -57,7 +58,7 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
         format: formatOf(command, options),
         json: options.json === '' ? true : (options.json as GlobalFlags['json']),
       }
-      context = new Context(process.env, flags)
+      context = new Context(process.env, flags, argv)
       code = await runCommand(context, command, args, options)
     })
     const words = joinJsonFields(moveGlobalFlagsLast(argv), await fieldNames(argv))
@@ -77,15 +78,31 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
       }
     }
   } catch (error) {
-    code = report(context, error)
+    code = await report(context, error, argv)
   } finally {
     try {
       await context.close()
     } catch (error) {
-      code ||= report(context, error)
+      code ||= await report(context, error, argv)
     }
   }
   return { code, command: path.map(({ name }) => name).join(' ') }
+}
+
+/** Completes a command line. Its words are no options of this one. Never fails: shells show no errors. */
+async function answerShell(words: readonly string[]): Promise<number> {
+  const at = words.indexOf('--profile')
+  const profile = at >= 0 && at < words.length - 2 ? words[at + 1] : undefined
+  const context = new Context(process.env, { quiet: true, profile, local: words.includes('--local') })
+  try {
+    const { completionsOf } = await import('./completion/values.ts')
+    const found = await completionsOf(context, commands, words)
+    process.stdout.write(found.map((line) => `${line}\n`).join(''))
+  } catch {
+    // No candidates.
+  }
+  // Requests that are late would keep the process.
+  process.exit(0)
 }
 
 const EPILOGUE = `
@@ -250,6 +267,10 @@ async function runCommand(
     }
     if (context.flags.outputFile !== undefined)
       await writeResults(context.flags.outputFile, outcome, failures)
+    if (failures.length > 0) {
+      const { nextAfter } = await import('./next.ts')
+      context.messages.next = (problem) => nextAfter(problem, context.argv)
+    }
     context.messages.failures(failures)
     if (failures.length === 0) return 0
     if (some) return 8
@@ -314,7 +335,9 @@ async function checkSelection(flags: GlobalFlags): Promise<void> {
   if (flags.jq !== undefined) await checkJq(flags.jq)
 }
 
-function report(context: Context, error: unknown): number {
+async function report(context: Context, error: unknown, argv: readonly string[]): Promise<number> {
+  const { nextAfter } = await import('./next.ts')
+  context.messages.next = (problem) => nextAfter(problem, argv)
   if (error instanceof Interrupted) {
     // The running transaction will not be committed: exit without waiting for it.
     process.exit(130)
@@ -322,7 +345,7 @@ function report(context: Context, error: unknown): number {
   const { GRIDLINE_DEBUG } = context.environment
   if (GRIDLINE_DEBUG && GRIDLINE_DEBUG !== 'http') console.error(error)
   if (error instanceof Problem) {
-    context.messages.error(error)
+    context.messages.error(error.code === 'unauthenticated' ? await withKeySource(context, error) : error)
     // After a timeout, exit without waiting for running requests.
     if (context.isOver) process.exit(error.exit)
     return error.exit
@@ -332,6 +355,15 @@ function report(context: Context, error: unknown): number {
     new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to print the stack trace.' }),
   )
   return 1
+}
+
+/** Says which key was refused. */
+async function withKeySource(context: Context, problem: Problem): Promise<Problem> {
+  const settings = await context.settings().catch(() => undefined)
+  const source = settings?.api_key.value ? settings.api_key.source : undefined
+  if (source === undefined) return problem
+  const { code, message, hint = '' } = problem
+  return new Problem(code, message, { hint: `The key is from: ${source}. ${hint}`.trim() })
 }
 
 /** Exits silently if the reader of stdout has closed the pipe (`| head`). Reports other output errors. */

@@ -128,6 +128,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/describe.ts'),
   },
   {
+    group: 'grids',
+    name: 'watch',
+    summary: 'Upload a file again each time it changes, or append its new rows',
+    load: () => import('./commands/watch.ts'),
+  },
+  {
     group: 'plots',
     name: 'image',
     summary: 'Save a plot or a figure as PNG, SVG, PDF, WebP or JPEG',
@@ -217,6 +223,18 @@ export const commands: readonly CommandEntry[] = [
     name: 'api',
     summary: 'Send a request to the API',
     load: () => import('./commands/api.ts'),
+  },
+  {
+    group: 'service',
+    name: 'mcp',
+    summary: 'Serve the operations to agents (Model Context Protocol, over stdio)',
+    load: () => import('./commands/mcp.ts'),
+  },
+  {
+    group: 'settings',
+    name: 'doctor',
+    summary: 'Check server, credentials, proxy, terminal and database, and say what to do',
+    load: () => import('./commands/doctor.ts'),
   },
   {
     group: 'settings',

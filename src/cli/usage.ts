@@ -1,6 +1,6 @@
 import type { Command as Commander, CommanderError } from 'commander'
+import { closest } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
-import { closest } from './closest.ts'
 
 /** A mistake in a command line, with the word that was probably meant. */
 export function usageProblem(error: CommanderError, command: Commander, help: string): Problem {

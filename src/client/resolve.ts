@@ -1,3 +1,4 @@
+import { closest } from '../contract/closest.ts'
 import { ifFound, Problem } from '../contract/errors.ts'
 import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources.ts'
@@ -72,15 +73,62 @@ export async function lookup(
   const { operation, what } = filetype
     ? lookups[filetype]
     : { operation: 'files.lookup' as const, what: 'file' }
-  const from = parent === undefined ? startOf(path) : { path, parent }
   try {
-    return await client.call(operation, { query: from })
+    return await client.call(operation, { query: placeOf(path, parent) })
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'not_found') throw error
     const other = filetype && (await lookupIfThere(client, path, parent))
     const why = other ? `${path} is a ${kindName(other.filetype)}, not a ${what}` : `no ${what} at ${path}`
-    throw new Problem('not_found', why, { hint: 'List files with: gridline ls' })
+    const meant = other ? undefined : await similarTo(client, path, parent)
+    throw new Problem('not_found', why, {
+      hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}List files with: gridline ls`,
+    })
   }
+}
+
+function placeOf(path: string, parent: number | undefined) {
+  return parent === undefined ? startOf(path) : { path, parent }
+}
+
+/** Files of a folder in which a similar name is looked for. */
+const SEARCHED = 500
+
+/** The path of a file with a similar name in the same folder, or of the folder, if that is misspelled. */
+async function similarTo(
+  client: Client,
+  path: string,
+  parent: number | undefined,
+): Promise<string | undefined> {
+  const start = startOf(path)
+  if (parent !== undefined || start.user !== undefined) return undefined
+  const names = path.split('/').filter((name) => name !== '')
+  let fid: string | undefined
+  try {
+    for (const [k, name] of names.entries()) {
+      const query = { page_size: SEARCHED }
+      const folder =
+        fid === undefined
+          ? await client.call('folders.home', { query })
+          : await client.call('folders.get', { fid, query })
+      const files = folder.children?.results ?? []
+      const found = files.find(({ filename }) => filename === name)
+      if (!found) {
+        const meant = closest(
+          name,
+          files.map(({ filename }) => filename),
+        )
+        return meant === undefined
+          ? undefined
+          : [...names.slice(0, k), meant, ...names.slice(k + 1)].join('/')
+      }
+      if (found.filetype !== 'fold') return undefined
+      fid = found.fid
+    }
+  } catch (error) {
+    // The error that is reported is the first one.
+    if (!(error instanceof Problem)) throw error
+  }
+  return undefined
 }
 
 function kindName(filetype: string): string {
@@ -93,5 +141,5 @@ export async function lookupIfThere(
   path: string,
   parent?: number,
 ): Promise<FileMeta | undefined> {
-  return ifFound(lookup(client, path, undefined, parent))
+  return ifFound(client.call('files.lookup', { query: placeOf(path, parent) }))
 }

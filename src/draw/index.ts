@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Problem } from '../contract/errors.ts'
 import type { DrawRequest, DrawResponse, DrawSettings, ImageOptions } from './messages.ts'
 
+export { findChromium } from './chromium.ts'
 export type { ImageOptions } from './messages.ts'
 
 /** A file of the build, whether this runs from the build or from source. */

@@ -71,7 +71,9 @@ describe('a server', () => {
     expect((await gridline(['cat', 'served', '--head', '1'], { home: alice })).stdout).toBe(
       'n,text\n0,some text of row 0\n',
     )
-    expect((await gridline(['whoami'], { home: alice })).stdout).toBe(`alice\t${server.url}\tdefault\n`)
+    expect((await gridline(['whoami'], { home: alice })).stdout).toBe(
+      `alice\t${server.url}\tdefault\tprofile default\n`,
+    )
     expect((await gridline(['config', 'get', 'api_key'], { home: alice })).stdout).not.toContain(keys.alice)
     expect(existsSync(join(alice, 'gridline.db'))).toBe(false)
     expect((await gridline(['logout'], { home: alice })).code).toBe(0)

@@ -30,6 +30,7 @@ const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, ndjson: dataTypes.ndjs
 export const command = defineCommand({
   arguments: '<grid> [file]',
   localFiles: true,
+  completes: ['grid', undefined],
   options: [
     {
       flags: '--row <cells>',

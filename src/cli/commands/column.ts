@@ -1,4 +1,5 @@
 import { type Client, resolve } from '../../client/index.ts'
+import { closest } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnMeta } from '../../contract/resources.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../define.ts'
@@ -36,8 +37,12 @@ async function columnsOf(
 function columnIn(cols: readonly ColumnMeta[], wanted: string): ColumnMeta {
   const found = cols.find(({ name }) => name === wanted) ?? cols.find(({ uid }) => uid === wanted)
   if (found) return found
+  const meant = closest(
+    wanted,
+    cols.map(({ name }) => name),
+  )
   throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(wanted)}`, {
-    hint: `Its columns are: ${cols
+    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Its columns are: ${cols
       .slice(0, 20)
       .map(({ name }) => name)
       .join(', ')}${cols.length > 20 ? ' …' : ''}`,

@@ -8,6 +8,8 @@ import { ask } from '../prompt.ts'
 import { checkUrl, LOCAL, originOf } from '../settings.ts'
 import { whoView } from './whoami.ts'
 
+const loginView = { ...whoView, columns: whoView.columns.slice(0, 3) }
+
 export const command = defineCommand({
   arguments: '[url]',
   options: [
@@ -49,7 +51,7 @@ export const command = defineCommand({
         const { username, api_key, expires_at } = await client.call('oidc.exchange', { json: { token } })
         await store(context, profile, url, username, api_key)
         context.messages.note(`Logged in to ${url} as ${username}, until ${expires_at}.`)
-        return { one: { username, server: url, profile, expires_at }, view: whoView }
+        return { one: { username, server: url, profile, expires_at }, view: loginView }
       } finally {
         await close()
       }
@@ -71,7 +73,7 @@ export const command = defineCommand({
       const me = await client.call('users.current')
       await store(context, profile, url, user, apiKey)
       context.messages.note(`Logged in to ${url} as ${me.username}.`)
-      return { one: { username: me.username, server: url, profile }, view: whoView }
+      return { one: { username: me.username, server: url, profile }, view: loginView }
     } finally {
       await close()
     }

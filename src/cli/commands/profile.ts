@@ -48,6 +48,7 @@ const list = defineCommand({
 })
 
 const use = defineCommand({
+  completes: ['profile'],
   examples: ['gridline profile use work', 'gridline profile use local'],
   arguments: '<name>',
   async run(context, [name]) {
@@ -61,6 +62,7 @@ const use = defineCommand({
 })
 
 const remove = defineCommand({
+  completes: ['profile'],
   examples: ['gridline profile remove work', 'gridline profile rm old'],
   arguments: '<name>',
   async run(context, [name]) {

@@ -28,6 +28,7 @@ export const command = defineCommand({
     {
       flags: '--to <profile>',
       description: 'the profile of the server that gets the files; see: gridline profile list',
+      completes: 'profile',
     },
     { flags: '--folder <path>', description: 'destination folder; missing folders are created' },
     { flags: '--public', description: 'make the copies public (readable by anyone)' },

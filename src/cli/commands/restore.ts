@@ -5,6 +5,7 @@ import { fileView } from '../output/view.ts'
 export const command = defineCommand({
   writes: true,
   arguments: '<file...>',
+  completes: [],
   examples: ['gridline restore sales', 'gridline restore alice:12', "gridline restore '2023*'"],
   run: (context, files) =>
     runOnFiles(context, files, (client, fid) => client.call('files.restore', { fid }), fileView, {

@@ -7,6 +7,7 @@ export const whoView: TableView = {
     { field: 'username', title: 'USERNAME' },
     { field: 'server', title: 'SERVER', format: (server: string | null) => server ?? 'this machine' },
     { field: 'profile', title: 'PROFILE' },
+    { field: 'credential', title: 'KEY FROM', format: (source: string | null | undefined) => source ?? '' },
   ],
 }
 
@@ -15,7 +16,10 @@ export const command = defineCommand({
   async run(context) {
     const { client, server } = await context.connect()
     const me = await client.call('users.current')
-    const { profile } = await context.settings()
-    return { one: { ...me, server: server ?? null, profile: server ? profile.value : null }, view: whoView }
+    const { profile, api_key } = await context.settings()
+    const where = server
+      ? { server, profile: profile.value, credential: api_key.source }
+      : { server: null, profile: null, credential: null }
+    return { one: { ...me, ...where }, view: whoView }
   },
 })

@@ -1,4 +1,4 @@
-import { type CommandEntry, type Option, optionsOf } from '../define.ts'
+import { type Command, type CommandEntry, type Completed, type Option, optionsOf } from '../define.ts'
 
 /** A command, as needed for completion. */
 export interface Node {
@@ -8,6 +8,8 @@ export interface Node {
   children: Node[]
   /** Whether arguments can be local files. */
   files: boolean
+  /** What completes each argument, and all later ones. */
+  completes: readonly (Completed | undefined)[]
 }
 
 export interface CompletedOption {
@@ -16,6 +18,7 @@ export interface CompletedOption {
   description: string
   choices: readonly string[]
   takesValue: boolean
+  completes: Completed | undefined
 }
 
 /** The table of commands with all of them loaded. */
@@ -23,7 +26,8 @@ export async function commandTree(commands: readonly CommandEntry[]): Promise<No
   return Promise.all(commands.filter(({ hidden }) => !hidden).map(nodeOf))
 }
 
-async function nodeOf(entry: CommandEntry): Promise<Node> {
+/** A command with its subcommands. */
+export async function nodeOf(entry: CommandEntry): Promise<Node> {
   const loaded = await entry.load()
   const { name, summary } = entry
   if ('commands' in loaded) {
@@ -33,6 +37,7 @@ async function nodeOf(entry: CommandEntry): Promise<Node> {
       options: [],
       children: await Promise.all(loaded.commands.map(nodeOf)),
       files: false,
+      completes: [],
     }
   }
   const { command } = loaded
@@ -43,11 +48,49 @@ async function nodeOf(entry: CommandEntry): Promise<Node> {
     options,
     children: [],
     files: command.localFiles === true,
+    completes: command.completes ?? (command.localFiles ? [] : argumentsOf(command)),
   }
 }
 
-function optionOf({ flags, description, choices }: Option): CompletedOption {
+/** By the names of arguments: `<grid>`, `<file...>`, `<team> <user...>`. */
+function argumentsOf({ arguments: given = '' }: Command): (Completed | undefined)[] {
+  const kinds: Record<string, Completed> = {
+    file: 'file',
+    source: 'file',
+    grid: 'grid',
+    plot: 'plot',
+    folder: 'folder',
+    column: 'column',
+    team: 'team',
+    user: 'user',
+    extra: 'file',
+  }
+  return [...given.matchAll(/[<[](\w+)/g)].map(([, name]) => kinds[name])
+}
+
+/** By the names of options: `--folder`, `--columns`. */
+function completedBy({ flags, completes }: Option): Completed | undefined {
+  if (completes) return completes
+  const [, name = ''] = /--([a-z-]+)/.exec(flags) ?? []
+  const kinds: Record<string, Completed> = {
+    folder: 'folder',
+    columns: 'column',
+    x: 'column',
+    y: 'column',
+    color: 'column',
+    size: 'column',
+    text: 'column',
+    team: 'team',
+    grid: 'grid',
+    user: 'user',
+  }
+  return kinds[name]
+}
+
+function optionOf(option: Option): CompletedOption {
+  const { flags, description, choices } = option
   return {
+    completes: completedBy(option),
     names: flags.match(/--?[a-z][a-z-]*/gi) ?? [],
     description,
     choices: choices ?? [],

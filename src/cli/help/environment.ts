@@ -16,6 +16,7 @@ export const environmentTable: Readonly<Record<string, string>> = {
   HTTPS_PROXY: 'the proxy for requests to https servers',
   HTTP_PROXY: 'the proxy for requests to http servers',
   NO_PROXY: 'servers that are reached without a proxy, comma-separated',
+  SHELL: 'the shell that completion install writes for',
   BROWSER: 'the program that opens links',
   CI: 'set by CI systems: commands never fall back to files on this machine',
   NO_COLOR: 'disables colors',

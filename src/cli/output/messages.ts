@@ -28,6 +28,9 @@ export class Messages {
     return this.quiet || this.isJson
   }
 
+  /** The command to run after an error. */
+  next: (problem: Problem) => string | undefined = () => undefined
+
   /** A note for users. Suppressed by --quiet and --json. */
   note(text: string): void {
     if (!this.quiet && !this.isJson) this.line(text)
@@ -53,7 +56,10 @@ export class Messages {
   /** An error: with --json a JSON object, otherwise the message and the hint. */
   error(problem: Problem, of?: string): void {
     if (this.isJson) {
-      this.line(JSON.stringify({ ...errorBody(problem), ...(of === undefined ? {} : { file: of }) }))
+      const { detail, errors } = errorBody(problem)
+      const file = of === undefined || of === '' ? {} : { file: of }
+      const more = { ...file, next: this.next(problem) }
+      this.line(JSON.stringify({ detail, errors: errors.map((error) => ({ ...error, ...more })), ...file }))
       return
     }
     const what =
@@ -81,7 +87,7 @@ export class Messages {
       return
     }
     const errors = failures.flatMap(({ of, problem }) =>
-      errorBody(problem).errors.map((error) => ({ ...error, file: of })),
+      errorBody(problem).errors.map((error) => ({ ...error, file: of, next: this.next(problem) })),
     )
     const count = failures.length + untried.length
     this.line(

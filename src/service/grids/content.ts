@@ -1,3 +1,4 @@
+import { closest } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
@@ -72,7 +73,7 @@ export function byName(names: readonly string[]): (columns: ColumnRow[]) => Colu
       if (found) return found
       throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(name)}`, {
         field: 'columns',
-        hint: columnsAre(columns),
+        hint: didYouMean(name, columns) + columnsAre(columns),
       })
     })
 }
@@ -87,6 +88,14 @@ export function byUid(uids: readonly string[]): (columns: ColumnRow[]) => Column
         field: 'uid',
       })
     })
+}
+
+function didYouMean(name: string, columns: readonly { name: string }[]): string {
+  const meant = closest(
+    name,
+    columns.map((column) => column.name),
+  )
+  return meant === undefined ? '' : `Did you mean ${meant}? `
 }
 
 export function columnsAre(columns: readonly { name: string }[]): string {

@@ -1,0 +1,185 @@
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { release } from 'node:os'
+import { join } from 'node:path'
+import { Problem } from '../../contract/errors.ts'
+import { bytesText } from '../../contract/limits.ts'
+import { version } from '../../contract/version.ts'
+import type { Context } from '../context.ts'
+import { defineCommand } from '../define.ts'
+import { hasColor } from '../output/color.ts'
+import type { TableView } from '../output/view.ts'
+import { places } from '../settings.ts'
+
+type Status = 'ok' | 'warning' | 'failure'
+
+interface Check {
+  check: string
+  status: Status
+  detail: string
+  /** What to do. */
+  fix: string | null
+}
+
+const view: TableView = {
+  id: 'check',
+  columns: [
+    { field: 'check', title: 'CHECK' },
+    { field: 'status', title: 'STATUS' },
+    { field: 'detail', title: 'DETAIL' },
+    { field: 'fix', title: 'WHAT TO DO', format: (fix: string | null) => fix ?? '' },
+  ],
+}
+
+/** A clock that differs by more breaks tokens and signatures, in ms. */
+const SKEW_MS = 60_000
+/** Free disk space below which uploads are likely to fail, in bytes. */
+const LITTLE_SPACE = 1024 * 1024 * 1024
+
+export const command = defineCommand({
+  options: [{ flags: '--no-chromium', description: 'do not look for Chromium, which takes a moment' }],
+  examples: ['gridline doctor', 'gridline doctor --jq \'.[] | select(.status != "ok")\''],
+  async run(context, _, { chromium }) {
+    const checks: Check[] = [
+      ok(
+        'version',
+        `gridline ${version}, Node.js ${process.versions.node}, ${process.platform} ${release()} ${process.arch}`,
+      ),
+      await settings(context),
+      ...(await server(context)),
+      proxy(context),
+      database(context),
+      terminal(context),
+    ]
+    if (chromium !== false) checks.push(await browser(context))
+    const failed = checks.filter(({ status }) => status === 'failure')
+    return {
+      many: checks,
+      view,
+      failures: failed.map(({ check, detail, fix }) => ({
+        of: check,
+        problem: new Problem('failed', `${check}: ${detail}`, { hint: fix ?? undefined }),
+      })),
+    }
+  },
+})
+
+function ok(check: string, detail: string): Check {
+  return { check, status: 'ok', detail, fix: null }
+}
+
+function bad(check: string, status: Status, detail: string, fix: string): Check {
+  return { check, status, detail, fix }
+}
+
+async function settings(context: Context): Promise<Check> {
+  const { path } = context.config
+  try {
+    const { profile } = await context.settings()
+    if (!existsSync(path)) return ok('settings', `no file yet (${path}); profile ${profile.value}`)
+    const { mode } = statSync(path)
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+      return bad('settings', 'warning', `${path} can be read by other users`, `chmod 600 ${path}`)
+    return ok('settings', `${path}; profile ${profile.value} (${profile.source})`)
+  } catch (error) {
+    const { message, hint } = error as Problem
+    return bad('settings', 'failure', message, hint ?? 'Fix the file.')
+  }
+}
+
+async function server(context: Context): Promise<Check[]> {
+  try {
+    const { client, server: url } = await context.connect()
+    const started = performance.now()
+    const response = await client.response('service.ready')
+    await response.bytes().return?.(undefined)
+    const ms = Math.round(performance.now() - started)
+    const checks = [
+      ok('server', url === undefined ? 'the files of this machine' : `${url} answers in ${ms} ms`),
+    ]
+    const date = Date.parse(response.headers.date ?? '')
+    if (url !== undefined && Number.isFinite(date)) {
+      const skew = Date.now() - date
+      checks.push(
+        Math.abs(skew) > SKEW_MS
+          ? bad(
+              'clock',
+              'warning',
+              `this machine and the server differ by ${Math.round(skew / 1000)} s`,
+              'Set the clock, for example with NTP.',
+            )
+          : ok('clock', 'agrees with the server'),
+      )
+    }
+    checks.push(await credentials(context))
+    return checks
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return [bad('server', 'failure', error.message, error.hint ?? 'Check the address: gridline config list')]
+  }
+}
+
+async function credentials(context: Context): Promise<Check> {
+  const { api_key, url } = await context.settings()
+  const client = await context.client()
+  try {
+    const { username } = await client.call('users.current')
+    return ok('credentials', url.value ? `${username}, with the key from: ${api_key.source}` : username)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    if (!api_key.value)
+      return bad('credentials', 'warning', 'no API key: only public files can be read', 'gridline login')
+    return bad('credentials', 'failure', `${error.message} (key from: ${api_key.source})`, 'gridline login')
+  }
+}
+
+function proxy({ environment }: Context): Check {
+  const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].filter((name) => environment[name])
+  const without = environment.NO_PROXY ?? environment.no_proxy
+  if (names.length === 0) return ok('proxy', 'none')
+  return ok('proxy', `${names.join(', ')}${without ? `, but not for ${without}` : ''}`)
+}
+
+function database({ environment }: Context): Check {
+  const { data } = places(environment)
+  const file = join(data, 'gridline.db')
+  const at = statSync(file, { throwIfNoEntry: false })
+  try {
+    const { bavail, bsize } = statfsSync(existsSync(data) ? data : '/')
+    const free = bavail * bsize
+    const detail = `${at ? `${file}, ${bytesText(at.size)}` : `none yet (${file})`}; ${bytesText(free)} free`
+    return free < LITTLE_SPACE
+      ? bad('database', 'warning', detail, 'Free some disk space.')
+      : ok('database', detail)
+  } catch (error) {
+    return bad(
+      'database',
+      'failure',
+      `${data}: ${(error as Error).message}`,
+      'Check the folder, or set GRIDLINE_HOME.',
+    )
+  }
+}
+
+function terminal({ environment }: Context): Check {
+  const { stdout } = process
+  if (!stdout.isTTY) return ok('terminal', 'none: output is tab-separated, without colors')
+  const colors = hasColor(stdout, environment) ? 'colors' : 'no colors'
+  return ok(
+    'terminal',
+    `${stdout.columns} × ${stdout.rows}, ${colors}, ${environment.TERM ?? 'TERM is not set'}`,
+  )
+}
+
+async function browser({ environment }: Context): Promise<Check> {
+  const { findChromium } = await import('../../draw/index.ts')
+  try {
+    return ok('chromium', (await findChromium(environment.GRIDLINE_CHROMIUM)).path)
+  } catch (error) {
+    return bad(
+      'chromium',
+      'warning',
+      `${(error as Error).message}: plots cannot be drawn as images here`,
+      'Install Chromium, or set GRIDLINE_CHROMIUM.',
+    )
+  }
+}

@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { Problem } from '../../contract/errors.ts'
+
+/** Where each shell looks for a script, and what else the user has to do. */
+const shellFiles: Record<string, (e: NodeJS.ProcessEnv, home: string) => { file: string; next: string }> = {
+  bash: (e, home) => ({
+    file: join(
+      e.XDG_DATA_HOME || join(home, '.local', 'share'),
+      'bash-completion',
+      'completions',
+      'gridline',
+    ),
+    next: 'Open a new shell. It needs the package bash-completion.',
+  }),
+  zsh: (_, home) => ({
+    file: join(home, '.zfunc', '_gridline'),
+    next: 'Add to ~/.zshrc, before compinit: fpath+=~/.zfunc',
+  }),
+  fish: (e, home) => ({
+    file: join(e.XDG_CONFIG_HOME || join(home, '.config'), 'fish', 'completions', 'gridline.fish'),
+    next: 'Open a new shell.',
+  }),
+  powershell: (e, home) => ({
+    file: join(e.XDG_CONFIG_HOME || join(home, '.config'), 'powershell', 'gridline.ps1'),
+    next: 'Add to $PROFILE: . ~/.config/powershell/gridline.ps1',
+  }),
+}
+
+/** The shell of the user, by SHELL. */
+export function shellOf(environment: NodeJS.ProcessEnv): string {
+  const name = basename(environment.SHELL ?? '')
+  if (Object.hasOwn(shellFiles, name)) return name
+  if (environment.PSModulePath) return 'powershell'
+  throw new Problem('usage', 'the shell is not known', { hint: 'Name it: gridline completion install bash' })
+}
+
+/** Writes the script of a shell to where the shell looks for it. */
+export function install(
+  shell: string,
+  script: string,
+  environment: NodeJS.ProcessEnv,
+): { file: string; next: string } {
+  const found = shellFiles[shell](environment, homedir())
+  mkdirSync(dirname(found.file), { recursive: true })
+  writeFileSync(found.file, script)
+  return found
+}
