@@ -28,6 +28,7 @@ const shared = {
     'saxes',
     'tar-stream',
     'yauzl',
+    '@napi-rs/keyring',
   ],
   logLevel: 'warning',
 }

@@ -11,6 +11,9 @@ await build({
     contents: [
       "export { commands } from './src/cli/registry.ts'",
       "export { cliReference } from './src/cli/reference.ts'",
+      "export { jsonReference } from './src/cli/help/json.ts'",
+      "export { manPages } from './src/cli/help/man.ts'",
+      "export { version } from './src/contract/version.ts'",
       "export { completionScript } from './src/cli/completion/script.ts'",
     ].join('\n'),
     resolveDir: root,
@@ -23,9 +26,17 @@ await build({
   platform: 'node',
   packages: 'external',
 })
-const { commands, cliReference, completionScript } = await import(pathToFileURL(`${place}/all.js`).href)
+const { commands, cliReference, jsonReference, manPages, version, completionScript } = await import(
+  pathToFileURL(`${place}/all.js`).href
+)
 const files = { bash: 'gridline.bash', zsh: '_gridline', fish: 'gridline.fish', powershell: 'gridline.ps1' }
-if (process.argv[2] !== 'completions') writeFileSync(`${root}docs/cli.md`, await cliReference(commands))
+if (process.argv[2] !== 'completions') {
+  writeFileSync(`${root}docs/cli.md`, await cliReference(commands))
+  writeFileSync(`${root}docs/json.md`, await jsonReference(commands))
+  mkdirSync(`${root}docs/man`, { recursive: true })
+  for (const [file, page] of Object.entries(await manPages(commands, version)))
+    writeFileSync(`${root}docs/man/${file}`, page)
+}
 if (process.argv[2] !== 'docs')
   for (const [shell, file] of Object.entries(files))
     writeFileSync(`${root}completions/${file}`, await completionScript(shell, commands))

@@ -2,6 +2,7 @@ import { baseOfLink, type Client } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Connection, type ConnectOptions, connect, remote } from './connect.ts'
 import { Planned } from './dry-run.ts'
+import { Keychain } from './keychain.ts'
 import { Messages, type ProgressStyle } from './output/messages.ts'
 import {
   type ConfigFile,
@@ -39,6 +40,9 @@ const SAME_RETRY_MS = 250
 export class Context {
   readonly config: ConfigStore
   readonly messages: Messages
+  readonly keychain: Keychain
+  /** Keys from the keychain, by profile: it may ask the user each time. */
+  private readonly keys = new Map<string, Promise<string>>()
   private connection: Promise<Connection> | undefined
   /** Connections to other servers (of links), by base URL. */
   private readonly others = new Map<string, Promise<Connection>>()
@@ -53,6 +57,7 @@ export class Context {
     readonly argv: readonly string[] = [],
   ) {
     this.config = new ConfigStore(places(environment).config)
+    this.keychain = new Keychain(environment)
     this.messages = new Messages(
       flags.quiet === true,
       flags.json !== undefined || flags.jq !== undefined,
@@ -62,8 +67,18 @@ export class Context {
   }
 
   async settings(): Promise<Record<SettingName, Setting>> {
-    const file: ConfigFile = await this.config.read()
+    const file = await this.withKey(await this.config.read(), this.flags.profile)
     return resolveSettings(file, this.environment, this.flags)
+  }
+
+  /** The settings with the key of the profile in use, where that is in the keychain. */
+  private async withKey(file: ConfigFile, chosen: string | undefined): Promise<ConfigFile> {
+    const name = chosen ?? this.environment.GRIDLINE_PROFILE ?? file.profile ?? 'default'
+    const profile = file.profiles?.[name]
+    if (!profile?.keychain || !profile.key_origin || this.environment.GRIDLINE_API_KEY) return file
+    if (!this.keys.has(name)) this.keys.set(name, this.keychain.get(name, profile.key_origin))
+    const api_key = await this.keys.get(name)
+    return { ...file, profiles: { ...file.profiles, [name]: { ...profile, api_key } } }
   }
 
   /** Rejects when --timeout expires. Never settles without a timeout. */
@@ -102,7 +117,9 @@ export class Context {
       GRIDLINE_API_KEY: _key,
       ...environment
     } = this.environment
-    const settings = resolveSettings(await this.config.read(), environment, { profile })
+    const settings = resolveSettings(await this.withKey(await this.config.read(), profile), environment, {
+      profile,
+    })
     if (!settings.url.value)
       throw new Problem('usage', `the profile ${profile} has no server`, {
         hint: `Log in with: gridline login URL --profile ${profile}`,

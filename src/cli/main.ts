@@ -32,6 +32,10 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
       process.stdout.write(topic)
       return { code: 0, command: 'help' }
     }
+    if (argv[0] === '__update') {
+      await (await import('./update.ts')).askForUpdate(process.env)
+      return { code: 0, command: '' }
+    }
     if (argv[0] === '__complete') return { code: await answerShell(argv.slice(1)), command: '__complete' }
     const { Command: Program, CommanderError } = await import('commander')
     const program = new Program('gridline')
@@ -60,6 +64,7 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
       }
       context = new Context(process.env, flags, argv)
       code = await runCommand(context, command, args, options)
+      if (context.messages.terminal) await (await import('./update.ts')).noteUpdate(context)
     })
     const words = joinJsonFields(moveGlobalFlagsLast(argv), await fieldNames(argv))
     try {

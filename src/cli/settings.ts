@@ -47,6 +47,8 @@ export interface Profile {
   url?: string
   user?: string
   api_key?: string
+  /** The key is in the keychain of the system, not here. */
+  keychain?: true
   /** The origin of the server that the key is for. It is never sent to another one. */
   key_origin?: string
 }

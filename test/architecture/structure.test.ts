@@ -3,12 +3,15 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { completionScript, shells } from '../../src/cli/completion/script.ts'
+import { commandPaths, jsonReference, shapes } from '../../src/cli/help/json.ts'
+import { manPages } from '../../src/cli/help/man.ts'
 import { cliReference } from '../../src/cli/reference.ts'
 import { commands } from '../../src/cli/registry.ts'
 import { errorCodes } from '../../src/contract/errors.ts'
 import { fidFromLink, parseFid, webUrl } from '../../src/contract/fid.ts'
 import { limits } from '../../src/contract/limits.ts'
 import { methodsOf, type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
+import { version } from '../../src/contract/version.ts'
 import { policy } from '../../src/service/access/policy.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -255,5 +258,22 @@ describe('completions', () => {
 
   it('docs/cli.md is what npm run docs writes', async () => {
     expect(await cliReference(commands)).toBe(readFileSync(join(root, 'docs/cli.md'), 'utf8'))
+  })
+
+  it('docs/json.md is what npm run docs writes, and has every command', async () => {
+    expect((await commandPaths(commands)).sort()).toEqual(Object.keys(shapes).sort())
+    expect(await jsonReference(commands)).toBe(readFileSync(join(root, 'docs/json.md'), 'utf8'))
+  })
+
+  it('the man pages are what npm run docs writes, and package.json names all of them', async () => {
+    const pages = await manPages(commands, version)
+    for (const [file, page] of Object.entries(pages))
+      expect(page).toBe(readFileSync(join(root, 'docs/man', file), 'utf8'))
+    const { man } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    expect(man.sort()).toEqual(
+      Object.keys(pages)
+        .map((file) => `docs/man/${file}`)
+        .sort(),
+    )
   })
 })

@@ -72,6 +72,7 @@ const unset = defineCommand({
       // A key without its server, or a user without a key, has no use.
       if (name === 'url') {
         delete profile.api_key
+        delete profile.keychain
         delete profile.key_origin
       }
     })
@@ -100,6 +101,8 @@ const set = defineCommand({
       const profile = settings.profile.value!
       const before = config.profiles?.[profile] ?? {}
       const changed = name === 'url' ? withUrl(before, checkUrl(value)) : { ...before, [name]: value }
+      // A key that is set here is kept here.
+      if (name === 'api_key') delete changed.keychain
       if (name === 'api_key') changed.key_origin = changed.url && originOf(changed.url)
       if (before.api_key && !changed.api_key)
         context.messages.warning(
@@ -119,8 +122,8 @@ const set = defineCommand({
 function withUrl(profile: Profile, url: string): Profile {
   const origin = profile.key_origin ?? (profile.url && originOf(profile.url))
   const key_origin = originOf(url)
-  if (!profile.api_key || origin === undefined || origin === key_origin)
-    return { ...profile, url, ...(profile.api_key ? { key_origin } : {}) }
+  if (!(profile.api_key || profile.keychain) || origin === undefined || origin === key_origin)
+    return { ...profile, url, ...(profile.api_key || profile.keychain ? { key_origin } : {}) }
   return { url }
 }
 

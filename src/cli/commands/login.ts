@@ -88,11 +88,15 @@ async function store(
   user: string,
   apiKey: string,
 ): Promise<void> {
+  const key_origin = originOf(url)
+  const isKept = await context.keychain.set(profile, key_origin, apiKey)
+  if (!isKept)
+    context.messages.aside(
+      `The key is kept in ${context.config.path}, which only you can read: no keychain was found.`,
+    )
+  const key = isKept ? { keychain: true as const } : { api_key: apiKey }
   await context.config.change((config) => {
-    config.profiles = {
-      ...config.profiles,
-      [profile]: { url, user, api_key: apiKey, key_origin: originOf(url) },
-    }
+    config.profiles = { ...config.profiles, [profile]: { url, user, ...key, key_origin } }
     config.profile = profile
   })
 }

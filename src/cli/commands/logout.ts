@@ -9,6 +9,7 @@ export const command = defineCommand({
       context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? config.profile ?? 'default'
     const known = config.profiles?.[profile]
     if (!known) throw new Problem('not_found', `not logged in (profile ${profile})`)
+    if (known.keychain && known.key_origin) await context.keychain.delete(profile, known.key_origin)
     await context.config.change((next) => {
       delete next.profiles?.[profile]
       if (next.profile === profile) delete next.profile

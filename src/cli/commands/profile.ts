@@ -69,6 +69,8 @@ const remove = defineCommand({
     await known(context, name)
     if (!Object.hasOwn((await context.config.read()).profiles ?? {}, name))
       throw new Problem('usage', `cannot remove the profile ${name}: it is the database on this machine`)
+    const { keychain, key_origin } = (await context.config.read()).profiles![name]
+    if (keychain && key_origin) await context.keychain.delete(name, key_origin)
     await context.config.change((config) => {
       delete config.profiles?.[name]
       if (config.profile === name) delete config.profile

@@ -1,0 +1,116 @@
+import {
+  type Command,
+  type CommandEntry,
+  type Group,
+  globalOptions,
+  groups,
+  type Option,
+  ownOptions,
+} from '../define.ts'
+import { environmentTable } from './environment.ts'
+import { exitCodes } from './exit-codes.ts'
+import { topics } from './topics.ts'
+
+/** The man pages, by file name: one of the program, and one for each section of the help. */
+export async function manPages(
+  commands: readonly CommandEntry[],
+  version: string,
+): Promise<Record<string, string>> {
+  const visible = commands.filter(({ hidden }) => !hidden)
+  const pages: Record<string, string> = { 'gridline.1': main(visible, version) }
+  for (const group of Object.keys(groups) as Group[])
+    pages[`gridline-${group}.1`] = await groupPage(
+      group,
+      visible.filter((entry) => entry.group === group),
+      version,
+    )
+  return pages
+}
+
+function main(commands: readonly CommandEntry[], version: string): string {
+  const lines = [
+    header('gridline', version),
+    '.SH NAME',
+    'gridline \\- the command line for charts and grids',
+    '.SH SYNOPSIS',
+    '.B gridline',
+    '.I command',
+    '[arguments] [options]',
+    '.SH DESCRIPTION',
+    text(
+      'Uploads data files as grids with a link, makes charts of them, shares and copies them. Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.',
+    ),
+  ]
+  for (const [group, title] of Object.entries(groups)) {
+    lines.push(`.SH ${title.toUpperCase()}`, text(`See gridline-${group}(1).`))
+    for (const { name, summary } of commands.filter((entry) => entry.group === group))
+      lines.push('.TP', `.B ${text(name)}`, text(summary))
+  }
+  lines.push('.SH OPTIONS OF ALL COMMANDS', ...globalOptions.flatMap(optionLines))
+  lines.push('.SH NAMES OF FILES', ...verbatim(topics.files.text()))
+  lines.push('.SH ENVIRONMENT')
+  for (const [name, what] of Object.entries(environmentTable))
+    lines.push('.TP', `.B ${text(name)}`, text(what))
+  lines.push('.SH EXIT STATUS')
+  for (const [code, what] of Object.entries(exitCodes)) lines.push('.TP', `.B ${code}`, text(what))
+  lines.push(
+    '.SH SEE ALSO',
+    Object.keys(groups)
+      .map((group) => `.BR gridline-${group} (1)`)
+      .join(',\n'),
+  )
+  return `${lines.join('\n')}\n`
+}
+
+async function groupPage(group: Group, commands: readonly CommandEntry[], version: string): Promise<string> {
+  const lines = [
+    header(`gridline-${group}`, version),
+    '.SH NAME',
+    `gridline\\-${group} \\- ${text(commands.map(({ name }) => name).join(', '))}`,
+    '.SH DESCRIPTION',
+    text('All commands also have the options of gridline(1).'),
+  ]
+  for (const entry of commands) lines.push(...(await commandLines(entry, ['gridline'])))
+  lines.push('.SH SEE ALSO', '.BR gridline (1)')
+  return `${lines.join('\n')}\n`
+}
+
+async function commandLines(entry: CommandEntry, path: readonly string[]): Promise<string[]> {
+  const loaded = await entry.load()
+  const here = [...path, entry.name]
+  if ('commands' in loaded)
+    return (await Promise.all(loaded.commands.map((one) => commandLines(one, here)))).flat()
+  const { command } = loaded
+  const { arguments: given = '', usage = given, examples = [] } = command as Command
+  return [
+    `.SH ${text(here.join(' ').toUpperCase())}`,
+    text(`${entry.summary}.`),
+    '.PP',
+    `.B ${text(here.join(' '))}`,
+    text(`${usage} [options]`.trim()),
+    ...ownOptions(command).flatMap(optionLines),
+    '.PP',
+    'Examples:',
+    ...verbatim(`${examples.map((line) => `  ${line}`).join('\n')}\n`),
+  ]
+}
+
+function optionLines({ flags, description, choices }: Option): string[] {
+  const values = choices ? ` (${choices.join(', ')})` : ''
+  return ['.TP', `.B ${text(flags)}`, text(description + values)]
+}
+
+function header(name: string, version: string): string {
+  return `.TH ${name.toUpperCase().replaceAll('-', '\\-')} 1 "" "gridline ${version}" "Gridline"`
+}
+
+/** Lines that stay as they are. */
+function verbatim(lines: string): string[] {
+  return ['.nf', ...lines.replace(/\n$/, '').split('\n').map(text), '.fi']
+}
+
+/** A line of text: without the characters that mean something to man. */
+function text(line: string): string {
+  const escaped = line.replaceAll('\\', '\\e').replaceAll('-', '\\-')
+  return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped
+}
