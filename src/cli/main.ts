@@ -306,7 +306,7 @@ function limited(
   outcome: CommandResult,
 ): CommandResult {
   if (!lists || !outcome || !('many' in outcome)) return outcome
-  const limit = options.all === true ? undefined : ((options.limit as number | undefined) ?? lists.limit)
+  const limit = (options.limit as number | undefined) ?? (options.all === true ? undefined : lists.limit)
   if (limit === undefined || outcome.many.length <= limit) return outcome
   context.messages.cut(limit)
   return { ...outcome, many: outcome.many.slice(0, limit) }

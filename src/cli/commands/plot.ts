@@ -205,12 +205,12 @@ const list = defineCommand({
     'gridline plot list --all --json fid,filename',
   ],
   async run(context, _, options) {
-    const { order, minQuality, limit = 20, all } = options
+    const { order, minQuality, limit, all } = options
     if (!options.public && (order !== undefined || minQuality !== undefined))
       throw new Problem('usage', '--order and --min-quality can only be used with --public')
     const client = await context.client()
     // One more than is shown tells whether there are more.
-    const most = all ? Number.POSITIVE_INFINITY : limit + 1
+    const most = limit === undefined && all ? Number.POSITIVE_INFINITY : (limit ?? 20) + 1
     const page_size = Math.min(100, Math.max(1, most))
     if (!options.public) {
       const own = { page_size, filetype: ['plot' as const], order_by: '-date_modified' as const }
