@@ -1,0 +1,138 @@
+// Servers that fail in every way: commands end, say why, and never send credentials elsewhere.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { gridline } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder()
+const home = join(folder.path, 'home')
+mkdirSync(home, { recursive: true })
+afterAll(folder.remove)
+
+type Answer = (request: IncomingMessage, response: ServerResponse, count: number) => void
+
+/** Runs a command against a server that answers like this. */
+async function against(answer: Answer, args: string[] = ['ls'], env: Record<string, string> = {}) {
+  let count = 0
+  const seen: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    seen.push(request)
+    request.resume()
+    answer(request, response, ++count)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`
+  try {
+    const ended = await gridline(args, {
+      home,
+      cwd: folder.path,
+      env: { GRIDLINE_URL: url, GRIDLINE_USER: 'alice', GRIDLINE_API_KEY: 'secret-key', ...env },
+    })
+    return { ...ended, seen, url, last: ended.stderr.trim().split('\n').at(-1) }
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+const page = '{"children":{"results":[],"count":0,"next":null,"previous":null}}'
+const json = (response: ServerResponse, status: number, body: string, headers = {}): void => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
+}
+
+describe('a server that', () => {
+  it.each<[string, Answer, number, RegExp]>([
+    ['answers with HTML', (_, r) => r.end('<html><title>Welcome</title>'), 1, /the answer is not JSON/],
+    [
+      'answers 500 with a page',
+      (_, r) => r.writeHead(500).end('<title>Oops</title>'),
+      1,
+      /500: a page, not JSON: Oops/,
+    ],
+    ['sends half of its JSON', (_, r) => json(r, 200, page.slice(0, 20)), 1, /not JSON/],
+    [
+      'cuts the answer',
+      (_, r) => {
+        r.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+        r.write('{"children"', () => r.destroy())
+      },
+      1,
+      /not JSON|cut/,
+    ],
+    [
+      'redirects to another host',
+      (_, r) => r.writeHead(302, { location: 'http://evil.test/' }).end(),
+      1,
+      /redirects to http:\/\/evil\.test/,
+    ],
+    [
+      'asks to wait for an hour',
+      (_, r) => json(r, 429, '{}', { 'retry-after': '3600' }),
+      9,
+      /asks to wait 3600 s/,
+    ],
+    ['answers with a huge line', (_, r) => r.writeHead(400).end('x'.repeat(1_000_000)), 2, /^.{0,400}$/],
+    ['sends control characters', (_, r) => json(r, 404, '{"detail":"\\u001b[2Jgone"}'), 3, /gone/],
+  ])('%s', async (_, answer, code, message) => {
+    const ended = await against(answer)
+    expect([ended.code, ended.stdout]).toEqual([code, ''])
+    expect(ended.last).toMatch(message)
+  })
+
+  it('is overloaded for a moment is asked again, after the time that it names', async () => {
+    const { code, seen, stderr } = await against((_, response, count) =>
+      count < 3
+        ? json(response, 503, '{"detail":"busy"}', { 'retry-after': '0' })
+        : json(response, 200, page),
+    )
+    expect([code, seen.length, stderr.match(/retrying/g)?.length]).toEqual([0, 3, 2])
+  })
+
+  it('stalls is left after the time limit', async () => {
+    const { code, last } = await against(() => {}, ['ls', '--timeout', '1'])
+    expect([code, last]).toEqual([9, expect.stringMatching(/timed out after 1 s/)])
+  })
+
+  it('redirects gets no second request with the key', async () => {
+    const other: IncomingMessage[] = []
+    const elsewhere = createServer((request, response) => {
+      other.push(request)
+      response.end(page)
+    })
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
+    const { port } = elsewhere.address() as { port: number }
+    writeFileSync(join(folder.path, 'a.csv'), 'a\n1\n')
+    try {
+      for (const args of [['ls'], ['upload', 'a.csv']])
+        await against((_, r) => r.writeHead(307, { location: `http://localhost:${port}/` }).end(), args)
+      expect(other.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
+      expect(other).toEqual([])
+    } finally {
+      elsewhere.close()
+    }
+  })
+
+  it('loses the answer to a write is sent the same key again', async () => {
+    const keys: unknown[] = []
+    const { code } = await against(
+      (request, response, count) => {
+        keys.push(request.headers['idempotency-key'])
+        if (count === 1) response.destroy()
+        else json(response, 201, '{"file":{"fid":"alice:1","filename":"x","filetype":"fold"},"warnings":[]}')
+      },
+      ['mkdir', 'x'],
+    )
+    expect([code, new Set(keys).size, keys.length]).toEqual([0, 1, 2])
+  })
+
+  it('--verbose shows requests without the key', async () => {
+    const { stderr } = await against((_, response) => json(response, 200, page), ['ls', '--verbose'])
+    expect(stderr).toMatch(/^> GET http:.*\/v2\/folders\/home/m)
+    expect(stderr).toMatch(/^> authorization: Basic …$/m)
+    expect(stderr).toMatch(/^< 200 in \d+ ms$/m)
+    expect(stderr).not.toContain('secret-key')
+    expect(stderr).not.toContain(Buffer.from('alice:secret-key').toString('base64'))
+  })
+})

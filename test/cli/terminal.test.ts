@@ -1,0 +1,111 @@
+// What differs on a terminal: tables, colors, questions, the pager, progress, Ctrl-C.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { gridline, serve } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { hasTerminal, inTerminal, type TerminalOptions } from '../support/terminal.ts'
+
+const folder = temporaryFolder()
+const cwd = folder.path
+const home = join(cwd, 'home')
+const shown = (args: string[], more: Partial<TerminalOptions> = {}) =>
+  inTerminal(args, { home, cwd, ...more })
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colors are control characters
+const COLOR = /\u001b\[\d/
+afterAll(folder.remove)
+
+describe.skipIf(!hasTerminal)('on a terminal', () => {
+  beforeAll(async () => {
+    mkdirSync(home, { recursive: true })
+    const wide = Array.from({ length: 30 }, (_, k) => `column_${k}`)
+    writeFileSync(join(cwd, 'wide.csv'), `${wide.join(',')}\n${wide.map((_, k) => k).join(',')}\n`)
+    writeFileSync(
+      join(cwd, 'long.csv'),
+      `n,text\n${Array.from({ length: 2000 }, (_, k) => `${k},row ${k}\n`).join('')}`,
+    )
+    writeFileSync(join(cwd, 'evil.csv'), 'a\n"\u001b]0;evil\u0007\u001b[2Jx"\n')
+    await gridline(['upload', 'wide.csv', 'long.csv', 'evil.csv'], { home, cwd })
+  })
+
+  it('lists are tables with relative times, in color', async () => {
+    const { shown: text, code } = await shown(['ls'])
+    expect([code, text]).toEqual([0, expect.stringMatching(/FID.*NAME.*TYPE.*ACCESS.*MODIFIED/)])
+    expect(text).toMatch(/wide +grid +private +(just now|\d+ \w+ ago)/)
+    expect(text).toMatch(COLOR)
+  })
+
+  it.each([
+    ['NO_COLOR', { NO_COLOR: '1' }, false],
+    ['TERM=dumb', { TERM: 'dumb' }, false],
+    ['NO_COLOR before FORCE_COLOR', { NO_COLOR: '1', FORCE_COLOR: '1' }, false],
+    ['CLICOLOR_FORCE with TERM=dumb', { CLICOLOR_FORCE: '1', TERM: 'dumb' }, true],
+    ['FORCE_COLOR=0', { FORCE_COLOR: '0' }, false],
+  ])('%s decides on colors', async (_, env, isColored) => {
+    expect(COLOR.test((await shown(['ls'], { env })).shown)).toBe(isColored)
+  })
+
+  it('FORCE_COLOR colors tables in a pipe', async () => {
+    const { stdout } = await gridline(['ls', '--format', 'table'], { home, cwd, env: { FORCE_COLOR: '1' } })
+    expect(stdout).toMatch(COLOR)
+  })
+
+  it('a grid is a table that fits, and says what is not shown', async () => {
+    const { shown: text } = await shown(['cat', 'wide'], { columns: 60, env: { NO_COLOR: '1' } })
+    for (const line of text.split('\r\n').slice(0, 2)) expect(line.length).toBeLessThanOrEqual(60)
+    expect(text).toMatch(/\d of 30 columns; not shown: column_\d/)
+  })
+
+  it('a long grid is cut, which is said, and goes through the pager', async () => {
+    const cut = await shown(['cat', 'long'], { env: { NO_COLOR: '1' } })
+    expect(cut.shown).toMatch(/1000 of 2000 rows\r\n$/)
+    const paged = await shown(['cat', 'long'], { env: { PAGER: 'head -n 3', NO_COLOR: '1' } })
+    expect(paged.shown.trim().split('\r\n')).toHaveLength(3)
+    const none = await shown(['cat', 'long', '--no-pager', '--limit', '2'], { env: { PAGER: 'false' } })
+    expect(none.shown).toMatch(/row 1/)
+  })
+
+  it('control characters of data never reach the terminal', async () => {
+    const { shown: text } = await shown(['cat', 'evil'], { env: { NO_COLOR: '1' } })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+    expect(text).not.toMatch(/[\u0007\u001b]/)
+    expect(text).toMatch(/x/)
+  })
+
+  it('questions are asked, and only yes goes on', async () => {
+    const no = await shown(['delete', 'wide'], { typed: [{ after: /\[y\/N\]/, text: 'n\r' }] })
+    expect([no.code, no.shown]).toEqual([1, expect.stringMatching(/nothing was changed/)])
+    const interrupted = await shown(['delete', 'wide'], { typed: [{ after: /\[y\/N\]/, text: '\u0003' }] })
+    expect(interrupted.code).toBe(130)
+    const yes = await shown(['delete', 'wide'], { typed: [{ after: /\[y\/N\]/, text: 'y\r' }] })
+    expect(yes.code).toBe(0)
+  })
+
+  it('a key is typed without echo; where it is kept is said', async () => {
+    const serverHome = join(cwd, 'server')
+    const server = await serve([], { home: serverHome })
+    try {
+      const made = await gridline(['admin', 'create-user', 'bob', '--json'], { home: serverHome })
+      const { api_key } = JSON.parse(made.stdout)
+      const { shown: text, code } = await shown(['login', server.url, '--user', 'bob'], {
+        home: join(cwd, 'fresh'),
+        typed: [{ after: /API key: /, text: `${api_key}\r` }],
+      })
+      expect([code, text]).toEqual([
+        0,
+        expect.stringMatching(/The key is kept in .*config\.json.*Logged in to/s),
+      ])
+      expect(text).not.toContain(api_key)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('Ctrl-C ends a command that runs, with 130', async () => {
+    writeFileSync(join(cwd, 'watched.csv'), 'a\n1\n')
+    const { code, shown: text } = await shown(['watch', 'watched.csv'], {
+      typed: [{ after: /created, http/, text: '\u0003' }],
+    })
+    expect([code, text]).toEqual([130, expect.stringMatching(/interrupted/)])
+  })
+})
