@@ -149,7 +149,7 @@ _gridline() {
     'collaborators') words=''; flags='--limit --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0; asked=1 ;;
     'publish') words=''; flags='--dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0; asked=1 ;;
     'unpublish') words=''; flags='--dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0; asked=1 ;;
-    'login') words=''; flags='--user --oidc --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0; asked=1 ;;
+    'login') words=''; flags='--user --no-browser --oidc --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0; asked=1 ;;
     'logout') words=''; flags='--json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0; asked=1 ;;
     'whoami') words=''; flags='--json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0; asked=1 ;;
     'profile') words='list use remove'; flags=''; files=0; asked=0 ;;

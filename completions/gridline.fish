@@ -821,6 +821,7 @@ complete -c gridline -n '__fish_seen_subcommand_from unpublish' -l ca-file -r -d
 complete -c gridline -n '__fish_seen_subcommand_from unpublish' -l timeout -r -d 'stop after this many seconds (default: no limit)'
 complete -c gridline -n '__fish_seen_subcommand_from login' -a '(__gridline_ask)'
 complete -c gridline -n '__fish_seen_subcommand_from login' -l user -r -d 'your username on the server'
+complete -c gridline -n '__fish_seen_subcommand_from login' -l no-browser -d 'ask for username and API key instead of opening the browser'
 complete -c gridline -n '__fish_seen_subcommand_from login' -l oidc -d 'in a CI job: log in with its identity token, without a stored key (GitHub Actions, GitLab CI)'
 complete -c gridline -n '__fish_seen_subcommand_from login' -l json -r -d 'output JSON, optionally only these comma-separated fields'
 complete -c gridline -n '__fish_seen_subcommand_from login' -l jq -r -d 'filter the JSON output with a jq expression'

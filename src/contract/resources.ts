@@ -435,6 +435,12 @@ export const TokenExchange = s.object({
   }),
 })
 
+export const LoginRedeem = s.object({
+  code: s.string({ description: 'The code that the browser was given.' }),
+  verifier: s.string({ description: 'The secret whose SHA-256, in Base64url, was the challenge.' }),
+  name: s.optional(s.string({ description: 'Label of the key.' })),
+})
+
 export const FolderCreate = s.object({
   path: s.string({ description: 'Folder names, separated by /. Missing folders are created.' }),
   ...Parent,

@@ -1,5 +1,5 @@
 // What differs on a terminal: tables, colors, questions, the pager, progress, Ctrl-C.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gridline, serve } from '../support/cli.ts'
@@ -11,7 +11,6 @@ const cwd = folder.path
 const home = join(cwd, 'home')
 const shown = (args: string[], more: Partial<TerminalOptions> = {}) =>
   inTerminal(args, { home, cwd, ...more })
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colors are control characters
 const COLOR = /\u001b\[\d/
 afterAll(folder.remove)
 
@@ -67,7 +66,6 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
 
   it('control characters of data never reach the terminal', async () => {
     const { shown: text } = await shown(['cat', 'evil'], { env: { NO_COLOR: '1' } })
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
     expect(text).not.toMatch(/[\u0007\u001b]/)
     expect(text).toMatch(/x/)
   })
@@ -96,6 +94,54 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
         expect.stringMatching(/The key is kept in .*config\.json.*Logged in to/s),
       ])
       expect(text).not.toContain(api_key)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('login opens the browser, which brings a code that works once and only here', async () => {
+    const serverHome = join(cwd, 'server')
+    const server = await serve([], { home: serverHome })
+    try {
+      const made = await gridline(['admin', 'create-user', 'eve', '--json'], { home: serverHome })
+      const { api_key } = JSON.parse(made.stdout)
+      // What a person does in a browser: sign in, read the page, press Allow.
+      const browser = join(cwd, 'browser.mjs')
+      writeFileSync(
+        browser,
+        `#!${process.execPath}
+import { writeFileSync } from 'node:fs'
+const page = new URL(process.argv[2])
+const form = (fields) => ({ method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) })
+const first = await fetch(page, { redirect: 'manual' })
+const next = new URL(first.headers.get('location'), page).searchParams.get('next')
+const signed = await fetch(new URL('/signin', page), form({ username: 'eve', api_key: '${api_key}', next }))
+const cookie = signed.headers.get('set-cookie').split(';')[0]
+const html = await (await fetch(page, { headers: { cookie } })).text()
+const fields = Object.fromEntries([...html.matchAll(/name="(\\w+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]))
+const allowed = await fetch(new URL('/authorize', page), { ...form(fields), headers: { cookie, origin: page.origin } })
+const target = allowed.headers.get('refresh').split('url=')[1]
+writeFileSync('${join(cwd, 'brought')}', target)
+await fetch(target.replace(/state=[^&]*/, 'state=other'))
+await fetch(target)
+`,
+        { mode: 0o755 },
+      )
+      const fresh = join(cwd, 'browser-home')
+      const { shown: text, code } = await shown(['login', server.url], {
+        home: fresh,
+        env: { BROWSER: browser },
+      })
+      expect([code, text]).toEqual([0, expect.stringMatching(/Opening the browser.*Logged in to .* as eve/s)])
+      const who = await gridline(['whoami', '-q'], { home: fresh })
+      expect(who.stdout).toBe('eve\n')
+      const used = new URL(readFileSync(join(cwd, 'brought'), 'utf8')).searchParams.get('code')
+      const again = await fetch(`${server.url}/v2/logins`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ code: used, verifier: 'v'.repeat(43) }),
+      })
+      expect(again.status).toBe(401)
     } finally {
       await server.stop()
     }

@@ -1,4 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
+import { loginInBrowser } from '../browser-login.ts'
 import { remote } from '../connect.ts'
 import type { Context } from '../context.ts'
 import { defineCommand } from '../define.ts'
@@ -14,6 +15,7 @@ export const command = defineCommand({
   arguments: '[url]',
   options: [
     { flags: '--user <name>', description: 'your username on the server' },
+    { flags: '--no-browser', description: 'ask for username and API key instead of opening the browser' },
     {
       flags: '--oidc',
       description:
@@ -52,6 +54,23 @@ export const command = defineCommand({
         await store(context, profile, url, username, api_key)
         context.messages.note(`Logged in to ${url} as ${username}, until ${expires_at}.`)
         return { one: { username, server: url, profile, expires_at }, view: loginView }
+      } finally {
+        await close()
+      }
+    }
+    const inBrowser =
+      terminal &&
+      options.browser !== false &&
+      options.user === undefined &&
+      !context.environment.GRIDLINE_USER &&
+      !context.environment.GRIDLINE_API_KEY
+    if (inBrowser) {
+      const { client, close } = await remote(url, context.connectOptions())
+      try {
+        const { username, api_key } = await loginInBrowser(context, client, url)
+        await store(context, profile, url, username, api_key)
+        context.messages.note(`Logged in to ${url} as ${username}.`)
+        return { one: { username, server: url, profile }, view: loginView }
       } finally {
         await close()
       }

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
 import { resolve } from '../../client/index.ts'
-import { Problem } from '../../contract/errors.ts'
 import { parseFid, webUrl } from '../../contract/fid.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
+import { openBrowser } from '../browser.ts'
 import type { Context } from '../context.ts'
 import { defineCommand } from '../define.ts'
 import { databaseUrl, localLinks } from '../settings.ts'
@@ -61,29 +60,4 @@ async function serveUntilStopped(context: Context, path: string, browser: boolea
     await listening.stop(0)
     await service?.close()
   }
-}
-
-/** Opens a URL with BROWSER, or with the program of the system. */
-async function openBrowser(url: string, environment: NodeJS.ProcessEnv): Promise<void> {
-  const [program, ...rest] = environment.BROWSER
-    ? [environment.BROWSER, url]
-    : process.platform === 'darwin'
-      ? ['open', url]
-      : process.platform === 'win32'
-        ? ['cmd', '/c', 'start', '""', url.replaceAll('&', '^&')]
-        : ['xdg-open', url]
-  await new Promise<void>((resolve, reject) => {
-    const child = spawn(program, rest, { stdio: 'ignore', detached: true })
-    child.once('error', () =>
-      reject(
-        new Problem('failed', `no browser could be opened: ${program} does not start`, {
-          hint: 'Use --no-browser to print the link.',
-        }),
-      ),
-    )
-    child.once('spawn', () => {
-      child.unref()
-      resolve()
-    })
-  })
 }

@@ -58,6 +58,15 @@ export const accountsOperations = {
     status: 201,
     result: r.NewApiKey,
   },
+  'logins.redeem': {
+    summary: 'Exchange the one-time code of a login in the browser for an API key',
+    method: 'POST',
+    path: '/v2/logins',
+    access: 'anyone',
+    body: json(r.LoginRedeem),
+    status: 201,
+    result: r.NewApiKey,
+  },
   'sessions.create': {
     summary: 'Create a link that signs a browser in, once',
     method: 'POST',

@@ -22,6 +22,7 @@ import { pageAt } from '../pages/index.ts'
 import { jsonPage } from '../pages/json.ts'
 import { acceptsBrotli, errorReply, jsonReply, problemOf, streamReply } from './answer.ts'
 import { type Authenticator, checkOperator, checkScope } from './auth.ts'
+import { authorize } from './authorize.ts'
 import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
 import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
 import {
@@ -117,6 +118,11 @@ export function createApp(
     if (signing) {
       line.operation = 'signin'
       return signing
+    }
+    const authorizing = found ? undefined : await authorize(desk, method, path, query, request)
+    if (authorizing) {
+      line.operation = 'page'
+      return authorizing
     }
     if (!found && path === '/external' && method === 'POST') {
       line.operation = 'page'

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import type { ApiKey } from '../../contract/resources.ts'
 import { addKey, duration } from '../accounts/accounts.ts'
-import { openSession } from '../accounts/sessions.ts'
+import { openSession, redeemLogin } from '../accounts/sessions.ts'
 import { joined, userSummary } from '../accounts/summary.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import type { Handlers } from './handler.ts'
@@ -38,6 +38,22 @@ export const accountHandlers = {
   'keys.list': async (service, { caller }) => {
     const keys = await service.store.read(({ accounts }) => accounts.keys(caller!.username))
     return { body: { keys: keys.map(shownKey) } }
+  },
+
+  'logins.redeem': async (service, { fields }) => {
+    const { code, verifier, name = 'gridline login' } = fields
+    if (code.length > 200 || verifier.length < 43 || verifier.length > 128)
+      throw new Problem('unauthenticated', 'this code is not valid')
+    const found = await redeemLogin(service.store, code, verifier)
+    if (!found)
+      throw new Problem('unauthenticated', 'this code is not valid, or was used before', {
+        hint: 'Begin again with: gridline login',
+      })
+    const made = await service.store.write((writers) =>
+      addKey(writers, found.owner, { scopes: found.scopes, name: name.slice(0, 100) }),
+    )
+    const { hash, ...key } = made
+    return { body: { ...key, id: hash.slice(0, ID_LENGTH), created_at: new Date().toISOString() } }
   },
 
   'oidc.exchange': async (service, { fields }) => {

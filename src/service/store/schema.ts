@@ -148,7 +148,7 @@ export interface Schema {
     owner: string
     /** SHA-256 of the token, in hex. The token itself is not stored. */
     hash: string
-    kind: 'session' | 'code'
+    kind: 'session' | 'code' | 'login'
     /** The API key that was used to sign in: the session ends with it. */
     key_hash: string | null
     scopes: string

@@ -1,0 +1,75 @@
+import { Problem } from '../../contract/errors.ts'
+import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
+import * as s from '../../contract/schema.ts'
+import { openLogin } from '../accounts/sessions.ts'
+import { authorizedPage, authorizePage, type LoginRequest } from '../pages/authorize.ts'
+import { receive } from './body.ts'
+import { refuseCrossSite } from './browser.ts'
+import { addressOf, callerOf, type Desk } from './desk.ts'
+import { PAGE_HEADERS } from './pages.ts'
+
+const form = {
+  kind: 'json',
+  form: true,
+  limit: 'small_body_bytes',
+  schema: s.object({ port: s.string(), challenge: s.string(), state: s.string(), name: s.string() }),
+} as const
+
+/** The page on which the user of a browser logs a command line in; undefined for other requests. */
+export function authorize(
+  desk: Desk,
+  method: string,
+  path: string,
+  query: string,
+  request: HttpRequest,
+): Promise<HttpResponse> | undefined {
+  if (path !== '/authorize' || (method !== 'GET' && method !== 'POST')) return undefined
+  const work = (): Promise<HttpResponse> => answer(desk, method, query, request)
+  return desk.requests.run(addressOf(request), work, request.gone)
+}
+
+async function answer(
+  desk: Desk,
+  method: string,
+  query: string,
+  request: HttpRequest,
+): Promise<HttpResponse> {
+  const { service } = desk
+  const caller = await callerOf(desk, request)
+  if (method === 'GET') {
+    const asked = checked(Object.fromEntries(new URLSearchParams(query)))
+    if (caller) return page(authorizePage(caller.username, asked))
+    const location = `/signin?next=${encodeURIComponent(`/authorize?${query}`)}`
+    return new HttpResponse(303, { location, 'cache-control': 'no-store' }, null)
+  }
+  refuseCrossSite(request.headers, service.url)
+  if (!caller) throw new Problem('unauthenticated', 'this browser is not signed in')
+  const { fields } = await receive(request, form, { limits: service.limits, take: () => {} })
+  const { port, challenge, state } = checked(fields as Record<string, string>)
+  const scopes = ['read', 'write'].filter(
+    (scope) => caller.scopes.has('admin') || caller.scopes.has(scope as 'read'),
+  )
+  const code = await openLogin(service.store, caller.username, scopes.join(','), challenge)
+  const answered = new URLSearchParams({ code, state })
+  // A header, not a redirect: the policy of the page lets its form lead to this server only.
+  const url = `http://127.0.0.1:${port}/?${answered}`
+  return page(authorizedPage(url), { refresh: `0; url=${url}` })
+}
+
+/** Throws `invalid_request` unless this is what `gridline login` asks for. */
+function checked({ port = '', challenge = '', state = '', name = '' }: Record<string, string>): LoginRequest {
+  const number = Number(port)
+  const isRight =
+    Number.isInteger(number) &&
+    number >= 1024 &&
+    number < 65_536 &&
+    /^[\w-]{43}$/.test(challenge) &&
+    /^[\w-]{16,64}$/.test(state) &&
+    name.length <= 100
+  if (!isRight) throw new Problem('invalid_request', 'not a request of gridline login')
+  return { port: number, challenge, state, name: name || 'a machine without a name' }
+}
+
+function page(html: string, headers: Record<string, string> = {}): HttpResponse {
+  return new HttpResponse(200, { ...PAGE_HEADERS, 'cache-control': 'no-store', ...headers }, html)
+}

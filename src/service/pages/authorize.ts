@@ -1,0 +1,37 @@
+import { document, text } from './html.ts'
+
+/** What a command line asks for: to act as the user of the browser. */
+export interface LoginRequest {
+  /** Port of this machine's loopback address where the command line waits. */
+  port: number
+  /** SHA-256 of a secret of the command line, in Base64url. */
+  challenge: string
+  state: string
+  /** The machine that asks. */
+  name: string
+}
+
+/** The question whether a command line may act as the signed-in user. */
+export function authorizePage(username: string, { port, challenge, state, name }: LoginRequest): string {
+  const fields = { port: String(port), challenge, state, name }
+  return document(
+    'Log in on the command line',
+    `<p>The command line of <strong>${text(name)}</strong> asks to act as <strong>${text(username)}</strong>: to read and change your files.</p>
+<p>Allow this only if you have just run <code>gridline login</code>.</p>
+<form method="post" action="/authorize">
+${Object.entries(fields)
+  .map(([field, value]) => `<input type="hidden" name="${field}" value="${text(value)}">`)
+  .join('\n')}
+<p><button type="submit">Allow</button></p>
+</form>
+<p>Otherwise, close this page. <code>gridline key list</code> shows all keys, and <code>gridline key revoke</code> ends one.</p>`,
+  )
+}
+
+export function authorizedPage(url: string): string {
+  return document(
+    'Logged in',
+    `<p>You are logged in on the command line. You can close this page.</p>
+<p><a href="${text(url)}">Continue</a>, if the command line still waits.</p>`,
+  )
+}

@@ -1,0 +1,83 @@
+// Logging a command line in with the browser: codes, secrets, and who may ask.
+import { createHash } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { onBothStores } from '../../support/service.ts'
+
+const verifier = 'v'.repeat(43)
+const challenge = createHash('sha256').update(verifier).digest('base64url')
+const asked = { port: '4242', challenge, state: 's'.repeat(22), name: 'laptop <b>' }
+
+onBothStores('login in the browser', (test) => {
+  const allow = async (fields: Record<string, string> = asked, headers: Record<string, string> = {}) =>
+    test().ask('alice', 'POST', '/authorize', {
+      body: new URLSearchParams(fields).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    })
+  const codeOf = (refresh: string | null): string =>
+    new URL(refresh!.split('url=')[1]).searchParams.get('code')!
+  const redeem = (code: string, secret = verifier) =>
+    test().ask(undefined, 'POST', '/v2/logins', { json: { code, verifier: secret, name: 'laptop' } })
+
+  it('who is not signed in signs in first; the page names the machine as text', async () => {
+    const query = new URLSearchParams(asked).toString()
+    const anonymous = await test().ask(undefined, 'GET', `/authorize?${query}`)
+    expect([anonymous.status, anonymous.headers.get('location')]).toEqual([
+      303,
+      `/signin?next=${encodeURIComponent(`/authorize?${query}`)}`,
+    ])
+    const { status, text, headers } = await test().ask('alice', 'GET', `/authorize?${query}`)
+    expect([status, text.includes('laptop &lt;b&gt;'), text.includes('laptop <b>')]).toEqual([
+      200,
+      true,
+      false,
+    ])
+    expect(headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/)
+  })
+
+  it('a code works once, only with its secret, and gives a key of the user', async () => {
+    const allowed = await allow()
+    const code = codeOf(allowed.headers.get('refresh'))
+    expect((await redeem(code, 'w'.repeat(43))).status).toBe(401)
+    const { status, json } = await redeem(code)
+    expect([status, json.username, json.scopes]).toEqual([201, 'alice', ['read', 'write']])
+    const headers = { authorization: `Bearer ${json.api_key}` }
+    expect((await test().ask(undefined, 'GET', '/v2/users/current', { headers })).json.username).toBe('alice')
+    expect((await redeem(code)).status).toBe(401)
+  })
+
+  it('two uses at once give one key', async () => {
+    const code = codeOf((await allow()).headers.get('refresh'))
+    const results = await Promise.all(Array.from({ length: 5 }, () => redeem(code)))
+    expect(results.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401])
+  })
+
+  it('a key with the scope read gives a code for the scope read', async () => {
+    const key = await test().key('alice', { scopes: 'read' })
+    const { headers } = await allow(asked, { authorization: `Bearer ${key}` })
+    expect((await redeem(codeOf(headers.get('refresh')))).json.scopes).toEqual(['read'])
+  })
+
+  it.each([
+    ['another port', { port: '80' }],
+    ['a port that is a host', { port: '4242@evil.test' }],
+    ['no challenge', { challenge: '' }],
+    ['a state with other characters', { state: 'x&y=z'.repeat(5) }],
+  ])('%s is refused', async (_, wrong) => {
+    expect((await allow({ ...asked, ...wrong })).status).toBe(400)
+  })
+
+  it('a page of another site cannot allow it, nor anybody who is not signed in', async () => {
+    expect((await allow(asked, { origin: 'https://evil.test' })).status).toBe(403)
+    const body = new URLSearchParams(asked).toString()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    expect(await test().status(undefined, 'POST', '/authorize', { body, headers })).toBe(401)
+  })
+
+  it('a code cannot sign a browser in, and a code for browsers gives no key', async () => {
+    const code = codeOf((await allow()).headers.get('refresh'))
+    expect(await test().status(undefined, 'GET', `/signin?code=${encodeURIComponent(code)}`)).toBe(403)
+    const { json } = await test().ask('alice', 'POST', '/v2/sessions', { json: { path: '/' } })
+    const other = new URL(json.path, 'http://x').searchParams.get('code')!
+    expect((await redeem(other)).status).toBe(401)
+  })
+})
