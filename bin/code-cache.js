@@ -1,6 +1,6 @@
 /**
  * Loads the command line from the code that V8 compiled in an earlier run: compiling it takes as long as everything else
- * in a short command. The first run of each command adds its code. A cache that V8 does not accept, because it is of
+ * in a short command. Each command has a cache of its own, so that only its code is read. A cache that V8 does not accept, because it is of
  * another version or has other flags, is written again. Nothing fails without a cache.
  */
 const fs = require('node:fs')
@@ -15,16 +15,17 @@ const OLD_MS = 30 * 24 * 3600 * 1000
 const STAMP = /\/\/ build ([0-9a-f]{16})\n?$/
 
 /**
- * Returns the exports of a CommonJS file, and a function that saves its code after a command has run. That is undefined
+ * Returns the exports of a CommonJS file for a command line, and a function that saves its code after a command has run. That is undefined
  * if it makes no sense.
  */
-exports.load = (file) => {
+exports.load = (file, argv) => {
   // Flags of Node change what V8 accepts.
   if (process.execArgv.length > 0 || process.env.NODE_OPTIONS) return { exported: require(file) }
   const source = fs.readFileSync(file, 'latin1')
   const stamp = STAMP.exec(source.slice(-40))?.[1]
   if (!stamp) return { exported: require(file) }
-  const name = `gridline-${process.version}-${process.arch}-${stamp}.bin`
+  const command = argv.find((word) => /^[a-z]{1,20}$/.test(word)) ?? 'main'
+  const name = `gridline-${process.version}-${process.arch}-${stamp}-${command}.bin`
   const found = read(name)
   const script = new vm.Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
     filename: file,

@@ -1,4 +1,3 @@
-import { createHash, randomUUID } from 'node:crypto'
 import { type ErrorBody, type ErrorCode, isErrorCode, Problem } from '../contract/errors.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, prefixes } from '../contract/headers.ts'
 import { HttpHeaders, type HttpRequest, type HttpResponse } from '../contract/http.ts'
@@ -160,6 +159,8 @@ export class Client {
    */
   keyFor(method: string, path: string, fileName = ''): string {
     const given = this.options.idempotencyKey
+    // It takes longer to load than most requests.
+    const { createHash, randomUUID } = process.getBuiltinModule('node:crypto')
     if (given === undefined) return randomUUID()
     if (this.writes.size === 0 && !this.several) {
       this.writes.set('', 1)

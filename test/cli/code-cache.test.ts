@@ -46,9 +46,9 @@ function run(args: string[], env: Record<string, string> = {}): string {
   return stdout
 }
 
-/** The one cache in a folder, and the commands it has code of. */
-function cached(folder = cache): { file: string; commands: string } {
-  const names = readdirSync(folder)
+/** The cache of a command in a folder, and the subcommands that it has code of. */
+function cached(command: string, folder = cache): { file: string; commands: string } {
+  const names = readdirSync(folder).filter((name) => name.endsWith(`-${command}.bin`))
   expect(names).toHaveLength(1)
   const file = join(folder, names[0])
   const bytes = readFileSync(file)
@@ -59,19 +59,22 @@ it('is written by the first run of a command, for its owner alone, and used by t
   const csv = join(place.path, 'a.csv')
   writeFileSync(csv, 'a,b\n1,x\n')
   run(['upload', csv])
-  const { file, commands } = cached()
+  const { file, commands } = cached('upload')
   expect(commands).toBe('upload')
   expect([statSync(cache).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600])
   const { mtimeMs } = statSync(file)
   expect(run(['upload', csv, '--on-conflict', 'rename'])).toMatch(/a \(\d\)/)
   expect(statSync(file).mtimeMs).toBe(mtimeMs)
   expect(run(['ls'])).toMatch(/a \(\d\)/)
-  expect(cached().commands).toBe('upload,ls')
+  expect(cached('ls').commands).toBe('ls')
+  run(['config', 'list'])
+  run(['config', 'get', 'url'])
+  expect(cached('config').commands).toBe('config list,config get')
 })
 
 it('is written again if V8 does not accept it, whatever is in it', () => {
   const expected = run(['config', 'list'])
-  const { file } = cached()
+  const { file } = cached('config')
   const whole = readFileSync(file)
   const changed = Buffer.from(whole)
   changed[whole.length >> 1] ^= 1
@@ -85,13 +88,13 @@ it('is written again if V8 does not accept it, whatever is in it', () => {
 it('is in the folder of the user if the build has no place for it', () => {
   writeFileSync(cache, 'a file')
   run(['ls'])
-  const { commands } = cached(join(place.path, 'home', 'code-cache'))
+  const { commands } = cached('ls', join(place.path, 'home', 'code-cache'))
   expect(commands).toBe('ls')
 })
 
 it('is not used from a folder that others can write to', () => {
   run(['ls'])
-  const { file } = cached()
+  const { file } = cached('ls')
   writeFileSync(file, 'of somebody else')
   chmodSync(cache, 0o777)
   run(['ls'])
