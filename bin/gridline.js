@@ -9,7 +9,9 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   // Stack traces of servers and of GRIDLINE_DEBUG name the source; reading the maps would slow short commands.
   const traced = Boolean(process.env.GRIDLINE_DEBUG) || argv.includes('serve')
   if (traced) process.setSourceMapsEnabled(true)
-  const { exported, saveCode } = traced ? { exported: require(file) } : require('./code-cache.js').load(file, argv)
+  const { exported, saveCode } = traced
+    ? { exported: require(file) }
+    : require('./code-cache.js').load(file, argv)
   exported.main(argv).then(({ code, command }) => {
     process.exitCode = code
     if (code === 0) saveCode?.(command)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
 import { archives, dialect, figures, piped, survey } from './bounds.ts'
@@ -39,6 +39,8 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
   const groups: Record<string, () => Promise<Row[]>> = {
     start: async () => start(place),
     upload: async () => upload(place, million),
+    commands: () => commandsOnServer(place),
+    files: () => manyFiles(place),
     memory: async () => memory(place),
     served: () => served(place, million),
     append: () => appendAndRead(place),
@@ -51,6 +53,7 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
     archives: () => archives(() => serve(place)),
     charts: () => charts(() => serve(place)),
     piped: () => piped(() => serve(place), place),
+    large: () => largeFile(place),
   }
   const rows: Row[] = []
   for (const [name, run] of Object.entries(groups)) {
@@ -148,6 +151,121 @@ function start(place: Place): Row[] {
       theirs: ms(nothingAgain),
       ratio: (upload / nothingAgain).toFixed(2),
       atLeast: '≤ 2.0',
+    },
+  ]
+}
+
+/** Short commands against a server on this machine. */
+async function commandsOnServer(place: Place): Promise<Row[]> {
+  const server = await serve(place)
+  const bare: Timed = { command: process.execPath, args: ['-e', '0'] }
+  const small = join(place.folder, 'small.csv')
+  writeFileSync(small, 'city,price\nOslo,1.5\nLima,2\n')
+  const remote = (args: string[]): Timed => ({
+    command: process.execPath,
+    args: [place.executable, ...args],
+    env: server.env,
+  })
+  seconds(remote(['upload', small, '-q']))
+  const [help, nothing] = inTurn(gridline(place, ['--help']), bare, 15)
+  const rows: Row[] = [
+    {
+      what: '--help, against node -e 0',
+      ours: ms(help),
+      theirs: ms(nothing),
+      ratio: (help / nothing).toFixed(2),
+      atLeast: '≤ 1.3',
+    },
+  ]
+  for (const args of [['ls'], ['show', 'small'], ['cat', 'small'], ['append', 'small', '--row', 'Rom,3']]) {
+    const [ours, theirs] = inTurn(remote(args), bare, 15)
+    rows.push({
+      what: `${args[0]} on a loopback server, against node -e 0`,
+      ours: ms(ours),
+      theirs: ms(theirs),
+      ratio: (ours / theirs).toFixed(2),
+      atLeast: '≤ 1.8',
+    })
+  }
+  await server.stop()
+  return rows
+}
+
+/** The uploads of a directory without anything else: HTTP over as many connections. */
+const BARE_UPLOADS = `
+const { Agent, request } = require('node:http')
+const { readdirSync, readFileSync } = require('node:fs')
+const [url, authorization, folder, jobs, rule] = process.argv.slice(1)
+const agent = new Agent({ keepAlive: true, maxSockets: Number(jobs) })
+const files = readdirSync(folder)
+const send = (name) => new Promise((resolve, reject) => {
+  const body = readFileSync(folder + '/' + name)
+  const headers = { authorization, 'x-file-name': name, 'content-type': 'application/octet-stream', 'content-length': body.length, 'gridline-on-conflict': rule }
+  const asked = request(url + '/v2/grids/upload', { method: 'POST', agent, headers }, (answer) => answer.resume().on('end', () => answer.statusCode === 201 ? resolve() : reject(new Error(answer.statusCode))))
+  asked.on('error', reject).end(body)
+})
+const work = async () => { for (let name = files.pop(); name; name = files.pop()) await send(name) }
+Promise.all(Array.from({ length: Number(jobs) }, work)).then(() => agent.destroy())
+`
+
+/** A directory of 1,000 small files, against HTTP requests over as many connections. */
+async function manyFiles(place: Place): Promise<Row[]> {
+  const JOBS = '8'
+  const server = await serve(place)
+  const folder = join(place.folder, 'many')
+  mkdirSync(folder, { recursive: true })
+  for (let k = 0; k < 1000; k++)
+    writeFileSync(join(folder, `file${k}.csv`), `city,price\nOslo,${k}\nLima,2\n`)
+  const ours: Timed = {
+    command: process.execPath,
+    args: [place.executable, 'upload', folder, '--jobs', JOBS, '-q', '--on-conflict', 'rename'],
+    env: server.env,
+  }
+  const theirs: Timed = {
+    command: process.execPath,
+    args: ['-e', BARE_UPLOADS, server.url, server.authorization, folder, JOBS, 'rename'],
+  }
+  const [a, b] = inTurn(ours, theirs, 3)
+  await server.stop()
+  return [
+    {
+      what: '1,000 small files over 8 connections, against bare HTTP requests',
+      ours: `${(1000 / a).toFixed(0)} files/s`,
+      theirs: `${(1000 / b).toFixed(0)} files/s`,
+      ratio: (b / a).toFixed(2),
+      atLeast: '≥ 0.5',
+    },
+  ]
+}
+
+/** A file of 1 GB to a server, against curl. */
+async function largeFile(place: Place): Promise<Row[]> {
+  const server = await serve(place)
+  const csv = join(place.folder, 'large.csv')
+  writeCsv(csv, 17_000_000)
+  const ours: Timed = {
+    command: process.execPath,
+    args: [place.executable, 'upload', csv, '-q', '--on-conflict', 'rename'],
+    env: server.env,
+  }
+  const theirs: Timed = {
+    command: 'curl',
+    args: [
+      ...['-sf', '-X', 'POST', '-T', csv, '-H', `authorization: ${server.authorization}`],
+      ...['-H', 'x-file-name: large.csv', '-H', 'expect:', `${server.url}/v2/grids/upload`],
+    ],
+  }
+  const [a, b] = [seconds(ours), seconds(theirs)]
+  const bytes = statSync(csv).size
+  rmSync(csv)
+  await server.stop()
+  return [
+    {
+      what: '1 GB to a server, against curl -T',
+      ours: rate(bytes, a),
+      theirs: rate(bytes, b),
+      ratio: (b / a).toFixed(2),
+      atLeast: '≥ 0.9',
     },
   ]
 }
