@@ -15,5 +15,8 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   exported.main(argv).then(({ code, command }) => {
     process.exitCode = code
     if (code === 0) saveCode?.(command)
+    // Otherwise Node waits for V8 to compile what will not run any more, such as the parser of HTTP. Writes to files, pipes
+    // and terminals are done when they return, but not on Windows.
+    if (process.platform !== 'win32' && process.stdout.writableLength === 0) process.exit()
   })
 }

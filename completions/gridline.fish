@@ -513,7 +513,7 @@ complete -c gridline -n '__fish_seen_subcommand_from file; and __fish_seen_subco
 complete -c gridline -n '__fish_seen_subcommand_from pull' -a '(__gridline_ask)'
 complete -c gridline -n '__fish_seen_subcommand_from pull' -l format -x -a 'csv tsv ndjson json' -d 'format of grids (default: csv)'
 complete -c gridline -n '__fish_seen_subcommand_from pull' -l jobs -r -d 'files that are downloaded at once (default: 4)'
-complete -c gridline -n '__fish_seen_subcommand_from pull' -l force -d 'download files again that are there unchanged'
+complete -c gridline -n '__fish_seen_subcommand_from pull' -l force -d 'download all files, also those that are unchanged or were changed here'
 complete -c gridline -n '__fish_seen_subcommand_from pull' -l dry-run -d 'show what would be downloaded, without writing anything'
 complete -c gridline -n '__fish_seen_subcommand_from pull' -l json -r -d 'output JSON, optionally only these comma-separated fields'
 complete -c gridline -n '__fish_seen_subcommand_from pull' -l jq -r -d 'filter the JSON output with a jq expression'

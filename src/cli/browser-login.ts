@@ -42,7 +42,8 @@ export async function loginInBrowser(
   const late = setTimeout(() => arrive(''), PATIENCE_MS)
   try {
     const page = `${url}/authorize?${new URLSearchParams({ port: String(port), challenge, state, name })}`
-    context.messages.line(`Opening the browser to log in. If it does not open, go to:\n${page}`)
+    context.messages.line('Opening the browser to log in. If it does not open, go to:')
+    context.messages.line(page)
     // Without a browser on this machine, the address can be opened by hand.
     await openBrowser(page, context.environment).catch(() =>
       context.messages.line('No browser could be opened. With --no-browser you are asked for an API key.'),

@@ -271,6 +271,10 @@ const reasons = new Map([
 
 /** Encodes text as a header value: UTF-8 bytes, as a Latin-1 string. */
 export function headerText(text: string): string {
+  if (/[\u0000-\u001f\u007f]/.test(text))
+    throw new Problem('usage', `a name with control characters: ${JSON.stringify(text.slice(0, 100))}`, {
+      hint: 'Rename the file, or use --name.',
+    })
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 

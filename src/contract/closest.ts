@@ -3,7 +3,7 @@ export function closest(given: string, names: readonly string[]): string | undef
   const wanted = given.toLowerCase()
   let best: string | undefined
   // A short word with two edits could be any other.
-  let least = (wanted.length < 4 ? 1 : wanted.length < 8 ? 2 : 3) + 1
+  let least = (wanted.length < 5 ? 1 : wanted.length < 8 ? 2 : 3) + 1
   for (const name of names) {
     const distance = distanceOf(wanted, name.toLowerCase(), least)
     if (distance < least) {

@@ -112,6 +112,11 @@ export const limits = {
   image_cache_bytes: { value: 64 * MiB, unit: 'bytes', what: 'images kept in memory' },
   sort_bytes: { value: 64 * MiB, unit: 'bytes', what: 'text of a column by which a page sorts a grid' },
   sort_rows: { value: 5_000_000, unit: 'rows', what: 'rows of a grid that a page sorts' },
+  describes_at_once: {
+    value: 4,
+    unit: 'grids',
+    what: 'grids whose statistics are computed at once; at most half for one user',
+  },
   sorts_waiting: {
     value: 16,
     unit: 'pages',

@@ -35,7 +35,8 @@ export async function* unpacked(
   const { head, whole } = await peek(source, 4)
   const magic = head.toString('latin1')
   if (magic.startsWith('\x1f\x8b')) yield* gunzip(whole, name, limits)
-  else if (magic.startsWith('\x28\xb5\x2f\xfd')) yield* unzstd(whole, name, limits)
+  else if (magic.startsWith('\x28\xb5\x2f\xfd') || /^[\x50-\x5f]\x2a\x4d\x18/.test(magic))
+    yield* unzstd(whole, name, limits)
   else if (/^BZh[1-9]/.test(magic)) yield* bunzip2(whole, name, limits)
   else yield* whole
 }

@@ -4,6 +4,7 @@ import { limitsFrom } from '../contract/limits.ts'
 import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
 import { OidcLogin } from './accounts/oidc.ts'
+import { Admission } from './core/admission.ts'
 import { CursorSigner } from './core/cursors.ts'
 import { Metrics } from './core/metrics.ts'
 import { ViewCounter } from './core/view-counter.ts'
@@ -125,6 +126,10 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     cursors: new CursorSigner(store),
     live: new LiveFigures(limits.live_pages),
     orders: new RowOrders(limits),
+    describing: new Admission(
+      { running: limits.describes_at_once, waiting: limits.sorts_waiting, wait: 60_000 },
+      'describes_at_once',
+    ),
     uploads: new ResumableUploads(limits),
     oidc: new OidcLogin(store, options.url.replace(/\/+$/, '')),
     images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),

@@ -45,11 +45,14 @@ describe('pull', () => {
     expect(figure.data[0].y).toEqual([1.5, 2.5])
     await run(['append', 'Reports/b', '--row', '4'])
     writeFileSync(join(cwd, 'out/Reports/2024/a.csv'), 'changed here')
-    const again = JSON.parse((await run(['pull', 'Reports', 'out', '--json', 'path,action'])).stdout)
-    expect(again.filter(({ action }: { action: string }) => action === 'downloaded')).toEqual([
-      { path: 'out/Reports/2024/a.csv', action: 'downloaded' },
-      { path: 'out/Reports/b.csv', action: 'downloaded' },
-    ])
+    const again = await run(['pull', 'Reports', 'out', '--json', 'path,action'])
+    expect(again.code).toBe(8)
+    expect(again.stderr).toMatch(/out\/Reports\/2024\/a\.csv was changed here/)
+    expect(readFileSync(join(cwd, 'out/Reports/2024/a.csv'), 'utf8')).toBe('changed here')
+    const downloaded = JSON.parse(again.stdout).filter(
+      ({ action }: { action: string }) => action === 'downloaded',
+    )
+    expect(downloaded).toEqual([{ path: 'out/Reports/b.csv', action: 'downloaded' }])
     expect(readFileSync(join(cwd, 'out/Reports/b.csv'), 'utf8')).toBe('n\n3\n4\n')
     expect(readdirSync(join(cwd, 'out/Reports')).filter((name) => name.endsWith('.part'))).toEqual([])
   })

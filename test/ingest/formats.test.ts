@@ -264,7 +264,7 @@ describe('compressed files', () => {
     ...(hasZstd
       ? ([
           ['zstd', zstd],
-          ['two zstd frames', Buffer.concat([zstd, skippable, zstd])],
+          ['two zstd frames', Buffer.concat([skippable, zstd, skippable, zstd])],
         ] as const)
       : []),
     ['bzip2', bzip2] as const,

@@ -184,8 +184,10 @@ async function* followed(
   let next = row_count
   const columns = options.columns?.split(',')
   const { tail, limit } = options
-  const head = tail === undefined ? (limit ?? row_count) : undefined
-  const first = await client.response('grids.content', { fid, query: { format, columns, head, tail } })
+  // By number of rows: some may have been appended since it was read.
+  const offset = tail === undefined ? undefined : Math.max(0, row_count - tail)
+  const head = tail ?? limit ?? row_count
+  const first = await client.response('grids.content', { fid, query: { format, columns, head, offset } })
   yield* first.bytes()
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS))

@@ -1,5 +1,14 @@
-import { createWriteStream, mkdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import {
+  createWriteStream,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../client/index.ts'
@@ -36,7 +45,10 @@ export const command = defineCommand({
       integer: { max: 64 },
       description: 'files that are downloaded at once (default: 4)',
     },
-    { flags: '--force', description: 'download files again that are there unchanged' },
+    {
+      flags: '--force',
+      description: 'download all files, also those that are unchanged or were changed here',
+    },
     { flags: '--dry-run', description: 'show what would be downloaded, without writing anything' },
   ],
   examples: [
@@ -63,32 +75,76 @@ export const command = defineCommand({
         const names = [...folders, `${file.filename}.${extension}`].map(safeName)
         return { file, of: names.join('/'), path: join(directory, ...names) }
       })
-    const twice = items.find(({ path }, k) => items.findIndex((one) => one.path === path) !== k)
+    const paths = new Set<string>()
+    const twice = items.find(({ path }) => paths.size === paths.add(path).size)
     if (twice) throw new Problem('conflict', `two files would be written to ${twice.path}`)
     for (const { file, folders } of found)
       if (file.filetype === 'fold' && !options.dryRun)
         mkdirSync(join(directory, ...[...folders, file.filename].map(safeName)), { recursive: true })
+    const state = new Downloaded(directory)
     const done = await runEach(
       items,
       async ({ file, path }) => {
         const { fid } = file
-        if (!options.force && isThere(path, file)) return { path, fid, action: 'unchanged' }
+        if (!options.force && state.isCurrent(path, file)) return { path, fid, action: 'unchanged' }
+        if (!options.force && !state.isOurs(path))
+          throw new Problem('conflict', `${path} was changed here, or was not downloaded by pull`, {
+            hint: 'Move it away, or use --force to replace it.',
+          })
         if (options.dryRun) return { path, fid, action: 'would download' }
         await download(client, file, format, path)
+        state.note(path)
         return { path, fid, action: 'downloaded' }
       },
       options.jobs ?? JOBS,
     )
+    if (!options.dryRun && done.many.length > 0) state.save()
     const all = [...failures, ...done.failures]
     if (done.many.length === 0 && all.length === 1) throw all[0].problem
     return { many: done.many, view, failures: all, empty: 'Nothing to download.' }
   },
 })
 
-/** Whether a file was downloaded in this version: downloaded files have the time of their last change. */
-function isThere(path: string, { date_modified }: FileMeta): boolean {
-  const there = statSync(path, { throwIfNoEntry: false })
-  return there !== undefined && Math.abs(there.mtimeMs - Date.parse(date_modified)) < 1
+/** What was downloaded into a directory: a file that has changed since is not replaced. */
+class Downloaded {
+  private readonly file: string
+  private readonly entries: Record<string, string>
+
+  constructor(directory: string) {
+    this.file = join(directory, '.gridline-pull.json')
+    try {
+      this.entries = JSON.parse(readFileSync(this.file, 'utf8')) as Record<string, string>
+    } catch {
+      this.entries = {}
+    }
+  }
+
+  /** Whether a file is there in its latest version: it has the time of the last change on the server. */
+  isCurrent(path: string, { date_modified }: FileMeta): boolean {
+    const there = statSync(path, { throwIfNoEntry: false })
+    if (!there || !this.isOurs(path)) return false
+    return Math.abs(there.mtimeMs - Date.parse(date_modified)) < 1
+  }
+
+  /** Whether a file is absent, or as it was downloaded. */
+  isOurs(path: string): boolean {
+    const there = statSync(path, { throwIfNoEntry: false })
+    return !there || this.entries[this.key(path)] === `${there.size} ${there.mtimeMs}`
+  }
+
+  note(path: string): void {
+    const { size, mtimeMs } = statSync(path)
+    this.entries[this.key(path)] = `${size} ${mtimeMs}`
+  }
+
+  save(): void {
+    writeFileSync(`${this.file}.${process.pid}`, `${JSON.stringify(this.entries)}\n`)
+    renameSync(`${this.file}.${process.pid}`, this.file)
+  }
+
+  private key(path: string): string {
+    return relative(dirname(this.file), path)
+  }
 }
 
 /** Downloads a file under another name first, so that a broken download leaves what was there. */

@@ -113,6 +113,9 @@ interface Place {
 class Push {
   /** The fid of each grid on the other server. */
   private readonly moved = new Map<string, string>()
+  /** Files on the other server that stand for one of this run. */
+  private readonly made = new Set<string>()
+  private renamed = 0
 
   constructor(
     private readonly source: Client,
@@ -127,12 +130,16 @@ class Push {
     const folder = [...this.base, ...folders].join('/')
     const path = [...this.base, ...folders, file.filename].join('/')
     const there = await lookupIfThere(this.target, path)
+    // Another file of this run has that name: the grids of a plot can come from several folders.
+    if (there && file.filetype !== 'fold' && this.made.has(there.fid))
+      return this.file({ file: { ...file, filename: `${file.filename} (${++this.renamed})` }, folders })
     const isSame = there?.filetype === file.filetype
     if (there && !(isSame && (this.skips || file.filetype === 'fold')))
       throw new Problem('already_exists', `a file named ${path} is there already`, {
         hint: 'Use --on-conflict skip to leave it as it is, or another --folder.',
       })
     const made = there ?? (await this.make(file, folder, path))
+    this.made.add(made.fid)
     if (file.filetype === 'grid') this.moved.set(file.fid, made.fid)
     return { from: file.fid, fid: made.fid, web_url: made.web_url, action: there ? 'unchanged' : 'created' }
   }

@@ -34,12 +34,12 @@ export const command = defineCommand({
       const stats = statSync(file, { throwIfNoEntry: false })
       if (!stats) {
         if (!known) throw new Problem('no_such_file', `no such file: ${file}`)
-      } else if (!known || stats.size !== known.size || stats.mtimeMs !== known.mtimeMs) {
+      } else if (!known || known.seen !== seenOf(stats)) {
         known = await sent(context, file, settings, options, known).catch((error) => {
           // A file that is being written can be wrong for a moment.
           if (!(error instanceof Problem) || !known || error.exit !== 7) throw error
           context.messages.warning(`${file}: ${error.message}; waiting for the next change`)
-          return { ...known!, size: stats.size, mtimeMs: stats.mtimeMs, sum: '' }
+          return { ...known!, sum: '', seen: seenOf(stats) }
         })
       }
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
@@ -47,12 +47,23 @@ export const command = defineCommand({
   },
 })
 
+function seenOf({ size, mtimeMs }: { size: number; mtimeMs: number }): string {
+  return `${size} ${mtimeMs}`
+}
+
+/** Options about lines of the file, which new rows do not have. */
+function hasLines({ skip, comment, header }: ReadingOptions): boolean {
+  return skip !== undefined || comment !== undefined || header !== undefined
+}
+
 /** What was sent last. */
 interface Known {
   fid: string
+  /** Bytes that were sent, and their hash. */
   size: number
-  mtimeMs: number
   sum: string
+  /** Size and time of the file when it was looked at last. */
+  seen: string
 }
 
 /** Sends a file: only its new lines if it has grown, and is otherwise the same. */
@@ -63,66 +74,90 @@ async function sent(
   options: ReadingOptions,
   known: Known | undefined,
 ): Promise<Known> {
-  const { mtimeMs } = statSync(file)
+  const seen = seenOf(statSync(file))
   const bytes = readFileSync(file)
   const sum = (size: number): string => createHash('sha256').update(bytes.subarray(0, size)).digest('hex')
-  const rows =
-    known && bytes.length > known.size && sum(known.size) === known.sum
-      ? appended(file, bytes, known.size, options)
-      : undefined
-  if (known && rows) {
-    const client = await context.client()
-    const { rows_added, row_count } = await client.call('rows.append', {
-      fid: known.fid,
-      headers: {
-        ...readingHeaders(options),
-        Delimiter: rows.delimiter,
-        Header: rows.delimiter === undefined ? undefined : false,
-      },
-      plainHeaders: { [FILE_NAME_HEADER]: headerText(basename(file)) },
-      body: {
-        type: rows.type,
-        repeatable: true,
-        async *open() {
-          yield rows.bytes
-        },
-      },
-    })
-    context.messages.note(`${file}: ${rows_added} rows appended, ${row_count} rows`)
-    return {
-      fid: known.fid,
-      size: known.size + rows.bytes.length,
-      mtimeMs,
-      sum: sum(known.size + rows.bytes.length),
+  const hasGrown = known && bytes.length > known.size && sum(known.size) === known.sum
+  const rows = hasGrown && !hasLines(options) ? appended(file, bytes, known.size, options) : undefined
+  if (known && rows === 'wait') return { ...known, seen }
+  if (known && rows && rows !== 'wait') {
+    try {
+      return await append(context, file, known, rows, options, sum, seen)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.exit !== 7) throw error
+      // What cannot be appended may be right as a part of the file.
     }
   }
   const {
     file: grid,
     warnings,
     action,
-  } = await new Sender(context, settings, false).send({ file, folders: [] })
+  } = await new Sender(context, settings, false).send({
+    file,
+    folders: [],
+  })
   for (const warning of warnings) context.messages.warning(`${file}: ${warning}`)
   const { fid, web_url } = grid
   context.messages.note(`${file}: ${action ?? 'created'}, ${web_url}`)
-  return { fid, size: bytes.length, mtimeMs, sum: sum(bytes.length) }
+  return { fid, size: bytes.length, seen, sum: sum(bytes.length) }
 }
 
-/** Whole new lines of a plain text file whose rows can be appended; undefined for others. */
+async function append(
+  context: Context,
+  file: string,
+  known: Known,
+  rows: Appended,
+  options: ReadingOptions,
+  sum: (size: number) => string,
+  seen: string,
+): Promise<Known> {
+  const client = await context.client()
+  const { rows_added, row_count } = await client.call('rows.append', {
+    fid: known.fid,
+    headers: {
+      ...readingHeaders(options),
+      Delimiter: rows.delimiter,
+      Header: rows.delimiter === undefined ? undefined : false,
+    },
+    plainHeaders: { [FILE_NAME_HEADER]: headerText(basename(file)) },
+    body: {
+      type: rows.type,
+      repeatable: true,
+      async *open() {
+        yield rows.bytes
+      },
+    },
+  })
+  context.messages.note(`${file}: ${rows_added} rows appended, ${row_count} rows`)
+  const size = known.size + rows.bytes.length
+  return { fid: known.fid, size, seen, sum: sum(size) }
+}
+
+type Appended = { bytes: Buffer; type: string; delimiter: string | undefined }
+
+/**
+ * New lines of a plain text file whose rows can be appended: `wait` while the last line is not whole, undefined for
+ * changes that need the whole file.
+ */
 function appended(
   file: string,
   bytes: Buffer,
   from: number,
   { delimiter }: ReadingOptions,
-): { bytes: Buffer; type: string; delimiter: string | undefined } | undefined {
+): Appended | 'wait' | undefined {
   // A line that was not whole was sent as it was.
   if (from === 0 || bytes[from - 1] !== 0x0a) return undefined
   const end = bytes.lastIndexOf(0x0a) + 1
-  if (end <= from) return undefined
+  if (end <= from) return 'wait'
   const rows = bytes.subarray(from, end)
   if (/\.(ndjson|jsonl)$/i.test(file)) return { bytes: rows, type: dataTypes.ndjson, delimiter: undefined }
+  // Cells with line ends, and quotes that are text, are for the reader of whole files.
+  if (!/\.(csv|tsv|tab|txt)$/i.test(file) || rows.includes(0x22)) return undefined
   const header = bytes.toString('utf8', 0, bytes.indexOf(0x0a))
-  const given =
-    delimiter ?? (/\.(tsv|tab)$/i.test(file) ? '\t' : [',', ';', '\t'].find((one) => header.includes(one)))
-  if (given === undefined || !/\.(csv|tsv|tab|txt)$/i.test(file)) return undefined
+  const found = /\.(tsv|tab)$/i.test(file)
+    ? ['\t']
+    : [',', ';', '\t', '|'].filter((one) => header.includes(one))
+  const given = delimiter ?? (found.length === 1 ? found[0] : undefined)
+  if (!given) return undefined
   return { bytes: rows, type: dataTypes.csv, delimiter: encodeURIComponent(given) }
 }

@@ -211,7 +211,10 @@ ${choices.join('\n')}
   if ($path -ne '' -and $wordToComplete -notlike '-*') {
     $given = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
     if ($wordToComplete -eq '') { $given += '' }
-    $found += @(gridline __complete @given 2>$null | ForEach-Object { ,@($_, $_) })
+    $found += @(gridline __complete @given 2>$null | ForEach-Object {
+      $value = if ($_ -match '^[\\w./:,-]+$') { $_ } else { "'" + $_.Replace("'", "''") + "'" }
+      ,@($value, $_)
+    })
   }
   $found | Where-Object { $_[0] -like "$wordToComplete*" } | ForEach-Object {
     [System.Management.Automation.CompletionResult]::new($_[0], $_[0], 'ParameterValue', $_[1])

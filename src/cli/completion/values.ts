@@ -25,7 +25,9 @@ export async function completionsOf(
   const cache = new Cache(context)
   const late = new Promise<string[]>((resolve) => setTimeout(() => resolve([]), LIMIT_MS).unref())
   const found = await Promise.race([valuesOf(context, cache, asked, current).catch(() => []), late])
-  return found.filter((name) => name.startsWith(current)).slice(0, MOST)
+  // A name with a line end would be two, and shells show control characters as they are.
+  const isPlain = (name: string): boolean => !/[\u0000-\u001f\u007f-\u009f]/.test(name)
+  return found.filter((name) => name.startsWith(current) && isPlain(name)).slice(0, MOST)
 }
 
 interface Asked {

@@ -1,6 +1,7 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
 import { hasColor } from './color.ts'
 import type { Failure } from './failure.ts'
+import { visible } from './visible.ts'
 
 /** How progress is shown: a bar that moves, lines that stay, or not at all. */
 export type ProgressStyle = 'bar' | 'plain' | 'none'
@@ -65,10 +66,9 @@ export class Messages {
     }
     const what =
       of === undefined || problem.message.includes(of) ? problem.message : `${of}: ${problem.message}`
-    const hint = problem.hint ? ` ${this.paint('2', problem.hint)}` : ''
-    this.line(
-      `${this.paint('31', 'error:')} ${oneLine(what)}${/[.?!…]$/.test(what) || !hint ? '' : '.'}${hint}`,
-    )
+    const clean = (text: string): string => visible(oneLine(text))
+    const hint = problem.hint ? ` ${this.paint('2', clean(problem.hint))}` : ''
+    this.raw(`${this.paint('31', 'error:')} ${clean(what)}${/[.?!…]$/.test(what) || !hint ? '' : '.'}${hint}`)
   }
 
   /** The failures of a batch. With --json, one object for all. */
@@ -106,7 +106,14 @@ export class Messages {
     )
   }
 
+  /** Writes a line. Control characters and line ends of names and data are replaced. */
   line(text: string): void {
+    const [, paint = '', rest = text] = /^(\u001b\[\d+m\w+:\u001b\[0m )?(.*)$/s.exec(text) ?? []
+    this.raw(paint + visible(oneLine(rest)))
+  }
+
+  /** Writes a line that is made of clean parts. */
+  raw(text: string): void {
     process.stderr.write(`${text}\n`)
   }
 

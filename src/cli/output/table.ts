@@ -1,6 +1,7 @@
 import { Chalk } from 'chalk'
 import Table from 'cli-table3'
 import type { TableView } from './view.ts'
+import { visible } from './visible.ts'
 
 const plain = {
   top: '',
@@ -40,9 +41,4 @@ export function table(single: boolean, view: TableView, cells: string[][], color
   })
   rows.push(...clean)
   return `${String(rows).replace(/[ \t]+$/gm, '')}\n`
-}
-
-/** Replaces control characters: names come from other users and could manipulate the terminal. */
-export function visible(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd')
 }

@@ -24,9 +24,10 @@ export function traced(fetch: Fetch, line: (text: string) => void): Fetch {
 }
 
 function shown(name: string, value: string): string {
-  return SECRET.test(name)
-    ? `${value.split(' ')[0].length < value.length ? `${value.split(' ')[0]} ` : ''}…`
-    : withoutSecrets(value)
+  // The scheme is no secret: Basic or Bearer.
+  if (/authorization$/i.test(name)) return `${/^(Basic|Bearer) /.exec(value)?.[0] ?? ''}…`
+  if (SECRET.test(name)) return '…'
+  return /^location$/i.test(name) ? value.replace(/\?.*/s, '?…') : withoutSecrets(value)
 }
 
 function withoutSecrets(text: string): string {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Client, headerText, lookupIfThere, startOf, uploadInParts } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -51,6 +52,7 @@ export class Sender {
     const { client, server } = await this.context.connect()
     const input = server === undefined ? opened : await spooled(opened)
     const place = await placeOf(client, this.options.folder, folders)
+    const before = stateOf(file)
     const tag =
       this.skipsUnchanged && input.size !== undefined ? await tagOf(input, this.options.reading) : undefined
     const known = tag === undefined ? undefined : await this.unchanged(client, file, folders, tag)
@@ -63,7 +65,13 @@ export class Sender {
     const meter = new Meter(progress)
     try {
       const headers: Headers = { ...this.headers(), ...place, 'Source-Tag': tag }
-      const made = await this.sendOnce(client, server !== undefined, input, file, headers, meter)
+      let made = await this.sendOnce(client, server !== undefined, input, file, headers, meter)
+      // It changed after its hash was computed, so the hash is not that of what was sent.
+      if (tag !== undefined && stateOf(file) !== before) {
+        const again = { ...headers, 'On-Conflict': 'replace' as const, 'Source-Tag': undefined }
+        meter.restart()
+        made = await this.sendOnce(client, server !== undefined, await openInput(file), file, again, meter)
+      }
       if (this.total) this.total.next()
       return made
     } finally {
@@ -136,12 +144,24 @@ export class Sender {
     const { gridName } = await import('../../ingest/index.ts')
     const place = await placeOf(client, this.options.folder, folders)
     const key = `${place.Parent ?? ''}/${place['Parent-Path'] ?? ''}`
-    if (!this.before.has(key)) this.before.set(key, filesIn(client, place))
+    if (!this.before.has(key)) this.before.set(key, filesIn(client, place).catch(unknown))
     const found = (await this.before.get(key)!).get(gridName(this.options.name ?? basename(file)))
     if (found?.source_tag !== tag) return undefined
     // Publishing it is a change.
     return this.options.public && !found.world_readable ? undefined : found
   }
+}
+
+/** Keys that may only write do not learn what is there: all files are sent. */
+function unknown(error: unknown): Map<string, FileMeta> {
+  if (error instanceof Problem && error.code === 'forbidden') return new Map()
+  throw error
+}
+
+/** What tells whether a file has changed: its size and time. */
+function stateOf(file: string): string | undefined {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return stats && `${stats.size} ${stats.mtimeNs}`
 }
 
 /** The files of a folder by name; none if it does not exist. */

@@ -3,6 +3,7 @@ import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } fro
 import { Problem } from '../../contract/errors.ts'
 import { scopeNames } from '../../contract/resources.ts'
 import type { TrustRow } from '../store/accounts.ts'
+import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
 import { addKey, type NewKey } from './accounts.ts'
 
@@ -21,6 +22,8 @@ const LONGEST_TOKEN = 16 * 1024
 export class OidcLogin {
   private readonly keys = new Map<string, ReturnType<typeof createRemoteJWKSet>>()
   private readonly failed = new Map<string, number>()
+  /** Tokens that were exchanged, until they have expired. */
+  private readonly used = new Map<string, number>()
 
   constructor(
     private readonly store: Store,
@@ -32,7 +35,10 @@ export class OidcLogin {
   async exchange(token: string): Promise<NewKey & { hash: string }> {
     const trusted = await this.trustedBy(token)
     const [{ issuer }] = trusted
-    const { sub = '' } = await this.verified(token, issuer)
+    const { sub } = await this.verified(token, issuer)
+    // Nothing in the library says what kind of value a claim has.
+    if (typeof sub !== 'string') throw new Problem('unauthenticated', 'the token is not valid')
+    this.once(token)
     const found = trusted.find(({ subject }) => subjectMatches(subject, sub))
     if (!found)
       throw new Problem('unauthenticated', `the subject of the token is not trusted: ${sub.slice(0, 200)}`, {
@@ -41,12 +47,22 @@ export class OidcLogin {
     return this.store.write(async (writers) => {
       if (!(await writers.accounts.user(found.username)))
         throw new Problem('unauthenticated', 'the user of this trust no longer exists')
+      await writers.accounts.removeExpiredKeys(found.username)
       return addKey(writers, found.username, {
         scopes: found.scopes,
         expires: LIFETIME,
         name: `oidc ${sub}`.slice(0, 100),
       })
     })
+  }
+
+  /** Throws if a token was exchanged before: each gives one key, in this process. */
+  private once(token: string): void {
+    const now = Date.now()
+    for (const [hash, until] of this.used) if (until < now) this.used.delete(hash)
+    const hash = sha256(token)
+    if (this.used.has(hash)) throw new Problem('unauthenticated', 'the token was used before')
+    this.used.set(hash, now + (OLDEST + 60) * 1000)
   }
 
   private async trustedBy(token: string): Promise<TrustRow[]> {
@@ -58,7 +74,7 @@ export class OidcLogin {
         // It is no token.
       }
     }
-    if (issuer === undefined) throw new Problem('unauthenticated', 'this is not an identity token')
+    if (typeof issuer !== 'string') throw new Problem('unauthenticated', 'this is not an identity token')
     const trusted = await this.store.read(({ accounts }) => accounts.trustOf(issuer))
     if (trusted.length === 0) throw new Problem('unauthenticated', 'the issuer of the token is not trusted')
     return trusted
@@ -111,8 +127,19 @@ export class OidcLogin {
 
 /** Whether a subject is that of a trust, in which `*` stands for any characters. */
 export function subjectMatches(trusted: string, subject: string): boolean {
-  const parts = trusted.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-  return new RegExp(`^${parts.join('.*')}$`, 's').test(subject)
+  const parts = trusted.split('*')
+  if (parts.length === 1) return trusted === subject
+  const [first] = parts
+  const last = parts[parts.length - 1]
+  if (!subject.startsWith(first) || !subject.endsWith(last)) return false
+  // Each part where it is first found: if it can be found later, it can be found there.
+  let at = first.length
+  for (const part of parts.slice(1, -1)) {
+    const found = subject.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return at <= subject.length - last.length
 }
 
 /** Throws `invalid_request` unless an issuer has an https URL, or is on this machine. */

@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto'
+import { Problem } from '../../contract/errors.ts'
 import type { ColumnDescription } from '../../contract/resources.ts'
 import { breathe, endOf, skipBlanks } from '../../json/index.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 
 /** Different values that are counted. */
 const MOST_DISTINCT = 100_000
-/** Bytes of values that are kept to count them. Longer values are told apart by their beginning and length. */
+/** Bytes of values that are kept to count them. Of longer values, a hash is. */
 const LONGEST_KEPT = 200
 /** Values of which quantiles are made. */
 const SAMPLE = 10_000
@@ -12,9 +14,14 @@ const SAMPLE = 10_000
 const RUNS = 24
 
 /** Statistics of a column, computed while its values are streamed: in constant memory. */
-export async function describeColumn(snap: Snapshot, column: SnapshotColumn): Promise<ColumnDescription> {
+export async function describeColumn(
+  snap: Snapshot,
+  column: SnapshotColumn,
+  gone: () => boolean = () => false,
+): Promise<ColumnDescription> {
   const found = new Statistics(column.rows)
   for await (const text of columnText(snap, column)) {
+    if (gone()) throw new Problem('aborted', 'the client disconnected')
     const buf = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
     // Between slices there is a comma of its own.
     if (buf.length === 1 && buf[0] === 0x2c) continue
@@ -65,12 +72,17 @@ class Statistics {
   private count(buf: Buffer, start: number, end: number): void {
     if (!this.isExact) return
     const length = end - start
-    const text = buf.toString('latin1', start, Math.min(end, start + LONGEST_KEPT))
-    this.seen.add(length > LONGEST_KEPT ? `${text} ${length}` : text)
+    this.seen.add(
+      length > LONGEST_KEPT
+        ? createHash('sha256').update(buf.subarray(start, end)).digest('base64')
+        : buf.toString('latin1', start, end),
+    )
     if (this.seen.size >= MOST_DISTINCT) this.isExact = false
   }
 
   private number(value: number, row: number): void {
+    // Beyond what a double can represent.
+    if (!Number.isFinite(value)) return
     this.extend(value)
     this.sum += value
     const run = this.runs[Math.min(this.runs.length - 1, Math.floor(row / this.runLength))]
@@ -124,7 +136,7 @@ function isBefore(a: number | string, b: number | string): boolean {
 /** The beginning of a text value. */
 function textOf(buf: Buffer, start: number, end: number): string {
   if (end - start <= LONGEST_KEPT) return JSON.parse(buf.toString('utf8', start, end)) as string
-  const whole = buf.toString('utf8', start + 1, start + LONGEST_KEPT * 6)
+  const whole = buf.toString('utf8', start + 1, Math.min(end - 1, start + LONGEST_KEPT * 6))
   // The cut can be inside of an escape or a character.
   const text = whole.slice(0, LONGEST_KEPT).replace(/(\\u?[0-9a-f]{0,3}|\ufffd|[\ud800-\udbff])$/i, '')
   try {

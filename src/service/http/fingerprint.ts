@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { HttpRequest } from '../../contract/http.ts'
-import { type Bytes, breathe } from '../../json/index.ts'
+import { breathe } from '../../json/index.ts'
 
 /** Bytes hashed per turn of the event loop. */
 const TURN_BYTES = 1024 * 1024
@@ -23,29 +22,4 @@ export async function fingerprint(
     hash.update(json.subarray(at, at + TURN_BYTES))
   }
   return hash.digest('hex').slice(0, 32)
-}
-
-/**
- * Passes request bytes through and computes a checksum, which is available once all have arrived. CRC-32 is
- * enough: it compares two requests of the same caller, and costs little.
- */
-export class WatchedBytes {
-  readonly bytes: Bytes
-  /** The checksum; undefined until all bytes have arrived. */
-  sum: string | undefined
-
-  constructor(bytes: Bytes) {
-    this.bytes = this.watch(bytes)
-  }
-
-  private async *watch(bytes: Bytes): AsyncGenerator<Uint8Array> {
-    let length = 0
-    let sum = 0
-    for await (const chunk of bytes) {
-      length += chunk.length
-      sum = crc32(chunk, sum)
-      yield chunk
-    }
-    this.sum = `${length}:${sum.toString(16)}`
-  }
 }

@@ -114,12 +114,24 @@ export const gridHandlers = {
   'grids.describe': async (service, call) => {
     const { file, snap } = await service.store.read(async (readers) => {
       const { file: found } = await authorizeCall(readers, call)
-      const chosen = call.query.columns && byName(call.query.columns)
-      return { file: found, snap: await snapshot(service.store, readers, call.fid, chosen) }
+      const names = call.query.columns && byName([...new Set(call.query.columns)])
+      return { file: found, snap: await snapshot(service.store, readers, call.fid, names) }
     })
-    const columns: ColumnDescription[] = []
-    for (const column of snap.columns) columns.push(await describeColumn(snap, column))
-    return { body: { fid: formatFid(call.fid), filename: file.filename, row_count: snap.rows, columns } }
+    const head = { fid: formatFid(call.fid), filename: file.filename, row_count: snap.rows }
+    return {
+      body: { ...head, columns: [] },
+      // All values are read: a few at once, and only as long as the client waits.
+      later: (user, gone) =>
+        service.describing.run(
+          user,
+          async () => {
+            const columns: ColumnDescription[] = []
+            for (const column of snap.columns) columns.push(await describeColumn(snap, column, gone))
+            return { body: { ...head, columns } }
+          },
+          gone,
+        ),
+    }
   },
 
   'rows.append': async (service, call) => {

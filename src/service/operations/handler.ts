@@ -1,6 +1,7 @@
 import type { OperationName, ResultOf } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { OidcLogin } from '../accounts/oidc.ts'
+import type { Admission } from '../core/admission.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import type { AppendQueue } from '../grids/append.ts'
@@ -17,6 +18,8 @@ export interface OperationService extends Service {
   images: Images
   live: LiveFigures
   orders: RowOrders
+  /** Statistics of grids, a few at once. */
+  describing: Admission
   uploads: ResumableUploads<OperationResult<ResultOf<'grids.upload'>>>
   oidc: OidcLogin
   /** Undefined: no e-mails are sent. */

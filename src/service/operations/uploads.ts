@@ -1,18 +1,17 @@
+import { WatchedBytes } from '../core/watched.ts'
 import { gridHandlers } from './grids.ts'
 import type { Handlers } from './handler.ts'
 
 /** Uploads in parts: `grids.upload` with a body that arrives in several requests. */
 export const uploadHandlers = {
   'uploads.create': async (service, call) => {
-    const { id, received } = service.uploads.begin(call.caller!.username, (bytes) =>
-      gridHandlers['grids.upload'](service, {
-        ...call,
-        operation: 'grids.upload',
-        query: {},
-        fields: {},
-        bytes,
-      }),
-    )
+    const { id, received } = service.uploads.begin(call.caller!.username, (bytes) => {
+      // A key stands for the content too, which arrives later.
+      const watched = new WatchedBytes(bytes)
+      const writeKey = (owner: string) => ({ ...call.writeKey(owner), bodySum: watched.sum })
+      const upload = { ...call, query: {}, fields: {}, bytes: watched.bytes, writeKey }
+      return gridHandlers['grids.upload'](service, { ...upload, operation: 'grids.upload' })
+    })
     return { body: { id, received } }
   },
 

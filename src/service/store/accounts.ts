@@ -135,6 +135,15 @@ export class AccountWriter extends AccountReader {
       .execute()
   }
 
+  /** Deletes the keys of a user that have expired. */
+  async removeExpiredKeys(owner: string): Promise<void> {
+    await this.db
+      .deleteFrom('api_keys')
+      .where('owner', '=', owner)
+      .where('expires_at', '<', Date.now())
+      .execute()
+  }
+
   async addTrust(row: TrustRow): Promise<void> {
     await this.db.insertInto('oidc_trust').values(row).execute()
   }

@@ -73,6 +73,16 @@ onBothStores('identity tokens', (test) => {
     await removeTrust(test().service.store, id)
   })
 
+  it('a token gives one key, and claims that are no texts none', async () => {
+    const { id } = await trust('repo:o/r:*')
+    const token = await issuer.token(main)
+    expect((await exchange(token)).status).toBe(201)
+    expect((await exchange(token)).json.detail).toMatch(/used before/)
+    for (const claims of [{ sub: 7 }, { sub: ['repo:o/r:x'] }, { iss: { a: 1 } }])
+      expect((await exchange(await issuer.token({ ...main, ...claims } as never))).status).toBe(401)
+    await removeTrust(test().service.store, id)
+  })
+
   it('an issuer that does not answer is 503, and its keys are not asked for again', async () => {
     const down = await startIssuer()
     down.setDown(true)

@@ -116,6 +116,82 @@ it('a later request takes over from one whose connection is dead', async () => {
   uploads.close()
 })
 
+it('a chunk that waits to be read when another request takes over is not lost, nor is the other', async () => {
+  const uploads = new ResumableUploads<string>(limits)
+  let begin = (): void => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  // A reader that is slow to start.
+  const upload = uploads.begin('alice', async (bytes) => {
+    await begun
+    return textOf(bytes)
+  })
+  async function* slow(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('aaaa')
+    yield Buffer.from('xxxx')
+  }
+  const first = upload.put(0, slow(), true)
+  await vi.waitFor(() => expect(upload.received).toBe(4))
+  const second = upload.put(4, pieces('bbbb', 'cccc'), true)
+  begin()
+  expect(await second).toBe('aaaabbbbcccc')
+  await expect(first).rejects.toThrow('another request goes on')
+  uploads.close()
+})
+
+it('an earlier request that ends cleanly does not end the upload of a later one', async () => {
+  const uploads = new ResumableUploads<string>(limits)
+  const upload = uploads.begin('alice', textOf)
+  let end = (): void => {}
+  async function* stale(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('aa')
+    await new Promise<void>((resolve) => {
+      end = resolve
+    })
+  }
+  const first = upload.put(0, stale(), true)
+  await vi.waitFor(() => expect(upload.received).toBe(2))
+  await upload.put(2, pieces('bb'), false)
+  end()
+  await expect(first).rejects.toThrow('another request goes on')
+  expect(await upload.put(4, pieces('cc'), true)).toBe('aabbcc')
+  uploads.close()
+})
+
+it('uploads that have ended, or were cancelled while they are read, do not block others', async () => {
+  const uploads = new ResumableUploads<string>(limits)
+  for (let k = 0; k < 100; k++) {
+    const failing = uploads.begin('alice', async () => {
+      throw new Problem('already_exists', 'taken')
+    })
+    await expect(failing.put(0, pieces('a'), true)).rejects.toThrow('taken')
+  }
+  expect(uploads.begin('bob', textOf)).toBeDefined()
+  let finish = (): void => {}
+  const stuck = () =>
+    uploads.begin('carol', async (bytes) => {
+      await textOf(bytes).catch(() => {})
+      await new Promise<void>((resolve) => {
+        finish = resolve
+      })
+      return ''
+    })
+  for (let k = 0; k < 2; k++) stuck().cancel()
+  // Their work still runs, so it counts for all.
+  expect(() => [stuck(), stuck()]).toThrow('resumable_uploads')
+  finish()
+  uploads.close()
+})
+
+it('an upload that has arrived as a whole cannot be cancelled', async () => {
+  const uploads = new ResumableUploads<string>(limits)
+  const upload = uploads.begin('alice', textOf)
+  expect(await upload.put(0, pieces('a'), true)).toBe('a')
+  expect(() => upload.cancel()).toThrow('arrived as a whole')
+  uploads.close()
+})
+
 onBothStores('uploads in parts', (test) => {
   const begin = async (name: string, headers: Record<string, string> = {}, user = 'alice') =>
     test().ask(user, 'POST', '/v2/uploads', { headers: { 'X-File-Name': name, ...headers } })

@@ -1,0 +1,27 @@
+import { crc32 } from 'node:zlib'
+import type { Bytes } from '../../json/index.ts'
+
+/**
+ * Passes request bytes through and computes a checksum, which is available once all have arrived. CRC-32 is
+ * enough: it compares two requests of the same caller, and costs little.
+ */
+export class WatchedBytes {
+  readonly bytes: Bytes
+  /** The checksum; undefined until all bytes have arrived. */
+  sum: string | undefined
+
+  constructor(bytes: Bytes) {
+    this.bytes = this.watch(bytes)
+  }
+
+  private async *watch(bytes: Bytes): AsyncGenerator<Uint8Array> {
+    let length = 0
+    let sum = 0
+    for await (const chunk of bytes) {
+      length += chunk.length
+      sum = crc32(chunk, sum)
+      yield chunk
+    }
+    this.sum = `${length}:${sum.toString(16)}`
+  }
+}
