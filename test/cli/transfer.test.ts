@@ -74,7 +74,7 @@ describe('pull', () => {
         (names) => {
           const path = join('/target', ...names.map(safeName))
           expect(path.startsWith('/target/')).toBe(true)
-          expect(path.split('/')).toHaveLength(2 + names.filter((name) => name !== '').length)
+          expect(path.split('/')).toHaveLength(2 + names.length)
         },
       ),
     )

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 
@@ -17,7 +18,7 @@ export async function startIssuer() {
     }: { key?: CryptoKey; issued?: number; lifetime?: number } = {},
   ): Promise<string> => {
     const now = Math.floor(Date.now() / 1000) + issued
-    return new SignJWT({ iss: url, iat: now, exp: now + lifetime, ...claims })
+    return new SignJWT({ iss: url, jti: randomUUID(), iat: now, exp: now + lifetime, ...claims })
       .setProtectedHeader({ alg: 'RS256', kid: 'one' })
       .sign(key)
   }

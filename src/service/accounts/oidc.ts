@@ -13,6 +13,8 @@ const LIFETIME = '1h'
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 /** Tokens are this old at most, in seconds. */
 const OLDEST = 3600
+/** Keys that one token gives, in one process. */
+const MOST_KEYS = 10
 const TIMEOUT_MS = 5000
 /** How long an issuer that does not answer is not asked again, in ms. */
 const PAUSE_MS = 10_000
@@ -23,7 +25,7 @@ export class OidcLogin {
   private readonly keys = new Map<string, ReturnType<typeof createRemoteJWKSet>>()
   private readonly failed = new Map<string, number>()
   /** Tokens that were exchanged, until they have expired. */
-  private readonly used = new Map<string, number>()
+  private readonly used = new Map<string, { times: number; until: number }>()
 
   constructor(
     private readonly store: Store,
@@ -38,7 +40,7 @@ export class OidcLogin {
     const { sub } = await this.verified(token, issuer)
     // Nothing in the library says what kind of value a claim has.
     if (typeof sub !== 'string') throw new Problem('unauthenticated', 'the token is not valid')
-    this.once(token)
+    this.take(token)
     const found = trusted.find(({ subject }) => subjectMatches(subject, sub))
     if (!found)
       throw new Problem('unauthenticated', `the subject of the token is not trusted: ${sub.slice(0, 200)}`, {
@@ -56,13 +58,14 @@ export class OidcLogin {
     })
   }
 
-  /** Throws if a token was exchanged before: each gives one key, in this process. */
-  private once(token: string): void {
+  /** Throws if a token was exchanged too often: a job has one for all its steps, but needs few keys. */
+  private take(token: string): void {
     const now = Date.now()
-    for (const [hash, until] of this.used) if (until < now) this.used.delete(hash)
+    for (const [hash, { until }] of this.used) if (until < now) this.used.delete(hash)
     const hash = sha256(token)
-    if (this.used.has(hash)) throw new Problem('unauthenticated', 'the token was used before')
-    this.used.set(hash, now + (OLDEST + 60) * 1000)
+    const times = this.used.get(hash)?.times ?? 0
+    if (times >= MOST_KEYS) throw new Problem('unauthenticated', `the token was used ${times} times before`)
+    this.used.set(hash, { times: times + 1, until: now + (OLDEST + 60) * 1000 })
   }
 
   private async trustedBy(token: string): Promise<TrustRow[]> {
