@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { Problem } from '../contract/errors.ts'
 import type { Context } from './context.ts'
@@ -96,6 +95,7 @@ const REPORT = 'gl-code-quality-report.json'
 
 /** Adds a finding to the code quality report of GitLab. */
 function codeQuality(file: string, { code, message, line = 1 }: Problem): void {
+  const { createHash } = process.getBuiltinModule('node:crypto')
   let found: unknown[] = []
   try {
     const before: unknown = JSON.parse(readFileSync(REPORT, 'utf8'))

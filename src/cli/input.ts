@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -55,6 +54,7 @@ export async function openInput(file: string): Promise<Input> {
  */
 export async function spooled(input: Input): Promise<Input> {
   if (input.repeatable) return input
+  const { randomBytes } = process.getBuiltinModule('node:crypto')
   const path = join(tmpdir(), `gridline-${randomBytes(8).toString('hex')}`)
   const kept = await open(path, 'wx+', 0o600)
   await unlink(path)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -16,7 +17,9 @@ import {
 import { readFigure, readFigures } from '../figures.ts'
 import { pages } from '../lists.ts'
 import { chartView, fileView, linkView, type TableView } from '../output/view.ts'
+import { isPattern } from '../patterns.ts'
 import { assertOwnNames, createPlot, figureBody, type PlotPlace, plotConflictRules } from '../plots.ts'
+import { matchingPaths } from '../upload/expand.ts'
 
 const listView: TableView = {
   id: 'fid',
@@ -55,8 +58,11 @@ const create = defineCommand({
     'gridline plot create *.json *.html --folder Reports --on-conflict replace',
     "python3 -c 'import plotly.express as px; print(px.line(y=[1, 3, 2]).to_json())' | gridline plot create - --name line",
   ],
-  async run(context, figures, options) {
+  async run(context, given, options) {
     const { name, grid } = options
+    const figures = given.flatMap((one) => (isPattern(one) && !existsSync(one) ? matchingPaths(one) : [one]))
+    if (given.length > 0 && figures.length === 0)
+      throw new Problem('no_such_file', `no files match ${given.join(', ')}`, { hint: 'Check the pattern.' })
     if (grid !== undefined) {
       if (figures.length > 0)
         throw new Problem('usage', 'give figures or --grid, not both', {

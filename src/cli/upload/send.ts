@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Client, headerText, lookupIfThere, startOf, uploadInParts } from '../../client/index.ts'
@@ -199,6 +198,7 @@ export async function placeOf(
 
 /** Identifies the content of a file, and how it is read. */
 async function tagOf(input: Input, reading: Partial<Headers>): Promise<string> {
+  const { createHash } = process.getBuiltinModule('node:crypto')
   const hash = createHash('sha256')
   for await (const chunk of input.open()) hash.update(chunk)
   const given = Object.entries(reading).filter(([, value]) => value !== undefined)
