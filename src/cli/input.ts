@@ -1,9 +1,10 @@
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { BodySource } from '../client/index.ts'
+import { closest } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 
 const CHUNK = 512 * 1024
@@ -104,11 +105,25 @@ export async function wholeOf(file: string): Promise<Buffer> {
   return buffer((await openInput(file)).open())
 }
 
+/** A file with a similar name in the same directory. */
+function similarTo(file: string): string | undefined {
+  try {
+    const meant = closest(basename(file), readdirSync(dirname(file)))
+    return meant && join(dirname(file), meant)
+  } catch {
+    return undefined
+  }
+}
+
 function readProblem(file: string, error: unknown): Problem {
   if (error instanceof Problem) return error
   const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT' || code === 'ENOTDIR')
-    return new Problem('no_such_file', `no such file: ${file}`, { hint: 'Check the name.' })
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    const meant = similarTo(file)
+    return new Problem('no_such_file', `no such file: ${file}`, {
+      hint: meant === undefined ? 'Check the name.' : `Did you mean ${meant}?`,
+    })
+  }
   if (code === 'EACCES' || code === 'EPERM')
     return new Problem('failed', `cannot read ${file}: permission denied`, { hint: 'Check its permissions.' })
   return new Problem('failed', `${file}: ${message}`)

@@ -136,6 +136,9 @@ function trusted(file: string): string[] {
   try {
     return [...process.getBuiltinModule('node:tls').rootCertificates, readFileSync(file, 'utf8')]
   } catch (error) {
-    throw new Problem('no_such_file', `--ca-file ${file}: ${(error as Error).message}`)
+    throw new Problem(
+      'no_such_file',
+      `--ca-file: cannot read ${file}: ${(error as Error).message.split(',')[0]}`,
+    )
   }
 }

@@ -213,6 +213,10 @@ export class Client {
     if (cause instanceof Problem) return cause
     const reason = reasons.get(cause.code ?? '') ?? cause.message ?? 'the request failed'
     const { proxy } = this.options
+    if (/CERT|ISSUER|VERIFY/.test(cause.code ?? ''))
+      return new Problem('unreachable', `the certificate of ${this.url} is not trusted: ${reason}`, {
+        hint: 'If you trust the authority that issued it, name its certificate with --ca-file FILE.',
+      })
     if (proxy)
       return new Problem('unreachable', `no answer from ${this.url} through the proxy ${proxy}: ${reason}`, {
         hint: 'Check the proxy, or name the server in NO_PROXY.',

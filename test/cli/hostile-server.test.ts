@@ -1,6 +1,8 @@
 // Servers that fail in every way: commands end, say why, and never send credentials elsewhere.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { gridline } from '../support/cli.ts'
@@ -10,6 +12,8 @@ const folder = temporaryFolder()
 const home = join(folder.path, 'home')
 mkdirSync(home, { recursive: true })
 afterAll(folder.remove)
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
 type Answer = (request: IncomingMessage, response: ServerResponse, count: number) => void
 
@@ -125,6 +129,40 @@ describe('a server that', () => {
       ['mkdir', 'x'],
     )
     expect([code, new Set(keys).size, keys.length]).toEqual([0, 1, 2])
+  })
+
+  it.skipIf(!hasOpenssl)('has a certificate of its own is refused, unless --ca-file names it', async () => {
+    const at = (name: string): string => join(folder.path, name)
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+    const files = ['-keyout', at('key.pem'), '-out', at('cert.pem')]
+    spawnSync('openssl', [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      ...files,
+      ...subject,
+    ])
+    const tls = { key: readFileSync(at('key.pem')), cert: readFileSync(at('cert.pem')) }
+    const server = createSecureServer(tls, (_, response) => json(response, 200, page))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as { port: number }
+    const env = { GRIDLINE_URL: `https://localhost:${port}`, GRIDLINE_USER: 'a', GRIDLINE_API_KEY: 'b' }
+    try {
+      const refused = await gridline(['ls'], { home, env })
+      expect([refused.code, refused.stderr]).toEqual([
+        9,
+        expect.stringMatching(/not trusted.*--ca-file FILE/),
+      ])
+      const trusted = await gridline(['ls', '--ca-file', at('cert.pem')], { home, env })
+      expect([trusted.code, trusted.stderr]).toEqual([0, ''])
+      expect((await gridline(['ls', '--ca-file', at('none.pem')], { home, env })).code).toBe(3)
+    } finally {
+      server.close()
+    }
   })
 
   it('--verbose shows requests without the key', async () => {
