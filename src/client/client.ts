@@ -159,9 +159,8 @@ export class Client {
    */
   keyFor(method: string, path: string, fileName = ''): string {
     const given = this.options.idempotencyKey
-    // It takes longer to load than most requests.
-    const { createHash, randomUUID } = process.getBuiltinModule('node:crypto')
-    if (given === undefined) return randomUUID()
+    if (given === undefined) return randomKey()
+    const { createHash } = process.getBuiltinModule('node:crypto')
     if (this.writes.size === 0 && !this.several) {
       this.writes.set('', 1)
       return given
@@ -243,6 +242,15 @@ export class Client {
       { hint: `If that is the server you mean, use its address: GRIDLINE_URL=${target.origin}` },
     )
   }
+}
+
+/** A key that no other request has. It is no secret, and loading cryptography takes longer than most requests. */
+function randomKey(): string {
+  const part = (): string =>
+    Math.floor(Math.random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0')
+  return `${part()}${part()}${part()}${part()}`
 }
 
 /** Resolves after `ms`, or rejects when `signal` aborts. */
