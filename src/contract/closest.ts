@@ -14,14 +14,23 @@ export function closest(given: string, names: readonly string[]): string | undef
   return best
 }
 
-/** The number of edits from one word to another (Levenshtein), or `most` if there are at least as many. */
+/**
+ * The number of edits from one word to another, or `most` if there are at least as many. Two letters that are exchanged
+ * are one edit (optimal string alignment).
+ */
 function distanceOf(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) >= most) return most
+  let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, k) => k)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
-    for (let k = 1; k <= b.length; k++)
-      next[k] = Math.min(next[k - 1] + 1, row[k] + 1, row[k - 1] + (a[i - 1] === b[k - 1] ? 0 : 1))
+    for (let k = 1; k <= b.length; k++) {
+      const same = a[i - 1] === b[k - 1] ? 0 : 1
+      next[k] = Math.min(next[k - 1] + 1, row[k] + 1, row[k - 1] + same)
+      const isExchanged = i > 1 && k > 1 && a[i - 1] === b[k - 2] && a[i - 2] === b[k - 1]
+      if (isExchanged) next[k] = Math.min(next[k], before[k - 2] + 1)
+    }
+    before = row
     row = next
   }
   return Math.min(row[b.length], most)

@@ -43,6 +43,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   'key create': [['key', 'create'], /keys\.create/],
   'key revoke': [['key', 'revoke', 'abc'], /keys\.revoke/],
   api: [['api', 'POST', '/v2/folders', '-f', 'path=x'], /"path":"x"/],
+  watch: [['watch', 'new.csv'], /grids\.upload/],
   'team create': [['team', 'create', 'crew'], /teams\.create.*"name":"crew"/],
   'team add': [['team', 'add', 'mine', 'bob'], /members\.add/],
   'team remove': [['team', 'remove', 'mine', 'bob'], /members\.remove/],

@@ -11,6 +11,7 @@ type Needs = 'read' | 'read, with an account' | 'collaborate' | 'write' | 'trash
 const needs: Record<string, Needs> = {
   'grids.get': 'read',
   'grids.content': 'read',
+  'grids.describe': 'read',
   'rows.append': 'write',
   'columns.get': 'read',
   'columns.create': 'write',
