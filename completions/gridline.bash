@@ -141,7 +141,7 @@ _gridline() {
     'column rename') words=''; flags='--dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0; asked=1 ;;
     'column remove') words=''; flags='-y --yes --dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0; asked=1 ;;
     'describe') words=''; flags='--columns --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0; asked=1 ;;
-    'watch') words=''; flags='--folder --public --delimiter --encoding --header --no-header --null --quote --escape --skip --comment --decimal --thousands --sheet --range --flatten --column --dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=1; asked=1 ;;
+    'watch') words=''; flags='--folder --public --on-conflict --delimiter --encoding --header --no-header --null --quote --escape --skip --comment --decimal --thousands --sheet --range --flatten --column --dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=1; asked=1 ;;
     'image') words=''; flags='-o --output --format --width --height --scale --json --jq -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=1; asked=1 ;;
     'preview') words=''; flags='--json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=1; asked=1 ;;
     'share') words=''; flags='--user --team --email --read-only --with-grids --notify --message --link --dry-run --idempotency-key --json --jq --format -q --quiet --profile --local --progress --output-file --verbose --ca-file --timeout'; files=0; asked=1 ;;
@@ -239,6 +239,7 @@ _gridline() {
     'column rename --progress') words='auto bar plain none'; files=0; asked=0 ;;
     'column remove --progress') words='auto bar plain none'; files=0; asked=0 ;;
     'describe --progress') words='auto bar plain none'; files=0; asked=0 ;;
+    'watch --on-conflict') words='fail replace'; files=0; asked=0 ;;
     'watch --progress') words='auto bar plain none'; files=0; asked=0 ;;
     'image --format') words='png svg jpeg webp pdf'; files=0; asked=0 ;;
     'image --progress') words='auto bar plain none'; files=0; asked=0 ;;

@@ -680,6 +680,7 @@ complete -c gridline -n '__fish_seen_subcommand_from watch' -F
 complete -c gridline -n '__fish_seen_subcommand_from watch' -a '(__gridline_ask)'
 complete -c gridline -n '__fish_seen_subcommand_from watch' -l folder -r -d 'destination folder; missing folders are created'
 complete -c gridline -n '__fish_seen_subcommand_from watch' -l public -d 'make the grid public (readable by anyone)'
+complete -c gridline -n '__fish_seen_subcommand_from watch' -l on-conflict -x -a 'fail replace' -d 'if the name is taken at the start: fail (default) or replace (keeps the id and link)'
 complete -c gridline -n '__fish_seen_subcommand_from watch' -l delimiter -r -d 'delimiter between cells: a character, or tab, comma, semicolon, pipe, space (default: detected)'
 complete -c gridline -n '__fish_seen_subcommand_from watch' -l encoding -r -d 'character encoding: utf-8, utf-16le, windows-1252 … (default: detected)'
 complete -c gridline -n '__fish_seen_subcommand_from watch' -l header -d 'treat the first line as column names (default: detected)'

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { Problem } from '../contract/errors.ts'
 import type { Context } from './context.ts'
+import type { Failure } from './output/failure.ts'
 
 /** What is reported about an uploaded file. */
 export interface Reported {
@@ -36,7 +37,11 @@ export function provenanceOf(environment: NodeJS.ProcessEnv): Record<string, str
 }
 
 /** In a job of GitHub Actions: writes outputs of the step, and a table of what was done to its summary. */
-export async function reportToCi(context: Context, done: readonly Reported[]): Promise<void> {
+export async function reportToCi(
+  context: Context,
+  done: readonly Reported[],
+  failures: readonly Failure[] = [],
+): Promise<void> {
   const { GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = context.environment
   const made = done.filter(({ fid }) => fid !== undefined)
   if (GITHUB_ACTIONS !== 'true' || made.length === 0) return
@@ -62,7 +67,11 @@ export async function reportToCi(context: Context, done: readonly Reported[]): P
       ({ filename = '', web_url, action = '', row_count }) =>
         `| [${cell(filename)}](${web_url}) | ${row_count ?? ''} | ${action} |\n`,
     )
-    append(GITHUB_STEP_SUMMARY, `| file | rows | action |\n|---|---:|---|\n${rows.join('')}\n`)
+    const failed = failures.map(({ of, problem }) => `| ${cell(of)} | | failed: ${cell(problem.message)} |\n`)
+    append(
+      GITHUB_STEP_SUMMARY,
+      `| file | rows | action |\n|---|---:|---|\n${rows.join('')}${failed.join('')}\n`,
+    )
   }
 }
 

@@ -120,7 +120,13 @@ Without a server (gridline login or GRIDLINE_URL), files are stored on this mach
 async function topicOf([help, name, ...rest]: readonly string[]): Promise<string | undefined> {
   if (help !== 'help' || name === undefined || rest.length > 0) return undefined
   const { topics } = await import('./help/topics.ts')
-  return Object.hasOwn(topics, name) ? topics[name].text() : undefined
+  if (Object.hasOwn(topics, name)) return topics[name].text()
+  if (commands.some((entry) => isNamed(entry, name))) return undefined
+  const { closest } = await import('../contract/closest.ts')
+  const meant = closest(name, [...commands.map((entry) => entry.name), ...Object.keys(topics)])
+  throw new Problem('usage', `no command or topic named ${name}`, {
+    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}See: gridline --help`,
+  })
 }
 
 /** The command of a path, or the group that it is in. */

@@ -22,19 +22,15 @@ export function assertOwnNames(
   files: readonly { file: string; name: string }[],
   rule: string | undefined,
 ): void {
-  if (rule !== 'replace') return
+  if (rule === 'rename' || rule === 'append') return
   const taken = new Map<string, string>()
   for (const { file, name: given } of files) {
     const name = given.replace(EXTENSIONS, '')
     const other = taken.get(name)
     if (other !== undefined)
-      throw new Problem(
-        'usage',
-        `${other} and ${file} would both be named ${name}: one would replace the other`,
-        {
-          hint: 'Run the command for each of them with --name or another --folder, or use --on-conflict rename.',
-        },
-      )
+      throw new Problem('usage', `${other} and ${file} would both be named ${name}`, {
+        hint: 'Upload their directory to keep its structure, use another --folder for each, or --on-conflict rename.',
+      })
     taken.set(name, file)
   }
 }

@@ -142,7 +142,7 @@ export class DelimitedTable {
         )
       } else if (firstText && DECIMAL_COMMA.test(firstText.text)) {
         warnings.note(
-          `column ${names[k]} looks like numbers with a decimal comma (line ${firstText.line}: ${firstText.text}); kept as text; to read them: --decimal ,`,
+          `column ${names[k]} looks like numbers with a decimal comma (line ${firstText.line}: ${firstText.text}); kept as text; to read them: --decimal ,${/\.\d{3}/.test(firstText.text) ? ' --thousands .' : ''}`,
         )
       }
     }

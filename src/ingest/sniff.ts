@@ -1,7 +1,7 @@
 import { defaultLimits } from '../contract/limits.ts'
 import { excerpt } from '../json/index.ts'
 import type { Candidate } from './candidate.ts'
-import type { ColumnProfile, DelimitedOptions, Dialect, NumberStyle } from './dialect.ts'
+import type { ColumnProfile, DelimitedOptions, Dialect } from './dialect.ts'
 import { givenDelimiter } from './given.ts'
 import { type HeaderRows, headerRowsOf } from './header.ts'
 import { asNumber } from './number.ts'
@@ -84,7 +84,7 @@ export async function sniff(
   const names = columnNames(table, header, found, warnings)
   // A header that is repeated is no row.
   const data = table.slice(headerRows).filter((row) => row.some((cell, k) => cell !== table[0][k]))
-  const profile = profileOf(data, names.length, options.numbers)
+  const profile = profileOf(data, names.length, options)
   const comment = options.comment ?? ''
   // In one column, a value can be the same as the name.
   const repeated =
@@ -101,7 +101,12 @@ function isNote(row: readonly string[]): boolean {
 const PROFILE_ROWS = 3
 
 /** What the columns of these rows hold. Rows of another width and notes are ignored. */
-function profileOf(rows: string[][], width: number, style: NumberStyle | undefined): ColumnProfile {
+function profileOf(
+  rows: string[][],
+  width: number,
+  { numbers: style, nullTexts = [] }: DelimitedOptions,
+): ColumnProfile {
+  const isMissing = (cell: string): boolean => cell === '' || cell === '\\N' || nullTexts.includes(cell)
   const whole = rows.filter((row) => row.length === width && (width === 1 || !isNote(row)))
   const enough = whole.length >= PROFILE_ROWS
   const columns = Array.from({ length: width }, (_, k) => whole.map((row) => row[k].trim()))
@@ -114,9 +119,9 @@ function profileOf(rows: string[][], width: number, style: NumberStyle | undefin
     styled: columns.map(
       (cells) =>
         style !== undefined &&
-        cells.some((cell) => cell !== '') &&
+        cells.some((cell) => !isMissing(cell)) &&
         cells.every(
-          (cell) => cell === '' || (!/[^\d.,'’\s+-]/.test(cell) && asNumber(cell, style) !== undefined),
+          (cell) => isMissing(cell) || (!/[^\d.,'’\s+-]/.test(cell) && asNumber(cell, style) !== undefined),
         ),
     ),
   }

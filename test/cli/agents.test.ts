@@ -109,7 +109,7 @@ describe('watch', () => {
     const next = async (): Promise<string> => (await lines.next()).value
     expect(await next()).toMatch(/^live\.csv: created, http/)
     appendFileSync(file, '2,b\n3,c\n')
-    expect(await next()).toBe('live.csv: 2 rows appended, 3 rows')
+    expect(await next()).toBe('live.csv: 2 rows appended, 3 in total')
     writeFileSync(file, 'n,t\n9,z\n')
     expect(await next()).toMatch(/^live\.csv: replaced/)
     child.kill('SIGINT')

@@ -126,6 +126,7 @@ describe('other names', () => {
     [['upload', '--fodler', 'x', 'a.csv'], /Did you mean --folder\?/],
     [['ls', '--type', 'gird'], /Did you mean grid\?/],
     [['team', 'creat', 'x'], /Did you mean create\?/],
+    [['help', 'uplod'], /no command or topic named uplod. Did you mean upload\?/],
   ])('a mistake suggests what was meant: %j', async (given, meant) => {
     const { code, stderr } = await run(given)
     expect([code, stderr]).toEqual([2, expect.stringMatching(meant)])

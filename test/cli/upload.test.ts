@@ -88,17 +88,17 @@ describe('directories and patterns', () => {
     const { run } = place('choose', {
       'x/a.csv': 'n\n1\n',
       'x/b.csv': 'n\n1\n',
-      'x/y/a.csv': 'n\n1\n',
+      'x/y/d.csv': 'n\n1\n',
       'x/y/z/c.log': 'n\n1\n',
     })
     const files = async (...args: string[]) => {
       const { stdout, code } = await run(['upload', ...args, '--dry-run', '--json', 'file'])
       return code === 0 ? JSON.parse(stdout).map(({ file }: { file: string }) => file) : code
     }
-    expect(await files('x', '--exclude', 'b.*')).toEqual(['x/a.csv', 'x/y/a.csv'])
+    expect(await files('x', '--exclude', 'b.*')).toEqual(['x/a.csv', 'x/y/d.csv'])
     expect(await files('x', '--include', '*.log')).toEqual(['x/y/z/c.log'])
     expect(await files('x', '--exclude', 'y/**')).toEqual(['x/a.csv', 'x/b.csv'])
-    expect(await files('x/**/*.csv')).toEqual(['x/a.csv', 'x/b.csv', 'x/y/a.csv'])
+    expect(await files('x/**/*.csv')).toEqual(['x/a.csv', 'x/b.csv', 'x/y/d.csv'])
     expect(await files('x/[ab].csv')).toEqual(['x/a.csv', 'x/b.csv'])
     expect(await files('none*.csv')).toBe(3)
   })
@@ -112,6 +112,38 @@ describe('directories and patterns', () => {
     const results = lines.map((line) => JSON.parse(line))
     expect(results.map(({ file }) => file)).toEqual([...Object.keys(files), 'm/f99.csv'])
     expect(results.at(-1)).toMatchObject({ action: 'failed', code: 'bad_data' })
+  })
+})
+
+describe('a file that is on the server already', () => {
+  it('gets its chart and its rows, also when it has not changed', async () => {
+    const { run } = place('chart', { 'c.csv': 'day,price\n1,2\n2,3\n' })
+    const chart = [
+      '--on-conflict',
+      'replace',
+      '--plot',
+      'line',
+      '--x',
+      'day',
+      '--y',
+      'price',
+      '--json',
+      'action,fid',
+    ]
+    const first = await run(['upload', 'c.csv', ...chart])
+    const again = await run(['upload', 'c.csv', ...chart])
+    expect([first.code, again.code, again.stderr]).toEqual([0, 0, ''])
+    expect(JSON.parse(again.stdout)[0]).toEqual({ ...JSON.parse(first.stdout)[0], action: 'unchanged' })
+    const rows = await run(['upload', 'c.csv', '--on-conflict', 'replace', '--json', 'action,row_count'])
+    expect(JSON.parse(rows.stdout)).toEqual([{ action: 'unchanged', row_count: 2 }])
+    const wrong = await run(['upload', 'c.csv', ...chart.map((word) => (word === 'price' ? 'prise' : word))])
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/Did you mean price\?/)])
+  })
+
+  it('two files of one name are refused before anything is sent', async () => {
+    const { run } = place('twice', { 'a/x.csv': 'n\n1\n', 'b/x.csv': 'n\n2\n' })
+    const { code, stdout, stderr } = await run(['upload', '**/x.csv', '--folder', 'twice'])
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/would both be named x/)])
   })
 })
 
@@ -177,7 +209,9 @@ describe('CI systems', () => {
     expect(readFileSync(env.GITHUB_OUTPUT, 'utf8')).toMatch(
       /^fid=alice:\d+\nurl=http.*\naction=created\nfiles=\[/,
     )
-    expect(readFileSync(env.GITHUB_STEP_SUMMARY, 'utf8')).toMatch(/\| \[good\]\(http\S+\) \| 1 \| created \|/)
+    expect(readFileSync(env.GITHUB_STEP_SUMMARY, 'utf8')).toMatch(
+      /\| \[good\]\(http\S+\) \| 1 \| created \|\n\| bad\.csv \| \| failed: /,
+    )
   })
 
   it('GitLab: a code quality report', async () => {

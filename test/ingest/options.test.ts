@@ -18,6 +18,16 @@ const tables: [string, string, DelimitedOptions, unknown[][]][] = [
     ],
   ],
   [
+    '--decimal , with --null',
+    'a;b\nNA;x\n1234,50;y\n\\N;z\n',
+    { ...givenStyle({ decimal: ',' }), nullTexts: ['NA'] },
+    [
+      [null, 'x'],
+      [1234.5, 'y'],
+      [null, 'z'],
+    ],
+  ],
+  [
     '--thousands .',
     'a;b\n1.234,5;x\n1.000;y\n',
     givenStyle({ thousands: '.' }),

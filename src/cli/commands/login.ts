@@ -114,6 +114,8 @@ async function store(
       `The key is kept in ${context.config.path}, which only you can read: no keychain was found.`,
     )
   const key = isKept ? { keychain: true as const } : { api_key: apiKey }
+  if (profile !== 'default')
+    context.messages.aside(`Profile ${profile} is now in use; go back with: gridline profile use NAME`)
   await context.config.change((config) => {
     config.profiles = { ...config.profiles, [profile]: { url, user, ...key, key_origin } }
     config.profile = profile

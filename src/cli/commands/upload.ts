@@ -117,7 +117,7 @@ export const command = defineCommand({
     const total = isBatch && !dryRun ? totalOf(context, files) : undefined
     const sender = new Sender(
       context,
-      { ...options, reading },
+      { ...options, reading, whole: plot !== undefined },
       several || options.onConflict === 'replace',
       total,
     )
@@ -147,7 +147,7 @@ export const command = defineCommand({
     const done = await runEach(items, (local) => annotated(context, local.of, () => work(local)), jobs)
     total?.end()
     if (!dryRun && done.many.length > 0) await context.noteLinks()
-    await reportToCi(context, done.many as Reported[])
+    await reportToCi(context, done.many as Reported[], done.failures)
     return { ...done, view }
   },
 })

@@ -21,21 +21,32 @@ export const command = defineCommand({
   options: [
     { flags: '--folder <path|id>', description: 'destination folder; missing folders are created' },
     { flags: '--public', description: 'make the grid public (readable by anyone)' },
+    {
+      flags: '--on-conflict <rule>',
+      description: 'if the name is taken at the start: fail (default) or replace (keeps the id and link)',
+      choices: ['fail', 'replace'],
+    },
     ...readingOptions,
   ],
   examples: ['gridline watch results.csv', 'gridline watch sensor.csv --folder Live --public'],
   async run(context, [file], options) {
     await openInput(file)
-    const { folder, public: isPublic } = options
+    const { folder, public: isPublic, onConflict = 'fail' } = options
     const reading = readingHeaders(options)
-    const settings = { folder, public: isPublic, onConflict: 'replace' as const, yes: true, reading }
+    const settings = { folder, public: isPublic, onConflict, yes: true, reading }
     let known: Known | undefined
     for (;;) {
       const stats = statSync(file, { throwIfNoEntry: false })
       if (!stats) {
         if (!known) throw new Problem('no_such_file', `no such file: ${file}`)
       } else if (!known || known.seen !== seenOf(stats)) {
-        known = await sent(context, file, settings, options, known).catch((error) => {
+        known = await sent(
+          context,
+          file,
+          known ? { ...settings, onConflict: 'replace' } : settings,
+          options,
+          known,
+        ).catch((error) => {
           // A file that is being written can be wrong for a moment.
           if (!(error instanceof Problem) || !known || error.exit !== 7) throw error
           context.messages.warning(`${file}: ${error.message}; waiting for the next change`)
@@ -92,7 +103,7 @@ async function sent(
     file: grid,
     warnings,
     action,
-  } = await new Sender(context, settings, false).send({
+  } = await new Sender(context, settings, known === undefined).send({
     file,
     folders: [],
   })
@@ -128,7 +139,9 @@ async function append(
       },
     },
   })
-  context.messages.note(`${file}: ${rows_added} rows appended, ${row_count} rows`)
+  context.messages.note(
+    `${file}: ${rows_added} ${rows_added === 1 ? 'row' : 'rows'} appended, ${row_count} in total`,
+  )
   const size = known.size + rows.bytes.length
   return { fid: known.fid, size, seen, sum: sum(size) }
 }

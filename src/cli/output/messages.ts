@@ -58,7 +58,8 @@ export class Messages {
   error(problem: Problem, of?: string): void {
     if (this.isJson) {
       const { detail, errors } = errorBody(problem)
-      const named = of || /^(.+?), line \d+/.exec(problem.message)?.[1]
+      const named =
+        of || (problem.line === undefined ? undefined : /^(.+?), line \d+/.exec(problem.message)?.[1])
       const file = named ? { file: named } : {}
       const more = { ...file, next: this.next(problem) }
       this.line(JSON.stringify({ detail, errors: errors.map((error) => ({ ...error, ...more })), ...file }))

@@ -28,6 +28,8 @@ export interface SendOptions {
   onConflict?: NonNullable<Headers['On-Conflict']>
   allowTypeChange?: boolean
   yes?: boolean
+  /** Whether files that are left out are described as a whole, with their columns. */
+  whole?: boolean
   /** How the file is read. */
   reading: Partial<Headers>
 }
@@ -54,7 +56,11 @@ export class Sender {
     const before = stateOf(file)
     const tag =
       this.skipsUnchanged && input.size !== undefined ? await tagOf(input, this.options.reading) : undefined
-    const known = tag === undefined ? undefined : await this.unchanged(client, file, folders, tag)
+    const listed = tag === undefined ? undefined : await this.unchanged(client, file, folders, tag)
+    // A list of files has no columns and rows, which a chart and a report of one file need.
+    const known =
+      listed &&
+      (this.total && !this.options.whole ? listed : await client.call('grids.get', { fid: listed.fid }))
     if (known) {
       this.total?.add(input.size ?? 0)
       this.total?.next()
