@@ -1,9 +1,9 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { fileURLToPath } from 'node:url'
 import { createBrotliDecompress } from 'node:zlib'
 
 /** A Chromium that can be started. */
@@ -19,12 +19,8 @@ export interface Chromium {
  */
 export async function bundledChromium(): Promise<Chromium | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
-  let packed: string
-  try {
-    packed = packageFolder(fileURLToPath(import.meta.resolve('@sparticuz/chromium')))
-  } catch {
-    return undefined
-  }
+  const packed = packageFolder('@sparticuz/chromium')
+  if (packed === undefined) return undefined
   const { version } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8')) as { version: string }
   const home = join(await cacheFolder(), `chromium-${version}`)
   if (!existsSync(home)) await unpack(join(packed, 'bin'), home)
@@ -39,13 +35,12 @@ export async function bundledChromium(): Promise<Chromium | undefined> {
   }
 }
 
-function packageFolder(file: string): string {
-  let folder = dirname(file)
-  while (!existsSync(join(folder, 'bin', 'chromium.br'))) {
-    if (dirname(folder) === folder) throw new Error('no chromium.br')
-    folder = dirname(folder)
-  }
-  return folder
+/** The folder of an installed package that has the binary, found as Node finds packages. */
+function packageFolder(name: string): string | undefined {
+  const places = createRequire(import.meta.url).resolve.paths(name) ?? []
+  return places
+    .map((place) => join(place, name))
+    .find((folder) => existsSync(join(folder, 'bin', 'chromium.br')))
 }
 
 /** A folder that only this user can write to: what is unpacked there is executed. */
