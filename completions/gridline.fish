@@ -25,7 +25,7 @@ complete -c gridline -n __fish_use_subcommand -a file -d 'Work with the extras o
 complete -c gridline -n __fish_use_subcommand -a pull -d 'Download files and folders into a directory'
 complete -c gridline -n __fish_use_subcommand -a push -d 'Copy files to another server, with the data of plots'
 complete -c gridline -n __fish_use_subcommand -a append -d 'Append rows to a grid'
-complete -c gridline -n __fish_use_subcommand -a column -d 'List, read, add, update and remove columns of a grid'
+complete -c gridline -n __fish_use_subcommand -a column -d 'List, read, add, set, rename and remove columns of a grid'
 complete -c gridline -n __fish_use_subcommand -a describe -d 'Show statistics of the columns of a grid'
 complete -c gridline -n __fish_use_subcommand -a watch -d 'Upload a file again each time it changes, or append its new rows'
 complete -c gridline -n __fish_use_subcommand -a image -d 'Save a plot or a figure as PNG, SVG, PDF, WebP or JPEG'

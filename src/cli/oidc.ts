@@ -12,7 +12,7 @@ export async function identityToken(
   const { ACTIONS_ID_TOKEN_REQUEST_URL, ACTIONS_ID_TOKEN_REQUEST_TOKEN } = environment
   if (!ACTIONS_ID_TOKEN_REQUEST_URL || !ACTIONS_ID_TOKEN_REQUEST_TOKEN)
     throw new Problem('unauthenticated', 'this job has no identity token', {
-      hint: 'In GitHub Actions, add "permissions: id-token: write"; in GitLab CI, an id_tokens entry GRIDLINE_OIDC_TOKEN with the URL of the server as aud.',
+      hint: 'In GitHub Actions, add the permission "id-token: write" to the job; in GitLab CI, an id_tokens entry GRIDLINE_OIDC_TOKEN with the URL of the server as aud.',
     })
   const url = new URL(ACTIONS_ID_TOKEN_REQUEST_URL)
   url.searchParams.set('audience', audience)

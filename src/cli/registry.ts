@@ -118,7 +118,7 @@ export const commands: readonly CommandEntry[] = [
   {
     group: 'grids',
     name: 'column',
-    summary: 'List, read, add, update and remove columns of a grid',
+    summary: 'List, read, add, set, rename and remove columns of a grid',
     load: () => import('./commands/column.ts'),
   },
   {

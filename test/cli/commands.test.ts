@@ -163,6 +163,7 @@ describe('upload', () => {
     expect(JSON.parse(stdout)[0]).toEqual({
       file: 'dry.csv',
       name: 'dry',
+      would: 'create',
       rows: 2,
       columns: [
         { name: 'zip', type: 'text' },

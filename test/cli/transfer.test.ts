@@ -132,7 +132,7 @@ describe('push', () => {
         'action',
       ])
       expect(new Set(JSON.parse(again.stdout).map(({ action }: { action: string }) => action))).toEqual(
-        new Set(['unchanged']),
+        new Set(['unchanged', 'skipped']),
       )
       const refused = await run(['push', 'Reports/b', '--local', '--to', 'work', '--folder', 'Reports'])
       expect([refused.code, refused.stderr]).toEqual([

@@ -66,6 +66,15 @@ describe('directories and patterns', () => {
       ],
     ])
     expect(again.stderr).toMatch(/already_exists/)
+    const planned = await run([
+      ...['upload', 'data', '--folder', 'tree', '--on-conflict', 'replace'],
+      ...['--dry-run', '--json', 'file,would'],
+    ])
+    expect(JSON.parse(planned.stdout)).toEqual([
+      { file: 'data/2024/b.csv', would: 'nothing' },
+      { file: 'data/2024/c.csv', would: 'nothing' },
+      { file: 'data/a.csv', would: 'replace' },
+    ])
     const replaced = await run([
       'upload',
       'data',

@@ -141,7 +141,12 @@ class Push {
     const made = there ?? (await this.make(file, folder, path))
     this.made.add(made.fid)
     if (file.filetype === 'grid') this.moved.set(file.fid, made.fid)
-    return { from: file.fid, fid: made.fid, web_url: made.web_url, action: there ? 'unchanged' : 'created' }
+    return {
+      from: file.fid,
+      fid: made.fid,
+      web_url: made.web_url,
+      action: !there ? 'created' : file.filetype === 'fold' ? 'unchanged' : 'skipped',
+    }
   }
 
   private async make(file: FileMeta, folder: string, path: string): Promise<FileMeta> {

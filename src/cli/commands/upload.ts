@@ -122,7 +122,7 @@ export const command = defineCommand({
       total,
     )
     const work = async (local: LocalFile): Promise<object[]> => {
-      if (dryRun) return preview(context, local, options)
+      if (dryRun) return preview(context, local, options, sender)
       const made = isAddress(local.file)
         ? await importFrom(context, local.file, options)
         : uploaded(context, local.file, await sender.send(local))
@@ -263,6 +263,8 @@ interface Preview {
   rows: number
   columns: { name: string; type: string }[]
   warnings: string[]
+  /** What the upload would do. */
+  would: 'create' | 'rename' | 'replace' | 'append' | 'nothing' | 'fail'
   /** The existing file with that name, or null. */
   target: { fid: string; filetype: string } | null
 }
@@ -271,6 +273,7 @@ const previewView: TableView = {
   id: 'name',
   columns: [
     { field: 'name', title: 'NAME' },
+    { field: 'would', title: 'WOULD' },
     { field: 'rows', title: 'ROWS', align: 'right' },
     {
       field: 'columns',
@@ -291,7 +294,12 @@ const previewView: TableView = {
  * Determines locally what an upload would do. The server is only asked whether the name is taken. An archive
  * or workbook with several tables would become a folder of grids: each is listed.
  */
-async function preview(context: Context, { file, folders }: LocalFile, options: Options): Promise<Preview[]> {
+async function preview(
+  context: Context,
+  { file, folders }: LocalFile,
+  options: Options,
+  sender: Sender,
+): Promise<Preview[]> {
   if (isAddress(file))
     throw new Problem('usage', '--dry-run cannot be used with a URL', {
       hint: `Download the file first: curl ${file} | gridline upload - --dry-run`,
@@ -316,11 +324,17 @@ async function preview(context: Context, { file, folders }: LocalFile, options: 
   const path = place['Parent-Path'] === undefined ? name : `${place['Parent-Path']}/${name}`
   const target = await lookupIfThere(client, path, place.Parent)
   for (const warning of all) context.messages.warning(`${input.name}: ${warning}`)
-  if (target && options.onConflict === undefined)
-    context.messages.warning(`${input.name}: the name ${name} is taken by ${target.fid}; use --on-conflict`)
+  const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
+  const rule = options.onConflict ?? 'fail'
+  const would = isSame ? 'nothing' : target ? rule : 'create'
+  if (would === 'fail' && target)
+    context.messages.warning(
+      `${input.name}: the name ${name} is taken by ${target.fid}; use --on-conflict rename, replace or append`,
+    )
   return tables.map((table) => ({
     file: input.name,
     name: [name, ...table.path].join('/'),
+    would,
     rows: table.ingested.rows,
     columns: table.ingested.columns.map(({ name: column, type }) => ({ name: column, type })),
     warnings: all,

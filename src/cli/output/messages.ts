@@ -45,7 +45,7 @@ export class Messages {
   /** Says that a list has more items than are shown. */
   cut(shown: number): void {
     if (this.quiet) return
-    const text = `only the first ${shown} are listed; use --limit for more`
+    const text = `only the first ${shown} are listed; use a higher --limit for more`
     this.line(this.isJson ? JSON.stringify({ truncated: true, limit: shown, detail: text }) : text)
   }
 

@@ -84,6 +84,16 @@ export class Sender {
     }
   }
 
+  /** Whether the grid of a file's name was made from the same content. */
+  async isUnchanged({ file, folders }: LocalFile): Promise<boolean> {
+    const input = await openInput(file)
+    if (!this.skipsUnchanged || input.size === undefined) return false
+    const { client } = await this.context.connect()
+    return (
+      (await this.unchanged(client, file, folders, await tagOf(input, this.options.reading))) !== undefined
+    )
+  }
+
   private headers(): Headers {
     const { public: isPublic, onConflict = 'fail', allowTypeChange, reading, yes } = this.options
     return {

@@ -77,7 +77,10 @@ export class OidcLogin {
         // It is no token.
       }
     }
-    if (typeof issuer !== 'string') throw new Problem('unauthenticated', 'this is not an identity token')
+    if (typeof issuer !== 'string')
+      throw new Problem('unauthenticated', 'this is not an identity token', {
+        hint: 'Send the token that the CI system issues for the job.',
+      })
     const trusted = await this.store.read(({ accounts }) => accounts.trustOf(issuer))
     if (trusted.length === 0) throw new Problem('unauthenticated', 'the issuer of the token is not trusted')
     return trusted
