@@ -156,8 +156,10 @@ describe('resolving names', () => {
   it('upload --dry-run supports all formats of upload', async () => {
     file('people.json', '[{"name": "Ann", "age": 3}, {"name": "Bo", "age": null}]')
     file('events.ndjson', '{"t": 1}\n{"t": 2}\n')
-    expect(await shown(['upload', 'people.json', '--dry-run'])).toBe('0 people\t2\tname:text age:number\t\n')
-    expect(await shown(['upload', 'events.ndjson', '--dry-run'])).toBe('0 events\t2\tt:number\t\n')
+    expect(await shown(['upload', 'people.json', '--dry-run'])).toBe(
+      '0 people\t2\tname:text age:number\t\tcreate\n',
+    )
+    expect(await shown(['upload', 'events.ndjson', '--dry-run'])).toBe('0 events\t2\tt:number\t\tcreate\n')
     writeFileSync(
       join(folder.path, 'meant', 'two.zip'),
       await zip({ 'q1.csv': 'a\n1\n2\n', 'sub/q2.csv': 'b\nx\ny\n', 'README.txt': 'about\n' }),

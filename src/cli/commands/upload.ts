@@ -273,7 +273,6 @@ const previewView: TableView = {
   id: 'name',
   columns: [
     { field: 'name', title: 'NAME' },
-    { field: 'would', title: 'WOULD' },
     { field: 'rows', title: 'ROWS', align: 'right' },
     {
       field: 'columns',
@@ -287,6 +286,7 @@ const previewView: TableView = {
       format: (target: Preview['target']) =>
         target ? `${target.fid} (${filetypeName(target.filetype)})` : '',
     },
+    { field: 'would', title: 'WOULD' },
   ],
 }
 
