@@ -3,6 +3,7 @@ import { Problem } from '../contract/errors.ts'
 import { type Connection, type ConnectOptions, connect, remote } from './connect.ts'
 import { Planned } from './dry-run.ts'
 import { Keychain } from './keychain.ts'
+import { nextAfter } from './next.ts'
 import { Messages, type ProgressStyle } from './output/messages.ts'
 import {
   type ConfigFile,
@@ -54,7 +55,7 @@ export class Context {
     readonly environment: NodeJS.ProcessEnv,
     readonly flags: GlobalFlags,
     /** The words of the command line. */
-    readonly argv: readonly string[] = [],
+    argv: readonly string[] = [],
   ) {
     this.config = new ConfigStore(places(environment).config)
     this.keychain = new Keychain(environment)
@@ -64,6 +65,7 @@ export class Context {
       environment,
       flags.progress,
     )
+    this.messages.next = (problem) => nextAfter(problem, argv)
   }
 
   async settings(): Promise<Record<SettingName, Setting>> {

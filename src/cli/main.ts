@@ -22,7 +22,7 @@ import { formatNamed, formats } from './settings.ts'
 
 /** Runs one command line. Resolves to the exit code, and the path of the command, such as `plot create`. */
 export async function main(argv: string[]): Promise<{ code: number; command: string }> {
-  let context = new Context(process.env, peekGlobalFlags(argv))
+  let context = new Context(process.env, peekGlobalFlags(argv), argv)
   watchOutput(context.messages)
   let code = 0
   let path: CommandEntry[] = []
@@ -83,12 +83,12 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
       }
     }
   } catch (error) {
-    code = await report(context, error, argv)
+    code = await report(context, error)
   } finally {
     try {
       await context.close()
     } catch (error) {
-      code ||= await report(context, error, argv)
+      code ||= await report(context, error)
     }
   }
   return { code, command: path.map(({ name }) => name).join(' ') }
@@ -278,10 +278,6 @@ async function runCommand(
     }
     if (context.flags.outputFile !== undefined)
       await writeResults(context.flags.outputFile, outcome, failures)
-    if (failures.length > 0) {
-      const { nextAfter } = await import('./next.ts')
-      context.messages.next = (problem) => nextAfter(problem, context.argv)
-    }
     context.messages.failures(failures)
     if (failures.length === 0) return 0
     if (some) return 8
@@ -346,9 +342,7 @@ async function checkSelection(flags: GlobalFlags): Promise<void> {
   if (flags.jq !== undefined) await checkJq(flags.jq)
 }
 
-async function report(context: Context, error: unknown, argv: readonly string[]): Promise<number> {
-  const { nextAfter } = await import('./next.ts')
-  context.messages.next = (problem) => nextAfter(problem, argv)
+async function report(context: Context, error: unknown): Promise<number> {
   if (error instanceof Interrupted) {
     // The running transaction will not be committed: exit without waiting for it.
     process.exit(130)

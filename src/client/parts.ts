@@ -112,7 +112,7 @@ async function received(client: Client, id: string): Promise<number | undefined>
 
 function resultOf(state: ResultOf<'uploads.put'>): ResultOf<'grids.upload'> {
   const { file, warnings = [], action } = state
-  if (!file) throw new Problem('failed', 'the server did not say what it made of the upload')
+  if (!file) throw new Problem('failed', 'the response to the last part names no file')
   return { file, warnings, action }
 }
 

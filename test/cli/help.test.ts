@@ -1,4 +1,4 @@
-// The help and the tables it is made of: complete, and the same as the code.
+// The help and its tables are complete, and agree with the code.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'

@@ -7,6 +7,7 @@ import { defineCommand } from '../define.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../figures.ts'
 import { type ChartFigure, chartText } from '../output/chart.ts'
 import { hasColor } from '../output/color.ts'
+import { fittedTable } from '../output/fitted.ts'
 import { sparkline } from '../output/picture.ts'
 import { filetypeName } from '../output/view.ts'
 
@@ -52,24 +53,14 @@ async function gridText(context: Context, fid: string): Promise<string> {
   const { table } = await import('../output/table.ts')
   const every = meta.cols.map(({ name }) => name)
   const color = hasColor(process.stdout, context.environment)
-  const cells = (name: string): string[] => cols[name].data.slice(0, SHOWN).map(textOf)
-  const names = fitting(every, cells, process.stdout.columns || 80)
-  const rows = Array.from({ length: Math.min(SHOWN, meta.row_count) }, (_, row) =>
-    names.map((name) => cells(name)[row] ?? ''),
-  )
   const isNumber = new Set(meta.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
-  const view = {
-    columns: names.map((name) => ({
-      field: name,
-      title: name,
-      align: isNumber.has(name) ? ('right' as const) : undefined,
-    })),
-  }
-  const parts = [
-    `${meta.filename}: ${meta.row_count} rows, ${every.length} columns\n\n`,
-    table(false, view, rows, color),
-  ]
-  if (names.length < every.length) parts.push(`… and ${every.length - names.length} more columns\n`)
+  const rows = Array.from({ length: Math.min(SHOWN, meta.row_count) }, (_, row) =>
+    every.map((name) => textOf(cols[name].data[row])),
+  )
+  const numeric = every.map((name) => isNumber.has(name))
+  const fitted = fittedTable({ names: every, numeric, rows }, process.stdout.columns || 80, color)
+  const parts = [`${meta.filename}: ${meta.row_count} rows, ${every.length} columns\n\n`, fitted.text]
+  if (fitted.shown < every.length) parts.push(`… and ${every.length - fitted.shown} more columns\n`)
   const numbers = every.filter((name) => isNumber.has(name))
   if (numbers.length > 0) {
     const summary = numbers.map((name) => {
@@ -97,23 +88,9 @@ async function gridText(context: Context, fid: string): Promise<string> {
   return parts.join('')
 }
 
-/** The longest text of a cell that is shown. */
-const WIDEST = 40
-
-/** The first columns that fit into the terminal next to each other; at least one. */
-function fitting(names: readonly string[], cells: (name: string) => string[], width: number): string[] {
-  let left = width
-  const fit = names.findIndex((name, k) => {
-    left -= Math.max(name.length, ...cells(name).map(({ length }) => length)) + 2
-    return k > 0 && left < -2
-  })
-  return fit < 0 ? [...names] : names.slice(0, fit)
-}
-
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length <= WIDEST ? text : `${text.slice(0, WIDEST - 1)}…`
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function shortNumber(value: number): string {

@@ -113,7 +113,7 @@ export class Messages {
     this.raw(paint + visible(oneLine(rest)))
   }
 
-  /** Writes a line that is made of clean parts. */
+  /** Writes a line as it is. */
   raw(text: string): void {
     process.stderr.write(`${text}\n`)
   }

@@ -15,7 +15,7 @@ export interface NewKey {
 }
 
 /** A new key with the hash it is stored under. */
-type MadeKey = NewKey & { hash: string }
+export type MadeKey = NewKey & { hash: string }
 
 export interface KeyOptions {
   name?: string

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
-import type { ApiKey } from '../../contract/resources.ts'
-import { addKey, duration } from '../accounts/accounts.ts'
+import type { ApiKey, NewApiKey } from '../../contract/resources.ts'
+import { addKey, duration, type MadeKey } from '../accounts/accounts.ts'
 import { openSession, redeemLogin } from '../accounts/sessions.ts'
 import { joined, userSummary } from '../accounts/summary.ts'
 import type { KeyRow } from '../store/accounts.ts'
@@ -17,6 +17,11 @@ function shownKey({ hash, name, scopes, created_at, expires_at }: KeyRow): ApiKe
     created_at: new Date(created_at).toISOString(),
     expires_at: expires_at === null ? null : new Date(expires_at).toISOString(),
   }
+}
+
+/** A key that was just made, for its owner. */
+function shownNewKey({ hash, ...key }: MadeKey): NewApiKey {
+  return { ...key, id: hash.slice(0, ID_LENGTH), created_at: new Date().toISOString() }
 }
 
 export const accountHandlers = {
@@ -52,14 +57,11 @@ export const accountHandlers = {
     const made = await service.store.write((writers) =>
       addKey(writers, found.owner, { scopes: found.scopes, name: name.slice(0, 100) }),
     )
-    const { hash, ...key } = made
-    return { body: { ...key, id: hash.slice(0, ID_LENGTH), created_at: new Date().toISOString() } }
+    return { body: shownNewKey(made) }
   },
 
   'oidc.exchange': async (service, { fields }) => {
-    const { hash, ...key } = await service.oidc.exchange(fields.token)
-    const created_at = new Date().toISOString()
-    return { body: { ...key, id: hash.slice(0, ID_LENGTH), created_at } }
+    return { body: shownNewKey(await service.oidc.exchange(fields.token)) }
   },
 
   'keys.create': async (service, call) => {
