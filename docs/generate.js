@@ -39,5 +39,5 @@ if (process.argv[2] !== 'completions') {
 }
 if (process.argv[2] !== 'docs')
   for (const [shell, file] of Object.entries(files))
-    writeFileSync(`${root}completions/${file}`, await completionScript(shell, commands))
+    writeFileSync(`${root}completions/${file}`, completionScript(shell))
 rmSync(place, { recursive: true })

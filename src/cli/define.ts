@@ -12,8 +12,21 @@ export type CommandResult =
   | { text: string }
   | undefined
 
-/** What shells complete from the server, or from the settings. */
-export type Completed = 'file' | 'grid' | 'plot' | 'folder' | 'column' | 'profile' | 'team' | 'user'
+/** What shells complete: names from the server or from the settings, commands, and files of this machine. */
+export type Completed =
+  | 'file'
+  | 'grid'
+  | 'plot'
+  | 'folder'
+  | 'column'
+  | 'profile'
+  | 'team'
+  | 'user'
+  | 'command'
+  | 'local'
+
+/** One kind, several, or words of its own. */
+export type Completion = Completed | readonly Completed[] | { words: readonly string[] } | undefined
 
 export interface Option {
   /** In commander syntax: `-f, --field <key=value>`. */
@@ -24,8 +37,8 @@ export interface Option {
   repeatable?: boolean
   /** A whole number from 0 to `max`, or without bound. */
   integer?: { max?: number }
-  /** What completes its value in a shell. */
-  completes?: Completed
+  /** What completes its value in a shell. Default: by its name. */
+  completes?: Completion
   /** Another name, which the help does not list: `--head`. */
   alias?: string
 }
@@ -37,9 +50,7 @@ export interface Command {
   usage?: string
   options?: readonly Option[]
   /** What completes each argument, and all later ones. Default: by their names. */
-  completes?: readonly (Completed | undefined)[]
-  /** Its arguments include files of this machine: shells complete them. */
-  localFiles?: true
+  completes?: readonly Completion[]
   /** Whether the command changes data on the server. */
   writes?: true
   /** It lists things: it has --limit, with this default. */
@@ -194,6 +205,7 @@ export const globalOptions: readonly Option[] = [
     flags: '--format <format>',
     description:
       'output format: table, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)',
+    completes: { words: ['table', 'tsv', 'csv', 'json', 'ndjson'] },
   },
   { flags: '-q, --quiet', description: 'print only ids, without progress' },
   {

@@ -36,7 +36,10 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
       await (await import('./update.ts')).askForUpdate(process.env)
       return { code: 0, command: '' }
     }
-    if (argv[0] === '__complete') return { code: await answerShell(argv.slice(1)), command: '__complete' }
+    if (/^__(re)?complete/.test(argv[0] ?? '')) {
+      await (await import('./completion/answer.ts')).answer(commands, argv)
+      return { code: 0, command: '__complete' }
+    }
     const { Command: Program, CommanderError } = await import('commander')
     const program = new Program('gridline')
     program
@@ -92,22 +95,6 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
     }
   }
   return { code, command: path.map(({ name }) => name).join(' ') }
-}
-
-/** Completes a command line. Its words are no options of this one. Never fails: shells show no errors. */
-async function answerShell(words: readonly string[]): Promise<number> {
-  const at = words.indexOf('--profile')
-  const profile = at >= 0 && at < words.length - 2 ? words[at + 1] : undefined
-  const context = new Context(process.env, { quiet: true, profile, local: words.includes('--local') })
-  try {
-    const { completionsOf } = await import('./completion/values.ts')
-    const found = await completionsOf(context, commands, words)
-    process.stdout.write(found.map((line) => `${line}\n`).join(''))
-  } catch {
-    // No candidates.
-  }
-  // Requests that are late would keep the process.
-  process.exit(0)
 }
 
 const EPILOGUE = `

@@ -246,7 +246,7 @@ export const commands: readonly CommandEntry[] = [
     group: 'settings',
     name: 'completion',
     summary: 'Print a shell completion script',
-    load: async () => ({ command: (await import('./commands/completion.ts')).completion(commands) }),
+    load: () => import('./commands/completion.ts'),
   },
   // Former names, and those of other tools.
   {

@@ -1,11 +1,16 @@
-// What shells complete: asked as they ask, and in bash itself.
-import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+// What shells complete: asked as they ask, and in the shells themselves.
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { splitLine } from '../../src/cli/completion/line.ts'
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
+import { hasTerminal, terminal } from '../support/terminal.ts'
 
 const folder = temporaryFolder()
 const cwd = folder.path
@@ -46,7 +51,7 @@ describe('completed values', () => {
     [['plot', 'show', 's'], []],
     [['cat', 'nothing/here/'], []],
     [['xyz', ''], []],
-    [[], []],
+    [['xyz', 'cat', ''], []],
   ])('%j', async (words, found) => {
     expect((await asked(...words)).sort()).toEqual(found)
   })
@@ -60,39 +65,175 @@ describe('completed values', () => {
     const { code, stdout, stderr } = await run(['__complete', 'cat', ''], env)
     expect([code, stdout, stderr]).toEqual([0, '', ''])
   })
+
+  it('a server that is slow is asked in the background, for the next Tab', async () => {
+    let asked = 0
+    const server = createServer((_, response) => {
+      // The first request is never answered.
+      if (++asked > 1) response.end(JSON.stringify({ children: { results: [slowFile] } }))
+    })
+    const slowFile = { filename: 'slow', filetype: 'grid', fid: 'a:1' }
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const env = { GRIDLINE_URL: `http://127.0.0.1:${port}`, GRIDLINE_USER: 'a', GRIDLINE_API_KEY: 'b' }
+    try {
+      expect((await run(['__complete', 'cat', 'sl'], env)).stdout).toBe('')
+      await expect
+        .poll(() => readFileSync(join(home, 'completion.json'), 'utf8'), { timeout: 20_000 })
+        .toContain('slow')
+      expect((await run(['__complete', 'cat', 'sl'], env)).stdout).toBe('slow\n')
+      expect(asked).toBe(2)
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
 })
 
-describe('bash', () => {
-  const complete = (...words: string[]): string[] => {
-    const line = words.join(' ')
-    const script = `source '${root}completions/gridline.bash'
-      COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
-      COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}
-      _gridline; printf '%s\\n' "\${COMPREPLY[@]}"`
-    const bin = join(cwd, 'bin')
+describe.each(['bash', 'zsh', 'fish'])('in %s', (shell) => {
+  const isInstalled = spawnSync(shell, ['-c', 'true']).status === 0
+
+  /** What a shell runs when these lines are typed on a terminal, with Tab: the arguments of each command. */
+  async function typed(lines: readonly string[]): Promise<string[]> {
+    const place = join(cwd, shell)
+    const bin = join(place, 'bin')
+    const log = join(place, 'log')
     mkdirSync(bin, { recursive: true })
+    // Completion asks the program; a command that is run is only written down.
     writeFileSync(
       join(bin, 'gridline'),
-      `#!/bin/sh\nexec '${process.execPath}' '${root}bin/gridline.js' "$@"\n`,
+      `#!/bin/sh
+case "$1" in __*) exec '${process.execPath}' '${root}bin/gridline.js' "$@" ;; esac
+printf '%s|' "$@" >> '${log}'; echo >> '${log}'
+echo RAN
+`,
+      { mode: 0o755 },
     )
-    chmodSync(join(bin, 'gridline'), 0o755)
-    const env = { PATH: `${bin}:${process.env.PATH}`, GRIDLINE_HOME: home, HOME: cwd }
-    return execFileSync('bash', ['-c', script], { cwd, env, encoding: 'utf8' })
-      .split('\n')
-      .filter((word) => word !== '')
+    writeFileSync(join(cwd, 'my file.csv'), 'a\n1\n')
+    const env = {
+      PATH: `${bin}:${process.env.PATH}`,
+      HOME: place,
+      ZDOTDIR: place,
+      XDG_CONFIG_HOME: '',
+      XDG_DATA_HOME: '',
+    }
+    const { stderr } = await gridline(['completion', 'install', shell], { home, cwd, env })
+    const [, file] = /Wrote (\S+)\. /.exec(stderr)!
+    const settings = {
+      '.bashrc': `PS1='READY '; source ${file}`,
+      '.zshrc': "PS1='READY '; fpath+=~/.zfunc; autoload -Uz compinit; compinit -u",
+      '.config/fish/config.fish': 'function fish_prompt; echo "READY "; end',
+    }
+    for (const [name, text] of Object.entries(settings)) {
+      mkdirSync(dirname(join(place, name)), { recursive: true })
+      writeFileSync(join(place, name), `${text}\n`)
+    }
+    const start = { bash: `bash --noprofile --rcfile ${place}/.bashrc -i`, zsh: 'zsh -i', fish: 'fish -i' }
+    const { shown } = await terminal(start[shell as 'zsh'], {
+      home,
+      cwd,
+      env,
+      // Each line once the one before it has run.
+      typed: [...lines, 'exit'].map((line, k) => ({
+        after: new RegExp(`READY ${'[^]*RAN'.repeat(k)}`),
+        text: `${line}\r`,
+      })),
+    })
+    if (!existsSync(log)) throw new Error(`nothing ran: ${shown}`)
+    return readFileSync(log, 'utf8').trimEnd().split('\n')
   }
 
-  it('completes commands, options after a dash, and values', () => {
-    expect(complete('gridline', 'desc')).toEqual(['describe'])
-    expect(complete('gridline', 'team', '')).toEqual(expect.arrayContaining(['create', 'list']))
-    expect(complete('gridline', 'cat', '--ta')).toEqual(['--tail'])
-    expect(complete('gridline', 'cat', 's')).toEqual(['sales'])
-    expect(complete('gridline', 'cat', `${me}:0`)).toEqual(['0'])
+  it.skipIf(!isInstalled || !hasTerminal)(
+    'Tab completes commands, options, choices, remote names, ids, columns and local files',
+    { timeout: 60_000 },
+    async () => {
+      const ran = await typed([
+        'gridline desc\tsales',
+        'gridline cat My\t',
+        'gridline cat My\\ R\ts\t',
+        `gridline cat ${me}:0\t`,
+        'gridline cat sales --ta\t3',
+        'gridline cat sales --columns city,\t',
+        'gridline ls --format nd\t',
+        'gridline ls --format=nd\t',
+        'gridline upload my\t',
+        'gridline upload --folder My\t',
+        'gridline team cr\tcrew',
+        'gridline --ver\t',
+      ])
+      expect(ran).toEqual([
+        'describe|sales|',
+        'cat|My Reports/|',
+        'cat|My Reports/sales|',
+        `cat|${me}:0|`,
+        'cat|sales|--tail|3|',
+        'cat|sales|--columns|city,price|',
+        'ls|--format|ndjson|',
+        'ls|--format=ndjson|',
+        'upload|my file.csv|',
+        'upload|--folder|My Reports/|',
+        'team|create|crew|',
+        '--version|',
+      ])
+    },
+  )
+})
+
+describe('completed words', () => {
+  const asked = async (...words: string[]) =>
+    (await run(['__complete', ...words])).stdout.split('\n').filter((line) => line !== '')
+
+  it('commands and options come with their summaries; options only after a dash', async () => {
+    expect(await asked('desc')).toEqual(['describe\tShow statistics of the columns of a grid'])
+    expect(await asked('team', 'cr')).toEqual([expect.stringMatching(/^create\t/)])
+    expect(await asked('cat', '--ta')).toEqual([expect.stringMatching(/^--tail\t/)])
+    expect(await asked('cat', 'sales', '--tail', '3', '--ta')).toEqual([])
+    for (const words of [['cat', ''], ['ls', ''], ['upload', ''], ['']])
+      expect((await asked(...words)).filter((word) => word.startsWith('-'))).toEqual([])
   })
 
-  it('Tab never inserts a dash', () => {
-    for (const words of [['cat', ''], ['ls', ''], ['upload', ''], ['']])
-      expect(complete('gridline', ...words).filter((word) => word.startsWith('-'))).toEqual([])
+  it.each([
+    [['help', 'ex'], ['exit-codes']],
+    [['help', 'team', 'cr'], ['create']],
+    [['auth', 'login', '--web'], []],
+    [['config', 'set', 'fo'], ['format']],
+    [['completion', 'install', 'z'], ['zsh']],
+    [
+      ['ls', '--format=t'],
+      ['--format=table', '--format=tsv'],
+    ],
+    [['ls', '--', '--fo'], []],
+    [['upload', ''], [':files']],
+    [
+      ['append', ''],
+      ['My Reports/', 'sales'],
+    ],
+    [['append', 'sales', ''], [':files']],
+    [['ls', '--ca-file', ''], [':files']],
+  ])('%j', async (words, found) => {
+    expect((await asked(...words)).map((line) => line.split('\t')[0])).toEqual(found)
+  })
+
+  it.each([
+    ['gridline cat a', ['gridline', 'cat', 'a']],
+    ['gridline cat ', ['gridline', 'cat', '']],
+    ['gridline  cat', ['gridline', 'cat']],
+    ['gridline cat "My Re', ['gridline', 'cat', 'My Re']],
+    ["gridline cat 'it''s' \"a\\\"b\"", ['gridline', 'cat', 'its', 'a"b']],
+    ['gridline cat My\\ Re "" ', ['gridline', 'cat', 'My Re', '', '']],
+    ['', ['']],
+  ])('a line is split as a shell does: %j', (line, words) => {
+    expect(splitLine(line)).toEqual(words)
+  })
+
+  it('bash replaces what follows the last colon', async () => {
+    const words = async (line: string, last: string) =>
+      (await run(['__complete-line', line, last])).stdout.trimEnd()
+    expect(await words(`gridline cat ${me}:0`, '0')).toBe('0')
+    expect(await words(`gridline cat ${me}:`, ':').then((lines) => lines.split('\n'))).toContain('0')
+    expect(await words('gridline ls --format=nd', 'nd')).toBe('ndjson')
+    expect(await words('gridline cat "My Rep', '"My Rep')).toBe('My Reports/')
   })
 })
 

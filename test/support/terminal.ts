@@ -18,13 +18,22 @@ export interface TerminalOptions {
 }
 
 /** Runs a command in a pseudo-terminal. Resolves to what is shown, and the exit code. */
-export function inTerminal(
-  args: readonly string[],
-  { home, cwd, columns = 80, env = {}, typed = [] }: TerminalOptions,
-): Promise<{ shown: string; code: number | null }> {
+export function inTerminal(args: readonly string[], options: TerminalOptions): Promise<Shown> {
   const quoted = [process.execPath, executable, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`)
-  const line = `stty cols ${columns} rows 24; exec ${quoted.join(' ')}`
-  const child = spawn('script', ['-qefc', line, '/dev/null'], {
+  return terminal(quoted.join(' '), options)
+}
+
+export interface Shown {
+  shown: string
+  code: number | null
+}
+
+/** Runs a program in a pseudo-terminal: a line of sh. */
+export function terminal(
+  line: string,
+  { home, cwd, columns = 80, env = {}, typed = [] }: TerminalOptions,
+): Promise<Shown> {
+  const child = spawn('script', ['-qefc', `stty cols ${columns} rows 24; exec ${line}`, '/dev/null'], {
     cwd,
     env: {
       PATH: process.env.PATH,

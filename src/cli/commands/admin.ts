@@ -159,7 +159,7 @@ function sqliteFile(context: Context, url: unknown, instead: string): string {
 
 const backup = defineCommand({
   arguments: '<file>',
-  localFiles: true,
+  completes: ['local'],
   options: [database],
   examples: [
     'gridline admin backup gridline-$(date +%F).db',
@@ -175,7 +175,7 @@ const backup = defineCommand({
 
 const restore = defineCommand({
   arguments: '<file>',
-  localFiles: true,
+  completes: ['local'],
   options: [{ flags: '--yes', description: 'skip the confirmation prompt' }, database],
   examples: [
     'gridline admin restore gridline-2026-01-31.db',

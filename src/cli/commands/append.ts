@@ -29,8 +29,7 @@ const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, ndjson: dataTypes.ndjs
 
 export const command = defineCommand({
   arguments: '<grid> [file]',
-  localFiles: true,
-  completes: ['grid', undefined],
+  completes: ['grid', 'local'],
   options: [
     {
       flags: '--row <cells>',

@@ -1,9 +1,10 @@
-import type { Command, CommandEntry } from '../define.ts'
+import { shells } from '../completion/script.ts'
+import { defineCommand } from '../define.ts'
 
-/** Takes the table of commands it is itself part of. */
-export const completion = (commands: readonly CommandEntry[]): Command => ({
+export const command = defineCommand({
   arguments: '<shell> [name]',
   usage: '<bash|zsh|fish|powershell> | install [shell]',
+  completes: [{ words: ['install', ...shells] }, { words: shells }],
   examples: [
     'gridline completion install',
     'source <(gridline completion bash)',
@@ -13,10 +14,10 @@ export const completion = (commands: readonly CommandEntry[]): Command => ({
   ],
   async run(context, [shell, name]) {
     const { completionScript } = await import('../completion/script.ts')
-    if (shell !== 'install') return { text: await completionScript(shell, commands) }
+    if (shell !== 'install') return { text: completionScript(shell) }
     const { install, shellOf } = await import('../completion/install.ts')
     const chosen = name ?? shellOf(context.environment)
-    const { file, next } = install(chosen, await completionScript(chosen, commands), context.environment)
+    const { file, next } = install(chosen, completionScript(chosen), context.environment)
     context.messages.note(`Wrote ${file}. ${next}`)
     return undefined
   },

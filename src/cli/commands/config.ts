@@ -41,6 +41,7 @@ async function row(context: Context, name: SettingName) {
 
 const get = defineCommand({
   arguments: '<setting>',
+  completes: [{ words: settingNames }],
   examples: ['gridline config get url', 'gridline config get format --quiet'],
   async run(context, [name]) {
     return { one: await row(context, checked(name)), view }
@@ -57,6 +58,7 @@ const list = defineCommand({
 
 const unset = defineCommand({
   arguments: '<setting>',
+  completes: [{ words: settingNames }],
   examples: ['gridline config unset format', 'gridline config unset url'],
   async run(context, [given]) {
     const name = checked(given)
@@ -82,6 +84,7 @@ const unset = defineCommand({
 
 const set = defineCommand({
   arguments: '<setting> <value>',
+  completes: [{ words: settingNames }, undefined],
   examples: ['gridline config set format csv', 'gridline config set url https://charts.example.com'],
   async run(context, [given, value]) {
     const name = checked(given)

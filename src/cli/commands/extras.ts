@@ -21,7 +21,7 @@ const list = defineCommand({
 const add = defineCommand({
   writes: true,
   arguments: '<file> <content>',
-  localFiles: true,
+  completes: ['file', 'local'],
   options: [{ flags: '--name <name>', description: 'name of the extra (default: name of the content file)' }],
   examples: ['gridline file extras add plot notes.txt', 'gridline file extras add plot settings.json'],
   async run(context, [file, content], { name }) {

@@ -25,7 +25,7 @@ const options = [
 
 export const command = defineCommand({
   arguments: '<plot|figure>',
-  localFiles: true,
+  completes: [['plot', 'local']],
   options,
   examples: [
     'gridline image "Sales 2024" -o sales.svg',

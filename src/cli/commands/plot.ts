@@ -50,7 +50,7 @@ const createOptions = [
 const create = defineCommand({
   writes: true,
   arguments: '[figure...]',
-  localFiles: true,
+  completes: ['local'],
   options: createOptions,
   examples: [
     'gridline plot create figure.json',
@@ -140,7 +140,7 @@ async function createFromGrid(
 const update = defineCommand({
   writes: true,
   arguments: '<plot> <figure>',
-  localFiles: true,
+  completes: ['plot', 'local'],
   examples: [
     'gridline plot update "Sales 2024" figure.json',
     'python make_figure.py | gridline plot update alice:7 -',

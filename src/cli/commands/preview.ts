@@ -19,8 +19,7 @@ const SPARKLINE = 24
 
 export const command = defineCommand({
   arguments: '<file>',
-  localFiles: true,
-  completes: ['file'],
+  completes: [['file', 'local']],
   examples: ['gridline preview "Sales 2024"', 'gridline preview figure.json', 'gridline preview sales'],
   async run(context, [file]) {
     if (isFigureFile(file)) return { text: await chart(context, (await readFigure(file)).text) }

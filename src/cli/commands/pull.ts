@@ -38,6 +38,7 @@ type Format = (typeof formats)[number]
 export const command = defineCommand({
   arguments: '<file...>',
   usage: '<file...> <directory>',
+  completes: ['file', ['file', 'local']],
   options: [
     { flags: '--format <format>', description: 'format of grids (default: csv)', choices: formats },
     {

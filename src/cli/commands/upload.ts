@@ -72,7 +72,7 @@ const uploadedView: TableView = {
 export const command = defineCommand({
   arguments: '<file...>',
   usage: '<file|directory|pattern...>',
-  localFiles: true,
+  completes: ['local'],
   options,
   writes: true,
   examples: [

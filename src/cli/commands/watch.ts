@@ -17,7 +17,7 @@ const LOOK_MS = 500
 export const command = defineCommand({
   writes: true,
   arguments: '<file>',
-  localFiles: true,
+  completes: ['local'],
   options: [
     { flags: '--folder <path|id>', description: 'destination folder; missing folders are created' },
     { flags: '--public', description: 'make the grid public (readable by anyone)' },

@@ -33,7 +33,9 @@ export function shellOf(environment: NodeJS.ProcessEnv): string {
   const name = basename(environment.SHELL ?? '')
   if (Object.hasOwn(shellFiles, name)) return name
   if (environment.PSModulePath) return 'powershell'
-  throw new Problem('usage', 'the shell is not known', { hint: 'Name it: gridline completion install bash' })
+  throw new Problem('usage', name === '' ? 'SHELL is not set' : `unsupported shell: ${name}`, {
+    hint: `Name one of ${Object.keys(shellFiles).join(', ')}: gridline completion install bash`,
+  })
 }
 
 /** Writes the script of a shell to where the shell looks for it. */

@@ -1,81 +1,35 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Context } from '../context.ts'
-import { type CommandEntry, type Completed, isNamed } from '../define.ts'
+import type { Completed } from '../define.ts'
 import { LOCAL, places } from '../settings.ts'
-import { type Node, nodeOf } from './tree.ts'
 
-/** Time in which a shell gets its answer, in ms. What arrives later is kept for the next Tab. */
-const LIMIT_MS = 300
-/** How long an answer is used again, in ms. */
+/** How long an answer is used again, in ms. Older ones are used when the server is slow. */
 const FRESH_MS = 20_000
-/** Names that are offered. */
+const STALE_MS = 3600_000
+/** Files of a folder that are read. */
 const MOST = 500
 
-/** What completes the last of these words: of a command line, without the program. */
-export async function completionsOf(
-  context: Context,
-  commands: readonly CommandEntry[],
-  words: readonly string[],
-): Promise<string[]> {
-  const current = words.at(-1) ?? ''
-  const before = words.slice(0, -1)
-  const asked = await kindAt(commands, before)
-  if (!asked) return []
-  const cache = new Cache(context)
-  const late = new Promise<string[]>((resolve) => setTimeout(() => resolve([]), LIMIT_MS).unref())
-  const found = await Promise.race([valuesOf(context, cache, asked, current).catch(() => []), late])
-  // A name with a line end would be two, and shells show control characters as they are.
-  const isPlain = (name: string): boolean => !/[\u0000-\u001f\u007f-\u009f]/.test(name)
-  return found.filter((name) => name.startsWith(current) && isPlain(name)).slice(0, MOST)
-}
-
-interface Asked {
-  kind: Completed
+export interface Asked {
+  kind: Exclude<Completed, 'local'>
   /** The grid that columns are of. */
   grid: string | undefined
 }
 
-/** What the next word of a command line is. */
-async function kindAt(
-  commands: readonly CommandEntry[],
-  before: readonly string[],
-): Promise<Asked | undefined> {
-  let entries = commands
-  let node: Node | undefined
-  const given: string[] = []
-  let last: string | undefined
-  for (const word of before) {
-    const expectsValue = last !== undefined
-    last = undefined
-    if (expectsValue) continue
-    if (word.startsWith('-')) {
-      const option = node?.options.find(({ names }) => names.includes(word))
-      if (option?.takesValue) last = word
-      continue
-    }
-    const entry = entries.find((one) => isNamed(one, word))
-    if (entry) {
-      // Only the commands that are named are loaded.
-      const loaded = await entry.load()
-      node = 'commands' in loaded ? undefined : await nodeOf(entry)
-      entries = 'commands' in loaded ? loaded.commands : []
-    } else given.push(word)
-  }
-  if (!node) return undefined
-  const option = last === undefined ? undefined : node.options.find(({ names }) => names.includes(last))
-  const { completes } = node
-  const kind = option ? option.completes : completes[Math.min(given.length, completes.length - 1)]
-  const at = before.indexOf('--grid')
-  return kind && { kind, grid: at >= 0 ? before[at + 1] : given[0] }
+/** How long the server has to answer, in ms, and what happens when it does not: then the last answer is used. */
+export interface Patience {
+  limit: number
+  late: () => void
 }
 
-async function valuesOf(
+/** Names from the server or the settings that may complete `current`. */
+export async function valuesOf(
   context: Context,
-  cache: Cache,
   { kind, grid }: Asked,
   current: string,
+  patience: Patience,
 ): Promise<string[]> {
+  const cache = new Cache(context, patience)
   if (kind === 'profile') {
     const { profiles = {} } = await context.config.read()
     return [...Object.keys(profiles), LOCAL]
@@ -131,31 +85,54 @@ async function filesOf(context: Context, cache: Cache, kind: Completed, current:
   })
 }
 
-/** Answers of the last seconds, in a file of the user: for each server and user. */
-class Cache {
-  constructor(private readonly context: Context) {}
+type Entries = Record<string, { at: number; values: string[] }>
 
+/** Answers of the last hour, in a file of the user: for each server and user. */
+class Cache {
+  private readonly folder: string
+  private readonly file: string
+
+  constructor(
+    private readonly context: Context,
+    private readonly patience: Patience,
+  ) {
+    this.folder = places(context.environment).config
+    this.file = join(this.folder, 'completion.json')
+  }
+
+  /** Values that are fresh, or read within the limit; otherwise the last ones. */
   async get(what: string, read: () => Promise<string[]>): Promise<string[]> {
     const { url, user } = await this.context.settings()
     const key = `${url.value ?? ''} ${user.value ?? ''} ${what}`
-    const folder = places(this.context.environment).config
-    const file = join(folder, 'completion.json')
-    type Entries = Record<string, { at: number; values: string[] }>
-    let entries: Entries = {}
-    try {
-      entries = JSON.parse(readFileSync(file, 'utf8')) as Entries
-    } catch {
-      // The first answer.
+    const entries = this.entries()
+    const known = Object.hasOwn(entries, key) ? entries[key] : { at: 0, values: [] }
+    if (Date.now() - known.at < FRESH_MS) return known.values
+    const late = new Promise<undefined>((resolve) =>
+      setTimeout(resolve, this.patience.limit, undefined).unref(),
+    )
+    const values = await Promise.race([read().catch((): string[] => []), late])
+    if (values === undefined) {
+      this.patience.late()
+      return known.values
     }
-    const now = Date.now()
-    const known = Object.hasOwn(entries, key) ? entries[key] : undefined
-    if (known && now - known.at < FRESH_MS) return known.values
-    const values = await read()
-    const fresh = Object.entries(entries).filter(([, { at }]) => now - at < FRESH_MS)
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const written = JSON.stringify({ ...Object.fromEntries(fresh), [key]: { at: now, values } })
-    writeFileSync(`${file}.${process.pid}`, written, { mode: 0o600 })
-    renameSync(`${file}.${process.pid}`, file)
+    this.keep(key, values)
     return values
+  }
+
+  private entries(): Entries {
+    try {
+      return JSON.parse(readFileSync(this.file, 'utf8')) as Entries
+    } catch {
+      return {}
+    }
+  }
+
+  private keep(key: string, values: string[]): void {
+    const now = Date.now()
+    const recent = Object.entries(this.entries()).filter(([, { at }]) => now - at < STALE_MS)
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    const written = JSON.stringify({ ...Object.fromEntries(recent), [key]: { at: now, values } })
+    writeFileSync(`${this.file}.${process.pid}`, written, { mode: 0o600 })
+    renameSync(`${this.file}.${process.pid}`, this.file)
   }
 }
