@@ -34,9 +34,6 @@ export interface GlobalFlags {
   idempotencyKey?: string
 }
 
-/** Retries that are closer together than this are one, in ms. */
-const SAME_RETRY_MS = 250
-
 /** The environment of a command. Expensive parts are created on first use. */
 export class Context {
   readonly config: ConfigStore
@@ -47,7 +44,7 @@ export class Context {
   private connection: Promise<Connection> | undefined
   /** Connections to other servers (of links), by base URL. */
   private readonly others = new Map<string, Promise<Connection>>()
-  private lastRetry = Number.NEGATIVE_INFINITY
+  private waitingUntil = 0
   /** Aborts requests when --timeout expires. */
   private readonly ending = new AbortController()
 
@@ -174,8 +171,8 @@ export class Context {
   /** Requests that run at once fail and wait together: that is said once. */
   private noteRetry({ message }: Problem, wait: number): void {
     const now = performance.now()
-    if (now - this.lastRetry < SAME_RETRY_MS) return
-    this.lastRetry = now
+    if (now < this.waitingUntil) return
+    this.waitingUntil = now + wait
     this.messages.note(`${message}; retrying in ${Math.round(wait / 100) / 10} s`)
   }
 

@@ -240,10 +240,11 @@ export function resolveSettings(
   // A key belongs to one server: ignore it if the URL is set to another one, in whatever way.
   const keyOrigin = chosen?.key_origin ?? (chosen?.url && originOf(chosen.url))
   const elsewhere = url !== undefined && keyOrigin !== undefined && originOf(url) !== keyOrigin
-  const fromProfile = (name: 'url' | 'user' | 'api_key'): Setting | undefined =>
-    chosen?.[name] && !(elsewhere && name !== 'url')
-      ? { value: chosen[name], source: `profile ${profile.value}` }
-      : undefined
+  const fromProfile = (name: 'url' | 'user' | 'api_key'): Setting | undefined => {
+    if (!chosen?.[name] || (elsewhere && name !== 'url')) return undefined
+    const kept = name === 'api_key' && chosen.keychain ? 'keychain, ' : ''
+    return { value: chosen[name], source: `${kept}profile ${profile.value}` }
+  }
   const unset: Setting = { value: undefined, source: 'default' }
   const format =
     fromEnvironment('format') ?? (config.format ? { value: config.format, source: 'config file' } : unset)

@@ -1,5 +1,11 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { Keychain } from '../../src/cli/keychain.ts'
+import { ended, gridline, serve } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
 
 /** A keychain in memory, in the form of the library. */
 function memory(broken = false) {
@@ -50,4 +56,43 @@ it('where there is none, keys are kept elsewhere, and reading says why', async (
   const none = new Keychain({}, memory(true).load)
   expect(await none.set('p', 'https://a.test', 'k')).toBe(false)
   await expect(none.get('p', 'https://a.test')).rejects.toThrow(/does not open: no storage/)
+})
+
+const hasKeyring = ['dbus-run-session', 'gnome-keyring-daemon'].every(
+  (program) => spawnSync(program, ['--version']).error === undefined,
+)
+
+it.skipIf(!hasKeyring)('the keychain of the desktop keeps the key of a login until logout', async () => {
+  const folder = temporaryFolder()
+  const [home, run] = [join(folder.path, 'home'), join(folder.path, 'run')]
+  for (const path of [home, run]) mkdirSync(path, { mode: 0o700 })
+  const server = await serve([], { home: join(folder.path, 'server') })
+  try {
+    const made = await gridline(['admin', 'create-user', 'kim', '--json'], {
+      home: join(folder.path, 'server'),
+    })
+    const { api_key: key } = JSON.parse(made.stdout)
+    const cli = `'${process.execPath}' '${fileURLToPath(new URL('../../bin/gridline.js', import.meta.url))}'`
+    const script = `printf '\\n' | gnome-keyring-daemon --unlock --components=secrets > /dev/null
+      set -e
+      echo '${key}' | ${cli} login ${server.url} --user kim
+      cp "$HOME/.config/gridline/config.json" "$HOME/after-login.json"
+      ${cli} whoami
+      ${cli} logout
+      ! ${cli} whoami --profile default`
+    const { stdout, stderr } = await ended(
+      spawn('dbus-run-session', ['--', 'sh', '-c', script], {
+        env: { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: run },
+      }),
+    )
+    expect(stdout, stderr).toBe(
+      `kim\t${server.url}\tdefault\nkim\t${server.url}\tdefault\tkeychain, profile default\n`,
+    )
+    const settings = readFileSync(join(home, 'after-login.json'), 'utf8')
+    expect(settings).not.toContain(key)
+    expect(JSON.parse(settings).profiles.default).toMatchObject({ user: 'kim', keychain: true })
+  } finally {
+    await server.stop()
+    folder.remove()
+  }
 })
