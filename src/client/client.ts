@@ -61,6 +61,14 @@ export interface CallOptions<N extends OperationName> {
   signal?: AbortSignal
 }
 
+interface SendOptions {
+  json?: unknown
+  body?: BodySource
+  signal?: AbortSignal
+  /** Without an idempotency key. */
+  repeatable?: boolean
+}
+
 /** Waits before the second, third … attempt, in ms. */
 const WAITS = [300, 1000, 3000]
 /** Longest `Retry-After` that is obeyed, in ms. Beyond it, the request fails. */
@@ -107,7 +115,7 @@ export class Client {
     for (const [key, value] of Object.entries(options.headers ?? {})) {
       if (value !== undefined) headers[prefixes[0] + key.toLowerCase()] = headerText(String(value))
     }
-    return this.send(operation.method, path, headers, options)
+    return this.send(operation.method, path, headers, { ...options, repeatable: operation.repeatable })
   }
 
   /** Sends any request, also for paths that are not in the contract. */
@@ -115,7 +123,7 @@ export class Client {
     method: string,
     path: string,
     headers: Record<string, string>,
-    { json, body, signal }: { json?: unknown; body?: BodySource; signal?: AbortSignal } = {},
+    { json, body, signal, repeatable = method === 'GET' || method === 'HEAD' }: SendOptions = {},
   ): Promise<HttpResponse> {
     const { user, apiKey } = this.options
     const all: Record<string, string> = { accept: 'application/json', 'user-agent': `gridline/${version}` }
@@ -124,7 +132,7 @@ export class Client {
       all.authorization = user
         ? `Basic ${Buffer.from(`${user}:${apiKey}`).toString('base64')}`
         : `Bearer ${apiKey}`
-    if (method !== 'GET' && method !== 'HEAD')
+    if (!repeatable)
       all[IDEMPOTENCY_HEADER.toLowerCase()] ??= this.keyFor(method, path, all[FILE_NAME_HEADER.toLowerCase()])
     if (json !== undefined) all['content-type'] = 'application/json'
     if (body) all['content-type'] = body.type

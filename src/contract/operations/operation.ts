@@ -46,6 +46,8 @@ export interface Operation {
   /** Requires an account even if the access level alone does not. */
   account?: true
   query?: s.ObjectSchema
+  /** Repeating a request changes nothing by itself: it needs no idempotency key. */
+  repeatable?: true
   /** Headers of the service's own, without their prefix. */
   headers?: Record<string, s.Schema>
   body: Body

@@ -30,6 +30,7 @@ export const uploadsOperations = {
     method: 'PUT',
     path: '/v2/uploads/:upload',
     access: 'caller',
+    repeatable: true,
     query: s.object({
       offset: s.integer({ minimum: 0, description: 'Number of bytes of the file before this part.' }),
       last: s.optional(s.boolean({ description: 'Whether the file ends with this part.' })),

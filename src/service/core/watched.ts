@@ -1,6 +1,11 @@
 import { crc32 } from 'node:zlib'
 import type { Bytes } from '../../json/index.ts'
 
+/** Whether the headers of a request identify its bytes, so that its fingerprint does too. */
+export function isTagged(headers: { 'Source-Tag'?: unknown }): boolean {
+  return headers['Source-Tag'] !== undefined
+}
+
 /**
  * Passes request bytes through and computes a checksum, which is available once all have arrived. CRC-32 is
  * enough: it compares two requests of the same caller, and costs little.

@@ -77,6 +77,7 @@ class Upload<T> implements Resumable<T> {
   /** Counts requests: a later one takes over from one whose connection is dead. */
   private turn = 0
   private timer: NodeJS.Timeout | undefined
+  private isForgotten = false
 
   constructor(
     readonly id: string,
@@ -157,6 +158,7 @@ class Upload<T> implements Resumable<T> {
 
   private stop(problem: Problem): void {
     clearTimeout(this.timer)
+    this.isForgotten = true
     this.failure ??= { error: problem }
     this.release()
     this.wake?.()
@@ -168,10 +170,12 @@ class Upload<T> implements Resumable<T> {
     for (const { taken } of this.waiting.splice(0)) taken()
   }
 
+  /** Something arrived: called for each chunk. */
   private touch(): void {
-    clearTimeout(this.timer)
-    const late = new Problem('too_slow', 'nothing arrived for too long (limit resume_seconds)')
-    this.timer = setTimeout(() => this.stop(late), this.patience).unref()
+    if (this.isForgotten) return
+    const late = (): void =>
+      this.stop(new Problem('too_slow', 'nothing arrived for too long (limit resume_seconds)'))
+    this.timer = this.timer?.refresh() ?? setTimeout(late, this.patience).unref()
   }
 
   /** The bytes of all requests, as they arrive. */

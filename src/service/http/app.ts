@@ -17,7 +17,7 @@ import type { Bytes } from '../../json/index.ts'
 import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'
 import { Admission, ByteBudget } from '../core/admission.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
-import { WatchedBytes } from '../core/watched.ts'
+import { isTagged, WatchedBytes } from '../core/watched.ts'
 import type { Handler, Handlers, OperationService as Service } from '../operations/handler.ts'
 import { pageAt } from '../pages/index.ts'
 import { jsonPage } from '../pages/json.ts'
@@ -296,7 +296,7 @@ async function perform(
   const search = new URLSearchParams(queryText)
   const query = operation.query ? readQuery(operation.query, search) : {}
   const headers = readHeaders(operation.headers, request.headers)
-  const key = safe ? undefined : idempotencyKey(request.headers, shared)
+  const key = safe || operation.repeatable ? undefined : idempotencyKey(request.headers, shared)
   // A share key permits reading, and changes that require only read access: copying.
   const shareKey = safe || operation.access === 'read' ? (search.get('share_key') ?? undefined) : undefined
   const service = serviceFor(shared, fidText === undefined ? (caller?.username ?? '') : fid.owner)
@@ -313,7 +313,9 @@ async function perform(
         ? ''
         : await fingerprint(`${path}?${queryText}`, headers, request.headers, received.json)
     const watched =
-      key !== undefined && received.json === undefined ? new WatchedBytes(received.bytes) : undefined
+      key !== undefined && received.json === undefined && !isTagged(headers)
+        ? new WatchedBytes(received.bytes)
+        : undefined
     const fileName = request.headers.get(FILE_NAME_HEADER)
     const call: OperationCall<OperationName> = {
       // Listed one by one: a spread would slow down access to all later properties.
