@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto'
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import asc from 'assemblyscript/asc'
 import { build, context } from 'esbuild'
 
@@ -47,16 +55,33 @@ const lazyChildProcess = {
   },
 }
 
+/** Libraries that few commands need are files of their own, which the others need not read. */
+const vendorFiles = {
+  name: 'vendor-files',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/vendor\/\w+\.ts$/ }, ({ path, kind }) =>
+      kind === 'entry-point'
+        ? undefined
+        : { path: `./vendor/${/(\w+)\.ts$/.exec(path)[1]}.cjs`, external: true },
+    )
+  },
+}
+
 // The command line is one CommonJS file, which bin/gridline.js loads with a code cache. Its modules run when they are
 // first imported.
 const command = {
   ...shared,
-  entryPoints: { gridline: 'src/cli/main.ts' },
+  entryPoints: {
+    gridline: 'src/cli/main.ts',
+    ...Object.fromEntries(
+      readdirSync('src/vendor').map((file) => [`vendor/${file.replace('.ts', '')}`, `src/vendor/${file}`]),
+    ),
+  },
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
   // A script with a code cache has no loader of its own: packages are required.
   supported: { 'dynamic-import': false },
-  plugins: [lazyChildProcess],
+  plugins: [lazyChildProcess, vendorFiles],
   define: { 'import.meta.url': '__url' },
   banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
 }

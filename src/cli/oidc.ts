@@ -16,7 +16,7 @@ export async function identityToken(
     })
   const url = new URL(ACTIONS_ID_TOKEN_REQUEST_URL)
   url.searchParams.set('audience', audience)
-  const { fetch } = await import('undici')
+  const { fetch } = await import('../vendor/undici.ts')
   const response = await fetch(url, {
     headers: { authorization: `Bearer ${ACTIONS_ID_TOKEN_REQUEST_TOKEN}` },
     redirect: 'error',

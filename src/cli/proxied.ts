@@ -1,6 +1,6 @@
-import { EnvHttpProxyAgent, type RequestInit, type Response, fetch as undiciFetch } from 'undici'
 import type { Fetch } from '../client/index.ts'
 import { HttpResponse } from '../contract/http.ts'
+import { EnvHttpProxyAgent, type RequestInit, type Response, fetch as undiciFetch } from '../vendor/undici.ts'
 
 interface Timeouts {
   headersTimeout: number

@@ -167,43 +167,43 @@ export function makeFoldersPrivate(environment: NodeJS.ProcessEnv): void {
 
 /** Reads and writes the config file. Writes are atomic; only the owner can read it. */
 export class ConfigStore {
-  private opened: Promise<{ store: ConfigFile }> | undefined
-
   constructor(private readonly folder: string) {}
 
   get path(): string {
     return join(this.folder, 'config.json')
   }
 
+  /** Reads the file itself: loading the library takes longer than most commands run. */
   async read(): Promise<ConfigFile> {
-    // Loading the library takes longer than most commands run: skip it if there is no file.
     if (!existsSync(this.path)) return {}
-    return (await this.open()).store
+    try {
+      const config: unknown = JSON.parse(readFileSync(this.path, 'utf8'))
+      if (typeof config === 'object' && config !== null && !Array.isArray(config)) return config
+    } catch (error) {
+      throw this.unreadable((error as Error).message)
+    }
+    throw this.unreadable('it is not a JSON object')
   }
 
   async change(change: (config: ConfigFile) => void): Promise<void> {
-    const config = structuredClone(await this.read())
+    const config = await this.read()
     change(config)
-    const opened = await this.open()
-    opened.store = config
+    const { Conf } = await import('../vendor/conf.ts')
+    try {
+      mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+      const file = new Conf<Record<string, unknown>>({
+        cwd: this.folder,
+        configName: 'config',
+        configFileMode: 0o600,
+      })
+      file.store = { ...config }
+    } catch (error) {
+      throw new Problem('failed', `cannot write ${this.path}: ${(error as Error).message}`)
+    }
   }
 
-  private open(): Promise<{ store: ConfigFile }> {
-    this.opened ??= import('conf').then(({ default: Conf }) => {
-      try {
-        mkdirSync(this.folder, { recursive: true, mode: 0o700 })
-        return new Conf<Record<string, unknown>>({
-          cwd: this.folder,
-          configName: 'config',
-          configFileMode: 0o600,
-        }) as { store: ConfigFile }
-      } catch (error) {
-        throw new Problem('bad_data', `cannot read ${this.path}: ${(error as Error).message}`, {
-          hint: 'Fix or delete the file.',
-        })
-      }
-    })
-    return this.opened
+  private unreadable(reason: string): Problem {
+    return new Problem('bad_data', `cannot read ${this.path}: ${reason}`, { hint: 'Fix or delete the file.' })
   }
 }
 

@@ -1,9 +1,12 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { errorBody, Problem } from '../../contract/errors.ts'
 import { type Operation, type OperationName, operations } from '../../contract/operations/index.ts'
 import { version } from '../../contract/version.ts'
+import {
+  CallToolRequestSchema,
+  ListToolsRequestSchema,
+  Server,
+  StdioServerTransport,
+} from '../../vendor/mcp.ts'
 import type { Context } from '../context.ts'
 import { defineCommand } from '../define.ts'
 

@@ -60,7 +60,7 @@ export class Progress {
     if (this.spinner) this.spinner.text = this.text()
     else if (!this.loading) {
       this.loading = true
-      import('ora').then(({ default: ora }) => {
+      import('../../vendor/ora.ts').then(({ ora }) => {
         if (this.loading && !this.spinner && this.done < (this.total ?? Number.POSITIVE_INFINITY)) {
           this.spinner = ora({ text: this.text(), stream: process.stderr, discardStdin: false }).start()
         }

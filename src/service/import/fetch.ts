@@ -23,7 +23,7 @@ export class UrlImport {
 
   /** Opens a URL. Throws `invalid_request` if it must not be fetched, `bad_data` if it yields no file. */
   async open(text: string, limits: Limits): Promise<Fetched> {
-    const { Agent, request } = await import('./undici.ts')
+    const { Agent, request } = await import('../../vendor/undici.ts')
     const agent = new Agent({
       connect: { timeout: 10_000, lookup: this.lookup as never },
       headersTimeout: limits.import_seconds * 1000,

@@ -1,0 +1,1 @@
+export { Agent, EnvHttpProxyAgent, fetch, type RequestInit, type Response, request } from 'undici'
