@@ -45,9 +45,12 @@ export async function runOnTargets(
   return { many: done.many, view, failures: [...failures, ...done.failures] }
 }
 
+/** What happens to one happens to all. */
+const ENDING: ReadonlySet<string> = new Set(['unreachable', 'unauthenticated'])
+
 /**
  * Runs `work` on each item, up to `jobs` at once, and collects results and failures in the order of the items. Stops
- * if the server cannot be reached: the rest is reported as not tried.
+ * if the server cannot be reached or refuses the key: the rest is reported as not tried.
  */
 export async function runEach<T extends string | { of: string }>(
   things: readonly T[],
@@ -71,9 +74,9 @@ export async function runEach<T extends string | { of: string }>(
         }
         if (!(error instanceof Problem) || error.code === 'interrupted') throw error
         // Others that were running fail for the same reason.
-        if (isLost && error.code === 'unreachable') untried.push(nameOf(things[k]))
+        if (isLost && ENDING.has(error.code)) untried.push(nameOf(things[k]))
         else results[k] = { of: nameOf(things[k]), problem: error }
-        isLost ||= error.code === 'unreachable'
+        isLost ||= ENDING.has(error.code)
       }
     }
   }
@@ -87,6 +90,6 @@ export async function runEach<T extends string | { of: string }>(
 
 export function warned(context: Context, of: string, made: object): object {
   for (const warning of (made as { warnings?: string[] }).warnings ?? [])
-    context.messages.warning(`${of}: ${warning}`)
+    context.messages.warning(warning, of)
   return made
 }

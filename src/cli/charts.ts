@@ -173,7 +173,7 @@ class Chart {
     if (found) return found
     const names = cols.map((column) => column.name)
     const meant = closest(name, names)
-    throw new Problem('usage', `${flag} ${name}: the grid ${filename} has no column of that name`, {
+    throw new Problem('unknown_column', `${flag} ${name}: the grid ${filename} has no column of that name`, {
       hint:
         meant === undefined
           ? `Columns: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}`

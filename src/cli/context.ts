@@ -95,7 +95,8 @@ export class Context {
     const { timeout } = this.flags
     if (timeout === undefined) return
     const seconds = Number(timeout)
-    if (!(seconds > 0)) throw new Problem('usage', `--timeout ${timeout}: must be a number of seconds`)
+    if (!(seconds > 0))
+      throw new Problem('usage', `--timeout ${timeout}: must be a number of seconds, greater than 0`)
     const late = new Problem('unreachable', `timed out after ${timeout} s (--timeout)`, {
       hint: 'The request may still have been applied. With --idempotency-key, repeating the command is safe.',
     })

@@ -220,7 +220,7 @@ export const globalOptions: readonly Option[] = [
     choices: ['auto', 'bar', 'plain', 'none'],
   },
   { flags: '--output-file <file>', description: 'also write results and failures to this file, as NDJSON' },
-  { flags: '--verbose', description: 'print each request and answer to stderr, without secrets' },
+  { flags: '--verbose', description: 'print each request and response to stderr, without secrets' },
   { flags: '--ca-file <file>', description: 'also trust the certificates in this PEM file' },
   { flags: '--timeout <seconds>', description: 'stop after this many seconds (default: no limit)' },
 ]

@@ -14,6 +14,7 @@ import {
   ownOptions,
 } from './define.ts'
 import { Planned, plannedView } from './dry-run.ts'
+import { withHints } from './hints.ts'
 import { Interrupted, onInterrupt } from './interrupt.ts'
 import type { Failure } from './output/failure.ts'
 import type { Messages } from './output/messages.ts'
@@ -21,7 +22,8 @@ import { commands } from './registry.ts'
 import { formatNamed, formats } from './settings.ts'
 
 /** Runs one command line. Resolves to the exit code, and the path of the command, such as `plot create`. */
-export async function main(argv: string[]): Promise<{ code: number; command: string }> {
+export async function main(given: string[]): Promise<{ code: number; command: string }> {
+  const argv = withHelpFlag(given)
   let context = new Context(process.env, peekGlobalFlags(argv), argv)
   watchOutput(context.messages)
   let code = 0
@@ -78,7 +80,8 @@ export async function main(argv: string[]): Promise<{ code: number; command: str
         const help = `See: gridline ${path.map(({ name }) => name).join(' ')}${path.length > 0 ? ' ' : ''}--help`
         if (error.code === 'commander.help') {
           // A group without a subcommand: its own help, not that of the program.
-          process.stderr.write(commandAt(program, path).helpInformation())
+          const help = commandAt(program, path).helpInformation()
+          process.stderr.write(path.length === 0 ? `${help}${EPILOGUE}\n` : help)
           return { code: 2, command: '' }
         }
         const { usageProblem } = await import('./usage.ts')
@@ -103,7 +106,7 @@ Topics: gridline help environment, exit-codes, formats, files, json
 A FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.
 Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.`
 
-/** The text of \`gridline help TOPIC\`. */
+/** The text of `gridline help TOPIC`. */
 async function topicOf([help, name, ...rest]: readonly string[]): Promise<string | undefined> {
   if (help !== 'help' || name === undefined || rest.length > 0) return undefined
   const { topics } = await import('./help/topics.ts')
@@ -114,6 +117,12 @@ async function topicOf([help, name, ...rest]: readonly string[]): Promise<string
   throw new Problem('usage', `no command or topic named ${name}`, {
     hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}See: gridline --help`,
   })
+}
+
+/** `help plot create` is `plot create --help`. A topic stays as it is. */
+function withHelpFlag(argv: string[]): string[] {
+  if (argv[0] !== 'help' || argv.length === 2) return argv
+  return [...argv.slice(1), '--help']
 }
 
 /** The command of a path, or the group that it is in. */
@@ -256,7 +265,12 @@ async function runCommand(
     const done = await Promise.race([ran, ...ends])
     const outcome = limited(context, command, options, dryRun ? planned(done) : done)
     const { print } = await import('./print.ts')
-    const failures = outcome && 'view' in outcome ? (outcome.failures ?? []) : []
+    const failures = await Promise.all(
+      (outcome && 'view' in outcome ? (outcome.failures ?? []) : []).map(async (failure) => ({
+        ...failure,
+        problem: await withHints(context, failure.problem),
+      })),
+    )
     const some = outcome && 'many' in outcome && outcome.many.length > 0
     const one = outcome && 'one' in outcome
     if (outcome && (failures.length === 0 || some || one)) {
@@ -337,7 +351,7 @@ async function report(context: Context, error: unknown): Promise<number> {
   const { GRIDLINE_DEBUG } = context.environment
   if (GRIDLINE_DEBUG && GRIDLINE_DEBUG !== 'http') console.error(error)
   if (error instanceof Problem) {
-    context.messages.error(error.code === 'unauthenticated' ? await withKeySource(context, error) : error)
+    context.messages.error(await withHints(context, error))
     // After a timeout, exit without waiting for running requests.
     if (context.isOver) process.exit(error.exit)
     return error.exit
@@ -347,15 +361,6 @@ async function report(context: Context, error: unknown): Promise<number> {
     new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to print the stack trace.' }),
   )
   return 1
-}
-
-/** Says which key was refused. */
-async function withKeySource(context: Context, problem: Problem): Promise<Problem> {
-  const settings = await context.settings().catch(() => undefined)
-  const source = settings?.api_key.value ? settings.api_key.source : undefined
-  if (source === undefined) return problem
-  const { code, message, hint = '' } = problem
-  return new Problem(code, message, { hint: `The key is from: ${source}. ${hint}`.trim() })
 }
 
 /** Exits silently if the reader of stdout has closed the pipe (`| head`). Reports other output errors. */

@@ -21,9 +21,9 @@ export async function identityToken(
     headers: { authorization: `Bearer ${ACTIONS_ID_TOKEN_REQUEST_TOKEN}` },
     redirect: 'error',
   }).catch((error: Error) => {
-    throw new Problem('unreachable', `GitHub issues no identity token: ${error.message}`)
+    throw new Problem('unreachable', `cannot get an identity token from GitHub: ${error.message}`)
   })
   const { value } = (await response.json().catch(() => ({}))) as { value?: unknown }
   if (typeof value === 'string') return { token: value }
-  throw new Problem('unauthenticated', `GitHub issues no identity token (status ${response.status})`)
+  throw new Problem('unauthenticated', `cannot get an identity token from GitHub (status ${response.status})`)
 }

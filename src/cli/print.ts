@@ -57,7 +57,10 @@ export async function print(
     }
     const { table } = await import('./output/table.ts')
     const shown = rows.map((row) => view.columns.map((column) => shownText(row, column)))
-    await write(table(alone, view, isTerminal ? shown : cells, hasColor(process.stdout, environment)))
+    const whole = { view, cells: isTerminal ? shown : cells }
+    const width = process.stdout.columns || 80
+    const fitted = isTerminal && !alone ? narrowed(whole.view, whole.cells, width) : whole
+    await write(table(alone, fitted.view, fitted.cells, hasColor(process.stdout, environment)))
     return
   }
   await write(cells.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
@@ -71,6 +74,18 @@ function cellText(row: Record<string, unknown>, { field, format }: TableView['co
     : typeof value === 'object'
       ? JSON.stringify(value)
       : String(value)
+}
+
+/** A table without optional columns that do not fit, the last ones first. */
+function narrowed(view: TableView, cells: string[][], width: number): { view: TableView; cells: string[][] } {
+  const widths = view.columns.map(({ title }, k) =>
+    cells.reduce((most, row) => Math.max(most, row[k].length), title.length),
+  )
+  const wide = widths.reduce((sum, one) => sum + one + 2, -2)
+  const last = view.columns.findLastIndex(({ isOptional }) => isOptional)
+  if (wide <= width || last < 0) return { view, cells }
+  const without = <T>(all: readonly T[]): T[] => all.filter((_, k) => k !== last)
+  return narrowed({ ...view, columns: without(view.columns) }, cells.map(without), width)
 }
 
 /** The text of a cell on a terminal. */

@@ -9,7 +9,7 @@ export async function ask(question: string): Promise<string> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error
     process.stderr.write('\n')
-    throw new Problem('interrupted', 'interrupted: nothing was changed')
+    throw new Problem('interrupted', 'interrupted; nothing was changed')
   } finally {
     lines.close()
   }
@@ -23,5 +23,5 @@ export async function confirm(question: string, yes: boolean): Promise<void> {
       hint: 'Use --yes to confirm.',
     })
   if (!/^y(es)?$/i.test(await ask(`${question} [y/N] `)))
-    throw new Problem('failed', 'aborted: nothing was changed')
+    throw new Problem('failed', 'cancelled; nothing was changed')
 }

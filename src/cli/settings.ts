@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { closest } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import { isUsername } from '../contract/fid.ts'
 
@@ -230,9 +231,7 @@ export function resolveSettings(
   const chosen = known && !flags.local ? config.profiles![profile.value!] : undefined
   const local = !chosen && profile.value === LOCAL
   if (!chosen && !local && profile.source !== 'default' && profile.source !== 'config file') {
-    throw new Problem('usage', `no profile named ${profile.value}`, {
-      hint: 'Create it with: gridline login URL --profile NAME',
-    })
+    throw noProfile('usage', profile.value!, config.profiles)
   }
   // The local profile chosen by a flag overrides GRIDLINE_URL.
   const alone = local && profile.source.startsWith('--')
@@ -267,6 +266,19 @@ export function resolveSettings(
     format,
     profile,
   }
+}
+
+/** The error for a profile that does not exist. */
+export function noProfile(
+  code: 'usage' | 'not_found',
+  name: string,
+  profiles: ConfigFile['profiles'] = {},
+): Problem {
+  const names = [...Object.keys(profiles), LOCAL]
+  const meant = closest(name, names)
+  return new Problem(code, `no profile named ${name}`, {
+    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Available profiles: ${names.join(', ')}. Create one with: gridline login URL --profile ${name}`,
+  })
 }
 
 /** The origin (scheme, host and port) of a server URL. */

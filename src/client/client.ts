@@ -147,7 +147,7 @@ export class Client {
           ended,
         )
       } catch (error) {
-        if (!(error instanceof Problem) || !RETRIED.has(error.code)) throw error
+        if (!(error instanceof Problem) || !RETRIED.has(error.code) || error.isPermanent) throw error
         if (attempt >= WAITS.length || (body && !body.repeatable) || ended?.aborted) throw error
         // Not all clients at the same time.
         const wait = Math.max(WAITS[attempt] * (0.8 + Math.random() * 0.4), error.retryAfter ?? 0)
@@ -223,10 +223,16 @@ export class Client {
     if (/CERT|ISSUER|VERIFY/.test(cause.code ?? ''))
       return new Problem('unreachable', `the certificate of ${this.url} is not trusted: ${reason}`, {
         hint: 'If you trust the authority that issued it, name its certificate with --ca-file FILE.',
+        isPermanent: true,
       })
     if (proxy)
       return new Problem('unreachable', `no answer from ${this.url} through the proxy ${proxy}: ${reason}`, {
         hint: 'Check the proxy, or name the server in NO_PROXY.',
+      })
+    if (cause.code === 'ENOTFOUND')
+      return new Problem('unreachable', `${this.url}: ${reason}`, {
+        hint: 'Check the address (gridline config list).',
+        isPermanent: true,
       })
     return new Problem('unreachable', `no answer from ${this.url}: ${reason}`, {
       hint: 'Check that the server runs and the address is right (gridline config list).',

@@ -63,6 +63,8 @@ export function startOf(path: string): { path: string; parent?: number; user?: s
   return fid && /[^/]/.test(rest) ? { path: rest, parent: fid.idlocal, user: fid.owner } : { path }
 }
 
+const LIST = 'List files with: gridline ls'
+
 /** Returns the metadata of the file at a path. */
 export async function lookup(
   client: Client,
@@ -80,8 +82,9 @@ export async function lookup(
     const other = filetype && (await lookupIfThere(client, path, parent))
     const why = other ? `${path} is a ${kindName(other.filetype)}, not a ${what}` : `no ${what} at ${path}`
     const meant = other ? undefined : await similarTo(client, path, parent)
+    const list = other?.filetype === 'fold' ? `List its files with: gridline ls ${other.fid}` : LIST
     throw new Problem('not_found', why, {
-      hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}List files with: gridline ls`,
+      hint: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
     })
   }
 }

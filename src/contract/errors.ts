@@ -22,13 +22,13 @@ export const errorCodes = {
   unsupported_media_type: { status: 415, exit: 7 },
   idempotency_mismatch: { status: 422, exit: 6 },
   bad_figure: { status: 422, exit: 7 },
-  rate_limited: { status: 429, exit: 9, hint: 'Wait a little, then try again.' },
+  rate_limited: { status: 429, exit: 9, hint: 'Try again in a moment.' },
   // The client disconnected; nobody reads the response.
   aborted: { status: 499, exit: 9 },
   internal: { status: 500, exit: 1 },
   damaged: { status: 500, exit: 1, hint: 'Restore the file from a backup, or upload it again.' },
   no_chromium: { status: 501, exit: 1 },
-  overloaded: { status: 503, exit: 9, hint: 'Wait a little, then try again.' },
+  overloaded: { status: 503, exit: 9, hint: 'Try again in a moment.' },
   disk_full: {
     status: 507,
     exit: 1,
@@ -55,6 +55,8 @@ export interface ProblemInfo {
   column?: string | number
   /** How long to wait before the next attempt (from `Retry-After`), in ms. */
   retryAfter?: number
+  /** Another attempt would fail too. */
+  isPermanent?: boolean
 }
 
 /** An error with a code from the table above. Throw this for every error that a user should see. */
@@ -66,6 +68,7 @@ export class Problem extends Error {
   readonly line?: number
   readonly column?: string | number
   readonly retryAfter?: number
+  readonly isPermanent?: boolean
 
   constructor(code: ErrorCode, message: string, info: ProblemInfo = {}) {
     super(message)
@@ -76,6 +79,7 @@ export class Problem extends Error {
     this.line = info.line
     this.column = info.column
     this.retryAfter = info.retryAfter
+    this.isPermanent = info.isPermanent
     this.hint = info.hint ?? (errorCodes as Record<ErrorCode, { hint?: string }>)[code].hint
   }
 

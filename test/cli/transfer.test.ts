@@ -134,6 +134,20 @@ describe('push', () => {
       expect(new Set(JSON.parse(again.stdout).map(({ action }: { action: string }) => action))).toEqual(
         new Set(['unchanged', 'skipped']),
       )
+      // The content of what is there is replaced; ids, links and uids stay.
+      const idsThere = async () =>
+        (await run(['ls', '--all', '--profile', 'work', '--json', 'fid,path'])).stdout
+      const before = await idsThere()
+      await run(['append', 'Reports/2024/a', '--row', '3,w', '--local'])
+      const replaced = await run(['push', 'Reports', '--local', '--to', 'work', '--on-conflict', 'replace'])
+      expect([replaced.code, replaced.stderr]).toEqual([0, ''])
+      expect((await run(['cat', 'Reports/2024/a', '--profile', 'work'])).stdout).toMatch(/\n3,w\n$/)
+      expect(await columns('Reports/2024/a', ['--profile', 'work'])).toEqual(
+        await columns('Reports/2024/a', ['--local']),
+      )
+      expect(await idsThere()).toBe(before)
+      const same = await run(['plot', 'data', 'Reports/figure', '--inline', '--profile', 'work'])
+      expect(JSON.parse(same.stdout).data[0].y).toEqual([1.5, 2.5])
       const refused = await run(['push', 'Reports/b', '--local', '--to', 'work', '--folder', 'Reports'])
       expect([refused.code, refused.stderr]).toEqual([
         6,

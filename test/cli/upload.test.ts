@@ -146,7 +146,7 @@ describe('a file that is on the server already', () => {
     const rows = await run(['upload', 'c.csv', '--on-conflict', 'replace', '--json', 'action,row_count'])
     expect(JSON.parse(rows.stdout)).toEqual([{ action: 'unchanged', row_count: 2 }])
     const wrong = await run(['upload', 'c.csv', ...chart.map((word) => (word === 'price' ? 'prise' : word))])
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/Did you mean price\?/)])
+    expect([wrong.code, wrong.stderr]).toEqual([7, expect.stringMatching(/Did you mean price\?/)])
   })
 
   it('two files of one name are refused before anything is sent', async () => {

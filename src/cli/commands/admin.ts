@@ -283,7 +283,7 @@ const trustRemove = defineCommand({
 const trust: readonly CommandEntry[] = [
   subcommand('add', 'Trust identity tokens of an issuer, so that CI jobs need no stored key', trustAdd),
   subcommand('list', 'List trusted issuers and subjects', trustList),
-  subcommand('remove', 'No longer trust an issuer and subject', trustRemove, ['rm']),
+  subcommand('remove', 'Remove a trusted issuer and subject', trustRemove, ['rm']),
 ]
 
 export const commands: readonly CommandEntry[] = [

@@ -60,20 +60,33 @@ export const command = defineCommand({
     if (options.follow) throw new Problem('usage', '--follow takes one grid')
     return {
       bytes: oneAfterAnother(
-        files.map(
-          ({ fid }) =>
-            () =>
-              bytesOf(client, fid, options, formatOf(context, options)),
-        ),
+        client,
+        files.map(({ fid }) => fid),
+        options,
+        formatOf(context, options),
       ),
     }
   },
 })
 
+/** The rows of several grids. A header that is that of the grid before is not repeated. */
 async function* oneAfterAnother(
-  each: readonly (() => AsyncIterable<Uint8Array>)[],
+  client: Client,
+  fids: readonly string[],
+  options: Options,
+  format: Format,
 ): AsyncGenerator<Uint8Array> {
-  for (const bytes of each) yield* bytes()
+  let last: string | undefined
+  for (const fid of fids) {
+    const bytes = bytesOf(client, fid, options, format)
+    if (format === 'json' || format === 'ndjson' || fids.length === 1) yield* bytes
+    else {
+      const { cols } = await client.call('grids.get', { fid })
+      const header = options.columns ?? JSON.stringify(cols.map(({ name }) => name))
+      yield* header === last ? withoutHeader(bytes) : bytes
+      last = header
+    }
+  }
 }
 
 type Format = (typeof contentFormats)[number]

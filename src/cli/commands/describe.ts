@@ -7,6 +7,12 @@ import { type TableView, typeName } from '../output/view.ts'
 const WIDEST = 20
 const SPARKLINE = 24
 
+const quantiles = [
+  { field: 'quantile_25', title: '25 %' },
+  { field: 'median', title: 'MEDIAN' },
+  { field: 'quantile_75', title: '75 %' },
+]
+
 const view: TableView = {
   id: 'name',
   columns: [
@@ -21,17 +27,19 @@ const view: TableView = {
         distinct_is_exact ? String(count) : `> ${count - 1}`,
     },
     { field: 'min', title: 'MIN', align: 'right', format: shortValue },
-    ...['25 %', 'MEDIAN', '75 %'].map((title, k) => ({
-      field: 'quantiles',
+    ...quantiles.map(({ field, title }, k) => ({
+      field,
       title,
       align: 'right' as const,
-      format: (quantiles: number[] | null) => (quantiles ? shortValue(quantiles[k]) : ''),
+      isOptional: true as const,
+      format: (_: unknown, row: ColumnDescription) => (row.quantiles ? shortValue(row.quantiles[k]) : ''),
     })),
     { field: 'max', title: 'MAX', align: 'right', format: shortValue },
-    { field: 'mean', title: 'MEAN', align: 'right', format: shortValue },
+    { field: 'mean', title: 'MEAN', align: 'right', isOptional: true, format: shortValue },
     {
       field: 'trend',
       title: 'TREND',
+      isOptional: true,
       format: (trend: (number | null)[]) =>
         sparkline(
           trend.filter((value) => value !== null),

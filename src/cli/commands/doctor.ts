@@ -107,7 +107,7 @@ async function server(context: Context): Promise<Check[]> {
               `this machine and the server differ by ${Math.round(skew / 1000)} s`,
               'Set the clock, for example with NTP.',
             )
-          : ok('clock', 'agrees with the server'),
+          : ok('clock', 'matches the clock of the server'),
       )
     }
     checks.push(await credentials(context))

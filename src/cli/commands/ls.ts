@@ -1,4 +1,4 @@
-import { lookupIfThere, resolve } from '../../client/index.ts'
+import { type Client, lookupIfThere, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
@@ -18,6 +18,28 @@ const trashedView: TableView = {
     { field: 'folder', title: 'FORMER FOLDER', format: (path: string | null) => path ?? '(deleted folder)' },
     ...fileView.columns.slice(2),
   ],
+}
+
+/** Files of several folders. */
+const pathView: TableView = {
+  id: 'fid',
+  columns: fileView.columns.map((column) =>
+    column.field === 'filename' ? { field: 'path', title: 'PATH' } : column,
+  ),
+}
+
+/** Files with their paths: from the parents of the folders, which are read at once. */
+async function withPaths(client: Client, files: readonly FileMeta[]): Promise<object[]> {
+  const folders = await pages(
+    async (cursor) =>
+      (await client.call('folders.all', { query: { page_size: PAGE, cursor, filetype: ['fold'] } })).children,
+  )
+  const known = new Map(folders.map((folder) => [Number(folder.fid.split(':')[1]), folder]))
+  const pathOf = ({ filename, parent }: FileMeta): string => {
+    const folder = parent === null || parent === undefined ? undefined : known.get(parent)
+    return folder ? `${pathOf(folder)}/${filename}` : filename
+  }
+  return files.map((file) => ({ ...file, path: pathOf(file) }))
 }
 
 /** Compares files as the server sorts a folder: bytewise, by name by default. */
@@ -75,8 +97,8 @@ export const command = defineCommand({
       const found = (await matchingFiles(client, folder, type)).sort((a, b) => compare(a.file, b.file, order))
       if (found.length === 0) throw new Problem('not_found', `no files match ${folder}`)
       return {
-        many: found.slice(0, limit).map(({ file }) => file),
-        view: fileView,
+        many: found.slice(0, limit).map(({ file, path }) => ({ ...file, path })),
+        view: pathView,
       }
     }
     const fid = folder === undefined || folder === '/' ? undefined : await resolve(client, folder, 'fold')
@@ -94,8 +116,8 @@ export const command = defineCommand({
       return found.children!
     }, most)
     return {
-      many: files,
-      view: fileView,
+      many: all ? await withPaths(client, files) : files,
+      view: all ? pathView : fileView,
       empty: lists === 1 && !all ? 'No files.' : 'No files yet. Upload one with: gridline upload FILE',
     }
   },

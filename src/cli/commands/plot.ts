@@ -281,7 +281,7 @@ export const commands: readonly CommandEntry[] = [
   subcommand('show', 'Show the details of plots', show),
   subcommand('data', 'Print the figure of a plot', data),
   subcommand('list', 'List your plots, or the public ones of everybody', list),
-  subcommand('feed', 'List handpicked plots', feed),
+  subcommand('feed', 'List featured plots', feed),
   subcommand('pick', 'Add public plots to the feed (administrators only)', pick),
   subcommand('unpick', 'Remove plots from the feed (administrators only)', unpick),
 ]

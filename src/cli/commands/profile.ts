@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
-import { LOCAL, loginName } from '../settings.ts'
+import { LOCAL, loginName, noProfile } from '../settings.ts'
 
 const view: TableView = {
   id: 'profile',
@@ -21,10 +21,7 @@ const view: TableView = {
 async function known(context: Context, name: string): Promise<void> {
   const { profiles = {} } = await context.config.read()
   if (Object.hasOwn(profiles, name) || name === LOCAL) return
-  const names = [...Object.keys(profiles), LOCAL].join(', ')
-  throw new Problem('not_found', `no profile named ${name}`, {
-    hint: names ? `Available profiles: ${names}` : `Create it with: gridline login URL --profile ${name}`,
-  })
+  throw noProfile('not_found', name, profiles)
 }
 
 const list = defineCommand({

@@ -19,7 +19,8 @@ const view: TableView = {
   ],
 }
 
-const rules = ['fail', 'skip'] as const
+const rules = ['fail', 'skip', 'replace'] as const
+type Rule = (typeof rules)[number]
 
 export const command = defineCommand({
   writes: true,
@@ -34,13 +35,14 @@ export const command = defineCommand({
     { flags: '--public', description: 'make the copies public (readable by anyone)' },
     {
       flags: '--on-conflict <rule>',
-      description: 'if a name is taken: fail (default), or skip to use the file that is there',
+      description:
+        'if a name is taken: fail (default), skip to use the file that is there, or replace its content (keeps the id and link)',
       choices: rules,
     },
   ],
   examples: [
     'gridline push sales --local --to work',
-    'gridline push Reports --local --to work --on-conflict skip',
+    'gridline push Reports --local --to work --on-conflict replace',
   ],
   async run(context, given, options) {
     if (options.to === undefined)
@@ -67,7 +69,7 @@ export const command = defineCommand({
       target,
       base,
       options.public === true,
-      options.onConflict === 'skip',
+      options.onConflict ?? 'fail',
       (text) => context.messages.warning(text),
     )
     // Grids before the plots that refer to them.
@@ -122,7 +124,7 @@ class Push {
     private readonly target: Client,
     private readonly base: readonly string[],
     private readonly isPublic: boolean,
-    private readonly skips: boolean,
+    private readonly rule: Rule,
     private readonly warn: (text: string) => void,
   ) {}
 
@@ -134,22 +136,23 @@ class Push {
     if (there && file.filetype !== 'fold' && this.made.has(there.fid))
       return this.file({ file: { ...file, filename: `${file.filename} (${++this.renamed})` }, folders })
     const isSame = there?.filetype === file.filetype
-    if (there && !(isSame && (this.skips || file.filetype === 'fold')))
+    if (there && !(isSame && (this.rule !== 'fail' || file.filetype === 'fold')))
       throw new Problem('already_exists', `a file named ${path} is there already`, {
-        hint: 'Use --on-conflict skip to leave it as it is, or another --folder.',
+        hint: 'Use --on-conflict skip or replace, or another --folder.',
       })
-    const made = there ?? (await this.make(file, folder, path))
+    const isKept = there !== undefined && (file.filetype === 'fold' || this.rule === 'skip')
+    const made = isKept ? there : await this.make(file, folder, path, there !== undefined)
     this.made.add(made.fid)
     if (file.filetype === 'grid') this.moved.set(file.fid, made.fid)
     return {
       from: file.fid,
       fid: made.fid,
       web_url: made.web_url,
-      action: !there ? 'created' : file.filetype === 'fold' ? 'unchanged' : 'skipped',
+      action: !there ? 'created' : !isKept ? 'replaced' : file.filetype === 'fold' ? 'unchanged' : 'skipped',
     }
   }
 
-  private async make(file: FileMeta, folder: string, path: string): Promise<FileMeta> {
+  private async make(file: FileMeta, folder: string, path: string, replaces: boolean): Promise<FileMeta> {
     const place = {
       filename: file.filename,
       parent_path: folder === '' ? undefined : folder,
@@ -160,9 +163,9 @@ class Push {
         return (await this.target.call('folders.create', { json: { path, world_readable: this.isPublic } }))
           .file
       case 'grid':
-        return this.grid(file, place)
+        return replaces ? this.asCsv(file.fid, place, 'replace') : this.grid(file, place)
       case 'plot':
-        return this.plot(file, place)
+        return this.plot(file, { ...place, on_conflict: replaces ? 'replace' : undefined })
       default:
         throw new Problem('usage', `${path} is an extra; extras are not copied`)
     }
@@ -185,12 +188,19 @@ class Push {
       return (await this.target.call('grids.create', { body: json })).file as FileMeta
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'too_large') throw error
-      return this.largeGrid(fid, place)
+      this.warn(
+        `${place.filename}: copied as CSV, because it is large: its columns have new uids, so plots of it must be made anew`,
+      )
+      return this.asCsv(fid, place, 'fail')
     }
   }
 
-  /** A grid that is too large for one JSON body: as CSV, in parts. Its columns get new uids. */
-  private async largeGrid(fid: string, { filename, parent_path, world_readable }: Place): Promise<FileMeta> {
+  /** A grid as CSV, in parts. New columns get new uids; those of a grid that is replaced keep theirs, by name. */
+  private async asCsv(
+    fid: string,
+    { filename, parent_path, world_readable }: Place,
+    rule: 'fail' | 'replace',
+  ): Promise<FileMeta> {
     const { cols } = await this.source.call('grids.get', { fid })
     const types = {
       number: 'number',
@@ -202,13 +212,11 @@ class Push {
     const mixed = cols.find(({ type }) => types[type] === undefined)
     if (mixed)
       throw new Problem(
-        'too_large',
-        `${filename}: too large to be copied with the mixed values of column ${mixed.name}`,
+        rule === 'replace' ? 'bad_data' : 'too_large',
+        `${filename}: column ${mixed.name} has mixed values, which CSV does not keep`,
+        { hint: 'Move the copy to the trash, then push again.' },
       )
     const columns = Object.fromEntries(cols.map(({ name, type }) => [name, types[type]]))
-    this.warn(
-      `${filename}: copied as CSV, because it is large: its columns have new uids, so plots of it must be made anew`,
-    )
     const source = this.source
     async function* rows(from: number): AsyncGenerator<Uint8Array> {
       const response = await source.response('grids.content', { fid, query: { format: 'csv' } })
@@ -222,7 +230,9 @@ class Push {
     const headers = {
       'Parent-Path': parent_path,
       'World-Readable': world_readable,
-      'On-Conflict': 'fail' as const,
+      'On-Conflict': rule,
+      'Allow-Type-Change': rule === 'replace' || undefined,
+      'Allow-Column-Loss': rule === 'replace' || undefined,
       Header: true,
       Columns: encodeURIComponent(JSON.stringify(columns)),
     }

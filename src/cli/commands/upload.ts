@@ -66,7 +66,12 @@ type Made = GridMeta & { action?: UploadAction; warnings: string[] }
 /** Uploaded files with the action taken. */
 const uploadedView: TableView = {
   ...madeView,
-  columns: [...madeView.columns, { field: 'action', title: 'ACTION' }],
+  columns: [
+    ...madeView.columns.map((column) =>
+      column.field === 'filename' ? { ...column, field: 'path' } : column,
+    ),
+    { field: 'action', title: 'ACTION' },
+  ],
 }
 
 export const command = defineCommand({
@@ -127,9 +132,8 @@ export const command = defineCommand({
         ? await importFrom(context, local.file, options)
         : uploaded(context, local.file, await sender.send(local))
       if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
-      return [
-        { ...(plot === undefined ? made : await plotOf(context, made, plot, options)), file: local.file },
-      ]
+      const result = plot === undefined ? made : await plotOf(context, made, plot, options)
+      return [{ ...result, file: local.file, path: [...local.folders, made.filename].join('/') }]
     }
     const view = dryRun ? previewView : plot === undefined ? uploadedView : chartView
     const isFirst = !isBatch
@@ -170,7 +174,7 @@ function totalOf(context: Context, files: readonly LocalFile[]): Progress {
 /** An uploaded file; its warnings are printed. */
 function uploaded(context: Context, file: string, made: ResultOf<'grids.upload'>): Made {
   const { file: grid, warnings, action } = made
-  for (const warning of warnings) context.messages.warning(`${file}: ${warning}`)
+  for (const warning of warnings) context.messages.warning(warning, file)
   return { ...(grid as GridMeta), action, warnings }
 }
 
@@ -253,7 +257,7 @@ async function importFrom(
     parent_path: place['Parent-Path'],
   }
   const { file: made, warnings } = await client.call('grids.create', { json })
-  for (const warning of warnings) context.messages.warning(`${source_url}: ${warning}`)
+  for (const warning of warnings) context.messages.warning(warning, source_url)
   return { ...(made as GridMeta), action: 'created', warnings }
 }
 
@@ -323,7 +327,7 @@ async function preview(
   const place = await placeOf(client, options.folder, folders)
   const path = place['Parent-Path'] === undefined ? name : `${place['Parent-Path']}/${name}`
   const target = await lookupIfThere(client, path, place.Parent)
-  for (const warning of all) context.messages.warning(`${input.name}: ${warning}`)
+  for (const warning of all) context.messages.warning(warning, input.name)
   const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
   const rule = options.onConflict ?? 'fail'
   const would = isSame ? 'nothing' : target ? rule : 'create'

@@ -35,10 +35,13 @@ export const command = defineCommand({
     const reading = readingHeaders(options)
     const settings = { folder, public: isPublic, onConflict, yes: true, reading }
     let known: Known | undefined
+    let isMissing = false
     for (;;) {
       const stats = statSync(file, { throwIfNoEntry: false })
       if (!stats) {
         if (!known) throw new Problem('no_such_file', `no such file: ${file}`)
+        if (!isMissing) context.messages.note(`${file} was removed; waiting for it to come back`)
+        isMissing = true
       } else if (!known || known.seen !== seenOf(stats)) {
         known = await sent(
           context,
@@ -49,10 +52,11 @@ export const command = defineCommand({
         ).catch((error) => {
           // A file that is being written can be wrong for a moment.
           if (!(error instanceof Problem) || !known || error.exit !== 7) throw error
-          context.messages.warning(`${file}: ${error.message}; waiting for the next change`)
+          context.messages.warning(`${error.message}; waiting for the next change`, file)
           return { ...known!, sum: '', seen: seenOf(stats) }
         })
       }
+      if (stats) isMissing = false
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     }
   },
@@ -107,7 +111,7 @@ async function sent(
     file,
     folders: [],
   })
-  for (const warning of warnings) context.messages.warning(`${file}: ${warning}`)
+  for (const warning of warnings) context.messages.warning(warning, file)
   const { fid, web_url } = grid
   context.messages.note(`${file}: ${action ?? 'created'}, ${web_url}`)
   return { fid, size: bytes.length, seen, sum: sum(bytes.length) }

@@ -9,7 +9,7 @@ export const environmentTable: Readonly<Record<string, string>> = {
   GRIDLINE_KEYCHAIN: 'off keeps API keys in the settings file, not in the keychain of the system',
   GRIDLINE_FORMAT: 'output format of lists: table, tsv, csv, json or ndjson',
   GRIDLINE_DEBUG:
-    '1 prints stack traces of errors; http prints each request and answer to stderr, without secrets',
+    '1 prints stack traces of errors; http prints each request and response to stderr, without secrets',
   GRIDLINE_NO_UPDATE_NOTICE: '1 turns off the notice of newer versions, and asking npm for them',
   GRIDLINE_TIMEOUT_MS: 'maximum time to the first byte of a response, in milliseconds',
   GRIDLINE_LIMIT_NAME: 'a limit of serve, such as GRIDLINE_LIMIT_GRIDS; see docs/operating.md',

@@ -56,11 +56,15 @@ const path = { path: 'path of the file', fid: 'its id' }
 export const shapes: Readonly<Record<string, Shape>> = {
   upload: array(['Grid', 'Folder'], {
     file: 'the local file',
+    path: 'path of the grid, below --folder',
     action: 'created, replaced, appended or unchanged',
     warnings: 'an array of texts',
     grid_fid: 'with --plot: the grid of the chart',
   }),
-  ls: array('File', { folder: 'with --trashed: the former folder' }),
+  ls: array('File', {
+    folder: 'with --trashed: the former folder',
+    path: 'with --all or a pattern: its path',
+  }),
   cat: other('the content of the grid by column: `{"cols": {name: {"uid", "order", "data"}}}`'),
   'plot create': array('Plot', {
     grid_fid: 'the grid of its data, or null',

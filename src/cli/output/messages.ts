@@ -50,8 +50,8 @@ export class Messages {
   }
 
   /** A warning, shown also with --quiet. With --json, warnings are in the JSON instead. */
-  warning(text: string): void {
-    if (!this.isJson) this.line(`${this.paint('33', 'warning:')} ${text}`)
+  warning(text: string, of?: string): void {
+    if (!this.isJson) this.line(`${this.paint('33', 'warning:')} ${about(of, text)}`)
   }
 
   /** An error: with --json a JSON object, otherwise the message and the hint. */
@@ -65,8 +65,7 @@ export class Messages {
       this.line(JSON.stringify({ detail, errors: errors.map((error) => ({ ...error, ...more })), ...file }))
       return
     }
-    const what =
-      of === undefined || problem.message.includes(of) ? problem.message : `${of}: ${problem.message}`
+    const what = about(of, problem.message)
     const clean = (text: string): string => visible(oneLine(text))
     const hint = problem.hint ? ` ${this.paint('2', clean(problem.hint))}` : ''
     this.raw(`${this.paint('31', 'error:')} ${clean(what)}${/[.?!…]$/.test(what) || !hint ? '' : '.'}${hint}`)
@@ -121,6 +120,15 @@ export class Messages {
   private paint(code: string, text: string): string {
     return this.color ? `\u001b[${code}m${text}\u001b[0m` : text
   }
+}
+
+/** A message with the file that it is about, unless it names it already. */
+function about(of: string | undefined, message: string): string {
+  if (of === undefined) return message
+  const at = message.indexOf(of)
+  const [before = '', after = ''] = [message[at - 1], message[at + of.length]]
+  const isNamed = at >= 0 && !/\w/.test(before) && !/\w/.test(after)
+  return isNamed ? message : `${of}: ${message}`
 }
 
 function oneLine(text: string): string {

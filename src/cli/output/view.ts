@@ -14,6 +14,8 @@ export interface ViewColumn {
   time?: true
   /** Alignment in tables. Default: left. */
   align?: 'right'
+  /** Left out of a table that is wider than the terminal, the last one first. */
+  isOptional?: true
 }
 
 /** A list of files of any type. */
@@ -23,8 +25,13 @@ export const fileView: TableView = {
     { field: 'fid', title: 'FID' },
     { field: 'filename', title: 'NAME' },
     { field: 'filetype', title: 'TYPE', format: filetypeName },
-    { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
-    { field: 'date_modified', title: 'MODIFIED', time: true },
+    {
+      field: 'world_readable',
+      title: 'ACCESS',
+      isOptional: true,
+      format: (value: boolean) => (value ? 'public' : 'private'),
+    },
+    { field: 'date_modified', title: 'MODIFIED', time: true, isOptional: true },
   ],
 }
 

@@ -26,7 +26,7 @@ export function matchColumns(
       source,
       { line: 1 },
       `${table.columns.length} cells; the grid has ${columns.length} columns`,
-      'Give a cell for every column, or add a header with the names of the columns.',
+      'Give a cell for every column, or a header line with the names of the columns.',
     )
   }
   const names = new Set(columns.map(({ name }) => name))
