@@ -151,6 +151,23 @@ export function subcommand(
   return { name, aliases, summary, load: async () => ({ command }) }
 }
 
+/** All commands without subcommands that the help lists, with their paths such as `plot create`. */
+export async function leavesOf(
+  entries: readonly CommandEntry[],
+  before: readonly string[] = [],
+): Promise<{ path: string; command: Command }[]> {
+  const found = entries
+    .filter(({ hidden }) => !hidden)
+    .map(async (entry) => {
+      const loaded = await entry.load()
+      const here = [...before, entry.name]
+      return 'commands' in loaded
+        ? leavesOf(loaded.commands, here)
+        : [{ path: here.join(' '), command: loaded.command }]
+    })
+  return (await Promise.all(found)).flat()
+}
+
 /** Whether a word names a command. */
 export function isNamed({ name, aliases = [] }: CommandEntry, word: string | undefined): boolean {
   return name === word || aliases.some((alias) => alias === word)

@@ -1,16 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { built } from '../contract/built.ts'
 import { Problem } from '../contract/errors.ts'
 import type { DrawRequest, DrawResponse, DrawSettings, ImageOptions } from './messages.ts'
 
 export { findChromium } from './chromium.ts'
 export type { ImageOptions } from './messages.ts'
-
-/** A file of the build, whether this runs from the build or from source. */
-export function built(name: string): string {
-  const folder = import.meta.url.endsWith('.ts') ? '../../dist/' : './'
-  return fileURLToPath(new URL(folder + name, import.meta.url))
-}
 
 export interface DrawerOptions {
   /** Memory that Chromium may use, in bytes. */

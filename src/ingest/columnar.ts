@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { built } from '../contract/built.ts'
 import type { Problem } from '../contract/errors.ts'
 import type { Limits } from '../contract/limits.ts'
 import { excerpt } from '../json/index.ts'
@@ -35,7 +35,7 @@ export async function ingestColumnar(
   try {
     const { fork } = process.getBuiltinModule('node:child_process')
     const job: ColumnarJob = { format, size, columns: limits.columns, ratio: limits.compression_ratio }
-    child = fork(builtWorker(), [JSON.stringify(job)], {
+    child = fork(built('columnar-worker.js'), [JSON.stringify(job)], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc', handle.fd],
       serialization: 'advanced',
       execArgv: [`--max-old-space-size=${HEAP_MB}`],
@@ -60,11 +60,6 @@ function residentBytes(pid: number | undefined): number {
   } catch {
     return 0
   }
-}
-
-function builtWorker(): string {
-  const folder = import.meta.url.endsWith('.ts') ? '../../dist/' : './'
-  return fileURLToPath(new URL(`${folder}columnar-worker.js`, import.meta.url))
 }
 
 /** What a decoder sends, until its end. Throws if it fails, or is silent for too long. */

@@ -3,7 +3,8 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { completionScript, shells } from '../../src/cli/completion/script.ts'
-import { commandPaths, jsonReference, shapes } from '../../src/cli/help/json.ts'
+import { leavesOf } from '../../src/cli/define.ts'
+import { jsonReference, shapes } from '../../src/cli/help/json.ts'
 import { manPages } from '../../src/cli/help/man.ts'
 import { cliReference } from '../../src/cli/reference.ts'
 import { commands } from '../../src/cli/registry.ts'
@@ -261,7 +262,7 @@ describe('completions', () => {
   })
 
   it('docs/json.md is what npm run docs writes, and has every command', async () => {
-    expect((await commandPaths(commands)).sort()).toEqual(Object.keys(shapes).sort())
+    expect((await leavesOf(commands)).map(({ path }) => path).sort()).toEqual(Object.keys(shapes).sort())
     expect(await jsonReference(commands)).toBe(readFileSync(join(root, 'docs/json.md'), 'utf8'))
   })
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Command, CommandEntry } from '../../src/cli/define.ts'
+import { leavesOf } from '../../src/cli/define.ts'
 import { commands } from '../../src/cli/registry.ts'
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -53,16 +53,9 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
 /** Tried in the tests of their own, since they need a server. */
 const elsewhere = ['push']
 
-async function writers(entries: readonly CommandEntry[], path: string[] = []): Promise<string[]> {
-  const found = entries
-    .filter(({ hidden }) => !hidden)
-    .map(async (entry) => {
-      const loaded = await entry.load()
-      const here = [...path, entry.name]
-      if ('commands' in loaded) return writers(loaded.commands, here)
-      return (loaded.command as Command).writes ? [here.join(' ')] : []
-    })
-  return (await Promise.all(found)).flat()
+/** Commands that change something on the server. */
+async function writers(): Promise<string[]> {
+  return (await leavesOf(commands)).filter(({ command }) => command.writes).map(({ path }) => path)
 }
 
 describe('--dry-run', () => {
@@ -98,7 +91,7 @@ describe('--dry-run', () => {
   })
 
   it('is an option of every command that writes, and each is tried here', async () => {
-    expect((await writers(commands)).sort()).toEqual([...Object.keys(runs), ...elsewhere].sort())
+    expect((await writers()).sort()).toEqual([...Object.keys(runs), ...elsewhere].sort())
   })
 
   it.each(Object.entries(runs))('%s shows the change', async (_, [args, shown]) => {

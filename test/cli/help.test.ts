@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Command, type CommandEntry, groups } from '../../src/cli/define.ts'
+import { groups, leavesOf } from '../../src/cli/define.ts'
 import { environmentTable } from '../../src/cli/help/environment.ts'
 import { exitCodes } from '../../src/cli/help/exit-codes.ts'
 import { topics } from '../../src/cli/help/topics.ts'
@@ -15,23 +15,6 @@ const folder = temporaryFolder()
 afterAll(folder.remove)
 const run = (args: string[]) => gridline(args, { home: join(folder.path, 'home'), cwd: folder.path })
 
-/** All commands without subcommands, by path. */
-async function leaves(
-  entries: readonly CommandEntry[],
-  path: string[] = [],
-): Promise<{ path: string; command: Command }[]> {
-  const found = entries
-    .filter(({ hidden }) => !hidden)
-    .map(async (entry) => {
-      const loaded = await entry.load()
-      const here = [...path, entry.name]
-      return 'commands' in loaded
-        ? leaves(loaded.commands, here)
-        : [{ path: here.join(' '), command: loaded.command }]
-    })
-  return (await Promise.all(found)).flat()
-}
-
 /** The text of all source files below a folder. */
 function source(path: string): string {
   return readdirSync(path, { recursive: true, withFileTypes: true })
@@ -42,7 +25,7 @@ function source(path: string): string {
 
 describe('help', () => {
   it('every command has two examples that begin with gridline and name the command', async () => {
-    const all = await leaves(commands)
+    const all = await leavesOf(commands)
     const few = all.filter(({ command }) => (command.examples?.length ?? 0) < 2).map(({ path }) => path)
     expect(few).toEqual([])
     for (const { path, command } of all)

@@ -1,10 +1,10 @@
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { HttpResponse } from '../../contract/http.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
 import type { Context } from '../context.ts'
 import { type CommandResult, defineCommand, type OptionsOf } from '../define.ts'
+import { withNewline } from '../output/bytes.ts'
 import { hasColor } from '../output/color.ts'
 import { fittedTable } from '../output/fitted.ts'
 import { isPattern } from '../patterns.ts'
@@ -139,12 +139,7 @@ async function* bytesOf(
   format: Format,
 ): AsyncGenerator<Uint8Array> {
   const response = await client.response('grids.content', { fid, query: { ...queryOf(options), format } })
-  yield* format === 'json' ? withNewline(response) : response.bytes()
-}
-
-async function* withNewline(response: HttpResponse): AsyncGenerator<Uint8Array> {
-  yield* response.bytes()
-  yield Buffer.from('\n')
+  yield* format === 'json' ? withNewline(response.bytes()) : response.bytes()
 }
 
 /** The results of a jq expression on each row. */

@@ -16,6 +16,7 @@ import {
 } from '../define.ts'
 import { readFigure, readFigures } from '../figures.ts'
 import { pages } from '../lists.ts'
+import { withNewline } from '../output/bytes.ts'
 import { chartView, fileView, linkView, type TableView } from '../output/view.ts'
 import { isPattern } from '../patterns.ts'
 import { assertOwnNames, createPlot, figureBody, type PlotPlace, plotConflictRules } from '../plots.ts'
@@ -183,11 +184,6 @@ const data = defineCommand({
     return { bytes: withNewline(response.bytes()) }
   },
 })
-
-async function* withNewline(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* bytes
-  yield Buffer.from('\n')
-}
 
 const list = defineCommand({
   lists: { limit: 20 },

@@ -1,6 +1,6 @@
 import * as r from '../../contract/resources.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
-import type { CommandEntry } from '../define.ts'
+import { type CommandEntry, leavesOf } from '../define.ts'
 
 /** Objects that several commands print, as the contract defines them. */
 const objects = {
@@ -182,26 +182,9 @@ export const shapes: Readonly<Record<string, Shape>> = {
   completion: other('nothing; it prints a script'),
 }
 
-/** Paths of all commands without subcommands that the help lists. */
-export async function commandPaths(
-  entries: readonly CommandEntry[],
-  before: string[] = [],
-): Promise<string[]> {
-  const found = entries
-    .filter(({ hidden }) => !hidden)
-    .map(async (entry) => {
-      const loaded = await entry.load()
-      const here = [...before, entry.name]
-      return 'commands' in loaded ? commandPaths(loaded.commands, here) : [here.join(' ')]
-    })
-  return (await Promise.all(found)).flat()
-}
-
 /** docs/json.md: what each command prints with --json. */
 export async function jsonReference(commands: readonly CommandEntry[]): Promise<string> {
-  const rows = (await commandPaths(commands)).map(
-    (command) => `| \`${command}\` | ${shapeText(shapes[command])} |`,
-  )
+  const rows = (await leavesOf(commands)).map(({ path }) => `| \`${path}\` | ${shapeText(shapes[path])} |`)
   const sections = (Object.keys(objects) as ObjectName[]).map(
     (name) => `## ${name}\n\n${fieldTable(objects[name])}`,
   )

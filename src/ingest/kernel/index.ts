@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { built } from '../../contract/built.ts'
 
 /** What is used of the API; the types of Node.js 20 do not declare it. */
 interface Wasm {
@@ -191,6 +191,5 @@ export function newlinesIn(bytes: Uint8Array): number {
 const LF = 0x0a
 
 function compile(): object {
-  const folder = import.meta.url.endsWith('.ts') ? '../../../dist/' : './'
-  return new WebAssembly!.Module(readFileSync(fileURLToPath(new URL(`${folder}rows.wasm`, import.meta.url))))
+  return new WebAssembly!.Module(readFileSync(built('rows.wasm')))
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { built } from '../../contract/built.ts'
 import { Problem } from '../../contract/errors.ts'
-import { built } from '../../draw/index.ts'
 
 const TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
