@@ -16,13 +16,13 @@ export function moveGlobalFlagsLast(argv: readonly string[]): string[] {
   let k = 0
   while (
     k < argv.length &&
-    /^(-q|--quiet|--json|--jq|--profile|--local|--timeout|--idempotency-key|--format|--progress|--output-file|--verbose|--ca-file)(=|$)/.test(
+    /^(-q|--quiet|--json|--jq|--template|--profile|--local|--timeout|--idempotency-key|--format|--progress|--output-file|--verbose|--ca-file)(=|$)/.test(
       argv[k],
     )
   ) {
     const word = argv[k++]
     moved.push(word)
-    if (/^--(jq|profile|timeout|idempotency-key|format|progress|output-file|ca-file)$/.test(word))
+    if (/^--(jq|template|profile|timeout|idempotency-key|format|progress|output-file|ca-file)$/.test(word))
       moved.push(argv[k++])
     // Before the command, `--json X` takes X as fields, unless X is a command name.
     else if (

@@ -19,6 +19,7 @@ import {
 export interface GlobalFlags {
   json?: string | true
   jq?: string
+  template?: string
   /** For lists and details. Some commands have formats of their own. */
   format?: string
   quiet?: boolean

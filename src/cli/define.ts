@@ -219,6 +219,10 @@ export const globalOptions: readonly Option[] = [
   { flags: '--json [fields]', description: 'output JSON, optionally only these comma-separated fields' },
   { flags: '--jq <expression>', description: 'filter the JSON output with a jq expression' },
   {
+    flags: '--template <text>',
+    description: "print this text for each result, with fields in braces: '{fid} {filename}'",
+  },
+  {
     flags: '--format <format>',
     description:
       'output format: table, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)',

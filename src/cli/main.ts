@@ -253,8 +253,8 @@ async function runCommand(
 ): Promise<number> {
   const interrupted = onInterrupt(context)
   try {
-    if (context.flags.json !== undefined || context.flags.jq !== undefined)
-      await checkSelection(context.flags)
+    const { json, jq, template } = context.flags
+    if (json !== undefined || jq !== undefined || template !== undefined) await checkSelection(context.flags)
     context.startClock()
     const ends = [interrupted.happens, context.timedOut]
     const { dryRun } = context.flags
@@ -336,11 +336,16 @@ async function writeResults(
   )
 }
 
-/** Checks --json fields and the --jq expression before the command runs. */
+/** Checks --json fields, the --jq expression and the template before the command runs. */
 async function checkSelection(flags: GlobalFlags): Promise<void> {
   const { checkFields, checkJq } = await import('./output/selection.ts')
   if (typeof flags.json === 'string') checkFields(flags.json.split(','))
   if (flags.jq !== undefined) await checkJq(flags.jq)
+  if (flags.template === undefined) return
+  if (flags.json !== undefined || flags.jq !== undefined || flags.format !== undefined)
+    throw new Problem('usage', '--template cannot be used with --json, --jq or --format')
+  const { templateOf } = await import('./output/template.ts')
+  templateOf(flags.template)
 }
 
 async function report(context: Context, error: unknown): Promise<number> {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { Problem } from '../contract/errors.ts'
 import type { GlobalFlags } from './context.ts'
 import type { CommandResult } from './define.ts'
 import { hasColor } from './output/color.ts'
@@ -17,6 +18,8 @@ export async function print(
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
   if (outcome === undefined) return
+  if (flags.template !== undefined && !('view' in outcome))
+    throw new Problem('usage', '--template is for lists and details; this command prints other output')
   if ('bytes' in outcome) {
     for await (const chunk of outcome.bytes) await write(chunk)
     return
@@ -29,6 +32,16 @@ export async function print(
   const alone = single || outcome.alone === true
   const rows = (single ? [outcome.one] : outcome.many) as Record<string, unknown>[]
   const { view } = outcome
+  if (flags.template !== undefined) {
+    const { templateOf } = await import('./output/template.ts')
+    await write(
+      rows
+        .map(templateOf(flags.template))
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
+    return
+  }
   // --format of the command line goes before --json; --json before the setting.
   const json = flags.json !== undefined || flags.jq !== undefined || view.columns.length === 0
   const format = flags.format ?? (json ? 'json' : setting)

@@ -63,6 +63,7 @@ Files in the trash are named by their name or former path; see: gridline ls --tr
     text: () => `--json prints one JSON object, or an array for commands that list or take several files.
 --json fid,filename prints only these fields.
 --jq EXPRESSION filters the JSON, as jq -r does.
+--template '{filename}\\t{row_count}' prints a line of text for each result, without JSON.
 --format ndjson prints one object per line.
 
 Field names are those of the API and do not change; docs/json.md lists them for each command.
