@@ -55,6 +55,20 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect(text).toMatch(/\d of 30 columns; not shown: column_\d/)
   })
 
+  it('at 60 columns, lists leave out what matters least', async () => {
+    const name = 'a name that needs a lot of room'
+    writeFileSync(join(cwd, `${name}.csv`), 'amount,city\n1.5,Oslo\n2.5,Rome\n')
+    await gridline(['upload', `${name}.csv`], { home, cwd })
+    const env = { NO_COLOR: '1' }
+    for (const args of [['ls'], ['ls', '--all'], ['describe', name]]) {
+      const { shown: text } = await shown(args, { columns: 60, env })
+      for (const line of text.split('\r\n')) expect(line.length, text).toBeLessThanOrEqual(60)
+    }
+    expect((await shown(['describe', name], { columns: 120, env })).shown).toMatch(
+      /MIN +25 % +MEDIAN +75 % +MAX +MEAN +TREND/,
+    )
+  })
+
   it('a long grid is cut, which is said, and goes through the pager', async () => {
     const cut = await shown(['cat', 'long'], { env: { NO_COLOR: '1' } })
     expect(cut.shown).toMatch(/1000 of 2000 rows\r\n$/)
@@ -147,11 +161,13 @@ await fetch(target)
     }
   })
 
-  it('Ctrl-C ends a command that runs, with 130', async () => {
-    writeFileSync(join(cwd, 'watched.csv'), 'a\n1\n')
-    const { code, shown: text } = await shown(['watch', 'watched.csv'], {
-      typed: [{ after: /created, http/, text: '\u0003' }],
-    })
-    expect([code, text]).toEqual([130, expect.stringMatching(/interrupted/)])
+  it.each([
+    ['once', '\u0003'],
+    ['twice', '\u0003\u0003'],
+  ])('Ctrl-C %s ends a command that runs, with 130', async (times, text) => {
+    writeFileSync(join(cwd, `${times}.csv`), 'a\n1\n')
+    const ended = await shown(['watch', `${times}.csv`], { typed: [{ after: /created, http/, text }] })
+    expect(ended.code).toBe(130)
+    expect(ended.shown).not.toMatch(/error| {4}at /)
   })
 })

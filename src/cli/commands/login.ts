@@ -124,8 +124,9 @@ async function store(
 
 /** Reads a line from the terminal without echo. */
 async function askHidden(question: string): Promise<string> {
-  process.stderr.write(question)
+  // No echo from the moment on in which it is asked: keys are pasted fast.
   process.stdin.setRawMode(true)
+  process.stderr.write(question)
   process.stdin.resume()
   let text = ''
   try {
