@@ -7,6 +7,8 @@ import type { Failure } from './output/failure.ts'
 export interface Reported {
   fid?: string
   filename?: string
+  /** Path of the grid. */
+  path?: string
   web_url?: string
   action?: string
   row_count?: number
@@ -44,15 +46,21 @@ export async function reportToCi(
 ): Promise<void> {
   const { GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = context.environment
   const made = done.filter(({ fid }) => fid !== undefined)
-  if (GITHUB_ACTIONS !== 'true' || made.length === 0) return
+  if (GITHUB_ACTIONS !== 'true' || made.length + failures.length === 0) return
   const first = made[0]
-  if (GITHUB_OUTPUT) {
+  if (GITHUB_OUTPUT && first) {
     const outputs = {
       fid: first.fid,
       url: first.web_url,
       action: first.action,
       files: JSON.stringify(
-        made.map(({ fid, filename, web_url, action }) => ({ fid, filename, url: web_url, action })),
+        made.map(({ fid, filename, path, web_url, action }) => ({
+          fid,
+          filename,
+          path,
+          url: web_url,
+          action,
+        })),
       ),
     }
     append(
@@ -64,8 +72,8 @@ export async function reportToCi(
   }
   if (GITHUB_STEP_SUMMARY) {
     const rows = made.map(
-      ({ filename = '', web_url, action = '', row_count }) =>
-        `| [${cell(filename)}](${web_url}) | ${row_count ?? ''} | ${action} |\n`,
+      ({ filename = '', path = filename, web_url, action = '', row_count }) =>
+        `| [${cell(path)}](${web_url}) | ${row_count ?? ''} | ${action} |\n`,
     )
     const failed = failures.map(({ of, problem }) => `| ${cell(of)} | | failed: ${cell(problem.message)} |\n`)
     append(

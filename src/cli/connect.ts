@@ -45,7 +45,14 @@ export async function connect(
       throw new Problem('usage', `a user is set (${user.source}), but no API key`, {
         hint: 'Set GRIDLINE_API_KEY as well, or unset the user to read public files only.',
       })
-    return remote(server, { ...clientOptions, trace, caFile, user: user.value, apiKey: api_key.value })
+    return remote(server, {
+      ...clientOptions,
+      trace,
+      caFile,
+      user: user.value,
+      apiKey: api_key.value,
+      keyFrom: api_key.source,
+    })
   }
   if (api_key.value) {
     throw new Problem('usage', `an API key is set (${api_key.source}), but no server`, {

@@ -9,6 +9,7 @@ import {
   type ConfigFile,
   ConfigStore,
   checkUrl,
+  LOCAL,
   localLinks,
   places,
   resolveSettings,
@@ -121,7 +122,7 @@ export class Context {
     const settings = resolveSettings(await this.withKey(await this.config.read(), profile), environment, {
       profile,
     })
-    if (!settings.url.value)
+    if (!settings.url.value && profile !== LOCAL)
       throw new Problem('usage', `the profile ${profile} has no server`, {
         hint: `Log in with: gridline login URL --profile ${profile}`,
       })

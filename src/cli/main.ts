@@ -1,4 +1,5 @@
 import type { Command as Commander } from 'commander'
+import { closest } from '../contract/closest.ts'
 import { errorBody, Problem } from '../contract/errors.ts'
 import { version } from '../contract/version.ts'
 import { fieldNames, joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
@@ -71,6 +72,7 @@ export async function main(given: string[]): Promise<{ code: number; command: st
       code = await runCommand(context, command, args, options)
       if (context.messages.terminal) await (await import('./update.ts')).noteUpdate(context)
     })
+    assertCommand(path, argv)
     const words = joinJsonFields(moveGlobalFlagsLast(argv), await fieldNames(argv))
     try {
       await program.parseAsync(words, { from: 'user' })
@@ -112,17 +114,31 @@ async function topicOf([help, name, ...rest]: readonly string[]): Promise<string
   const { topics } = await import('./help/topics.ts')
   if (Object.hasOwn(topics, name)) return topics[name].text()
   if (commands.some((entry) => isNamed(entry, name))) return undefined
-  const { closest } = await import('../contract/closest.ts')
   const meant = closest(name, [...commands.map((entry) => entry.name), ...Object.keys(topics)])
   throw new Problem('usage', `no command or topic named ${name}`, {
     hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}See: gridline --help`,
   })
 }
 
+/** Throws if the first word is no command: with --help, the help of the program would hide that. */
+function assertCommand(path: readonly CommandEntry[], argv: readonly string[]): void {
+  const [first] = moveGlobalFlagsLast(argv)
+  if (path.length > 0 || first === undefined || first.startsWith('-')) return
+  if (!argv.includes('--help') && !argv.includes('-h')) return
+  const meant = closest(
+    first,
+    commands.filter(({ hidden }) => !hidden).map(({ name }) => name),
+  )
+  throw new Problem('usage', `unknown command '${first}'`, {
+    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}See: gridline --help`,
+  })
+}
+
 /** `help plot create` is `plot create --help`. A topic stays as it is. */
 function withHelpFlag(argv: string[]): string[] {
-  if (argv[0] !== 'help' || argv.length === 2) return argv
-  return [...argv.slice(1), '--help']
+  if (argv[0] !== 'help') return argv
+  const words = argv.slice(1).filter((word) => !word.startsWith('-') && word !== 'help')
+  return words.length === 1 ? ['help', ...words] : [...words, '--help']
 }
 
 /** The command of a path, or the group that it is in. */
@@ -265,12 +281,10 @@ async function runCommand(
     const done = await Promise.race([ran, ...ends])
     const outcome = limited(context, command, options, dryRun ? planned(done) : done)
     const { print } = await import('./print.ts')
-    const failures = await Promise.all(
-      (outcome && 'view' in outcome ? (outcome.failures ?? []) : []).map(async (failure) => ({
-        ...failure,
-        problem: await withHints(context, failure.problem),
-      })),
-    )
+    const failures = (outcome && 'view' in outcome ? (outcome.failures ?? []) : []).map((failure) => ({
+      ...failure,
+      problem: withHints(failure.problem),
+    }))
     const some = outcome && 'many' in outcome && outcome.many.length > 0
     const one = outcome && 'one' in outcome
     if (outcome && (failures.length === 0 || some || one)) {
@@ -356,7 +370,7 @@ async function report(context: Context, error: unknown): Promise<number> {
   const { GRIDLINE_DEBUG } = context.environment
   if (GRIDLINE_DEBUG && GRIDLINE_DEBUG !== 'http') console.error(error)
   if (error instanceof Problem) {
-    context.messages.error(await withHints(context, error))
+    context.messages.error(withHints(error))
     // After a timeout, exit without waiting for running requests.
     if (context.isOver) process.exit(error.exit)
     return error.exit

@@ -27,6 +27,7 @@ export function nextAfter({ code, hint }: Problem, argv: readonly string[]): str
   }
 }
 
-function quoted(word: string): string {
+/** A word as a shell takes it. */
+export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -178,12 +178,12 @@ export class ConfigStore {
   async read(): Promise<ConfigFile> {
     if (!existsSync(this.path)) return {}
     try {
-      const config: unknown = JSON.parse(readFileSync(this.path, 'utf8'))
-      if (typeof config === 'object' && config !== null && !Array.isArray(config)) return config
+      const config: unknown = JSON.parse(readFileSync(this.path, 'utf8').replace(/^\ufeff/, ''))
+      if (isConfig(config)) return config
     } catch (error) {
       throw this.unreadable((error as Error).message)
     }
-    throw this.unreadable('it is not a JSON object')
+    throw this.unreadable('it is not what gridline writes')
   }
 
   async change(change: (config: ConfigFile) => void): Promise<void> {
@@ -206,6 +206,16 @@ export class ConfigStore {
   private unreadable(reason: string): Problem {
     return new Problem('bad_data', `cannot read ${this.path}: ${reason}`, { hint: 'Fix or delete the file.' })
   }
+}
+
+function isConfig(value: unknown): value is ConfigFile {
+  const isObject = (one: unknown): one is Record<string, unknown> =>
+    typeof one === 'object' && one !== null && !Array.isArray(one)
+  const hasTexts = (one: unknown): boolean =>
+    isObject(one) && Object.values(one).every((text) => typeof text === 'string' || typeof text === 'boolean')
+  if (!isObject(value)) return false
+  const { profiles = {}, ...texts } = value
+  return hasTexts(texts) && isObject(profiles) && Object.values(profiles).every(hasTexts)
 }
 
 /** Resolves each setting with its source: flag, environment, profile, config file or default. */

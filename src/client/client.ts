@@ -35,6 +35,8 @@ export interface ClientOptions {
   idempotencyKey?: string
   /** Makes the error that is thrown in place of each write: nothing is changed. */
   plan?: (operation: OperationName, target: string | undefined, change: unknown) => Error
+  /** Where the key comes from; for messages only. */
+  keyFrom?: string
   /** The proxy in use, without credentials; for messages only. */
   proxy?: string
 }
@@ -211,7 +213,23 @@ export class Client {
     if (response.status >= 300 && response.status < 400 && response.status !== 304)
       throw this.redirected(response)
     if (response.status < 300 || response.status === 304) return response
-    throw await problemOf(response)
+    throw this.withKey(await problemOf(response))
+  }
+
+  /** Says which key was refused, or how to set one. */
+  private withKey(problem: Problem): Problem {
+    const { code, message, hint = '' } = problem
+    if (code !== 'unauthenticated') return problem
+    const { apiKey, keyFrom } = this.options
+    if (apiKey !== undefined)
+      return keyFrom === undefined
+        ? problem
+        : new Problem(code, message, { hint: `The key is from: ${keyFrom}. ${hint}`.trim() })
+    // Others say what is wrong with an identity token.
+    if (!/requires an account|user is required/.test(message)) return problem
+    return new Problem(code, `no API key is set for ${this.url}`, {
+      hint: 'Log in with gridline login, or set GRIDLINE_USER and GRIDLINE_API_KEY. CI jobs can use gridline login --oidc.',
+    })
   }
 
   private unreachable(error: unknown): Problem {
@@ -228,6 +246,11 @@ export class Client {
     if (proxy)
       return new Problem('unreachable', `no answer from ${this.url} through the proxy ${proxy}: ${reason}`, {
         hint: 'Check the proxy, or name the server in NO_PROXY.',
+      })
+    if (/^EPROTO$|SSL_WRONG_VERSION|WRONG_VERSION_NUMBER/.test(cause.code ?? ''))
+      return new Problem('unreachable', `${this.url} does not speak https`, {
+        hint: `If the server has no certificate, use ${this.url.replace(/^https/, 'http')}`,
+        isPermanent: true,
       })
     if (cause.code === 'ENOTFOUND')
       return new Problem('unreachable', `${this.url}: ${reason}`, {

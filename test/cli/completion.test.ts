@@ -27,6 +27,14 @@ beforeAll(async () => {
   me = stdout.split(':')[0]
   await run(['upload', 'sales.csv'])
   await run(['team', 'create', 'crew', me])
+  // Names of others, which must not become commands, options or several words.
+  for (const [folder, name] of [
+    ['Evil', 'x`touch pwned`'],
+    ['Worse', '$(touch pwned)'],
+    ['Quotes', "'; touch pwned; '"],
+    ['Dashes', '--yes'],
+  ])
+    await run(['upload', 'sales.csv', '--folder', folder, '--name', name])
 })
 
 describe('completed values', () => {
@@ -36,10 +44,12 @@ describe('completed values', () => {
   it.each([
     [
       ['cat', ''],
-      ['My Reports/', 'sales'],
+      ['Dashes/', 'Evil/', 'My Reports/', 'Quotes/', 'Worse/', 'sales'],
     ],
+    [['cat', 'Dashes/'], ['Dashes/--yes']],
+    [['cat', '--', 'Dashes/'], ['Dashes/--yes']],
     [['cat', 'My Reports/s'], ['My Reports/sales']],
-    [['upload', 'sales.csv', '--folder', ''], ['My Reports/']],
+    [['upload', 'sales.csv', '--folder', 'M'], ['My Reports/']],
     [
       ['cat', 'sales', '--columns', ''],
       ['city', 'price'],
@@ -54,6 +64,23 @@ describe('completed values', () => {
     [['xyz', 'cat', ''], []],
   ])('%j', async (words, found) => {
     expect((await asked(...words)).sort()).toEqual(found)
+  })
+
+  it('the last answer is kept when the server fails, and a damaged cache is replaced', async () => {
+    const file = join(home, 'completion.json')
+    expect(await asked('cat', 'sal')).toEqual(['sales'])
+    const kept = JSON.parse(readFileSync(file, 'utf8'))
+    const old = Object.entries(kept as Record<string, { values: string[] }>).map(([key, { values }]) => [
+      key.replace(/^ {2}/, 'http://127.0.0.1:9 a '),
+      { at: Date.now() - 60_000, values },
+    ])
+    writeFileSync(file, JSON.stringify(Object.fromEntries(old)))
+    const env = { GRIDLINE_URL: 'http://127.0.0.1:9', GRIDLINE_USER: 'a', GRIDLINE_API_KEY: 'b' }
+    expect((await run(['__complete', 'cat', 'sal'], env)).stdout).toBe('sales\n')
+    for (const damaged of ['null', '{"k":null}', '[1]', '{']) {
+      writeFileSync(file, damaged)
+      expect(await asked('cat', 'sal'), damaged).toEqual(['sales'])
+    }
   })
 
   it('ids, once a user and a colon are there', async () => {
@@ -161,6 +188,10 @@ echo RAN
         'gridline upload --folder My\t',
         'gridline team cr\tcrew',
         'gridline --ver\t',
+        'gridline cat Evil/\t',
+        'gridline cat Evil/x\\`\t',
+        'gridline cat Worse/\t',
+        'gridline cat Quotes/\t',
       ])
       expect(ran).toEqual([
         'describe|sales|',
@@ -175,7 +206,12 @@ echo RAN
         'upload|--folder|My Reports/|',
         'team|create|crew|',
         '--version|',
+        'cat|Evil/x`touch pwned`|',
+        'cat|Evil/x`touch pwned`|',
+        'cat|Worse/$(touch pwned)|',
+        "cat|Quotes/'; touch pwned; '|",
       ])
+      expect(existsSync(join(cwd, 'pwned'))).toBe(false)
     },
   )
 })
@@ -205,10 +241,7 @@ describe('completed words', () => {
     ],
     [['ls', '--', '--fo'], []],
     [['upload', ''], [':files']],
-    [
-      ['append', ''],
-      ['My Reports/', 'sales'],
-    ],
+    [['append', 'sa'], ['sales']],
     [['append', 'sales', ''], [':files']],
     [['ls', '--ca-file', ''], [':files']],
   ])('%j', async (words, found) => {

@@ -219,7 +219,7 @@ describe('CI systems', () => {
       /^fid=alice:\d+\nurl=http.*\naction=created\nfiles=\[/,
     )
     expect(readFileSync(env.GITHUB_STEP_SUMMARY, 'utf8')).toMatch(
-      /\| \[good\]\(http\S+\) \| 1 \| created \|\n\| bad\.csv \| \| failed: /,
+      /\| \[gh\/good\]\(http\S+\) \| 1 \| created \|\n\| bad\.csv \| \| failed: /,
     )
   })
 

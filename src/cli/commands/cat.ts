@@ -95,7 +95,7 @@ type Format = (typeof contentFormats)[number]
 function formatOf(context: Context, { format }: Options): Format {
   const { json, jq } = context.flags
   if (format === 'table') return 'csv'
-  return format ?? (jq !== undefined ? 'ndjson' : json !== undefined ? 'json' : 'csv')
+  return format ?? (json !== undefined ? 'json' : jq !== undefined ? 'ndjson' : 'csv')
 }
 
 function queryOf({ columns, limit, tail, sample }: Options) {
@@ -197,11 +197,14 @@ async function* followed(
   const head = tail ?? limit ?? row_count
   const first = await client.response('grids.content', { fid, query: { format, columns, head, offset } })
   yield* first.bytes()
+  // Tells a grid that was replaced from one that has grown.
+  let last = await rowAt(client, fid, next - 1)
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS))
     const { row_count: rows } = await client.call('grids.get', { fid })
-    if (rows < next) {
-      context.messages.warning('the grid has fewer rows than before: it was replaced')
+    const isReplaced = rows < next || (rows > next && last !== (await rowAt(client, fid, next - 1)))
+    if (isReplaced) {
+      context.messages.warning('the grid was replaced; its rows follow from the first')
       next = 0
     }
     if (rows === next) continue
@@ -211,7 +214,15 @@ async function* followed(
     })
     yield* format === 'ndjson' ? more.bytes() : withoutHeader(more.bytes())
     next = rows
+    last = await rowAt(client, fid, next - 1)
   }
+}
+
+/** A row by its number, as text; undefined before the first one. */
+async function rowAt(client: Client, fid: string, offset: number): Promise<string | undefined> {
+  if (offset < 0) return undefined
+  const query = { format: 'ndjson' as const, offset, head: 1 }
+  return (await client.response('grids.content', { fid, query })).text()
 }
 
 /** CSV without its first line. Names of columns can have line ends. */

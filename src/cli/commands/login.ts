@@ -87,7 +87,12 @@ export const command = defineCommand({
       throw new Problem('usage', 'no API key given', {
         hint: 'Set GRIDLINE_API_KEY, or pass the key on standard input.',
       })
-    const { client, close } = await remote(url, { user, apiKey })
+    const keyFrom = context.environment.GRIDLINE_API_KEY
+      ? 'environment GRIDLINE_API_KEY'
+      : terminal
+        ? 'what was typed'
+        : 'standard input'
+    const { client, close } = await remote(url, { user, apiKey, keyFrom })
     try {
       const me = await client.call('users.current')
       await store(context, profile, url, user, apiKey)

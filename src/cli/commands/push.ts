@@ -4,8 +4,10 @@ import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { FileMeta } from '../../contract/resources.ts'
 import { runEach } from '../batch.ts'
 import { defineCommand } from '../define.ts'
+import { Planned } from '../dry-run.ts'
 import type { TableView } from '../output/view.ts'
 import { figureBody } from '../plots.ts'
+import { confirm } from '../prompt.ts'
 import { resolveTargets } from '../targets.ts'
 import { type Found, filesBelow } from '../tree.ts'
 
@@ -39,6 +41,7 @@ export const command = defineCommand({
         'if a name is taken: fail (default), skip to use the file that is there, or replace its content (keeps the id and link)',
       choices: rules,
     },
+    { flags: '-y, --yes', description: 'replace grids without confirmation, even if columns are lost' },
   ],
   examples: [
     'gridline push sales --local --to work',
@@ -52,7 +55,7 @@ export const command = defineCommand({
     const { client: source, server: from } = await context.connect()
     const { client: target, server: to } = await context.connectTo(options.to)
     if (from === to)
-      throw new Problem('usage', `both sides are ${to}`, {
+      throw new Problem('usage', `both sides are ${to ?? 'this machine'}`, {
         hint: 'Name the source with --profile or --local.',
       })
     const { files, failures } = await resolveTargets(source, given)
@@ -64,14 +67,10 @@ export const command = defineCommand({
       ),
     )
     const base = (options.folder ?? '').split('/').filter((name) => name !== '')
-    const push = new Push(
-      source,
-      target,
-      base,
-      options.public === true,
-      options.onConflict ?? 'fail',
-      (text) => context.messages.warning(text),
-    )
+    const push = new Push(source, target, base, options.public === true, options.onConflict ?? 'fail', {
+      warn: (text) => context.messages.warning(text),
+      confirm: (question) => confirm(question, options.yes === true || context.flags.dryRun === true),
+    })
     // Grids before the plots that refer to them.
     const order = ['fold', 'grid', 'plot', 'extra']
     const sorted = [...found].sort((a, b) => order.indexOf(a.file.filetype) - order.indexOf(b.file.filetype))
@@ -115,6 +114,8 @@ interface Place {
 class Push {
   /** The fid of each grid on the other server. */
   private readonly moved = new Map<string, string>()
+  /** Grids that could not be copied, by fid. */
+  private readonly failed = new Map<string, string>()
   /** Files on the other server that stand for one of this run. */
   private readonly made = new Set<string>()
   private renamed = 0
@@ -125,7 +126,11 @@ class Push {
     private readonly base: readonly string[],
     private readonly isPublic: boolean,
     private readonly rule: Rule,
-    private readonly warn: (text: string) => void,
+    private readonly user: {
+      warn: (text: string) => void
+      /** Asks. Throws if the answer is no, or nobody can be asked. */
+      confirm: (question: string) => Promise<void>
+    },
   ) {}
 
   async file({ file, folders }: Found): Promise<object> {
@@ -141,7 +146,13 @@ class Push {
         hint: 'Use --on-conflict skip or replace, or another --folder.',
       })
     const isKept = there !== undefined && (file.filetype === 'fold' || this.rule === 'skip')
-    const made = isKept ? there : await this.make(file, folder, path, there !== undefined)
+    const made = isKept
+      ? there
+      : await this.make(file, folder, path, there).catch((error) => {
+          if (error instanceof Planned) throw this.planned(error, file, there)
+          this.failed.set(file.fid, path)
+          throw error
+        })
     this.made.add(made.fid)
     if (file.filetype === 'grid') this.moved.set(file.fid, made.fid)
     return {
@@ -152,7 +163,20 @@ class Push {
     }
   }
 
-  private async make(file: FileMeta, folder: string, path: string, replaces: boolean): Promise<FileMeta> {
+  /** What would be done with a file, in terms of files. */
+  private planned({ change }: Planned, { filetype }: FileMeta, there: FileMeta | undefined): Planned {
+    const creates = { fold: 'folders.create', grid: 'grids.create', plot: 'plots.create' } as const
+    const operation = creates[filetype as keyof typeof creates]
+    return new Planned(operation, there?.fid, there ? { on_conflict: this.rule } : change)
+  }
+
+  private async make(
+    file: FileMeta,
+    folder: string,
+    path: string,
+    there: FileMeta | undefined,
+  ): Promise<FileMeta> {
+    const replaces = there !== undefined
     const place = {
       filename: file.filename,
       parent_path: folder === '' ? undefined : folder,
@@ -169,6 +193,14 @@ class Push {
       default:
         throw new Problem('usage', `${path} is an extra; extras are not copied`)
     }
+  }
+
+  /** The uid that each column of a grid has on the other server: by the names of columns. */
+  private async uids(from: string, to: string): Promise<ReadonlyMap<string, string>> {
+    const { cols } = await this.source.call('grids.get', { fid: from })
+    const { cols: others } = await this.target.call('grids.get', { fid: to })
+    const byName = new Map(others.map(({ name, uid }) => [name, uid]))
+    return new Map(cols.map(({ name, uid }) => [uid, byName.get(name) ?? uid]))
   }
 
   /** A grid with the uids of its columns. Its content is passed on as it arrives. */
@@ -188,9 +220,7 @@ class Push {
       return (await this.target.call('grids.create', { body: json })).file as FileMeta
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'too_large') throw error
-      this.warn(
-        `${place.filename}: copied as CSV, because it is large: its columns have new uids, so plots of it must be made anew`,
-      )
+      this.user.warn(`${place.filename}: copied as CSV, because it is large: its columns have new uids`)
       return this.asCsv(fid, place, 'fail')
     }
   }
@@ -232,24 +262,44 @@ class Push {
       'World-Readable': world_readable,
       'On-Conflict': rule,
       'Allow-Type-Change': rule === 'replace' || undefined,
-      'Allow-Column-Loss': rule === 'replace' || undefined,
+      'Allow-Column-Loss': false,
       Header: true,
       Columns: encodeURIComponent(JSON.stringify(columns)),
     }
-    const made = await uploadInParts(this.target, { size: undefined, open: rows }, headers, {
-      [FILE_NAME_HEADER]: headerText(`${filename}.csv`),
+    const send = (given: typeof headers) =>
+      uploadInParts(this.target, { size: undefined, open: rows }, given, {
+        [FILE_NAME_HEADER]: headerText(`${filename}.csv`),
+      })
+    const made = await send(headers).catch(async (error) => {
+      if (!(error instanceof Problem) || error.code !== 'column_loss') throw error
+      await this.user.confirm(`${filename}: ${error.message}. Replace it?`)
+      return send({ ...headers, 'Allow-Column-Loss': true })
     })
     return made.file as FileMeta
   }
 
   /** A plot, whose references lead to the grids on the other server. */
-  private async plot({ fid }: FileMeta, place: object): Promise<FileMeta> {
+  private async plot({ fid, filename }: FileMeta, place: object): Promise<FileMeta> {
+    const { references } = await this.source.call('files.get', { fid })
+    const lost = references.flatMap((grid) => this.failed.get(grid) ?? [])
+    if (lost.length > 0)
+      throw new Problem(
+        'already_exists',
+        `${filename}: not copied, because its grid was not: ${lost.join(', ')}`,
+      )
+    const uids = new Map<string, ReadonlyMap<string, string>>()
+    for (const grid of references) {
+      const moved = this.moved.get(grid)
+      if (moved !== undefined) uids.set(grid, await this.uids(grid, moved))
+    }
     const response = await this.source.response('plots.content', { fid, query: {} })
     const figure = (await response.text()).replace(
-      /("\w+src"\s*:\s*")([^":]+:\d+)(:)/g,
-      (found, start: string, grid: string, end: string) => {
+      /("\w+src"\s*:\s*")([^":]+:\d+):([^"]*)/g,
+      (found, start: string, grid: string, columns: string) => {
         const moved = this.moved.get(grid)
-        return moved === undefined ? found : start + moved + end
+        if (moved === undefined) return found
+        const there = columns.split(',').map((uid) => uids.get(grid)?.get(uid) ?? uid)
+        return `${start}${moved}:${there.join(',')}`
       },
     )
     const { file } = await this.target.call('plots.create', { body: figureBody(figure, place) })

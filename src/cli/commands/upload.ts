@@ -133,13 +133,17 @@ export const command = defineCommand({
         : uploaded(context, local.file, await sender.send(local))
       if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
       const result = plot === undefined ? made : await plotOf(context, made, plot, options)
-      return [{ ...result, file: local.file, path: [...local.folders, made.filename].join('/') }]
+      return [{ ...result, file: local.file, path: pathOf(local, options.folder, made.filename) }]
     }
     const view = dryRun ? previewView : plot === undefined ? uploadedView : chartView
     const isFirst = !isBatch
     if (isFirst) {
       const [local] = files
-      const many = await annotated(context, local.file, () => work(local))
+      const many = await annotated(context, local.file, () => work(local)).catch(async (error) => {
+        if (error instanceof Problem && !dryRun)
+          await reportToCi(context, [], [{ of: local.file, problem: error }])
+        throw error
+      })
       if (!dryRun) await context.noteLinks()
       await reportToCi(context, many as Reported[])
       return { many, view, alone: many.length === 1 }
@@ -155,6 +159,13 @@ export const command = defineCommand({
     return { ...done, view }
   },
 })
+
+/** The path of a grid; without the destination folder if that is given by its id. */
+function pathOf({ folders }: LocalFile, folder: string | undefined, filename: string): string {
+  const isPath = folder !== undefined && !/^-?\d+$/.test(folder) && !folder.includes(':')
+  const inside = isPath ? folder.split('/').filter((name) => name !== '') : []
+  return [...inside, ...folders, filename].join('/')
+}
 
 /** Files that are sent at once. */
 const JOBS = 4
@@ -337,7 +348,7 @@ async function preview(
     )
   return tables.map((table) => ({
     file: input.name,
-    name: [name, ...table.path].join('/'),
+    name: [...folders, name, ...table.path].join('/'),
     would,
     rows: table.ingested.rows,
     columns: table.ingested.columns.map(({ name: column, type }) => ({ name: column, type })),

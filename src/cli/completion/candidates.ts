@@ -52,7 +52,11 @@ export async function candidatesFor(
     expected = completionOf(at.value)
   }
   const found = await expand(context, expected, current, at, patience)
-  const isPlain = ({ word }: Candidate): boolean => !/[\u0000-\u001f\u007f-\u009f]/.test(word)
+  const isPlain = ({ word }: Candidate): boolean =>
+    !/[\u0000-\u001f\u007f-\u009f]/.test(word) &&
+    word !== ':files' &&
+    // It would be taken for an option.
+    (at.isAfterOptions || !word.startsWith('-'))
   return {
     ...found,
     // A name with a line end would be two, and shells show control characters as they are.

@@ -110,19 +110,22 @@ class Cache {
     const late = new Promise<undefined>((resolve) =>
       setTimeout(resolve, this.patience.limit, undefined).unref(),
     )
-    const values = await Promise.race([read().catch((): string[] => []), late])
-    if (values === undefined) {
-      this.patience.late()
-      return known.values
-    }
+    // After an error too, the last answer is the best one.
+    const values = await Promise.race([read().catch(() => known.values), late])
+    if (values === undefined) this.patience.late()
+    if (values === undefined || values === known.values) return known.values
     this.keep(key, values)
     return values
   }
 
   private entries(): Entries {
     try {
-      return JSON.parse(readFileSync(this.file, 'utf8')) as Entries
+      const entries = Object.entries(JSON.parse(readFileSync(this.file, 'utf8')) as Entries)
+      return Object.fromEntries(
+        entries.filter(([, kept]) => typeof kept?.at === 'number' && Array.isArray(kept.values)),
+      )
     } catch {
+      // There is none, or it is damaged.
       return {}
     }
   }

@@ -56,7 +56,7 @@ const path = { path: 'path of the file', fid: 'its id' }
 export const shapes: Readonly<Record<string, Shape>> = {
   upload: array(['Grid', 'Folder'], {
     file: 'the local file',
-    path: 'path of the grid, below --folder',
+    path: 'path of the grid',
     action: 'created, replaced, appended or unchanged',
     warnings: 'an array of texts',
     grid_fid: 'with --plot: the grid of the chart',

@@ -20,7 +20,10 @@ export class Messages {
   ) {
     this.terminal = process.stderr.isTTY === true
     const auto = this.terminal && environment.TERM !== 'dumb' ? 'bar' : 'plain'
-    this.style = quiet || isJson ? 'none' : progress === 'auto' ? auto : progress
+    const style = progress === 'auto' ? auto : progress
+    // A terminal without a size has no room for a bar.
+    const isFlat = style === 'bar' && this.terminal && !process.stderr.columns
+    this.style = quiet || isJson ? 'none' : isFlat ? 'plain' : style
     this.color = hasColor(process.stderr, environment)
   }
 

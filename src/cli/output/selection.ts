@@ -1,3 +1,4 @@
+import { closest } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { operations } from '../../contract/operations/index.ts'
 import type { ObjectSchema } from '../../contract/schema.ts'
@@ -56,8 +57,9 @@ export function checkFields(fields: readonly string[]): void {
   const known = fieldNames()
   for (const field of fields) {
     if (!known.has(field)) {
+      const meant = closest(field, [...known])
       throw new Problem('usage', `no field named ${field}`, {
-        hint: 'Use --json without fields to see what is available.',
+        hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Use --json without fields to see what is available.`,
       })
     }
   }

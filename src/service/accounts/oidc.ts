@@ -70,9 +70,12 @@ export class OidcLogin {
 
   private async trustedBy(token: string): Promise<TrustRow[]> {
     let issuer: string | undefined
+    let subject: unknown
     if (token.length <= LONGEST_TOKEN) {
       try {
-        issuer = decodeJwt(token).iss
+        const claims = decodeJwt(token)
+        issuer = claims.iss
+        subject = claims.sub
       } catch {
         // It is no token.
       }
@@ -82,7 +85,14 @@ export class OidcLogin {
         hint: 'Send the token that the CI system issues for the job.',
       })
     const trusted = await this.store.read(({ accounts }) => accounts.trustOf(issuer))
-    if (trusted.length === 0) throw new Problem('unauthenticated', 'the issuer of the token is not trusted')
+    if (trusted.length === 0)
+      throw new Problem(
+        'unauthenticated',
+        `the issuer of the token is not trusted: ${issuer.slice(0, 200)}`,
+        {
+          hint: `An administrator can trust it: gridline admin trust add ${issuer.slice(0, 200)} ${String(subject).slice(0, 200)} --user NAME`,
+        },
+      )
     return trusted
   }
 

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib'
 import type { Bytes } from '../../json/index.ts'
 
-/** Whether the headers of a request identify its bytes, so that its fingerprint does too. */
+/** Whether the headers of a request have a hash of its bytes, so that its fingerprint stands for them too. */
 export function isTagged(headers: { 'Source-Tag'?: unknown }): boolean {
-  return headers['Source-Tag'] !== undefined
+  return /^sha(256|512):[0-9a-f]{64,}$/.test(String(headers['Source-Tag']))
 }
 
 /**

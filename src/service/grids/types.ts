@@ -23,7 +23,7 @@ export function typeChange(
     `${where}, column ${column}: ${excerpt(value)} would change the type of the column, which holds ${nouns[type]}`,
     {
       field: column,
-      hint: 'Correct the value, or allow the change: --allow-type-change (header Gridline-Allow-Type-Change: true).',
+      hint: 'Correct the value, or allow the change with --allow-type-change.',
     },
   )
 }
