@@ -5,7 +5,7 @@ import type { CommandResult } from './define.ts'
 import { Planned } from './dry-run.ts'
 import type { Failure } from './output/failure.ts'
 import type { TableView } from './output/view.ts'
-import { resolveTargets, type Targets, type Where } from './targets.ts'
+import { happensToAll, resolveTargets, type Targets, type Where } from './targets.ts'
 
 /** Runs `work` on each given file. Returns one result for a single file, a report for several. */
 export async function runOnFiles(
@@ -45,9 +45,6 @@ export async function runOnTargets(
   return { many: done.many, view, failures: [...failures, ...done.failures] }
 }
 
-/** What happens to one happens to all. */
-const ENDING: ReadonlySet<string> = new Set(['unreachable', 'unauthenticated'])
-
 /**
  * Runs `work` on each item, up to `jobs` at once, and collects results and failures in the order of the items. Stops
  * if the server cannot be reached or refuses the key: the rest is reported as not tried.
@@ -74,9 +71,9 @@ export async function runEach<T extends string | { of: string }>(
         }
         if (!(error instanceof Problem) || error.code === 'interrupted') throw error
         // Others that were running fail for the same reason.
-        if (isLost && ENDING.has(error.code)) untried.push(nameOf(things[k]))
+        if (isLost && happensToAll(error)) untried.push(nameOf(things[k]))
         else results[k] = { of: nameOf(things[k]), problem: error }
-        isLost ||= ENDING.has(error.code)
+        isLost ||= happensToAll(error)
       }
     }
   }

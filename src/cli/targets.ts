@@ -45,11 +45,16 @@ export async function resolveTargets(
         if (!files.some(({ fid }) => fid === file.fid)) files.push(file)
       }
     } catch (error) {
-      if (!(error instanceof Problem)) throw error
+      if (!(error instanceof Problem) || happensToAll(error)) throw error
       failures.push({ of, problem: error })
     }
   }
   return { files, failures, several }
+}
+
+/** Whether an error is about the server or the key, and not about one file. */
+export function happensToAll({ code }: Problem): boolean {
+  return code === 'unreachable' || code === 'unauthenticated'
 }
 
 /** Resolves one name. `pattern`: whether it was a pattern. */

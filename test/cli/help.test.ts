@@ -119,3 +119,26 @@ describe('other names', () => {
     expect((await run(['xyzzy'])).stderr).toBe("error: unknown command 'xyzzy'. See: gridline --help\n")
   })
 })
+
+describe('help of commands', () => {
+  it.each([
+    [['help', 'plot', 'create'], /^Usage: gridline plot create /],
+    [['help', 'ls'], /^Usage: gridline ls /],
+    [['help'], /^Usage: gridline /],
+    [['help', 'help'], /^Usage: gridline /],
+    [['help', '-h'], /^Usage: gridline /],
+    [['help', 'upload', '--'], /^Usage: gridline upload /],
+    [['help', 'formats', '--json'], /^Input of upload/],
+  ])('%j', async (args, shown) => {
+    const { code, stdout } = await run(args)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(shown)])
+  })
+
+  it('an unknown command with --help is an error', async () => {
+    const { code, stderr } = await run(['uplaod', '--help'])
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/unknown command 'uplaod'. Did you mean upload/),
+    ])
+  })
+})

@@ -85,6 +85,24 @@ describe('a server that', () => {
     expect(ended.last).toMatch(message)
   })
 
+  it('wants a key and gets none is asked once, and the message says how to set one', async () => {
+    const { code, seen, stderr } = await against(
+      (_, response) =>
+        json(response, 401, '{"errors":[{"code":"unauthenticated","message":"this requires an account"}]}'),
+      ['cat', 'a', 'b', 'c'],
+      { GRIDLINE_USER: '', GRIDLINE_API_KEY: '' },
+    )
+    expect([code, seen.length]).toEqual([4, 1])
+    expect(stderr).toMatch(/no API key is set for http:.*GRIDLINE_API_KEY.*login --oidc/)
+  })
+
+  it('refuses a key: the message says where the key is from', async () => {
+    const { stderr } = await against((_, response) =>
+      json(response, 401, '{"errors":[{"code":"unauthenticated","message":"wrong username or API key"}]}'),
+    )
+    expect(stderr).toMatch(/wrong username or API key.*environment GRIDLINE_API_KEY/)
+  })
+
   it('is overloaded for a moment is asked again, after the time that it names', async () => {
     const { code, seen, stderr } = await against((_, response, count) =>
       count < 3

@@ -1,5 +1,50 @@
-import { describe, expect, it } from 'vitest'
-import { resolveSettings } from '../../src/cli/settings.ts'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { ConfigStore, resolveSettings } from '../../src/cli/settings.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'gridline-test-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('the config file', () => {
+  const file = join(folder, 'config.json')
+  const store = new ConfigStore(folder)
+
+  it('is written for its owner only, and read back', async () => {
+    await store.change((changed) => {
+      changed.profile = 'work'
+      changed.profiles = { work: { url: 'https://a.test', user: 'ann' } }
+    })
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(await store.read()).toEqual({
+      profile: 'work',
+      profiles: { work: { url: 'https://a.test', user: 'ann' } },
+    })
+  })
+
+  it('may begin with a byte order mark', async () => {
+    writeFileSync(file, '\ufeff{"profile":"x"}')
+    expect(await store.read()).toEqual({ profile: 'x' })
+  })
+
+  it.each([
+    '',
+    'null',
+    '[]',
+    '{"profiles":null}',
+    '{"profiles":{"a":null}}',
+    '{"profiles":{"a":{"url":5}}}',
+    '{',
+  ])('%j is an error that says what to do', async (text) => {
+    writeFileSync(file, text)
+    await expect(store.read()).rejects.toMatchObject({
+      code: 'bad_data',
+      message: expect.stringContaining(file),
+      hint: 'Fix or delete the file.',
+    })
+  })
+})
 
 const config = {
   profile: 'work',

@@ -148,6 +148,47 @@ describe('push', () => {
       expect(await idsThere()).toBe(before)
       const same = await run(['plot', 'data', 'Reports/figure', '--inline', '--profile', 'work'])
       expect(JSON.parse(same.stdout).data[0].y).toEqual([1.5, 2.5])
+      // A column that is new on this side: charts of it lead to the column of its name there.
+      writeFileSync(join(cwd, 'a.csv'), 'n,t,extra\n1,x,10\n2,y,20\n')
+      const place = ['--folder', 'Reports/2024', '--local']
+      await run(['upload', 'a.csv', ...place, '--on-conflict', 'replace'])
+      const chart = ['--type', 'line', '--x', 'n', '--y', 'extra', '--name', 'extra chart']
+      await run(['plot', 'create', '--grid', 'Reports/2024/a', ...chart, ...place])
+      const pushArgs = ['push', 'Reports/2024', '--local', '--to', 'work', '--folder', 'Reports']
+      const dry = await run([
+        ...pushArgs,
+        '--on-conflict',
+        'replace',
+        '--dry-run',
+        '--json',
+        'operation,file',
+      ])
+      expect(JSON.parse(dry.stdout)).toEqual(
+        expect.arrayContaining([{ operation: 'grids.create', file: '2024/a' }]),
+      )
+      const grown = await run([...pushArgs, '--on-conflict', 'replace'])
+      expect([grown.code, grown.stderr]).toEqual([0, ''])
+      const drawn = await run(['plot', 'data', 'Reports/2024/extra chart', '--inline', '--profile', 'work'])
+      expect(JSON.parse(drawn.stdout).data[0]).toMatchObject({ x: [1, 2], y: [10, 20] })
+      // Columns are lost only if that is confirmed.
+      writeFileSync(join(cwd, 'a.csv'), 'n\n1\n')
+      await run(['upload', 'a.csv', ...place, '--on-conflict', 'replace', '--yes'])
+      const asked = await run([...pushArgs, '--on-conflict', 'replace'])
+      expect([asked.code, asked.stderr]).toEqual([8, expect.stringMatching(/--yes/)])
+      expect((await run(['cat', 'Reports/2024/a', '--profile', 'work'])).stdout).toMatch(/^n,t,extra\n/)
+      const confirmed = await run([
+        'push',
+        'Reports/2024/a',
+        ...pushArgs.slice(2),
+        '--on-conflict',
+        'replace',
+        '--yes',
+      ])
+      expect(confirmed.code, confirmed.stderr).toBe(0)
+      // Back to this machine.
+      const back = await run(['push', 'Reports/b', '--profile', 'work', '--to', 'local', '--folder', 'Back'])
+      expect([back.code, back.stderr]).toEqual([0, ''])
+      expect((await run(['cat', 'Back/b', '--local'])).stdout).toBe('n\n3\n4\n')
       const refused = await run(['push', 'Reports/b', '--local', '--to', 'work', '--folder', 'Reports'])
       expect([refused.code, refused.stderr]).toEqual([
         6,
