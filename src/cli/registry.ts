@@ -25,6 +25,7 @@ export const commands: readonly CommandEntry[] = [
   {
     group: 'start',
     name: 'plot',
+    aliases: ['chart'],
     summary: 'Create, update, show and list plots',
     load: () => import('./commands/plot.ts'),
   },

@@ -6,6 +6,11 @@ import { Problem } from '../contract/errors.ts'
 export function usageProblem(error: CommanderError, command: Commander, help: string): Problem {
   const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ')
   const [, given = ''] = /'([^']*)'/.exec(message) ?? []
+  const [flag, ...values] = given.split(' ')
+  if (error.code === 'commander.unknownOption' && values.length > 0)
+    return new Problem('usage', message, {
+      hint: `Option and value are one word here. Write two, or ${flag}=${values.join(' ')}`,
+    })
   const meant = meantBy(error.code, given, command, message)
   return new Problem('usage', message, {
     hint: meant === undefined ? help : `Did you mean ${meant}? ${help}`,

@@ -65,6 +65,14 @@ export function startOf(path: string): { path: string; parent?: number; user?: s
 
 const LIST = 'List files with: gridline ls'
 
+/** What helps with a file that is of another type than the one that is wanted. */
+const suggestions: Readonly<Record<string, (fid: string) => string>> = {
+  'fold for grid': (fid) => `List its files with: gridline ls ${fid}`,
+  'fold for plot': (fid) => `List its files with: gridline ls ${fid}`,
+  'plot for grid': (fid) => `For the data of the plot: gridline plot data ${fid} --inline`,
+  'grid for plot': (fid) => `To make a chart of it: gridline plot create --grid ${fid} --type line`,
+}
+
 /** Returns the metadata of the file at a path. */
 export async function lookup(
   client: Client,
@@ -82,7 +90,7 @@ export async function lookup(
     const other = filetype && (await lookupIfThere(client, path, parent))
     const why = other ? `${path} is a ${kindName(other.filetype)}, not a ${what}` : `no ${what} at ${path}`
     const meant = other ? undefined : await similarTo(client, path, parent)
-    const list = other?.filetype === 'fold' ? `List its files with: gridline ls ${other.fid}` : LIST
+    const list = (other && suggestions[`${other.filetype} for ${filetype}`]?.(other.fid)) ?? LIST
     throw new Problem('not_found', why, {
       hint: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
     })

@@ -47,11 +47,11 @@ export const command = defineCommand({
     'gridline share plot --email eve@example.com --message "The numbers" --with-grids',
     'gridline share sales --link',
   ],
-  run(context, files, options) {
+  async run(context, files, options) {
     const { user = [], team = [], email = [], readOnly, withGrids, notify, message, link } = options
     if (user.length + team.length + email.length === 0 && !link)
       throw new Problem('usage', 'no recipient given', { hint: 'Use --user, --team, --email or --link.' })
-    return runOnFiles(
+    const outcome = await runOnFiles(
       context,
       files,
       async (client, fid) => {
@@ -84,5 +84,7 @@ export const command = defineCommand({
       },
       sharedView,
     )
+    if (link) await context.noteLinks()
+    return outcome
   },
 })

@@ -133,6 +133,7 @@ export const command = defineCommand({
         : uploaded(context, local.file, await sender.send(local))
       if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
       const result = plot === undefined ? made : await plotOf(context, made, plot, options)
+      if (provenance && plot !== undefined) await recordProvenance(context, result as Made, provenance)
       return [{ ...result, file: local.file, path: pathOf(local, options.folder, made.filename) }]
     }
     const view = dryRun ? previewView : plot === undefined ? uploadedView : chartView
@@ -216,7 +217,7 @@ async function plotOf(context: Context, grid: Made, type: ChartType, options: Op
     const { code, message, hint } = error
     const { fid, action = 'created' } = grid
     throw new Problem(code, `the grid is uploaded (${fid}, ${action}), but there is no chart: ${message}`, {
-      hint: `${hint ? `${hint} ` : ''}Make the chart with: gridline plot create --grid ${fid} --type ${type} …`,
+      hint: `${hint ? `${hint.replace(/[.?]?$/, (end) => end || '.')} ` : ''}To make the chart: gridline plot create --grid ${fid} --type ${type} --x COLUMN --y COLUMN`,
     })
   })
   const { onConflict } = options
