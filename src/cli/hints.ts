@@ -9,6 +9,6 @@ export function withHints(problem: Problem): Problem {
   if (name === undefined || hint.includes('Did you mean')) return problem
   if (!statSync(name, { throwIfNoEntry: false })?.isFile()) return problem
   return new Problem(code, message, {
-    hint: `${name} is a file on this machine. To upload it: gridline upload ${quoted(name)}`,
+    hint: `${name} is a file on this machine. Upload it first: gridline upload ${quoted(name)}`,
   })
 }

@@ -160,7 +160,7 @@ describe('plot create --grid', () => {
       '--y',
       'price',
     )
-    expect([code, stderr]).toEqual([2, expect.stringContaining('Did you mean city?')])
+    expect([code, stderr]).toEqual([7, expect.stringContaining('Did you mean city?')])
   })
 })
 
