@@ -38,9 +38,10 @@ export async function noteUpdate({ environment, messages }: Context): Promise<vo
 /** Asks npm for the latest version: run in the background. */
 export async function askForUpdate(environment: NodeJS.ProcessEnv): Promise<void> {
   const { execFile } = process.getBuiltinModule('node:child_process')
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  // On Windows npm is a script, which only a shell runs.
+  const shell = process.platform === 'win32'
   const latest = await new Promise<string>((resolve) => {
-    execFile(npm, ['view', 'gridline', 'version'], { timeout: 30_000 }, (error, stdout) =>
+    execFile('npm', ['view', 'gridline', 'version'], { timeout: 30_000, shell }, (error, stdout) =>
       resolve(error ? '' : stdout.trim()),
     )
   })

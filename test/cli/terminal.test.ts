@@ -84,6 +84,24 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect(text).toMatch(/x/)
   })
 
+  it('a newer version is said once a day; npm is asked in the background', async () => {
+    const own = join(cwd, 'update-home')
+    const bin = join(cwd, 'bin')
+    mkdirSync(own)
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'npm'), '#!/bin/sh\necho 99.1.0\n', { mode: 0o755 })
+    const env = { GRIDLINE_NO_UPDATE_NOTICE: '', PATH: `${bin}:${process.env.PATH}` }
+    const look = () => inTerminal(['config', 'list'], { home: own, cwd, env })
+    expect((await look()).shown).not.toMatch(/is available/)
+    await expect
+      .poll(() => readFileSync(join(own, 'update.json'), 'utf8'), { timeout: 20_000 })
+      .toContain('99.1.0')
+    expect((await look()).shown).toMatch(/gridline 99\.1\.0 is available .*npm install --global gridline/)
+    expect((await look()).shown).not.toMatch(/is available/)
+    const off = await inTerminal(['config', 'list'], { home: own, cwd, env: { ...env, CI: 'true' } })
+    expect(off.shown).not.toMatch(/is available/)
+  })
+
   it('questions are asked, and only yes goes on', async () => {
     const no = await shown(['delete', 'wide'], { typed: [{ after: /\[y\/N\]/, text: 'n\r' }] })
     expect([no.code, no.shown]).toEqual([1, expect.stringMatching(/nothing was changed/)])
