@@ -86,6 +86,13 @@ const command = {
   banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
 }
 
+// The help of the program alone, which scripts and people call often. It loads no command.
+const help = {
+  ...command,
+  entryPoints: { help: 'src/cli/root-help.ts' },
+  external: [...shared.external, './commands/*'],
+}
+
 const service = {
   ...shared,
   entryPoints: {
@@ -147,13 +154,14 @@ function geoAssets() {
 
 if (process.argv.includes('--watch')) {
   await kernel()
-  for (const one of [command, service, pages]) {
+  for (const one of [command, help, service, pages]) {
     const watched = await context({ ...one, logLevel: 'info' })
     await watched.watch()
   }
 } else {
-  await Promise.all([build(command), build(service), build(pages), kernel()])
+  await Promise.all([build(command), build(help), build(service), build(pages), kernel()])
   stamp('dist/gridline.cjs')
+  stamp('dist/help.cjs')
 }
 
 /** Adds a hash of the file to it, by which bin/code-cache.js finds its compiled code. */

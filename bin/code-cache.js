@@ -11,7 +11,7 @@ const { crc32 } = require('node:zlib')
 
 /** Caches of versions that are no longer run are removed after 30 days. */
 const OLD_MS = 30 * 24 * 3600 * 1000
-/** The end of dist/gridline.cjs: a comment with a hash of the rest. */
+/** The end of dist/gridline.cjs and dist/help.cjs: a comment with a hash of the rest. */
 const STAMP = /\/\/ build ([0-9a-f]{16})\n?$/
 
 /**

@@ -5,7 +5,9 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   // Scripts call this often, so nothing else is loaded.
   process.stdout.write(`${require('../package.json').version}\n`)
 } else {
-  const file = require('node:path').join(__dirname, '..', 'dist', 'gridline.cjs')
+  // The help of the program needs none of its commands.
+  const isHelp = argv.length === 1 && /^(--help|-h|help)$/.test(argv[0])
+  const file = require('node:path').join(__dirname, '..', 'dist', isHelp ? 'help.cjs' : 'gridline.cjs')
   // Stack traces of servers and of GRIDLINE_DEBUG name the source; reading the maps would slow short commands.
   const traced = Boolean(process.env.GRIDLINE_DEBUG) || argv.includes('serve')
   if (traced) process.setSourceMapsEnabled(true)

@@ -1,19 +1,9 @@
 import type { Command as Commander } from 'commander'
 import { closest } from '../contract/closest.ts'
 import { errorBody, Problem } from '../contract/errors.ts'
-import { version } from '../contract/version.ts'
 import { fieldNames, joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
 import { Context, type GlobalFlags } from './context.ts'
-import {
-  type Command,
-  type CommandEntry,
-  type CommandResult,
-  groups,
-  isNamed,
-  type Option,
-  optionsOf,
-  ownOptions,
-} from './define.ts'
+import { type Command, type CommandEntry, type CommandResult, isNamed, ownOptions } from './define.ts'
 import { Planned, plannedView } from './dry-run.ts'
 import { withHints } from './hints.ts'
 import { Interrupted, onInterrupt } from './interrupt.ts'
@@ -43,24 +33,8 @@ export async function main(given: string[]): Promise<{ code: number; command: st
       await (await import('./completion/answer.ts')).answer(commands, argv)
       return { code: 0, command: '__complete' }
     }
-    const { Command: Program, CommanderError } = await import('commander')
-    const program = new Program('gridline')
-    program
-      .description('The command line for charts and grids.')
-      .version(version, '-V, --version', 'print the version')
-      .helpCommand('help [command]', 'show help for a command')
-      .exitOverride()
-      .configureOutput({ writeErr: () => {} })
-      .showSuggestionAfterError(false)
-      .configureHelp({
-        subcommandTerm: (command) => command.name(),
-        commandUsage: (command) => {
-          const names: string[] = []
-          for (let at: Commander | null = command; at; at = at.parent) names.unshift(at.name())
-          return `${names.join(' ')} ${command.usage()}`
-        },
-      })
-      .addHelpText('after', EPILOGUE)
+    const { CommanderError, EPILOGUE, programOf, registerCommands } = await import('./program.ts')
+    const program = programOf()
     path = await resolveCommandPath(commands, moveGlobalFlagsLast(argv))
     await registerCommands(program, commands, path, async (command, args, options) => {
       const flags: GlobalFlags = {
@@ -101,12 +75,6 @@ export async function main(given: string[]): Promise<{ code: number; command: st
   }
   return { code, command: path.map(({ name }) => name).join(' ') }
 }
-
-const EPILOGUE = `
-Topics: gridline help environment, exit-codes, formats, files, json
-
-A FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.
-Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.`
 
 /** The text of `gridline help TOPIC`. */
 async function topicOf([help, name, ...rest]: readonly string[]): Promise<string | undefined> {
@@ -164,87 +132,6 @@ async function resolveCommandPath(
     : [entry]
 }
 
-type Act = (command: Command, args: string[], options: Record<string, unknown>) => Promise<void>
-
-/** Registers all commands for the help, and loads those on `path`. */
-async function registerCommands(
-  parent: Commander,
-  entries: readonly CommandEntry[],
-  path: readonly CommandEntry[],
-  act: Act,
-): Promise<void> {
-  for (const entry of entries) {
-    const child = parent
-      .command(entry.name, { hidden: entry.hidden })
-      .aliases([...(entry.aliases ?? [])])
-      .description(entry.summary)
-      .copyInheritedSettings(parent)
-    if (entry.group) child.helpGroup(`${groups[entry.group]}:`)
-    if (entry !== path[0]) continue
-    const loaded = await entry.load()
-    if ('commands' in loaded) {
-      await registerCommands(child, loaded.commands, path.slice(1), act)
-      continue
-    }
-    const { command } = loaded
-    if (command.arguments) child.arguments(command.arguments)
-    if (command.usage) child.usage(`[options] ${command.usage}`)
-    for (const option of optionsOf(command)) await addOption(child, option)
-    if (command.examples)
-      child.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
-    child.action(async (...given: unknown[]) => {
-      const options = child.opts()
-      await act(
-        command,
-        given
-          .slice(0, child.registeredArguments.length)
-          .flat()
-          .filter((arg) => arg !== undefined) as string[],
-        options,
-      )
-    })
-  }
-}
-
-async function addOption(
-  command: Commander,
-  { flags, description, choices, repeatable, integer, alias }: Option,
-): Promise<void> {
-  const { Option: CommanderOption } = await import('commander')
-  if (alias !== undefined) {
-    const [long] = flags.split(' ')
-    await addOption(command, { flags: flags.replace(long, alias), description, choices, repeatable, integer })
-    const same = command.options.at(-1)!
-    same.hideHelp()
-    command.on(`option:${same.name()}`, () => {
-      command.setOptionValue(camelCase(long.slice(2)), command.getOptionValue(same.attributeName()))
-    })
-  }
-  const option = new CommanderOption(flags, description)
-  if (choices) {
-    const isChoice = option.choices(choices).parseArg!
-    option.parseArg = (value: string, before) => isChoice(synonymIn(choices, value), before)
-  }
-  if (repeatable)
-    option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
-  if (integer)
-    option.argParser((value: string) => {
-      const { max = Number.MAX_SAFE_INTEGER } = integer
-      if (/^\d+$/.test(value) && Number(value) <= max) return Number(value)
-      const bound = integer.max === undefined ? ', 0 or more' : ` from 0 to ${max}`
-      throw new Problem('usage', `${option.long} ${value}: must be a whole number${bound}`)
-    })
-  command.addOption(option)
-}
-
-/** Other names of choices. */
-const SYNONYMS: Readonly<Record<string, string>> = { jsonl: 'ndjson', fold: 'folder' }
-
-function synonymIn(choices: readonly string[], value: string): string {
-  const other = Object.hasOwn(SYNONYMS, value) ? SYNONYMS[value] : value
-  return choices.includes(other) ? other : value
-}
-
 /** The format of --format, where it is not an option of the command itself. */
 function formatOf(command: Command, { format }: Record<string, unknown>): string | undefined {
   if (format === undefined || ownOptions(command).some(({ flags }) => /^--format\b/.test(flags)))
@@ -255,10 +142,6 @@ function formatOf(command: Command, { format }: Record<string, unknown>): string
       hint: `Available formats: ${formats.join(', ')}.`,
     })
   return found
-}
-
-function camelCase(name: string): string {
-  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 async function runCommand(

@@ -134,6 +134,11 @@ describe('help of commands', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(shown)])
   })
 
+  it('--help alone, which loads no command, prints what the whole program prints', async () => {
+    const { stdout } = await run(['help', 'help'])
+    for (const args of [['--help'], ['-h'], ['help']]) expect((await run(args)).stdout).toBe(stdout)
+  })
+
   it('an unknown command with --help is an error', async () => {
     const { code, stderr } = await run(['uplaod', '--help'])
     expect([code, stderr]).toEqual([
