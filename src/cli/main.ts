@@ -1,5 +1,5 @@
 import type { Command as Commander } from 'commander'
-import { closest } from '../contract/closest.ts'
+import { closest, hintWith } from '../contract/closest.ts'
 import { errorBody, Problem } from '../contract/errors.ts'
 import { fieldNames, joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
 import { Context, type GlobalFlags } from './context.ts'
@@ -84,7 +84,7 @@ async function topicOf([help, name, ...rest]: readonly string[]): Promise<string
   if (commands.some((entry) => isNamed(entry, name))) return undefined
   const meant = closest(name, [...commands.map((entry) => entry.name), ...Object.keys(topics)])
   throw new Problem('usage', `no command or topic named ${name}`, {
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}See: gridline --help`,
+    hint: hintWith(meant, 'See: gridline --help'),
   })
 }
 
@@ -98,7 +98,7 @@ function assertCommand(path: readonly CommandEntry[], argv: readonly string[]): 
     commands.filter(({ hidden }) => !hidden).map(({ name }) => name),
   )
   throw new Problem('usage', `unknown command '${first}'`, {
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}See: gridline --help`,
+    hint: hintWith(meant, 'See: gridline --help'),
   })
 }
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { closest } from '../contract/closest.ts'
+import { closest, hintWith } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import { isUsername } from '../contract/fid.ts'
 
@@ -287,7 +287,10 @@ export function noProfile(
   const names = [...Object.keys(profiles), LOCAL]
   const meant = closest(name, names)
   return new Problem(code, `no profile named ${name}`, {
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Available profiles: ${names.join(', ')}. Create one with: gridline login URL --profile ${name}`,
+    hint: hintWith(
+      meant,
+      `Available profiles: ${names.join(', ')}. Create one with: gridline login URL --profile ${name}`,
+    ),
   })
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../contract/version.ts'
+import { runInBackground } from './background.ts'
 import type { Context } from './context.ts'
 import { places } from './settings.ts'
 
@@ -29,10 +30,7 @@ export async function noteUpdate({ environment, messages }: Context): Promise<vo
   }
   if (now - asked_at < DAY_MS) return
   write(file, { ...read(file), asked_at: now })
-  const { spawn } = process.getBuiltinModule('node:child_process')
-  spawn(process.execPath, [process.argv[1], '__update'], { detached: true, stdio: 'ignore' })
-    .on('error', () => {})
-    .unref()
+  runInBackground('__update')
 }
 
 /** Asks npm for the latest version: run in the background. */

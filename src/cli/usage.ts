@@ -1,5 +1,5 @@
 import type { Command as Commander, CommanderError } from 'commander'
-import { closest } from '../contract/closest.ts'
+import { closest, hintWith } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 
 /** A mistake in a command line, with the word that was probably meant. */
@@ -13,7 +13,7 @@ export function usageProblem(error: CommanderError, command: Commander, help: st
     })
   const meant = meantBy(error.code, given, command, message)
   return new Problem('usage', message, {
-    hint: meant === undefined ? help : `Did you mean ${meant}? ${help}`,
+    hint: hintWith(meant, help),
   })
 }
 

@@ -1,4 +1,4 @@
-import { closest } from '../contract/closest.ts'
+import { closest, hintWith } from '../contract/closest.ts'
 import { ifFound, Problem } from '../contract/errors.ts'
 import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources.ts'
@@ -92,7 +92,7 @@ export async function lookup(
     const meant = other ? undefined : await similarTo(client, path, parent)
     const list = (other && suggestions[`${other.filetype} for ${filetype}`]?.(other.fid)) ?? LIST
     throw new Problem('not_found', why, {
-      hint: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
+      hint: hintWith(meant, list),
     })
   }
 }

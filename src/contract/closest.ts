@@ -1,3 +1,8 @@
+/** A hint that begins with the name that was probably meant, if there is one. */
+export function hintWith(meant: string | undefined, hint: string): string {
+  return meant === undefined ? hint : `Did you mean ${meant}? ${hint}`
+}
+
 /** The name most similar to `given`; undefined if none is similar enough. Case does not count. */
 export function closest(given: string, names: readonly string[]): string | undefined {
   const wanted = given.toLowerCase()

@@ -1,4 +1,4 @@
-import { shells } from '../completion/script.ts'
+import { completionScript, shells } from '../completion/script.ts'
 import { defineCommand } from '../define.ts'
 
 export const command = defineCommand({
@@ -13,7 +13,6 @@ export const command = defineCommand({
     'gridline completion powershell | Out-String | Invoke-Expression',
   ],
   async run(context, [shell, name]) {
-    const { completionScript } = await import('../completion/script.ts')
     if (shell !== 'install') return { text: completionScript(shell) }
     const { install, shellOf } = await import('../completion/install.ts')
     const chosen = name ?? shellOf(context.environment)

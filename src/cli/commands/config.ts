@@ -1,4 +1,4 @@
-import { closest } from '../../contract/closest.ts'
+import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
@@ -32,7 +32,7 @@ function checked(name: string): SettingName {
   if ((settingNames as readonly string[]).includes(name)) return name as SettingName
   const meant = closest(name, settingNames)
   throw new Problem('usage', `no setting named ${name}`, {
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Available settings: ${settingNames.join(', ')}`,
+    hint: hintWith(meant, `Available settings: ${settingNames.join(', ')}`),
   })
 }
 

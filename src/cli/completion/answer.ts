@@ -1,3 +1,4 @@
+import { runInBackground } from '../background.ts'
 import { Context } from '../context.ts'
 import type { CommandEntry } from '../define.ts'
 import { candidatesFor } from './candidates.ts'
@@ -48,14 +49,7 @@ export async function answer(
     // No candidates.
   }
   if (!isLate) return
-  if (!isInBackground) askInBackground(words)
+  if (!isInBackground) runInBackground('__recomplete', ...words)
   // The request that is late would keep the process.
   process.exit(0)
-}
-
-function askInBackground(words: readonly string[]): void {
-  const { spawn } = process.getBuiltinModule('node:child_process')
-  spawn(process.execPath, [process.argv[1], '__recomplete', ...words], { detached: true, stdio: 'ignore' })
-    .on('error', () => {})
-    .unref()
 }

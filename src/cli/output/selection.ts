@@ -1,4 +1,4 @@
-import { closest } from '../../contract/closest.ts'
+import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { operations } from '../../contract/operations/index.ts'
 import type { ObjectSchema } from '../../contract/schema.ts'
@@ -59,7 +59,7 @@ export function checkFields(fields: readonly string[]): void {
     if (!known.has(field)) {
       const meant = closest(field, [...known])
       throw new Problem('usage', `no field named ${field}`, {
-        hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Use --json without fields to see what is available.`,
+        hint: hintWith(meant, 'Use --json without fields to see what is available.'),
       })
     }
   }

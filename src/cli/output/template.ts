@@ -1,4 +1,4 @@
-import { closest } from '../../contract/closest.ts'
+import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { fieldNames } from './selection.ts'
 
@@ -21,7 +21,7 @@ export function templateOf(text: string): Template {
     if (!known.has(names[0])) {
       const meant = closest(names[0], [...known])
       throw new Problem('usage', `--template: no field named ${names[0]}`, {
-        hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Use --json to see what is available.`,
+        hint: hintWith(meant, 'Use --json to see what is available.'),
       })
     }
     parts.push(names)

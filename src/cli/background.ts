@@ -1,0 +1,7 @@
+/** Runs the command line again with these words, apart from this process and without output. */
+export function runInBackground(...words: readonly string[]): void {
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  spawn(process.execPath, [process.argv[1], ...words], { detached: true, stdio: 'ignore' })
+    .on('error', () => {})
+    .unref()
+}
