@@ -1,4 +1,7 @@
 # gridline completion for bash
+
+# Readline splits words at colons, which ids have, so the program gets the line as it is typed. Names are quoted here:
+# what readline quotes itself (-o filenames) leaves backquotes as they are once one is typed, and they are run.
 _gridline() {
   local line quoted quote='' files=0 current="${COMP_WORDS[COMP_CWORD]}"
   local -a found=()

@@ -1,4 +1,6 @@
 # gridline completion for fish
+
+# Fish evaluates both conditions, so the answer is kept for a second.
 function __gridline_offers_files
     set -l line (commandline -cp | string collect)
     set -l key (date +%s) $line

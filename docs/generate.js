@@ -1,4 +1,4 @@
-// npm run docs | npm run completions: writes docs/cli.md and completions/ from the table of commands.
+// npm run docs: writes docs/cli.md, docs/json.md and the man pages from the table of commands.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
@@ -14,7 +14,6 @@ await build({
       "export { jsonReference } from './src/cli/help/json.ts'",
       "export { manPages } from './src/cli/help/man.ts'",
       "export { version } from './src/contract/version.ts'",
-      "export { completionScript } from './src/cli/completion/script.ts'",
     ].join('\n'),
     resolveDir: root,
   },
@@ -26,18 +25,12 @@ await build({
   platform: 'node',
   packages: 'external',
 })
-const { commands, cliReference, jsonReference, manPages, version, completionScript } = await import(
+const { commands, cliReference, jsonReference, manPages, version } = await import(
   pathToFileURL(`${place}/all.js`).href
 )
-const files = { bash: 'gridline.bash', zsh: '_gridline', fish: 'gridline.fish', powershell: 'gridline.ps1' }
-if (process.argv[2] !== 'completions') {
-  writeFileSync(`${root}docs/cli.md`, await cliReference(commands))
-  writeFileSync(`${root}docs/json.md`, await jsonReference(commands))
-  mkdirSync(`${root}docs/man`, { recursive: true })
-  for (const [file, page] of Object.entries(await manPages(commands, version)))
-    writeFileSync(`${root}docs/man/${file}`, page)
-}
-if (process.argv[2] !== 'docs')
-  for (const [shell, file] of Object.entries(files))
-    writeFileSync(`${root}completions/${file}`, completionScript(shell))
+writeFileSync(`${root}docs/cli.md`, await cliReference(commands))
+writeFileSync(`${root}docs/json.md`, await jsonReference(commands))
+mkdirSync(`${root}docs/man`, { recursive: true })
+for (const [file, page] of Object.entries(await manPages(commands, version)))
+  writeFileSync(`${root}docs/man/${file}`, page)
 rmSync(place, { recursive: true })
