@@ -159,7 +159,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     ...accountHandlers,
     ...systemHandlers,
   }
-  const authenticator = new Authenticator(store, actingAs)
+  const authenticator = new Authenticator(store, actingAs, service.url)
   const app = createApp(service, handlers, authenticator, options.log ?? (() => {}))
   let wrote = false
   const idle = async (): Promise<void> => {

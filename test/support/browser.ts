@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, request as requestTo, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import puppeteer, { type Browser, type Frame, type Page } from 'puppeteer-core'
 import { afterAll, beforeAll } from 'vitest'
 import { limitsFrom } from '../../src/contract/limits.ts'
+import type { Chromium } from '../../src/draw/bundled.ts'
 import { findChromium } from '../../src/draw/chromium.ts'
 import { createService, listen, type RunningService } from '../../src/service/index.ts'
 import { TestService, temporaryFolder } from './service.ts'
@@ -20,7 +21,8 @@ const ARGS = [
   '--ignore-gpu-blocklist',
   '--disable-dev-shm-usage',
   '--disable-popup-blocking',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+  // The name of the server behind a proxy, and no other host.
+  '--host-resolver-rules=MAP charts.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ]
 
 /** What happened on a page and in its frames. */
@@ -75,8 +77,40 @@ export interface Elsewhere {
   requests: { url: string; referrer: string | undefined }[]
 }
 
+export interface SiteOptions {
+  /** The Chromium to use. Default: as for images. */
+  chromium?: () => Promise<Chromium>
+  /** Whether the server is told its public URL, as with `serve --url`. */
+  isNamed?: boolean
+  /** The browser reaches the server through a proxy, under this host name. */
+  proxy?: { host: string; forwardsHost?: boolean }
+}
+
+/** A proxy that asks the server under the server's own name, as proxies do by default. */
+async function startProxy(port: number, forwardsHost: boolean): Promise<Server> {
+  const server = createServer((request, response) => {
+    const { host, ...others } = request.headers
+    const headers = {
+      ...others,
+      host: `127.0.0.1:${port}`,
+      ...(forwardsHost && { 'x-forwarded-host': host }),
+    }
+    const onward = requestTo(
+      { port, host: '127.0.0.1', path: request.url, method: request.method, headers },
+      (reply) => {
+        response.writeHead(reply.statusCode ?? 502, reply.headers)
+        reply.pipe(response)
+      },
+    )
+    onward.on('error', () => response.destroy())
+    request.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
 /** Starts a server and a browser for the tests of this file. */
-export function inBrowser(): () => Site {
+export function inBrowser({ chromium, isNamed = true, proxy }: SiteOptions = {}): () => Site {
   let site: Site | undefined
   const endings: (() => unknown)[] = []
   beforeAll(async () => {
@@ -86,16 +120,25 @@ export function inBrowser(): () => Site {
     const limits = limitsFrom({})
     const listening = await listen(() => service, { host: '127.0.0.1', port: 0, limits })
     endings.push(() => listening.stop(0))
-    const url = `http://127.0.0.1:${listening.port}`
+    let url = `http://127.0.0.1:${listening.port}`
+    if (proxy) {
+      const server = await startProxy(listening.port, proxy.forwardsHost === true)
+      endings.push(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+      url = `http://${proxy.host}:${(server.address() as AddressInfo).port}`
+    }
     const database = `sqlite:${join(folder.path, 'test.db')}`
-    service = await createService({ database, url, environment: {} })
+    const told = isNamed ? url : `http://127.0.0.1:${listening.port}`
+    service = await createService({ database, url: told, environment: {} })
     endings.push(() => service?.close())
     const test = new TestService(service)
     await test.user('alice')
     await test.user('bob')
     const { elsewhere, server } = await startElsewhere()
     endings.push(() => server.close())
-    const browser = await launch()
+    const browser = await launch(await (chromium ?? (() => findChromium(process.env.GRIDLINE_CHROMIUM)))())
     endings.push(() => browser.close())
     site = {
       test,
@@ -115,8 +158,7 @@ export function inBrowser(): () => Site {
   return () => site!
 }
 
-async function launch(): Promise<Browser> {
-  const { path, env, args = [] } = await findChromium(process.env.GRIDLINE_CHROMIUM)
+async function launch({ path, env, args = [] }: Chromium): Promise<Browser> {
   return puppeteer.launch({
     executablePath: path,
     env: { ...process.env, ...env },

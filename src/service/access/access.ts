@@ -18,9 +18,11 @@ export interface Caller {
   username: string
   scopes: ReadonlySet<string>
   isAdmin: boolean
-  /** Expiry time of the key, in ms since 1970; null for never. */
-  /** Hash of the API key in use; undefined without one. */
+  /** Hash of the API key in use, also of the one that opened the session; undefined without one. */
   keyHash?: string
+  /** Hash under which the session or key in use is stored; undefined without one. */
+  credential?: string
+  /** Expiry time of the session or key, in ms since 1970; null for never. */
   expiresAt: number | null
 }
 

@@ -23,6 +23,8 @@ export interface KeyOptions {
   scopes?: string
   /** `30d`, `12h`, `90m`. Default: never. */
   expires?: string
+  /** When it expires at the latest, in ms since 1970; null for never. */
+  expiresAt?: number | null
 }
 
 export async function createUser(
@@ -73,7 +75,9 @@ export async function addKey({ accounts }: Writers, owner: string, options: KeyO
     })
   }
   const now = Date.now()
-  const expires_at = options.expires === undefined ? null : now + duration(options.expires)
+  const wanted = options.expires === undefined ? null : now + duration(options.expires)
+  const expires_at =
+    wanted === null ? (options.expiresAt ?? null) : Math.min(wanted, options.expiresAt ?? wanted)
   const name = options.name ?? 'key'
   const row = {
     owner,

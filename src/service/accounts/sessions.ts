@@ -1,14 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { SessionRow } from '../store/accounts.ts'
+import type { AccountReader, KeyRow, SessionRow } from '../store/accounts.ts'
 import { sha256 } from '../store/hash.ts'
-import type { Store } from '../store/store.ts'
+import type { Readers, Store } from '../store/store.ts'
 
 /** How long a browser stays signed in, and how long a code can be used, in ms. */
 const LIFETIMES = { session: 30 * 86_400_000, code: 5 * 60_000, login: 5 * 60_000 } as const
 
-export const SESSION_SECONDS = LIFETIMES.session / 1000
-
-/** What a new session may do: the scopes of the key that opens it. */
+/** What a new session may do: the scopes of the key that opens it. It ends with this key. */
 export interface Opening {
   owner: string
   scopes: string
@@ -18,62 +16,76 @@ export interface Opening {
 /** Creates a session or a code. Returns its token, which is random and stored as a hash only. */
 export async function openSession(
   store: Store,
-  kind: SessionRow['kind'],
-  { owner, scopes, key_hash }: Opening,
+  kind: 'session' | 'code',
+  opening: Opening,
 ): Promise<{ token: string; expires_at: number }> {
   const secret = randomBytes(32).toString('base64url')
+  const expires_at = await addSession(store, kind, sha256(secret), opening)
+  return { token: `${opening.owner}.${secret}`, expires_at }
+}
+
+/** Stores a session or code. Returns when it expires: with the key that opens it, or earlier. */
+function addSession(
+  store: Store,
+  kind: SessionRow['kind'],
+  hash: string,
+  { owner, scopes, key_hash }: Opening,
+): Promise<number> {
   const created_at = Date.now()
-  const expires_at = created_at + LIFETIMES[kind]
-  const row = { owner, hash: sha256(secret), kind, key_hash, scopes, created_at, expires_at }
-  await store.write(({ accounts }) => accounts.addSession(row))
-  return { token: `${owner}.${secret}`, expires_at }
+  return store.write(async ({ accounts }) => {
+    const key = key_hash === null ? undefined : await accounts.key(owner, key_hash)
+    const expires_at = Math.min(created_at + LIFETIMES[kind], key?.expires_at ?? Number.POSITIVE_INFINITY)
+    await accounts.addSession({ owner, hash, kind, key_hash, scopes, created_at, expires_at })
+    return expires_at
+  })
+}
+
+/** The user whom a code signs in, and whether it can still be used. */
+export async function userOfCode(store: Store, code: string): Promise<string | undefined> {
+  return (await findSession(store, 'code', code))?.owner
 }
 
 /** Exchanges a code for a session. A code works once. Returns undefined for any other text. */
-export async function redeemCode(store: Store, code: string): Promise<string | undefined> {
+export async function redeemCode(
+  store: Store,
+  code: string,
+): Promise<{ token: string; expires_at: number } | undefined> {
   const row = await findSession(store, 'code', code)
   if (!row) return undefined
   // Of two requests with one code, one removes it.
   const mine = await store.write(({ accounts }) => accounts.removeSessions(row.owner, row.hash))
-  return mine ? (await openSession(store, 'session', row)).token : undefined
+  return mine ? openSession(store, 'session', row) : undefined
 }
 
 /**
  * Creates a code that logs a command line in, once: only with the secret whose SHA-256 is `challenge` (as in PKCE,
  * RFC 7636). The challenge is part of what the stored hash is of.
  */
-export async function openLogin(
-  store: Store,
-  owner: string,
-  scopes: string,
-  challenge: string,
-): Promise<string> {
+export async function openLogin(store: Store, opening: Opening, challenge: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url')
-  const created_at = Date.now()
-  const row = {
-    owner,
-    hash: sha256(`${secret}.${challenge}`),
-    kind: 'login' as const,
-    key_hash: null,
-    scopes,
-    created_at,
-    expires_at: created_at + LIFETIMES.login,
-  }
-  await store.write(({ accounts }) => accounts.addSession(row))
-  return `${owner}.${secret}`
+  await addSession(store, 'login', sha256(`${secret}.${challenge}`), opening)
+  return `${opening.owner}.${secret}`
 }
 
-/** The user and scopes of a code that logs a command line in. It works once. Undefined for any other text. */
+/**
+ * The user and scopes of a code that logs a command line in, and when the key that opened it expires: the new key must
+ * not outlive it. A code works once. Undefined for any other text, and if that key is no longer valid.
+ */
 export async function redeemLogin(
   store: Store,
   code: string,
   verifier: string,
-): Promise<{ owner: string; scopes: string } | undefined> {
+): Promise<{ owner: string; scopes: string; keyExpiresAt: number | null } | undefined> {
   const challenge = createHash('sha256').update(verifier).digest('base64url')
   const row = await findSession(store, 'login', `${code}.${challenge}`, code.lastIndexOf('.'))
   if (!row) return undefined
-  const mine = await store.write(({ accounts }) => accounts.removeSessions(row.owner, row.hash))
-  return mine ? row : undefined
+  return store.write(async ({ accounts }) => {
+    // Of two requests with one code, one removes it.
+    if (!(await accounts.removeSessions(row.owner, row.hash))) return undefined
+    const keyExpiresAt =
+      row.key_hash === null ? null : ((await accounts.key(row.owner, row.key_hash))?.expires_at ?? null)
+    return { owner: row.owner, scopes: row.scopes, keyExpiresAt }
+  })
 }
 
 /** The session of a token: undefined if it has expired, or the API key that opened it is no longer valid. */
@@ -87,13 +99,33 @@ export async function findSession(
   if (at <= 0 || token.length > 200 || owner.includes('\0')) return undefined
   return store.read(async ({ accounts }) => {
     const row = await accounts.session(owner, sha256(token.slice(at + 1)))
-    const now = Date.now()
-    if (!row || row.kind !== kind || row.expires_at <= now) return undefined
-    if (row.key_hash === null) return row
-    const key = await accounts.key(owner, row.key_hash)
-    const valid = key && key.revoked_at === null && (key.expires_at === null || key.expires_at > now)
-    return valid ? row : undefined
+    return row?.kind === kind && (await isOpen(accounts, row)) ? row : undefined
   })
+}
+
+async function isOpen(
+  accounts: AccountReader,
+  { owner, key_hash, expires_at }: SessionRow,
+): Promise<boolean> {
+  if (expires_at <= Date.now()) return false
+  return key_hash === null || isValidKey(await accounts.key(owner, key_hash))
+}
+
+/** Whether an API key can be used. */
+export function isValidKey(key: KeyRow | undefined): key is KeyRow {
+  return (
+    key !== undefined && key.revoked_at === null && (key.expires_at === null || key.expires_at > Date.now())
+  )
+}
+
+/** Whether the session or API key of the stored hash `credential` can still be used. */
+export async function isStillSignedIn(
+  { accounts }: Readers,
+  owner: string,
+  credential: string,
+): Promise<boolean> {
+  const session = await accounts.session(owner, credential)
+  return session ? isOpen(accounts, session) : isValidKey(await accounts.key(owner, credential))
 }
 
 /** Ends the session of a token. */

@@ -115,22 +115,15 @@ export function createApp(
       line.operation = 'page'
       return showPage(desk, page, request, query, line)
     }
-    const signing = found ? undefined : await signIn(desk, method, path, query, request)
-    if (signing) {
-      line.operation = 'signin'
-      return signing
-    }
-    const authorizing = found ? undefined : await authorize(desk, method, path, query, request)
-    if (authorizing) {
-      line.operation = 'page'
-      return authorizing
-    }
-    if (!found && path === '/external' && method === 'POST') {
-      line.operation = 'page'
-      return external(desk, request)
-    }
+    // What follows are forms and pages: also an error of theirs is a page.
+    if (!found) line.operation = path === '/signin' || path === '/signout' ? 'signin' : 'page'
+    const form = found
+      ? undefined
+      : (signIn(desk, method, path, query, request) ?? authorize(desk, method, path, query, request))
+    if (form) return form
+    if (!found && path === '/external' && method === 'POST') return external(desk, request)
     if (!found) {
-      if (method === 'GET' && !path.startsWith('/v2')) line.operation = 'page'
+      if (method !== 'GET' || path.startsWith('/v2')) line.operation = undefined
       return notFoundOrMethodNotAllowed(routes, method, path)
     }
     const [route, parameters] = found as [Route, Record<string, string>]
@@ -159,7 +152,7 @@ export function createApp(
       if (!(error instanceof Problem))
         line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
       reply =
-        line.operation === 'page' && wantsPage(request.headers)
+        (line.operation === 'page' || line.operation === 'signin') && wantsPage(request.headers)
           ? errorPage(problemOf(error), path + (query && `?${query}`), line.user)
           : errorReply(error, {
               quirk: (problem) => quirkStatus(request.headers, problem.code),

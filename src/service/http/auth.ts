@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { HttpRequest } from '../../contract/http.ts'
 import type { Caller } from '../access/access.ts'
-import { findSession } from '../accounts/sessions.ts'
+import { findSession, isValidKey } from '../accounts/sessions.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
@@ -11,26 +11,26 @@ import type { Store } from '../store/store.ts'
 const FRESH = 2000
 const REMEMBERED = 1000
 
-/** The cookie of a browser that is signed in. */
-export const COOKIE_NAME = 'gridline_session'
-const COOKIE = `${COOKIE_NAME}=`
-
-/** The credential of a request: its authorization header, otherwise its session cookie. */
-function credentialOf(headers: HttpRequest['headers']): string | undefined {
-  return headers.get('plotly-authorization') || headers.get('authorization') || cookieOf(headers)
+/**
+ * The name of the cookie of a browser that is signed in. With the prefix, which browsers accept over HTTPS only, no
+ * other host of the same domain can set it.
+ */
+export function cookieName(url: string): string {
+  return url.startsWith('https:') ? '__Host-gridline_session' : 'gridline_session'
 }
 
-function cookieOf(headers: HttpRequest['headers']): string | undefined {
+function cookieOf(headers: HttpRequest['headers'], name: string): string | undefined {
   return headers
     .get('cookie')
     ?.split(';')
     .map((one) => one.trim())
-    .find((one) => one.startsWith(COOKIE))
+    .find((one) => one.startsWith(`${name}=`))
 }
 
 /** The session token in the cookie of a request. */
-export function sessionToken(headers: HttpRequest['headers']): string | undefined {
-  return cookieOf(headers)?.slice(COOKIE.length)
+export function sessionToken(headers: HttpRequest['headers'], url: string): string | undefined {
+  const name = cookieName(url)
+  return cookieOf(headers, name)?.slice(name.length + 1)
 }
 
 /** Authenticates requests by their headers. */
@@ -41,18 +41,33 @@ export class Authenticator {
     private readonly store: Store,
     /** The caller of requests without credentials: the local user, if there is no server. */
     private readonly actingAs: Caller | undefined,
-  ) {}
+    /** Base URL of the service. */
+    url: string,
+  ) {
+    this.cookie = `${cookieName(url)}=`
+  }
+
+  private readonly cookie: string
+
+  /** The credential of a request: its authorization header, otherwise its session cookie. */
+  private credentialOf(headers: HttpRequest['headers']): string | undefined {
+    return (
+      headers.get('plotly-authorization') ||
+      headers.get('authorization') ||
+      cookieOf(headers, this.cookie.slice(0, -1))
+    )
+  }
 
   /**
    * Returns the caller, or `actingAs` without credentials. Wrong credentials always throw (401).
    * `Plotly-Authorization` takes precedence, since a proxy may use `Authorization`.
    */
   async caller(headers: HttpRequest['headers']): Promise<Caller | undefined> {
-    const given = credentialOf(headers)
+    const given = this.credentialOf(headers)
     if (given === undefined) return this.actingAs
     const known = this.known.get(given)
     if (known && known.until > performance.now()) return known.caller
-    const caller = given.startsWith(COOKIE) ? await this.session(given) : await this.check(given)
+    const caller = given.startsWith(this.cookie) ? await this.session(given) : await this.check(given)
     if (!caller) return this.actingAs
     if (this.known.size >= REMEMBERED) this.known.clear()
     this.known.set(given, { caller, until: performance.now() + FRESH })
@@ -61,15 +76,16 @@ export class Authenticator {
 
   /** The caller of a browser that is signed in. Undefined for a session that has ended: the page offers a new one. */
   private async session(given: string): Promise<Caller | undefined> {
-    const session = await findSession(this.store, 'session', given.slice(COOKIE.length))
+    const session = await findSession(this.store, 'session', given.slice(this.cookie.length))
     if (!session) return undefined
-    const { owner, scopes, key_hash, expires_at } = session
+    const { owner, hash, scopes, key_hash, expires_at } = session
     const user = await this.store.read(({ accounts }) => accounts.user(owner))
     return {
       username: owner,
       scopes: new Set(scopes.split(',')),
       isAdmin: user?.is_admin === 1,
       keyHash: key_hash ?? undefined,
+      credential: hash,
       expiresAt: expires_at,
     }
   }
@@ -81,7 +97,7 @@ export class Authenticator {
 
   /** The user of credentials that are in the cache; undefined otherwise. */
   knownUser(headers: HttpRequest['headers']): string | undefined {
-    const given = credentialOf(headers)
+    const given = this.credentialOf(headers)
     return given === undefined ? undefined : this.known.get(given)?.caller.username
   }
 
@@ -109,7 +125,7 @@ export class Authenticator {
   }
 
   private async good(key: KeyRow | undefined): Promise<Caller> {
-    if (!key || key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= Date.now())) {
+    if (!isValidKey(key)) {
       throw new Problem('unauthenticated', 'wrong username or API key', {
         hint: 'Check the key, or create a new one with: gridline admin create-key NAME',
       })
@@ -120,6 +136,7 @@ export class Authenticator {
       scopes: new Set(key.scopes.split(',')),
       isAdmin: user?.is_admin === 1,
       keyHash: key.hash,
+      credential: key.hash,
       expiresAt: key.expires_at,
     }
   }

@@ -49,7 +49,8 @@ async function answer(
   const scopes = ['read', 'write'].filter(
     (scope) => caller.scopes.has('admin') || caller.scopes.has(scope as 'read'),
   )
-  const code = await openLogin(service.store, caller.username, scopes.join(','), challenge)
+  const opening = { owner: caller.username, scopes: scopes.join(','), key_hash: caller.keyHash ?? null }
+  const code = await openLogin(service.store, opening, challenge)
   const answered = new URLSearchParams({ code, state })
   // A header, not a redirect: the policy of the page lets its form lead to this server only.
   const url = `http://127.0.0.1:${port}/?${answered}`

@@ -17,12 +17,15 @@ import {
   serviceFor,
 } from './desk.ts'
 
-/** Headers of HTML pages. Pages contain user input. */
+/**
+ * Headers of HTML pages. Pages contain user input. Other sites are told nothing of an address, which may have a share
+ * key. Forms of these pages must name their origin, so the policy is not `no-referrer`: that makes it `null`.
+ */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': PAGE_POLICY,
   'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
+  'referrer-policy': 'same-origin',
   'cache-control': 'private, no-cache',
 }
 

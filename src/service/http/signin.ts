@@ -2,11 +2,11 @@ import { Problem } from '../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Limits } from '../../contract/limits.ts'
 import * as s from '../../contract/schema.ts'
-import { closeSession, openSession, redeemCode, SESSION_SECONDS } from '../accounts/sessions.ts'
-import { localPath, signInPage } from '../pages/signin.ts'
-import { COOKIE_NAME, sessionToken } from './auth.ts'
+import { closeSession, openSession, redeemCode, userOfCode } from '../accounts/sessions.ts'
+import { continuePage, localPath, signInPage } from '../pages/signin.ts'
+import { cookieName, sessionToken } from './auth.ts'
 import { receive } from './body.ts'
-import { refuseCrossSite } from './browser.ts'
+import { isLedByOthers, refuseCrossSite } from './browser.ts'
 import { addressOf, type Desk } from './desk.ts'
 import { PAGE_HEADERS } from './pages.ts'
 
@@ -17,6 +17,7 @@ const form = {
   schema: s.object({
     username: s.optional(s.string()),
     api_key: s.optional(s.string()),
+    code: s.optional(s.string()),
     next: s.optional(s.string()),
   }),
 } as const
@@ -50,43 +51,58 @@ async function answer(
     const code = query.get('code')
     if (code === null) return page(200, signInPage(next))
     rates.take(addressOf(request))
-    const token = await redeemCode(store, code)
-    if (token === undefined)
-      return page(
-        403,
-        signInPage(next, 'This link has expired or was used before. Create a new one, or sign in here.'),
-      )
-    return redirect(next, cookie(service.url, token, SESSION_SECONDS))
+    const username = await userOfCode(store, code)
+    if (username === undefined) return page(403, signInPage(next, EXPIRED))
+    const present = await authenticator.caller(request.headers).catch(() => undefined)
+    // A link must not change who uses the browser unnoticed: what they then save would go to somebody else.
+    if (isLedByOthers(request.headers) || (present !== undefined && present.username !== username))
+      return page(200, continuePage({ username, present: present?.username, code, next }))
+    return signedIn(desk, await redeemCode(store, code), next)
   }
   if (path === '/signin') {
     refuseCrossSite(request.headers, service.url)
     rates.take(addressOf(request))
-    const { username = '', api_key = '', next } = await fieldsOf(request, service.limits)
+    const fields = await fieldsOf(request, service.limits)
+    const next = localPath(fields.next)
+    if (fields.code !== undefined) return signedIn(desk, await redeemCode(store, fields.code), next)
+    const username = (fields.username ?? '').trim()
     try {
-      const { scopes, keyHash } = await authenticator.password(username.trim(), api_key.trim())
-      const opening = { owner: username.trim(), scopes: [...scopes].join(','), key_hash: keyHash! }
-      const { token } = await openSession(store, 'session', opening)
-      return redirect(localPath(next), cookie(service.url, token, SESSION_SECONDS))
+      const { scopes, keyHash } = await authenticator.password(username, (fields.api_key ?? '').trim())
+      const opening = { owner: username, scopes: [...scopes].join(','), key_hash: keyHash! }
+      return signedIn(desk, await openSession(store, 'session', opening), next)
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'unauthenticated') throw error
-      return page(401, signInPage(localPath(next), 'Wrong username or API key.'))
+      return page(401, signInPage(next, 'Wrong username or API key.', username))
     }
   }
   refuseCrossSite(request.headers, service.url)
-  const token = sessionToken(request.headers)
+  const token = sessionToken(request.headers, service.url)
   if (token !== undefined) await closeSession(store, token)
   authenticator.forget()
   return redirect('/', cookie(service.url, '', 0))
 }
 
+const EXPIRED = 'This link has expired or was used before. Create a new one, or sign in here.'
+
+/** Leads to `next` with the cookie of a new session; without one, the link has expired. */
+function signedIn(
+  { service }: Desk,
+  session: { token: string; expires_at: number } | undefined,
+  next: string,
+): HttpResponse {
+  if (!session) return page(403, signInPage(next, EXPIRED))
+  const seconds = Math.max(1, Math.floor((session.expires_at - Date.now()) / 1000))
+  return redirect(next, cookie(service.url, session.token, seconds))
+}
+
 async function fieldsOf(request: HttpRequest, limits: Limits) {
   const { fields } = await receive(request, form, { limits, take: () => {} })
-  return fields as { username?: string; api_key?: string; next?: string }
+  return fields as { username?: string; api_key?: string; code?: string; next?: string }
 }
 
 function cookie(url: string, token: string, seconds: number): string {
   const secure = url.startsWith('https:') ? '; Secure' : ''
-  return `${COOKIE_NAME}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
+  return `${cookieName(url)}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
 }
 
 function page(status: number, html: string): HttpResponse {

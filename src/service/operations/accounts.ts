@@ -55,7 +55,11 @@ export const accountHandlers = {
         hint: 'Begin again with: gridline login',
       })
     const made = await service.store.write((writers) =>
-      addKey(writers, found.owner, { scopes: found.scopes, name: name.slice(0, 100) }),
+      addKey(writers, found.owner, {
+        scopes: found.scopes,
+        name: name.slice(0, 100),
+        expiresAt: found.keyExpiresAt,
+      }),
     )
     return { body: shownNewKey(made) }
   },

@@ -12,6 +12,8 @@ const LIFETIME = 24 * 3600 * 1000
 interface Watching {
   fid: string
   user?: string
+  /** As `Caller.credential`: the token ends with this session or key. */
+  credential?: string
   key?: string
   until: number
 }
@@ -24,6 +26,7 @@ export function watchToken({ cursors }: Service, { caller, shareKey }: Principal
   const watching: Watching = {
     fid: formatFid(fid),
     user: caller?.username,
+    credential: caller?.credential,
     key: shareKey,
     until: Date.now() + LIFETIME,
   }
@@ -41,7 +44,13 @@ export async function watcherOf(
   const caller: Caller | undefined =
     watching.user === undefined
       ? undefined
-      : { username: watching.user, scopes: new Set(['read']), isAdmin: false, expiresAt: null }
+      : {
+          username: watching.user,
+          credential: watching.credential,
+          scopes: new Set(['read']),
+          isAdmin: false,
+          expiresAt: null,
+        }
   return { caller, shareKey: watching.key }
 }
 

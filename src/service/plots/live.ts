@@ -2,8 +2,10 @@ import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import { type Bytes, once } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
+import { isStillSignedIn } from '../accounts/sessions.ts'
 import type { Service } from '../core/context.ts'
 import { Lru } from '../core/lru.ts'
+import type { Readers } from '../store/store.ts'
 import {
   contentOf,
   openFigure,
@@ -43,10 +45,13 @@ export class LiveFigures {
 
   /** Identifies what a plot shows to the caller. Throws `not_found` if they may not read it. */
   state(service: Service, asked: FileRequest): Promise<string> {
-    const key = `${formatFid(asked.fid)} ${asked.caller?.username ?? ''} ${asked.shareKey ?? ''}`
+    const { caller } = asked
+    const who = `${caller?.username ?? ''} ${caller?.credential ?? ''} ${asked.shareKey ?? ''}`
+    const key = `${formatFid(asked.fid)} ${who}`
     const known = this.states.get(key)
     if (known && known.until > performance.now()) return known.state
     const state = service.store.read(async (readers) => {
+      await assertSignedIn(readers, asked)
       const { file } = await authorizeCall(readers, asked)
       return stateOfFigure(readers, file, await contentOf(readers, file), asked)
     })
@@ -61,6 +66,7 @@ export class LiveFigures {
    * time. Throws `not_found` if the caller may not read the plot.
    */
   async inlined(service: Service, asked: FileRequest): Promise<Bytes> {
+    await service.store.read((readers) => assertSignedIn(readers, asked))
     const stored = await storedFigure(service, asked)
     const { state } = await service.store.read(async (readers) => ({
       state: await stateOfFigure(readers, stored.file, stored.content, asked),
@@ -128,6 +134,13 @@ export class LiveFigures {
   close(): void {
     this.closed = true
   }
+}
+
+/** Throws `unauthenticated` if the session or key with which the chart was opened has ended since. */
+async function assertSignedIn(readers: Readers, { caller }: FileRequest): Promise<void> {
+  if (caller?.credential === undefined) return
+  if (await isStillSignedIn(readers, caller.username, caller.credential)) return
+  throw new Problem('unauthenticated', 'the session or key with which this chart was opened has ended')
 }
 
 function event(state: string): Uint8Array {

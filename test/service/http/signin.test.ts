@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 
@@ -118,6 +119,56 @@ onBothStores('signing in with a browser', (test) => {
     const token = cookieOf(opened.headers).cookie.split('=')[1]
     expect(await test().status(undefined, 'GET', `/signin?code=${token}`)).toBe(403)
     expect(await test().status(undefined, 'POST', '/v2/sessions', { json: {} })).toBe(401)
+  })
+
+  it('a link of another site asks before it signs a browser in, and the button does it', async () => {
+    const { json } = await test().ask('bob', 'POST', '/v2/sessions', { json: { path: '/~bob/' } })
+    for (const site of ['cross-site', 'same-site']) {
+      const led = await test().ask(undefined, 'GET', json.path, { headers: { 'sec-fetch-site': site } })
+      expect([led.status, led.headers.get('set-cookie')]).toEqual([200, null])
+      expect(led.text).toContain('Continue as bob')
+    }
+    // Somebody else is signed in.
+    const other = await test().ask(undefined, 'GET', json.path, { headers: await signIn('alice') })
+    expect(other.headers.get('set-cookie')).toBe(null)
+    const code = new URL(json.url).searchParams.get('code')!
+    const pressed = await test().ask(undefined, 'POST', '/signin', form({ code, next: '/~bob/' }))
+    expect([pressed.status, pressed.headers.get('location')]).toEqual([303, '/~bob/'])
+    expect(await test().status(undefined, 'POST', '/signin', form({ code, next: '/' }))).toBe(403)
+  })
+
+  it('what a key opens ends with the key: sessions, and keys made with them', async () => {
+    const api_key = await test().key('alice', { expires: '1h' })
+    const end = Date.now() + 3600_000
+    const opened = await test().ask(undefined, 'POST', '/signin', form({ username: 'alice', api_key }))
+    expect(Number(/Max-Age=(\d+)/.exec(opened.headers.get('set-cookie')!)![1])).toBeLessThanOrEqual(3600)
+    const headers = { ...cookieOf(opened.headers), 'sec-fetch-site': 'same-origin' }
+    const later = await test().ask(undefined, 'POST', '/v2/keys', { json: { expires: '29d' }, headers })
+    expect(later.status).toBe(403)
+    const verifier = 'v'.repeat(43)
+    const login = async () => {
+      const asked = {
+        port: '4242',
+        challenge: createHash('sha256').update(verifier).digest('base64url'),
+        state: 's'.repeat(22),
+        name: 'laptop',
+      }
+      const allowed = await test().ask(undefined, 'POST', '/authorize', form(asked, headers))
+      return new URL(allowed.headers.get('refresh')!.split('url=')[1]).searchParams.get('code')!
+    }
+    const redeem = async (code: string) =>
+      test().ask(undefined, 'POST', '/v2/logins', { json: { code, verifier, name: 'x' } })
+    const made = await redeem(await login())
+    expect(made.status).toBe(201)
+    expect(Math.abs(Date.parse(made.json.expires_at) - end)).toBeLessThan(60_000)
+    // A code of a key that is revoked before the code is used gives nothing.
+    const code = await login()
+    const { keys } = (await test().ask('alice', 'GET', '/v2/keys')).json
+    const opener = keys.find(
+      (one: { name: string; expires_at: string | null }) => one.expires_at !== null && one.name === 'key',
+    )
+    expect(await test().status('alice', 'DELETE', `/v2/keys/${opener.id}`)).toBe(204)
+    expect((await redeem(code)).status).toBe(401)
   })
 
   it('damaged cookies count as none', async () => {

@@ -48,6 +48,33 @@ onBothStores('live charts', (test) => {
     expect((await chunks.read()).done).toBe(true)
   })
 
+  it('an open chart ends with the key or session of its reader', async () => {
+    const { path } = await live()
+    const api_key = await test().key('alice', { expires: '1h' })
+    const bearer = { authorization: `Bearer ${api_key}` }
+    const open = (headers: Record<string, string>) =>
+      test().ask(undefined, 'GET', `${path}.embed`, { headers })
+    const tokenIn = (text: string): string => /data-watch="([\w-]+)"/.exec(text)![1]
+    const status = (token: string) => test().status(undefined, 'GET', `${path}.live?watch=${token}`)
+    const withKey = tokenIn((await open(bearer)).text)
+    const { json } = await test().ask('alice', 'POST', '/v2/sessions', { json: { path: '/' } })
+    const { headers } = await test().ask(undefined, 'GET', json.path)
+    const cookie = { cookie: headers.get('set-cookie')!.split(';')[0] }
+    const withSession = tokenIn((await open(cookie)).text)
+    expect([await status(withKey), await status(withSession)]).toEqual([200, 200])
+    const stream = await test().service.fetch(
+      new Request(`${URL_OF_TESTS}${path}.events?watch=${withSession}`),
+    )
+    const events = stream.body!.getReader()
+    expect((await events.read()).done).toBe(false)
+    await test().ask(undefined, 'POST', '/signout', { headers: cookie })
+    expect((await events.read()).done).toBe(true)
+    expect(await status(withSession)).toBe(401)
+    const { keys } = (await test().ask('alice', 'GET', '/v2/keys')).json
+    await test().ask('alice', 'DELETE', `/v2/keys/${keys.at(-1).id}`)
+    expect(await status(withKey)).toBe(401)
+  })
+
   it('a token opens one plot, as long as its reader may see it', async () => {
     const one = await live()
     const other = await live()
