@@ -2,8 +2,9 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { Problem } from '../contract/errors.ts'
 import type { Context } from './context.ts'
 import type { Failure } from './output/failure.ts'
+import type { Warned } from './output/messages.ts'
 
-/** What is reported about an uploaded file. */
+/** What is reported about a file that was made or changed. */
 export interface Reported {
   fid?: string
   filename?: string
@@ -11,6 +12,8 @@ export interface Reported {
   path?: string
   web_url?: string
   action?: string
+  /** What was done with the grid of a chart. */
+  grid_action?: string
   row_count?: number
   file?: string
 }
@@ -38,7 +41,10 @@ export function provenanceOf(environment: NodeJS.ProcessEnv): Record<string, str
   return Object.fromEntries(known)
 }
 
-/** In a job of GitHub Actions: writes outputs of the step, and a table of what was done to its summary. */
+/**
+ * In a job of GitHub Actions: writes outputs of the step, a table of what was done and the warnings to its summary, and
+ * an annotation for each warning. In GitLab CI, warnings go into the code quality report.
+ */
 export async function reportToCi(
   context: Context,
   done: readonly Reported[],
@@ -46,6 +52,8 @@ export async function reportToCi(
 ): Promise<void> {
   const { GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = context.environment
   const made = done.filter(({ fid }) => fid !== undefined)
+  const { warned } = context.messages
+  for (const warning of warned) annotateWarning(context, warning)
   if (GITHUB_ACTIONS !== 'true' || made.length + failures.length === 0) return
   const first = made[0]
   if (GITHUB_OUTPUT && first) {
@@ -53,13 +61,16 @@ export async function reportToCi(
       fid: first.fid,
       url: first.web_url,
       action: first.action,
+      grid_action: first.grid_action,
+      warnings: String(warned.length),
       files: JSON.stringify(
-        made.map(({ fid, filename, path, web_url, action }) => ({
+        made.map(({ fid, filename, path, web_url, action, grid_action }) => ({
           fid,
           filename,
           path,
           url: web_url,
           action,
+          grid_action,
         })),
       ),
     }
@@ -72,14 +83,39 @@ export async function reportToCi(
   }
   if (GITHUB_STEP_SUMMARY) {
     const rows = made.map(
-      ({ filename = '', path = filename, web_url, action = '', row_count }) =>
-        `| [${cell(path)}](${web_url}) | ${row_count ?? ''} | ${action} |\n`,
+      ({ fid = '', filename = fid, path = filename, web_url, action = '', grid_action, row_count }) => {
+        const name = web_url === undefined ? cell(path) : `[${cell(path)}](${address(web_url)})`
+        const said = grid_action === undefined ? action : `chart ${action}, data ${grid_action}`
+        return `| ${name} | ${row_count ?? ''} | ${cell(said)} |\n`
+      },
     )
     const failed = failures.map(({ of, problem }) => `| ${cell(of)} | | failed: ${cell(problem.message)} |\n`)
     append(
       GITHUB_STEP_SUMMARY,
-      `| file | rows | action |\n|---|---:|---|\n${rows.join('')}${failed.join('')}\n`,
+      `| file | rows | action |\n|---|---:|---|\n${rows.join('')}${failed.join('')}\n${warningList(warned)}`,
     )
+  }
+}
+
+/** Warnings that the summary lists. */
+const MOST_WARNINGS = 50
+
+function warningList(warned: readonly Warned[]): string {
+  if (warned.length === 0) return ''
+  const lines = warned
+    .slice(0, MOST_WARNINGS)
+    .map(({ of, text }) => `- ${cell(of === undefined || text.includes(of) ? text : `${of}: ${text}`)}\n`)
+  const more = warned.length > MOST_WARNINGS ? `- and ${warned.length - MOST_WARNINGS} more\n` : ''
+  return `${warned.length === 1 ? '1 warning' : `${warned.length} warnings`}:\n\n${lines.join('')}${more}\n`
+}
+
+function annotateWarning({ environment, messages }: Context, { of, text }: Warned): void {
+  const line = Number(/\bline (\d+)/.exec(text)?.[1] ?? 1)
+  if (environment.GITHUB_ACTIONS === 'true') {
+    const place = of === undefined ? '' : `file=${property(of)},line=${line},`
+    messages.line(`::warning ${place}title=gridline::${data(text)}`)
+  } else if (environment.GITLAB_CI && of !== undefined) {
+    codeQuality(of, { check: 'gridline warning', severity: 'minor', message: text, line })
   }
 }
 
@@ -100,7 +136,7 @@ function annotate({ environment, messages }: Context, file: string, problem: Pro
     const place = [`file=${property(file)}`, ...(line === undefined ? [] : [`line=${line}`])]
     messages.line(`::error ${place.join(',')},title=gridline::${data(message)}`)
   } else if (environment.GITLAB_CI) {
-    codeQuality(file, problem)
+    codeQuality(file, { check: `gridline ${problem.code}`, severity: 'major', message, line: line ?? 1 })
   } else if (environment.CI && line !== undefined && !messages.isJson) {
     messages.line(
       `${file}:${line}: error: ${oneLine(message)}${column === undefined ? '' : ` (column ${column})`}`,
@@ -110,8 +146,15 @@ function annotate({ environment, messages }: Context, file: string, problem: Pro
 
 const REPORT = 'gl-code-quality-report.json'
 
+interface Finding {
+  check: string
+  severity: 'major' | 'minor'
+  message: string
+  line: number
+}
+
 /** Adds a finding to the code quality report of GitLab. */
-function codeQuality(file: string, { code, message, line = 1 }: Problem): void {
+function codeQuality(file: string, { check, severity, message, line }: Finding): void {
   const { createHash } = process.getBuiltinModule('node:crypto')
   let found: unknown[] = []
   try {
@@ -122,9 +165,9 @@ function codeQuality(file: string, { code, message, line = 1 }: Problem): void {
   }
   found.push({
     description: message,
-    check_name: `gridline ${code}`,
+    check_name: check,
     fingerprint: createHash('sha256').update(`${file} ${line} ${message}`).digest('hex'),
-    severity: 'major',
+    severity,
     location: { path: file, lines: { begin: line } },
   })
   writeFileSync(REPORT, `${JSON.stringify(found, null, 2)}\n`)
@@ -144,6 +187,11 @@ function oneLine(text: string): string {
 
 function cell(text: string): string {
   return oneLine(text).replace(/[\\|[\]<>`*_]/g, '\\$&')
+}
+
+/** An address in Markdown: it comes from the server. */
+function address(url: string): string {
+  return oneLine(url).replace(/[\s()<>\\|]/g, encodeURIComponent)
 }
 
 /** Texts of workflow commands of GitHub. */

@@ -53,6 +53,8 @@ export interface Command {
   completes?: readonly Completion[]
   /** Whether the command changes data on the server. */
   writes?: true
+  /** In a CI job, its results become outputs and a summary, and its warnings annotations. */
+  reports?: true
   /** It lists things: it has --limit, with this default. */
   lists?: { limit?: number }
   /** Shown in the help, below the options. */

@@ -177,6 +177,12 @@ async function runCommand(
     if (context.flags.outputFile !== undefined)
       await writeResults(context.flags.outputFile, outcome, failures)
     context.messages.failures(failures)
+    if (command.reports && !dryRun) {
+      const { reportToCi } = await import('./ci.ts')
+      const made =
+        outcome && 'many' in outcome ? outcome.many : outcome && 'one' in outcome ? [outcome.one] : []
+      await reportToCi(context, made, failures)
+    }
     if (failures.length === 0) return 0
     if (some) return 8
     const exits = new Set(failures.map(({ problem }) => problem.exit))
@@ -185,6 +191,10 @@ async function runCommand(
     const { outputFile } = context.flags
     if (outputFile !== undefined && error instanceof Problem)
       await writeResults(outputFile, undefined, [{ of: args[0] ?? '', problem: error }])
+    if (command.reports && !context.flags.dryRun && error instanceof Problem) {
+      const { reportToCi } = await import('./ci.ts')
+      await reportToCi(context, [], [{ of: args.join(' '), problem: error }])
+    }
     throw error
   } finally {
     interrupted.off()

@@ -6,6 +6,7 @@ import { hasColor } from './output/color.ts'
 import { jqOn, pick } from './output/selection.ts'
 import { relativeTime } from './output/times.ts'
 import type { TableView } from './output/view.ts'
+import { visibleLines } from './output/visible.ts'
 
 /**
  * Prints the result of a command to stdout. All commands use this. Output is in the format of --format, JSON if
@@ -34,7 +35,7 @@ export async function print(
   const { view } = outcome
   if (flags.template !== undefined) {
     const { templateOf } = await import('./output/template.ts')
-    await write(
+    await writeText(
       rows
         .map(templateOf(flags.template))
         .map((line) => `${line}\n`)
@@ -47,19 +48,19 @@ export async function print(
   const format = flags.format ?? (json ? 'json' : setting)
   const fields = typeof flags.json === 'string' ? flags.json.split(',') : undefined
   if (flags.quiet && !json) {
-    await write(rows.map((row) => `${row[view.id ?? view.columns[0].field] ?? ''}\n`).join(''))
+    await writeText(rows.map((row) => `${row[view.id ?? view.columns[0].field] ?? ''}\n`).join(''))
     return
   }
   if (flags.jq !== undefined || format === 'json' || format === 'ndjson') {
     const chosen = fields ? rows.map((row) => pick(row, fields)) : rows
     if (flags.jq === undefined && format === 'ndjson')
-      await write(chosen.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    else await write(await jsonText(single ? chosen[0] : chosen, flags.jq))
+      await writeText(chosen.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    else await writeText(await jsonText(single ? chosen[0] : chosen, flags.jq))
     return
   }
   const cells = rows.map((row) => view.columns.map((column) => cellText(row, column)))
   if (format === 'csv') {
-    await write(csvLine(view.columns.map(({ field }) => field)) + cells.map(csvLine).join(''))
+    await writeText(csvLine(view.columns.map(({ field }) => field)) + cells.map(csvLine).join(''))
     return
   }
   const isTerminal = process.stdout.isTTY === true
@@ -76,7 +77,7 @@ export async function print(
     await write(table(alone, fitted.view, fitted.cells, hasColor(process.stdout, environment)))
     return
   }
-  await write(cells.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
+  await writeText(cells.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
 }
 
 function cellText(row: Record<string, unknown>, { field, format }: TableView['columns'][number]): string {
@@ -120,6 +121,11 @@ function plain(text: string): string {
 async function jsonText(value: unknown, jq: string | undefined): Promise<string> {
   if (jq !== undefined) return jqOn(value, jq)
   return `${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`
+}
+
+/** Writes text that has names and data. A terminal obeys control characters, so it gets none; a pipe gets all. */
+async function writeText(text: string): Promise<void> {
+  await write(process.stdout.isTTY ? visibleLines(text) : text)
 }
 
 async function write(data: string | Uint8Array): Promise<void> {

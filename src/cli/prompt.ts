@@ -1,11 +1,12 @@
 import { Problem } from '../contract/errors.ts'
+import { visible } from './output/visible.ts'
 
 /** Asks for a line of text at the terminal. Throws `interrupted` on Ctrl-C. */
 export async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    return (await lines.question(question)).trim()
+    return (await lines.question(visible(question))).trim()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error
     process.stderr.write('\n')

@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
+import { annotated } from '../ci.ts'
 import { defineCommand } from '../define.ts'
 import { Planned } from '../dry-run.ts'
 import { bodyOf, type Input, openInput, spooled } from '../input.ts'
@@ -46,6 +47,7 @@ export const command = defineCommand({
     allowTypeChange,
   ],
   writes: true,
+  reports: true,
   examples: [
     'gridline append sales more.csv',
     'gridline append sales --row 2024-05-01,Oslo,12.5',
@@ -80,20 +82,22 @@ export const command = defineCommand({
     const progress = new Progress(context.messages, source.name, source.size)
     const meter = new Meter(progress)
     try {
-      const done = await client.call('rows.append', {
-        fid,
-        headers,
-        plainHeaders: { [FILE_NAME_HEADER]: headerText(source.name) },
-        body: bodyOf(
-          source,
-          type,
-          (bytes) => meter.add(bytes),
-          () => meter.restart(),
-        ),
-      })
+      const append = () =>
+        client.call('rows.append', {
+          fid,
+          headers,
+          plainHeaders: { [FILE_NAME_HEADER]: headerText(source.name) },
+          body: bodyOf(
+            source,
+            type,
+            (bytes) => meter.add(bytes),
+            () => meter.restart(),
+          ),
+        })
+      const done = await annotated(context, source.name, append)
       progress.end()
-      for (const warning of done.warnings) context.messages.warning(warning)
-      return { one: done, view: appendedView }
+      for (const warning of done.warnings) context.messages.warning(warning, file)
+      return { one: { ...done, action: 'appended' }, view: appendedView }
     } finally {
       progress.end()
     }

@@ -50,6 +50,7 @@ const createOptions = [
 
 const create = defineCommand({
   writes: true,
+  reports: true,
   arguments: '[figure...]',
   completes: ['local'],
   options: createOptions,
@@ -140,6 +141,7 @@ async function createFromGrid(
 
 const update = defineCommand({
   writes: true,
+  reports: true,
   arguments: '<plot> <figure>',
   completes: ['plot', 'local'],
   examples: [
@@ -150,7 +152,8 @@ const update = defineCommand({
     const body = figureBody((await readFigure(figure)).text, {})
     const client = await context.client()
     const fid = await resolve(client, plot, 'plot')
-    return { one: await client.call('plots.update', { fid, body }), view: linkView }
+    const updated = await client.call('plots.update', { fid, body })
+    return { one: { ...updated, action: 'replaced' }, view: linkView }
   },
 })
 

@@ -40,7 +40,7 @@ export const command = defineCommand({
 })
 
 function chart(context: Context, figure: string): Promise<string> {
-  return chartText(JSON.parse(figure) as ChartFigure, context.environment)
+  return chartText(JSON.parse(figure) as ChartFigure, context.environment, process.stdout)
 }
 
 /** The first rows of a grid, and a line about each column of numbers. */

@@ -9,7 +9,7 @@ import type { ResultOf } from '../../contract/operations/index.ts'
 import type { GridMeta, UploadAction } from '../../contract/resources.ts'
 import { runEach } from '../batch.ts'
 import { type ChartType, chartOf, chartOptions, chartTypes, checkChart } from '../charts.ts'
-import { annotated, provenanceOf, type Reported, reportToCi } from '../ci.ts'
+import { annotated, provenanceOf } from '../ci.ts'
 import type { Context } from '../context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../define.ts'
 import { openInput } from '../input.ts'
@@ -74,12 +74,23 @@ const uploadedView: TableView = {
   ],
 }
 
+/** Charts of uploaded files, with the actions taken for grid and chart. */
+const chartedView: TableView = {
+  ...chartView,
+  columns: [
+    ...chartView.columns.slice(0, -1),
+    { field: 'grid_action', title: 'DATA ACTION' },
+    ...chartView.columns.slice(-1),
+  ],
+}
+
 export const command = defineCommand({
   arguments: '<file...>',
   usage: '<file|directory|pattern...>',
   completes: ['local'],
   options,
   writes: true,
+  reports: true,
   examples: [
     'gridline upload sales.csv',
     'gridline upload 2024/*.csv.gz --folder Reports/2024 --public',
@@ -136,17 +147,12 @@ export const command = defineCommand({
       if (provenance && plot !== undefined) await recordProvenance(context, result as Made, provenance)
       return [{ ...result, file: local.file, path: pathOf(local, options.folder, made.filename) }]
     }
-    const view = dryRun ? previewView : plot === undefined ? uploadedView : chartView
+    const view = dryRun ? previewView : plot === undefined ? uploadedView : chartedView
     const isFirst = !isBatch
     if (isFirst) {
       const [local] = files
-      const many = await annotated(context, local.file, () => work(local)).catch(async (error) => {
-        if (error instanceof Problem && !dryRun)
-          await reportToCi(context, [], [{ of: local.file, problem: error }])
-        throw error
-      })
+      const many = await annotated(context, local.file, () => work(local))
       if (!dryRun) await context.noteLinks()
-      await reportToCi(context, many as Reported[])
       return { many, view, alone: many.length === 1 }
     }
     const { client, server } = await context.connect()
@@ -156,7 +162,6 @@ export const command = defineCommand({
     const done = await runEach(items, (local) => annotated(context, local.of, () => work(local)), jobs)
     total?.end()
     if (!dryRun && done.many.length > 0) await context.noteLinks()
-    await reportToCi(context, done.many as Reported[], done.failures)
     return { ...done, view }
   },
 })
@@ -231,7 +236,8 @@ async function plotOf(context: Context, grid: Made, type: ChartType, options: Op
   return {
     ...plot,
     grid_fid: grid.fid,
-    action: grid.action ?? plot.action,
+    grid_action: grid.action ?? 'created',
+    row_count: grid.row_count,
     warnings: [...grid.warnings, ...plot.warnings],
   }
 }
@@ -241,8 +247,9 @@ async function showChart(context: Context, fid: string): Promise<void> {
   const client = await context.client()
   const response = await client.response('plots.content', { fid, query: { inline_data: true } })
   const { chartText } = await import('../output/chart.ts')
-  const text = await chartText(JSON.parse(await response.text()), context.environment).catch(() => undefined)
-  if (text !== undefined) context.messages.aside(text)
+  const figure = JSON.parse(await response.text())
+  const text = await chartText(figure, context.environment, process.stderr).catch(() => undefined)
+  if (text !== undefined) context.messages.picture(text)
 }
 
 function isAddress(file: string): boolean {

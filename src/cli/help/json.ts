@@ -60,6 +60,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
     action: 'created, replaced, appended or unchanged',
     warnings: 'an array of texts',
     grid_fid: 'with --plot: the grid of the chart',
+    grid_action: 'with --plot: what was done with the grid; action is then that of the chart',
   }),
   ls: array('File', {
     folder: 'with --trashed: the former folder',

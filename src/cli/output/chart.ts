@@ -1,4 +1,5 @@
 import type { ImageFormat } from '../../contract/operations/index.ts'
+import { hasColor } from './color.ts'
 import { braille, graphicsOf, picture, sizeFor } from './picture.ts'
 
 export interface ChartFigure {
@@ -22,18 +23,21 @@ interface Trace {
 const MOST_COLUMNS = 100
 const LINES = 20
 
-/** A chart for the terminal: the picture where the terminal can show one, otherwise characters. */
-export async function chartText(figure: ChartFigure, environment: NodeJS.ProcessEnv): Promise<string> {
+/** A chart for a terminal or pipe: the picture where the terminal can show one, otherwise characters. */
+export async function chartText(
+  figure: ChartFigure,
+  environment: NodeJS.ProcessEnv,
+  stream: NodeJS.WriteStream,
+): Promise<string> {
   const { drawFigure } = await import('../../service/index.ts')
   const draw = (shown: object, width: number, height: number): Promise<Uint8Array> =>
     drawFigure(JSON.stringify(shown), { format: 'png' satisfies ImageFormat, width, height }, environment)
-  const graphics = process.stdout.isTTY ? graphicsOf(environment) : undefined
+  const graphics = stream.isTTY ? graphicsOf(environment) : undefined
   if (graphics) return picture(await draw(figure, 700, 450), graphics)
-  const columns = Math.min(MOST_COLUMNS, process.stdout.columns || 80)
+  const columns = Math.min(MOST_COLUMNS, stream.columns || 80)
   const { width, height } = sizeFor(columns, LINES)
   const image = await draw(withoutText(figure), width, height)
-  const color =
-    !environment.NO_COLOR && (process.stdout.isTTY === true || environment.FORCE_COLOR !== undefined)
+  const color = hasColor(stream, environment)
   const title = titleOf(figure.layout)
   return [...(title ? [center(title, columns)] : []), ...braille(image, color), ...ranges(figure), ''].join(
     '\n',

@@ -6,6 +6,12 @@ import { visible } from './visible.ts'
 /** How progress is shown: a bar that moves, lines that stay, or not at all. */
 export type ProgressStyle = 'bar' | 'plain' | 'none'
 
+/** A warning, and the file that it is about. */
+export interface Warned {
+  of: string | undefined
+  text: string
+}
+
 /** Writes notes, warnings and errors to stderr. Never data. */
 export class Messages {
   readonly terminal: boolean
@@ -32,6 +38,9 @@ export class Messages {
     return this.quiet || this.isJson
   }
 
+  /** All warnings of this run. */
+  readonly warned: Warned[] = []
+
   /** The command to run after an error. */
   next: (problem: Problem) => string | undefined = () => undefined
 
@@ -45,6 +54,11 @@ export class Messages {
     if (this.terminal) this.note(text)
   }
 
+  /** A picture in characters, for a terminal: its colors and line ends stay. */
+  picture(text: string): void {
+    if (this.terminal && !this.silent) this.raw(text)
+  }
+
   /** Says that a list has more items than are shown. */
   cut(shown: number): void {
     if (this.quiet) return
@@ -54,6 +68,7 @@ export class Messages {
 
   /** A warning, shown also with --quiet. With --json, warnings are in the JSON instead. */
   warning(text: string, of?: string): void {
+    this.warned.push({ of, text })
     if (!this.isJson) this.line(`${this.paint('33', 'warning:')} ${about(of, text)}`)
   }
 
@@ -71,7 +86,8 @@ export class Messages {
     const what = about(of, problem.message)
     const clean = (text: string): string => visible(oneLine(text))
     const hint = problem.hint ? ` ${this.paint('2', clean(problem.hint))}` : ''
-    this.raw(`${this.paint('31', 'error:')} ${clean(what)}${/[.?!…]$/.test(what) || !hint ? '' : '.'}${hint}`)
+    const end = /[.?!…]$/.test(what) || !hint ? '' : '.'
+    this.raw(this.wrapped(`${this.paint('31', 'error:')} ${clean(what)}${end}${hint}`))
   }
 
   /** The failures of a batch. With --json, one object for all. */
@@ -112,12 +128,18 @@ export class Messages {
   /** Writes a line. Control characters and line ends of names and data are replaced. */
   line(text: string): void {
     const [, paint = '', rest = text] = /^(\u001b\[\d+m\w+:\u001b\[0m )?(.*)$/s.exec(text) ?? []
-    this.raw(paint + visible(oneLine(rest)))
+    this.raw(this.wrapped(paint + visible(oneLine(rest))))
   }
 
   /** Writes a line as it is. */
   raw(text: string): void {
     process.stderr.write(`${text}\n`)
+  }
+
+  /** On a terminal, breaks a line between words. */
+  private wrapped(line: string): string {
+    const width = process.stderr.columns
+    return this.terminal && width ? wrapped(line, width) : line
   }
 
   private paint(code: string, text: string): string {
@@ -132,6 +154,23 @@ function about(of: string | undefined, message: string): string {
   const [before = '', after = ''] = [message[at - 1], message[at + of.length]]
   const isNamed = at >= 0 && !/\w/.test(before) && !/\w/.test(after)
   return isNamed ? message : `${of}: ${message}`
+}
+
+/** Breaks a line between words at a width. Escape codes take no room. A longer word stays whole, so it can be copied. */
+export function wrapped(line: string, width: number): string {
+  let used = 0
+  let text = ''
+  for (const word of line.split(' ')) {
+    const room = word.replace(/\u001b\[[\d;]*m/g, '').length
+    if (used > 0 && used + 1 + room > width) {
+      text += `\n${word}`
+      used = room
+    } else {
+      text += used > 0 || text !== '' ? ` ${word}` : word
+      used += room + (used > 0 ? 1 : 0)
+    }
+  }
+  return text
 }
 
 function oneLine(text: string): string {

@@ -37,6 +37,7 @@ export function fieldNames(): ReadonlySet<string> {
     'operation',
     'would',
     'change',
+    'grid_action',
   ])
   const visit = (schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return
