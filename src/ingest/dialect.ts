@@ -104,6 +104,8 @@ export interface DelimitedOptions {
   range?: string
   /** Of JSON: whether members of nested objects become columns, one level deep. */
   flatten?: boolean
+  /** Columns of the table, where they are known. */
+  width?: number
   /** Name of the source in messages. */
   source?: string
   /** Default: those of the contract. */

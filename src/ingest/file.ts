@@ -96,7 +96,7 @@ export async function ingestFile<S extends SliceSink>(
             const sink = open()
             const where = sheet.oneOfSeveral ? `${source}, sheet ${sheet.name}` : source
             const written = { delimiter: ',', quote: '"', escape: '', encoding: 'utf-8' }
-            const reading = { ...options, source: where, ...written }
+            const reading = { ...options, source: where, ...written, width: sheet.width }
             tables.push({
               path: [sheet.name],
               ingested: await ingestDelimited(sheet.csv, reading, sink),

@@ -27,6 +27,7 @@ function kindOf(cell: string): Kind {
 
 /** Texts of a form that names of columns do not have: addresses; labels with values. */
 const PATTERNS = [
+  /^(true|false)$/i,
   /^[\w.+-]+@[\w-]+(\.[\w-]+)+$/,
   /^https?:\/\/\S+$/,
   /^\d{1,3}(\.\d{1,3}){3}$/,
@@ -64,7 +65,7 @@ export interface HeaderRows {
 
 /** Detects the header rows of a table. */
 export function headerRowsOf(table: string[][]): HeaderRows {
-  const rows = table.filter((row) => row.length > 1 || row[0] !== '')
+  const rows = table.filter((row) => row.some((cell) => cell.trim() !== ''))
   const [first, second, third] = rows
   // Rows that programs write below the names.
   if (second && second.length === first.length && second.length > 1) {
@@ -86,7 +87,7 @@ export function headerRowsOf(table: string[][]): HeaderRows {
 
 /** Detects the number of header rows: 0, 1 or 2. */
 export function countHeaderRows(table: string[][]): number {
-  const rows = table.filter((row) => row.length > 1 || row[0] !== '')
+  const rows = table.filter((row, k) => k === 0 || row.some((cell) => cell.trim() !== ''))
   const [first, ...data] = rows
   if (!first || first.every((cell) => cell.trim() === '')) return 0
   if (data.length === 0) return first.some((cell) => kindOf(cell) === 'number') ? 0 : 1
@@ -206,7 +207,13 @@ function isSecondHeader(first: string[], second: string[], data: string[][]): bo
   const numeric = kinds.flatMap((kind, k) => (kind === 'number' || kind === 'date' ? [k] : []))
   const isUnits = kinds.every((kind, k) => kind !== 'text' || isMissing(second[k]))
   const hasBlanks = data.some((row) => numeric.some((k) => (row[k] ?? '').trim() === ''))
-  if (numeric.length === 0 || (hasBlanks && !(isUnits && numeric.length < kinds.length))) return false
+  // Names over several columns, and a name in each column below them, all over numbers.
+  const isBelowSpread =
+    first.some((cell, k) => k > 0 && cell.trim() === '') &&
+    second.every((cell) => cell.trim() !== '') &&
+    numeric.length === kinds.length
+  if (numeric.length === 0 || (hasBlanks && !isBelowSpread && !(isUnits && numeric.length < kinds.length)))
+    return false
   // A column of dates has no unit.
   const measured = numeric.filter((k) => kinds[k] === 'number' || !isMissing(second[k]))
   const overNumbers = measured.map((k) => second[k].trim())

@@ -28,7 +28,7 @@ function isFooter(line: string): boolean {
 /** Whether a line is a border or a rule of a table. */
 function isBorder(line: string): boolean {
   const drawn = line.trim()
-  return drawn !== '' && CORNERS.includes(drawn[0]) && LINE.test(drawn) && /[-─━═]/.test(drawn)
+  return drawn !== '' && CORNERS.includes(drawn[0]) && LINE.test(drawn) && /[-=─━═]/.test(drawn)
 }
 
 /** Whether a line is the rule below the header of a Markdown table: `|---|:-:|`. */
@@ -219,7 +219,10 @@ function areQuotedWhole(lines: readonly string[]): boolean {
           .split(delimiter).length,
     )
     // Commas before spaces are punctuation.
-    const isText = delimiter === ',' && filled.every((line) => !/,(?! )/.test(line))
+    const isText =
+      delimiter === ',' &&
+      (filled.every((line) => !/,(?! )/.test(line)) ||
+        filled.slice(1).every((line) => /^"\s*[+-]?\d{1,3}(,\d{3})+(\.\d+)?\s*"$/.test(line)))
     return counts[0] > 2 && !isText && counts.every((count) => count === counts[0])
   })
 }

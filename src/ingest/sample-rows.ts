@@ -75,6 +75,12 @@ export function readRows(
           line += countOf(text, crOnly ? '\r' : '\n', opened, i)
           cell = parts.join('') + text.slice(from, i)
           i++
+          // Quotes inside the cell, if it closes on its line.
+          const end = strayEnd(text, i, style)
+          if (end !== undefined) {
+            cell += text.slice(i - 1, end).replaceAll(quote + quote, quote)
+            i = end + 1
+          }
           closed = true
           inQuotes.count++
           if (row.length === 0) inQuotes.first = true
@@ -109,6 +115,19 @@ export function readRows(
     rows.push(mended?.row ?? row)
   }
   return { rows, at, quoted, foreign: foreign / Math.max(1, cells) }
+}
+
+/** Where a cell closes whose quote at `i - 1` is followed by text: the next quote of its line before a delimiter or its end. */
+function strayEnd(text: string, i: number, { delimiter, quote, crOnly }: Style): number | undefined {
+  const closes = (at: number): boolean => {
+    let k = at
+    while (text[k] === ' ') k++
+    return k >= text.length || text[k] === delimiter || endsRow(text, k, crOnly)
+  }
+  if (closes(i)) return undefined
+  for (let k = i; k < text.length && text[k] !== delimiter && !endsRow(text, k, crOnly); k++)
+    if (text[k] === quote && closes(k + 1)) return k
+  return undefined
 }
 
 /** Whether a cell holds what is not text in it: a quote, or a delimiter that is not punctuation or part of a number. */

@@ -10,6 +10,8 @@ export interface Sheet {
   /** Whether the workbook lists other sheets too. */
   oneOfSeveral: boolean
   csv: Bytes
+  /** Columns of all its rows but titles. */
+  width: number
 }
 
 /** What is known about a sheet once it has been converted. */
@@ -105,7 +107,8 @@ export async function* spooledSheet(
 ): AsyncGenerator<Sheet> {
   const csv = await spool(rows, limits.unpacked_bytes, () => tooMuchUnpacked(source, limits))
   try {
-    if (size.width > 0) yield { name: size.name, oneOfSeveral, csv: padded(chunksOf(csv), size) }
+    if (size.width > 0)
+      yield { name: size.name, oneOfSeveral, width: size.width, csv: padded(chunksOf(csv), size) }
   } finally {
     await csv.close()
   }

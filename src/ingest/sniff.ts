@@ -8,7 +8,7 @@ import { asNumber } from './number.ts'
 import { MOST_CELLS } from './sample-rows.ts'
 import { chooseStyle } from './style.ts'
 import { findTableStart, isBlankDelimiter, isNumeric, refuseTwoTables } from './table-start.ts'
-import { badData, type Warnings } from './warnings.ts'
+import { badData, Warnings } from './warnings.ts'
 
 /** The sample used for detection, in bytes. */
 export const SAMPLE_BYTES = 256 * 1024
@@ -34,7 +34,10 @@ export async function sniff(
   const isUsed = told && text.slice(told[0].length).includes(told[1])
   const delimiter = givenDelimiter(options.delimiter) ?? (isUsed ? told[1] : undefined)
   if (told) text = text.slice(told[0].length)
-  const best = await chooseStyle(text, { ...options, delimiter }, warnings)
+  const comment = options.comment ?? (await commentIn(text, { ...options, delimiter }))
+  if (comment !== '' && options.comment === undefined)
+    warnings.note(`lines that begin with ${comment} were read as comments; to read them: --comment none`)
+  const best = await chooseStyle(text, { ...options, delimiter, comment }, warnings)
   for (const [k, line] of best.at.entries()) best.at[k] = line + skip.lines
   if (!delimiter && best.width > 1 && best.style.delimiter !== ',')
     warnings.note(`delimiter detected: ${named(best.style.delimiter)}`)
@@ -85,11 +88,26 @@ export async function sniff(
   // A header that is repeated is no row.
   const data = table.slice(headerRows).filter((row) => row.some((cell, k) => cell !== table[0][k]))
   const profile = profileOf(data, names.length, options)
-  const comment = options.comment ?? ''
   // In one column, a value can be the same as the name.
   const repeated =
     headerRows === 1 && names.length > 1 && table[0].length === names.length ? table[0] : undefined
   return { ...best.style, preamble, headerRows, names, repeated, trailing: best.trailing, comment, profile }
+}
+
+/** `#`, if lines between the rows begin with it, and all others have one width; otherwise nothing. */
+async function commentIn(text: string, options: DelimitedOptions): Promise<string> {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+  const top = lines.findIndex((line) => !line.startsWith('#'))
+  if (top < 0 || !lines.slice(top).some((line) => line.startsWith('#'))) return ''
+  const plain = await chooseStyle(text, { ...options, comment: '' }, new Warnings())
+  const without = await chooseStyle(text, { ...options, comment: '#' }, new Warnings())
+  const rows = (rows: string[][]) => rows.filter((row) => row.length > 1 || row[0] !== '')
+  const same = (all: string[][]) => all.length > 1 && all.every((row) => row.length === all[0].length)
+  return without.width > 1 &&
+    same(rows(without.rows)) &&
+    (without.width > plain.width || !same(rows(plain.rows)))
+    ? '#'
+    : ''
 }
 
 /** Whether a row is empty, or a text in its first cell alone. */

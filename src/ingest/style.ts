@@ -63,7 +63,10 @@ async function chooseDelimiter(
   const fit = candidates.filter(
     (c) => c.width > 1 && c.agreeing > 0.5 && (c.style.delimiter !== ' ' || looksLinedUp(c)) && !isList(c),
   )
-  fit.sort((a, b) => score(b) - score(a))
+  // A candidate that leaves out lines above loses against one that reads all lines alike.
+  const whole = fit.some((c) => c.first === 0 && c.agreeing === 1 && c.rows.length > 2)
+  const rank = (c: Candidate): number => score(c) - (whole && c.first > 0 ? GAP : 0)
+  fit.sort((a, b) => rank(b) - rank(a))
   if (fit.length > 0) return fit[0]
   const ragged = candidates.find(isRagged)
   if (ragged) return ragged
@@ -82,7 +85,7 @@ async function chooseDelimiter(
   }
   const inText = candidates.some((c) => c.style.delimiter !== ' ')
   if (inText) warnings.note('no delimiter detected; read as one column')
-  return candidate(text, inText ? NONE : ',', crOnly, options)
+  return candidate(text, NONE, crOnly, options)
 }
 
 /** Whether most rows have fewer cells than the header, and none has more. */
@@ -115,7 +118,13 @@ function score(c: Candidate): number {
   const above = c.first > 0 ? 0.05 + 0.3 * (c.first / c.rows.length) : 0
   const commas = hasDecimalCommas(c) ? 0.1 : 0
   return (
-    c.agreeing - above + Math.min(c.width, 20) * 0.002 + commas - FOREIGN * c.foreign - (hasGap(c) ? GAP : 0)
+    c.agreeing -
+    above +
+    Math.min(c.width, 20) * 0.002 +
+    commas -
+    FOREIGN * c.foreign -
+    (hasGap(c) ? GAP : 0) -
+    (isTail(c) ? GAP : 0)
   )
 }
 
@@ -125,10 +134,15 @@ const GAP = 0.3
 
 function hasGap({ rows, first, width }: Candidate): boolean {
   const table = rows.slice(first).filter((row) => row.length === width)
-  const [header] = table
-  return header?.some(
-    (cell, k) => cell === '' && k > 0 && k < width - 1 && table.every((row) => row[k] === ''),
+  // A delimiter of two characters: every other column is empty. Other empty columns are those of the table.
+  return (
+    width > 2 && width % 2 === 1 && table.every((row) => row.every((cell, k) => k % 2 === 0 || cell === ''))
   )
+}
+
+/** Whether the second of two columns has no cell: the delimiter only ends the lines. */
+function isTail({ rows, width }: Candidate): boolean {
+  return width === 2 && rows.every((row) => row.length < 2 || row[1].trim() === '')
 }
 
 /** Whether all commas in semicolon-separated cells are decimal commas: 1,5;2,25. */
@@ -160,8 +174,11 @@ function looksLinedUp(c: Candidate): boolean {
   }
   let numeric = 0
   for (let k = 0; k < c.width; k++) if (isColumn(k)) numeric++
-  return numeric * 2 >= c.width
+  return numeric * 2 >= c.width || (numeric > 0 && data.length >= MANY_LINES)
 }
+
+/** As many lines with the same number of words, and a number in one place, are no prose. */
+const MANY_LINES = 20
 
 async function candidate(
   text: string,
@@ -187,7 +204,7 @@ async function candidate(
     sample.at.pop()
   }
   const { rows, trailing } = withoutTrailing(withoutSpareName(sample.rows))
-  const width = commonWidth(rows)
+  const width = rows.some((row) => row.length === options.width) ? options.width! : commonWidth(rows)
   // The table starts at the first row that is at least `width` cells wide, even if it is wider.
   let first = rows.findIndex((row) => row.length >= width && (width > 1 || row[0] !== ''))
   if (first < 0) first = 0
@@ -288,6 +305,29 @@ function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number
   return { rows: rows.map((row) => row.slice(0, width)), trailing: length - width }
 }
 
+/**
+ * The number of lines with a cell in single quotes, if every quote at the start of a cell has one at the end of a cell on
+ * its line, and cells in quotes hold delimiters somewhere; 0 otherwise.
+ */
+function quotedLines(text: string, delimiter: string): number {
+  const d = delimiter.replace(/[|^$.*+?()[\]{}\\]/g, '\\$&')
+  const opening = new RegExp(`(^|${d})'`, 'g')
+  const cell = new RegExp(`(^|${d})'.*?'(?=${d}|$)`, 'g')
+  let lines = 0
+  let hides = false
+  for (const line of text.split(/\r?\n/).slice(0, -1)) {
+    const cells = line.match(cell) ?? []
+    if (cells.length === 0) {
+      if (opening.test(line)) return 0
+      continue
+    }
+    if ((line.replace(cell, '').match(opening) ?? []).length > 0) return 0
+    lines++
+    hides ||= cells.some((one) => one.slice(1).includes(delimiter))
+  }
+  return hides ? lines : 0
+}
+
 function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
   const d = `\\u${delimiter.charCodeAt(0).toString(16).padStart(4, '0')}`
   const start = text.slice(0, STYLE_CHARACTERS)
@@ -296,9 +336,11 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
   const doubled = count(`(?:^|${d})${blanks}"`)
   const single = doubled === 0 ? count(`(?:^|${d})'(?:[^'\\r\\n]|'')*'(?=${d}|\\r?$)`) : 0
   const singleOpened = single > 0 ? count(`(?:^|${d})'`) : 0
-  const quote = single > 1 && single === singleOpened ? "'" : '"'
+  // Cells in single quotes hold apostrophes: each one that opens also closes on its line.
+  const loose = doubled === 0 && single !== singleOpened ? quotedLines(start, delimiter) : 0
+  const quote = (single > 1 && single === singleOpened) || loose > 2 ? "'" : '"'
   const backslash =
-    count(`\\\\${quote}(?!${d}|\\r?$|${quote})`) > 0 &&
+    (text.match(new RegExp(`\\\\${quote}(?!${d}|\\r?$|${quote})`, 'gm')) ?? []).length > 0 &&
     count(`[^${d}\\r\\n]${quote}${quote}[^${d}\\r\\n]`) === 0
   const spaced = delimiter === ' ' ? 0 : count(`${d} +${quote}`)
   return {

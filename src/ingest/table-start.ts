@@ -64,13 +64,14 @@ function looksLikeTable(rows: string[][]): boolean {
 
 /** Index of the first row of the table, after titles, comments and blank lines. */
 export function findTableStart(candidate: Candidate): number {
-  const { rows, width, first } = candidate
+  const { rows, width, first, quoted } = candidate
   let start = skipLabels(candidate, skipTitle(candidate, first))
   // A header can have fewer cells than the data: R's write.table writes no name for the row names.
   if (width > 1 && start === first && isShortHeader(candidate, start)) start--
-  const comment = (row: string[] | undefined): boolean => row?.[0].startsWith('#') === true
+  // Text in quotes is no comment.
+  const comment = (k: number): boolean => rows[k]?.[0].startsWith('#') === true && !quoted[k]?.first
   let after = start
-  while (comment(rows[after])) after++
+  while (comment(after)) after++
   if (after === start || after >= rows.length) return start
   // The last comment line is the header if it has as many cells as the rows, and those have no header.
   const last = rows[after - 1]
@@ -113,6 +114,13 @@ export function isList({ rows, width, first, style }: Candidate): boolean {
   if (below.length === 0 || rows[1].length === 1) return false
   if (style.delimiter === ',' && below.every((row) => row.slice(1).every((cell) => cell.startsWith(' '))))
     return true
+  // Decimal points: the commas between numbers are delimiters.
+  if (
+    style.delimiter === ',' &&
+    /^\s*-?[\d.]+\s*$/.test(rows[0][0]) &&
+    below.every((row) => row.every((cell) => /^\s*-?\d+\.\d+\s*$/.test(cell)))
+  )
+    return false
   if (width === 2 && countHeaderRows(below) === 0) return true
   const isText = below.every((row) => !row.some((cell) => isDatum(cell)))
   return isText && !/\s/.test(rows[0][0].trim())
@@ -123,11 +131,21 @@ export function isList({ rows, width, first, style }: Candidate): boolean {
  * and is separated by a blank line from a table with a header over numbers.
  */
 function skipTitle({ rows, width }: Candidate, first: number): number {
+  // Columns that have a cell somewhere: exports of spreadsheets have empty ones at their end.
+  const used = Array.from({ length: width }, (_, k) =>
+    rows.some((row) => (row[k] ?? '').trim() !== ''),
+  ).filter(Boolean).length
   const empty = (row: string[]): boolean => row.every((cell) => cell.trim() === '')
   const full = (row: string[]): boolean => row.length >= width && row.every((cell) => cell.trim() !== '')
-  const title = (row: string[]): boolean => row.filter((cell) => cell.trim() !== '').length === 1
+  const title = (row: string[]): boolean => {
+    const filled = row.filter((cell) => cell.trim() !== '').length
+    // A label with its value.
+    return (
+      filled === 1 || (filled === 2 && used > 3 && (/:\s*$/.test(row[0]) || /:\s*$/.test(rows[first][0])))
+    )
+  }
   const mostly = (row: string[]): boolean =>
-    row.length >= width && row.filter((cell) => cell.trim() !== '').length > width / 2
+    row.length >= width && row.filter((cell) => cell.trim() !== '').length > used / 2
   if (width < 2) return first
   let at = first
   while (at < rows.length && (empty(rows[at]) || title(rows[at]))) at++

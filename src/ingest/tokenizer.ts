@@ -21,7 +21,6 @@ const OTHER_DELIMITERS = [
   ['semicolon', 0x3b],
   ['tab', TAB],
   ['|', 0x7c],
-  ['space', SPACE],
 ] as const
 /** Malformed rows of one call of `next`: each can take a moment. */
 const MOST_REPAIRS = 16

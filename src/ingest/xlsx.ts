@@ -41,7 +41,8 @@ export async function* xlsxSheets(
     open({ name, attributes }) {
       if (local(name) === 'sheet')
         listed.push({ name: attributes.name ?? '', id: attributes['r:id'] ?? attributes.id ?? '' })
-      if (local(name) === 'workbookPr') from1904 = /^(1|true)$/.test(attributes.date1904 ?? '')
+      if (name === 'workbookPr' || (local(name) === 'workbookPr' && attributes.date1904 !== undefined))
+        from1904 = /^(1|true)$/.test(attributes.date1904 ?? '')
     },
   })
   if (listed.length > limits.archive_entries)
@@ -119,12 +120,21 @@ async function sharedTexts(member: ArchiveEntry | undefined, source: string): Pr
     },
     close(name) {
       const tag = local(name)
-      if (tag === 'si') texts.push(current)
+      if (tag === 'si') texts.push(unescaped(current))
       else if (tag === 't') inText = false
       else if (tag === 'rPh') hint--
     },
   })
   return texts
+}
+
+/** Characters that XML cannot hold, and underscores before what looks like one: `_x000D_`, `_x005F_`. */
+function unescaped(text: string): string {
+  return text.includes('_x')
+    ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) =>
+        String.fromCharCode(Number.parseInt(code, 16)),
+      )
+    : text
 }
 
 /** Built-in number formats for dates and durations. Formats from 164 on are defined in the workbook. */
@@ -195,7 +205,7 @@ function cells(take: (row: (Cell | undefined)[], filled: number, number: number)
       } else if (tag === 'c') {
         column = attributes.r ? columnOf(attributes.r) : column + 1
         cell = { type: attributes.t ?? 'n', style: Number(attributes.s ?? -1), text: '' }
-      } else if (tag === 'v' || tag === 't') inValue = true
+      } else if (tag === 't' || (tag === 'v' && cell?.type !== 'inlineStr')) inValue = true
     },
     text(text) {
       if (inValue && cell) cell.text += text
@@ -253,7 +263,7 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
       return /^-?\d{16,}$/.test(text) ? text : String(number)
     }
     default:
-      return text.replaceAll('_x000D_', '\r')
+      return unescaped(text)
   }
 }
 

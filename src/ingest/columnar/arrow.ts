@@ -34,7 +34,9 @@ export function arrowTable({ size, columns: mostColumns, ratio }: ColumnarJob): 
   }
   let unpacked = 0
   const counted = (unpack: (data: Uint8Array) => Uint8Array) => (data: Uint8Array) => {
-    const result = unpack(data)
+    const made = unpack(data)
+    // Buffers of 64-bit values begin at multiples of 8 bytes.
+    const result = made.byteOffset % 8 === 0 ? made : made.slice()
     unpacked += result.length
     if (unpacked > MOST_BYTES || unpacked > 16 * 1024 * 1024 + size * ratio)
       throw new Refused('the data grows too much when unpacked (limit compression_ratio)')
@@ -49,7 +51,9 @@ export function arrowTable({ size, columns: mostColumns, ratio }: ColumnarJob): 
   })
   setCompressionCodec(CompressionType.ZSTD, { decode: counted((data) => decompressZstd(data)), encode: none })
   const table = tableFromIPC(bytes, { useBigInt: true })
-  const { fields } = table.schema
+  const { fields, endianness } = table.schema
+  if (endianness !== 0)
+    throw new Refused('a big-endian Arrow file', 'Write it on a little-endian machine, or as Parquet.')
   if (fields.length > mostColumns)
     throw new Refused(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
   if (new Set(fields.map(({ name }) => name)).size < fields.length)

@@ -139,7 +139,13 @@ function columnOf(
   const one = (type: ColumnType, toText: ToText) => ({ name, type, toText })
   if (field.children.length > 0 || element.repetition_type === 'REPEATED') return one('json', jsonText)
   const { type, converted_type: converted, logical_type: logical } = element
-  if (converted === 'JSON' || logical?.type === 'JSON') return one('json', jsonText)
+  if (
+    converted === 'JSON' ||
+    logical?.type === 'JSON' ||
+    logical?.type === 'GEOMETRY' ||
+    logical?.type === 'GEOGRAPHY'
+  )
+    return one('json', jsonText)
   if (converted === 'DECIMAL') return one('number', decimalText(element.scale ?? 0))
   const perSecond = timeUnit(logical, converted)
   if (perSecond !== undefined)

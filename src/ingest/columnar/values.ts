@@ -47,6 +47,7 @@ export const stringText: ToText = (value) => {
   if (value === null || value === undefined) return 'null'
   if (value instanceof Uint8Array) return JSON.stringify(bytesText(value))
   if (value instanceof Date) return JSON.stringify(dateText(value.getTime()))
+  if (typeof value === 'object') return JSON.stringify(JSON.stringify(value))
   return JSON.stringify(String(value).toWellFormed())
 }
 
@@ -82,12 +83,11 @@ const DAY = 24 * 3600 * 1000
 export function dateText(ms: number, micros = 0): string {
   const date = new Date(Math.floor(ms))
   if (Number.isNaN(date.getTime())) return String(ms)
-  const iso = date.toISOString()
-  const day = iso.slice(0, iso.indexOf('T'))
+  const [day, time] = date.toISOString().split('T')
   const rest = micros % 1000
   if (ms % DAY === 0 && rest === 0) return day
-  const fraction = `${iso.slice(20, 23)}${rest > 0 ? String(rest).padStart(3, '0') : ''}`.replace(/0+$/, '')
-  return `${day} ${iso.slice(11, 19)}${fraction === '' ? '' : `.${fraction}`}`
+  const fraction = `${time.slice(9, 12)}${rest > 0 ? String(rest).padStart(3, '0') : ''}`.replace(/0+$/, '')
+  return `${day} ${time.slice(0, 8)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
 /** A time since the epoch in a unit of which a second has `perSecond`. */
