@@ -33,11 +33,20 @@ export const textOptions = [
     description: 'character before a quote inside a quoted cell, or none (default: detected)',
   },
   { flags: '--skip <lines>', integer: {}, description: 'lines to skip at the beginning' },
+  {
+    flags: '--skip-last <lines>',
+    integer: {},
+    description: 'lines to leave out at the end, such as a total; empty lines do not count',
+  },
   { flags: '--comment <character>', description: 'skip lines that begin with this character' },
   { flags: '--decimal <character>', description: 'decimal separator of numbers: . or , (default: .)' },
   {
     flags: '--thousands <character>',
     description: 'thousands separator of numbers: a character, or space (default: none)',
+  },
+  {
+    flags: '--locale <tag>',
+    description: 'decimal and thousands separators, and the order of dates, of a language: de, fr, en-US …',
   },
 ] as const satisfies readonly Option[]
 
@@ -46,7 +55,10 @@ export const readingOptions = [
   ...textOptions,
   { flags: '--sheet <name|number>', description: 'sheet of a workbook (default: all, as a folder of grids)' },
   { flags: '--range <cells>', description: 'cells of a sheet: B2:D20, B:D or 2:20' },
-  { flags: '--flatten', description: 'make columns of the members of nested JSON objects' },
+  {
+    flags: '--flatten',
+    description: 'make columns of the members of nested JSON objects, at every level: user.address.city',
+  },
   {
     flags: '--column <name:type>',
     description: 'set the type of a column: number, text, boolean, date, date-dmy or date-mdy (repeatable)',
@@ -89,6 +101,7 @@ export function readingOptionsOf(options: ReadingOptions, source: string): Delim
     types: columnTypes(column),
     nullTexts,
     skip,
+    skipLast: options.skipLast,
     sheet: options.sheet,
     range: options.range,
     flatten: options.flatten,
@@ -110,6 +123,7 @@ export function readingHeaders(options: ReadingOptions): Partial<HeadersOf<'grid
     Columns: types && encodeURIComponent(JSON.stringify(Object.fromEntries(types))),
     'Null-Text': nullTexts?.map(encodeURIComponent).join(','),
     Skip: skip,
+    'Skip-Last': options.skipLast,
     Sheet: encoded(options.sheet),
     Range: encoded(options.range),
     Flatten: options.flatten ? true : undefined,
@@ -118,5 +132,6 @@ export function readingHeaders(options: ReadingOptions): Partial<HeadersOf<'grid
     Comment: encoded(options.comment),
     Decimal: encoded(options.decimal),
     Thousands: encoded(options.thousands),
+    Locale: options.locale,
   }
 }

@@ -78,6 +78,9 @@ export const uploadHeaders = {
     }),
   ),
   Skip: s.optional(s.integer({ description: 'Lines to skip at the beginning of the file.' })),
+  'Skip-Last': s.optional(
+    s.integer({ description: 'Lines to leave out at the end of the file. Empty lines do not count.' }),
+  ),
   Comment: s.optional(
     s.string({ description: 'Percent-encoded character at the start of lines to skip. Default: none.' }),
   ),
@@ -90,11 +93,17 @@ export const uploadHeaders = {
     s.string({ description: 'Of a sheet: percent-encoded range of cells, such as B2:D20, B:D or 2:20.' }),
   ),
   Flatten: s.optional(
-    s.boolean({ description: 'Of JSON: whether members of nested objects become columns, one level deep.' }),
+    s.boolean({ description: 'Of JSON: whether members of nested objects become columns, at every level.' }),
   ),
   Decimal: s.optional(s.string({ description: 'Percent-encoded decimal separator: `.` (default) or `,`.' })),
   Thousands: s.optional(
     s.string({ description: 'Percent-encoded thousands separator: a character, or `space`. Default: none.' }),
+  ),
+  Locale: s.optional(
+    s.string({
+      description:
+        'A language tag, such as de or en-US: sets the decimal and thousands separators, and reads columns of dates in its order of day and month.',
+    }),
   ),
 } as const
 

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
 import type { Entry, ZipFile } from 'yauzl'
 import { Problem } from '../contract/errors.ts'
 import { bytesText } from '../contract/limits.ts'
@@ -156,7 +157,7 @@ export async function zipMembers(
         const stream = await new Promise<Readable>((resolve, reject) => {
           zip.openReadStream(entry, (error, opened) => (error ? reject(damaged(error)) : resolve(opened)))
         })
-        return meter.counted(orDamaged(stream, damaged), entry.compressedSize)
+        return meter.counted(orDamaged(checked(stream, entry), damaged), entry.compressedSize)
       },
     }
   })
@@ -183,6 +184,16 @@ async function* rangeOf({ handle }: Spooled, start: number, end: number): AsyncG
   }
 }
 
+/** The bytes of an entry. Throws at the end if they do not have its checksum. */
+async function* checked(bytes: Bytes, { crc32: expected }: Entry): AsyncGenerator<Uint8Array> {
+  let sum = 0
+  for await (const chunk of bytes) {
+    sum = crc32(chunk, sum)
+    yield chunk
+  }
+  if (sum !== expected) throw new Error('a file in it does not have its checksum (CRC-32)')
+}
+
 async function* orDamaged(bytes: Bytes, damaged: (error: unknown) => Problem): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes
@@ -201,6 +212,16 @@ export async function* tarMembers(
   const { Readable: NodeReadable } = await import('node:stream')
   // TAR does not compress. Compression of the whole archive is checked in `gunzip`.
   const meter = new Meter(limits, source, Number.POSITIVE_INFINITY)
+  const damaged = (error: unknown): Problem => {
+    if (error instanceof Problem) return error
+    const message = error instanceof Error ? error.message : String(error)
+    return badData(
+      source,
+      {},
+      `the archive is damaged: ${excerpt(message, 120)}`,
+      'Create or download it again.',
+    )
+  }
   const unpack = extract()
   const input = NodeReadable.from(bytes)
   input.on('error', (error) => unpack.destroy(error))
@@ -220,20 +241,13 @@ export async function* tarMembers(
         path,
         open: async () => {
           opened = true
-          return meter.counted(entry as unknown as Bytes, Number.POSITIVE_INFINITY)
+          return meter.counted(orDamaged(entry as unknown as Bytes, damaged), Number.POSITIVE_INFINITY)
         },
       }
       if (!opened) entry.resume()
     }
   } catch (error) {
-    if (error instanceof Problem) throw error
-    const message = error instanceof Error ? error.message : String(error)
-    throw badData(
-      source,
-      {},
-      `the archive is damaged: ${excerpt(message, 120)}`,
-      'Create or download it again.',
-    )
+    throw damaged(error)
   } finally {
     input.destroy()
   }

@@ -4,7 +4,7 @@ import { isoDate } from './date.ts'
 import type { GivenType, NumberStyle } from './dialect.ts'
 import { ESCAPED, QUOTED } from './flags.ts'
 import { type Kernel, OUT } from './kernel/index.ts'
-import { asNumber, isPaddedNumber } from './number.ts'
+import { asNumber, isPaddedNumber, styledNumber } from './number.ts'
 import { badData } from './warnings.ts'
 
 /**
@@ -52,6 +52,8 @@ export function nullTexts(given: readonly string[] = []): Buffer[] {
 export interface ColumnRules {
   name: string
   given?: GivenType
+  /** All values of the sample are numbers in the style `numbers`. A later value that is none makes them texts. */
+  styled?: boolean
   nullTexts?: readonly string[]
   numbers?: NumberStyle
   quote: number
@@ -75,6 +77,9 @@ export class ColumnBuilder {
   /** The first cell that is not of the type that the user gave. */
   wrong?: { line: number; error: Problem }
 
+  /** Whether a number was written in another way than in the file. */
+  private changed = false
+
   private readonly nulls: readonly Buffer[]
 
   constructor(private readonly rules: ColumnRules) {
@@ -87,9 +92,9 @@ export class ColumnBuilder {
     return this.at
   }
 
-  /** The type given by the user. */
+  /** The type given by the user, or by the style of numbers. */
   get given(): GivenType | undefined {
-    return this.rules.given
+    return this.rules.given ?? (this.rules.styled && this.form === 'number' ? 'number' : undefined)
   }
 
   get isText(): boolean {
@@ -102,7 +107,7 @@ export class ColumnBuilder {
    */
   addPlain(kernel: Kernel, column: number, width: number, from: number, to: number): void {
     const { bytes, starts, ends, lines } = kernel
-    const { given } = this.rules
+    const { given } = this
     // A call costs as much as a few cells.
     let others = to - from >= FEW_CELLS && (given === undefined || given === 'text') ? 0 : MOST_OTHERS
     for (let row = from; row < to; ) {
@@ -131,7 +136,7 @@ export class ColumnBuilder {
     width: number,
     rows: number,
   ): void {
-    if (this.rules.given !== undefined && this.rules.given !== 'text') {
+    if (this.given !== undefined && this.given !== 'text') {
       this.addGiven(buf, starts, ends, lines, column, width, rows)
       return
     }
@@ -287,12 +292,20 @@ export class ColumnBuilder {
     width: number,
     rows: number,
   ): void {
-    const { given, name, source } = this.rules
+    const { given } = this
+    const { name, source, styled } = this.rules
     const { nulls } = this
     for (let r = 0, k = column; r < rows; r++, k += width) {
       const end = ends[k] >> 2
       const cell = Buffer.from(buf.subarray(starts[k], end)).toString('utf8')
       const value = cell.trim() === '' || isNull(nulls, buf, starts[k], end) ? 'null' : this.givenValue(cell)
+      if (value === undefined && styled && !this.changed) {
+        // All values so far are as they were written, so they can be texts as well.
+        this.becomeText(lines[r], buf, starts[k], end)
+        this.rows += r
+        this.add(buf, starts.subarray(k), ends.subarray(k), lines.subarray(r), 0, width, rows - r)
+        return
+      }
       if (value === undefined || value === 'ambiguous') {
         const error = badData(
           source,
@@ -307,6 +320,10 @@ export class ColumnBuilder {
         this.wrong ??= { line: lines[r], error }
         return
       }
+      if (value !== 'null') {
+        this.numbers++
+        this.changed ||= value !== cell
+      }
       this.grow(value.length * 3 + 8)
       this.word(value)
     }
@@ -315,9 +332,11 @@ export class ColumnBuilder {
 
   /** The JSON text of a value of the given type; undefined if it is none. */
   private givenValue(cell: string): string | undefined {
-    switch (this.rules.given) {
+    switch (this.given) {
       case 'number':
-        return asNumber(cell, this.rules.numbers)
+        return this.rules.styled
+          ? styledNumber(cell, this.rules.numbers!)
+          : asNumber(cell, this.rules.numbers)
       case 'boolean':
         return asBoolean(cell)
       default: {

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { built } from '../contract/built.ts'
-import type { Problem } from '../contract/errors.ts'
+import { Problem } from '../contract/errors.ts'
 import type { Limits } from '../contract/limits.ts'
 import { excerpt } from '../json/index.ts'
 import { tooMuchUnpacked } from './archive.ts'
@@ -12,29 +12,87 @@ import type { Ingested, SliceSink } from './table.ts'
 import { bomb, isBomb } from './unpack.ts'
 import { badData } from './warnings.ts'
 
-/** Files that are decoded at once; others wait. */
+/** Files that are decoded at once. Others wait, each user in turn. */
 const AT_ONCE = 2
-/** Memory of one decoder, and the time in which it must give the next values. */
+/** How long a file waits, in ms. */
+const WAIT_MS = 60_000
+/** Memory of one decoder, and the time in which it must give the first values, and the next ones. */
 const HEAP_MB = 1024
 const MEMORY_BYTES = 2 * 1024 * 1024 * 1024
+const FIRST_MS = 20_000
 const PATIENCE_MS = 60_000
 const CHECK_MS = 200
 
-let running = 0
-const queue: (() => void)[] = []
+/** A file that waits, and whose it is. */
+interface Waiting {
+  who: string
+  begin: () => void
+}
+
+/** Running decoders by user. */
+const running = new Map<string, number>()
+const queue: Waiting[] = []
+
+function count(): number {
+  return [...running.values()].reduce((sum, of) => sum + of, 0)
+}
+
+/** Waits for a place. Throws `overloaded` after a while. */
+function enter(who: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const waiting: Waiting = {
+      who,
+      begin() {
+        clearTimeout(timer)
+        resolve()
+      },
+    }
+    const timer = setTimeout(() => {
+      queue.splice(queue.indexOf(waiting), 1)
+      reject(new Problem('overloaded', 'too many Parquet and Arrow files are being decoded'))
+    }, WAIT_MS)
+    queue.push(waiting)
+    admit()
+  })
+}
+
+function leave(who: string): void {
+  const left = (running.get(who) ?? 1) - 1
+  if (left > 0) running.set(who, left)
+  else running.delete(who)
+  admit()
+}
+
+/** Starts files that wait: first those of users who have none running. A user never has all places. */
+function admit(): void {
+  while (queue.length > 0 && count() < AT_ONCE) {
+    const fair = queue.findIndex(({ who }) => !running.has(who))
+    const isLast = count() === AT_ONCE - 1
+    if (fair < 0 && isLast && running.size > 0) return
+    const [next] = queue.splice(Math.max(0, fair), 1)
+    running.set(next.who, (running.get(next.who) ?? 0) + 1)
+    next.begin()
+  }
+}
 
 /** Decodes a Parquet or Arrow file into the slices of a sink, in a process of its own, which may fail. */
 export async function ingestColumnar(
   format: ColumnarFormat,
   { handle, size }: Spooled,
-  { limits, source, sink }: { limits: Limits; source: string; sink: SliceSink },
+  { limits, source, sink, who = '' }: { limits: Limits; source: string; sink: SliceSink; who?: string },
 ): Promise<Ingested> {
-  if (running < AT_ONCE) running++
-  else await new Promise<void>((resolve) => queue.push(resolve))
+  await enter(who)
   let child: ChildProcess | undefined
   try {
     const { fork } = process.getBuiltinModule('node:child_process')
-    const job: ColumnarJob = { format, size, columns: limits.columns, ratio: limits.compression_ratio }
+    const job: ColumnarJob = {
+      format,
+      size,
+      columns: limits.columns,
+      // A null takes five bytes.
+      rows: Math.floor(limits.unpacked_bytes / 5),
+      ratio: limits.compression_ratio,
+    }
     child = fork(built('columnar-worker.js'), [JSON.stringify(job)], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc', handle.fd],
       serialization: 'advanced',
@@ -46,10 +104,7 @@ export async function ingestColumnar(
     child?.removeAllListeners()
     child?.on('error', () => {})
     child?.kill('SIGKILL')
-    // The next one takes the place.
-    const next = queue.shift()
-    if (next) next()
-    else running--
+    leave(who)
   }
 }
 
@@ -78,16 +133,18 @@ async function* messagesOf(worker: ChildProcess, source: string): AsyncGenerator
   worker.on('error', (error: Error) => fail(`the file cannot be decoded: ${excerpt(error.message, 120)}`))
   worker.on('exit', () => fail('the file cannot be decoded: it is damaged, or needs too much memory'))
   let silent = 0
+  let isFirst = true
   const watch = setInterval(() => {
     silent += CHECK_MS
     if (residentBytes(worker.pid) > MEMORY_BYTES) fail('decoding the file needs too much memory')
-    if (silent > PATIENCE_MS) fail('decoding the file takes too long')
+    if (silent > (isFirst ? FIRST_MS : PATIENCE_MS)) fail('decoding the file takes too long')
   }, CHECK_MS)
   try {
     for (;;) {
       silent = 0
       const message = received.shift()
       if (message) {
+        isFirst &&= !('text' in message)
         yield message
         if ('end' in message || 'refused' in message) return
         continue

@@ -1,7 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import { breathe, excerpt, turnIsLong } from '../json/index.ts'
 import { ColumnBuilder } from './column.ts'
-import type { DelimitedOptions, Dialect, GivenType } from './dialect.ts'
+import type { DelimitedOptions, Dialect, GivenType, NumberStyle } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
 import type { Kernel } from './kernel/index.ts'
 import { PlainRows } from './plain-rows.ts'
@@ -17,6 +17,10 @@ const THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
 /** Numbers with a decimal comma: 1,5 and 1.234,50. */
 const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
 
+/** Labels of rows that hold totals. */
+const TOTAL =
+  /^(?:(?:grand|sub|column)[- ]?)?totals?(?: général| general)?:?$|^(?:gesamt(?:summe|betrag)?|summen?|zwischensumme|insgesamt|somme|totaux|totale|totaal|suma|soma|summa|razem|celkem|összesen|toplam|итого|всего|合計|总计|總計|합계):?$/i
+
 /** The cells of a header that can be repeated further down. */
 export function headerOf({ repeated }: Dialect): Buffer[] | undefined {
   return repeated?.map((cell) => Buffer.from(cell))
@@ -28,6 +32,7 @@ export class DelimitedTable {
   private readonly plainRows: PlainRows | undefined
   private readonly builders: ColumnBuilder[]
   private rows = 0
+  private last: { line: number; text: string } | undefined
   /** Rows since the last slices. */
   private pending = 0
   /** Header rows still to be skipped. */
@@ -35,7 +40,7 @@ export class DelimitedTable {
 
   constructor(
     private readonly dialect: Dialect,
-    options: DelimitedOptions,
+    private readonly options: DelimitedOptions,
     private readonly sink: SliceSink,
     private readonly warnings: Warnings,
     private readonly source: string,
@@ -70,6 +75,7 @@ export class DelimitedTable {
       if (count > 0) {
         const size = await this.addCells(buf, skip, count)
         refuseSecondTable(tokenizer, buf, this.builders, source)
+        this.keepLast(buf)
         this.rows += count
         this.pending += count
         if (isSparse(this.rows, width, this.rows * width - tokenizer.missing))
@@ -108,6 +114,18 @@ export class DelimitedTable {
     return size
   }
 
+  /** Keeps the first cell of the last row: it may say that the row is a total. */
+  private keepLast(buf: Buffer): void {
+    const { starts, ends, lines, rows, width } = this.tokenizer
+    for (let k = (rows - 1) * width; k < rows * width; k++) {
+      const end = ends[k] >> 2
+      if (end === starts[k]) continue
+      const text = end - starts[k] > 40 ? '' : buf.toString('utf8', starts[k], end).trim()
+      this.last = { line: lines[rows - 1], text }
+      return
+    }
+  }
+
   private async flush(): Promise<void> {
     this.pending = 0
     for (const [column, builder] of this.builders.entries()) {
@@ -136,16 +154,12 @@ export class DelimitedTable {
         warnings.note(
           `column ${names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,
         )
-      if (firstText && THOUSANDS.test(firstText.text)) {
-        warnings.note(
-          `column ${names[k]} looks like numbers with groups of digits (line ${firstText.line}: ${firstText.text}); kept as text; to read them: --thousands , (or, if the comma is decimal: --decimal ,)`,
-        )
-      } else if (firstText && DECIMAL_COMMA.test(firstText.text)) {
-        warnings.note(
-          `column ${names[k]} looks like numbers with a decimal comma (line ${firstText.line}: ${firstText.text}); kept as text; to read them: --decimal ,${/\.\d{3}/.test(firstText.text) ? ' --thousands .' : ''}`,
-        )
-      }
     }
+    for (const text of numberWarnings(builders, dialect, this.options)) warnings.note(text)
+    if (this.last && rows > 2 && TOTAL.test(this.last.text))
+      warnings.note(
+        `line ${this.last.line}: ${JSON.stringify(this.last.text)} looks like the total of the rows above; read as a row; to leave it out: --skip-last 1`,
+      )
     const mixed = columns.flatMap(({ name, text }) =>
       text
         ? [
@@ -155,6 +169,83 @@ export class DelimitedTable {
     )
     return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed] }
   }
+}
+
+/** Whether values can be read in two ways: with --decimal , a point can separate thousands, or be another decimal point. */
+function isUndecided({ profile }: Dialect, { numbers }: DelimitedOptions, k: number): boolean {
+  return numbers?.decimal === ',' && numbers.thousands === '' && profile.grouped[k] !== undefined
+}
+
+function optionsOf({ decimal, thousands }: NumberStyle): string {
+  const group = thousands === ' ' ? 'space' : thousands
+  return [decimal === ',' && '--decimal ,', group && `--thousands ${group}`].filter(Boolean).join(' ')
+}
+
+/**
+ * Warnings about columns that look like numbers of another style, and about numbers that can be read in two ways. An
+ * option is named only if it reads the whole sample of the column, and misreads no other column.
+ */
+function numberWarnings(
+  builders: readonly ColumnBuilder[],
+  { names, profile }: Dialect,
+  options: DelimitedOptions,
+): string[] {
+  const { written, grouped } = profile
+  const said: string[] = []
+  const isGiven = (k: number): boolean => options.types?.has(names[k]) === true
+  /** Names of the columns that a style would read in another way than they are written. */
+  const misread = (style: NumberStyle, own: number): boolean =>
+    written.some(
+      (other, k) =>
+        k !== own &&
+        other !== undefined &&
+        other.decimal !== style.decimal &&
+        builders[k].isText &&
+        !isGiven(k),
+    )
+  const points = (style: NumberStyle): string => {
+    const k = grouped.findIndex((text, at) => text !== undefined && !builders[at].isText)
+    if (style.decimal !== ',' || style.thousands !== '.' || k < 0) return ''
+    return ` (this also reads ${names[k]} ${grouped[k]} as ${grouped[k]!.replaceAll('.', '')})`
+  }
+  for (const [k, builder] of builders.entries()) {
+    const { firstText } = builder
+    if (isGiven(k)) continue
+    if (isUndecided({ profile } as Dialect, options, k)) {
+      const plain = grouped[k]!.replaceAll('.', '')
+      said.push(
+        `column ${names[k]}: ${grouped[k]} is ${plain} if its point separates thousands; kept as text; to read it as ${plain}: --thousands .; as a decimal number: --column ${JSON.stringify(`${names[k]}:number`)}`,
+      )
+      continue
+    }
+    const look = profile.looks[k]
+    if (look && builder.isText && builder.given === undefined && firstText) {
+      const types = look.types.map((type) => `--column ${JSON.stringify(`${names[k]}:${type}`)}`)
+      said.push(
+        `column ${names[k]} looks like ${look.what} (line ${firstText.line}: ${firstText.text}); kept as text; to read them: ${types.join(' or ')}`,
+      )
+      continue
+    }
+    const style = written[k]
+    if (!firstText || (!THOUSANDS.test(firstText.text) && !DECIMAL_COMMA.test(firstText.text) && !style))
+      continue
+    const isGroups = THOUSANDS.test(firstText.text) || (style !== undefined && style.decimal === '.')
+    const looks = isGroups ? 'with groups of digits' : 'with a decimal comma'
+    const what = `column ${names[k]} looks like numbers ${looks} (line ${firstText.line}: ${firstText.text}); kept as text`
+    if (!style || misread(style, k)) said.push(what)
+    else if (THOUSANDS.test(firstText.text) && style.decimal === ',' && style.thousands === '')
+      // Each value is a number in both ways.
+      said.push(`${what}; to read them: --thousands , (or, if the comma is decimal: --decimal ,)`)
+    else said.push(`${what}; to read them: ${optionsOf(style)}${points(style)}`)
+  }
+  const comma = written.findIndex((style, k) => style?.decimal === ',' && builders[k].isText && !isGiven(k))
+  if (options.numbers === undefined && comma >= 0)
+    for (const [k, text] of grouped.entries())
+      if (text !== undefined && !builders[k].isText && !isGiven(k))
+        said.push(
+          `column ${names[k]}: ${text} was read as a decimal number, but column ${names[comma]} has decimal commas; if the point separates thousands: --decimal , --thousands .`,
+        )
+  return said
 }
 
 /** The type of a column whose type the user gave: dates are text. */
@@ -227,7 +318,9 @@ function columnBuilders(
         given:
           options.types?.get(name) ??
           options.expected?.(name, k) ??
-          (dialect.profile.styled[k] ? 'number' : undefined),
+          dialect.profile.dated[k] ??
+          (isUndecided(dialect, options, k) ? 'text' : undefined),
+        styled: dialect.profile.styled[k],
         nullTexts: options.nullTexts,
         numbers: options.numbers,
         quote: dialect.quote === '' ? -1 : dialect.quote.charCodeAt(0),

@@ -27,7 +27,8 @@ export async function ingestDelimited(
   const warnings = new Warnings()
   const source = given.source ?? 'input'
   const maxRecord = (given.limits ?? defaultLimits).record_bytes
-  const text = utf8(input, given.encoding, source, warnings)
+  const decoded = utf8(input, given.encoding, source, warnings)
+  const text = given.skipLast ? withoutLastLines(decoded, given.skipLast, maxRecord, source) : decoded
   let { head, whole, ended } = await sample(text, maxRecord, source)
   const printed = unprinted(whole, head, given, maxRecord, source, warnings)
   const options = printed?.options ?? given
@@ -41,6 +42,37 @@ export async function ingestDelimited(
   } finally {
     kernel?.release()
   }
+}
+
+/** The text without its last lines. Empty lines at the end go too, and do not count. */
+async function* withoutLastLines(
+  text: Bytes,
+  count: number,
+  maxRecord: number,
+  source: string,
+): AsyncGenerator<Uint8Array> {
+  let held: Buffer = Buffer.alloc(0)
+  /** The offset behind which there are exactly the last `count` lines that are not empty. */
+  const cut = (buf: Buffer): number => {
+    let left = count
+    for (let end = buf.length; end > 0; ) {
+      const start = buf.lastIndexOf(0x0a, end - 1) + 1
+      if (buf.toString('latin1', start, end).trim() !== '' && left-- === 0) return end
+      end = start - 1
+    }
+    return 0
+  }
+  for await (const chunk of text) {
+    held = Buffer.concat([held, chunk])
+    if (held.length > count * maxRecord) throw lineTooLong(source, 1, maxRecord)
+    // The last line may go on: it is one of those that are held.
+    const end = held.length > BLOCK ? cut(held) : 0
+    if (end === 0) continue
+    yield held.subarray(0, end)
+    held = Buffer.from(held.subarray(end))
+  }
+  const end = cut(held)
+  if (end > 0) yield held.subarray(0, end)
 }
 
 /** The start of the text, long enough to detect the dialect. */

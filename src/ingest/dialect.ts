@@ -44,7 +44,7 @@ export function noDialect(names: string[]): Dialect {
     names,
     trailing: 0,
     comment: '',
-    profile: { filled: [], numeric: [], styled: [] },
+    profile: { filled: [], numeric: [], styled: [], written: [], grouped: [], looks: [], dated: [] },
   }
 }
 
@@ -52,8 +52,16 @@ export function noDialect(names: string[]): Dialect {
 export interface ColumnProfile {
   filled: boolean[]
   numeric: boolean[]
-  /** Whether all values are numbers as `NumberStyle` says. */
+  /** Whether all values are numbers as the given `NumberStyle` says. */
   styled: boolean[]
+  /** The style in which all values are numbers, if they are none without it. */
+  written: (NumberStyle | undefined)[]
+  /** The first value, if all values with a point can be read in two ways: 1.234. */
+  grouped: (string | undefined)[]
+  /** What texts look like. */
+  looks: (Look | undefined)[]
+  /** The order of day and month in which all values are dates, if a locale is given. */
+  dated: (GivenType | undefined)[]
 }
 
 /** The type of a column's values: numbers, strings, booleans, or any JSON. Nulls are allowed in all types. */
@@ -69,6 +77,14 @@ export interface FirstValue {
 /** The types that users can give with NAME:TYPE. Dates are text in ISO 8601; see `isoDate`. */
 export const givenTypes = ['number', 'text', 'boolean', 'date', 'date-dmy', 'date-mdy'] as const
 export type GivenType = (typeof givenTypes)[number]
+
+/** Values that a reader takes for something else than text, and the types that read all of them. */
+export interface Look {
+  /** In words: `amounts with a currency`. */
+  what: string
+  /** Types for `--column`. */
+  types: GivenType[]
+}
 
 /** How numbers are written. Without it, only JSON numbers are numbers. */
 export interface NumberStyle {
@@ -95,14 +111,18 @@ export interface DelimitedOptions {
   escape?: string
   /** Lines to skip at the beginning. */
   skip?: number
+  /** Lines to skip at the end. Empty lines do not count. */
+  skipLast?: number
   /** Lines that begin with this character are skipped. */
   comment?: string
   numbers?: NumberStyle
+  /** The type of columns in which all values of the sample are dates. Default: they are text. */
+  dates?: GivenType
   /** Of a workbook: the name of a sheet, or its number from 1. Default: all. */
   sheet?: string
   /** Of a sheet: the cells to read, as `B2:D20`, `B:D` or `2:20`. */
   range?: string
-  /** Of JSON: whether members of nested objects become columns, one level deep. */
+  /** Of JSON: whether members of nested objects become columns, down to the values. */
   flatten?: boolean
   /** Columns of the table, where they are known. */
   width?: number

@@ -6,7 +6,7 @@ import type { DelimitedOptions } from './dialect.ts'
 import { gridName, isAboutFile, isDataFile, withoutPacking } from './name.ts'
 import { peek } from './peek.ts'
 import type { Ingested, SliceSink } from './table.ts'
-import { unpacked } from './unpack.ts'
+import { UnpackMeter, unpacked } from './unpack.ts'
 import { badData, Warnings } from './warnings.ts'
 import type { xlsxSheets } from './xlsx.ts'
 
@@ -22,8 +22,12 @@ export interface FileOptions extends DelimitedOptions {
   /** Filename. Its extension decides the format if the first bytes do not. */
   fileName?: string
   limits: Limits
+  /** Whose file it is: users take turns where few files are read at once. */
+  who?: string
   /** How many archives this file is in. */
   depth?: number
+  /** Counts what the upload that this file is part of unpacks to. */
+  meter?: UnpackMeter
 }
 
 /** Archives in archives. */
@@ -42,7 +46,9 @@ export async function ingestFile<S extends SliceSink>(
 ): Promise<{ tables: FoundTable<S>[]; warnings: string[] }> {
   const source = options.source ?? 'input'
   const warnings = new Warnings()
-  const { head, whole } = await peek(unpacked(input, source, options.limits), 1024)
+  const meter = options.meter ?? new UnpackMeter(source, options.limits)
+  const arriving = options.meter ? input : meter.arriving(input)
+  const { head, whole } = await peek(unpacked(arriving, source, options.limits, meter), 1024)
   const tables: FoundTable<S>[] = []
   const kind = kindOf(head, options.fileName)
   if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
@@ -67,7 +73,7 @@ export async function ingestFile<S extends SliceSink>(
       )
     const inner = await ingestFile(
       await member.open(),
-      { ...options, source: `${source}: ${member.path}`, fileName: name, depth: depth + 1 },
+      { ...options, source: `${source}: ${member.path}`, fileName: name, depth: depth + 1, meter },
       open,
     )
     warnings.addAll(inner.warnings)
@@ -126,7 +132,7 @@ export async function ingestFile<S extends SliceSink>(
         const sink = open()
         tables.push({
           path: [],
-          ingested: await ingestColumnar(kind, spooled, { limits, source, sink }),
+          ingested: await ingestColumnar(kind, spooled, { limits, source, sink, who: options.who }),
           sink,
         })
       } finally {

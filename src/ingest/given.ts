@@ -1,5 +1,5 @@
 import { Problem } from '../contract/errors.ts'
-import type { DelimitedOptions } from './dialect.ts'
+import type { DelimitedOptions, GivenType, NumberStyle } from './dialect.ts'
 
 const delimiterNames = new Map([
   ['\\t', '\t'],
@@ -28,14 +28,19 @@ interface GivenStyle {
   comment?: string
   decimal?: string
   thousands?: string
+  /** A language tag, such as de or en-US: sets both, and the order of day and month. */
+  locale?: string
 }
 
 /** Checks options about how cells and numbers are written. Throws `invalid_request`. */
 export function givenStyle(
   given: GivenStyle,
-): Pick<DelimitedOptions, 'quote' | 'escape' | 'comment' | 'numbers'> {
-  const { decimal, thousands } = given
+): Pick<DelimitedOptions, 'quote' | 'escape' | 'comment' | 'numbers' | 'dates'> {
+  const written = given.locale === undefined ? undefined : writtenAt(given.locale)
+  const decimal = given.decimal ?? written?.numbers.decimal
+  const thousands = given.thousands ?? (given.decimal === undefined ? written?.numbers.thousands : undefined)
   const style = {
+    ...(written && { dates: written.dates }),
     quote: character('quote', given.quote),
     escape: character('escape', given.escape),
     comment: character('comment', given.comment),
@@ -47,6 +52,36 @@ export function givenStyle(
   if (group.length > 1 || /[\d+-]/.test(group) || group === point)
     throw invalid('thousands', thousands!, 'Use a character other than the decimal separator, or space.')
   return { ...style, numbers: { decimal: point, thousands: group } }
+}
+
+/** How numbers and dates are written in a language or region. Throws `invalid_request`. */
+function writtenAt(locale: string): { numbers: NumberStyle; dates: GivenType } {
+  const tag = locale.replaceAll('_', '-').replace(/\..*/, '')
+  let known: string[] = []
+  try {
+    known = Intl.NumberFormat.supportedLocalesOf(tag)
+  } catch {
+    // Not a language tag.
+  }
+  if (known.length === 0)
+    throw invalid('locale', locale, 'Use a language tag, such as de, fr, en-US or de-CH.')
+  const parts = new Intl.NumberFormat(tag, { numberingSystem: 'latn' }).formatToParts(1234567.5)
+  const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? ''
+  const group = part('group')
+  const days = new Intl.DateTimeFormat(tag, {
+    day: 'numeric',
+    month: 'numeric',
+    year: 'numeric',
+  }).formatToParts(0)
+  const order = days.flatMap(({ type }) => (type === 'day' || type === 'month' ? [type] : []))
+  return {
+    numbers: {
+      decimal: part('decimal') === ',' ? ',' : '.',
+      thousands: /\s/.test(group) ? ' ' : group === '’' ? "'" : group,
+    },
+    // Where the year is first, day and month cannot be exchanged.
+    dates: days[0].type === 'year' ? 'date' : order[0] === 'month' ? 'date-mdy' : 'date-dmy',
+  }
 }
 
 /** An ASCII character; empty for `none`. */

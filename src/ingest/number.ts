@@ -86,6 +86,58 @@ export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLA
   return Number.isFinite(Number(number)) ? number : undefined
 }
 
+/** Spaces and apostrophes that people type for one another. */
+const SEPARATORS = new Map([
+  [' ', '[ \\u00a0\\u202f]'],
+  ["'", "['’]"],
+  ['’', "['’]"],
+])
+
+/**
+ * The JSON number of a cell that is written in a style; undefined if it is none. What can be an identifier stays
+ * one: leading zeros, plus signs and integers that a double cannot represent are no numbers in any style. A point is
+ * no decimal point where the comma is.
+ */
+export function styledNumber(text: string, { decimal, thousands }: NumberStyle): string | undefined {
+  const plain = text.trim()
+  const group = SEPARATORS.get(thousands) ?? (thousands && `\\u{${thousands.codePointAt(0)!.toString(16)}}`)
+  const whole = group === '' ? '\\d+' : `\\d{1,3}(?:${group}\\d{3})+|\\d+`
+  const point = decimal === ',' ? ',' : '\\.'
+  const match = new RegExp(`^(-?)(${whole})(?:${point}(\\d+))?$`, 'u').exec(plain)
+  if (!match) return decimal === '.' && isJsonNumber(plain) ? plain : undefined
+  const [, sign, digits, fraction] = match
+  const number = `${sign}${digits.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}`
+  return isJsonNumber(number) ? number : undefined
+}
+
+/** Whether a text is a number as it is: `isNumber` of its bytes. */
+export function isJsonNumber(text: string): boolean {
+  return isNumber(Buffer.from(text), 0, Buffer.byteLength(text))
+}
+
+/** Whether a number can be read in two ways: `1.234` is 1.234, or 1234 with groups of digits. */
+export function isGrouped(text: string): boolean {
+  return /^-?[1-9]\d{0,2}(\.\d{3})+$/.test(text.trim())
+}
+
+/** Styles of numbers that a warning can name, the simplest first. */
+const KNOWN_STYLES: readonly NumberStyle[] = [
+  { decimal: ',', thousands: '' },
+  { decimal: ',', thousands: '.' },
+  { decimal: ',', thousands: ' ' },
+  { decimal: '.', thousands: ',' },
+  { decimal: '.', thousands: ' ' },
+  { decimal: '.', thousands: "'" },
+]
+
+/** How these cells are written: all of them are numbers in this style, and not all without it. */
+export function writtenIn(cells: readonly string[], given?: NumberStyle): NumberStyle | undefined {
+  if (cells.every((cell) => isJsonNumber(cell.trim()))) return undefined
+  return (given ? [given] : KNOWN_STYLES).find((style) =>
+    cells.every((cell) => styledNumber(cell, style) !== undefined),
+  )
+}
+
 /** The digits of a whole number without its separators; undefined if these are not after each three digits. */
 function groupsOf(whole: string, thousands: string, decimal: string): string | undefined {
   const separators = thousands === '' ? (decimal === '.' ? ",'’ \u00a0\u202f" : "'’ \u00a0\u202f") : thousands

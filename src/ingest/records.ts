@@ -46,7 +46,8 @@ class Column {
     return this.at
   }
 
-  add(value: Buffer, record: number): void {
+  add(given: Buffer, record: number): void {
+    const value = compactJson(given)
     this.write(value)
     this.rows++
     const kind = kindOf(value[0])
@@ -84,6 +85,27 @@ class Column {
     text.copy(this.out, this.at)
     this.at += text.length
   }
+}
+
+/** An object or array without line ends and indentation; any other value as it is. */
+function compactJson(value: Buffer): Buffer {
+  if ((value[0] !== 0x7b && value[0] !== 0x5b) || !(value.includes(0x0a) || value.includes(0x0d)))
+    return value
+  const out = Buffer.allocUnsafe(value.length)
+  let at = 0
+  let inString = false
+  for (let k = 0; k < value.length; k++) {
+    const c = value[k]
+    if (inString) {
+      out[at++] = c
+      if (c === 0x5c) out[at++] = value[++k]
+      else if (c === 0x22) inString = false
+    } else if (c > 0x20) {
+      out[at++] = c
+      inString = c === 0x22
+    }
+  }
+  return out.subarray(0, at)
 }
 
 const NULLS = Buffer.from('null,'.repeat(SLICE_ROWS))
@@ -201,6 +223,13 @@ class Table {
     const source = this.options.source ?? 'input'
     if (this.rows === 0 || this.columns.length === 0)
       throw badData(source, {}, 'no rows', 'Give at least one row.')
+    for (const { name, type, seen } of this.columns)
+      if (type === 'json' && seen.length > 1)
+        warnings.note(
+          `column ${name} holds values of several types (${seen
+            .map(({ where, text }) => `${where}: ${text}`)
+            .join(', ')}); kept as JSON values`,
+        )
     return {
       rows: this.rows,
       columns: this.columns.map(({ name, type, seen }) => ({
@@ -214,11 +243,14 @@ class Table {
   }
 }
 
-/** The members of a record, with those of its objects in their place: `{"a": {"b": 1}}` gives `a.b`. */
-function* flattened(cells: Iterable<[string, RawJson]>): Generator<[string, RawJson]> {
+/** The members of a record, with those of its objects in their place: `{"a": {"b": {"c": 1}}}` gives `a.b.c`. */
+function* flattened(cells: Iterable<[string, RawJson]>, above = ''): Generator<[string, RawJson]> {
   for (const [name, cell] of cells) {
-    if (cell.kind !== 'object') yield [name, cell]
-    else for (const [inner, value] of cell.entries()) yield [`${name}.${inner}`, value]
+    const path = above + name
+    const members = cell.kind === 'object' ? cell.entries() : undefined
+    // An empty object is a value: it has no members to show.
+    if (members && members.size > 0) yield* flattened(members, `${path}.`)
+    else yield [path, cell]
   }
 }
 

@@ -1,10 +1,12 @@
 import { defaultLimits } from '../contract/limits.ts'
 import { excerpt } from '../json/index.ts'
 import type { Candidate } from './candidate.ts'
+import { isoDate } from './date.ts'
 import type { ColumnProfile, DelimitedOptions, Dialect } from './dialect.ts'
 import { givenDelimiter } from './given.ts'
 import { type HeaderRows, headerRowsOf } from './header.ts'
-import { asNumber } from './number.ts'
+import { lookOf } from './looks.ts'
+import { isGrouped, styledNumber, writtenIn } from './number.ts'
 import { MOST_CELLS } from './sample-rows.ts'
 import { chooseStyle } from './style.ts'
 import { findTableStart, isBlankDelimiter, isNumeric, refuseTwoTables } from './table-start.ts'
@@ -122,26 +124,37 @@ const PROFILE_ROWS = 3
 function profileOf(
   rows: string[][],
   width: number,
-  { numbers: style, nullTexts = [] }: DelimitedOptions,
+  { numbers: style, dates, nullTexts = [] }: DelimitedOptions,
 ): ColumnProfile {
   const isMissing = (cell: string): boolean => cell === '' || cell === '\\N' || nullTexts.includes(cell)
   const whole = rows.filter((row) => row.length === width && (width === 1 || !isNote(row)))
   const enough = whole.length >= PROFILE_ROWS
   const columns = Array.from({ length: width }, (_, k) => whole.map((row) => row[k].trim()))
+  const known = columns.map((cells) => cells.filter((cell) => !isMissing(cell)))
   return {
     filled: columns.map((cells) => enough && cells.every((cell) => cell !== '')),
     numeric: columns.map(
       (cells) =>
         enough && cells.some((cell) => cell !== '') && cells.every((cell) => cell === '' || isNumeric(cell)),
     ),
-    styled: columns.map(
+    styled: known.map(
       (cells) =>
         style !== undefined &&
-        cells.some((cell) => !isMissing(cell)) &&
-        cells.every(
-          (cell) => isMissing(cell) || (!/[^\d.,'’\s+-]/.test(cell) && asNumber(cell, style) !== undefined),
-        ),
+        cells.length > 0 &&
+        cells.every((cell) => styledNumber(cell, style) !== undefined),
     ),
+    written: known.map((cells) => (cells.length === 0 ? undefined : writtenIn(cells))),
+    grouped: known.map((cells) => {
+      const pointed = cells.filter((cell) => cell.includes('.'))
+      return pointed.every(isGrouped) ? pointed[0] : undefined
+    }),
+    looks: known.map((cells, k) => (cells.every(isNumeric) ? undefined : lookOf(known[k]))),
+    dated: known.map((cells) => {
+      const order = dates === 'date-dmy' ? 'dmy' : dates === 'date-mdy' ? 'mdy' : undefined
+      const isDate = (cell: string): boolean =>
+        /\D/.test(cell) && !['ambiguous', undefined].includes(isoDate(cell, order))
+      return dates !== undefined && cells.length > 0 && cells.every(isDate) ? dates : undefined
+    }),
   }
 }
 

@@ -26,18 +26,50 @@ export function bomb(name: string, { compression_ratio }: Ratio): Problem {
   )
 }
 
+/**
+ * What all compressed parts of one upload unpack to, against the bytes that arrived. An archive of many small files that
+ * are compressed themselves is one bomb, though none of them is.
+ */
+export class UnpackMeter {
+  private packed = 0
+  private unpacked = 0
+
+  constructor(
+    private readonly name: string,
+    private readonly limits: Ratio,
+  ) {}
+
+  /** Counts the bytes that arrive. */
+  async *arriving(bytes: Bytes): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      this.packed += chunk.length
+      yield chunk
+    }
+  }
+
+  /** Counts unpacked bytes. Throws if they are too many in all. */
+  async *leaving(bytes: Bytes): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      this.unpacked += chunk.length
+      if (isBomb(this.unpacked, this.packed, this.limits)) throw bomb(this.name, this.limits)
+      yield chunk
+    }
+  }
+}
+
 /** Decompresses gzip, zstd and bzip2, which it knows by the first bytes. Passes other data through. */
 export async function* unpacked(
   source: Bytes,
   name: string,
   limits: Limits = defaultLimits,
+  meter = new UnpackMeter(name, { compression_ratio: Number.POSITIVE_INFINITY }),
 ): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(source, 4)
   const magic = head.toString('latin1')
-  if (magic.startsWith('\x1f\x8b')) yield* gunzip(whole, name, limits)
+  if (magic.startsWith('\x1f\x8b')) yield* meter.leaving(gunzip(whole, name, limits))
   else if (magic.startsWith('\x28\xb5\x2f\xfd') || /^[\x50-\x5f]\x2a\x4d\x18/.test(magic))
-    yield* unzstd(whole, name, limits)
-  else if (/^BZh[1-9]/.test(magic)) yield* bunzip2(whole, name, limits)
+    yield* meter.leaving(unzstd(whole, name, limits))
+  else if (/^BZh[1-9]/.test(magic)) yield* meter.leaving(bunzip2(whole, name, limits))
   else yield* whole
 }
 
@@ -95,6 +127,9 @@ async function* unzstd(whole: Bytes, name: string, limits: Limits): AsyncGenerat
   yield* decompressed(zstdFrames(whole), createZstdDecompress({ chunkSize: CHUNK }), 'zstd', name, limits)
 }
 
+/** Streams that follow one another in one file: parallel compressors make one for each 900 kB. */
+const BZIP2_STREAMS = 100_000
+
 /** Bytes that a block can have, packed, and its unpacked size, for each level. */
 const BZIP2_BLOCK = 100_000
 const BZIP2_MARGIN = 25_000
@@ -112,6 +147,10 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
   let level = 0
   let sum = 0
   let size = 0
+  let streams = 0
+  // For all blocks of a level: hostile data has many empty streams.
+  let work = new Int32Array(0)
+  let out = Buffer.alloc(0)
   /** What the library makes of the bytes. Past the last one, it reads values that are not numbers. */
   const tried = <T>(read: () => T): T => {
     try {
@@ -141,25 +180,31 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
       if (level === 0) {
         level = tried(() => bzip2.header(reader))
         sum = 0
+        if (++streams > BZIP2_STREAMS) throw bomb(name, limits)
+        if (work.length < BZIP2_BLOCK * level) work = new Int32Array(BZIP2_BLOCK * level)
+        await breathe()
         continue
       }
-      let out = Buffer.allocUnsafe(BZIP2_BLOCK * level)
+      const block = BZIP2_BLOCK * level
       let at = 0
       const put = (byte: number): void => {
         if (at === out.length) {
           if (isBomb(size + at, bytesRead, limits)) throw bomb(name, limits)
-          out = Buffer.concat([out], out.length * 2)
+          out = Buffer.concat([out], Math.max(block, out.length * 2))
         }
         out[at++] = byte
       }
-      const block = BZIP2_BLOCK * level
-      const next = tried(() => bzip2.decompress(reader, put, new Int32Array(block), block, sum))
+      const next = tried(() => bzip2.decompress(reader, put, work, block, sum))
       // The end of a stream; another may follow.
       if (next === null) level = 0
       else sum = next
       size += at
       if (isBomb(size, reader.bytesRead, limits)) throw bomb(name, limits)
-      if (at > 0) yield out.subarray(0, at)
+      if (at > 0) {
+        yield out.subarray(0, at)
+        // What was passed on may still be in use.
+        out = Buffer.alloc(0)
+      }
       await breathe()
     }
   } finally {

@@ -1,10 +1,18 @@
 import type { SaxesTagPlain } from 'saxes'
+import { Problem } from '../contract/errors.ts'
 import { breathe, excerpt } from '../json/index.ts'
 import type { ArchiveEntry } from './archive.ts'
 import { badData } from './warnings.ts'
 
 /** Characters parsed per step: a few of them can refer to long texts. */
 const STEP = 4096
+
+/** Elements inside one another. Workbooks need about ten. */
+const MOST_DEPTH = 256
+/** Attributes of one element. */
+const MOST_ATTRIBUTES = 1000
+/** Characters of one text, comment, name or attribute. */
+const MOST_TEXT = 8 * 1024 * 1024
 
 export interface Visitor {
   open?(tag: SaxesTagPlain): void
@@ -21,36 +29,69 @@ export function local(name: string): string {
 export async function* parsing(member: ArchiveEntry, source: string, visitor: Visitor): AsyncGenerator<void> {
   const { SaxesParser } = await import('saxes')
   const parser = new SaxesParser({ fragment: false })
-  let failed: Error | undefined
-  parser.on('error', (error) => {
+  let failed: unknown
+  // The parser would go on, and make an error for each element that is open: the first one ends it.
+  const fail = (error: unknown): never => {
     failed ??= error
+    throw failed
+  }
+  parser.on('error', fail)
+  let depth = 0
+  let attributes = 0
+  parser.on('attribute', () => {
+    if (++attributes > MOST_ATTRIBUTES)
+      fail(new Error(`an element has more than ${MOST_ATTRIBUTES} attributes`))
   })
-  if (visitor.open) parser.on('opentag', (tag) => visitor.open!(tag as SaxesTagPlain))
+  parser.on('opentag', (tag) => {
+    attributes = 0
+    if (!tag.isSelfClosing && ++depth > MOST_DEPTH)
+      fail(new Error(`elements are nested more than ${MOST_DEPTH} deep`))
+    visitor.open?.(tag as SaxesTagPlain)
+  })
   if (visitor.text) {
     parser.on('text', visitor.text)
     parser.on('cdata', visitor.text)
   }
-  if (visitor.close) parser.on('closetag', ({ name }) => visitor.close!(name))
-  // Refuse document types: entities could expand without limit, and workbooks define none.
-  parser.on('doctype', () => {
-    failed ??= new Error('it declares a document type')
+  parser.on('closetag', ({ name, isSelfClosing }) => {
+    if (!isSelfClosing) depth--
+    visitor.close?.(name)
   })
+  // Refuse document types: entities could expand without limit, and workbooks define none.
+  parser.on('doctype', () => fail(new Error('it declares a document type')))
   const decoder = new TextDecoder()
-  const check = (): void => {
-    if (failed) throw badData(source, {}, `${member.path} is damaged: ${excerpt(failed.message, 120)}`)
+  /** Characters since the last markup: of a text, comment, name or attribute that has not ended. */
+  let silent = 0
+  const step = (text: string): void => {
+    try {
+      parser.write(text)
+      const mark = text.lastIndexOf('>')
+      silent = mark < 0 ? silent + text.length : text.length - mark
+      if (silent > MOST_TEXT) fail(new Error('a text is too long'))
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      throw damaged(failed ?? error)
+    }
   }
+  const damaged = (error: unknown): Problem =>
+    badData(
+      source,
+      {},
+      `${member.path} is damaged: ${excerpt(error instanceof Error ? error.message : '', 120)}`,
+    )
   for await (const chunk of await member.open()) {
     const text = decoder.decode(chunk, { stream: true })
     for (let at = 0; at < text.length; at += STEP) {
-      parser.write(text.slice(at, at + STEP))
-      check()
+      step(text.slice(at, at + STEP))
       yield
       await breathe()
     }
   }
-  parser.write(decoder.decode())
-  parser.close()
-  check()
+  step(decoder.decode())
+  try {
+    parser.close()
+  } catch (error) {
+    throw error instanceof Problem ? error : damaged(failed ?? error)
+  }
   yield
 }
 

@@ -50,9 +50,9 @@ it('with flatten, members of nested objects are columns', async () => {
   const text = '[{"id": 1, "at": {"city": "Oslo", "geo": {"x": 1}}}, {"id": 2, "at": null}]'
   const [{ names, rows }] = await json(text, { flatten: true })
   expect([names, rows]).toEqual([
-    ['id', 'at.city', 'at.geo', 'at'],
+    ['id', 'at.city', 'at.geo.x', 'at'],
     [
-      [1, 'Oslo', { x: 1 }, null],
+      [1, 'Oslo', 1, null],
       [2, null, null, null],
     ],
   ])

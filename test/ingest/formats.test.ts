@@ -80,13 +80,39 @@ describe('Parquet', () => {
     expect(found.warnings.join()).toMatch(/column x: 2 values that are not finite/)
   })
 
-  it('decimals of more than 15 digits are rounded, with a warning', async () => {
-    const query = `select '12345678901234.56'::decimal(18, 2) as kept, '123456789012345678.90'::decimal(20, 2) as more`
-    const [found] = await readFile(await parquet(query))
-    expect(found.rows).toEqual([[12345678901234.56, 123456789012345680]])
-    expect(found.warnings).toEqual([
-      'column more: 1 decimal numbers have more than 15 digits and were rounded',
-    ])
+  /** Each type with values that are easily read wrong; all are compared with what DuckDB writes as text. */
+  const types: [type: string, values: string[]][] = [
+    ['decimal(18, 2)', ['12345678901234.56', '-0.01', '0.50']],
+    ['decimal(38, 10)', ['1234567890123456789012345678.0123456789', '-1.5000000000', '0.0000000000']],
+    ['decimal(9, 4)', ['868.9700', '-12345.0001']],
+    ['decimal(20, 0)', ['12345678901234567890', '-7']],
+    ['date', ['0001-01-01', '1969-12-31', '9999-12-31']],
+    ['timestamp', ['2024-01-01 00:00:00', '1969-12-31 23:59:59.999999', '0044-03-15 12:00:00']],
+    ['timestamp_ns', ['2024-01-01 10:00:00.123456789', '1969-12-31 23:59:59.999999999']],
+    ['timestamp_ms', ['2024-01-01 10:00:00.123', '1900-01-01 00:00:00']],
+    ['time', ['00:00:00', '23:59:59.999999']],
+    ['ubigint', ['18446744073709551615', '0']],
+    ['uuid', ['123e4567-e89b-12d3-a456-426614174000']],
+  ]
+  it.each(types)('%s is what DuckDB writes', async (type, values) => {
+    const rows = values.map((value) => `('${value}'::${type})`).join(', ')
+    const [found] = await readFile(await parquet(`select v from (values ${rows}, (null)) t(v)`))
+    expect(found.literals[0].slice(0, -1).map((text) => text.replace(/^"|"$/g, ''))).toEqual(values)
+    expect(found.rows.at(-1)).toEqual([null])
+  })
+
+  it('times with a zone are in UTC, and say so', async () => {
+    const [found] = await readFile(await parquet(`select '2024-01-01 10:00:00+02'::timestamptz as t`))
+    expect(found.rows).toEqual([['2024-01-01 08:00:00Z']])
+  })
+
+  it('two columns of one name are read by their position', async () => {
+    const [found] = await readFile(await parquet('select 1 as a, 2 as b, 3 as c'))
+    expect(found.rows).toEqual([[1, 2, 3]])
+    const file = await parquet('select 1 as a, 2 as z, [3] as c')
+    const twice = Buffer.from(file.toString('latin1').replaceAll('\u0001z', '\u0001a'), 'latin1')
+    const [same] = await readFile(twice)
+    expect([same.names, same.rows]).toEqual([['a', 'a (2)', 'c'], [[1, 2, [3]]]])
   })
 
   it('a file that is cut off or changed anywhere is refused, or gives a table', async () => {
@@ -130,7 +156,7 @@ describe('Arrow', () => {
     const [found] = await readFile(tableToIPC(table, format))
     expect(found.names).toEqual(['i', 'f', 'g', 's', 'big', 'd', 'ok'])
     expect(found.rows).toEqual([
-      [1, 1.5, 0.1, 'a', '1', '2024-01-01', true],
+      [1, 1.5, 0.1, 'a', '1', '2024-01-01 00:00:00', true],
       [2, null, 0.2, 'b "q"', '2', '2024-01-02 10:00:00.5', false],
       [3, 3, 0.3, null, '9007199254740993', null, null],
     ])

@@ -23,6 +23,14 @@ export async function readFile(bytes: Uint8Array, options: Partial<FileOptions> 
       path,
       names: columns.map(({ name }) => name),
       types: columns.map(({ type }) => type),
+      /** The JSON text of each value, by column: of columns that are read as they are written. */
+      get literals() {
+        return columns.map((_, k) =>
+          sink.slices
+            .filter(({ column }) => column === k)
+            .flatMap(({ text }) => text.toString().match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? []),
+        )
+      },
       warnings: [...warnings, ...ingested.warnings],
       rows: Array.from({ length: rows }, (_, r) => values.map((column) => column[r])),
     }

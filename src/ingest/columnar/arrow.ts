@@ -6,7 +6,7 @@ import { type ColumnarJob, type ColumnType, FILE } from './messages.ts'
 import { Refused, type Table } from './table.ts'
 import {
   booleanText,
-  dateText,
+  dayText,
   decimalText,
   jsonText,
   MAX_SAFE,
@@ -14,6 +14,7 @@ import {
   singleText,
   stringText,
   type ToText,
+  timestampText,
   timeText,
 } from './values.ts'
 
@@ -23,7 +24,7 @@ const MOST_BYTES = 1024 * 1024 * 1024
 const RUN = 65_536
 
 /** Reads an Arrow IPC file or stream (also known as Feather, version 2). */
-export function arrowTable({ size, columns: mostColumns, ratio }: ColumnarJob): Table {
+export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }: ColumnarJob): Table {
   if (size > MOST_BYTES)
     throw new Refused('an Arrow file of more than 1 GiB', 'Write it as Parquet, which is read in pieces.')
   const bytes = new Uint8Array(size)
@@ -50,14 +51,13 @@ export function arrowTable({ size, columns: mostColumns, ratio }: ColumnarJob): 
     encode: none,
   })
   setCompressionCodec(CompressionType.ZSTD, { decode: counted((data) => decompressZstd(data)), encode: none })
-  const table = tableFromIPC(bytes, { useBigInt: true })
+  const table = tableFromIPC(bytes, { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true })
   const { fields, endianness } = table.schema
   if (endianness !== 0)
     throw new Refused('a big-endian Arrow file', 'Write it on a little-endian machine, or as Parquet.')
   if (fields.length > mostColumns)
     throw new Refused(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
-  if (new Set(fields.map(({ name }) => name)).size < fields.length)
-    throw new Refused('two columns have the same name')
+  if (table.numRows > mostRows) throw new Refused(`the file claims to have ${table.numRows} rows`)
   const columns = fields.map(({ name, type }, k) => {
     const found = columnType(type)
     const isUnsafe = (value: unknown): boolean =>
@@ -104,23 +104,23 @@ function columnType(type: DataType): { type: ColumnType; toText: ToText } {
       return { type: 'number', toText: numberText }
     case Type.Float:
       return { type: 'number', toText: type.precision === 2 ? numberText : singleText }
-    case Type.Decimal:
-      return { type: 'number', toText: decimalText(type.scale) }
+    case Type.Decimal: {
+      const isText = type.scale <= 0 && type.precision - type.scale > 15
+      return { type: isText ? 'text' : 'number', toText: decimalText(type.scale, isText) }
+    }
     case Type.Bool:
       return { type: 'boolean', toText: booleanText }
     case Type.Date:
     case Type.Timestamp:
-      return { type: 'text', toText: momentText }
     case Type.Time: {
-      const perSecond = [1, 1e3, 1e6, 1e9][type.unit]
+      const text = momentOf(type)
       return {
         type: 'text',
-        toText: (value) =>
-          value === null || value === undefined
-            ? 'null'
-            : JSON.stringify(timeText(Math.floor((Number(value) / perSecond) * 1e6))),
+        toText: (value) => (value === null || value === undefined ? 'null' : JSON.stringify(text(value))),
       }
     }
+    case Type.Interval:
+      throw new Refused('a column of intervals, which are not supported', 'Write it as text.')
     case Type.Utf8:
     case Type.LargeUtf8:
     case Type.Utf8View:
@@ -129,15 +129,73 @@ function columnType(type: DataType): { type: ColumnType; toText: ToText } {
     case Type.BinaryView:
     case Type.FixedSizeBinary:
       return { type: 'text', toText: stringText }
-    default:
-      return { type: 'json', toText: jsonText }
+    default: {
+      const plain = plainOf(type)
+      return { type: 'json', toText: (value, lost) => jsonText(plain(value), lost) }
+    }
   }
 }
 
-/** A date or time, which is given in milliseconds since the epoch, with a fraction. */
-const momentText: ToText = (value) => {
-  if (value === null || value === undefined) return 'null'
-  const ms = value instanceof Date ? value.getTime() : Number(value)
-  const whole = Math.floor(ms)
-  return JSON.stringify(dateText(whole, Math.round((ms - whole) * 1000)))
+/** A date or time as text, by its type. */
+function momentOf(type: DataType): (value: unknown) => string {
+  if (type.typeId === Type.Date) return (value) => dayText(Math.floor(Number(value) / DAY))
+  if (type.typeId === Type.Time) {
+    const perSecond = UNITS[type.unit]
+    return (value) => timeText(BigInt(value as bigint), perSecond)
+  }
+  const { unit, timezone } = type as Extract<DataType, { typeId: typeof Type.Timestamp }>
+  const perSecond = UNITS[unit]
+  // With a zone, the values are in UTC.
+  return (value) => `${timestampText(BigInt(value as bigint), perSecond)}${timezone ? 'Z' : ''}`
+}
+
+/** Units of a second: seconds, milliseconds, microseconds, nanoseconds. */
+const UNITS = [1n, 1000n, 1_000_000n, 1_000_000_000n]
+const DAY = 24 * 3600 * 1000
+
+/** Values of nested types with their dates, times and decimals as texts and numbers. */
+function plainOf(type: DataType): (value: unknown) => unknown {
+  const unlessNull =
+    (make: (value: never) => unknown) =>
+    (value: unknown): unknown =>
+      value === null || value === undefined ? null : make(value as never)
+  switch (type.typeId) {
+    case Type.Date:
+    case Type.Timestamp:
+    case Type.Time:
+      return unlessNull(momentOf(type))
+    case Type.Decimal: {
+      const text = decimalText(type.scale, false)
+      return unlessNull((value) => {
+        const written = text(value, { infinite: 0 })
+        return String(Number(written)) === written ? Number(written) : written
+      })
+    }
+    case Type.Dictionary:
+      return plainOf(type.dictionary)
+    case Type.List:
+    case Type.LargeList:
+    case Type.ListView:
+    case Type.LargeListView:
+    case Type.FixedSizeList: {
+      const inner = plainOf(type.children[0].type)
+      return unlessNull((value: Iterable<unknown>) => Array.from(value, inner))
+    }
+    case Type.Struct: {
+      const inner = type.children.map((child) => [child.name, plainOf(child.type)] as const)
+      return unlessNull((value: Record<string, unknown>) =>
+        Object.fromEntries(inner.map(([name, of]) => [name, of(value[name])])),
+      )
+    }
+    case Type.Map: {
+      const [key, of] = (
+        type.children[0].type as Extract<DataType, { typeId: typeof Type.Struct }>
+      ).children.map((child) => plainOf(child.type))
+      return unlessNull((value: Iterable<[unknown, unknown]>) =>
+        Array.from(value, ([name, one]) => [key(name), of(one)]),
+      )
+    }
+    default:
+      return (value) => value
+  }
 }

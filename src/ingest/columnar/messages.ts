@@ -13,6 +13,8 @@ export interface ColumnarJob {
   size: number
   /** Columns that one table may have. */
   columns: number
+  /** Rows that it may have. */
+  rows: number
   /** How many times larger than the file its content may be. */
   ratio: number
 }

@@ -11,7 +11,7 @@ import { type ColumnarJob, type ColumnType, FILE } from './messages.ts'
 import { Refused, type Table } from './table.ts'
 import {
   booleanText,
-  dateText,
+  dayText,
   decimalText,
   jsonText,
   MAX_SAFE,
@@ -32,18 +32,18 @@ const parsers = {
   timestampFromMilliseconds: (ms: bigint) => timestampText(ms, 1000n),
   timestampFromMicroseconds: (micros: bigint) => timestampText(micros, 1_000_000n),
   timestampFromNanoseconds: (nanos: bigint) => timestampText(nanos, 1_000_000_000n),
-  dateFromDays: (days: number) => dayText(days),
+  dateFromDays: (days: number) => cachedDay(days),
   // hyparquet declares dates as what its own parsers return.
 } as unknown as Parameters<typeof parquetRead>[0]['parsers']
 
 /** Days that were written before: files repeat them. */
 const days = new Map<number, string>()
 
-function dayText(day: number): string {
+function cachedDay(day: number): string {
   let text = days.get(day)
   if (text === undefined) {
     if (days.size > 100_000) days.clear()
-    text = dateText(day * 24 * 3600 * 1000)
+    text = dayText(day)
     days.set(day, text)
   }
   return text
@@ -96,8 +96,13 @@ export async function parquetTable({ size, columns: mostColumns, ratio }: Column
   }
   const rows = Number(metadata.num_rows)
   const columns = fields.map((field) => columnOf(field, metadata))
-  if (new Set(columns.map(({ name }) => name)).size < columns.length)
-    throw new Refused('two columns have the same name')
+  for (const { children, element } of fields)
+    if (children.length === 0 && isDecimal(element)) {
+      // The reader would round them: it gives the unscaled integers, from which `decimalText` writes all digits.
+      element.converted_type = undefined
+      element.logical_type = undefined
+    }
+  const keys = nameByPosition(fields, metadata)
   return {
     rows,
     columns,
@@ -105,12 +110,36 @@ export async function parquetTable({ size, columns: mostColumns, ratio }: Column
       let from = 0
       for (const { num_rows } of metadata.row_groups) {
         const to = from + Number(num_rows)
-        for (const [k, { name }] of columns.entries())
+        for (const [k, name] of keys.entries())
           for (const values of await read(name, from, to)) yield { column: k, values }
         from = to
       }
     },
   }
+}
+
+/**
+ * Gives each column a name of its own, by which the reader finds it: columns of a file can have the same name. Returns
+ * these names.
+ */
+function nameByPosition(fields: readonly SchemaTree[], { row_groups }: FileMetaData): string[] {
+  const leaves = (field: SchemaTree): number =>
+    field.children.length === 0 ? 1 : field.children.reduce((sum, child) => sum + leaves(child), 0)
+  let leaf = 0
+  return fields.map((field, k) => {
+    const name = `${k}`
+    field.element.name = name
+    for (const end = leaf + leaves(field); leaf < end; leaf++)
+      for (const { columns } of row_groups) {
+        const path = columns[leaf]?.meta_data?.path_in_schema
+        if (path) path[0] = name
+      }
+    return name
+  })
+}
+
+function isDecimal({ converted_type, logical_type }: SchemaTree['element']): boolean {
+  return converted_type === 'DECIMAL' || logical_type?.type === 'DECIMAL'
 }
 
 /** Throws if the file claims to hold much more than fits in it. */
@@ -137,6 +166,7 @@ function columnOf(
   const { element } = field
   const { name } = element
   const one = (type: ColumnType, toText: ToText) => ({ name, type, toText })
+  refuseUnknown(field)
   if (field.children.length > 0 || element.repetition_type === 'REPEATED') return one('json', jsonText)
   const { type, converted_type: converted, logical_type: logical } = element
   if (
@@ -146,13 +176,22 @@ function columnOf(
     logical?.type === 'GEOGRAPHY'
   )
     return one('json', jsonText)
-  if (converted === 'DECIMAL') return one('number', decimalText(element.scale ?? 0))
+  if (isDecimal(element)) {
+    const { scale = 0, precision = 38 } = element
+    const isText = scale <= 0 && precision - scale > 15
+    return one(isText ? 'text' : 'number', decimalText(scale, isText))
+  }
   const perSecond = timeUnit(logical, converted)
   if (perSecond !== undefined)
     return one('text', (value) =>
       value === null || value === undefined
         ? 'null'
-        : JSON.stringify(timeText(Number((BigInt(value as bigint) * 1_000_000n) / perSecond))),
+        : JSON.stringify(timeText(BigInt(value as bigint), perSecond)),
+    )
+  // In UTC, which the reader of a chart must know.
+  if (logical?.type === 'TIMESTAMP' && logical.isAdjustedToUTC)
+    return one('text', (value, lost) =>
+      typeof value === 'string' ? JSON.stringify(`${value}Z`) : stringText(value, lost),
     )
   const isTime =
     converted?.startsWith('TIMESTAMP') ||
@@ -174,6 +213,23 @@ function columnOf(
     default:
       return logical?.type === 'FLOAT16' ? one('number', singleText) : one('text', stringText)
   }
+}
+
+/** Throws if a column holds values that are not read right, at any depth. */
+function refuseUnknown({ element, children }: SchemaTree): void {
+  const kind = element.logical_type?.type
+  const what =
+    kind === 'VARIANT'
+      ? 'VARIANT'
+      : element.converted_type === 'INTERVAL' || element.converted_type === 'BSON'
+        ? element.converted_type
+        : undefined
+  if (what)
+    throw new Refused(
+      `column ${element.name} is of the type ${what}, which is not supported`,
+      'Leave the column out, or write it as text or JSON.',
+    )
+  for (const child of children) refuseUnknown(child)
 }
 
 /** How many of the unit of a time of day a second has; undefined for other types. */

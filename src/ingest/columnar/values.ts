@@ -4,8 +4,6 @@ import { isUtf8 } from 'node:buffer'
 export interface Lost {
   /** NaN and infinite numbers, which are null. */
   infinite: number
-  /** Decimal numbers of more digits than a double holds, which are rounded. */
-  rounded: number
 }
 
 /** The text of one value, by the type of its column. */
@@ -30,14 +28,30 @@ export const singleText: ToText = (value, lost) => {
   return String(Number(value.toPrecision(9)))
 }
 
-/** Decimal numbers of a scale, without the digits that binary numbers add. */
-export function decimalText(scale: number): ToText {
-  return (value, lost) => {
-    if (typeof value !== 'number' || !Number.isFinite(value)) return numberText(value, lost)
-    if (Math.abs(value) * 10 ** scale > Number.MAX_SAFE_INTEGER) lost.rounded++
-    if (scale < 0 || scale > 15) return String(value)
-    return String(Number(value.toFixed(scale)))
+/**
+ * Decimal numbers from their unscaled integers, with all digits: 12345678901234567890.10. Integers are numbers or texts
+ * as in CSV, so the column of those that a double does not hold is text.
+ */
+export function decimalText(scale: number, isText: boolean): ToText {
+  return (value) => {
+    if (value === null || value === undefined) return 'null'
+    const unscaled = value instanceof Uint8Array ? bigEndian(value) : BigInt(value as number | bigint)
+    const text = scaledText(unscaled, scale)
+    return isText ? `"${text}"` : text
   }
+}
+
+function scaledText(unscaled: bigint, scale: number): string {
+  if (scale <= 0) return (unscaled * 10n ** BigInt(-scale)).toString()
+  const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0')
+  return `${unscaled < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+}
+
+/** A big-endian integer in two's complement. */
+function bigEndian(bytes: Uint8Array): bigint {
+  if (bytes.length === 0) return 0n
+  const whole = BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`)
+  return BigInt.asIntN(bytes.length * 8, whole)
 }
 
 export const booleanText: ToText = (value) => (value === null || value === undefined ? 'null' : String(value))
@@ -46,7 +60,6 @@ export const stringText: ToText = (value) => {
   if (typeof value === 'string') return JSON.stringify(value.isWellFormed() ? value : value.toWellFormed())
   if (value === null || value === undefined) return 'null'
   if (value instanceof Uint8Array) return JSON.stringify(bytesText(value))
-  if (value instanceof Date) return JSON.stringify(dateText(value.getTime()))
   if (typeof value === 'object') return JSON.stringify(JSON.stringify(value))
   return JSON.stringify(String(value).toWellFormed())
 }
@@ -79,25 +92,33 @@ export const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
 const DAY = 24 * 3600 * 1000
 
-/** A day, or a time with as many digits as it needs, as in `2024-01-31` and `2024-01-31 10:00:00.5`. */
-export function dateText(ms: number, micros = 0): string {
-  const date = new Date(Math.floor(ms))
-  if (Number.isNaN(date.getTime())) return String(ms)
-  const [day, time] = date.toISOString().split('T')
-  const rest = micros % 1000
-  if (ms % DAY === 0 && rest === 0) return day
-  const fraction = `${time.slice(9, 12)}${rest > 0 ? String(rest).padStart(3, '0') : ''}`.replace(/0+$/, '')
-  return `${day} ${time.slice(0, 8)}${fraction === '' ? '' : `.${fraction}`}`
+const NANOS_PER_DAY = 86_400_000_000_000n
+
+/** A day of the calendar, by days since 1970: `2024-01-31`, `+012024-01-31` beyond the year 9999. */
+export function dayText(days: number): string {
+  const date = new Date(days * DAY)
+  return Number.isNaN(date.getTime()) ? String(days) : date.toISOString().split('T')[0]
 }
 
-/** A time since the epoch in a unit of which a second has `perSecond`. */
+/** A time since the epoch, in units of which a second has `perSecond`: `2024-01-31 10:00:00.5`. */
 export function timestampText(value: bigint, perSecond: bigint): string {
-  const micros = perSecond >= 1_000_000n ? value / (perSecond / 1_000_000n) : value * (1_000_000n / perSecond)
-  const ms = micros / 1000n - (micros % 1000n < 0n ? 1n : 0n)
-  return dateText(Number(ms), Number(micros - ms * 1000n))
+  const nanos = value * (1_000_000_000n / perSecond)
+  const days = nanos / NANOS_PER_DAY - (nanos % NANOS_PER_DAY < 0n ? 1n : 0n)
+  return `${dayText(Number(days))} ${clock(nanos - days * NANOS_PER_DAY)}`
 }
 
-/** A time of day, in microseconds since midnight. */
-export function timeText(micros: number): string {
-  return dateText(DAY + Math.floor(micros / 1000), micros % 1000).slice(11) || '00:00:00'
+/** A time of day, in units of which a second has `perSecond`: `10:00:00.000001`. */
+export function timeText(value: bigint, perSecond: bigint): string {
+  return clock(value * (1_000_000_000n / perSecond))
+}
+
+/** The time of day after so many nanoseconds, with as many digits as it needs. */
+function clock(nanos: bigint): string {
+  const seconds = Number(nanos / 1_000_000_000n)
+  const fraction = String(nanos % 1_000_000_000n)
+    .padStart(9, '0')
+    .replace(/0+$/, '')
+  const part = (count: number): string => String(count).padStart(2, '0')
+  const time = `${part(Math.floor(seconds / 3600))}:${part(Math.floor(seconds / 60) % 60)}:${part(seconds % 60)}`
+  return fraction === '' ? time : `${time}.${fraction}`
 }

@@ -28,7 +28,7 @@ process.on('disconnect', () => process.exit())
 async function run(): Promise<void> {
   const table = job.format === 'parquet' ? await parquetTable(job) : arrowTable(job)
   send({ columns: table.columns.map(({ name, type }) => ({ name, type })), rows: table.rows })
-  const lost = table.columns.map((): Lost => ({ infinite: 0, rounded: 0 }))
+  const lost = table.columns.map((): Lost => ({ infinite: 0 }))
   for await (const { column, values } of table.values()) {
     for (let from = 0; from < values.length; ) {
       const { text, rows } = textOf(values, from, table.columns[column].toText, lost[column])
@@ -44,9 +44,6 @@ async function run(): Promise<void> {
   const warnings = table.columns.flatMap(({ name }, k) => [
     ...(lost[k].infinite > 0
       ? [`column ${name}: ${lost[k].infinite} values that are not finite (NaN, Infinity) are null`]
-      : []),
-    ...(lost[k].rounded > 0
-      ? [`column ${name}: ${lost[k].rounded} decimal numbers have more than 15 digits and were rounded`]
       : []),
   ])
   send({ end: true, warnings })
@@ -70,7 +67,11 @@ function textOf(
 }
 
 run().catch((error: unknown) => {
-  const message = error instanceof Error ? error.message : String(error)
-  if (error instanceof Refused) send({ refused: message, hint: error.hint })
-  else send({ refused: `the file is damaged, or of a kind that is not supported: ${message}` })
+  if (error instanceof Refused) send({ refused: error.message, hint: error.hint })
+  // Messages of the libraries are about their own code.
+  else
+    send({
+      refused: 'the file is damaged, or holds columns of a kind that is not supported',
+      hint: 'Write it again with a current version of its program, or as CSV.',
+    })
 })

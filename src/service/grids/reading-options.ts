@@ -35,6 +35,7 @@ export function readingOptions(
     types: columnTypes(headers.Columns),
     nullTexts: headers['Null-Text']?.split(',').map((text) => decoded(text, 'Null-Text')),
     skip: headers.Skip,
+    skipLast: headers['Skip-Last'],
     sheet: text('Sheet'),
     range: text('Range'),
     flatten: headers.Flatten,
@@ -44,6 +45,7 @@ export function readingOptions(
       comment: text('Comment'),
       decimal: text('Decimal'),
       thousands: text('Thousands'),
+      locale: headers.Locale,
     }),
     limits: service.limits,
   }

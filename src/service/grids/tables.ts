@@ -67,7 +67,8 @@ export interface Tables {
 /** Parses a file of any format into stored slices. Nothing refers to them yet. */
 export async function storeTables(service: GridService, call: DataCall): Promise<Tables> {
   const { limits, store } = service
-  const options = { ...readingOptions(service, call), fileName: call.fileName, limits }
+  const who = call.caller?.username
+  const options = { ...readingOptions(service, call), fileName: call.fileName, limits, who }
   const writers: SliceWriter[] = []
   const open = (): SliceWriter => {
     writers.push(new SliceWriter(store.blobs))
