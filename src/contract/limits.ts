@@ -16,6 +16,21 @@ export const limits = {
     unit: 'bytes',
     what: 'JSON bodies in memory at once; at most half of it for one user',
   },
+  form_bytes: {
+    value: 16 * MiB,
+    unit: 'bytes',
+    what: 'the form of a share button, which anybody may send (POST /external)',
+  },
+  forms_bytes: {
+    value: 64 * MiB,
+    unit: 'bytes',
+    what: 'such forms in memory at once; at most half of it for one address',
+  },
+  forms_at_once: {
+    value: 8,
+    unit: 'forms',
+    what: 'such forms that arrive at once; at most half of them from one address',
+  },
   body_bytes_per_second: {
     value: 1 * KiB,
     unit: 'bytes',

@@ -149,7 +149,7 @@ export class DelimitedTable {
       return { name: names[k], type, seen, text: builder.numbers > 0 ? firstText : undefined }
     })
     for (const [k, builder] of builders.entries()) {
-      const { firstText, protectedCells } = builder
+      const { protectedCells } = builder
       if (protectedCells > 0)
         warnings.note(
           `column ${names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Problem } from '../contract/errors.ts'
+import { Problem } from '../contract/errors.ts'
 import type { Bytes } from '../json/index.ts'
 
 /** A temporary file for formats that need random access. Already unlinked: it ends with the process. */
@@ -26,6 +26,10 @@ export async function spool(bytes: Bytes, most: number, tooLarge: () => Problem)
     }
   } catch (error) {
     await handle.close()
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
+      throw new Problem('disk_full', `the disk of ${tmpdir()} is full`, {
+        hint: 'Free space there, or set TMPDIR to another folder.',
+      })
     throw error
   }
   return { handle, size, close: () => handle.close() }

@@ -9,6 +9,7 @@ export async function startIssuer() {
   const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }
   let url = ''
   let isDown = false
+  let endless: string | undefined
   const token = (
     claims: JWTPayload,
     {
@@ -28,7 +29,13 @@ export async function startIssuer() {
       '/.well-known/openid-configuration': () => ({ issuer: url, jwks_uri: `${url}/jwks` }),
       '/jwks': () => ({ keys: [jwk] }),
     }
-    if (isDown) response.writeHead(500).end()
+    if (pathname === endless) {
+      const send = (): void => {
+        while (response.writable && !response.destroyed && response.write(' '.repeat(65_536)));
+      }
+      response.on('drain', send)
+      send()
+    } else if (isDown) response.writeHead(500).end()
     else if (pathname === '/github' && request.headers.authorization === 'Bearer request token')
       response.end(
         JSON.stringify({ value: await token({ sub: 'repo:o/r:ref:x', aud: searchParams.get('audience')! }) }),
@@ -44,6 +51,10 @@ export async function startIssuer() {
     otherKey: other.privateKey,
     setDown(down: boolean): void {
       isDown = down
+    },
+    /** The path whose answer never ends. */
+    setEndless(path: string): void {
+      endless = path
     },
     stop: () => new Promise((resolve) => server.close(resolve)),
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
+import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { Problem } from '../../contract/errors.ts'
 import { scopeNames } from '../../contract/resources.ts'
 import type { TrustRow } from '../store/accounts.ts'
@@ -37,10 +37,11 @@ export class OidcLogin {
   async exchange(token: string): Promise<NewKey & { hash: string }> {
     const trusted = await this.trustedBy(token)
     const [{ issuer }] = trusted
-    const { sub } = await this.verified(token, issuer)
+    const claims = await this.verified(token, issuer)
+    const { sub } = claims
     // Nothing in the library says what kind of value a claim has.
     if (typeof sub !== 'string') throw new Problem('unauthenticated', 'the token is not valid')
-    this.take(token)
+    this.take(claims)
     const found = trusted.find(({ subject }) => subjectMatches(subject, sub))
     if (!found)
       throw new Problem('unauthenticated', `the subject of the token is not trusted: ${sub.slice(0, 200)}`, {
@@ -59,10 +60,11 @@ export class OidcLogin {
   }
 
   /** Throws if a token was exchanged too often: a job has one for all its steps, but needs few keys. */
-  private take(token: string): void {
+  private take(claims: JWTPayload): void {
     const now = Date.now()
     for (const [hash, { until }] of this.used) if (until < now) this.used.delete(hash)
-    const hash = sha256(token)
+    // The claims, since one token can be spelled in several ways.
+    const hash = sha256(JSON.stringify(claims))
     const times = this.used.get(hash)?.times ?? 0
     if (times >= MOST_KEYS) throw new Problem('unauthenticated', `the token was used ${times} times before`)
     this.used.set(hash, { times: times + 1, until: now + (OLDEST + 60) * 1000 })
@@ -125,13 +127,16 @@ export class OidcLogin {
     if ((this.failed.get(issuer) ?? 0) > Date.now())
       throw new Problem('overloaded', 'the issuer of the token does not answer')
     try {
-      const response = await fetch(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`, {
+      const response = await boundedFetch(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`, {
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       const { jwks_uri, issuer: named } = (await response.json()) as { jwks_uri: string; issuer: string }
       if (named !== issuer) throw new Error('another issuer')
-      const keys = createRemoteJWKSet(new URL(checkIssuer(jwks_uri)), { timeoutDuration: TIMEOUT_MS })
+      const at = new URL(checkIssuer(jwks_uri))
+      const { host } = new URL(issuer)
+      if (at.host !== host && at.host !== KEY_HOSTS.get(host)) throw new Error('keys at another host')
+      const keys = createRemoteJWKSet(at, { timeoutDuration: TIMEOUT_MS, [customFetch]: boundedFetch })
       this.keys.set(issuer, keys)
       return keys
     } catch {
@@ -139,6 +144,24 @@ export class OidcLogin {
       throw new Problem('overloaded', 'the issuer of the token does not answer')
     }
   }
+}
+
+/** Issuers whose keys are at another host than they are themselves. */
+const KEY_HOSTS = new Map([['accounts.google.com', 'www.googleapis.com']])
+/** Bytes that an issuer may send as an answer. */
+const LARGEST_ANSWER = 1024 * 1024
+
+/** `fetch` of an answer that is read as a whole, up to a limit: an issuer must not fill the memory. */
+async function boundedFetch(url: string, options: RequestInit): Promise<Response> {
+  const { status, headers, body } = await fetch(url, options)
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of body ?? []) {
+    size += part.length
+    if (size > LARGEST_ANSWER) throw new Error('the answer is too large')
+    parts.push(part)
+  }
+  return new Response(parts.length === 0 ? null : Buffer.concat(parts), { status, headers: [...headers] })
 }
 
 /** Whether a subject is that of a trust, in which `*` stands for any characters. */
@@ -188,10 +211,13 @@ export async function addTrust(
   }: { issuer: string; subject: string; username: string; scopes?: string },
 ): Promise<Trust> {
   checkIssuer(issuer)
-  if (subject.replaceAll('*', '').length < 3)
+  // What is before the first * must name whose token it is, as `repo:OWNER/` does.
+  const named = subject.split('*')[0]
+  if (subject.replaceAll('*', '').length < 3 || (named !== subject && !/[:/].*[:/]/.test(named)))
     throw new Problem(
       'invalid_request',
-      `subject ${JSON.stringify(subject)}: it would match any token of the issuer`,
+      `subject ${JSON.stringify(subject)}: it would match tokens of others at the same issuer`,
+      { hint: 'Begin it with the owner, such as repo:OWNER/REPOSITORY:ref:refs/heads/main.' },
     )
   const names = scopes.split(',').map((scope) => scope.trim())
   const unknown = names.find((scope) => !(scopeNames as readonly string[]).includes(scope))
@@ -224,6 +250,12 @@ export async function removeTrust(store: Store, id: string): Promise<Trust> {
     if (!row)
       throw new Problem('not_found', `no trust with the id ${id}`, { hint: 'See: gridline admin trust list' })
     await accounts.removeTrust(id)
+    // Keys that were given for it end now, not within the hour.
+    for (const key of await accounts.keys(row.username)) {
+      const subject = /^oidc (.*)$/s.exec(key.name)?.[1]
+      if (subject !== undefined && (subject.length >= 95 || subjectMatches(row.subject, subject)))
+        await accounts.revokeKey(row.username, key.hash)
+    }
     return shown(row)
   })
 }

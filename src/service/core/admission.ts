@@ -15,6 +15,9 @@ interface Share {
   waiting: Waiting[]
 }
 
+/** Requests that start in a turn of the event loop even if it is long. */
+const ALWAYS_STARTED = 4
+
 /** The fraction of the capacity that one user may use. */
 const USER_SHARE = 0.5
 
@@ -30,6 +33,9 @@ export class Admission {
   private waiting = 0
   private sweeping: NodeJS.Timeout | undefined
   private granting = false
+  /** Requests started in this turn of the event loop, once it is long. */
+  private started = 0
+  private counting = false
 
   constructor(
     private readonly most: { running: number; waiting: number; wait: number },
@@ -70,7 +76,7 @@ export class Admission {
     }
     // If this turn of the event loop is already long, only queue the request: the queue can then be
     // bounded, and health checks are still answered promptly.
-    if (this.waiting === 0 && this.mayRun(share) && !turnIsLong()) {
+    if (this.waiting === 0 && this.mayRun(share) && this.hasTurn()) {
       this.start(share)
       return undefined
     }
@@ -97,7 +103,24 @@ export class Admission {
     return this.running < this.most.running && running < Math.max(1, this.most.running * USER_SHARE)
   }
 
+  /**
+   * Whether a request may start in this turn of the event loop. A few always may: long work of others that resumes in
+   * each turn would otherwise keep all from starting, forever.
+   */
+  private hasTurn(): boolean {
+    if (!turnIsLong()) return true
+    if (!this.counting) {
+      this.counting = true
+      this.started = 0
+      setImmediate(() => {
+        this.counting = false
+      })
+    }
+    return this.started < ALWAYS_STARTED
+  }
+
   private start(share: Share): void {
+    this.started++
     this.running++
     share.running++
   }
@@ -105,7 +128,7 @@ export class Admission {
   /** Starts waiting requests. If this turn of the event loop is already long, continues in the next one. */
   private grant(): void {
     if (this.granting || this.waiting === 0) return
-    if (turnIsLong()) {
+    if (!this.hasTurn()) {
       this.granting = true
       setImmediate(() => {
         this.granting = false
@@ -114,7 +137,7 @@ export class Admission {
       return
     }
     // Skip each user who is at their limit, once.
-    for (let passed = 0; passed < this.turns.length && this.running < this.most.running; ) {
+    for (let passed = 0; passed < this.turns.length && this.running < this.most.running && this.hasTurn(); ) {
       const user = this.turns.shift()!
       const share = this.shares.get(user)!
       if (!this.mayRun(share)) {
@@ -133,6 +156,8 @@ export class Admission {
         next.begin()
       }
     }
+    // The turn got long: the others follow in the next one.
+    if (this.waiting > 0 && !this.granting && !this.hasTurn()) this.grant()
   }
 
   private take(share: Share): Waiting {
@@ -168,7 +193,15 @@ export class ByteBudget {
   private readonly users = new Map<string, number>()
   private held = 0
 
-  constructor(private readonly most: number) {}
+  constructor(
+    private readonly most: number,
+    private readonly limit: LimitName,
+  ) {}
+
+  /** Whether more than half is taken: then slow clients are no longer waited for. */
+  get pressed(): boolean {
+    return this.held > this.most / 2
+  }
 
   /** Counts the bytes that `work` reports until it ends. Throws `overloaded` beyond the limit. */
   async hold<T>(user: string, work: (take: (bytes: number) => void) => Promise<T>): Promise<T> {
@@ -183,7 +216,7 @@ export class ByteBudget {
     try {
       return await work((bytes) => {
         if (this.held + bytes > this.most || (this.users.get(user) ?? 0) + bytes > this.most * USER_SHARE)
-          throw new Problem('overloaded', 'too many large requests at once (limit bodies_bytes)')
+          throw new Problem('overloaded', `too many large requests at once (limit ${this.limit})`)
         count(bytes)
       })
     } finally {

@@ -98,7 +98,16 @@ export function createApp(
       },
       'uploads_at_once',
     ),
-    bodies: new ByteBudget(limits.bodies_bytes),
+    bodies: new ByteBudget(limits.bodies_bytes, 'bodies_bytes'),
+    forms: new Admission(
+      {
+        running: limits.forms_at_once,
+        waiting: limits.forms_at_once,
+        wait: limits.wait_seconds * 1000,
+      },
+      'forms_at_once',
+    ),
+    formBodies: new ByteBudget(limits.forms_bytes, 'forms_bytes'),
   }
   metrics.watch(() => desk.requests.load)
   const shed = new ShedLog(log)
@@ -161,6 +170,8 @@ export function createApp(
     }
     reply.headers['x-request-id'] = requestId
     reply.headers['x-content-type-options'] = 'nosniff'
+    // What is not meant to be kept is kept by nobody: lists, errors, new keys.
+    reply.headers['cache-control'] ??= 'private, no-store'
     if (reply.headers['content-type']?.startsWith('text/html'))
       Object.assign(reply.headers, { ...PAGE_HEADERS, ...reply.headers })
     else reply.headers['content-security-policy'] ??= DATA_POLICY

@@ -5,7 +5,7 @@ import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts
 import type { Body } from '../../contract/operations/index.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { asBuffer, type Bytes, joinInTurns, parseMembersInTurns } from '../../json/index.ts'
-import { allowedMs, announcedBytes, SMALL_BYTES, tooSlow, unwatch, watch } from './arrival.ts'
+import { announcedBytes, SMALL_BYTES, tooSlow, unwatch, watch } from './arrival.ts'
 import { decodeHeaderText, readForm } from './parameters.ts'
 
 /** A request body, parsed as the operation defines. */
@@ -150,21 +150,23 @@ async function* limited(
     return
   }
   let size = 0
-  let waited = 0
+  let credit = 0
   const iterator = body[Symbol.asyncIterator]()
   let late = false
   try {
     for (;;) {
       const began = performance.now()
       const isLate = (): boolean => {
-        const rate = limits.body_bytes_per_second * (pressed() ? PRESSED : 1)
-        late = waited + performance.now() - began > allowedMs(size, rate, limits)
+        const factor = pressed() ? PRESSED : 1
+        late = performance.now() - began > limits.slow_seconds * 1000 + credit / factor
         return late
       }
       const { value, done } = await inTime(iterator.next(), isLate, limits)
-      waited += performance.now() - began
+      // What arrived fast at first does not count for hours.
+      credit = Math.min(MOST_CREDIT_MS, credit - (performance.now() - began))
       if (done) return
       size += value.length
+      credit += (value.length / limits.body_bytes_per_second) * 1000
       if (size > limit) throw tooLarge(size, name, limit)
       yield value
     }
@@ -173,6 +175,9 @@ async function* limited(
     if (!late) await iterator.return?.()
   }
 }
+
+/** Time that a fast start gives a client that gets slow, in ms. */
+const MOST_CREDIT_MS = 60_000
 
 /** Factor by which the minimum upload rate rises while other uploads wait. */
 const PRESSED = 64

@@ -30,6 +30,9 @@ export interface Desk {
   /** Admission of streamed uploads. They take long and would otherwise block short requests. */
   uploads: Admission
   bodies: ByteBudget
+  /** Admission and bytes of forms that anybody may send. They take nothing from the requests of users. */
+  forms: Admission
+  formBodies: ByteBudget
 }
 
 /**

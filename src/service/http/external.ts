@@ -14,15 +14,16 @@ const FIELD = 'data='
  * the page that is returned, and nothing is stored: the person decides there. The form is decoded in pieces.
  */
 export async function external(desk: Desk, request: HttpRequest): Promise<HttpResponse> {
-  const { service, rates, uploads, bodies } = desk
+  const { service, rates, forms, formBodies } = desk
   const address = addressOf(request)
   rates.take(address)
   if (contentTypeOf(request) !== FORM)
     throw new Problem('unsupported_media_type', 'the chart must be sent as a form', { hint: `Send ${FORM}.` })
   const { limits } = service
-  const body = { kind: 'bytes', types: [FORM], limit: 'json_body_bytes' } as const
+  const body = { kind: 'bytes', types: [FORM], limit: 'form_bytes' } as const
+  const pressed = (): boolean => forms.load.waiting > 0 || formBodies.pressed
   const read = (take: (bytes: number) => void) => async (): Promise<Uint8Array[]> => {
-    const { bytes } = await receive(request, body, { limits, take })
+    const { bytes } = await receive(request, body, { limits, take, pressed })
     const form: Uint8Array[] = []
     for await (const chunk of bytes) {
       take(chunk.length)
@@ -33,13 +34,13 @@ export async function external(desk: Desk, request: HttpRequest): Promise<HttpRe
   // The form is in memory until the page is sent, so it counts as a body until then.
   return new Promise((resolve, reject) => {
     const work = async (take: (bytes: number) => void): Promise<void> => {
-      const form = await uploads.run(address, read(take), request.gone)
+      const form = await forms.run(address, read(take), request.gone)
       const headers = { ...PAGE_HEADERS, 'cache-control': 'no-store' }
       await new Promise<void>((sent) =>
         resolve(new HttpResponse(200, headers, untilSent(pageWith(form), sent))),
       )
     }
-    bodies.hold(address, work).catch(reject)
+    formBodies.hold(address, work).catch(reject)
   })
 }
 

@@ -264,6 +264,9 @@ function urlOf({ url = '/' }: IncomingMessage): string {
   return own + pathname + search
 }
 
+/** Seconds that a fast start gives a client that gets slow. */
+const MOST_CREDIT = 60
+
 /** Streams a body. Disconnects clients below the rate limit; only time spent waiting for them counts. */
 async function send(
   body: AsyncIterable<Uint8Array>,
@@ -272,16 +275,19 @@ async function send(
 ): Promise<void> {
   const gone = once(response, 'close')
   gone.catch(() => {})
-  let size = 0
-  let waited = 0
+  // Time that the client may still use, in ms. What it took fast at first does not count for hours.
+  const most = (limits.slow_seconds + MOST_CREDIT) * 1000
+  let credit = limits.slow_seconds * 1000
   for await (const chunk of body) {
-    size += chunk.length
+    credit = Math.min(
+      most + (chunk.length / limits.body_bytes_per_second) * 1000,
+      credit + (chunk.length / limits.body_bytes_per_second) * 1000,
+    )
     if (!response.write(chunk)) {
       const began = performance.now()
-      const allowed = (limits.slow_seconds + size / limits.body_bytes_per_second) * 1000 - waited
-      const timer = setTimeout(() => response.destroy(), allowed)
+      const timer = setTimeout(() => response.destroy(), credit)
       await Promise.race([once(response, 'drain'), gone]).finally(() => clearTimeout(timer))
-      waited += performance.now() - began
+      credit -= performance.now() - began
     }
     if (response.destroyed) return
   }

@@ -51,6 +51,7 @@ export async function showPage(
       { caller, shareKey },
       place,
       query,
+      user,
     )
     if (answer.viewed) service.views.count(answer.viewed)
     if (isUnchanged(request, answer.etag)) return new HttpResponse(304, headersOf(answer), null)

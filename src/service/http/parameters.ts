@@ -17,7 +17,9 @@ export function readQuery(
       continue
     }
     if (schema.type === 'array') values[name] = texts.map((text) => convert(name, schema.items ?? {}, text))
-    else if (texts[0] !== '' || schema.type === 'string') values[name] = convert(name, schema, texts[0])
+    // An optional number that is empty counts as absent; a required one does not.
+    else if (texts[0] !== '' || schema.type === 'string' || required.includes(name))
+      values[name] = convert(name, schema, texts[0])
   }
   return values
 }

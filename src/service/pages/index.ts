@@ -43,6 +43,8 @@ export async function answerPage(
   principal: Principal,
   place: Exclude<Place, { kind: 'asset' }>,
   query: URLSearchParams,
+  /** The user or address that asks. */
+  who: string,
 ): Promise<Answer> {
   switch (place.kind) {
     case 'newchart':
@@ -57,7 +59,7 @@ export async function answerPage(
     case 'oembed':
       return oEmbed(service, principal, query)
     case 'file':
-      return filePage(service, principal, place, query)
+      return filePage(service, principal, place, query, who)
   }
 }
 
@@ -66,6 +68,7 @@ async function filePage(
   principal: Principal,
   { fid, extension }: Extract<Place, { kind: 'file' }>,
   query: URLSearchParams,
+  who: string,
 ): Promise<Answer> {
   switch (extension) {
     case undefined:
@@ -78,7 +81,7 @@ async function filePage(
       const token = query.get('watch')
       const reader = token === null ? principal : await watcherOf(service, token, fid)
       if (!reader) throw new Problem('not_found', 'this page has expired; load it again')
-      return watched(service, reader, fid, extension, token !== null)
+      return watched(service, reader, fid, extension, token !== null, who)
     }
     case 'json':
       return figureOf(service, principal, fid)

@@ -67,6 +67,7 @@ export async function watched(
   fid: Fid,
   what: 'events' | 'state' | 'live',
   hasToken: boolean,
+  who: string,
 ): Promise<Answer> {
   const headers = headersFor(hasToken)
   const asked = { ...reading(principal, fid), filetype: 'plot' as const }
@@ -74,7 +75,7 @@ export async function watched(
   switch (what) {
     case 'events':
       return {
-        body: await live.events(service, asked),
+        body: await live.events(service, asked, who),
         type: 'text/event-stream',
         headers: { ...headers, 'x-accel-buffering': 'no' },
       }

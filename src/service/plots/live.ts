@@ -20,6 +20,8 @@ import { stateOfFigure } from './shown.ts'
 const FRESH = 1000
 /** How often a stream without changes sends a comment, so that proxies keep it open, in ms. */
 const HEARTBEAT = 15_000
+/** The fraction of the streams that one user or address may have. */
+const USER_SHARE = 0.5
 /** Size of the figures with data that are kept, and of the largest one of them, in bytes. */
 const KEPT_BYTES = 32 * 1024 * 1024
 const LARGEST = 8 * 1024 * 1024
@@ -38,7 +40,8 @@ export class LiveFigures {
   private readonly states = new Map<string, { state: Promise<string>; until: number }>()
   private readonly figures = new Lru<Buffer>(KEPT_BYTES, ({ length }) => length)
   private readonly reading = new Map<string, Promise<{ text: Buffer | undefined; state: string }>>()
-  private streams = 0
+  /** Open streams by user or address. */
+  private readonly streams = new Map<string, number>()
   private closed = false
 
   constructor(private readonly mostStreams: number) {}
@@ -97,36 +100,60 @@ export class LiveFigures {
   }
 
   /** Server-sent events: the state now, and again whenever it changes. Ends when the caller may no longer read it. */
-  async events(service: Service, asked: FileRequest): Promise<AsyncGenerator<Uint8Array>> {
+  async events(service: Service, asked: FileRequest, who: string): Promise<Bytes> {
     const first = await this.state(service, asked)
-    if (this.streams >= this.mostStreams)
+    const own = this.streams.get(who) ?? 0
+    const all = [...this.streams.values()].reduce((sum, count) => sum + count, 0)
+    if (all >= this.mostStreams || own >= this.mostStreams * USER_SHARE)
       throw new Problem('overloaded', 'too many pages are open (limit live_pages)')
-    return this.changes(service, asked, first)
+    this.streams.set(who, own + 1)
+    let isOpen = true
+    const end = (): void => {
+      if (!isOpen) return
+      isOpen = false
+      const left = this.streams.get(who)! - 1
+      if (left > 0) this.streams.set(who, left)
+      else this.streams.delete(who)
+    }
+    // It counts from now on, also if nobody begins to read it.
+    const changes = this.changes(service, asked, first)
+    const iterator = {
+      async next() {
+        try {
+          const result = await changes.next()
+          if (result.done) end()
+          return result
+        } catch (error) {
+          end()
+          throw error
+        }
+      },
+      return() {
+        end()
+        return changes.return(undefined)
+      },
+    }
+    return { [Symbol.asyncIterator]: () => iterator }
   }
 
   private async *changes(service: Service, asked: FileRequest, first: string): AsyncGenerator<Uint8Array> {
-    this.streams++
-    try {
-      let state = first
-      let silent = 0
-      yield event(state)
-      while (!this.closed) {
-        await new Promise((resolve) => setTimeout(resolve, FRESH).unref())
-        const now = await this.state(service, asked).catch((error) => {
-          // The plot has gone, or its access. Anything else passes, as a database that restarts does.
-          if (error instanceof Problem && error.status < 500) return undefined
-          return state
-        })
-        if (now === undefined) return
-        silent += FRESH
-        if (now !== state) yield event(now)
-        else if (silent >= HEARTBEAT) yield Buffer.from(': still here\n\n')
-        else continue
-        state = now
-        silent = 0
-      }
-    } finally {
-      this.streams--
+    let state = first
+    let silent = 0
+    yield event(state)
+    while (!this.closed) {
+      await new Promise((resolve) => setTimeout(resolve, FRESH).unref())
+      const now = await this.state(service, asked).catch((error) => {
+        // The plot has gone, or its access. Anything else passes, as a database that restarts does.
+        if (error instanceof Problem && error.status < 500) return undefined
+        return state
+      })
+      if (now === undefined) return
+      silent += FRESH
+      if (now !== state) yield event(now)
+      else if (silent >= HEARTBEAT) yield Buffer.from(': still here\n\n')
+      else continue
+      state = now
+      silent = 0
     }
   }
 

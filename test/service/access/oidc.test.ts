@@ -86,17 +86,49 @@ onBothStores('identity tokens', (test) => {
   it('an issuer that does not answer is 503, and its keys are not asked for again', async () => {
     const down = await startIssuer()
     down.setDown(true)
-    await addTrust(test().service.store, { issuer: down.url, subject: 'repo:*', username: 'alice' })
+    await addTrust(test().service.store, { issuer: down.url, subject: 'repo:o/*', username: 'alice' })
     const { status } = await exchange(await down.token(main))
     expect(status).toBe(503)
     await down.stop()
+  })
+
+  it('an issuer that never stops sending is given up, also where it sends its keys', async () => {
+    for (const path of ['/.well-known/openid-configuration', '/jwks']) {
+      const endless = await startIssuer()
+      endless.setEndless(path)
+      await addTrust(test().service.store, { issuer: endless.url, subject: 'repo:o/*', username: 'alice' })
+      const before = process.memoryUsage().rss
+      expect((await exchange(await endless.token(main))).status).toBe(503)
+      expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024)
+      await endless.stop()
+    }
+  })
+
+  it('a token that is spelled in another way is the same token', async () => {
+    await trust('repo:o/r:*')
+    const token = await issuer.token(main)
+    const spellings = [token, ` ${token}`, `${token} `, `${token}\n`]
+    const statuses: number[] = []
+    for (let k = 0; k < 16; k++) statuses.push((await exchange(spellings[k % 4])).status)
+    expect(statuses.filter((status) => status === 201).length).toBeLessThanOrEqual(10)
+  })
+
+  it('keys that were given for a trust end when it is removed', async () => {
+    const { id } = await trust('repo:gone/r:*')
+    const { json } = await exchange(await issuer.token({ ...main, sub: 'repo:gone/r:ref:x' }))
+    const headers = { authorization: `Bearer ${json.api_key}` }
+    expect(await test().status(undefined, 'GET', '/v2/users/current', { headers })).toBe(200)
+    await removeTrust(test().service.store, id)
+    await test().ask('alice', 'DELETE', '/v2/sessions')
+    expect(await test().status(undefined, 'GET', '/v2/users/current', { headers })).toBe(401)
   })
 
   it('a trust needs an https issuer, a subject, a user and scopes that exist', async () => {
     const store = test().service.store
     const wrong = { issuer: 'https://ci.test', subject: 'repo:o/r', username: 'alice' }
     await expect(addTrust(store, { ...wrong, issuer: 'http://ci.test' })).rejects.toThrow(/not the URL/)
-    await expect(addTrust(store, { ...wrong, subject: '*' })).rejects.toThrow(/any token/)
+    for (const subject of ['*', 'repo:*', 'repo:o*', '*:ref:refs/heads/main'])
+      await expect(addTrust(store, { ...wrong, subject })).rejects.toThrow(/tokens of others/)
     await expect(addTrust(store, { ...wrong, username: 'nobody' })).rejects.toThrow(/no user/)
     await expect(addTrust(store, { ...wrong, scopes: 'root' })).rejects.toThrow(/unknown scope/)
   })

@@ -96,7 +96,7 @@ describe('the cost of a body before authorization is bounded', () => {
   })
 
   it('the memory for bodies is limited, in total and per user', async () => {
-    const budget = new ByteBudget(100)
+    const budget = new ByteBudget(100, 'bodies_bytes')
     await budget.hold('ann', async (take) => {
       take(50)
       expect(() => take(1)).toThrow(/bodies_bytes/)
