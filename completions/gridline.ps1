@@ -10,7 +10,7 @@ Register-ArgumentCompleter -Native -CommandName gridline -ScriptBlock {
   gridline __complete @given 2>$null | Where-Object { $_ -ne ':files' } | ForEach-Object {
     $word, $summary = $_ -split "`t", 2
     if (-not $summary) { $summary = $word }
-    $text = if ($word -match '^[\w./:,=-]+$') { $word } else { "'" + $word.Replace("'", "''") + "'" }
+    $text = if ($word -match '^[\w./:,=-]+$') { $word } else { "'" + [System.Management.Automation.Language.CodeGeneration]::EscapeSingleQuotedStringContent($word) + "'" }
     [System.Management.Automation.CompletionResult]::new($text, $word, 'ParameterValue', $summary)
   }
 }

@@ -61,6 +61,8 @@ function cleaned(image: string): string {
       if (
         /^on/i.test(localName) ||
         (localName === 'href' && !LINK.test(value.trim())) ||
+        // A saved image asks no other address when it is opened.
+        /url\(\s*['"]?(?!\s*['"]?(#|data:))/i.test(value) ||
         localName === 'autofocus'
       )
         element.removeAttribute(name)

@@ -8,7 +8,8 @@ export async function openBrowser(url: string, environment: NodeJS.ProcessEnv): 
     : process.platform === 'darwin'
       ? ['open', url]
       : process.platform === 'win32'
-        ? ['cmd', '/c', 'start', '""', url.replaceAll('&', '^&')]
+        ? // Not `cmd /c start`: a command line would run what is behind a | of the address.
+          ['rundll32', 'url.dll,FileProtocolHandler', url]
         : ['xdg-open', url]
   await new Promise<void>((resolve, reject) => {
     const child = spawn(program, rest, { stdio: 'ignore', detached: true })

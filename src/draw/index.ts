@@ -133,6 +133,8 @@ function problemOf(response: Exclude<DrawResponse, { image: Uint8Array }>): Prob
   switch (failure) {
     case 'no_browser':
       return new Problem('no_chromium', detail)
+    case 'starved':
+      return new Problem('overloaded', `the figure cannot be drawn now: ${detail}`)
     case 'too_slow':
     case 'too_large':
       return new Undrawable(detail, true, 'Draw fewer points, or a smaller image.')

@@ -24,7 +24,7 @@ export type DrawResponse =
   | { id: number; image: Uint8Array }
   | {
       id: number
-      failure: 'undrawable' | 'too_slow' | 'too_large' | 'crashed' | 'no_browser'
+      failure: 'undrawable' | 'too_slow' | 'starved' | 'too_large' | 'crashed' | 'no_browser'
       detail: string
     }
 

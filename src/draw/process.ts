@@ -64,7 +64,7 @@ async function start(): Promise<Browser> {
   const launch = (sandbox: boolean): Promise<Browser> =>
     puppeteer.launch({
       executablePath: chromium.path,
-      env: { ...process.env, ...chromium.env },
+      env: { ...ownEnvironment(), ...chromium.env },
       args: [...ARGS, heap, ...(chromium.args ?? []), ...(sandbox ? [] : ['--no-sandbox'])],
       headless: 'shell',
       pipe: true,
@@ -90,6 +90,17 @@ async function start(): Promise<Browser> {
   return running
 }
 
+/** What Chromium needs of the environment. It draws texts of strangers, so it gets no password that is in there. */
+function ownEnvironment(): Record<string, string> {
+  const known =
+    /^(PATH|HOME|USER|LANG|LANGUAGE|LC_\w+|TMPDIR|TMP|TEMP|TZ|FONTCONFIG_\w+|LD_LIBRARY_PATH|XDG_\w+|SYSTEMROOT|WINDIR|LOCALAPPDATA|APPDATA|PROGRAMFILES.*)$/i
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      (entry): entry is [string, string] => known.test(entry[0]) && entry[1] !== undefined,
+    ),
+  )
+}
+
 class NoBrowser extends Error {}
 
 function firstLine(error: unknown): string {
@@ -109,19 +120,29 @@ async function draw({ id, figure, options, timeout }: DrawRequest): Promise<Draw
   let measuring: NodeJS.Timeout | undefined
   let page: DrawingPage | undefined
   let ended: DrawResponse | undefined
-  const stop = (failure: 'too_slow' | 'too_large', detail: string): void => {
+  const stop = (failure: 'too_slow' | 'starved' | 'too_large', detail: string): void => {
     ended ??= { id, failure, detail }
     kill().catch(() => {})
   }
   try {
     const running = await browser()
-    timer = setTimeout(() => stop('too_slow', `not drawn within ${timeout / 1000} seconds`), timeout)
+    // The time of the figure begins when Chromium and its page are ready.
+    page = idle.pop() ?? (await openPage(running, settings))
+    const pid = running.process()?.pid
+    const { cpu } = usageOf(pid)
+    timer = setTimeout(() => {
+      // On a busy machine, the figure did not get the time.
+      const used = usageOf(pid).cpu - cpu
+      const isStarved = process.platform === 'linux' && used * 1000 < timeout * OWN_SHARE
+      if (isStarved)
+        stop('starved', `the machine is busy: ${used.toFixed(1)} of ${timeout / 1000} seconds of work`)
+      else stop('too_slow', `not drawn within ${timeout / 1000} seconds`)
+    }, timeout)
     measuring = setInterval(() => {
-      const used = memoryOf(running.process()?.pid)
+      const used = usageOf(pid).memory
       if (used > settings.memory)
         stop('too_large', `more than ${Math.round(settings.memory / 1024 / 1024)} MiB of memory`)
     }, MEASURE_EVERY)
-    page = idle.pop() ?? (await openPage(running, settings))
     const image = await page.draw(Buffer.from(figure).toString('utf8'), options)
     if (page.worn) await page.close()
     else idle.push(page)
@@ -144,32 +165,47 @@ async function isAlive(): Promise<boolean> {
   return running?.connected === true
 }
 
-/** Resident memory of a process and its descendants, in bytes; 0 where the system does not tell. */
-function memoryOf(pid: number | undefined): number {
-  if (pid === undefined || process.platform !== 'linux') return 0
+/** The part of its time that Chromium must have worked, for the figure to be the reason that it is late. */
+const OWN_SHARE = 0.5
+
+interface Usage {
+  /** Resident memory in bytes. */
+  memory: number
+  /** CPU time in seconds. */
+  cpu: number
+}
+
+/** What a process and its descendants use; nothing where the system does not tell. */
+function usageOf(pid: number | undefined): Usage {
+  const none = { memory: 0, cpu: 0 }
+  if (pid === undefined || process.platform !== 'linux') return none
   try {
     const parents = new Map<number, number>()
-    const sizes = new Map<number, number>()
+    const uses = new Map<number, Usage>()
     for (const name of readdirSync('/proc')) {
       if (!/^\d+$/.test(name)) continue
       try {
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
         const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
         parents.set(Number(name), Number(fields[1]))
-        sizes.set(Number(name), Number(fields[21]) * 4096)
+        // Ticks of 10 ms, in all usual configurations.
+        const cpu = (Number(fields[11]) + Number(fields[12])) / 100
+        uses.set(Number(name), { memory: Number(fields[21]) * 4096, cpu })
       } catch {
         // It has ended meanwhile.
       }
     }
-    let sum = 0
-    for (const [one, size] of sizes) {
+    const sum = { ...none }
+    for (const [one, { memory, cpu }] of uses) {
       let at: number | undefined = one
       while (at !== undefined && at > 1 && at !== pid) at = parents.get(at)
-      if (at === pid) sum += size
+      if (at !== pid) continue
+      sum.memory += memory
+      sum.cpu += cpu
     }
     return sum
   } catch {
-    return 0
+    return none
   }
 }
 

@@ -35,7 +35,18 @@ import { LiveFigures } from './plots/live.ts'
 import { Mail } from './sharing/mail.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
 
-export { createKey, createUser, ensureUser, type NewKey } from './accounts/accounts.ts'
+export {
+  createKey,
+  createUser,
+  deleteUser,
+  ensureUser,
+  findUser,
+  listKeys,
+  listUsers,
+  type NewKey,
+  revokeKeys,
+  setDisabled,
+} from './accounts/accounts.ts'
 export { addTrust, listTrust, removeTrust } from './accounts/oidc.ts'
 export type { LogLine } from './http/desk.ts'
 export type { Listening } from './http/listen.ts'

@@ -1,16 +1,13 @@
 import { existsSync, statSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import type { NewKey } from '../../service/index.ts'
+import { database, onStore, place } from '../admin-store.ts'
 import type { Context } from '../context.ts'
-import { type CommandEntry, defineCommand, type Option, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
 import { confirm } from '../prompt.ts'
-import { databaseUrl, loginName, makeFoldersPrivate } from '../settings.ts'
-
-const database = {
-  flags: '--database <url>',
-  description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
-} as const satisfies Option
+import { databaseUrl, loginName } from '../settings.ts'
+import { keyCommands, userCommands } from './admin.people.ts'
 
 const view: TableView = {
   id: 'api_key',
@@ -20,31 +17,6 @@ const view: TableView = {
     { field: 'scopes', title: 'SCOPES', format: (scopes: string[]) => scopes.join(',') },
     { field: 'expires_at', title: 'EXPIRES' },
   ],
-}
-
-function place(context: Context, url: unknown): string {
-  return ((url as string | undefined) ?? databaseUrl(context.environment)).replace(/\/\/[^@/]*@/, '//…@')
-}
-
-/** Opens the database directly. Anyone who can open the file can administer it. */
-async function onStore<T>(
-  context: Context,
-  url: unknown,
-  work: (
-    service: typeof import('../../service/index.ts'),
-    store: import('../../service/index.ts').Store,
-  ) => Promise<T>,
-): Promise<T> {
-  const service = await import('../../service/index.ts')
-  if (url === undefined) makeFoldersPrivate(context.environment)
-  const store = await service.openStore({
-    database: (url as string | undefined) ?? databaseUrl(context.environment),
-  })
-  try {
-    return await work(service, store)
-  } finally {
-    await store.close()
-  }
 }
 
 const createUser = defineCommand({
@@ -289,6 +261,16 @@ const trust: readonly CommandEntry[] = [
 export const commands: readonly CommandEntry[] = [
   subcommand('create-user', 'Create a user and their first key', createUser),
   subcommand('create-key', 'Create another key for a user', createKey),
+  {
+    name: 'user',
+    summary: 'List, disable and delete users',
+    load: async () => ({ commands: userCommands }),
+  },
+  {
+    name: 'key',
+    summary: 'List and revoke the keys of users',
+    load: async () => ({ commands: keyCommands }),
+  },
   subcommand('verify', 'Check all stored data and report damage', verify),
   subcommand('backup', 'Back up the database to a file', backup),
   subcommand('restore', 'Restore the database from a backup', restore),

@@ -117,6 +117,7 @@ async function allPages(client: Client, path: string, headers: Record<string, st
     next?: string | null
   }
   const all: object[] = []
+  const asked = new Set<string>()
   for (let address: string | undefined = path; address !== undefined; ) {
     const response = await client.send('GET', address, headers)
     const body = (await response.json()) as List & { children?: List }
@@ -128,7 +129,10 @@ async function allPages(client: Client, path: string, headers: Record<string, st
     all.push(...results)
     if (!next) return all
     const { pathname, search } = new URL(next)
+    asked.add(address)
     address = pathname.slice(pathname.indexOf('/v2/')) + search
+    if (asked.has(address))
+      throw new Problem('failed', `--paginate: the server names the page ${address} again`)
   }
   return all
 }

@@ -1,4 +1,6 @@
+import { headerText } from '../../client/index.ts'
 import { errorBody, Problem } from '../../contract/errors.ts'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { type Operation, type OperationName, operations } from '../../contract/operations/index.ts'
 import { version } from '../../contract/version.ts'
 import {
@@ -15,7 +17,9 @@ const LONGEST = 100_000
 /** Rows of a grid that are returned if the agent asks for no number. */
 const ROWS = 100
 /** Operations without a use for agents: images, keys, browsers, metrics, and those that need several requests. */
-const LEFT_OUT = /^(service\.|sessions\.|keys\.|oidc\.|uploads\.|images\.|files\.image)/
+const LEFT_OUT = /^(service\.|sessions\.|logins\.|keys\.|oidc\.|uploads\.|images\.|files\.image)/
+/** Operations that only add: they change and remove nothing that is there. */
+const ADDS = /^(\w+\.create|\w+\.add|rows\.append|files\.copy|files\.restore|stars\.\w+|feed\.add)$/
 
 export const command = defineCommand({
   options: [{ flags: '--allow-write', description: 'also offer operations that change files' }],
@@ -106,7 +110,7 @@ function toolOf(name: OperationName, operation: Operation, isRead: boolean): Too
     name: name.replace('.', '_'),
     description: operation.summary,
     inputSchema: { type: 'object', properties, required: [...new Set(required)] },
-    annotations: { readOnlyHint: isRead, destructiveHint: operation.method === 'DELETE' },
+    annotations: { readOnlyHint: isRead, destructiveHint: !isRead && !ADDS.test(name) },
     async run(context, given) {
       const client = await context.client()
       const missing = required.find((field) => given[field] === undefined)
@@ -123,13 +127,18 @@ function toolOf(name: OperationName, operation: Operation, isRead: boolean): Too
           asked.head = ROWS
       }
       const what = parameter === undefined ? undefined : String(given[parameter])
+      // In a path, these would name another operation.
+      if (what !== undefined && /^\.{0,2}$/.test(what))
+        throw new Problem('invalid_request', `${parameter}: must not be ${JSON.stringify(what)}`, {
+          field: parameter,
+        })
       const response = await client.response(name, {
         ...(parameter === 'fid' ? { fid: what } : { name: what }),
         query: asked as never,
         ...(fields ? { json: pick(Object.keys(fields.properties)) as never } : {}),
         ...(isText
           ? {
-              plainHeaders: { 'x-file-name': encodeURI(String(given.filename)) },
+              plainHeaders: { [FILE_NAME_HEADER]: headerText(String(given.filename)) },
               body: {
                 type: 'application/octet-stream',
                 repeatable: true,

@@ -1,4 +1,5 @@
 import { resolve } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
 import { parseFid, webUrl } from '../../contract/fid.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
@@ -20,13 +21,23 @@ export const command = defineCommand({
     const local = localLinks(context.environment)
     const base = server ?? (local.running ? local.url : undefined)
     if (base !== undefined) {
-      await show(context, `${base}${path}`, browser !== false)
+      await show(context, signInUrl(base, path), browser !== false)
       return undefined
     }
     await serveUntilStopped(context, path, browser !== false)
     return undefined
   },
 })
+
+/** The link that signs in. The server says the path: it must not lead to another host or program. */
+function signInUrl(base: string, path: string): string {
+  const url = new URL(path, base)
+  if (/^\/signin\?[\x21-\x7e]+$/.test(path) && url.origin === new URL(base).origin) return `${base}${path}`
+  throw new Problem(
+    'failed',
+    `the server answered with a link that is not one of its own: ${JSON.stringify(path.slice(0, 100))}`,
+  )
+}
 
 /** Prints the link, or opens it in the browser. */
 async function show(context: Context, url: string, browser: boolean): Promise<void> {
@@ -48,7 +59,7 @@ async function serveUntilStopped(context: Context, path: string, browser: boolea
   const url = `http://127.0.0.1:${listening.port}`
   try {
     service = await createService({ database: databaseUrl(environment), url, environment })
-    await show(context, url + path, browser)
+    await show(context, signInUrl(url, path), browser)
     context.messages.line('serving the files of this machine; press Ctrl+C to stop')
     await new Promise<void>((done) => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -1,5 +1,6 @@
 import {
   createWriteStream,
+  lstatSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -80,8 +81,11 @@ export const command = defineCommand({
     const twice = items.find(({ path }) => paths.size === paths.add(path).size)
     if (twice) throw new Problem('conflict', `two files would be written to ${twice.path}`)
     for (const { file, folders } of found)
-      if (file.filetype === 'fold' && !options.dryRun)
-        mkdirSync(join(directory, ...[...folders, file.filename].map(safeName)), { recursive: true })
+      if (file.filetype === 'fold' && !options.dryRun) {
+        const folder = join(directory, ...[...folders, file.filename].map(safeName))
+        assertNoLink(folder, directory)
+        mkdirSync(folder, { recursive: true })
+      }
     const state = new Downloaded(directory)
     const done = await runEach(
       items,
@@ -93,7 +97,7 @@ export const command = defineCommand({
             hint: 'Move it away, or use --force to replace it.',
           })
         if (options.dryRun) return { path, fid, action: 'would download' }
-        await download(client, file, format, path)
+        await download(client, file, format, path, directory)
         state.note(path)
         return { path, fid, action: 'downloaded' }
       },
@@ -148,13 +152,24 @@ class Downloaded {
   }
 }
 
+/** Throws if a folder below the directory is a link: names of the server must not lead out of it. */
+function assertNoLink(folder: string, directory: string): void {
+  for (let at = folder; at !== directory && at.length > directory.length; at = dirname(at))
+    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink())
+      throw new Problem('conflict', `${at} is a symbolic link; nothing is written through it`, {
+        hint: 'Remove it, or pull into another directory.',
+      })
+}
+
 /** Downloads a file under another name first, so that a broken download leaves what was there. */
 async function download(
   client: Client,
   { fid, filetype, date_modified }: FileMeta,
   format: Format,
   path: string,
+  directory: string,
 ): Promise<void> {
+  assertNoLink(dirname(path), directory)
   mkdirSync(dirname(path), { recursive: true })
   const response =
     filetype === 'grid'

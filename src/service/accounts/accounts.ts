@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import { scopeNames } from '../../contract/resources.ts'
@@ -106,6 +107,97 @@ export function duration(text: string): number {
       hint: 'Give a duration such as 30d, 12h or 90m.',
     })
   return Number(match[1]) * { d: 86_400_000, h: 3_600_000, m: 60_000 }[match[2] as 'd' | 'h' | 'm']
+}
+
+/** A user as operators see them. */
+export interface ListedUser {
+  username: string
+  email: string | null
+  is_admin: boolean
+  date_joined: string
+  disabled_at: string | null
+  /** Files, also those in the trash. */
+  files: number
+  /** Keys that can be used. */
+  keys: number
+}
+
+export async function listUsers(store: Store): Promise<ListedUser[]> {
+  const rows = await store.read(({ accounts }) => accounts.users())
+  return rows.map(({ owner, email, is_admin, date_joined, disabled_at, files, keys }) => ({
+    username: owner,
+    email,
+    is_admin: is_admin === 1,
+    date_joined: new Date(date_joined).toISOString(),
+    disabled_at: disabled_at === null ? null : new Date(disabled_at).toISOString(),
+    files,
+    keys,
+  }))
+}
+
+/** One user. Throws `not_found` with the name that was meant. */
+export async function findUser(store: Store, username: string): Promise<ListedUser> {
+  const users = await listUsers(store)
+  const found = users.find((user) => user.username.toLowerCase() === username.toLowerCase())
+  if (found) return found
+  const meant = closest(
+    username,
+    users.map((user) => user.username),
+  )
+  throw new Problem('not_found', `no user named ${username}`, {
+    hint: hintWith(meant, 'See: gridline admin user list'),
+  })
+}
+
+/** Disables a user: keys, sessions and identity tokens stop working; files and links stay. Or enables them again. */
+export async function setDisabled(store: Store, username: string, isDisabled: boolean): Promise<ListedUser> {
+  const { username: owner } = await findUser(store, username)
+  await store.write(async ({ accounts }) => {
+    await accounts.setDisabled(owner, isDisabled ? Date.now() : null)
+    if (isDisabled) await accounts.removeSessions(owner)
+  })
+  return findUser(store, owner)
+}
+
+/** Deletes a user with all files, keys, sessions, teams and grants. */
+export async function deleteUser(store: Store, username: string): Promise<ListedUser> {
+  const found = await findUser(store, username)
+  await store.write(({ accounts }) => accounts.removeUser(found.username))
+  return found
+}
+
+/** Length of a key id: the first characters of its hash. The key itself is not stored. */
+export const KEY_ID_LENGTH = 12
+
+/** The keys of a user that are not revoked. */
+export async function listKeys(store: Store, username: string) {
+  const { username: owner } = await findUser(store, username)
+  const keys = await store.read(({ accounts }) => accounts.keys(owner))
+  return keys.map(({ hash, name, scopes, created_at, expires_at }) => ({
+    username: owner,
+    id: hash.slice(0, KEY_ID_LENGTH),
+    name,
+    scopes: scopes.split(','),
+    created_at: new Date(created_at).toISOString(),
+    expires_at: expires_at === null ? null : new Date(expires_at).toISOString(),
+  }))
+}
+
+/** Revokes keys of a user by id, or all. Sessions that they opened end with them. Returns what was revoked. */
+export async function revokeKeys(store: Store, username: string, ids: readonly string[] | 'all') {
+  const keys = await listKeys(store, username)
+  const missing = ids === 'all' ? undefined : ids.find((id) => !keys.some((key) => key.id === id))
+  if (missing !== undefined)
+    throw new Problem('not_found', `${username} has no API key ${missing}`, {
+      hint: `See: gridline admin key list ${username}`,
+    })
+  const chosen = keys.filter(({ id }) => ids === 'all' || ids.includes(id))
+  await store.write(async ({ accounts }) => {
+    for (const { hash, owner } of await accounts.keys(keys[0]?.username ?? username))
+      if (chosen.some(({ id }) => hash.startsWith(id))) await accounts.revokeKey(owner, hash)
+    if (ids === 'all') await accounts.removeSessions(keys[0]?.username ?? username)
+  })
+  return chosen
 }
 
 /** Creates the user if missing, so that local use needs no setup. */

@@ -48,8 +48,12 @@ export class OidcLogin {
         hint: `An operator can trust it: gridline admin trust add ${issuer} ${JSON.stringify(sub.slice(0, 200))} --user NAME`,
       })
     return this.store.write(async (writers) => {
-      if (!(await writers.accounts.user(found.username)))
-        throw new Problem('unauthenticated', 'the user of this trust no longer exists')
+      const user = await writers.accounts.user(found.username)
+      if (!user || user.disabled_at !== null)
+        throw new Problem(
+          'unauthenticated',
+          `the user of this trust ${user ? 'is disabled' : 'no longer exists'}`,
+        )
       await writers.accounts.removeExpiredKeys(found.username)
       return addKey(writers, found.username, {
         scopes: found.scopes,

@@ -107,7 +107,7 @@ async function isOpen(
   accounts: AccountReader,
   { owner, key_hash, expires_at }: SessionRow,
 ): Promise<boolean> {
-  if (expires_at <= Date.now()) return false
+  if (expires_at <= Date.now() || (await accounts.user(owner))?.disabled_at !== null) return false
   return key_hash === null || isValidKey(await accounts.key(owner, key_hash))
 }
 
@@ -125,7 +125,10 @@ export async function isStillSignedIn(
   credential: string,
 ): Promise<boolean> {
   const session = await accounts.session(owner, credential)
-  return session ? isOpen(accounts, session) : isValidKey(await accounts.key(owner, credential))
+  if (session) return isOpen(accounts, session)
+  return (
+    isValidKey(await accounts.key(owner, credential)) && (await accounts.user(owner))?.disabled_at === null
+  )
 }
 
 /** Ends the session of a token. */

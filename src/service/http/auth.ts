@@ -131,6 +131,10 @@ export class Authenticator {
       })
     }
     const user = await this.store.read(({ accounts }) => accounts.user(key.owner))
+    if (!user || user.disabled_at !== null)
+      throw new Problem('unauthenticated', `the account ${key.owner} is disabled`, {
+        hint: 'Ask the administrator of this server.',
+      })
     return {
       username: key.owner,
       scopes: new Set(key.scopes.split(',')),

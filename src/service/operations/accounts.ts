@@ -1,13 +1,10 @@
 import { Problem } from '../../contract/errors.ts'
 import type { ApiKey, NewApiKey } from '../../contract/resources.ts'
-import { addKey, duration, type MadeKey } from '../accounts/accounts.ts'
+import { addKey, duration, KEY_ID_LENGTH as ID_LENGTH, type MadeKey } from '../accounts/accounts.ts'
 import { openSession, redeemLogin } from '../accounts/sessions.ts'
 import { joined, userSummary } from '../accounts/summary.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import type { Handlers } from './handler.ts'
-
-/** Length of a key id: the first characters of its hash. The key itself is not stored. */
-const ID_LENGTH = 12
 
 function shownKey({ hash, name, scopes, created_at, expires_at }: KeyRow): ApiKey {
   return {

@@ -6,6 +6,26 @@ export type KeyRow = Selectable<Schema['api_keys']>
 export type TrustRow = Selectable<Schema['oidc_trust']>
 export type SessionRow = Selectable<Schema['sessions']>
 
+/** Tables whose rows belong to their owner, and go with them. */
+const OWNED = [
+  'tail',
+  'slices',
+  'columns',
+  'grids',
+  'contents',
+  'references',
+  'plots',
+  'collaborators',
+  'stars',
+  'files',
+  'teams',
+  'api_keys',
+  'sessions',
+  'quotas',
+  'idempotency',
+  'users',
+] as const
+
 /** Users and their API keys. */
 export class AccountReader {
   constructor(protected readonly db: Db) {}
@@ -33,6 +53,31 @@ export class AccountReader {
       .orderBy('created_at')
       .orderBy('hash')
       .execute()
+  }
+
+  /** All users by name, with the numbers of their files and keys. */
+  async users(): Promise<(UserRow & { files: number; keys: number })[]> {
+    const rows = await this.db.selectFrom('users').selectAll().orderBy('owner').execute()
+    const files = await this.db
+      .selectFrom('files')
+      .select(({ fn }) => ['owner', fn.countAll<number>().as('count')])
+      .groupBy('owner')
+      .execute()
+    const keys = await this.db
+      .selectFrom('api_keys')
+      .select(({ fn }) => ['owner', fn.countAll<number>().as('count')])
+      .where('revoked_at', 'is', null)
+      .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', Date.now())]))
+      .groupBy('owner')
+      .execute()
+    const countOf = (counts: typeof files): Map<string, number> =>
+      new Map(counts.map(({ owner, count }) => [owner, Number(count)]))
+    const [fileCounts, keyCounts] = [countOf(files), countOf(keys)]
+    return rows.map((row) => ({
+      ...row,
+      files: fileCounts.get(row.owner) ?? 0,
+      keys: keyCounts.get(row.owner) ?? 0,
+    }))
   }
 
   async secret(name: string): Promise<string | undefined> {
@@ -94,7 +139,34 @@ export class AccountWriter extends AccountReader {
       .insertInto('users')
       .values({ ...user, email: user.email?.toLowerCase() ?? null, name_key: user.owner.toLowerCase() })
       .execute()
-    await this.db.insertInto('counters').values({ owner: user.owner, next_idlocal: 0 }).execute()
+    // After a user of this name was deleted, ids go on: a link never leads to a file of somebody else.
+    await this.db
+      .insertInto('counters')
+      .values({ owner: user.owner, next_idlocal: 0 })
+      .onConflict((conflict) => conflict.column('owner').doNothing())
+      .execute()
+  }
+
+  async setDisabled(owner: string, disabled_at: number | null): Promise<void> {
+    await this.db.updateTable('users').set({ disabled_at }).where('owner', '=', owner).execute()
+  }
+
+  /**
+   * Deletes a user with everything that is theirs, and what others have granted them. The counter stays, so that ids
+   * are not used again. Blobs are swept later.
+   */
+  async removeUser(owner: string): Promise<void> {
+    const { db } = this
+    const teams = await db.selectFrom('teams').select('name_key').where('owner', '=', owner).execute()
+    for (const { name_key } of teams) {
+      await db.deleteFrom('team_members').where('team', '=', name_key).execute()
+      await db.deleteFrom('collaborators').where('kind', '=', 'team').where('name', '=', name_key).execute()
+    }
+    await db.deleteFrom('collaborators').where('kind', '=', 'user').where('name', '=', owner).execute()
+    await db.deleteFrom('team_members').where('username', '=', owner).execute()
+    await db.deleteFrom('stars').where('username', '=', owner).execute()
+    await db.deleteFrom('oidc_trust').where('username', '=', owner).execute()
+    for (const table of OWNED) await db.deleteFrom(table).where('owner', '=', owner).execute()
   }
 
   /**

@@ -16,6 +16,8 @@ export interface Schema {
     email: string | null
     is_admin: number
     date_joined: number
+    /** When an operator disabled the user; null while they may sign in. */
+    disabled_at: number | null
   }
   api_keys: {
     owner: string

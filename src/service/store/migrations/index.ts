@@ -5,6 +5,7 @@ import * as integrity from './0003-integrity.ts'
 import * as sessions from './0004-sessions.ts'
 import * as sourceTags from './0005-source-tags.ts'
 import * as oidcTrust from './0006-oidc-trust.ts'
+import * as disabledUsers from './0007-disabled-users.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -14,4 +15,5 @@ export const migrations: Migration[] = [
   { name: '0004-sessions', up: sessions.up },
   { name: '0005-source-tags', up: sourceTags.up },
   { name: '0006-oidc-trust', up: oidcTrust.up },
+  { name: '0007-disabled-users', up: disabledUsers.up },
 ]

@@ -1,0 +1,142 @@
+import { Problem } from '../../contract/errors.ts'
+import { database, onStore } from '../admin-store.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
+import type { TableView } from '../output/view.ts'
+import { confirm } from '../prompt.ts'
+
+const yes = { flags: '-y, --yes', description: 'skip the confirmation prompt' } as const
+
+const userView: TableView = {
+  id: 'username',
+  columns: [
+    { field: 'username', title: 'USERNAME' },
+    { field: 'email', title: 'EMAIL' },
+    { field: 'is_admin', title: 'ADMIN', format: (is: boolean) => (is ? 'admin' : '') },
+    { field: 'files', title: 'FILES', align: 'right' },
+    { field: 'keys', title: 'KEYS', align: 'right' },
+    { field: 'date_joined', title: 'JOINED', time: true },
+    { field: 'disabled_at', title: 'DISABLED', time: true },
+  ],
+}
+
+const list = defineCommand({
+  lists: {},
+  options: [database],
+  examples: ['gridline admin user list', 'gridline admin user list --json username,files,disabled_at'],
+  async run(context, _, { database: url }) {
+    const many = await onStore(context, url, ({ listUsers }, store) => listUsers(store))
+    return { many, view: userView, empty: 'No users.' }
+  },
+})
+
+const disable = defineCommand({
+  arguments: '<user>',
+  options: [yes, database],
+  examples: ['gridline admin user disable bob', 'gridline admin user disable bob --yes'],
+  async run(context, [name], options) {
+    const one = await onStore(context, options.database, async ({ findUser, setDisabled }, store) => {
+      const { username, keys, files } = await findUser(store, name)
+      await confirm(
+        `Disable ${username}? Their ${counted(keys, 'key')} and all sessions stop working. Their ${counted(files, 'file')}, links and shares stay as they are`,
+        options.yes === true,
+      )
+      return setDisabled(store, username, true)
+    })
+    return { one, view: userView }
+  },
+})
+
+const enable = defineCommand({
+  arguments: '<user>',
+  options: [database],
+  examples: ['gridline admin user enable bob', 'gridline admin user enable bob --json'],
+  async run(context, [name], { database: url }) {
+    const one = await onStore(context, url, ({ setDisabled }, store) => setDisabled(store, name, false))
+    context.messages.note('Keys that were not revoked work again. Browsers must sign in again.')
+    return { one, view: userView }
+  },
+})
+
+const remove = defineCommand({
+  arguments: '<user>',
+  options: [yes, database],
+  examples: ['gridline admin user delete bob', 'gridline admin user delete bob --yes'],
+  async run(context, [name], options) {
+    const one = await onStore(context, options.database, async ({ findUser, deleteUser }, store) => {
+      const { username, keys, files } = await findUser(store, name)
+      await confirm(
+        `Permanently delete ${username} with ${counted(files, 'file')}, ${counted(keys, 'key')}, all sessions, teams and shares? Links to the files stop working, and plots of others lose data from them. To keep the files, use: gridline admin user disable ${username}. Delete`,
+        options.yes === true,
+      )
+      return deleteUser(store, username)
+    })
+    context.messages.note('The disk space is released by: gridline admin compact')
+    return { one, view: userView }
+  },
+})
+
+const keyView: TableView = {
+  id: 'id',
+  columns: [
+    { field: 'username', title: 'USERNAME' },
+    { field: 'id', title: 'ID' },
+    { field: 'name', title: 'NAME' },
+    { field: 'scopes', title: 'SCOPES', format: (scopes: string[]) => scopes.join(',') },
+    { field: 'created_at', title: 'CREATED', time: true },
+    { field: 'expires_at', title: 'EXPIRES' },
+  ],
+}
+
+const keyList = defineCommand({
+  arguments: '<user>',
+  lists: {},
+  options: [database],
+  examples: ['gridline admin key list bob', 'gridline admin key list bob --json id,name,expires_at'],
+  async run(context, [name], { database: url }) {
+    const many = await onStore(context, url, ({ listKeys }, store) => listKeys(store, name))
+    return { many, view: keyView, empty: `${name} has no keys.` }
+  },
+})
+
+const keyRevoke = defineCommand({
+  arguments: '<user> [id...]',
+  options: [
+    { flags: '--all', description: 'revoke all keys of the user, and end all sessions' },
+    yes,
+    database,
+  ],
+  examples: ['gridline admin key revoke bob 3f1c0a9be2d4', 'gridline admin key revoke bob --all --yes'],
+  async run(context, [name, ...ids], options) {
+    if ((ids.length === 0) !== (options.all === true))
+      throw new Problem('usage', 'give ids of keys, or --all', {
+        hint: `See: gridline admin key list ${name}`,
+      })
+    const many = await onStore(context, options.database, async ({ listKeys, revokeKeys }, store) => {
+      const keys = await listKeys(store, name)
+      if (options.all)
+        await confirm(
+          `Revoke ${counted(keys.length, 'key')} of ${name} and end all sessions? Programs that use them stop working`,
+          options.yes === true,
+        )
+      return revokeKeys(store, name, options.all ? 'all' : ids)
+    })
+    context.messages.note('Running servers refuse revoked keys within two seconds.')
+    return { many, view: keyView, empty: `${name} has no keys.` }
+  },
+})
+
+function counted(count: number, what: string): string {
+  return `${count} ${count === 1 ? what : `${what}s`}`
+}
+
+export const userCommands: readonly CommandEntry[] = [
+  subcommand('list', 'List all users', list, ['ls']),
+  subcommand('disable', 'Stop the keys and sessions of a user; files and links stay', disable),
+  subcommand('enable', 'Let a disabled user sign in again', enable),
+  subcommand('delete', 'Permanently delete a user with all files', remove),
+]
+
+export const keyCommands: readonly CommandEntry[] = [
+  subcommand('list', 'List the keys of a user', keyList, ['ls']),
+  subcommand('revoke', 'Revoke keys of a user', keyRevoke),
+]
