@@ -157,10 +157,12 @@ async function runCommand(
     context.startClock()
     const ends = [interrupted.happens, context.timedOut]
     const { dryRun } = context.flags
-    const ran = command.run(context, args, dryRun ? { ...options, yes: true } : options).catch((error) => {
-      if (error instanceof Planned) return { one: error.row(), view: plannedView }
-      throw error
-    })
+    const ran = command
+      .run(context, args, dryRun ? { ...options, yes: true, confirmed: options.yes } : options)
+      .catch((error) => {
+        if (error instanceof Planned) return { one: error.row(), view: plannedView }
+        throw error
+      })
     const done = await Promise.race([ran, ...ends])
     const outcome = limited(context, command, options, dryRun ? planned(done) : done)
     const { print } = await import('./print.ts')

@@ -66,6 +66,20 @@ export const readingOptions = [
   },
 ] as const satisfies readonly Option[]
 
+/** Option for files whose warnings are errors. */
+export const strict = {
+  flags: '--strict',
+  description: 'treat warnings as errors: nothing is stored (exit code 7)',
+} as const satisfies Option
+
+/** `50%` or `50`, as a whole number of percent. Throws `usage`. */
+export function percent(flag: string, given: string): number {
+  const value = /^(\d{1,3})\s*%?$/.exec(given.trim())?.[1]
+  if (value === undefined || Number(value) > 100)
+    throw new Problem('usage', `${flag} ${given}: must be a percentage from 0% to 100%`)
+  return Number(value)
+}
+
 /** Option for appending rows. */
 export const allowTypeChange = {
   flags: '--allow-type-change',

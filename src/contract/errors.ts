@@ -10,6 +10,7 @@ export const errorCodes = {
   unknown_column: { status: 400, exit: 7 },
   type_change: { status: 400, exit: 7 },
   column_loss: { status: 409, exit: 6 },
+  row_loss: { status: 409, exit: 6 },
   unauthenticated: { status: 401, exit: 4, hint: 'Log in with: gridline login' },
   forbidden: { status: 403, exit: 5 },
   not_found: { status: 404, exit: 3 },

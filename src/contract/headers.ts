@@ -59,6 +59,18 @@ export const uploadHeaders = {
         'For replace: if false, a file that lacks columns of the grid is refused (409). Default: true.',
     }),
   ),
+  'Max-Shrink': s.optional(
+    s.integer({
+      minimum: 0,
+      description:
+        'For replace: by how many percent the number of rows may shrink. A file with fewer rows, or with none, is refused (409 row_loss). Default: no check.',
+    }),
+  ),
+  Strict: s.optional(
+    s.boolean({
+      description: 'If true, a file that is read with warnings is refused (400), and nothing is stored.',
+    }),
+  ),
   'Null-Text': s.optional(
     s.string({
       description:

@@ -100,6 +100,10 @@ export const ColumnDescription = s.object({
   min: scalar,
   max: scalar,
   mean: s.nullable(s.number()),
+  quantiles_are_exact: s.boolean({
+    description:
+      'Whether the quantiles are of all values. Of more than 10,000, they are estimated from a sample.',
+  }),
   quantiles: s.nullable(
     s.array(s.number(), {
       description: 'The 25 %, 50 % and 75 % quantiles; of a sample of 10,000 values if there are more.',
@@ -289,7 +293,11 @@ export const PlotCreate = s.object({
 
 export const PlotCreated = s.object({
   file: PlotMeta,
-  action: s.optional(s.enumOf(['created', 'replaced'])),
+  action: s.optional(
+    s.enumOf(['created', 'replaced', 'unchanged'], {
+      description: 'unchanged: the plot already has exactly this figure.',
+    }),
+  ),
   warnings: s.array(s.string()),
   grid_fid: s.optional(s.nullable(s.string({ description: 'The grid that contains the data arrays.' }))),
 })

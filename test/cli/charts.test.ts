@@ -62,7 +62,9 @@ describe('upload --plot', () => {
       '--on-conflict',
       'append',
     )
-    expect([replaced.fid, appended.fid, appended.action]).toEqual([before.fid, before.fid, 'appended'])
+    expect([replaced.fid, appended.fid]).toEqual([before.fid, before.fid])
+    expect([replaced.action, replaced.grid_action]).toEqual(['unchanged', 'unchanged'])
+    expect([appended.action, appended.grid_action]).toEqual(['unchanged', 'appended'])
     expect([replaced.web_url, appended.figure]).toEqual([before.web_url, before.figure])
     const { data } = await json('plot', 'data', 'sales line', '--inline')
     expect(data[0].y).toEqual([10, 14, 12])

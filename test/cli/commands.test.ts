@@ -181,9 +181,30 @@ describe('upload', () => {
       /^warning: dry.csv: delimiter detected: ;\n/,
     )
     expect((await run(['lookup', 'dry'])).code).toBe(3)
-    expect(
-      JSON.parse((await run(['upload', 't.csv', '--dry-run', '--json'])).stdout)[0].target.filetype,
-    ).toBe('grid')
+    // What the upload would be refused with, the dry run is refused with.
+    const refused = async (...more: string[]) => {
+      const real = await run(['upload', ...more])
+      const dry = await run(['upload', ...more, '--dry-run'])
+      expect([dry.code, dry.stdout]).toEqual([real.code, ''])
+      return dry.code
+    }
+    file('lost.csv', 'a\n1\n')
+    await run(['upload', 'lost.csv', '--name', 'shrinks'])
+    file('full.csv', 'a,b\n1,x\n2,y\n3,z\n4,z\n')
+    await run(['upload', 'full.csv', '--name', 'keeps'])
+    expect(await refused('full.csv', '--name', 'keeps')).toBe(6)
+    file('less.csv', 'a,b\n1,x\n')
+    file('none.csv', 'a,b\n')
+    const replace = ['--name', 'keeps', '--on-conflict', 'replace']
+    expect(await refused('lost.csv', ...replace)).toBe(2)
+    expect(await refused('less.csv', ...replace)).toBe(2)
+    expect(await refused('none.csv', ...replace)).toBe(2)
+    expect(await refused('less.csv', ...replace, '--max-shrink', '50%', '--yes')).toBe(6)
+    expect(await refused('dry.csv', '--name', 'new', '--strict')).toBe(7)
+    expect(await refused('dry.csv', '--name', 'keeps', '--on-conflict', 'append')).toBe(7)
+    expect((await run(['upload', 'less.csv', ...replace, '--dry-run', '--yes'])).code).toBe(0)
+    expect((await run(['cat', 'keeps'])).stdout).toBe('a,b\n1,x\n2,y\n3,z\n4,z\n')
+    expect((await run(['upload', 'less.csv', ...replace, '--yes'])).code).toBe(0)
   })
 
   it('options override detection', async () => {

@@ -216,7 +216,7 @@ describe('CI systems', () => {
     expect(code).toBe(8)
     expect(stderr).toMatch(/^::error file=bad\.csv,line=3,title=gridline::bad\.csv, line 3/m)
     expect(readFileSync(env.GITHUB_OUTPUT, 'utf8')).toMatch(
-      /^fid=alice:\d+\nurl=http.*\naction=created\nfiles=\[/,
+      /^fid=alice:\d+\nurl=http.*\naction=created\ngrid_action=\nwarnings=0\nfiles=\[/,
     )
     expect(readFileSync(env.GITHUB_STEP_SUMMARY, 'utf8')).toMatch(
       /\| \[gh\/good\]\(http\S+\) \| 1 \| created \|\n\| bad\.csv \| \| failed: /,

@@ -88,7 +88,7 @@ it('uploads with a key, and sets the outputs of the step', async () => {
   const done = await step('with-key', { user: 'ci', 'api-key': key }, {})
   expect([done.code, done.stderr]).toEqual([0, ''])
   expect(done.output()).toMatch(
-    /^fid=ci:\d+\nurl=http\S+\naction=created\nfiles=\[\{.*"filename":"b".*"sales 1"/,
+    /^fid=ci:\d+\nurl=http\S+\naction=created\ngrid_action=\nwarnings=0\nfiles=\[\{.*"filename":"b".*"sales 1"/,
   )
   const again = await step('with-key', { user: 'ci', 'api-key': key }, {})
   expect([again.code, again.stdout.match(/unchanged/g)?.length]).toEqual([0, 2])

@@ -14,6 +14,7 @@ import {
   type ReadingOptions,
   readingHeaders,
   readingOptionsOf,
+  strict,
   textOptions,
 } from '../parse-options.ts'
 
@@ -45,6 +46,7 @@ export const command = defineCommand({
     },
     ...textOptions,
     allowTypeChange,
+    strict,
   ],
   writes: true,
   reports: true,
@@ -63,7 +65,10 @@ export const command = defineCommand({
       })
     }
     const input = rows ? rowsInput(rows) : await openInput(file ?? '-')
-    const allowed = { 'Allow-Type-Change': options.allowTypeChange ? true : undefined }
+    const allowed = {
+      'Allow-Type-Change': options.allowTypeChange ? true : undefined,
+      Strict: options.strict ? true : undefined,
+    }
     const headers = rows
       ? {
           ...allowed,

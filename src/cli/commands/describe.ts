@@ -32,10 +32,19 @@ const view: TableView = {
       title,
       align: 'right' as const,
       isOptional: true as const,
-      format: (_: unknown, row: ColumnDescription) => (row.quantiles ? shortValue(row.quantiles[k]) : ''),
+      format: (_: unknown, row: ColumnDescription) => {
+        if (!row.quantiles) return ''
+        return `${row.quantiles_are_exact ? '' : '~'}${shortNumber(row.quantiles[k])}`
+      },
     })),
     { field: 'max', title: 'MAX', align: 'right', format: shortValue },
-    { field: 'mean', title: 'MEAN', align: 'right', isOptional: true, format: shortValue },
+    {
+      field: 'mean',
+      title: 'MEAN',
+      align: 'right',
+      isOptional: true,
+      format: (mean: number | null) => (mean === null ? '' : shortNumber(mean)),
+    },
     {
       field: 'trend',
       title: 'TREND',
@@ -63,9 +72,14 @@ export const command = defineCommand({
   },
 })
 
+/** A computed number, in as many digits as are worth reading. */
+function shortNumber(value: number): string {
+  return String(Number(value.toPrecision(15)))
+}
+
+/** A value as it is, exact; a long text is cut. */
 function shortValue(value: unknown): string {
   if (value === null || value === undefined) return ''
-  if (typeof value === 'number') return String(Number(value.toPrecision(6)))
   const text = String(value)
   return text.length <= WIDEST ? text : `${text.slice(0, WIDEST - 1)}…`
 }

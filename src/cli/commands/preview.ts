@@ -68,9 +68,9 @@ async function gridText(context: Context, fid: string): Promise<string> {
       const sum = values.reduce((total, value) => total + value, 0)
       return [
         name,
-        shortNumber(values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)),
+        exact(values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)),
         shortNumber(values.length === 0 ? Number.NaN : sum / values.length),
-        shortNumber(values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)),
+        exact(values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)),
         String(nulls),
         sparkline(values, SPARKLINE),
       ]
@@ -90,6 +90,10 @@ async function gridText(context: Context, fid: string): Promise<string> {
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function exact(value: number): string {
+  return Number.isFinite(value) ? String(value) : ''
 }
 
 function shortNumber(value: number): string {

@@ -10,6 +10,7 @@ import { figureBody } from '../plots.ts'
 import { confirm } from '../prompt.ts'
 import { resolveTargets } from '../targets.ts'
 import { type Found, filesBelow } from '../tree.ts'
+import { acceptedLoss } from '../upload/send.ts'
 
 const view: TableView = {
   id: 'fid',
@@ -263,6 +264,7 @@ class Push {
       'On-Conflict': rule,
       'Allow-Type-Change': rule === 'replace' || undefined,
       'Allow-Column-Loss': false,
+      'Max-Shrink': 50 as number | undefined,
       Header: true,
       Columns: encodeURIComponent(JSON.stringify(columns)),
     }
@@ -270,11 +272,14 @@ class Push {
       uploadInParts(this.target, { size: undefined, open: rows }, given, {
         [FILE_NAME_HEADER]: headerText(`${filename}.csv`),
       })
-    const made = await send(headers).catch(async (error) => {
-      if (!(error instanceof Problem) || error.code !== 'column_loss') throw error
-      await this.user.confirm(`${filename}: ${error.message}. Replace it?`)
-      return send({ ...headers, 'Allow-Column-Loss': true })
-    })
+    const sendAsked = async (given: typeof headers): Promise<Awaited<ReturnType<typeof send>>> =>
+      send(given).catch(async (error) => {
+        const accepted = error instanceof Problem ? acceptedLoss(error) : undefined
+        if (!accepted) throw error
+        await this.user.confirm(`${filename}: ${error.message}. Replace it?`)
+        return sendAsked({ ...given, ...accepted } as typeof headers)
+      })
+    const made = await sendAsked(headers)
     return made.file as FileMeta
   }
 

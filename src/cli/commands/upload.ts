@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { lookupIfThere } from '../../client/index.ts'
+import { type Client, lookupIfThere } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { conflictRules } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { ResultOf } from '../../contract/operations/index.ts'
-import type { GridMeta, UploadAction } from '../../contract/resources.ts'
+import type { FileMeta, GridMeta, UploadAction } from '../../contract/resources.ts'
 import { runEach } from '../batch.ts'
 import { type ChartType, chartOf, chartOptions, chartTypes, checkChart } from '../charts.ts'
 import { annotated, provenanceOf } from '../ci.ts'
@@ -15,7 +15,14 @@ import { defineCommand, type Option, type OptionsOf } from '../define.ts'
 import { openInput } from '../input.ts'
 import { Progress } from '../output/progress.ts'
 import { chartView, filetypeName, madeView, type TableView, typeName } from '../output/view.ts'
-import { allowTypeChange, readingHeaders, readingOptions, readingOptionsOf } from '../parse-options.ts'
+import {
+  allowTypeChange,
+  percent,
+  readingHeaders,
+  readingOptions,
+  readingOptionsOf,
+  strict,
+} from '../parse-options.ts'
 import { assertOwnNames, createPlot } from '../plots.ts'
 import { expand, type LocalFile } from '../upload/expand.ts'
 import { placeOf, Sender } from '../upload/send.ts'
@@ -37,7 +44,16 @@ const options = [
     choices: chartTypes,
   },
   ...chartOptions,
-  { flags: '-y, --yes', description: 'replace a grid without confirmation, even if columns are lost' },
+  {
+    flags: '-y, --yes',
+    description: 'replace a grid without confirmation, even if columns or most rows are lost',
+  },
+  {
+    flags: '--max-shrink <percent>',
+    description:
+      'refuse to replace a grid that would lose more of its rows, such as 10% (default: ask beyond 50%)',
+  },
+  strict,
   {
     flags: '--include <pattern>',
     description: 'of directories and patterns, upload only files that match (repeatable)',
@@ -129,16 +145,17 @@ export const command = defineCommand({
       )
     const provenance = options.provenance ? provenanceOf(context.environment) : undefined
     const reading = readingHeaders(options)
+    const maxShrink = options.maxShrink === undefined ? undefined : percent('--max-shrink', options.maxShrink)
     const isBatch = several || files.length > 1
     const total = isBatch && !dryRun ? totalOf(context, files) : undefined
     const sender = new Sender(
       context,
-      { ...options, reading, whole: plot !== undefined },
+      { ...options, maxShrink, reading, whole: plot !== undefined },
       several || options.onConflict === 'replace',
       total,
     )
     const work = async (local: LocalFile): Promise<object[]> => {
-      if (dryRun) return preview(context, local, options, sender)
+      if (dryRun) return preview(context, local, { ...options, shrink: maxShrink }, sender)
       const made = isAddress(local.file)
         ? await importFrom(context, local.file, options)
         : uploaded(context, local.file, await sender.send(local))
@@ -280,6 +297,64 @@ async function importFrom(
   return { ...(made as GridMeta), action: 'created', warnings }
 }
 
+type Tables = Awaited<ReturnType<typeof import('../../ingest/index.ts').ingestFile>>['tables']
+
+/** Throws what the upload would be refused with, since the name is taken. */
+async function refuseAsUpload(
+  client: Client,
+  file: string,
+  target: FileMeta,
+  tables: Tables,
+  options: Options & { shrink?: number; confirmed?: boolean },
+): Promise<void> {
+  const { onConflict = 'fail', confirmed, shrink, allowTypeChange: mayChange } = options
+  const { fid, filename, filetype } = target
+  if (onConflict === 'rename') return
+  if (onConflict === 'fail')
+    throw new Problem('already_exists', `${file}: a file named '${filename}' already exists (${fid})`, {
+      hint: 'Choose another name, or replace or append to it (--on-conflict).',
+    })
+  const wanted = tables.length > 1 ? 'fold' : 'grid'
+  if (filetype !== wanted)
+    throw new Problem('already_exists', `${file}: a file named '${filename}' already exists (${fid})`, {
+      hint: `It is a ${filetypeName(filetype)}, and the file needs a ${filetypeName(wanted)}. Choose another name.`,
+    })
+  // What happens to each of several tables is known when they are stored.
+  if (tables.length > 1) return
+  const { cols, row_count } = await client.call('grids.get', { fid })
+  const [{ ingested }] = tables
+  const names = new Set(ingested.columns.map(({ name }) => name))
+  if (onConflict === 'replace') {
+    const lost = cols.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+    const loses = (what: string): Problem =>
+      new Problem('usage', `confirmation required: ${file}: ${what}`, { hint: 'Use --yes to confirm.' })
+    if (lost.length > 0 && !confirmed)
+      throw loses(`columns of '${filename}' would be lost: ${lost.join(', ')}`)
+    const isTooFew =
+      ingested.rows < row_count &&
+      (ingested.rows === 0 || (row_count - ingested.rows) * 100 > row_count * (shrink ?? 50))
+    const what = `the file has ${ingested.rows} rows, and '${filename}' has ${row_count}`
+    if (isTooFew && shrink !== undefined) throw new Problem('row_loss', `${file}: ${what}`)
+    if (isTooFew && !confirmed) throw loses(what)
+    return
+  }
+  for (const { name, type } of ingested.columns) {
+    const column = cols.find((one) => one.name === name)
+    if (!column)
+      throw new Problem('unknown_column', `${file}: the grid has no column ${JSON.stringify(name)}`, {
+        hint: `Its columns are: ${cols.map((one) => one.name).join(', ')}`,
+      })
+    const fits =
+      type === column.type || column.type === 'json' || column.type === 'empty' || column.type === 'text'
+    if (!fits && !mayChange && ingested.rows > 0)
+      throw new Problem(
+        'type_change',
+        `${file}: column ${name} holds ${typeName(column.type)} values, and the file has ${typeName(type)} values`,
+        { hint: 'Use --allow-type-change to accept them.' },
+      )
+  }
+}
+
 interface Preview {
   file: string
   name: string
@@ -320,7 +395,7 @@ const previewView: TableView = {
 async function preview(
   context: Context,
   { file, folders }: LocalFile,
-  options: Options,
+  options: Options & { shrink?: number; confirmed?: boolean },
   sender: Sender,
 ): Promise<Preview[]> {
   if (isAddress(file))
@@ -347,13 +422,14 @@ async function preview(
   const path = place['Parent-Path'] === undefined ? name : `${place['Parent-Path']}/${name}`
   const target = await lookupIfThere(client, path, place.Parent)
   for (const warning of all) context.messages.warning(warning, input.name)
+  if (options.strict && all.length > 0)
+    throw new Problem('bad_data', `${input.name}: ${all[0]}`, {
+      hint: 'Warnings are errors with --strict.',
+    })
   const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
   const rule = options.onConflict ?? 'fail'
   const would = isSame ? 'nothing' : target ? rule : 'create'
-  if (would === 'fail' && target)
-    context.messages.warning(
-      `${input.name}: the name ${name} is taken by ${target.fid}; use --on-conflict rename, replace or append`,
-    )
+  if (target && !isSame) await refuseAsUpload(client, input.name, target, tables, options)
   return tables.map((table) => ({
     file: input.name,
     name: [...folders, name, ...table.path].join('/'),

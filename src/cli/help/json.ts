@@ -42,6 +42,23 @@ const object = (of: ObjectName | readonly ObjectName[], more?: Shape['more']): S
 const other = (what: string): Shape => ({ is: 'other', of: [], more: { '': what } })
 
 const setting = { setting: 'its name', value: 'its value, or null', source: 'where it comes from' }
+const user = {
+  username: 'the name',
+  email: 'the e-mail address, or null',
+  is_admin: 'whether the user is an administrator',
+  date_joined: 'a time',
+  disabled_at: 'when the user was disabled, or null',
+  files: 'the number of files, also in the trash',
+  keys: 'the number of keys that can be used',
+}
+const userKey = {
+  username: 'the user',
+  id: 'the id of the key',
+  name: 'its label',
+  scopes: 'an array of scopes',
+  created_at: 'a time',
+  expires_at: 'a time, or null',
+}
 const trust = {
   id: 'its id',
   issuer: 'URL of the issuer',
@@ -69,10 +86,10 @@ export const shapes: Readonly<Record<string, Shape>> = {
   cat: other('the content of the grid by column: `{"cols": {name: {"uid", "order", "data"}}}`'),
   'plot create': array('Plot', {
     grid_fid: 'the grid of its data, or null',
-    action: 'created or replaced',
+    action: 'created, replaced or unchanged',
     warnings: 'an array of texts',
   }),
-  'plot update': object('Plot'),
+  'plot update': object('Plot', { action: 'replaced' }),
   'plot show': array('Plot'),
   'plot data': other('the figure: `{"data", "layout", "frames"}`'),
   'plot list': array('Plot'),
@@ -112,7 +129,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
     web_url: 'the link there',
     action: 'created, skipped, or unchanged for folders',
   }),
-  append: object('Appended rows'),
+  append: object('Appended rows', { action: 'appended' }),
   'column list': array('Column'),
   'column get': other('`{"cols": [{"name", "uid", "order", "data"}]}`'),
   'column set': object('Column'),
@@ -154,6 +171,12 @@ export const shapes: Readonly<Record<string, Shape>> = {
   serve: other('nothing; its log is JSON'),
   'admin create-user': object('New API key'),
   'admin create-key': object('New API key'),
+  'admin user list': array([], user),
+  'admin user disable': object([], user),
+  'admin user enable': object([], user),
+  'admin user delete': object([], user),
+  'admin key list': array([], userKey),
+  'admin key revoke': array([], userKey),
   'admin verify': object([], {
     files: 'their number',
     grids: 'their number',

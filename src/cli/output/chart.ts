@@ -179,7 +179,7 @@ function rangeOf(values: readonly unknown[]): string | undefined {
       if (value < least) least = value
       if (value > most) most = value
     }
-    return `${Number(least.toPrecision(6))} to ${Number(most.toPrecision(6))}`
+    return `${least} to ${most}`
   }
   const texts = known.map(String)
   // Dates in ISO 8601 sort as text; other texts are categories in their order.

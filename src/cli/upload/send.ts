@@ -28,10 +28,22 @@ export interface SendOptions {
   onConflict?: NonNullable<Headers['On-Conflict']>
   allowTypeChange?: boolean
   yes?: boolean
+  /** Percent of rows that a replaced grid may lose, as given. Without it, losing more than half is asked about. */
+  maxShrink?: number
+  strict?: boolean
   /** Whether files that are left out are described as a whole, with their columns. */
   whole?: boolean
   /** How the file is read. */
   reading: Partial<Headers>
+}
+
+/** Percent of its rows that a grid may lose without a question. */
+const MOST_SHRINK = 50
+
+/** Headers that accept a loss, if the user can be asked about it. A limit that was given is not asked about. */
+export function acceptedLoss({ code }: Problem, maxShrink?: number): Headers | undefined {
+  if (code === 'column_loss') return { 'Allow-Column-Loss': true }
+  return code === 'row_loss' && maxShrink === undefined ? { 'Max-Shrink': undefined } : undefined
 }
 
 /** Sends local files to a server, or to the service of this process. */
@@ -95,12 +107,22 @@ export class Sender {
   }
 
   private headers(): Headers {
-    const { public: isPublic, onConflict = 'fail', allowTypeChange, reading, yes } = this.options
+    const {
+      public: isPublic,
+      onConflict = 'fail',
+      allowTypeChange,
+      reading,
+      yes,
+      maxShrink,
+      strict,
+    } = this.options
     return {
       'World-Readable': isPublic ? true : undefined,
       'On-Conflict': onConflict,
       'Allow-Type-Change': allowTypeChange ? true : undefined,
       'Allow-Column-Loss': yes === true,
+      'Max-Shrink': maxShrink ?? (yes ? undefined : MOST_SHRINK),
+      Strict: strict ? true : undefined,
       ...reading,
     }
   }
@@ -141,9 +163,11 @@ export class Sender {
       return await send(headers)
     } catch (thrown) {
       const error = thrown instanceof Problem ? aboutFile(thrown, name, input.name) : thrown
-      if (!(error instanceof Problem) || error.code !== 'column_loss') throw error
+      if (!(error instanceof Problem)) throw error
+      const accepted = acceptedLoss(error, this.options.maxShrink)
+      if (!accepted) throw error
       await confirm(`${input.name}: ${error.message}. Replace it?`, false)
-      return send({ ...headers, 'Allow-Column-Loss': true })
+      return this.sendOnce(client, isRemote, input, file, { ...headers, ...accepted }, meter)
     }
   }
 

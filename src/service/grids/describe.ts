@@ -43,6 +43,9 @@ class Statistics {
   private row = 0
   private min: number | string | null = null
   private max: number | string | null = null
+  /** The smallest and the largest number as they are written. */
+  private minWritten: string | undefined
+  private maxWritten: string | undefined
   private readonly seen = new Set<string>()
   private isExact = true
   private readonly sample: number[] = []
@@ -66,7 +69,7 @@ class Statistics {
     this.count(buf, start, end)
     if (first === 0x22) this.extend(textOf(buf, start, end))
     else if (first === 0x2d || (first >= 0x30 && first <= 0x39))
-      this.number(Number(buf.toString('latin1', start, end)), row)
+      this.number(buf.toString('latin1', start, end), row)
   }
 
   private count(buf: Buffer, start: number, end: number): void {
@@ -80,10 +83,11 @@ class Statistics {
     if (this.seen.size >= MOST_DISTINCT) this.isExact = false
   }
 
-  private number(value: number, row: number): void {
+  private number(text: string, row: number): void {
+    const value = Number(text)
     // Beyond what a double can represent.
     if (!Number.isFinite(value)) return
-    this.extend(value)
+    this.extend(value, text)
     this.sum += value
     const run = this.runs[Math.min(this.runs.length - 1, Math.floor(row / this.runLength))]
     run.sum += value
@@ -95,9 +99,15 @@ class Statistics {
   }
 
   /** Numbers come before texts. */
-  private extend(value: number | string): void {
-    if (this.min === null || isBefore(value, this.min)) this.min = value
-    if (this.max === null || isBefore(this.max, value)) this.max = value
+  private extend(value: number | string, written?: string): void {
+    if (this.min === null || isBefore(value, this.min)) {
+      this.min = value
+      this.minWritten = written
+    }
+    if (this.max === null || isBefore(this.max, value)) {
+      this.max = value
+      this.maxWritten = written
+    }
   }
 
   result(): Omit<ColumnDescription, 'name' | 'type' | 'rows'> {
@@ -112,9 +122,11 @@ class Statistics {
       nulls: this.nulls,
       distinct: this.seen.size,
       distinct_is_exact: this.isExact,
-      min: this.min,
-      max: this.max,
+      min: exact(this.min, this.minWritten),
+      max: exact(this.max, this.maxWritten),
       mean: this.numbers === 0 ? null : finite(this.sum / this.numbers),
+      // Beyond the sample, they are estimates.
+      quantiles_are_exact: this.numbers <= SAMPLE,
       quantiles: this.numbers === 0 ? null : [quantile(0.25), quantile(0.5), quantile(0.75)],
       trend:
         this.numbers === 0
@@ -122,6 +134,12 @@ class Statistics {
           : this.runs.map(({ sum, count }) => (count === 0 ? null : finite(sum / count))),
     }
   }
+}
+
+/** A number; its text if it has more digits than a double holds. */
+function exact(value: number | string | null, written: string | undefined): number | string | null {
+  const digits = written?.replace(/e.*$/i, '').replace(/^-?0*\.?0*|[.]/g, '') ?? ''
+  return typeof value === 'number' && digits.length > 15 && String(value) !== written ? written! : value
 }
 
 function finite(value: number): number | null {

@@ -151,6 +151,27 @@ export function refuseLoss(
   )
 }
 
+/**
+ * Throws `row_loss` if a grid would lose more of its rows than `Max-Shrink` allows, or all. A grid of one row has none to
+ * lose by percent: only an empty file is refused.
+ */
+export function refuseShrink(
+  { headers }: Pick<DataCall, 'headers'>,
+  file: FileRow,
+  rows: number,
+  before: number,
+): void {
+  const most = headers['Max-Shrink']
+  if (most === undefined || before === 0 || rows >= before) return
+  if (rows > 0 && (before - rows) * 100 <= before * most) return
+  const has = rows === 0 ? 'no rows' : rows === 1 ? '1 row' : `${rows} rows`
+  throw new Problem(
+    'row_loss',
+    `the file has ${has}, and '${file.filename}' has ${before}: ${before - rows} rows would be lost`,
+    { hint: 'If that is right, add --yes, or allow it with --max-shrink 100%.' },
+  )
+}
+
 /** The columns of a grid. Their types include rows in the tail. */
 export async function columnsNow(service: GridService, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
   return service.store.read(async ({ grids }) => {

@@ -7,7 +7,7 @@ import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { GridService } from './append.ts'
 import { addGrid } from './create.ts'
-import { checkType, columnsNow, matchColumns, refuseLoss } from './match.ts'
+import { checkType, columnsNow, matchColumns, refuseLoss, refuseShrink } from './match.ts'
 import { createOrUpdateGrid, notAGrid, renamed, type Target, type Written } from './place.ts'
 import type { DataCall } from './reading-options.ts'
 import type { Table, Tables } from './tables.ts'
@@ -191,6 +191,8 @@ async function checkPlaced(
   const columns = await columnsNow(service, { owner, idlocal: existing.idlocal })
   if (target.onConflict === 'replace') {
     refuseLoss(call, existing, table.columns, columns)
+    const { row_count } = await service.store.read(({ grids }) => grids.get(owner, existing.idlocal))
+    refuseShrink(call, existing, table.rows, row_count)
     return
   }
   const source = call.fileName!

@@ -11,8 +11,8 @@ import type { GridService } from './append.ts'
 import { appendSlices } from './append-table.ts'
 import { rewriteLayout } from './compact.ts'
 import { addColumns, addGrid } from './create.ts'
-import { isSame, refuseLoss, typesChanged } from './match.ts'
-import type { DataCall } from './reading-options.ts'
+import { isSame, refuseLoss, refuseShrink, typesChanged } from './match.ts'
+import { type DataCall, refuseWarnings } from './reading-options.ts'
 import type { Table } from './tables.ts'
 
 /** The destination of an upload, and the rule for a taken name. */
@@ -97,6 +97,11 @@ export function renamed(wanted: string, filename: string): string {
   return `a file named '${wanted}' already exists; this one is named '${filename}'`
 }
 
+/** The rows of the longest column. */
+export function longest(columns: readonly { rows: number }[]): number {
+  return columns.reduce((most, { rows }) => Math.max(most, rows), 0)
+}
+
 /** Replaces the columns of a grid. Keeps fid and link, and uids of columns whose names stay. */
 async function replaceColumns(
   service: GridService,
@@ -119,7 +124,10 @@ async function replaceColumns(
         const said = [...table.warnings]
         if (!same) {
           refuseLoss(call, found.file, table.columns, columns)
-          said.push(...typesChanged(table.columns, columns))
+          refuseShrink(call, found.file, table.rows, longest(columns))
+          const changes = typesChanged(table.columns, columns)
+          refuseWarnings(call, changes)
+          said.push(...changes)
           const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
           await writers.grids.removeColumns(
             fid.owner,

@@ -78,3 +78,15 @@ function columnTypes(header: string | undefined): Map<string, GivenType> | undef
 export function mayChangeTypes({ headers }: Pick<DataCall, 'headers'>): boolean {
   return headers['Allow-Type-Change'] === true
 }
+
+/** Throws `bad_data` with the warnings, if they are errors (`Strict`). */
+export function refuseWarnings(
+  { headers, fileName }: Pick<DataCall, 'headers' | 'fileName'>,
+  warnings: readonly string[],
+): void {
+  if (headers.Strict !== true || warnings.length === 0) return
+  const more = warnings.length > 1 ? ` (and ${warnings.length - 1} more warnings)` : ''
+  throw new Problem('bad_data', `${fileName ?? 'the upload'}: ${warnings[0]}${more}`, {
+    hint: 'Warnings are errors with --strict. Give the option that says how the file is written, or leave out --strict.',
+  })
+}

@@ -75,6 +75,16 @@ class Out {
     for (let i = start; i < end; i++) this.buf[this.at++] = source[i]
   }
 
+  /** JSON text on one line: a line end is never part of a value, and what follows it is indentation. */
+  line(source: Uint8Array, start: number, end: number): void {
+    this.reserve(end - start)
+    for (let i = start; i < end; i++) {
+      const c = source[i]
+      if (c !== 0x0a && c !== 0x0d) this.buf[this.at++] = c
+      else while (i + 1 < end && source[i + 1] <= 0x20) i++
+    }
+  }
+
   text(text: string): void {
     this.reserve(text.length * 3)
     this.at += this.buf.write(text, this.at)
@@ -141,7 +151,9 @@ export function ndjson(): RowWriter {
     row(cursors, out) {
       for (const [k, { buf, start, end }] of cursors.entries()) {
         out.text(names[k])
-        out.bytes(buf, start, end)
+        const first = buf[start]
+        if (first === 0x5b || first === 0x7b) out.line(buf, start, end)
+        else out.bytes(buf, start, end)
       }
       out.text(cursors.length > 0 ? '}\n' : '{}\n')
     },
@@ -208,7 +220,7 @@ function writeCell(
   const first = buf[start]
   if (first === 0x6e) return
   if (first === 0x5b || first === 0x7b) {
-    out.text(cell(decode(buf, start, end)))
+    out.text(cell(decode(buf, start, end).replace(/[\r\n]\s*/g, '')))
   } else if (first !== 0x22) {
     out.bytes(buf, start, end)
   } else if (isPlain(buf, start + 1, end - 1, separator)) {

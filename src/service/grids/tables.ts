@@ -8,7 +8,7 @@ import {
 import type { Bytes } from '../../json/index.ts'
 import type { GridService } from './append.ts'
 import type { NewColumn } from './create.ts'
-import { type DataCall, readingOptions } from './reading-options.ts'
+import { type DataCall, readingOptions, refuseWarnings } from './reading-options.ts'
 import { SliceWriter } from './slices.ts'
 import { type Values, valuesOf } from './values.ts'
 
@@ -92,6 +92,7 @@ export async function storeTables(service: GridService, call: DataCall): Promise
         },
       })
     }
+    refuseWarnings(call, [...warnings, ...stored.flatMap(({ table }) => table.warnings)])
     return { tables: stored, warnings }
   } catch (error) {
     for (const writer of writers) await writer.settle().catch(() => {})

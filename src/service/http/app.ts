@@ -423,6 +423,7 @@ function withoutNames(error: unknown): unknown {
   if (code === 'type_change')
     return new Problem(code, 'values do not fit the types of the columns', { hint: '' })
   if (code === 'column_loss') return new Problem(code, 'columns of the grid would be lost', { hint: '' })
+  if (code === 'row_loss') return new Problem(code, 'rows of the grid would be lost', { hint: '' })
   return code === 'unknown_column' ? new Problem(code, message, { field, hint: '' }) : error
 }
 

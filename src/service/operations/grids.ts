@@ -2,7 +2,7 @@ import { invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { ColumnDescription, GridMeta } from '../../contract/resources.ts'
-import { gridName } from '../../ingest/index.ts'
+import { type DelimitedOptions, gridName } from '../../ingest/index.ts'
 import { parseRawInTurns, textInTurns } from '../../json/index.ts'
 import { authorizeCall, notFound } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
@@ -21,7 +21,7 @@ import { columnsNow } from '../grids/match.ts'
 import type { Target } from '../grids/place.ts'
 import { createOrUpdateGrids } from '../grids/place-several.ts'
 import { previewed, previewOf } from '../grids/preview.ts'
-import { mayChangeTypes, readingOptions } from '../grids/reading-options.ts'
+import { type DataCall, mayChangeTypes, readingOptions, refuseWarnings } from '../grids/reading-options.ts'
 import { storeTable, storeTables } from '../grids/tables.ts'
 import type { Readers } from '../store/store.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
@@ -151,7 +151,7 @@ export const gridHandlers = {
       }
       const done =
         (await appendedBefore(service, call)) ??
-        (await appendTable(service, call, call.fid, await storeTable(service, call.bytes, options, true)))
+        (await appendTable(service, call, call.fid, await tableOf(service, call, options)))
       return {
         body: {
           fid: formatFid(call.fid),
@@ -221,6 +221,13 @@ export const gridHandlers = {
     return { body: undefined }
   },
 } satisfies Partial<Handlers>
+
+/** The table of a body. With `Strict`, its warnings are errors. */
+async function tableOf(service: Service, call: DataCall, options: DelimitedOptions) {
+  const table = await storeTable(service, call.bytes, options, true)
+  refuseWarnings(call, table.warnings)
+  return table
+}
 
 function appendedBefore(service: Service, call: Call) {
   type Appended = { rows_added: number; row_count: number; warnings: string[] }

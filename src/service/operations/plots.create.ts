@@ -28,7 +28,7 @@ interface Made {
   idlocal: number
   /** The grid that holds the raw data. */
   grid: number | null
-  action: 'created' | 'replaced'
+  action: 'created' | 'replaced' | 'unchanged'
   warnings?: string[]
 }
 
@@ -131,12 +131,12 @@ async function replace(service: Service, call: OperationCall<'plots.create'>, ta
   }
   const { owner, idlocal } = taken
   const change = { ...call, operation: 'plots.update' as const, fid: { owner, idlocal }, fields }
-  return replaceFigure(service, change, { figure, raw_data }, async (writers, found, stored) => {
+  return replaceFigure(service, change, { figure, raw_data }, async (writers, found, stored, isSame) => {
     await update(service, change, writers, found)
     return {
       idlocal,
       grid: stored.grid?.idlocal ?? null,
-      action: 'replaced' as const,
+      action: isSame ? ('unchanged' as const) : ('replaced' as const),
       warnings: await unknownGrids(writers, stored, call),
     }
   })
@@ -167,7 +167,7 @@ export async function replaceFigure<T>(
   service: Service,
   call: Call,
   { figure, raw_data }: { figure: RawJson; raw_data?: 'refuse' | 'grid' },
-  change: (writers: Writers, found: AuthorizedFile, stored: StoredFigure) => Promise<T>,
+  change: (writers: Writers, found: AuthorizedFile, stored: StoredFigure, isSame: boolean) => Promise<T>,
 ): Promise<T> {
   const { owner, idlocal } = call.fid
   for (let tries = 1; ; tries++) {
@@ -177,11 +177,13 @@ export async function replaceFigure<T>(
     const stored = await storeFigure(service, owner, figure, raw_data === 'grid', own)
     try {
       return await updateFile(service, call, async (writers, found) => {
-        const result = await change(writers, found, stored)
+        const content = await writers.plots.content(owner, idlocal)
+        const isSame = stored.grid === undefined && content?.hash === stored.content.hash
+        const result = await change(writers, found, stored, isSame)
         const file = await writers.files.get(owner, idlocal)
         await putFigure(writers, file!, stored, call, before)
         // The version has already been incremented if other fields changed.
-        if (file!.version === found.file.version) await writers.files.change(owner, idlocal)
+        if (file!.version === found.file.version && !isSame) await writers.files.change(owner, idlocal)
         return result
       })
     } catch (error) {
