@@ -2,6 +2,7 @@ import type { Client } from '../client/index.ts'
 import { closest } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import type { GridMeta } from '../contract/resources.ts'
+import { columnNames } from './columns.ts'
 import type { Option } from './define.ts'
 import { typeName } from './output/view.ts'
 
@@ -200,11 +201,8 @@ class Chart {
           .join(', ')}`,
       })
     }
-    // A name that holds a comma is one column.
-    const whole = this.grid.cols.some(({ name }) => name === given)
-    const columns = (whole ? [given] : given.split(',').map((name) => name.trim())).map(
-      (name) => this.column('--y', name)!,
-    )
+    const names = this.grid.cols.map(({ name }) => name)
+    const columns = columnNames(given, names).map((name) => this.column('--y', name)!)
     if (this.type === 'pie' && columns.length > 1) throw new Problem('usage', '--y: a pie shows one column')
     if (!isHistogram && !isAxis) for (const column of columns) await this.assertNumbers('--y', column)
     return columns

@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Client, type ClientOptions, type Fetch } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
 import { embeddedFetch } from './embedded.ts'
@@ -21,6 +24,8 @@ export interface Connection {
 
 export interface ConnectOptions {
   environment: NodeJS.ProcessEnv
+  /** Whether the command changes data. Otherwise a database that does not exist is not created. */
+  changes?: boolean
   onRetry: (problem: Problem, wait: number) => void
   /** Aborts requests and waits for retries. */
   signal: AbortSignal | undefined
@@ -38,7 +43,7 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { url, user, api_key, profile } = settings
-  const { environment, trace, caFile, ...clientOptions } = options
+  const { environment, changes, trace, caFile, ...clientOptions } = options
   if (url.value) {
     const server = checkUrl(url.value)
     if (user.source.startsWith('environment') && !api_key.value)
@@ -63,12 +68,41 @@ export async function connect(
     throw new Problem('unauthenticated', 'no server is set, and this is a CI job (CI is set)', {
       hint: 'Set GRIDLINE_URL, GRIDLINE_USER and GRIDLINE_API_KEY, or use a database on this machine with --local.',
     })
+  const database = databaseUrl(environment)
+  if (!changes && !existsSync(database.slice('sqlite:'.length)))
+    return temporary({ ...clientOptions, environment, trace })
   makeFoldersPrivate(environment)
+  return embedded(database, { ...clientOptions, environment, trace })
+}
+
+type EmbeddedOptions = Omit<ConnectOptions, 'changes' | 'caFile'>
+
+/** A service in this process, on a database that ends with it: for data that is only read. */
+export async function temporary(options: EmbeddedOptions): Promise<Connection> {
+  const folder = mkdtempSync(join(tmpdir(), 'gridline-'))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  // Also if the command is interrupted.
+  process.once('exit', remove)
+  const connection = await embedded(`sqlite:${join(folder, 'gridline.db')}`, options)
+  return {
+    ...connection,
+    close: async () => {
+      await connection.close()
+      remove()
+    },
+  }
+}
+
+/** A service in this process. */
+async function embedded(
+  database: string,
+  { environment, trace, ...clientOptions }: EmbeddedOptions,
+): Promise<Connection> {
   const links = localLinks(environment)
   // Only here does the command line load the service. Everything else uses `fetch`.
   const { createService } = await import('../service/index.ts')
   const service = await createService({
-    database: databaseUrl(environment),
+    database,
     url: links.url,
     actingAs: loginName(),
     // Local users could fetch URLs themselves. Private networks are still refused.

@@ -1,9 +1,9 @@
 import { baseOfLink, type Client } from '../client/index.ts'
 import { Problem } from '../contract/errors.ts'
-import { type Connection, type ConnectOptions, connect, remote } from './connect.ts'
+import { type Connection, type ConnectOptions, connect, remote, temporary } from './connect.ts'
 import { Planned } from './dry-run.ts'
 import { Keychain } from './keychain.ts'
-import { nextAfter } from './next.ts'
+import { nextAfter, quoted } from './next.ts'
 import { Messages, type ProgressStyle } from './output/messages.ts'
 import {
   type ConfigFile,
@@ -46,6 +46,8 @@ export class Context {
   private connection: Promise<Connection> | undefined
   /** Connections to other servers (of links), by base URL. */
   private readonly others = new Map<string, Promise<Connection>>()
+  /** Whether the command changes data. Others create nothing, not even an empty database. */
+  changes = false
   private waitingUntil = 0
   /** Aborts requests when --timeout expires. */
   private readonly ending = new AbortController()
@@ -153,13 +155,30 @@ export class Context {
     return (await this.others.get(base)!).client
   }
 
+  /** The client of a service in this process whose data ends with the command. */
+  async temporaryClient(): Promise<Client> {
+    const { environment, signal, onRetry, trace, idempotencyKey } = this.connectOptions()
+    const key = 'temporary'
+    if (!this.others.has(key))
+      this.others.set(
+        key,
+        temporary({ environment, signal, onRetry, trace, idempotencyKey, plan: undefined }),
+      )
+    return (await this.others.get(key)!).client
+  }
+
   /** Notes that links to the local database work only while `gridline serve` runs. */
-  async noteLinks(): Promise<void> {
+  async noteLinks(name?: string): Promise<void> {
     if ((await this.connect()).server !== undefined) return
     const { url, running } = localLinks(this.environment)
+    if (running) return
     const { port } = new URL(url)
     const flags = port === '8080' || port === '' ? '' : ` --port ${port}`
-    if (!running) this.messages.aside(`To open links to files on this machine, run: gridline serve${flags}`)
+    this.messages.aside(
+      name === undefined
+        ? `To open links to files on this machine, run: gridline serve${flags}`
+        : `To see it in the browser, run: gridline open ${quoted(name)}`,
+    )
   }
 
   async close(): Promise<void> {
@@ -182,6 +201,7 @@ export class Context {
   connectOptions(): ConnectOptions {
     return {
       environment: this.environment,
+      changes: this.changes,
       signal: this.flags.timeout === undefined ? undefined : this.ending.signal,
       idempotencyKey: this.flags.idempotencyKey,
       trace: this.traces ? (line) => this.messages.line(line) : undefined,

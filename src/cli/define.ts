@@ -53,6 +53,8 @@ export interface Command {
   completes?: readonly Completion[]
   /** Whether the command changes data on the server. */
   writes?: true
+  /** It may change data in other ways than by its own requests with an idempotency key. */
+  stores?: true
   /** In a CI job, its results become outputs and a summary, and its warnings annotations. */
   reports?: true
   /** It lists things: it has --limit, with this default. */

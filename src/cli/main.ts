@@ -43,6 +43,7 @@ export async function main(given: string[]): Promise<{ code: number; command: st
         json: options.json === '' ? true : (options.json as GlobalFlags['json']),
       }
       context = new Context(process.env, flags, argv)
+      context.changes = command.writes === true || command.stores === true
       code = await runCommand(context, command, args, options)
       if (context.messages.terminal) await (await import('./update.ts')).noteUpdate(context)
     })

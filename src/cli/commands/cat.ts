@@ -1,9 +1,11 @@
-import { type Client, resolve } from '../../client/index.ts'
+import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
+import { chosenColumns } from '../columns.ts'
 import type { Context } from '../context.ts'
 import { type CommandResult, defineCommand, type OptionsOf } from '../define.ts'
+import { readableGrid } from '../local-data.ts'
 import { withNewline } from '../output/bytes.ts'
 import { hasColor } from '../output/color.ts'
 import { fittedTable } from '../output/fitted.ts'
@@ -22,7 +24,11 @@ const options = [
       'table (default on a terminal), csv (default otherwise), tsv, json (by column, as in the API) or ndjson (one object per row)',
     choices: [...contentFormats, 'table'],
   },
-  { flags: '--columns <names>', description: 'print only these columns, comma-separated, in this order' },
+  {
+    flags: '--columns <names>',
+    description: 'print only these columns, comma-separated, in this order (repeatable)',
+    repeatable: true,
+  },
   {
     flags: '--limit <rows>',
     alias: '--head',
@@ -31,6 +37,7 @@ const options = [
   },
   { flags: '--tail <rows>', integer: {}, description: 'print only this many rows from the end' },
   { flags: '--sample <rows>', integer: {}, description: 'print this many rows at random, in their order' },
+  { flags: '--no-header', description: 'print csv and tsv without the names of the columns' },
   { flags: '-f, --follow', description: 'print rows as they are appended, until Ctrl-C' },
   { flags: '--no-pager', description: 'do not page the table on a terminal' },
 ] as const
@@ -38,10 +45,12 @@ const options = [
 type Options = OptionsOf<typeof options>
 
 export const command = defineCommand({
-  arguments: '<grid...>',
+  arguments: '<grid|file...>',
+  completes: [['grid', 'local']],
   options,
   examples: [
     'gridline cat sales',
+    'gridline cat sales.csv.gz --limit 10',
     'gridline cat sales --columns city,price --limit 10',
     "gridline cat sales --jq 'select(.price > 100) | .city'",
     'gridline cat sales --tail 5 --follow',
@@ -51,8 +60,9 @@ export const command = defineCommand({
     const chosen = [options.limit, options.tail, options.sample].filter((rows) => rows !== undefined)
     if (chosen.length > 1) throw new Problem('usage', 'use only one of: --limit, --tail, --sample')
     if (grids.length === 1 && !isPattern(grids[0])) {
-      const client = await context.clientFor(grids[0])
-      return printed(context, client, await resolve(client, grids[0], 'grid'), options)
+      const { client, fid } = await readableGrid(context, grids[0])
+      const names = await chosenColumns(client, fid, options.columns)
+      return printed(context, client, fid, { ...options, columns: names })
     }
     const client = await context.client()
     const { files, failures } = await resolveTargets(client, grids, { filetype: 'grid' })
@@ -82,8 +92,8 @@ async function* oneAfterAnother(
     if (format === 'json' || format === 'ndjson' || fids.length === 1) yield* bytes
     else {
       const { cols } = await client.call('grids.get', { fid })
-      const header = options.columns ?? JSON.stringify(cols.map(({ name }) => name))
-      yield* header === last ? withoutHeader(bytes) : bytes
+      const header = options.columns?.join(',') ?? JSON.stringify(cols.map(({ name }) => name))
+      yield* header === last && options.header !== false ? withoutHeader(bytes) : bytes
       last = header
     }
   }
@@ -99,7 +109,7 @@ function formatOf(context: Context, { format }: Options): Format {
 }
 
 function queryOf({ columns, limit, tail, sample }: Options) {
-  return { columns: columns?.split(','), head: limit, tail, sample }
+  return { columns, head: limit, tail, sample }
 }
 
 async function printed(
@@ -139,7 +149,10 @@ async function* bytesOf(
   format: Format,
 ): AsyncGenerator<Uint8Array> {
   const response = await client.response('grids.content', { fid, query: { ...queryOf(options), format } })
-  yield* format === 'json' ? withNewline(response.bytes()) : response.bytes()
+  const bytes = response.bytes()
+  const isText = format === 'csv' || format === 'tsv'
+  if (isText && options.header === false) yield* withoutHeader(bytes)
+  else yield* format === 'json' ? withNewline(bytes) : bytes
 }
 
 /** The results of a jq expression on each row. */
@@ -190,13 +203,13 @@ async function* followed(
 ): AsyncGenerator<Uint8Array> {
   const { row_count } = await client.call('grids.get', { fid })
   let next = row_count
-  const columns = options.columns?.split(',')
+  const { columns } = options
   const { tail, limit } = options
   // By number of rows: some may have been appended since it was read.
   const offset = tail === undefined ? undefined : Math.max(0, row_count - tail)
   const head = tail ?? limit ?? row_count
   const first = await client.response('grids.content', { fid, query: { format, columns, head, offset } })
-  yield* first.bytes()
+  yield* options.header === false && format !== 'ndjson' ? withoutHeader(first.bytes()) : first.bytes()
   // Tells a grid that was replaced from one that has grown.
   let last = await rowAt(client, fid, next - 1)
   for (;;) {

@@ -1,6 +1,7 @@
-import { resolve } from '../../client/index.ts'
 import type { ColumnDescription } from '../../contract/resources.ts'
+import { chosenColumns } from '../columns.ts'
 import { defineCommand } from '../define.ts'
+import { readableGrid } from '../local-data.ts'
 import { sparkline } from '../output/picture.ts'
 import { type TableView, typeName } from '../output/view.ts'
 
@@ -59,13 +60,26 @@ const view: TableView = {
 }
 
 export const command = defineCommand({
-  arguments: '<grid>',
-  options: [{ flags: '--columns <names>', description: 'describe only these columns, comma-separated' }],
-  examples: ['gridline describe sales', "gridline describe sales --columns price --jq '.[0].quantiles'"],
+  arguments: '<grid|file>',
+  completes: [['grid', 'local']],
+  options: [
+    {
+      flags: '--columns <names>',
+      description: 'describe only these columns, comma-separated (repeatable)',
+      repeatable: true,
+    },
+  ],
+  examples: [
+    'gridline describe sales',
+    'gridline describe sales.csv',
+    "gridline describe sales --columns price --jq '.[0].quantiles'",
+  ],
   async run(context, [grid], { columns }) {
-    const client = await context.clientFor(grid)
-    const fid = await resolve(client, grid, 'grid')
-    const described = await client.call('grids.describe', { fid, query: { columns: columns?.split(',') } })
+    const { client, fid } = await readableGrid(context, grid)
+    const described = await client.call('grids.describe', {
+      fid,
+      query: { columns: await chosenColumns(client, fid, columns) },
+    })
     const rows = described.row_count
     context.messages.aside(`${described.filename}: ${rows} ${rows === 1 ? 'row' : 'rows'}`)
     return { many: described.columns, view, empty: 'No columns.' }

@@ -5,9 +5,12 @@ import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
 import { once } from '../../json/index.ts'
+import { chartOf, chartOptions, chartTypes } from '../charts.ts'
 import type { Context } from '../context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../define.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../figures.ts'
+import { gridOfFile, isDataFileHere } from '../local-data.ts'
+import { figureBody } from '../plots.ts'
 
 const options = [
   {
@@ -21,24 +24,35 @@ const options = [
     flags: '--scale <factor>',
     description: 'pixels of the image per pixel of width and height (default: 1)',
   },
+  { flags: '--plot <type>', description: 'of a data file: the type of the chart', choices: chartTypes },
+  ...chartOptions,
 ] as const satisfies readonly Option[]
 
 export const command = defineCommand({
-  arguments: '<plot|figure>',
+  arguments: '<plot|figure|file>',
   completes: [['plot', 'local']],
   options,
   examples: [
     'gridline image "Sales 2024" -o sales.svg',
     'gridline image figure.json -o chart.png --width 1200 --height 800 --scale 2',
+    'gridline image sales.csv --plot line --x date --y price -o sales.png',
     'gridline image alice:7 --format pdf -o - > chart.pdf',
   ],
   async run(context, [source], options) {
     const isFile = isFigureFile(source)
     const format = formatOf(options)
     const wanted = { format, width: options.width, height: options.height, scale: scaleOf(options.scale) }
+    const isData = !isFile && (await isDataFileHere(source))
+    const lost = [{ flags: '--plot <type>' }, ...chartOptions]
+      .map(({ flags }) => flags.split(' ')[0].slice(2))
+      .find((flag) => flag in options)
+    if (lost !== undefined && !isData)
+      throw new Problem('usage', `--${lost} is for data files of this machine`)
     const { image, name } = isFile
       ? await drawFile(context, source, wanted)
-      : await drawPlot(context, source, wanted)
+      : isData
+        ? await drawData(context, source, wanted, options)
+        : await drawPlot(context, source, wanted)
     const output = options.output ?? `${name}.${format}`
     if (output === '-') return { bytes: once(image) }
     await writeFile(output, image).catch((error) => {
@@ -100,6 +114,22 @@ async function drawFile(context: Context, file: string, wanted: Wanted) {
   const { drawFigure } = await import('../../service/index.ts')
   const image = await drawFigure(text, wanted, context.environment)
   return { image, name: name ?? 'figure' }
+}
+
+/** A chart of a data file of this machine: nothing is uploaded. */
+async function drawData(context: Context, file: string, wanted: Wanted, given: OptionsOf<typeof options>) {
+  const { plot: type } = given
+  if (type === undefined)
+    throw new Problem('usage', `${file} is a data file: say which chart to draw`, {
+      hint: 'For example: --plot line --x COLUMN --y COLUMN',
+    })
+  const { client, fid } = await gridOfFile(context, file)
+  const grid = await client.call('grids.get', { fid })
+  const figure = await chartOf(client, grid, type, given)
+  const { file: plot } = await client.call('plots.create', { body: figureBody(JSON.stringify(figure), {}) })
+  const response = await client.response('plots.content', { fid: plot.fid, query: { inline_data: true } })
+  const { drawFigure } = await import('../../service/index.ts')
+  return { image: await drawFigure(await response.text(), wanted, context.environment), name: grid.filename }
 }
 
 /** A plot, drawn where it is stored, with its present data. */

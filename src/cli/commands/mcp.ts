@@ -22,6 +22,7 @@ const LEFT_OUT = /^(service\.|sessions\.|logins\.|keys\.|oidc\.|uploads\.|images
 const ADDS = /^(\w+\.create|\w+\.add|rows\.append|files\.copy|files\.restore|stars\.\w+|feed\.add)$/
 
 export const command = defineCommand({
+  stores: true,
   options: [{ flags: '--allow-write', description: 'also offer operations that change files' }],
   examples: ['gridline mcp', 'gridline mcp --allow-write --profile work'],
   async run(context, _, { allowWrite }) {

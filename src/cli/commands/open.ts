@@ -9,6 +9,7 @@ import { defineCommand } from '../define.ts'
 import { databaseUrl, localLinks } from '../settings.ts'
 
 export const command = defineCommand({
+  stores: true,
   arguments: '[file]',
   options: [{ flags: '--no-browser', description: 'print the link instead of opening a browser' }],
   examples: ['gridline open "Sales 2024"', 'gridline open', 'gridline open alice:7 --no-browser'],

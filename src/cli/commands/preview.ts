@@ -1,10 +1,11 @@
-import { resolve } from '../../client/index.ts'
+import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import type { GridMeta } from '../../contract/resources.ts'
 import type { Context } from '../context.ts'
 import { defineCommand } from '../define.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../figures.ts'
+import { gridOfFile, isDataFileHere } from '../local-data.ts'
 import { type ChartFigure, chartText } from '../output/chart.ts'
 import { hasColor } from '../output/color.ts'
 import { fittedTable } from '../output/fitted.ts'
@@ -20,15 +21,19 @@ const SPARKLINE = 24
 export const command = defineCommand({
   arguments: '<file>',
   completes: [['file', 'local']],
-  examples: ['gridline preview "Sales 2024"', 'gridline preview figure.json', 'gridline preview sales'],
+  examples: ['gridline preview "Sales 2024"', 'gridline preview figure.json', 'gridline preview sales.csv'],
   async run(context, [file]) {
     if (isFigureFile(file)) return { text: await chart(context, (await readFigure(file)).text) }
+    if (await isDataFileHere(file)) {
+      const { client, fid } = await gridOfFile(context, file)
+      return { text: await gridText(context, client, fid) }
+    }
     const client = await context.clientFor(file)
     const fid = await resolve(client, file).catch((error) => {
       throw aboutLocalFile(error, file)
     })
     const { filetype } = await client.call('files.get', { fid })
-    if (filetype === 'grid') return { text: await gridText(context, fid) }
+    if (filetype === 'grid') return { text: await gridText(context, client, fid) }
     if (filetype !== 'plot' || !parseFid(fid))
       throw new Problem(
         'usage',
@@ -44,8 +49,7 @@ function chart(context: Context, figure: string): Promise<string> {
 }
 
 /** The first rows of a grid, and a line about each column of numbers. */
-async function gridText(context: Context, fid: string): Promise<string> {
-  const client = await context.client()
+async function gridText(context: Context, client: Client, fid: string): Promise<string> {
   const meta: GridMeta = await client.call('grids.get', { fid })
   const response = await client.response('grids.content', { fid, query: { format: 'json', head: ROWS } })
   const { cols } = (await response.json()) as { cols: Record<string, { data: unknown[] }> }

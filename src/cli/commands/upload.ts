@@ -169,7 +169,7 @@ export const command = defineCommand({
     if (isFirst) {
       const [local] = files
       const many = await annotated(context, local.file, () => work(local))
-      if (!dryRun) await context.noteLinks()
+      if (!dryRun) await context.noteLinks((many[0] as { filename?: string }).filename)
       return { many, view, alone: many.length === 1 }
     }
     const { client, server } = await context.connect()

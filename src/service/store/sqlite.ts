@@ -77,8 +77,12 @@ const STATEMENTS = 300
  */
 export function makePrivate(file: string): void {
   if (file === ':memory:') return
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+  } catch (error) {
+    throw notCreated(file, error)
+  }
   for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
     try {
       if (existsSync(path)) chmodSync(path, 0o600)
@@ -86,6 +90,26 @@ export function makePrivate(file: string): void {
       // Not our file: leave its mode unchanged.
     }
   }
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'a part of the path is a file',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+}
+
+function notCreated(file: string, error: unknown): Problem {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return new Problem(
+    code === 'ENOSPC' ? 'disk_full' : 'failed',
+    `${file} cannot be created: ${REASONS[code] ?? message}`,
+    {
+      hint: 'Set GRIDLINE_HOME to a folder that you can write to, or name another --database.',
+    },
+  )
 }
 
 /** SQLite in WAL mode, in this process: one writer with group commit, and a few readers. */
