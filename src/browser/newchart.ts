@@ -124,6 +124,7 @@ element<HTMLFormElement>('save').addEventListener('submit', async (event) => {
   const fields = {
     raw_data: 'grid',
     filename: value('name'),
+    on_conflict: 'rename',
     parent_path: value('folder') || undefined,
     world_readable: access === 'public',
     share_key_enabled: access === 'secret',

@@ -6,12 +6,20 @@ import {
 } from 'commander'
 import { Problem } from '../contract/errors.ts'
 import { version } from '../contract/version.ts'
-import { type Command, type CommandEntry, groups, type Option, optionsOf } from './define.ts'
+import {
+  type Command,
+  type CommandEntry,
+  globalOptions,
+  groups,
+  type Option,
+  optionsOf,
+  ownOptions,
+} from './define.ts'
 
 export { CommanderError }
 
 export const EPILOGUE = `
-Topics: gridline help environment, exit-codes, formats, files, json
+Topics: gridline help options, environment, exit-codes, formats, files, json
 
 A FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.
 Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.`
@@ -61,7 +69,13 @@ export async function registerCommands(
     const { command } = loaded
     if (command.arguments) child.arguments(command.arguments)
     if (command.usage) child.usage(`[options] ${command.usage}`)
-    for (const option of optionsOf(command)) addOption(child, option)
+    const own = new Set(ownOptions(command))
+    for (const option of optionsOf(command)) {
+      addOption(child, option)
+      // Those of all commands are in one line, and in a topic.
+      if (!own.has(option)) child.options.at(-1)!.hideHelp()
+    }
+    child.addHelpText('after', `\n${commonOptions()}`)
     if (command.examples)
       child.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
     child.action(async (...given: unknown[]) => {
@@ -76,6 +90,18 @@ export async function registerCommands(
       )
     })
   }
+}
+
+/** The options of all commands, in a few lines. */
+function commonOptions(): string {
+  const flags = globalOptions.map((option) => option.flags.replace(/^-\w, /, ''))
+  const lines = ['Common options:']
+  for (const flag of flags) {
+    const line = lines[lines.length - 1]
+    if (line.length + flag.length + 2 > 78 || lines.length === 1) lines.push(`  ${flag}`)
+    else lines[lines.length - 1] = `${line}, ${flag}`
+  }
+  return `${lines.join('\n')}\n  See: gridline help options`
 }
 
 function addOption(

@@ -103,8 +103,11 @@ export class Client {
   /** Calls an operation and returns the response, for streamed results. */
   async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<HttpResponse> {
     const operation: Operation = operations[name]
-    if (this.options.plan && operation.method !== 'GET')
+    if (this.options.plan && operation.method !== 'GET') {
+      // What is not there cannot be changed.
+      if (options.fid !== undefined) await this.call('files.get', { fid: options.fid })
       throw this.options.plan(name, options.fid ?? options.name, options.json)
+    }
     const query = new URLSearchParams()
     for (const [key, value] of Object.entries(options.query ?? {})) {
       for (const one of [value].flat()) if (one !== undefined) query.append(key, String(one))

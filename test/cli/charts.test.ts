@@ -301,9 +301,11 @@ describe('plot create with pages', () => {
     expect((await run('upload', 'sales.2023.csv', 'sales.2024.csv', '--on-conflict', 'replace')).code).toBe(0)
   })
 
-  it('a file on this machine that is not uploaded is named as such', async () => {
-    file('here.csv', 'a\n1\n')
-    expect((await run('preview', 'here.csv')).stderr).toContain('Upload it first: gridline upload here.csv')
+  it('a data file of this machine is previewed and drawn without uploading it', async () => {
+    file('here.csv', 'a,b\n1,2\n2,4\n')
+    expect((await run('preview', 'here.csv')).stdout).toContain('here: 2 rows, 2 columns')
+    expect((await run('show', 'here')).code).toBe(3)
+    expect((await run('image', 'here.csv')).stderr).toContain('say which chart to draw')
     expect((await run('image', 'nowhere.json')).stderr).toContain('and no such file on this machine')
   })
 

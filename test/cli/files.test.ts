@@ -145,7 +145,7 @@ describe('resolving names', () => {
     file('figure.json', '{"data": [{"y": [1, 2]}]}')
     await run(['plot', 'create', 'figure.json'])
     const grid = 'figure_grid'
-    expect((await run(['trash', grid])).stderr).toContain('have no data until it is restored')
+    expect((await run(['trash', grid])).stderr).toContain('without data until it is restored')
     await run(['restore', grid])
     expect((await run(['delete', grid, '--yes'])).stderr).toMatch(
       /warning: figure_grid: plots that will lose their data: \S+:\d+/,
@@ -225,7 +225,7 @@ describe('plots', () => {
     ).toEqual([3])
     const [copy] = JSON.parse((await run(['cp', 'figure', '--deep', '--json'])).stdout)
     expect([copy.filename, copy.files.length]).toEqual(['figure (1)', 2])
-    const { graph } = JSON.parse((await run(['sources', 'figure'])).stdout)
+    const { graph } = JSON.parse((await run(['sources', 'figure', '--json'])).stdout)
     expect(graph.edges.map(({ relation }: { relation: string }) => relation)).toEqual([
       'child',
       'source grids',
@@ -273,7 +273,7 @@ describe('columns, sharing, keys', () => {
       warnings: [expect.stringContaining('SMTP is not configured')],
       share_link: expect.stringMatching(/\?share_key=\S{24}$/),
     })
-    expect(await shown(['collaborators', 'a'])).toBe('0 eve@example.org\temail\tread\n')
+    expect(await shown(['collaborators', 'a'])).toBe('0 eve@example.org\temail\tread\t\n')
     expect((await run(['unshare', 'a', '--email', 'eve@example.org', '--link'])).code).toBe(0)
     expect(await shown(['collaborators', 'a', '--json'])).toBe('0 []\n')
     expect((await run(['star', 'a'])).code).toBe(0)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import puppeteer, { type Browser, type Frame, type Page } from 'puppeteer-core'
 import { afterAll, beforeAll } from 'vitest'
 import { limitsFrom } from '../../src/contract/limits.ts'
-import type { Chromium } from '../../src/draw/bundled.ts'
+import { bundledChromium, type Chromium } from '../../src/draw/bundled.ts'
 import { findChromium } from '../../src/draw/chromium.ts'
 import { createService, listen, type RunningService } from '../../src/service/index.ts'
 import { TestService, temporaryFolder } from './service.ts'
@@ -109,6 +109,12 @@ async function startProxy(port: number, forwardsHost: boolean): Promise<Server> 
   return server
 }
 
+/** The Chromium that npm installs, so that tests do not depend on that of the system. */
+async function ownChromium(): Promise<Chromium> {
+  const given = process.env.GRIDLINE_CHROMIUM
+  return (given ? undefined : await bundledChromium()) ?? findChromium(given)
+}
+
 /** Starts a server and a browser for the tests of this file. */
 export function inBrowser({ chromium, isNamed = true, proxy }: SiteOptions = {}): () => Site {
   let site: Site | undefined
@@ -138,7 +144,7 @@ export function inBrowser({ chromium, isNamed = true, proxy }: SiteOptions = {})
     await test.user('bob')
     const { elsewhere, server } = await startElsewhere()
     endings.push(() => server.close())
-    const browser = await launch(await (chromium ?? (() => findChromium(process.env.GRIDLINE_CHROMIUM)))())
+    const browser = await launch(await (chromium ?? ownChromium)())
     endings.push(() => browser.close())
     site = {
       test,
@@ -174,6 +180,12 @@ async function startElsewhere(): Promise<{ elsewhere: Elsewhere; server: Server 
   const requests: Elsewhere['requests'] = []
   const server = createServer((request: IncomingMessage, response) => {
     const { url = '/', headers } = request
+    // Browsers ask for it by themselves, some of them.
+    if (url === '/favicon.ico') {
+      response.writeHead(204)
+      response.end()
+      return
+    }
     requests.push({ url, referrer: headers.referer })
     const path = url.split('?')[0]
     const script = scripts.get(path)

@@ -149,7 +149,7 @@ describe('hostile texts on pages', () => {
     await Promise.all([work(), work()])
     expect(drawn).toBe(figures.length)
     expect(used).toBeGreaterThan(50)
-  }, 90_000)
+  }, 400_000)
 
   it('no text in names, cells and columns is executed on pages of grids, folders, plots and lists', async () => {
     const { test } = site()

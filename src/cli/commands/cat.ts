@@ -45,8 +45,8 @@ const options = [
 type Options = OptionsOf<typeof options>
 
 export const command = defineCommand({
-  arguments: '<grid|file...>',
-  completes: [['grid', 'local']],
+  arguments: '<grid...>',
+  usage: '<grid|file...>',
   options,
   examples: [
     'gridline cat sales',

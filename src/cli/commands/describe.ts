@@ -60,8 +60,8 @@ const view: TableView = {
 }
 
 export const command = defineCommand({
-  arguments: '<grid|file>',
-  completes: [['grid', 'local']],
+  arguments: '<grid>',
+  usage: '<grid|file>',
   options: [
     {
       flags: '--columns <names>',

@@ -29,7 +29,8 @@ const options = [
 ] as const satisfies readonly Option[]
 
 export const command = defineCommand({
-  arguments: '<plot|figure|file>',
+  arguments: '<plot|figure>',
+  usage: '<plot|figure|file>',
   completes: [['plot', 'local']],
   options,
   examples: [

@@ -107,6 +107,12 @@ export const command = defineCommand({
       // From now on, links created without a server point here.
       if (!database) recordServing(context.environment, base ?? here)
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
+      const isOpen = !/^(127\.|localhost$|::1$)/.test(host)
+      if (isOpen) messages.note(`reachable from other machines on port ${listening.port} (--host ${host})`)
+      if (isOpen && !base?.startsWith('https:'))
+        messages.warning(
+          'API keys and data are sent unencrypted over HTTP; put a proxy with HTTPS in front, and start with --url https://… (see docs/operating.md)',
+        )
       if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
         messages.note(`To log in to this server, create a key: gridline admin create-key ${loginName()}`)
       for (const line of clientLines(base ?? here)) messages.aside(line)

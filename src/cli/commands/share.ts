@@ -35,20 +35,22 @@ export const command = defineCommand({
       description: 'e-mail address of a person with or without an account (repeatable)',
       repeatable: true,
     },
-    { flags: '--read-only', description: 'allow reading only, not editing' },
+    { flags: '--write', description: 'also allow editing (default: reading only)' },
+    { flags: '--read-only', description: 'allow reading only: the default' },
     { flags: '--with-grids', description: 'for plots: also share their grids' },
     { flags: '--notify', description: 'send an e-mail notification' },
     { flags: '--message <text>', description: 'send an e-mail notification with this message' },
     { flags: '--link', description: 'create a secret link; anyone who has it can open the file' },
   ],
   examples: [
-    'gridline share sales --user bob --read-only',
-    'gridline share Reports --team finance',
+    'gridline share sales --user bob',
+    'gridline share Reports --team finance --write',
     'gridline share plot --email eve@example.com --message "The numbers" --with-grids',
     'gridline share sales --link',
   ],
   async run(context, files, options) {
-    const { user = [], team = [], email = [], readOnly, withGrids, notify, message, link } = options
+    const { user = [], team = [], email = [], write, readOnly, withGrids, notify, message, link } = options
+    if (write && readOnly) throw new Problem('usage', 'use only one of: --write, --read-only')
     if (user.length + team.length + email.length === 0 && !link)
       throw new Problem('usage', 'no recipient given', { hint: 'Use --user, --team, --email or --link.' })
     const outcome = await runOnFiles(
@@ -74,7 +76,7 @@ export const command = defineCommand({
         const json = {
           users: [...user, ...email],
           teams: team,
-          readonly: readOnly === true,
+          readonly: write !== true,
           add_to_grids: withGrids === true,
           send_email: notify === true || message !== undefined,
           email_text: message,

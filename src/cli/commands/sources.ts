@@ -1,6 +1,7 @@
 import { resolve } from '../../client/index.ts'
 import { relations, type SourcesGraph } from '../../contract/resources.ts'
 import { defineCommand } from '../define.ts'
+import type { TableView } from '../output/view.ts'
 
 export const command = defineCommand({
   arguments: '<file>',
@@ -24,11 +25,29 @@ export const command = defineCommand({
       await followAll(document, (query) => client.call('files.sources', { fid, query }))
     const tree = process.stdout.isTTY && context.flags.json === undefined && context.flags.jq === undefined
     if (tree && !context.flags.quiet) return { text: drawn(document) }
-    if (context.flags.json === undefined && context.flags.jq === undefined && !context.flags.quiet)
-      return { text: `${JSON.stringify(document)}\n` }
+    if (context.flags.json === undefined && context.flags.jq === undefined)
+      return { many: entriesOf(document), view: entryView }
     return { one: document, view: { columns: [{ field: 'graph', title: 'GRAPH' }] } }
   },
 })
+
+const entryView: TableView = {
+  id: 'fid',
+  columns: [
+    { field: 'relation', title: 'RELATION' },
+    { field: 'fid', title: 'FID' },
+    { field: 'name', title: 'NAME' },
+  ],
+}
+
+/** One row for each file, for pipes. */
+function entriesOf({ graph }: SourcesGraph): object[] {
+  return graph.edges.map(({ relation, target }) => ({
+    relation,
+    fid: target,
+    name: graph.nodes[target].label,
+  }))
+}
 
 type Page = { relation: never; cursor: string }
 

@@ -14,7 +14,7 @@ export const command = defineCommand({
         const file = await client.call('files.trash', { fid })
         if (file.filetype === 'grid' && file.referencers.length > 0)
           context.messages.warning(
-            `${of}: plots that have no data until it is restored: ${file.referencers.join(', ')}`,
+            `${of}: plots that show it, which others see without data until it is restored: ${file.referencers.join(', ')}`,
           )
         return file
       },

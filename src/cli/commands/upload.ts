@@ -155,6 +155,7 @@ export const command = defineCommand({
       total,
     )
     const work = async (local: LocalFile): Promise<object[]> => {
+      if (plot !== undefined && !dryRun) await refuseSeveral(context, local.file, options)
       if (dryRun) return preview(context, local, { ...options, shrink: maxShrink }, sender)
       const made = isAddress(local.file)
         ? await importFrom(context, local.file, options)
@@ -221,6 +222,21 @@ async function recordProvenance(context: Context, { fid }: Made, provenance: obj
 
 function flagOf(flags: string): string {
   return flags.split(' ')[0].slice(2)
+}
+
+/** Throws if a file that can hold several tables does, before it is sent: a chart shows one of them. */
+async function refuseSeveral(context: Context, file: string, options: Options): Promise<void> {
+  if (!/\.(xlsx|xlsm|ods|zip|tar|tgz|tbz2?|tar\.\w+)$/i.test(file) || isAddress(file)) return
+  const input = await openInput(file)
+  const { ingestFile } = await import('../../ingest/index.ts')
+  const limits = limitsFrom(context.environment)
+  const reading = { ...readingOptionsOf(options, input.name), fileName: basename(file), limits }
+  const { tables } = await ingestFile(input.open(), reading, () => ({ slice() {} }))
+  if (tables.length < 2) return
+  const names = tables.slice(0, 10).map(({ path }) => path.join('/'))
+  throw new Problem('usage', `--plot: ${file} contains ${tables.length} tables: ${names.join(', ')}`, {
+    hint: 'Choose a sheet with --sheet NAME, or upload it without --plot and use: gridline plot create --grid',
+  })
 }
 
 /** The chart of an uploaded grid, next to it. What happens to the grid if its name is taken happens to the chart. */
@@ -411,7 +427,12 @@ async function preview(
     limits: limitsFrom(context.environment),
   }
   const { tables, warnings } = await ingestFile(input.open(), reading, () => ({ slice() {} }))
-  const all = [...warnings, ...tables.flatMap(({ ingested }) => ingested.warnings)]
+  const all = [
+    ...warnings,
+    ...tables.flatMap(({ path, ingested }) =>
+      ingested.warnings.map((text) => (path.length > 0 ? `${path.join('/')}: ${text}` : text)),
+    ),
+  ]
   const name = gridName(fileName)
   if (options.plot !== undefined && tables.length === 1) {
     const { columns } = tables[0].ingested

@@ -142,7 +142,10 @@ export const shapes: Readonly<Record<string, Shape>> = {
   preview: other('nothing; it prints a picture'),
   share: array('File', { share_link: 'the secret link, or null' }),
   unshare: array('File'),
-  collaborators: array('Collaborator', { who: 'name of the user or team, or the address' }),
+  collaborators: array('Collaborator', {
+    who: 'name of the user or team, or the address',
+    folder: 'the folder that is shared, or null if the file itself is',
+  }),
   publish: array('File'),
   unpublish: array('File'),
   login: object([], { username: 'your name', server: 'its URL', profile: 'the profile' }),

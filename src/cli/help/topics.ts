@@ -1,3 +1,4 @@
+import { globalOptions } from '../define.ts'
 import { environmentTable } from './environment.ts'
 import { exitCodes } from './exit-codes.ts'
 
@@ -15,6 +16,10 @@ export const topics: Readonly<Record<string, Topic>> = {
   'exit-codes': {
     summary: 'Exit codes of commands',
     text: () => columns(Object.entries(exitCodes)),
+  },
+  options: {
+    summary: 'Options of all commands',
+    text: () => columns(globalOptions.map(({ flags, description }) => [flags, description] as const)),
   },
   formats: {
     summary: 'Formats of input and output',

@@ -140,7 +140,11 @@ async function updateFolderOfGrids(
       parent_path: undefined,
     })
     actions.add(made.action)
-    said.push(...made.warnings.map((warning) => `${paths[k]}: ${warning}`))
+    said.push(
+      ...made.warnings.map((warning) =>
+        warning.startsWith(`${paths[k]}: `) ? warning : `${paths[k]}: ${warning}`,
+      ),
+    )
   }
   const changed = target.onConflict === 'replace' ? ('replaced' as const) : ('appended' as const)
   const action = actions.size === 1 && actions.has('unchanged') ? ('unchanged' as const) : changed

@@ -7,6 +7,7 @@ import { etag } from '../core/etag.ts'
 import { collaborator, teamNames } from '../files/meta.ts'
 import { updateFile } from '../files/read.ts'
 import { invitation } from '../sharing/invitation.ts'
+import type { FileRow } from '../store/files.ts'
 import type { CollaboratorRow } from '../store/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
@@ -83,6 +84,37 @@ async function changedList(service: Service, call: Call): Promise<CollaboratorsC
   return { collaborators, emails_sent: 0, warnings: [] }
 }
 
+/**
+ * Why a user can still open a file that is no longer shared with them. What an e-mail address grants is not said: it
+ * would tell whose address it is.
+ */
+async function stillReads(writers: Writers, file: FileRow, text: string): Promise<string[]> {
+  const { owner } = file
+  const user = isUsername(text) ? await writers.accounts.userLike(text) : undefined
+  if (!user || user.owner === owner) return []
+  if (file.world_readable === 1) return [`${user.owner} can still read the file: it is public`]
+  const reasons: string[] = []
+  const folders: FileRow[] = []
+  for (let at = file.parent; at >= 0; at = folders[folders.length - 1].parent) {
+    const folder = await writers.files.get(owner, at)
+    if (!folder) break
+    folders.push(folder)
+  }
+  for (const one of [file, ...folders]) {
+    const rows = await writers.sharing.collaborators(owner, [one.idlocal])
+    const names = await teamNames(writers, rows)
+    for (const { kind, name, may_write } of rows) {
+      const isMember = kind === 'team' && (await writers.sharing.members(name)).includes(user.owner)
+      if (!isMember && !(kind === 'user' && name === user.owner)) continue
+      const by = isMember ? `the team ${names.get(name) ?? name}` : 'a share'
+      const where = one === file ? '' : ` of the folder ${one.filename}`
+      reasons.push(`${by}${where} (${may_write ? 'read and write' : 'read'})`)
+    }
+  }
+  if (reasons.length === 0) return []
+  return [`${user.owner} can still open the file, through ${reasons.join(' and ')}`]
+}
+
 export const sharingHandlers = {
   'collaborators.list': (service, call) =>
     service.store.read(async (readers) => {
@@ -156,6 +188,7 @@ export const sharingHandlers = {
         await remove(text, ({ kind, name }) => kind === 'team' && names.get(name)?.toLowerCase() === plain)
       }
       await writers.files.change(owner, idlocal)
+      for (const text of users) left.push(...(await stillReads(writers, file, text)))
       return left
     })
     const body = await changedList(service, call)

@@ -78,7 +78,7 @@ const STATEMENTS = 300
 export function makePrivate(file: string): void {
   if (file === ':memory:') return
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file))
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   } catch (error) {
     throw notCreated(file, error)
@@ -89,6 +89,18 @@ export function makePrivate(file: string): void {
     } catch {
       // Not our file: leave its mode unchanged.
     }
+  }
+}
+
+/** Creates a folder and those above it. Where the system refuses to, the recursive `mkdir` of Node.js may never end. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 
