@@ -159,9 +159,32 @@ if (process.argv.includes('--watch')) {
     await watched.watch()
   }
 } else {
-  await Promise.all([build(command), build(help), build(service), build(pages), kernel()])
+  const builds = [command, help, service, pages].map((one) => build({ ...one, metafile: true }))
+  const [results] = await Promise.all([Promise.all(builds), kernel()])
+  const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs))
+  writeFileSync('dist/THIRD-PARTY-NOTICES.txt', notices(inputs))
   stamp('dist/gridline.cjs')
   stamp('dist/help.cjs')
+}
+
+/** The licences of all packages of which a part is in the build: copies of them must come with these texts. */
+function notices(inputs) {
+  const folders = new Set(['node_modules/plotly.js', 'node_modules/assemblyscript'])
+  for (const input of inputs) {
+    const found = /^(?:lazy:)?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)
+    if (found) folders.add(found[1])
+  }
+  const texts = [...folders].sort().map((folder) => {
+    const { name, version, license, repository } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
+    const url = typeof repository === 'string' ? repository : repository?.url
+    const body = files.map((file) => readFileSync(`${folder}/${file}`, 'utf8').trim()).join('\n\n')
+    // Some packages name their licence only.
+    const known = body || `Licensed under ${license}. The package has no file with the text.`
+    return `${name} ${version} (${license})${url ? `\n${url}` : ''}\n\n${known}\n`
+  })
+  const line = `${'-'.repeat(78)}\n`
+  return `Gridline contains parts of these packages.\n\n${line}${texts.join(`\n${line}`)}`
 }
 
 /** Adds a hash of the file to it, by which bin/code-cache.js finds its compiled code. */
