@@ -126,7 +126,7 @@ export async function zipMembers(
     fromRandomAccessReader(
       new Reader(),
       size,
-      { lazyEntries: true, autoClose: false, strictFileNames: true },
+      { lazyEntries: true, autoClose: false, strictFileNames: false },
       (error, file) => (error ? reject(damaged(error)) : resolve(file)),
     )
   })

@@ -204,8 +204,12 @@ function isJson(line: string): boolean {
 
 /** What reads the sheets of a workbook, by the files in its archive; undefined if it is none. */
 async function workbookReader(members: readonly { path: string }[]): Promise<typeof xlsxSheets | undefined> {
-  const has = (name: string): boolean => members.some(({ path }) => path === name)
-  if (has('xl/workbook.xml')) return (await import('./xlsx.ts')).xlsxSheets
+  const has = (name: string): boolean =>
+    members.some(({ path }) => path.replaceAll('\\', '/').toLowerCase() === name.toLowerCase())
+  // The main part can have any name; the type of the document says what it is.
+  const isSheets = members.some(({ path }) => /(^|[/\\])worksheets[/\\]/i.test(path))
+  if (has('xl/workbook.xml') || (has('[Content_Types].xml') && isSheets && !has('xl/workbook.bin')))
+    return (await import('./xlsx.ts')).xlsxSheets
   if (has('content.xml') && has('META-INF/manifest.xml')) return (await import('./ods.ts')).odsSheets
   return undefined
 }

@@ -1,7 +1,7 @@
 import type { Problem } from '../contract/errors.ts'
 import { type ArchiveLimits, zipMembers } from './archive.ts'
 import type { DelimitedOptions } from './dialect.ts'
-import { type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
+import { noteEmpty, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
 import { areaOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
 import type { Spooled } from './spool.ts'
 import { bomb, isBomb } from './unpack.ts'
@@ -79,18 +79,22 @@ export async function* odsSheets(
     yield* writers[k].take(true)
   }
   let found = 0
+  const empty: string[] = []
   try {
     for (const k of listed.keys()) {
       if (!isWanted(k)) continue
       const oneOfSeveral = listed.length > 1 && chosen === undefined
-      for await (const sheet of spooledSheet(rows(k), writers[k], oneOfSeveral, limits, source)) {
+      const before = found
+      for await (const sheet of spooledSheet(rows(k), writers[k], oneOfSeveral, limits, source, warnings)) {
         found++
         yield sheet
       }
+      if (found === before && chosen === undefined) empty.push(listed[k].name)
     }
   } finally {
     await steps.return(undefined)
   }
+  noteEmpty(empty, found, warnings)
   if (found === 0)
     throw badData(
       source,

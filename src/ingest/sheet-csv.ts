@@ -3,6 +3,7 @@ import { type ArchiveLimits, tooMuchUnpacked } from './archive.ts'
 import { isSparse, sparse } from './gaps.ts'
 import type { Area } from './sheet-range.ts'
 import { chunksOf, spool } from './spool.ts'
+import type { Warnings } from './warnings.ts'
 
 /** One sheet, converted to CSV with rows of equal width. */
 export interface Sheet {
@@ -19,6 +20,8 @@ export interface SheetSize {
   name: string
   /** The largest number of columns of a row. */
   width: number
+  /** Columns at the left that are empty in all rows but titles. */
+  left: number
   rows: number
   /** The number of non-empty cells. */
   filled: number
@@ -44,7 +47,7 @@ export class SheetWriter {
     /** Counts the bytes of converted text. Throws `bad_data` beyond the limits. */
     private readonly count: (bytes: number) => void,
   ) {
-    this.size = { name, width: 0, rows: 0, filled: 0, widths: [] }
+    this.size = { name, width: 0, left: Number.POSITIVE_INFINITY, rows: 0, filled: 0, widths: [] }
   }
 
   /** Adds a row, of which `count` cells are filled, with its number from 1. `textOf` is the text of a cell. */
@@ -81,6 +84,11 @@ export class SheetWriter {
     const texts = Array.from({ length: size.width }, (_, k) => textOf(row[k], this.line))
     // Write titles above the table as single cells.
     this.wide ||= filled > 1
+    if (this.wide)
+      size.left = Math.min(
+        size.left,
+        texts.findIndex((text) => text !== ''),
+      )
     if (this.wide && size.widths.at(-1)?.width !== size.width)
       size.widths.push({ from: this.written + Buffer.byteLength(this.out), width: size.width })
     this.out += `${(this.wide || size.width === 1 ? texts : [texts.find((text) => text !== '') ?? '']).map(quoted).join(',')}\n`
@@ -104,11 +112,19 @@ export async function* spooledSheet(
   oneOfSeveral: boolean,
   limits: ArchiveLimits,
   source: string,
+  warnings: Warnings,
 ): AsyncGenerator<Sheet> {
   const csv = await spool(rows, limits.unpacked_bytes, () => tooMuchUnpacked(source, limits))
   try {
-    if (size.width > 0)
-      yield { name: size.name, oneOfSeveral, width: size.width, csv: padded(chunksOf(csv), size) }
+    if (size.width === 0) return
+    const left = Number.isFinite(size.left) && size.left > 0 && size.left < size.width ? size.left : 0
+    if (left > 0)
+      warnings.note(
+        `sheet ${size.name}: the table begins in column ${columnName(left)}; the empty columns to its left were left out`,
+      )
+    const whole = padded(chunksOf(csv), size)
+    const trimmed = left > 0 ? withoutLeft(whole, left, size.widths[0].from) : whole
+    yield { name: size.name, oneOfSeveral, width: size.width - left, csv: trimmed }
   } finally {
     await csv.close()
   }
@@ -149,6 +165,47 @@ async function* padded(csv: Bytes, { width, widths }: SheetSize): AsyncGenerator
     at += chunk.length
     yield Buffer.concat([...pieces, chunk.subarray(from)])
   }
+}
+
+/** The letters of a column, from 0: `A`, `Z`, `AA`. */
+function columnName(column: number): string {
+  const above = Math.floor(column / 26)
+  return (above > 0 ? columnName(above - 1) : '') + String.fromCharCode(65 + (column % 26))
+}
+
+/** Removes the empty cells at the start of each row, from an offset on. Blank lines have none. */
+async function* withoutLeft(csv: Bytes, left: number, from: number): AsyncGenerator<Uint8Array> {
+  let at = 0
+  let quoted = false
+  /** Commas still to be removed from this row. */
+  let dropped = left
+  for await (const chunk of csv) {
+    const out = Buffer.allocUnsafe(chunk.length)
+    let size = 0
+    for (const c of chunk) {
+      const isTable = at++ >= from
+      if (isTable && dropped > 0 && c === 0x2c && !quoted) {
+        dropped--
+        continue
+      }
+      if (c === 0x22) quoted = !quoted
+      if (c === 0x0a && !quoted) dropped = left
+      else dropped = 0
+      out[size++] = c
+    }
+    yield out.subarray(0, size)
+  }
+}
+
+/** Notes sheets without cells: they become no grid. */
+export function noteEmpty(names: readonly string[], found: number, warnings: Warnings): void {
+  if (names.length === 0 || found === 0) return
+  const shown = names.slice(0, 10).join(', ') + (names.length > 10 ? ' …' : '')
+  warnings.note(
+    names.length === 1
+      ? `sheet ${shown} was skipped: it is empty`
+      : `sheets were skipped, which are empty: ${shown}`,
+  )
 }
 
 function quoted(text: string): string {

@@ -2,7 +2,7 @@ import { bytesText } from '../contract/limits.ts'
 import { excerpt } from '../json/index.ts'
 import { type ArchiveEntry, type ArchiveLimits, zipMembers } from './archive.ts'
 import type { DelimitedOptions } from './dialect.ts'
-import { type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
+import { noteEmpty, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
 import { areaOf, columnOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
 import type { Spooled } from './spool.ts'
 import { bomb, isBomb } from './unpack.ts'
@@ -31,10 +31,15 @@ export async function* xlsxSheets(
   { sheet: wanted, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
 ): AsyncGenerator<Sheet> {
   const area = range === undefined ? WHOLE : areaOf(range)
-  const members = new Map((await zipMembers(spooled, limits, source)).map((member) => [member.path, member]))
-  const part = (path: string): ArchiveEntry | undefined => members.get(path.replace(/^\//, ''))
-  const main = part('xl/workbook.xml')
-  if (!main) throw badData(source, {}, 'not a workbook: it has no xl/workbook.xml')
+  const members = new Map(
+    (await zipMembers(spooled, limits, source)).map((member) => [partName(member.path), member]),
+  )
+  const part = (path: string): ArchiveEntry | undefined => members.get(partName(path))
+  const mainPath =
+    (await relationsOf(part('_rels/.rels'), '', source)).find(({ kind }) => kind === 'officeDocument')
+      ?.path ?? 'xl/workbook.xml'
+  const main = part(mainPath)
+  if (!main) throw badData(source, {}, 'not a workbook: it has no main part')
   const listed: { name: string; id: string }[] = []
   let from1904 = false
   await readPart(main, source, {
@@ -51,41 +56,46 @@ export async function* xlsxSheets(
       {},
       `${listed.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
     )
-  const targets = new Map<string, string>()
-  const relations = part('xl/_rels/workbook.xml.rels')
-  if (relations)
-    await readPart(relations, source, {
-      open({ name, attributes }) {
-        if (local(name) !== 'Relationship') return
-        const target = attributes.Target ?? ''
-        targets.set(attributes.Id ?? '', target.startsWith('/') ? target.slice(1) : `xl/${target}`)
-      },
-    })
+  const folder = mainPath.slice(0, mainPath.lastIndexOf('/') + 1)
+  const relations = await relationsOf(
+    part(`${folder}_rels/${mainPath.slice(folder.length)}.rels`),
+    folder,
+    source,
+  )
+  const related = (kind: string, usual: string): ArchiveEntry | undefined =>
+    part(relations.find((one) => one.kind === kind)?.path ?? folder + usual)
   let produced = 0
   const book: Workbook = {
     count(bytes) {
       produced += bytes
       if (isBomb(produced, spooled.size, limits)) throw bomb(source, limits)
     },
-    texts: await sharedTexts(part('xl/sharedStrings.xml'), source),
-    dates: await dateStyles(part('xl/styles.xml'), source),
+    texts: await sharedTexts(related('sharedStrings', 'sharedStrings.xml'), source),
+    dates: await dateStyles(related('styles', 'styles.xml'), source),
     from1904,
   }
   const chosen = wanted === undefined ? undefined : sheetNamed(listed, wanted, source)
   let found = 0
+  const empty: string[] = []
   for (const [k, { name, id }] of listed.entries()) {
     if (chosen !== undefined && k !== chosen) continue
-    const member = part(targets.get(id) ?? `xl/worksheets/sheet${k + 1}.xml`)
-    // Skip chart sheets.
-    if (!member?.path.includes('worksheets/')) continue
+    const relation = relations.find((one) => one.id === id)
+    const path = relation?.path ?? `${folder}worksheets/sheet${k + 1}.xml`
+    const member = part(path)
+    // Skip chart sheets and dialogs.
+    const isSheet = relation?.kind ? relation.kind === 'worksheet' : path.includes('worksheets/')
+    if (!member || !isSheet) continue
     const writer = new SheetWriter(name, source, area, book.count)
     const rows = sheetCsv(member, writer, book, source, warnings)
     const oneOfSeveral = listed.length > 1 && chosen === undefined
-    for await (const sheet of spooledSheet(rows, writer, oneOfSeveral, limits, source)) {
+    const before = found
+    for await (const sheet of spooledSheet(rows, writer, oneOfSeveral, limits, source, warnings)) {
       found++
       yield sheet
     }
+    if (found === before && chosen === undefined) empty.push(name)
   }
+  noteEmpty(empty, found, warnings)
   if (found === 0)
     throw badData(
       source,
@@ -94,6 +104,34 @@ export async function* xlsxSheets(
         ? 'all sheets of the workbook are empty'
         : 'there are no values in this sheet or range',
     )
+}
+
+/** The name of a part: some writers separate folders with `\\`, or begin with `/`. */
+function partName(path: string): string {
+  return path.replaceAll('\\', '/').replace(/^\/+/, '').toLowerCase()
+}
+
+/** What a part refers to: id, path, and the last word of the type of the relation. */
+async function relationsOf(
+  member: ArchiveEntry | undefined,
+  folder: string,
+  source: string,
+): Promise<{ id: string; path: string; kind: string }[]> {
+  const found: { id: string; path: string; kind: string }[] = []
+  if (!member) return found
+  await readPart(member, source, {
+    open({ name, attributes }) {
+      if (local(name) !== 'Relationship' || attributes.TargetMode === 'External') return
+      const target = (attributes.Target ?? '').replaceAll('\\', '/')
+      const names: string[] = []
+      for (const step of `${target.startsWith('/') ? '' : folder}${target}`.split('/'))
+        if (step === '..') names.pop()
+        else if (step !== '' && step !== '.') names.push(step)
+      const kind = (attributes.Type ?? '').split('/').at(-1)!
+      found.push({ id: attributes.Id ?? '', path: names.join('/'), kind })
+    },
+  })
+  return found
 }
 
 /** The shared strings, which cells refer to by index. Skips phonetic hints. */
@@ -185,13 +223,19 @@ interface Cell {
 }
 
 /** A visitor that calls `take` for each non-empty row: cells by column, filled cells, row number. */
-function cells(take: (row: (Cell | undefined)[], filled: number, number: number) => void): Visitor {
+function cells(
+  take: (row: (Cell | undefined)[], filled: number, number: number) => void,
+  noValue: (number: number) => void,
+): Visitor {
   let number = 0
   let row: (Cell | undefined)[] = []
   let filled = 0
   let column = -1
   let cell: Cell | undefined
   let inValue = false
+  /** Whether the cell has a formula, and a stored value. */
+  let hasFormula = false
+  let hasValue = false
   return {
     open({ name, attributes }) {
       const tag = local(name)
@@ -205,7 +249,13 @@ function cells(take: (row: (Cell | undefined)[], filled: number, number: number)
       } else if (tag === 'c') {
         column = attributes.r ? columnOf(attributes.r) : column + 1
         cell = { type: attributes.t ?? 'n', style: Number(attributes.s ?? -1), text: '' }
-      } else if (tag === 't' || (tag === 'v' && cell?.type !== 'inlineStr')) inValue = true
+        hasFormula = false
+        hasValue = false
+      } else if (tag === 'f') hasFormula = true
+      if (tag === 't' || (tag === 'v' && cell?.type !== 'inlineStr')) {
+        inValue = true
+        hasValue = true
+      }
     },
     text(text) {
       if (inValue && cell) cell.text += text
@@ -217,7 +267,7 @@ function cells(take: (row: (Cell | undefined)[], filled: number, number: number)
         if (cell && cell.text !== '' && column >= 0 && column < 16_384) {
           row[column] = cell
           filled++
-        }
+        } else if (hasFormula && !hasValue) noValue(number)
         cell = undefined
       } else if (tag === 'row' && row.length > 0) take(row, filled, number)
     },
@@ -233,7 +283,14 @@ async function* sheetCsv(
   warnings: Warnings,
 ): AsyncGenerator<Uint8Array> {
   const textOf = (cell: Cell | undefined, line: number): string => cellText(cell, book, line, warnings)
-  const visitor = cells((row, filled, number) => writer.row(row, filled, number, textOf))
+  const noValue = (line: number): void =>
+    warnings.count(
+      'formula',
+      line,
+      (where) =>
+        `formulas without a stored value were read as null: ${where}; open the workbook in a spreadsheet program and save it, to store them`,
+    )
+  const visitor = cells((row, filled, number) => writer.row(row, filled, number, textOf), noValue)
   for await (const _ of parsing(member, source, visitor)) yield* writer.take(false)
   yield* writer.take(true)
 }
