@@ -148,7 +148,7 @@ function profileOf(
       const pointed = cells.filter((cell) => cell.includes('.'))
       return pointed.every(isGrouped) ? pointed[0] : undefined
     }),
-    looks: known.map((cells, k) => (cells.every(isNumeric) ? undefined : lookOf(known[k]))),
+    looks: known.map(lookOf),
     dated: known.map((cells) => {
       const order = dates === 'date-dmy' ? 'dmy' : dates === 'date-mdy' ? 'mdy' : undefined
       const isDate = (cell: string): boolean =>
