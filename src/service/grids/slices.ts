@@ -1,5 +1,5 @@
 import { type Form, numbersAsText, type Slice, type SliceSink } from '../../ingest/index.ts'
-import type { Blobs } from '../store/blobs.ts'
+import type { Blobs, Claim } from '../store/blobs.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { loadText, storeText, storeTexts } from '../store/texts.ts'
 
@@ -10,6 +10,8 @@ import { loadText, storeText, storeTexts } from '../store/texts.ts'
 const AT_ONCE = 2
 const BATCH_BYTES = 512 * 1024
 const BACKLOG_BYTES = 2 * 1024 * 1024
+/** How long stored slices are held for the transaction that makes them visible, in ms. */
+const COMMIT_MS = 60_000
 /** Tables up to this many bytes are kept in memory: a small append goes into the tail, not into slices. */
 const SMALL_BYTES = 64 * 1024
 
@@ -26,6 +28,7 @@ export class SliceWriter implements SliceSink {
   private bytes = 0
   private readonly running = new Set<Promise<void>>()
   private failed: unknown
+  private readonly claim: Claim = { added: new Set(), held: new Set() }
 
   constructor(private readonly blobs: Blobs) {}
 
@@ -62,12 +65,15 @@ export class SliceWriter implements SliceSink {
           Object.assign(slice, await quoteNumbers(this.blobs, slice), { form: 'text' })
       }
     }
+    // The transaction that refers to them follows; until then, no upload that is given up may remove them.
+    setTimeout(() => this.blobs.release(this.claim, false).catch(() => {}), COMMIT_MS).unref()
   }
 
-  /** Drops queued slices and waits for running writes. For abandoned tables. */
+  /** Drops queued slices, waits for running writes, and removes what was stored. For abandoned tables. */
   async settle(): Promise<void> {
     this.waiting = []
     await Promise.all(this.running)
+    await this.blobs.release(this.claim, true)
   }
 
   private work(): void {
@@ -100,7 +106,7 @@ export class SliceWriter implements SliceSink {
       slices.push(slice)
       return slice
     })
-    const refs = await storeTexts(this.blobs, batch)
+    const refs = await storeTexts(this.blobs, batch, this.claim)
     for (const [k, { hash }] of refs.entries()) stored[k].hash = hash
   }
 }

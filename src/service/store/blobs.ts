@@ -11,8 +11,18 @@ import type { Db } from './schema.ts'
 export interface Blobs extends BlobReader {
   /** Stores the bytes unless they already exist. Returns their hash in hex. */
   put(bytes: Uint8Array): Promise<string>
-  /** The same for several, in few transactions. */
-  putAll(all: readonly Uint8Array[]): Promise<string[]>
+  /** The same for several, in few transactions. `claim`: of an upload that may be given up. */
+  putAll(all: readonly Uint8Array[], claim?: Claim): Promise<string[]>
+  /** Ends a claim. What it added is removed if `isGivenUp`, unless something else uses it by now. */
+  release(claim: Claim, isGivenUp: boolean): Promise<void>
+}
+
+/** The blobs of an upload that is under way. */
+export interface Claim {
+  /** Hashes that the upload stored first. */
+  added: Set<string>
+  /** Hashes that the upload needs. */
+  held: Set<string>
 }
 
 export interface BlobReader {
@@ -30,6 +40,9 @@ const FRESH = 3600 * 1000
 
 /** Blobs stored in the database, in pieces. */
 export class SqlBlobs implements Blobs {
+  /** How many uploads of this process need a blob: a retry needs what the upload before it has stored. */
+  private readonly holders = new Map<string, number>()
+
   constructor(private readonly engine: Transactions) {}
 
   async put(bytes: Uint8Array): Promise<string> {
@@ -37,22 +50,41 @@ export class SqlBlobs implements Blobs {
     return hash
   }
 
-  async putAll(all: readonly Uint8Array[]): Promise<string[]> {
+  async putAll(all: readonly Uint8Array[], claim?: Claim): Promise<string[]> {
     const hashes = all.map(sha256)
+    for (const hash of hashes)
+      if (claim && !claim.held.has(hash)) {
+        claim.held.add(hash)
+        this.holders.set(hash, (this.holders.get(hash) ?? 0) + 1)
+      }
     for (let k = 0; k < all.length; ) {
       let end = k
       for (let size = 0; end < all.length && end - k < WRITTEN_BLOBS && size < BATCH_BYTES; end++)
         size += all[end].length
-      await this.putSome(hashes.slice(k, end), all.slice(k, end))
+      const added = await this.putSome(hashes.slice(k, end), all.slice(k, end))
+      for (const hash of added) claim?.added.add(hash)
       k = end
     }
     return hashes
   }
 
-  /** Stores blobs in one transaction. */
-  private async putSome(hashes: readonly string[], all: readonly Uint8Array[]): Promise<void> {
+  async release({ added, held }: Claim, isGivenUp: boolean): Promise<void> {
+    for (const hash of held) {
+      const left = this.holders.get(hash)! - 1
+      if (left > 0) this.holders.set(hash, left)
+      else this.holders.delete(hash)
+    }
+    held.clear()
+    const removed = isGivenUp ? [...added].filter((hash) => !this.holders.has(hash)) : []
+    added.clear()
+    for (let k = 0; k < removed.length; k += BATCH)
+      await this.engine.write((db) => removeOrphans(db, removed.slice(k, k + BATCH), Number.MAX_SAFE_INTEGER))
+  }
+
+  /** Stores blobs in one transaction. Returns the hashes of those that were not there. */
+  private async putSome(hashes: readonly string[], all: readonly Uint8Array[]): Promise<string[]> {
     const missing = new Map(hashes.map((hash, k) => [hash, all[k]]))
-    await this.engine.writeDeferred(async (db) => {
+    return this.engine.writeDeferred(async (db) => {
       const stored_at = Date.now()
       const known = await db
         .selectFrom('blobs')
@@ -72,7 +104,7 @@ export class SqlBlobs implements Blobs {
         // It has been collected since.
         if (numUpdatedRows === 0n) added.set(hash, missing.get(hash)!)
       }
-      if (added.size === 0) return
+      if (added.size === 0) return []
       // In the order of hashes: two transactions that store the same blobs cannot wait for each other.
       const rows = [...added].sort(([one], [other]) => (one < other ? -1 : 1))
       await db
@@ -84,6 +116,7 @@ export class SqlBlobs implements Blobs {
         for (let piece = 0; piece * PIECE < Math.max(1, bytes.length); piece++)
           pieces.push({ hash, piece, body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE) })
       await db.insertInto('blob_pieces').values(pieces).execute()
+      return rows.map(([hash]) => hash)
     })
   }
 
@@ -119,14 +152,8 @@ export class SqlBlobs implements Blobs {
     for (let after = ''; ; ) {
       const batch = await this.engine.read((db) => orphans(db, now - grace, after))
       if (batch.orphans.length > 0)
-        removed += await this.engine.write(async (db) => {
-          // Keep blobs that have been referenced since.
-          const still = await orphansAmong(db, batch.orphans, now - grace)
-          if (still.length === 0) return 0
-          for (const table of ['blob_pieces', 'blobs'] as const)
-            await db.deleteFrom(table).where('hash', 'in', still).execute()
-          return still.length
-        })
+        // Those that have been referenced since are kept.
+        removed += await this.engine.write((db) => removeOrphans(db, batch.orphans, now - grace))
       if (batch.last === undefined) return removed
       after = batch.last
     }
@@ -213,6 +240,15 @@ async function orphans(
     orphans: hashes.length > 0 ? await orphansAmong(db, hashes, before) : [],
     last: hashes.length < BATCH ? undefined : hashes.at(-1),
   }
+}
+
+/** Removes those of these blobs that nothing refers to, stored before a time. Returns how many. */
+async function removeOrphans(db: Db, hashes: readonly string[], before: number): Promise<number> {
+  const still = await orphansAmong(db, hashes, before)
+  if (still.length === 0) return 0
+  for (const table of ['blob_pieces', 'blobs'] as const)
+    await db.deleteFrom(table).where('hash', 'in', still).execute()
+  return still.length
 }
 
 async function orphansAmong(db: Db, hashes: readonly string[], before: number): Promise<string[]> {

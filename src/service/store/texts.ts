@@ -1,5 +1,5 @@
 import { breathe } from '../../json/index.ts'
-import type { BlobReader, Blobs } from './blobs.ts'
+import type { BlobReader, Blobs, Claim } from './blobs.ts'
 import { compress, decompress, type StreamPiece } from './codec.ts'
 import type { SliceRef } from './grids.ts'
 
@@ -22,6 +22,7 @@ export const TOGETHER = 1000
 export async function storeTexts(
   blobs: Blobs,
   texts: readonly { rows: number; text: Uint8Array }[],
+  claim?: Claim,
 ): Promise<SliceRef[]> {
   const packed: Buffer[] = []
   let next = 0
@@ -33,7 +34,7 @@ export async function storeTexts(
     }
   }
   await Promise.all(Array.from({ length: Math.min(texts.length, PACKED_AT_ONCE) }, packRest))
-  const hashes = await blobs.putAll(packed)
+  const hashes = await blobs.putAll(packed, claim)
   return texts.map(({ rows, text }, k) => ({ seq: 0, rows, bytes: text.length, hash: hashes[k] }))
 }
 

@@ -2,6 +2,26 @@ import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('sweep', (test) => {
+  it('an upload that fails leaves nothing behind, and takes nothing from others', async () => {
+    const { engine } = test().service.store
+    const count = () =>
+      engine.read(async (db) => (await db.selectFrom('blobs').select('hash').execute()).length)
+    const rows = (n: number): string => Array.from({ length: n }, (_, k) => `${k},${Math.sin(k)}\n`).join('')
+    const upload = (text: string, name: string) =>
+      test().ask('alice', 'POST', '/v2/grids/upload', {
+        body: text,
+        headers: { 'content-type': 'application/octet-stream', 'x-file-name': name },
+      })
+    expect((await upload(`a,b\n${rows(100_000)}`, 'kept.csv')).status).toBe(201)
+    const before = await count()
+    // The first slices are those of the grid above; later ones are its own.
+    const broken = await upload(`a,b\n${rows(200_000)}1,2,3,4\n`, 'broken.csv')
+    expect([broken.status, broken.json.errors[0].code]).toEqual([400, 'bad_data'])
+    expect(await count()).toBe(before)
+    const { json } = await test().ask('alice', 'GET', '/v2/grids/lookup?path=kept')
+    expect((await test().ask('alice', 'GET', `/v2/grids/${json.fid}/content`)).status).toBe(200)
+  })
+
   it('a sweep deletes expired idempotency keys and unreferenced blobs', async () => {
     const { store } = test().service
     const hash = await store.blobs.put(Buffer.from('named by nothing'))
