@@ -404,6 +404,9 @@ export const CollaboratorsChanged = s.object({
   collaborators: s.array(Collaborator),
   emails_sent: s.integer(),
   warnings: s.array(s.string()),
+  remaining_access: s.optional(
+    s.array(s.string(), { description: 'Who can still open the file, and why, of those who were removed.' }),
+  ),
 })
 export type CollaboratorsChanged = s.Static<typeof CollaboratorsChanged>
 

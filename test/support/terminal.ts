@@ -48,6 +48,7 @@ export function terminal(
   })
   let shown = ''
   const left = [...typed]
+  child.stdout.setEncoding('utf8')
   child.stdout.on('data', (chunk) => {
     shown += chunk
     while (left.length > 0 && left[0].after.test(shown)) child.stdin.write(left.shift()!.text)

@@ -30,6 +30,7 @@ export const command = defineCommand({
           : await client.call('files.get', { fid })
         const json = { users: [...user, ...email], teams: team }
         const done = await client.call('collaborators.remove', { fid, json })
+        for (const text of done.remaining_access ?? []) context.messages.warning(text, filename)
         return { fid, filename, ...done }
       },
       sharedView,

@@ -170,7 +170,7 @@ export const sharingHandlers = {
 
   'collaborators.remove': async (service, call) => {
     const { users = [], teams = [] } = call.fields
-    const warnings = await updateFile(service, call, async (writers, { file }) => {
+    const { warnings, remaining_access } = await updateFile(service, call, async (writers, { file }) => {
       const { owner, idlocal } = file
       const rows = await writers.sharing.collaborators(owner, [idlocal])
       const left: string[] = []
@@ -188,11 +188,12 @@ export const sharingHandlers = {
         await remove(text, ({ kind, name }) => kind === 'team' && names.get(name)?.toLowerCase() === plain)
       }
       await writers.files.change(owner, idlocal)
-      for (const text of users) left.push(...(await stillReads(writers, file, text)))
-      return left
+      const still: string[] = []
+      for (const text of users) still.push(...(await stillReads(writers, file, text)))
+      return { warnings: left, remaining_access: still }
     })
     const body = await changedList(service, call)
-    return { body: { ...body, warnings } }
+    return { body: { ...body, warnings, remaining_access } }
   },
 } satisfies Partial<Handlers>
 

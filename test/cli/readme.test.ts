@@ -1,0 +1,114 @@
+// Every command of the README, in a terminal with colors: the screens are compared with those in screens/.
+// `UPDATE_TRANSCRIPTS=1 npx vitest run test/cli/readme.test.ts` writes what is shown.
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { gridline } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { hasTerminal, terminal } from '../support/terminal.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const screens = join(root, 'test/cli/screens/readme.txt')
+const folder = temporaryFolder()
+const cwd = folder.path
+const home = join(cwd, 'home')
+afterAll(folder.remove)
+
+/** Commands that are tested elsewhere, and why not here. */
+const ELSEWHERE: [pattern: RegExp, why: string][] = [
+  [/^(npm|curl|echo \$\?|echo "\$KEY")/, 'no command of gridline, or one of a server'],
+  [/^gridline (open|watch|serve)|--follow/, 'runs until Ctrl-C'],
+  [/^gridline push /, 'needs another server'],
+]
+
+/** Ids in the README are those of a user who did nothing else. */
+const NAMES: Record<string, string> = { 'alice:0': 'weather', 'alice:3': "'weather scatter'" }
+
+const commands = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\$ (.+)$/gm)]
+  .map(([, line]) => line.replace(/\s{3,}#.*$/, '').replace(/alice:\d+/g, (fid) => NAMES[fid] ?? fid))
+  .filter((line) => !ELSEWHERE.some(([pattern]) => pattern.test(line)))
+
+/** A screen as text, without what differs between runs and machines. */
+function textOf(shown: string): string {
+  const lines = shown
+    .replace(/\r\n/g, '\n')
+    .replace(/\u001b\[[\d;?]*[A-Za-z]/g, '')
+    .split('\n')
+    // The chart needs Chromium, which may be busy.
+    .filter((line) => !/[\u2800-\u28ff]/.test(line) && !/^(x|y|traces): /.test(line))
+  return (
+    lines
+      .map((line) => line.trimEnd().split('\r').at(-1)!)
+      .join('\n')
+      .replaceAll(userInfo().username, 'alice')
+      .replace(/share_key=\S+/g, 'share_key=KEY')
+      .replace(/"api_key": "[^"]+"/g, '"api_key": "KEY"')
+      .replace(/^(bytes +)\d+$/gm, '$1N')
+      .replace(/^((?:uid +)?)[0-9a-f]{6}\b/gm, '$1UID')
+      // Widths depend on the name of the user.
+      .replace(/ {2,}/g, '  ')
+      .replace(/\n{2,}/g, '\n')
+      .trim()
+  )
+}
+
+describe.skipIf(!hasTerminal)('the README in a terminal with colors', () => {
+  beforeAll(async () => {
+    for (const name of ['data', 'logs/2024']) mkdirSync(join(cwd, name), { recursive: true })
+    mkdirSync(home, { recursive: true })
+    const weather = join(root, 'test/data/weather.csv')
+    for (const name of ['weather.csv', 'seattle.csv']) copyFileSync(weather, join(cwd, name))
+    const file = (name: string, text: string | Buffer) => writeFileSync(join(cwd, name), text)
+    file('export.txt', 'zip;amount;note\n01234;1,5;a\n01235;2,5;b\n01236;3,5;c\n')
+    file('report.csv', 'day,n\n1,2\n2,3\n')
+    file('broken.csv', 'a,b\n1,2\n3,4,5\n')
+    file('data/a.csv', 'n\n1\n2\n')
+    file('data/b.tmp.csv', 'n\n1\n')
+    file('logs/2024/l.csv.gz', gzipSync('n\n1\n2\n'))
+    file('results.csv', 'n\n1\n')
+    const figure = '{"data":[{"type":"bar","y":[1,3,2]}],"layout":{}}'
+    for (const name of ['figure.json', 'figure-2.json']) file(name, figure)
+    file('chart.html', `<script>Plotly.newPlot("x", [{"type":"bar","y":[1,2]}], {})</script>`)
+    file('sales.csv', 'city,price,notes\nOslo,1,x\nRome,2,y\n')
+    const run = (...args: string[]) => gridline(args, { home, cwd })
+    await run('upload', 'sales.csv')
+    for (const name of ['2023-1', 'draft-1', 'draft-2'])
+      await run('upload', 'report.csv', '--name', name, '--folder', 'Reports')
+    await run('mkdir', 'Archive')
+    await run('admin', 'create-user', 'bob')
+    await run('team', 'create', 'finance')
+  })
+
+  it('shows what is stored in screens/, and no command of it fails unexpectedly', async () => {
+    const shown: string[] = []
+    for (const line of commands) {
+      const quoted = `PATH='${join(root, 'node_modules/.bin')}':$PATH; gridline() { '${process.execPath}' '${join(root, 'bin/gridline.js')}' "$@"; }; ${line}`
+      const { shown: screen, code } = await terminal(`sh -c '${quoted.replaceAll("'", "'\\''")}'`, {
+        home,
+        cwd,
+        columns: 100,
+        env: { TERM: 'xterm-256color', COLORTERM: 'truecolor' },
+      })
+      // Escape codes are obeyed, never shown as text.
+      expect([line, screen.includes('\ufffd'), /\[\d+(;\d+)*m/.test(textOf(screen))]).toEqual([
+        line,
+        false,
+        false,
+      ])
+      for (const row of textOf(screen).split('\n')) {
+        const isLink = /https?:\/\/|^[{[]/.test(row)
+        if (!isLink) expect([line, row, row.length > 100]).toEqual([line, row, false])
+      }
+      shown.push(`$ ${line}\n${textOf(screen)}${code === 0 ? '' : `\n[exit ${code}]`}\n`)
+    }
+    const all = shown.join('\n')
+    if (process.env.UPDATE_TRANSCRIPTS) {
+      mkdirSync(join(screens, '..'), { recursive: true })
+      writeFileSync(screens, all)
+    }
+    expect(all).toBe(readFileSync(screens, 'utf8'))
+  }, 300_000)
+})
