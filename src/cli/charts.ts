@@ -219,13 +219,19 @@ class Chart {
     const example = shown === undefined ? undefined : `for example ${JSON.stringify(shown.slice(0, 40))}`
     const why = [reason, example].filter(Boolean).join(', ')
     const numbers = this.grid.cols.filter((one) => one.type === 'number').map((one) => one.name)
+    const again =
+      reason === 'decimal commas'
+        ? 'read the file with --decimal , and, if points separate thousands, --thousands . (or with --locale, such as --locale de)'
+        : reason === 'thousands separators'
+          ? 'read the file with --thousands and the separator'
+          : `read the file with --column ${JSON.stringify(`${name}:number`)}`
     const asNumbers = `write them with a decimal point and without units, and upload the file again with --column ${JSON.stringify(`${name}:number`)} --on-conflict replace`
     throw new Problem(
       'usage',
       `${flag} ${name}: the column holds ${typeName(type)} values, not numbers${why && ` (${why})`}`,
       {
         hint: reason
-          ? `To load them as numbers, ${asNumbers}.`
+          ? `To load them as numbers, ${again}; of a grid that exists, upload the file again with --on-conflict replace.`
           : numbers.length > 0
             ? `Columns of numbers: ${numbers.slice(0, 20).join(', ')}.`
             : `If they are numbers, ${asNumbers}.`,

@@ -51,9 +51,13 @@ export async function reportToCi(
   failures: readonly Failure[] = [],
 ): Promise<void> {
   const { GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = context.environment
-  const made = done.filter(({ fid }) => fid !== undefined)
+  const made = await named(
+    context,
+    done.filter(({ fid }) => fid !== undefined),
+  )
   const { warned } = context.messages
   for (const warning of warned) annotateWarning(context, warning)
+  for (const { of, problem } of failures) annotate(context, of, problem)
   if (GITHUB_ACTIONS !== 'true' || made.length + failures.length === 0) return
   const first = made[0]
   if (GITHUB_OUTPUT && first) {
@@ -97,6 +101,19 @@ export async function reportToCi(
   }
 }
 
+/** Results with the name and link of their file, also of commands that print neither. */
+async function named(context: Context, made: readonly Reported[]): Promise<readonly Reported[]> {
+  if (context.environment.GITHUB_ACTIONS !== 'true' || made.every(({ filename }) => filename)) return made
+  const client = await context.client()
+  return Promise.all(
+    made.map(async (one) => {
+      if (one.filename || one.fid === undefined) return one
+      const file = await client.call('files.get', { fid: one.fid }).catch(() => undefined)
+      return file ? { ...one, filename: file.filename, web_url: file.web_url } : one
+    }),
+  )
+}
+
 /** Warnings that the summary lists. */
 const MOST_WARNINGS = 50
 
@@ -110,6 +127,8 @@ function warningList(warned: readonly Warned[]): string {
 }
 
 function annotateWarning({ environment, messages }: Context, { of, text }: Warned): void {
+  // What was detected without doubt, in each run.
+  if (/^delimiter detected: /.test(text)) return
   const line = Number(/\bline (\d+)/.exec(text)?.[1] ?? 1)
   if (environment.GITHUB_ACTIONS === 'true') {
     const place = of === undefined ? '' : `file=${property(of)},line=${line},`
@@ -130,8 +149,15 @@ export async function annotated<T>(context: Context, file: string, work: () => P
   }
 }
 
+/** Problems that are marked. */
+const marked = new WeakSet<Problem>()
+
 function annotate({ environment, messages }: Context, file: string, problem: Problem): void {
-  const { line, column, message } = problem
+  if (marked.has(problem)) return
+  marked.add(problem)
+  const { column, message } = problem
+  const at = /\bline (\d+)/.exec(message)?.[1]
+  const line = problem.line ?? (at === undefined ? undefined : Number(at))
   if (environment.GITHUB_ACTIONS === 'true') {
     const place = [`file=${property(file)}`, ...(line === undefined ? [] : [`line=${line}`])]
     messages.line(`::error ${place.join(',')},title=gridline::${data(message)}`)
@@ -170,14 +196,18 @@ function codeQuality(file: string, { check, severity, message, line }: Finding):
     severity,
     location: { path: file, lines: { begin: line } },
   })
-  writeFileSync(REPORT, `${JSON.stringify(found, null, 2)}\n`)
+  try {
+    writeFileSync(REPORT, `${JSON.stringify(found, null, 2)}\n`)
+  } catch {
+    // The report is an addition: what was done is done, also where nothing can be written.
+  }
 }
 
 function append(file: string, text: string): void {
   try {
     appendFileSync(file, text)
   } catch (error) {
-    throw new Problem('failed', `cannot write ${file}: ${(error as Error).message}`)
+    process.stderr.write(`warning: cannot write ${file}: ${(error as Error).message}\n`)
   }
 }
 

@@ -5,6 +5,7 @@ import { Problem } from '../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../contract/headers.ts'
 import type { Context } from './context.ts'
 import { bodyOf, openInput } from './input.ts'
+import { type ReadingOptions, readingHeaders, refuseReadingOptions } from './parse-options.ts'
 
 /** A grid to read, and the client of the service that has it. */
 export interface Readable {
@@ -24,18 +25,23 @@ export async function isDataFileHere(given: string): Promise<boolean> {
  * The grid of a name, id or link; of a data file of this machine, a grid that ends with the command. Nothing is
  * uploaded. Throws `not_found`.
  */
-export async function readableGrid(context: Context, given: string): Promise<Readable> {
-  if (await isDataFileHere(given)) return gridOfFile(context, given)
+export async function readableGrid(
+  context: Context,
+  given: string,
+  options: ReadingOptions,
+): Promise<Readable> {
+  if (await isDataFileHere(given)) return gridOfFile(context, given, options)
+  refuseReadingOptions(options)
   const client = await context.clientFor(given)
   return { client, fid: await resolve(client, given, 'grid') }
 }
 
 /** Reads a data file into a service in this process, with its warnings. */
-export async function gridOfFile(context: Context, file: string): Promise<Readable> {
+export async function gridOfFile(context: Context, file: string, options: ReadingOptions): Promise<Readable> {
   const input = await openInput(file)
   const client = await context.temporaryClient()
   const made = await client.call('grids.upload', {
-    headers: {},
+    headers: readingHeaders(options),
     plainHeaders: { [FILE_NAME_HEADER]: headerText(basename(file)) },
     body: bodyOf(
       input,

@@ -35,7 +35,7 @@ export const textOptions = [
   { flags: '--skip <lines>', integer: {}, description: 'lines to skip at the beginning' },
   {
     flags: '--skip-last <lines>',
-    integer: {},
+    integer: { max: 1000 },
     description: 'lines to leave out at the end, such as a total; empty lines do not count',
   },
   { flags: '--comment <character>', description: 'skip lines that begin with this character' },
@@ -48,9 +48,14 @@ export const textOptions = [
     flags: '--locale <tag>',
     description: 'decimal and thousands separators, and the order of dates, of a language: de, fr, en-US …',
   },
+  {
+    flags: '--column <name:type>',
+    description: 'set the type of a column: number, text, boolean, date, date-dmy or date-mdy (repeatable)',
+    repeatable: true,
+  },
 ] as const satisfies readonly Option[]
 
-/** The same, and the types of the columns of a new grid. */
+/** The same, and options about files that hold several tables or nested values. */
 export const readingOptions = [
   ...textOptions,
   { flags: '--sheet <name|number>', description: 'sheet of a workbook (default: all, as a folder of grids)' },
@@ -59,12 +64,25 @@ export const readingOptions = [
     flags: '--flatten',
     description: 'make columns of the members of nested JSON objects, at every level: user.address.city',
   },
-  {
-    flags: '--column <name:type>',
-    description: 'set the type of a column: number, text, boolean, date, date-dmy or date-mdy (repeatable)',
-    repeatable: true,
-  },
 ] as const satisfies readonly Option[]
+
+/** The same for commands that have a --format and a --no-header of their own. */
+export const localOptions = readingOptions.filter(
+  ({ flags }) => flags !== '--header' && flags !== '--no-header',
+) as Exclude<(typeof readingOptions)[number], { flags: '--header' | '--no-header' }>[] & readonly Option[]
+
+/** Throws `usage` if options about reading files are given for something that is no file. */
+export function refuseReadingOptions(options: ReadingOptions): void {
+  const given = localOptions
+    .map(({ flags }) => flags.split(' ')[0].slice(2))
+    .find((flag) => camelCase(flag) in options)
+  if (given !== undefined)
+    throw new Problem('usage', `--${given} can only be used with a data file of this machine`)
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
 
 /** Option for files whose warnings are errors. */
 export const strict = {

@@ -69,11 +69,11 @@ export async function registerCommands(
     const { command } = loaded
     if (command.arguments) child.arguments(command.arguments)
     if (command.usage) child.usage(`[options] ${command.usage}`)
-    const own = new Set(ownOptions(command))
+    const own = new Set(ownOptions(command).map(({ flags }) => flags))
     for (const option of optionsOf(command)) {
       addOption(child, option)
       // Those of all commands are in one line, and in a topic.
-      if (!own.has(option)) child.options.at(-1)!.hideHelp()
+      if (!own.has(option.flags)) child.options.at(-1)!.hideHelp()
     }
     child.addHelpText('after', `\n${commonOptions()}`)
     if (command.examples)

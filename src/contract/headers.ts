@@ -91,7 +91,10 @@ export const uploadHeaders = {
   ),
   Skip: s.optional(s.integer({ description: 'Lines to skip at the beginning of the file.' })),
   'Skip-Last': s.optional(
-    s.integer({ description: 'Lines to leave out at the end of the file. Empty lines do not count.' }),
+    s.integer({
+      minimum: 0,
+      description: 'Lines to leave out at the end of the file, up to 1000. Empty lines do not count.',
+    }),
   ),
   Comment: s.optional(
     s.string({ description: 'Percent-encoded character at the start of lines to skip. Default: none.' }),

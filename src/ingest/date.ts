@@ -1,3 +1,6 @@
+/** Characters of the longest date with a time. Longer texts are no dates, and take long to be matched. */
+const LONGEST = 64
+
 /** Orders of day and month that a column can be said to have; without one, only dates that are clear are read. */
 export type DateOrder = 'dmy' | 'mdy' | undefined
 
@@ -21,6 +24,7 @@ const MONTHS = [
  * be exchanged and no order is given; undefined if it is no date. Years have four digits.
  */
 export function isoDate(text: string, order: DateOrder): string | 'ambiguous' | undefined {
+  if (text.length > LONGEST) return undefined
   const match =
     /^(.*?)(?:[ T,]+(\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*([ap]m)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i.exec(
       text.trim(),

@@ -4,6 +4,7 @@ import { ColumnBuilder } from './column.ts'
 import type { DelimitedOptions, Dialect, GivenType, NumberStyle } from './dialect.ts'
 import { isSparse, sparse } from './gaps.ts'
 import type { Kernel } from './kernel/index.ts'
+import { styledNumber } from './number.ts'
 import { PlainRows } from './plain-rows.ts'
 import type { ColumnFound, Ingested, SliceSink } from './table.ts'
 import { Tokenizer } from './tokenizer.ts'
@@ -173,7 +174,7 @@ export class DelimitedTable {
 
 /** Whether values can be read in two ways: with --decimal , a point can separate thousands, or be another decimal point. */
 function isUndecided({ profile }: Dialect, { numbers }: DelimitedOptions, k: number): boolean {
-  return numbers?.decimal === ',' && numbers.thousands === '' && profile.grouped[k] !== undefined
+  return numbers?.decimal === ',' && numbers.thousands !== '.' && profile.grouped[k] !== undefined
 }
 
 function optionsOf({ decimal, thousands }: NumberStyle): string {
@@ -187,7 +188,7 @@ function optionsOf({ decimal, thousands }: NumberStyle): string {
  */
 function numberWarnings(
   builders: readonly ColumnBuilder[],
-  { names, profile }: Dialect,
+  { names, profile, delimiter }: Dialect,
   options: DelimitedOptions,
 ): string[] {
   const { written, grouped } = profile
@@ -229,6 +230,12 @@ function numberWarnings(
     const style = written[k]
     if (!firstText || (!THOUSANDS.test(firstText.text) && !DECIMAL_COMMA.test(firstText.text) && !style))
       continue
+    if (options.numbers !== undefined && styledNumber(firstText.text, options.numbers) !== undefined) {
+      said.push(
+        `column ${names[k]} has values that are not numbers in the given style; kept as text (line ${firstText.line}: ${firstText.text}, and others)`,
+      )
+      continue
+    }
     const isGroups = THOUSANDS.test(firstText.text) || (style !== undefined && style.decimal === '.')
     const looks = isGroups ? 'with groups of digits' : 'with a decimal comma'
     const what = `column ${names[k]} looks like numbers ${looks} (line ${firstText.line}: ${firstText.text}); kept as text`
@@ -244,6 +251,13 @@ function numberWarnings(
       if (text !== undefined && !builders[k].isText && !isGiven(k))
         said.push(
           `column ${names[k]}: ${text} was read as a decimal number, but column ${names[comma]} has decimal commas; if the point separates thousands: --decimal , --thousands .`,
+        )
+  // Without such a column, a semicolon says that commas are in use for something else.
+  if (options.numbers === undefined && comma < 0 && delimiter === ';')
+    for (const [k, text] of grouped.entries())
+      if (text !== undefined && !builders[k].isText && !isGiven(k))
+        said.push(
+          `column ${names[k]}: ${text} was read as a decimal number; if its point separates thousands: --decimal , --thousands .`,
         )
   return said
 }

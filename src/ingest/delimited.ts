@@ -1,5 +1,5 @@
 import { defaultLimits } from '../contract/limits.ts'
-import { type Bytes, breathe, turnIsLong } from '../json/index.ts'
+import { asBuffer, type Bytes, breathe, turnIsLong } from '../json/index.ts'
 import { utf8 } from './bytes.ts'
 import { nullTexts } from './column.ts'
 import { DelimitedTable, headerOf } from './delimited-table.ts'
@@ -10,7 +10,7 @@ import { hasPlainRows } from './plain-rows.ts'
 import { unprinted } from './printed.ts'
 import { SAMPLE_BYTES, sniff } from './sniff.ts'
 import type { Ingested, SliceSink } from './table.ts'
-import { lineTooLong, Warnings } from './warnings.ts'
+import { badData, lineTooLong, Warnings } from './warnings.ts'
 
 const BLOCK = 512 * 1024
 
@@ -44,35 +44,64 @@ export async function ingestDelimited(
   }
 }
 
-/** The text without its last lines. Empty lines at the end go too, and do not count. */
+/** The text without its last lines. Empty lines at the end go too, and do not count. A line ends with LF, CR or both. */
 async function* withoutLastLines(
   text: Bytes,
   count: number,
   maxRecord: number,
   source: string,
 ): AsyncGenerator<Uint8Array> {
-  let held: Buffer = Buffer.alloc(0)
-  /** The offset behind which there are exactly the last `count` lines that are not empty. */
-  const cut = (buf: Buffer): number => {
-    let left = count
-    for (let end = buf.length; end > 0; ) {
-      const start = buf.lastIndexOf(0x0a, end - 1) + 1
-      if (buf.toString('latin1', start, end).trim() !== '' && left-- === 0) return end
-      end = start - 1
+  /** Whole lines that may be among the last ones: with text, each with the empty ones behind it. */
+  const lines: Buffer[] = []
+  let filled = 0
+  let rest: Buffer[] = []
+  let size = 0
+  let quotes = 0
+  /** Adds a line. Returns what can no longer be among the last ones. */
+  const add = (line: Buffer): Buffer | undefined => {
+    size += line.length
+    if (line.toString('latin1').trim() === '' && lines.length > 0)
+      lines.push(Buffer.concat([lines.pop()!, line]))
+    else {
+      lines.push(line)
+      filled++
     }
-    return 0
+    if (filled <= count) return undefined
+    filled--
+    const first = lines.shift()!
+    size -= first.length
+    for (const c of first) if (c === 0x22) quotes++
+    return first
   }
   for await (const chunk of text) {
-    held = Buffer.concat([held, chunk])
-    if (held.length > count * maxRecord) throw lineTooLong(source, 1, maxRecord)
-    // The last line may go on: it is one of those that are held.
-    const end = held.length > BLOCK ? cut(held) : 0
-    if (end === 0) continue
-    yield held.subarray(0, end)
-    held = Buffer.from(held.subarray(end))
+    const buf = asBuffer(chunk)
+    const out: Buffer[] = []
+    let start = 0
+    for (let k = 0; k < buf.length; k++) {
+      const isLf = buf[k] === 0x0a
+      // The second half of a line end may be in the next chunk, where it is an empty line.
+      if (!isLf && (buf[k] !== 0x0d || buf[k + 1] === 0x0a)) continue
+      const piece = Buffer.from(buf.subarray(start, k + 1))
+      const done = add(rest.length > 0 ? Buffer.concat([...rest, piece]) : piece)
+      rest = []
+      if (done) out.push(done)
+      start = k + 1
+    }
+    if (start < buf.length) rest.push(Buffer.from(buf.subarray(start)))
+    if (size + rest.reduce((sum, { length }) => sum + length, 0) > 4 * maxRecord)
+      throw lineTooLong(source, 1, maxRecord)
+    if (out.length > 0) yield Buffer.concat(out)
+    if (turnIsLong()) await breathe()
   }
-  const end = cut(held)
-  if (end > 0) yield held.subarray(0, end)
+  const last = rest.length > 0 ? add(Buffer.concat(rest)) : undefined
+  if (last) yield last
+  if (quotes % 2 === 1)
+    throw badData(
+      source,
+      {},
+      `the last ${count} lines begin inside of a cell with line ends`,
+      'Give a number of lines that ends with whole rows (--skip-last).',
+    )
 }
 
 /** The start of the text, long enough to detect the dialect. */

@@ -7,13 +7,14 @@ const PERCENT = /\d\s*%$/
 const NEGATIVE = /^\(.*\d.*\)$/
 /** Dates as they are stored: they sort, and every program reads them. */
 const ISO = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/
-/** Cells that are tried. */
+/** Cells that are tried, and the characters that a number or date has at most. */
 const TRIED = 200
+const LONGEST = 64
 
 /** What the values of a column of text look like; undefined if like text. `cells` has no missing values. */
 export function lookOf(cells: readonly string[]): Look | undefined {
   const some = cells.slice(0, TRIED)
-  if (some.length === 0) return undefined
+  if (some.length === 0 || some.some(({ length }) => length > LONGEST)) return undefined
   const marked = (mark: RegExp): boolean =>
     some.some((cell) => mark.test(cell)) &&
     some.every((cell) => (mark.test(cell) || isJsonNumber(cell)) && asNumber(cell) !== undefined)

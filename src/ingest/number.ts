@@ -86,6 +86,9 @@ export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLA
   return Number.isFinite(Number(number)) ? number : undefined
 }
 
+/** Characters of the longest number that is read in a style. */
+const LONGEST = 400
+
 /** Spaces and apostrophes that people type for one another. */
 const SEPARATORS = new Map([
   [' ', '[ \\u00a0\\u202f]'],
@@ -99,6 +102,7 @@ const SEPARATORS = new Map([
  * no decimal point where the comma is.
  */
 export function styledNumber(text: string, { decimal, thousands }: NumberStyle): string | undefined {
+  if (text.length > LONGEST) return undefined
   const plain = text.trim()
   const group = SEPARATORS.get(thousands) ?? (thousands && `\\u{${thousands.codePointAt(0)!.toString(16)}}`)
   const whole = group === '' ? '\\d+' : `\\d{1,3}(?:${group}\\d{3})+|\\d+`

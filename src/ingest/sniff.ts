@@ -36,7 +36,7 @@ export async function sniff(
   const isUsed = told && text.slice(told[0].length).includes(told[1])
   const delimiter = givenDelimiter(options.delimiter) ?? (isUsed ? told[1] : undefined)
   if (told) text = text.slice(told[0].length)
-  const comment = options.comment ?? (await commentIn(text, { ...options, delimiter }))
+  const comment = options.comment ?? (whole ? await commentIn(text, { ...options, delimiter }) : '')
   if (comment !== '' && options.comment === undefined)
     warnings.note(`lines that begin with ${comment} were read as comments; to read them: --comment none`)
   const best = await chooseStyle(text, { ...options, delimiter, comment }, warnings)
@@ -96,11 +96,15 @@ export async function sniff(
   return { ...best.style, preamble, headerRows, names, repeated, trailing: best.trailing, comment, profile }
 }
 
-/** `#`, if lines between the rows begin with it, and all others have one width; otherwise nothing. */
+/**
+ * `#`, if lines between the rows begin with it, and all others have one width; otherwise nothing. Only of a text that is
+ * known as a whole, so that no row further down is taken for a comment.
+ */
 async function commentIn(text: string, options: DelimitedOptions): Promise<string> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   const top = lines.findIndex((line) => !line.startsWith('#'))
-  if (top < 0 || !lines.slice(top).some((line) => line.startsWith('#'))) return ''
+  // A comment line at the top can be the header.
+  if (top !== 0 || !lines.some((line) => line.startsWith('#'))) return ''
   const plain = await chooseStyle(text, { ...options, comment: '' }, new Warnings())
   const without = await chooseStyle(text, { ...options, comment: '#' }, new Warnings())
   const rows = (rows: string[][]) => rows.filter((row) => row.length > 1 || row[0] !== '')
@@ -138,10 +142,7 @@ function profileOf(
         enough && cells.some((cell) => cell !== '') && cells.every((cell) => cell === '' || isNumeric(cell)),
     ),
     styled: known.map(
-      (cells) =>
-        style !== undefined &&
-        cells.length > 0 &&
-        cells.every((cell) => styledNumber(cell, style) !== undefined),
+      (cells) => style !== undefined && cells.every((cell) => styledNumber(cell, style) !== undefined),
     ),
     written: known.map((cells) => (cells.length === 0 ? undefined : writtenIn(cells))),
     grouped: known.map((cells) => {

@@ -305,6 +305,9 @@ function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number
   return { rows: rows.map((row) => row.slice(0, width)), trailing: length - width }
 }
 
+/** Characters of a line whose quotes are looked at: longer ones take long. */
+const LONGEST_LINE = 4000
+
 /**
  * The number of lines with a cell in single quotes, if every quote at the start of a cell has one at the end of a cell on
  * its line, and cells in quotes hold delimiters somewhere; 0 otherwise.
@@ -316,6 +319,7 @@ function quotedLines(text: string, delimiter: string): number {
   let lines = 0
   let hides = false
   for (const line of text.split(/\r?\n/).slice(0, -1)) {
+    if (line.length > LONGEST_LINE) return 0
     const cells = line.match(cell) ?? []
     if (cells.length === 0) {
       if (opening.test(line)) return 0

@@ -37,11 +37,12 @@ const disable = defineCommand({
     const one = await onStore(context, options.database, async ({ findUser, setDisabled }, store) => {
       const { username, keys, files } = await findUser(store, name)
       await confirm(
-        `Disable ${username}? Their ${counted(keys, 'key')} and all sessions stop working. Their ${counted(files, 'file')}, links and shares stay as they are`,
+        `Disable ${username}? Their ${counted(keys, 'key')} and all sessions stop working. Their ${counted(files, 'file')}, links and shares stay as they are.`,
         options.yes === true,
       )
       return setDisabled(store, username, true)
     })
+    context.messages.note('Running servers refuse the user within two seconds.')
     return { one, view: userView }
   },
 })
@@ -65,7 +66,7 @@ const remove = defineCommand({
     const one = await onStore(context, options.database, async ({ findUser, deleteUser }, store) => {
       const { username, keys, files } = await findUser(store, name)
       await confirm(
-        `Permanently delete ${username} with ${counted(files, 'file')}, ${counted(keys, 'key')}, all sessions, teams and shares? Links to the files stop working, and plots of others lose data from them. To keep the files, use: gridline admin user disable ${username}. Delete`,
+        `Permanently delete ${username} with ${counted(files, 'file')}, ${counted(keys, 'key')}, all sessions, teams and shares? Links to the files stop working, and plots of others lose data from them. To keep the files, use gridline admin user disable ${username} instead.`,
         options.yes === true,
       )
       return deleteUser(store, username)
@@ -115,7 +116,7 @@ const keyRevoke = defineCommand({
       const keys = await listKeys(store, name)
       if (options.all)
         await confirm(
-          `Revoke ${counted(keys.length, 'key')} of ${name} and end all sessions? Programs that use them stop working`,
+          `Revoke ${counted(keys.length, 'key')} of ${name} and end all sessions? Programs that use them stop working.`,
           options.yes === true,
         )
       return revokeKeys(store, name, options.all ? 'all' : ids)

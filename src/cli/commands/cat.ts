@@ -4,11 +4,12 @@ import { contentFormats } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
 import { chosenColumns } from '../columns.ts'
 import type { Context } from '../context.ts'
-import { type CommandResult, defineCommand, type OptionsOf } from '../define.ts'
+import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../define.ts'
 import { readableGrid } from '../local-data.ts'
 import { withNewline } from '../output/bytes.ts'
 import { hasColor } from '../output/color.ts'
 import { fittedTable } from '../output/fitted.ts'
+import { localOptions, type ReadingOptions } from '../parse-options.ts'
 import { isPattern } from '../patterns.ts'
 import { resolveTargets } from '../targets.ts'
 
@@ -40,7 +41,8 @@ const options = [
   { flags: '--no-header', description: 'print csv and tsv without the names of the columns' },
   { flags: '-f, --follow', description: 'print rows as they are appended, until Ctrl-C' },
   { flags: '--no-pager', description: 'do not page the table on a terminal' },
-] as const
+  ...localOptions,
+] as const satisfies readonly Option[]
 
 type Options = OptionsOf<typeof options>
 
@@ -60,7 +62,7 @@ export const command = defineCommand({
     const chosen = [options.limit, options.tail, options.sample].filter((rows) => rows !== undefined)
     if (chosen.length > 1) throw new Problem('usage', 'use only one of: --limit, --tail, --sample')
     if (grids.length === 1 && !isPattern(grids[0])) {
-      const { client, fid } = await readableGrid(context, grids[0])
+      const { client, fid } = await readableGrid(context, grids[0], withoutHeaderOption(options))
       const names = await chosenColumns(client, fid, options.columns)
       return printed(context, client, fid, { ...options, columns: names })
     }
@@ -78,6 +80,11 @@ export const command = defineCommand({
     }
   },
 })
+
+/** How a file is read. `--no-header` is about what is printed. */
+function withoutHeaderOption({ header: _header, ...reading }: Options): ReadingOptions {
+  return reading
+}
 
 /** The rows of several grids. A header that is that of the grid before is not repeated. */
 async function* oneAfterAnother(

@@ -4,6 +4,7 @@ import { defineCommand } from '../define.ts'
 import { readableGrid } from '../local-data.ts'
 import { sparkline } from '../output/picture.ts'
 import { type TableView, typeName } from '../output/view.ts'
+import { localOptions } from '../parse-options.ts'
 
 const WIDEST = 20
 const SPARKLINE = 24
@@ -68,14 +69,15 @@ export const command = defineCommand({
       description: 'describe only these columns, comma-separated (repeatable)',
       repeatable: true,
     },
+    ...localOptions,
   ],
   examples: [
     'gridline describe sales',
     'gridline describe sales.csv',
     "gridline describe sales --columns price --jq '.[0].quantiles'",
   ],
-  async run(context, [grid], { columns }) {
-    const { client, fid } = await readableGrid(context, grid)
+  async run(context, [grid], { columns, ...reading }) {
+    const { client, fid } = await readableGrid(context, grid, reading)
     const described = await client.call('grids.describe', {
       fid,
       query: { columns: await chosenColumns(client, fid, columns) },

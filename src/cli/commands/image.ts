@@ -10,6 +10,7 @@ import type { Context } from '../context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../define.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../figures.ts'
 import { gridOfFile, isDataFileHere } from '../local-data.ts'
+import { localOptions, refuseReadingOptions } from '../parse-options.ts'
 import { figureBody } from '../plots.ts'
 
 const options = [
@@ -26,6 +27,7 @@ const options = [
   },
   { flags: '--plot <type>', description: 'of a data file: the type of the chart', choices: chartTypes },
   ...chartOptions,
+  ...localOptions,
 ] as const satisfies readonly Option[]
 
 export const command = defineCommand({
@@ -47,6 +49,7 @@ export const command = defineCommand({
     const lost = [{ flags: '--plot <type>' }, ...chartOptions]
       .map(({ flags }) => flags.split(' ')[0].slice(2))
       .find((flag) => flag in options)
+    if (!isData) refuseReadingOptions(options)
     if (lost !== undefined && !isData)
       throw new Problem('usage', `--${lost} is for data files of this machine`)
     const { image, name } = isFile
@@ -124,7 +127,7 @@ async function drawData(context: Context, file: string, wanted: Wanted, given: O
     throw new Problem('usage', `${file} is a data file: say which chart to draw`, {
       hint: 'For example: --plot line --x COLUMN --y COLUMN',
     })
-  const { client, fid } = await gridOfFile(context, file)
+  const { client, fid } = await gridOfFile(context, file, given)
   const grid = await client.call('grids.get', { fid })
   const figure = await chartOf(client, grid, type, given)
   const { file: plot } = await client.call('plots.create', { body: figureBody(JSON.stringify(figure), {}) })

@@ -11,6 +11,7 @@ import { hasColor } from '../output/color.ts'
 import { fittedTable } from '../output/fitted.ts'
 import { sparkline } from '../output/picture.ts'
 import { filetypeName } from '../output/view.ts'
+import { localOptions, refuseReadingOptions } from '../parse-options.ts'
 
 /** Rows of a grid that are summarized. */
 const ROWS = 100_000
@@ -22,12 +23,14 @@ export const command = defineCommand({
   arguments: '<file>',
   completes: [['file', 'local']],
   examples: ['gridline preview "Sales 2024"', 'gridline preview figure.json', 'gridline preview sales.csv'],
-  async run(context, [file]) {
+  options: localOptions,
+  async run(context, [file], options) {
     if (isFigureFile(file)) return { text: await chart(context, (await readFigure(file)).text) }
     if (await isDataFileHere(file)) {
-      const { client, fid } = await gridOfFile(context, file)
+      const { client, fid } = await gridOfFile(context, file, options)
       return { text: await gridText(context, client, fid) }
     }
+    refuseReadingOptions(options)
     const client = await context.clientFor(file)
     const fid = await resolve(client, file).catch((error) => {
       throw aboutLocalFile(error, file)
@@ -62,7 +65,10 @@ async function gridText(context: Context, client: Client, fid: string): Promise<
   )
   const numeric = every.map((name) => isNumber.has(name))
   const fitted = fittedTable({ names: every, numeric, rows }, process.stdout.columns || 80, color)
-  const parts = [`${meta.filename}: ${meta.row_count} rows, ${every.length} columns\n\n`, fitted.text]
+  const parts = [
+    `${meta.filename}: ${meta.row_count} ${meta.row_count === 1 ? 'row' : 'rows'}, ${every.length} ${every.length === 1 ? 'column' : 'columns'}\n\n`,
+    fitted.text,
+  ]
   if (fitted.shown < every.length) parts.push(`… and ${every.length - fitted.shown} more columns\n`)
   const numbers = every.filter((name) => isNumber.has(name))
   if (numbers.length > 0) {

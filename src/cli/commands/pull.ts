@@ -9,7 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../client/index.ts'
@@ -154,7 +154,8 @@ class Downloaded {
 
 /** Throws if a folder below the directory is a link: names of the server must not lead out of it. */
 function assertNoLink(folder: string, directory: string): void {
-  for (let at = folder; at !== directory && at.length > directory.length; at = dirname(at))
+  const top = resolve(directory)
+  for (let at = resolve(folder); at !== top && at !== dirname(at); at = dirname(at))
     if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink())
       throw new Problem('conflict', `${at} is a symbolic link; nothing is written through it`, {
         hint: 'Remove it, or pull into another directory.',

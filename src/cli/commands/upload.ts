@@ -163,7 +163,8 @@ export const command = defineCommand({
       if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
       const result = plot === undefined ? made : await plotOf(context, made, plot, options)
       if (provenance && plot !== undefined) await recordProvenance(context, result as Made, provenance)
-      return [{ ...result, file: local.file, path: pathOf(local, options.folder, made.filename) }]
+      const { filename } = result as Made
+      return [{ ...result, file: local.file, path: pathOf(local, options.folder, filename) }]
     }
     const view = dryRun ? previewView : plot === undefined ? uploadedView : chartedView
     const isFirst = !isBatch
@@ -349,13 +350,18 @@ async function refuseAsUpload(
     const isTooFew =
       ingested.rows < row_count &&
       (ingested.rows === 0 || (row_count - ingested.rows) * 100 > row_count * (shrink ?? 50))
-    const what = `the file has ${ingested.rows} rows, and '${filename}' has ${row_count}`
-    if (isTooFew && shrink !== undefined) throw new Problem('row_loss', `${file}: ${what}`)
+    const has = ingested.rows === 0 ? 'no rows' : ingested.rows === 1 ? '1 row' : `${ingested.rows} rows`
+    const what = `the file has ${has}, and '${filename}' has ${row_count}: ${row_count - ingested.rows} rows would be lost`
+    if (isTooFew && shrink !== undefined)
+      throw new Problem('row_loss', `${file}: ${what} (--max-shrink ${shrink}%)`, {
+        hint: 'If that is right, give a higher --max-shrink.',
+      })
     if (isTooFew && !confirmed) throw loses(what)
     return
   }
-  for (const { name, type } of ingested.columns) {
-    const column = cols.find((one) => one.name === name)
+  const isNameless = options.header === false
+  for (const [k, { name, type }] of ingested.columns.entries()) {
+    const column = isNameless ? cols[k] : cols.find((one) => one.name === name)
     if (!column)
       throw new Problem('unknown_column', `${file}: the grid has no column ${JSON.stringify(name)}`, {
         hint: `Its columns are: ${cols.map((one) => one.name).join(', ')}`,
@@ -444,7 +450,7 @@ async function preview(
   const target = await lookupIfThere(client, path, place.Parent)
   for (const warning of all) context.messages.warning(warning, input.name)
   if (options.strict && all.length > 0)
-    throw new Problem('bad_data', `${input.name}: ${all[0]}`, {
+    throw new Problem('bad_data', `${input.name}: ${all.slice(0, 10).join('; ')}`, {
       hint: 'Warnings are errors with --strict.',
     })
   const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))

@@ -165,6 +165,14 @@ export class Sender {
       const error = thrown instanceof Problem ? aboutFile(thrown, name, input.name) : thrown
       if (!(error instanceof Problem)) throw error
       const accepted = acceptedLoss(error, this.options.maxShrink)
+      if (!accepted && error.code === 'row_loss')
+        throw new Problem(
+          error.code,
+          `${input.name}: ${error.message} (--max-shrink ${this.options.maxShrink}%)`,
+          {
+            hint: 'If that is right, give a higher --max-shrink.',
+          },
+        )
       if (!accepted) throw error
       await confirm(`${input.name}: ${error.message}. Replace it?`, false)
       return this.sendOnce(client, isRemote, input, file, { ...headers, ...accepted }, meter)

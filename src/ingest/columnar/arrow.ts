@@ -62,6 +62,10 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
     const found = columnType(type)
     const isUnsafe = (value: unknown): boolean =>
       typeof value === 'bigint' && (value > MAX_SAFE || value < -MAX_SAFE)
+    if (type.typeId === Type.Decimal && type.scale === 0) {
+      const isText = someValue(table.getChildAt(k), table.numRows, isUnsafe)
+      return { name, type: isText ? ('text' as const) : ('number' as const), toText: decimalText(0, isText) }
+    }
     // A double does not hold all 64-bit integers: then they are texts, as in CSV.
     if (
       found.type === 'number' &&
@@ -99,6 +103,10 @@ function columnType(type: DataType): { type: ColumnType; toText: ToText } {
   switch (type.typeId) {
     case Type.Dictionary:
       return columnType(type.dictionary)
+    case Type.RunEndEncoded:
+      return columnType(type.children[1].type)
+    case Type.Union:
+      throw new Refused('a column of unions, which are not supported', 'Write a column for each type.')
     case Type.Null:
     case Type.Int:
       return { type: 'number', toText: numberText }
@@ -173,6 +181,10 @@ function plainOf(type: DataType): (value: unknown) => unknown {
     }
     case Type.Dictionary:
       return plainOf(type.dictionary)
+    case Type.RunEndEncoded:
+      return plainOf(type.children[1].type)
+    case Type.Union:
+      throw new Refused('a column of unions, which are not supported', 'Write a column for each type.')
     case Type.List:
     case Type.LargeList:
     case Type.ListView:

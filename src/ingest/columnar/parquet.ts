@@ -97,7 +97,7 @@ export async function parquetTable({ size, columns: mostColumns, ratio }: Column
   const rows = Number(metadata.num_rows)
   const columns = fields.map((field) => columnOf(field, metadata))
   for (const { children, element } of fields)
-    if (children.length === 0 && isDecimal(element)) {
+    if (children.length === 0 && isDecimal(element) && element.repetition_type !== 'REPEATED') {
       // The reader would round them: it gives the unscaled integers, from which `decimalText` writes all digits.
       element.converted_type = undefined
       element.logical_type = undefined
@@ -178,7 +178,8 @@ function columnOf(
     return one('json', jsonText)
   if (isDecimal(element)) {
     const { scale = 0, precision = 38 } = element
-    const isText = scale <= 0 && precision - scale > 15
+    // Databases write all integers as decimals of many digits: their values decide, as for 64-bit integers.
+    const isText = scale <= 0 && precision - scale > 15 && !isSafe(name, metadata)
     return one(isText ? 'text' : 'number', decimalText(scale, isText))
   }
   const perSecond = timeUnit(logical, converted)
@@ -253,6 +254,11 @@ function isSafe(name: string, { row_groups }: FileMetaData): boolean {
       // Without statistics, only a column of nulls is known to be safe.
       return chunk?.statistics?.null_count !== undefined && chunk.statistics.null_count === chunk.num_values
     }
-    return BigInt(low as bigint) >= -MAX_SAFE && BigInt(high as bigint) <= MAX_SAFE
+    // Those of decimals are doubles.
+    const isWithin = (value: unknown): boolean =>
+      typeof value === 'bigint'
+        ? value >= -MAX_SAFE && value <= MAX_SAFE
+        : Number.isSafeInteger(Math.trunc(Number(value)))
+    return isWithin(low) && isWithin(high)
   })
 }

@@ -151,7 +151,8 @@ export async function findUser(store: Store, username: string): Promise<ListedUs
 
 /** Disables a user: keys, sessions and identity tokens stop working; files and links stay. Or enables them again. */
 export async function setDisabled(store: Store, username: string, isDisabled: boolean): Promise<ListedUser> {
-  const { username: owner } = await findUser(store, username)
+  const { username: owner, disabled_at } = await findUser(store, username)
+  if (isDisabled === (disabled_at !== null)) return findUser(store, owner)
   await store.write(async ({ accounts }) => {
     await accounts.setDisabled(owner, isDisabled ? Date.now() : null)
     if (isDisabled) await accounts.removeSessions(owner)
@@ -162,6 +163,11 @@ export async function setDisabled(store: Store, username: string, isDisabled: bo
 /** Deletes a user with all files, keys, sessions, teams and grants. */
 export async function deleteUser(store: Store, username: string): Promise<ListedUser> {
   const found = await findUser(store, username)
+  const others = (await listUsers(store)).filter((user) => user.is_admin && user.username !== found.username)
+  if (found.is_admin && others.length === 0)
+    throw new Problem('forbidden', `${found.username} is the only administrator`, {
+      hint: 'Create another one first: gridline admin create-user NAME --admin',
+    })
   await store.write(({ accounts }) => accounts.removeUser(found.username))
   return found
 }
@@ -192,10 +198,11 @@ export async function revokeKeys(store: Store, username: string, ids: readonly s
       hint: `See: gridline admin key list ${username}`,
     })
   const chosen = keys.filter(({ id }) => ids === 'all' || ids.includes(id))
+  const { username: owner } = await findUser(store, username)
   await store.write(async ({ accounts }) => {
-    for (const { hash, owner } of await accounts.keys(keys[0]?.username ?? username))
+    for (const { hash } of await accounts.keys(owner))
       if (chosen.some(({ id }) => hash.startsWith(id))) await accounts.revokeKey(owner, hash)
-    if (ids === 'all') await accounts.removeSessions(keys[0]?.username ?? username)
+    if (ids === 'all') await accounts.removeSessions(owner)
   })
   return chosen
 }

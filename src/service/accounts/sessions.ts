@@ -82,9 +82,11 @@ export async function redeemLogin(
   return store.write(async ({ accounts }) => {
     // Of two requests with one code, one removes it.
     if (!(await accounts.removeSessions(row.owner, row.hash))) return undefined
-    const keyExpiresAt =
-      row.key_hash === null ? null : ((await accounts.key(row.owner, row.key_hash))?.expires_at ?? null)
-    return { owner: row.owner, scopes: row.scopes, keyExpiresAt }
+    if (row.key_hash === null) return { owner: row.owner, scopes: row.scopes, keyExpiresAt: null }
+    const key = await accounts.key(row.owner, row.key_hash)
+    return isValidKey(key)
+      ? { owner: row.owner, scopes: row.scopes, keyExpiresAt: key.expires_at }
+      : undefined
   })
 }
 

@@ -138,8 +138,11 @@ class Statistics {
 
 /** A number; its text if it has more digits than a double holds. */
 function exact(value: number | string | null, written: string | undefined): number | string | null {
-  const digits = written?.replace(/e.*$/i, '').replace(/^-?0*\.?0*|[.]/g, '') ?? ''
-  return typeof value === 'number' && digits.length > 15 && String(value) !== written ? written! : value
+  if (typeof value !== 'number' || written === undefined) return value
+  // Zeros at the end of a fraction are no digits.
+  const plain = written.includes('.') && !/e/i.test(written) ? written.replace(/\.?0+$/, '') : written
+  const digits = plain.replace(/e.*$/i, '').replace(/^-?0*\.?0*|[.]/g, '')
+  return digits.length > 15 && String(value) !== plain ? written : value
 }
 
 function finite(value: number): number | null {

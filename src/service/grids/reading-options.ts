@@ -35,7 +35,7 @@ export function readingOptions(
     types: columnTypes(headers.Columns),
     nullTexts: headers['Null-Text']?.split(',').map((text) => decoded(text, 'Null-Text')),
     skip: headers.Skip,
-    skipLast: headers['Skip-Last'],
+    skipLast: lastLines(headers['Skip-Last']),
     sheet: text('Sheet'),
     range: text('Range'),
     flatten: headers.Flatten,
@@ -49,6 +49,16 @@ export function readingOptions(
     }),
     limits: service.limits,
   }
+}
+
+/** Lines at the end that can be left out: they are held in memory. */
+const MOST_LAST = 1000
+
+function lastLines(given: number | undefined): number | undefined {
+  if (given === undefined || given <= MOST_LAST) return given
+  throw new Problem('invalid_request', `Skip-Last: ${given} lines; at most ${MOST_LAST} can be left out`, {
+    field: 'Skip-Last',
+  })
 }
 
 function decoded(text: string, field: string): string {
@@ -79,14 +89,22 @@ export function mayChangeTypes({ headers }: Pick<DataCall, 'headers'>): boolean 
   return headers['Allow-Type-Change'] === true
 }
 
+/** Warnings that an error names. */
+const MOST_NAMED = 10
+
 /** Throws `bad_data` with the warnings, if they are errors (`Strict`). */
 export function refuseWarnings(
   { headers, fileName }: Pick<DataCall, 'headers' | 'fileName'>,
   warnings: readonly string[],
 ): void {
   if (headers.Strict !== true || warnings.length === 0) return
-  const more = warnings.length > 1 ? ` (and ${warnings.length - 1} more warnings)` : ''
-  throw new Problem('bad_data', `${fileName ?? 'the upload'}: ${warnings[0]}${more}`, {
-    hint: 'Warnings are errors with --strict. Give the option that says how the file is written, or leave out --strict.',
-  })
+  const left = warnings.length - MOST_NAMED
+  const more = left > 0 ? `; and ${left} more` : ''
+  throw new Problem(
+    'bad_data',
+    `${fileName ?? 'the upload'}: ${warnings.slice(0, MOST_NAMED).join('; ')}${more}`,
+    {
+      hint: 'Warnings are errors with --strict. Give the option that says how the file is written, or leave out --strict.',
+    },
+  )
 }

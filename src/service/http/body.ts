@@ -157,8 +157,7 @@ async function* limited(
     for (;;) {
       const began = performance.now()
       const isLate = (): boolean => {
-        const factor = pressed() ? PRESSED : 1
-        late = performance.now() - began > limits.slow_seconds * 1000 + credit / factor
+        late = performance.now() - began > limits.slow_seconds * 1000 + credit
         return late
       }
       const { value, done } = await inTime(iterator.next(), isLate, limits)
@@ -166,7 +165,8 @@ async function* limited(
       credit = Math.min(MOST_CREDIT_MS, credit - (performance.now() - began))
       if (done) return
       size += value.length
-      credit += (value.length / limits.body_bytes_per_second) * 1000
+      const rate = limits.body_bytes_per_second * (pressed() ? PRESSED : 1)
+      credit += (value.length / rate) * 1000
       if (size > limit) throw tooLarge(size, name, limit)
       yield value
     }

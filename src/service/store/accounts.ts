@@ -145,6 +145,12 @@ export class AccountWriter extends AccountReader {
       .values({ owner: user.owner, next_idlocal: 0 })
       .onConflict((conflict) => conflict.column('owner').doNothing())
       .execute()
+    await this.db
+      .updateTable('counters')
+      .set(({ eb }) => ({ next_idlocal: eb(eb('next_idlocal', '*', -1), '-', 1) }))
+      .where('owner', '=', user.owner)
+      .where('next_idlocal', '<', 0)
+      .execute()
   }
 
   async setDisabled(owner: string, disabled_at: number | null): Promise<void> {
@@ -167,6 +173,13 @@ export class AccountWriter extends AccountReader {
     await db.deleteFrom('stars').where('username', '=', owner).execute()
     await db.deleteFrom('oidc_trust').where('username', '=', owner).execute()
     for (const table of OWNED) await db.deleteFrom(table).where('owner', '=', owner).execute()
+    // Below zero: a request that is still running can create nothing for a user who is gone.
+    await db
+      .updateTable('counters')
+      .set(({ eb }) => ({ next_idlocal: eb(eb('next_idlocal', '*', -1), '-', 1) }))
+      .where('owner', '=', owner)
+      .where('next_idlocal', '>=', 0)
+      .execute()
   }
 
   /**

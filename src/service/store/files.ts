@@ -217,6 +217,8 @@ export class FileWriter extends FileReader {
       .updateTable('counters')
       .set(({ eb }) => ({ next_idlocal: eb('next_idlocal', '+', 1) }))
       .where('owner', '=', owner)
+      // Below zero, the user was deleted.
+      .where('next_idlocal', '>=', 0)
       .returning('next_idlocal')
       .executeTakeFirst()
     if (!row) throw new Problem('not_found', `no user named ${owner}`)

@@ -95,6 +95,25 @@ describe('the cost of a body before authorization is bounded', () => {
     ])
   })
 
+  it('forms of strangers take no place of uploads and bodies', async () => {
+    const { fetch } = test.service
+    const form = (bytes: number) =>
+      fetch(
+        new Request(`${URL_OF_TESTS}/external`, {
+          method: 'POST',
+          body: `data=${'x'.repeat(bytes)}`,
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        }),
+      )
+    expect((await form(17 * 1024 * 1024)).status).toBe(413)
+    // Answers that nobody reads hold their bytes: the budget of forms is full, that of users is not.
+    const held = await Promise.all([form(12 * 1024 * 1024), form(12 * 1024 * 1024)])
+    expect(held.map(({ status }) => status)).toEqual([200, 200])
+    const grid = await test.grid('alice', `beside forms ${Math.random()}`, { a: [1] })
+    expect(grid.fid).toBeDefined()
+    for (const { body } of held) await body?.cancel()
+  })
+
   it('the memory for bodies is limited, in total and per user', async () => {
     const budget = new ByteBudget(100, 'bodies_bytes')
     await budget.hold('ann', async (take) => {

@@ -75,6 +75,28 @@ onBothStores('live charts', (test) => {
     expect(await status(withKey)).toBe(401)
   })
 
+  it('one reader has at most half of the streams', async () => {
+    const { path } = await live({ world_readable: true })
+    const open = (address: string) =>
+      test().service.handle({
+        method: 'GET',
+        url: `${URL_OF_TESTS}${path}.events`,
+        headers: new Headers(),
+        body: null,
+        address,
+      } as never)
+    const opened: { status: number; body: unknown }[] = []
+    for (let k = 0; k < 501; k++) opened.push(await open('192.0.2.1'))
+    expect(opened.map(({ status }) => status)).toEqual([...Array.from({ length: 500 }, () => 200), 503])
+    const other = await open('192.0.2.2')
+    expect(other.status).toBe(200)
+    for (const { status, body } of [...opened, other])
+      if (status === 200) await (body as AsyncIterable<unknown>)[Symbol.asyncIterator]().return?.()
+    const again = await open('192.0.2.1')
+    expect(again.status).toBe(200)
+    await (again.body as AsyncIterable<unknown>)[Symbol.asyncIterator]().return?.()
+  })
+
   it('a token opens one plot, as long as its reader may see it', async () => {
     const one = await live()
     const other = await live()
