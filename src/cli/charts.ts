@@ -42,7 +42,10 @@ export interface ChartOptions {
   title?: string
 }
 
-type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid'>
+type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid'> & {
+  /** The first value of each type, where the table was read here. */
+  seen?: readonly { text: string }[]
+}
 
 /** A grid, as far as charts need it. */
 type ChartGrid = Pick<GridMeta, 'fid' | 'filename'> & { cols: readonly Column[] }
@@ -151,7 +154,7 @@ export async function chartOf(
 /** Checks the options of a chart against a table that is not uploaded. Throws `usage`. */
 export async function checkChart(
   filename: string,
-  columns: readonly { name: string; type: string }[],
+  columns: readonly { name: string; type: string; seen?: readonly { text: string }[] }[],
   type: ChartType,
   options: ChartOptions,
 ): Promise<void> {
@@ -241,7 +244,7 @@ class Chart {
 
   /** The first values of a column. */
   private async sample(column: Column): Promise<unknown[]> {
-    if (!this.client) return []
+    if (!this.client) return (column.seen ?? []).map(({ text }) => text)
     const query = { columns: [column.name], head: SAMPLE, format: 'json' as const }
     const response = await this.client.response('grids.content', { fid: this.grid.fid, query })
     const content = (await response.json()) as { cols: Record<string, { data: unknown[] }> }

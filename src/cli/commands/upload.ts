@@ -155,7 +155,7 @@ export const command = defineCommand({
       total,
     )
     const work = async (local: LocalFile): Promise<object[]> => {
-      if (plot !== undefined && !dryRun) await refuseSeveral(context, local.file, options)
+      if (plot !== undefined && !dryRun) await refuseChart(context, local.file, plot, options)
       if (dryRun) return preview(context, local, { ...options, shrink: maxShrink }, sender)
       const made = isAddress(local.file)
         ? await importFrom(context, local.file, options)
@@ -225,19 +225,50 @@ function flagOf(flags: string): string {
   return flags.split(' ')[0].slice(2)
 }
 
-/** Throws if a file that can hold several tables does, before it is sent: a chart shows one of them. */
-async function refuseSeveral(context: Context, file: string, options: Options): Promise<void> {
-  if (!/\.(xlsx|xlsm|ods|zip|tar|tgz|tbz2?|tar\.\w+)$/i.test(file) || isAddress(file)) return
+/** Bytes of a text file that are read to know its columns. */
+const HEAD = 1024 * 1024
+
+/**
+ * Throws what the chart would be refused with, before anything is sent: a file with several tables, a column that does
+ * not exist or holds no numbers. Of a long text, the beginning is read; the whole file is checked once it is a grid.
+ */
+async function refuseChart(context: Context, file: string, type: ChartType, options: Options): Promise<void> {
+  if (file === '-' || isAddress(file)) return
   const input = await openInput(file)
-  const { ingestFile } = await import('../../ingest/index.ts')
+  const isText = /\.(csv|tsv|tab|psv|txt|dat|ndjson|jsonl)$/i.test(file)
+  const { gridName, ingestFile } = await import('../../ingest/index.ts')
   const limits = limitsFrom(context.environment)
   const reading = { ...readingOptionsOf(options, input.name), fileName: basename(file), limits }
-  const { tables } = await ingestFile(input.open(), reading, () => ({ slice() {} }))
-  if (tables.length < 2) return
-  const names = tables.slice(0, 10).map(({ path }) => path.join('/'))
-  throw new Problem('usage', `--plot: ${file} contains ${tables.length} tables: ${names.join(', ')}`, {
-    hint: 'Choose a sheet with --sheet NAME, or upload it without --plot and use: gridline plot create --grid',
+  const bytes = isText && (input.size ?? 0) > HEAD ? firstLines(input.open()) : input.open()
+  const found = await ingestFile(bytes, reading, () => ({ slice() {} })).catch((error) => {
+    // What is wrong with the file is said by the upload.
+    if (error instanceof Problem) return undefined
+    throw error
   })
+  if (!found) return
+  const { tables } = found
+  if (tables.length > 1) {
+    const names = tables.slice(0, 10).map(({ path }) => path.join('/'))
+    throw new Problem('usage', `--plot: ${file} contains ${tables.length} tables: ${names.join(', ')}`, {
+      hint: 'Choose a sheet with --sheet NAME, or upload it without --plot and use: gridline plot create --grid',
+    })
+  }
+  // Appended rows need not have all columns of the grid.
+  if (options.onConflict === 'append') return
+  await checkChart(gridName(options.name ?? basename(file)), tables[0].ingested.columns, type, options)
+}
+
+/** The whole lines at the beginning of a text. */
+async function* firstLines(text: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of text) {
+    size += chunk.length
+    if (size < HEAD) yield chunk
+    else {
+      yield chunk.subarray(0, chunk.lastIndexOf(0x0a) + 1)
+      return
+    }
+  }
 }
 
 /** The chart of an uploaded grid, next to it. What happens to the grid if its name is taken happens to the chart. */
