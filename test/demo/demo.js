@@ -1,4 +1,4 @@
-// npm run demo [-- FILE]: a CSV into a grid, rows appended, printed as a table and as JSON, its link, and a chart.
+// npm run demo [-- FILE]: a data file becomes a grid and a chart, as a person would do it in a terminal.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,38 +32,46 @@ function gridline(args, { shown = true, input } = {}) {
   return stdout
 }
 
-const path = relative(process.env.INIT_CWD ?? process.cwd(), file) || basename(file)
-console.log(`A grid out of ${path}, on this machine alone: no server, no account.`)
-const [made] = JSON.parse(gridline(['upload', file, '--json'], { shown: false }))
+const shown = relative(process.env.INIT_CWD ?? process.cwd(), file) || basename(file)
+const path = /^[\w./-]+$/.test(shown) ? shown : `'${shown}'`
+console.log(`A grid and a chart of ${path}, on this machine alone: no server, no account.`)
 console.log(`\n$ gridline upload ${path}`)
+const [made] = JSON.parse(gridline(['upload', file, '--json'], { shown: false }))
+if (made.cols === undefined) {
+  console.log(`${made.fid}  ${made.filename}  a folder with a grid for each table  ${made.web_url}`)
+  process.exit(0)
+}
+for (const warning of made.warnings) console.log(`warning: ${warning}`)
 console.log(`${made.fid}  ${made.filename}  ${made.row_count} rows  ${made.web_url}`)
 
-const columns = made.cols.slice(0, 6).map(({ name }) => name)
-gridline(['cat', made.fid, '--format', 'table', '--head', '5'])
+gridline(['cat', made.filename, '--format', 'table', '--limit', '5'])
+gridline(['describe', made.filename, '--format', 'table'])
 
-// Two rows of the file itself, appended to it.
-const rows = gridline(['cat', made.fid, '--head', '2'], { shown: false }).split('\n').slice(1).join('\n')
-console.log(`\n$ head -2 rows.csv | gridline append ${made.fid} - --no-header`)
-process.stdout.write(
-  gridline(['append', made.fid, '-', '--no-header', '--format', 'csv'], { shown: false, input: rows }),
-)
+// The first row again, appended to the grid.
+const [, row] = gridline(['cat', made.fid, '--limit', '1'], { shown: false }).split('\n')
+if (row) gridline(['append', made.filename, '--row', row])
 
-gridline(['cat', made.fid, '--columns', columns.slice(0, 3).join(','), '--head', '3', '--format', 'json'])
-gridline(['show', made.fid, '--json', 'fid,filename,row_count,web_url'])
-
-// A chart of its first column of numbers, over the first column that is not one.
+// A line of its first column of numbers, over a column of dates; of another file, its values.
 const isNumber = ({ type }) => type === 'number'
-const [y] = made.cols.filter(isNumber)
-const x = made.cols.find(({ name }) => name === 'date') ?? made.cols.find((column) => !isNumber(column))
+const numbers = made.cols.filter(isNumber)
+const y = numbers.find(({ name }) => name === 'temp_max') ?? numbers[0]
+const x = made.cols.find(({ name }) => /date|day|time|year|month/i.test(name) && name !== y?.name)
+// Two places in one column would make one line of two: only one of them is drawn.
+const place = own ? undefined : 'seattle'
 if (y) {
-  const words = ['--type', 'scatter', ...(x ? ['--x', x.name] : []), '--y', y.name]
-  const args = ['plot', 'create', '--grid', made.fid, ...words]
-  const plot = JSON.parse(gridline([...args, '--json'], { shown: false }))
-  console.log(`\n$ gridline ${args.join(' ')}`)
+  const grid = place ?? made.filename
+  if (place) {
+    const rows = gridline(['cat', made.fid], { shown: false })
+    const [header, ...lines] = rows.split('\n')
+    const input = [header, ...lines.filter((line) => line.startsWith('Seattle,'))].join('\n')
+    console.log(`\n$ grep -e location -e Seattle ${path} | gridline upload - --name ${grid}`)
+    gridline(['upload', '-', '--name', grid], { shown: false, input: `${input}\n` })
+  }
+  const words = x ? ['--type', 'line', '--x', x.name, '--y', y.name] : ['--type', 'histogram', '--y', y.name]
+  const plot = JSON.parse(gridline(['plot', 'create', '--grid', grid, ...words, '--json'], { shown: false }))
+  console.log(`\n$ gridline plot create --grid ${grid} ${words.join(' ')}`)
   console.log(`${plot.fid}  ${plot.filename}  ${plot.web_url}`)
-  gridline(['preview', plot.fid])
-  console.log(`\nIts chart, which changes with the grid: ${plot.web_url}`)
-} else console.log(`\nIts link: ${made.web_url}`)
-console.log(
-  `It is served there by: GRIDLINE_HOME=${home} ${relative(process.cwd(), join(root, 'bin', 'gridline.js')) || 'gridline'} serve`,
-)
+  gridline(['preview', plot.filename])
+} else console.log('\nThere is no column of numbers to draw.')
+const command = relative(process.cwd(), join(root, 'bin', 'gridline.js')) || 'gridline'
+console.log(`\nTo see it in the browser: GRIDLINE_HOME=${home} node ${command} open`)
