@@ -304,12 +304,16 @@ function refuseSecondTable(
 
 /** Whether a text looks like a missing value. */
 function isMissing(text: string): boolean {
-  return /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.)$/i.test(text)
+  return /^(n\/?a|n\.a\.|nan|\(?null\)?|none|nil|missing|unknown|tbd|[-+]?inf(inity)?|#[a-z/0]+[!?]?|-+|\?+|\*+|\.+|…|\.\.\.)$/i.test(
+    text,
+  )
 }
 
 /** A hint to use `--null`, if a text among numbers looks like a missing value. */
 function missing(text: string): string {
-  return isMissing(text) ? ` (if that is a missing value: --null ${text})` : ''
+  return isMissing(text)
+    ? ` (if that is a missing value: --null ${/^[\w/.-]+$/.test(text) ? text : JSON.stringify(text)})`
+    : ''
 }
 
 function columnBuilders(

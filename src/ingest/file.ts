@@ -50,7 +50,11 @@ export async function ingestFile<S extends SliceSink>(
   const arriving = options.meter ? input : meter.arriving(input)
   const { head, whole } = await peek(unpacked(arriving, source, options.limits, meter), 1024)
   const tables: FoundTable<S>[] = []
+  if (head.toString('latin1', 0, 4) === 'PARE')
+    throw badData(source, {}, 'this is an encrypted Parquet file', 'Write it without encryption.')
   const kind = kindOf(head, options.fileName)
+  if (kind === 'lines' && /\.(csv|tsv|tab|psv|txt|dat)$/i.test(withoutPacking(options.fileName ?? '')))
+    warnings.note('read as NDJSON: each line is a JSON object')
   if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
     throw badData(source, {}, 'this is no workbook: it has no sheets', 'Leave out --sheet and --range.')
   const { depth = 0 } = options
@@ -189,8 +193,16 @@ function kindOf(head: Buffer, fileName = ''): Kind {
   const isLines =
     looksLikeJson && end > 0 && isJson(text.slice(0, end)) && /^\s*[{[]/.test(text.slice(end + 1))
   if (/\.json$/i.test(name)) return isLines ? 'lines' : 'json'
+  // Lines of JSON under the name of a table.
+  if (looksLikeJson && areObjects(text)) return 'lines'
   if (/\.\w+$/.test(name) || !looksLikeJson) return 'delimited'
   return isLines ? 'lines' : 'json'
+}
+
+/** Whether all whole lines of the beginning of a text are JSON objects. */
+function areObjects(text: string): boolean {
+  const lines = text.split('\n').slice(0, -1)
+  return lines.length > 0 && lines.every((line) => line.trimStart().startsWith('{') && isJson(line))
 }
 
 function isJson(line: string): boolean {

@@ -13,10 +13,13 @@ import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
 const MOST_TEXT = 64 * 1024 * 1024
 const DAY = 86_400_000
 
+/** What a number format shows: dates, durations, or integers with leading zeros up to a width. */
+type Style = 'date' | 'duration' | number | undefined
+
 interface Workbook {
   texts: string[]
   /** By cell style: whether numbers are dates or durations. */
-  dates: ('date' | 'duration' | undefined)[]
+  dates: Style[]
   from1904: boolean
   /** Counts the bytes of converted text. Throws `bad_data` beyond the limits. */
   count(bytes: number): void
@@ -176,21 +179,18 @@ function unescaped(text: string): string {
 }
 
 /** Built-in number formats for dates and durations. Formats from 164 on are defined in the workbook. */
-const builtIn = new Map<number, 'date' | 'duration'>([
+const builtIn = new Map<number, Style>([
   ...[
     14, 15, 16, 17, 18, 19, 20, 21, 22, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 45, 47, 50, 51, 52, 53, 54,
     55, 56, 57, 58,
-  ].map((id): [number, 'date'] => [id, 'date']),
+  ].map((id): [number, Style] => [id, 'date']),
   [46, 'duration'],
 ])
 
-async function dateStyles(
-  member: ArchiveEntry | undefined,
-  source: string,
-): Promise<('date' | 'duration' | undefined)[]> {
-  const styles: ('date' | 'duration' | undefined)[] = []
+async function dateStyles(member: ArchiveEntry | undefined, source: string): Promise<Style[]> {
+  const styles: Style[] = []
   if (!member) return styles
-  const own = new Map<number, 'date' | 'duration' | undefined>()
+  const own = new Map<number, Style>()
   let inCells = false
   await readPart(member, source, {
     open({ name, attributes }) {
@@ -210,7 +210,9 @@ async function dateStyles(
 }
 
 /** Whether a number format shows dates or durations, by its letters outside of quotes and brackets. */
-function formatKind(code: string): 'date' | 'duration' | undefined {
+function formatKind(code: string): Style {
+  // As for postal codes: 00000. Fewer zeros are hours and months.
+  if (/^0{4,20}$/.test(code)) return code.length
   const bare = code.replace(/"[^"]*"|\\.|_.|\*./g, '')
   if (/\[(h+|m+|s+)\]/i.test(bare)) return 'duration'
   return /[ymdhs]/i.test(bare.replace(/\[[^\]]*\]/g, '').replace(/general/gi, '')) ? 'date' : undefined
@@ -315,6 +317,7 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
       const number = Number(text)
       if (!Number.isFinite(number)) return text
       const kind = book.dates[style]
+      if (typeof kind === 'number') return padded(number, kind, line, warnings)
       if (kind) return moment(number, kind, book.from1904)
       // Keep integers with more digits than a double can represent.
       return /^-?\d{16,}$/.test(text) ? text : String(number)
@@ -322,6 +325,17 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
     default:
       return unescaped(text)
   }
+}
+
+/** An integer with the leading zeros that the workbook shows. */
+function padded(number: number, width: number, line: number, warnings: Warnings): string {
+  if (!Number.isInteger(number) || number < 0) return String(number)
+  warnings.count(
+    'zeros',
+    line,
+    (where) => `numbers with a format of zeros were read as texts with their leading zeros: ${where}`,
+  )
+  return String(number).padStart(width, '0')
 }
 
 /**

@@ -35,7 +35,7 @@ function book(
       .join('')}</sheets>${after}</workbook>`,
     [`${folder}_rels/${main.slice(folder.length)}.rels`]: `${head}<Relationships>${relations.join('')}</Relationships>`,
     ...(shared === undefined ? {} : { [`${folder}texts.xml`]: `${head}<sst>${shared}</sst>` }),
-    [`${folder}styles.xml`]: `${head}<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>`,
+    [`${folder}styles.xml`]: `${head}<styleSheet><numFmts><numFmt numFmtId="170" formatCode="00000"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/></cellXfs></styleSheet>`,
     ...Object.fromEntries(
       names.map((name, k) => [
         `${folder}worksheets/s${k}.xml`,
@@ -103,6 +103,19 @@ it('a table that does not begin in the first column has no empty columns, and th
     ],
   ])
   expect(found.warnings.join()).toContain('sheet One: the table begins in column B')
+})
+
+it('numbers that are shown with leading zeros keep them', async () => {
+  const rows =
+    row(1, text('A1', 'zip'), text('B1', 'n')) +
+    row(2, number('A2', 1234, 2), number('B2', 1)) +
+    row(3, number('A3', 99_999, 2), number('B3', 2))
+  const [found] = await readFile(await book({ sheets: { One: rows } }))
+  expect(found.rows).toEqual([
+    ['01234', 1],
+    ['99999', 2],
+  ])
+  expect(found.warnings.join()).toContain('leading zeros')
 })
 
 it('empty sheets and formulas without a stored value are named in warnings', async () => {
