@@ -1,10 +1,11 @@
 import type { Limits } from '../contract/limits.ts'
-import type { Bytes } from '../json/index.ts'
+import { type Bytes, once } from '../json/index.ts'
 import type { ArchiveEntry } from './archive.ts'
 import { ingestDelimited } from './delimited.ts'
 import type { DelimitedOptions } from './dialect.ts'
 import { gridName, isAboutFile, isDataFile, withoutPacking } from './name.ts'
 import { peek } from './peek.ts'
+import { SEVERAL_BYTES, tablesIn } from './several-tables.ts'
 import type { Ingested, SliceSink } from './table.ts'
 import { UnpackMeter, unpacked } from './unpack.ts'
 import { badData, Warnings } from './warnings.ts'
@@ -144,6 +145,9 @@ export async function ingestFile<S extends SliceSink>(
       }
       break
     }
+    case 'delimited':
+      tables.push(...(await delimited(whole, options, open, warnings)))
+      break
     default: {
       const sink = open()
       tables.push({ path: [], ingested: await one(kind, whole, options, sink), sink })
@@ -161,13 +165,59 @@ export async function ingestFile<S extends SliceSink>(
   return { tables, warnings: warnings.list() }
 }
 
+/** Tables of delimited text: one, or several that follow one another in a text that is not long. */
+async function delimited<S extends SliceSink>(
+  bytes: Bytes,
+  options: FileOptions,
+  open: () => S,
+  warnings: Warnings,
+): Promise<FoundTable<S>[]> {
+  const { head, whole } = await peek(bytes, SEVERAL_BYTES + 1)
+  const isLong = head.length > SEVERAL_BYTES
+  const sink = open()
+  const read = (): Promise<Ingested> => ingestDelimited(whole, options, sink)
+  if (isLong) return [{ path: [], ingested: await read(), sink }]
+  const ingested = await read().catch((error: unknown) => error)
+  const isRead = !(ingested instanceof Error)
+  const isPatchy =
+    isRead && (ingested as Ingested).warnings.some((text) => text.startsWith('rows with fewer'))
+  if (isRead && !isPatchy) return [{ path: [], ingested: ingested as Ingested, sink }]
+  // What does not fit may be another table.
+  const parts = await tablesIn(head, options)
+  if (parts.length === 1) {
+    if (!isRead) throw ingested
+    return [{ path: [], ingested: ingested as Ingested, sink }]
+  }
+  const found: FoundTable<S>[] = []
+  try {
+    for (const [k, part] of parts.entries()) {
+      const own = open()
+      const reading = {
+        ...options,
+        encoding: 'utf-8',
+        source: `${options.source ?? 'input'}, table ${k + 1}`,
+      }
+      found.push({
+        path: [`table ${k + 1}`],
+        ingested: await ingestDelimited(once(part.bytes), reading, own),
+        sink: own,
+      })
+    }
+  } catch (error) {
+    // The error of the text as one table names lines of the file.
+    throw isRead ? error : ingested
+  }
+  const lines = parts.map(({ line }) => line).join(', ')
+  warnings.note(`${parts.length} tables were found, which begin in lines ${lines}; each is a grid of its own`)
+  return found
+}
+
 async function one(
-  kind: 'delimited' | 'json' | 'lines',
+  kind: 'json' | 'lines',
   bytes: Bytes,
   options: FileOptions,
   sink: SliceSink,
 ): Promise<Ingested> {
-  if (kind === 'delimited') return ingestDelimited(bytes, options, sink)
   const { ingestJson, ingestLines } = await import('./records.ts')
   return kind === 'lines' ? ingestLines(bytes, options, sink) : ingestJson(bytes, options, sink)
 }

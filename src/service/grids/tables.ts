@@ -92,6 +92,9 @@ export async function storeTables(service: GridService, call: DataCall): Promise
         },
       })
     }
+    // A reading that was given up for a better one.
+    for (const writer of writers)
+      if (!tables.some(({ sink }) => sink === writer)) await writer.settle().catch(() => {})
     refuseWarnings(call, [...warnings, ...stored.flatMap(({ table }) => table.warnings)])
     return { tables: stored, warnings }
   } catch (error) {
