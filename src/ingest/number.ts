@@ -116,6 +116,8 @@ export function styledNumber(text: string, { decimal, thousands }: NumberStyle):
 
 /** Whether a text is a number as it is: `isNumber` of its bytes. */
 export function isJsonNumber(text: string): boolean {
+  // Most numbers, without their bytes.
+  if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,20})?$/.test(text)) return true
   return isNumber(Buffer.from(text), 0, Buffer.byteLength(text))
 }
 
