@@ -196,7 +196,8 @@ async function runCommand(
       await writeResults(outputFile, undefined, [{ of: args[0] ?? '', problem: error }])
     if (command.reports && !context.flags.dryRun && error instanceof Problem) {
       const { reportToCi } = await import('./ci.ts')
-      await reportToCi(context, [], [{ of: args.join(' '), problem: error }])
+      const of = args.join(' ') || String(options.grid ?? options.name ?? '-')
+      await reportToCi(context, [], [{ of, problem: error }])
     }
     throw error
   } finally {

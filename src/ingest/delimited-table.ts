@@ -223,7 +223,7 @@ function numberWarnings(
     if (look && builder.isText && builder.given === undefined && firstText) {
       const types = look.types.map((type) => `--column ${JSON.stringify(`${names[k]}:${type}`)}`)
       said.push(
-        `column ${names[k]} looks like ${look.what} (line ${firstText.line}: ${firstText.text}); kept as text; to read them: ${types.join(' or ')}`,
+        `column ${names[k]} looks like ${look.what} (line ${firstText.line}: ${firstText.text}); kept as text${types.length > 0 ? `; to read them: ${types.join(' or ')}` : ''}`,
       )
       continue
     }

@@ -3,8 +3,16 @@ import type { GivenType, Look } from './dialect.ts'
 import { asNumber, isJsonNumber } from './number.ts'
 
 const MONEY = /[$€£¥₹₽₩₺₫฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|INR|AUD|CAD|BRL|kr|zł|Rs)\b/iu
-const PERCENT = /\d\s*%$/
+const PERCENT = /(?<=\d)\s*%$/
 const NEGATIVE = /^\(.*\d.*\)$/
+const MARKS: readonly [RegExp, string][] = [
+  [PERCENT, 'percentages'],
+  [MONEY, 'amounts with a currency'],
+  [NEGATIVE, 'numbers with negative ones in parentheses'],
+]
+/** What is left of an amount without its mark. */
+const AMOUNT = /^[\s+-]*[\d.,'’ \u00a0\u202f]+[\s%]*$/
+const SHORT_YEAR = /^\d{1,2}([./-])\d{1,2}\1\d{2}$/
 /** Dates as they are stored: they sort, and every program reads them. */
 const ISO = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/
 /** Cells that are tried, and the characters that a number or date has at most. */
@@ -15,12 +23,17 @@ const LONGEST = 64
 export function lookOf(cells: readonly string[]): Look | undefined {
   const some = cells.slice(0, TRIED)
   if (some.length === 0 || some.some(({ length }) => length > LONGEST)) return undefined
-  const marked = (mark: RegExp): boolean =>
-    some.some((cell) => mark.test(cell)) &&
-    some.every((cell) => (mark.test(cell) || isJsonNumber(cell)) && asNumber(cell) !== undefined)
-  if (marked(PERCENT)) return { what: 'percentages', types: ['number'] }
-  if (marked(MONEY)) return { what: 'amounts with a currency', types: ['number'] }
-  if (marked(NEGATIVE)) return { what: 'numbers with negative ones in parentheses', types: ['number'] }
+  for (const [mark, what] of MARKS) {
+    const isMarked = (cell: string): boolean => mark.test(cell)
+    if (!some.some(isMarked) || !some.every((cell) => /\d/.test(cell))) continue
+    if (some.every((cell) => (isMarked(cell) || isJsonNumber(cell)) && asNumber(cell) !== undefined))
+      return { what, types: ['number'] }
+    // As in 1.234,50 €: no option reads both the mark and the comma.
+    if (some.every((cell) => isMarked(cell) && AMOUNT.test(cell.replace(mark, ''))))
+      return { what, types: [] }
+  }
+  if (some.every((cell) => SHORT_YEAR.test(cell)))
+    return { what: 'dates with years of two digits', types: [] }
   if (some.every((cell) => ISO.test(cell))) return undefined
   if (!some.every((cell) => /\d/.test(cell) && /[^\d.]|\..*\./.test(cell))) return undefined
   const reads = (order: 'dmy' | 'mdy' | undefined): boolean =>

@@ -207,6 +207,24 @@ describe('upload', () => {
     expect((await run(['upload', 'less.csv', ...replace, '--yes'])).code).toBe(0)
   })
 
+  it('append reads a file as upload does, and --strict stores nothing of a file with warnings', async () => {
+    file('de.csv', 'id;day;amount\n007;13.01.2024;1.234,50\n008;14.01.2024;5,50\n')
+    const german = ['--locale', 'de', '--delimiter', ';']
+    expect((await run(['upload', 'de.csv', '--name', 'german', ...german])).code).toBe(0)
+    file('more.csv', 'id;day;amount\n009;15.01.2024;2.000,25\n')
+    const added = await run(['append', 'german', 'more.csv', ...german])
+    expect([added.code, added.stderr]).toEqual([0, ''])
+    expect((await run(['cat', 'german', '--no-header'])).stdout).toBe(
+      '007,2024-01-13,1234.50\n008,2024-01-14,5.50\n009,2024-01-15,2000.25\n',
+    )
+    file('short.csv', 'id;day\n010;16.01.2024\n')
+    for (const more of [[], ['--locale', 'de']]) {
+      const strict = await run(['append', 'german', 'short.csv', ...more, '--strict'])
+      expect([more, strict.code]).toEqual([more, 7])
+    }
+    expect((await run(['show', 'german', '--jq', '.row_count'])).stdout).toBe('3\n')
+  })
+
   it('options override detection', async () => {
     file('odd.txt', 'x#1\ny#NA\n')
     const { code } = await run([

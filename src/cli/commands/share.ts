@@ -16,7 +16,7 @@ export const sharedView: TableView = {
         list
           .map(
             ({ username, name, email, readonly }) =>
-              `${username ?? name ?? email}${readonly ? ' (read)' : ''}`,
+              `${username ?? name ?? email} (${readonly ? 'read' : 'read and write'})`,
           )
           .join(' '),
     },

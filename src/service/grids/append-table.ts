@@ -5,7 +5,7 @@ import { appendRows, type GridService, RowTexts } from './append.ts'
 import { commitSlices } from './append-slices.ts'
 import { repeatedSlices, rewriteLayout, tooRagged } from './compact.ts'
 import { checkType, columnsNow, convertSlices, matchColumns, typeWithin } from './match.ts'
-import { type DataCall, mayChangeTypes } from './reading-options.ts'
+import { type DataCall, mayChangeTypes, refuseWarnings } from './reading-options.ts'
 import type { Table } from './tables.ts'
 import { transposeColumns } from './values.ts'
 
@@ -43,6 +43,7 @@ export async function appendTable(
       ? numbersAsText(values.text)
       : values.text
   })
+  refuseWarnings(call, warnings)
   const rows = transposeColumns(texts, table.rows)
   const gathered = new RowTexts()
   for (const row of rows) gathered.add(row)
@@ -91,6 +92,7 @@ export async function appendSlices(
         )
         parts.push({ column, slices: [...filled, ...more], rows: grid.row_count + table.rows, type })
       }
+      refuseWarnings(call, warnings)
       return { parts, warnings }
     },
     (writers, { parts, warnings }, layout) =>
