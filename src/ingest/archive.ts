@@ -23,6 +23,20 @@ export interface ArchiveEntry {
   open(): Promise<Bytes>
 }
 
+/** What an error in an archive is: a Problem as it is, any other one damage. */
+function damagedIn(source: string): (error: unknown) => Problem {
+  return (error) => {
+    if (error instanceof Problem) return error
+    const message = error instanceof Error ? error.message : String(error)
+    return badData(
+      source,
+      {},
+      `the archive is damaged: ${excerpt(message, 120)}`,
+      'Create or download it again.',
+    )
+  }
+}
+
 /** Counts bytes unpacked from an archive. Throws `bad_data` beyond the limits (archive bombs). */
 class Meter {
   private total = 0
@@ -112,16 +126,7 @@ export async function zipMembers(
         )
     }
   }
-  const damaged = (error: unknown): Problem => {
-    if (error instanceof Problem) return error
-    const message = error instanceof Error ? error.message : String(error)
-    return badData(
-      source,
-      {},
-      `the archive is damaged: ${excerpt(message, 120)}`,
-      'Create or download it again.',
-    )
-  }
+  const damaged = damagedIn(source)
   const zip = await new Promise<ZipFile>((resolve, reject) => {
     fromRandomAccessReader(
       new Reader(),
@@ -212,16 +217,7 @@ export async function* tarMembers(
   const { Readable: NodeReadable } = await import('node:stream')
   // TAR does not compress. Compression of the whole archive is checked in `gunzip`.
   const meter = new Meter(limits, source, Number.POSITIVE_INFINITY)
-  const damaged = (error: unknown): Problem => {
-    if (error instanceof Problem) return error
-    const message = error instanceof Error ? error.message : String(error)
-    return badData(
-      source,
-      {},
-      `the archive is damaged: ${excerpt(message, 120)}`,
-      'Create or download it again.',
-    )
-  }
+  const damaged = damagedIn(source)
   const unpack = extract()
   const input = NodeReadable.from(bytes)
   input.on('error', (error) => unpack.destroy(error))
