@@ -10,6 +10,8 @@ import { parsing, readPart, type Visitor } from './xml-parts.ts'
 
 /** Columns of a sheet. */
 const MOST_COLUMNS = 16_384
+/** Characters of one cell. */
+const MOST_CELL = 8 * 1024 * 1024
 /** Characters of one row; and of a row with its repetitions, which are written at once. */
 const MOST_ROW = 16 * 1024 * 1024
 const MOST_REPEATED = 4 * 1024 * 1024
@@ -131,6 +133,11 @@ function rowsOf(
   /** Notes on cells, which hold paragraphs of their own. */
   let notes = 0
   const isHere = (): boolean => depth === 1 && isWanted(visitor.closed)
+  /** Adds to the text of the cell: of many parts, each of which is short. */
+  const add = (part: string): void => {
+    text = `${text ?? ''}${part}`
+    if (text.length > MOST_CELL) throw tooLarge(visitor.closed)
+  }
   const addCell = (): void => {
     const cell = value ?? text
     if (cell !== undefined && cell !== '') {
@@ -167,23 +174,23 @@ function rowsOf(
           break
         case 'text:p':
           if (notes > 0) break
-          text = text === undefined ? '' : `${text}\n`
+          if (text === undefined) text = ''
+          else add('\n')
           inParagraph = true
           break
         case 'text:s':
-          if (notes === 0 && text !== undefined)
-            text += ' '.repeat(Math.min(1000, times(attributes['text:c'])))
+          if (notes === 0 && text !== undefined) add(' '.repeat(Math.min(1000, times(attributes['text:c']))))
           break
         case 'text:tab':
-          if (notes === 0 && text !== undefined) text += '\t'
+          if (notes === 0 && text !== undefined) add('\t')
           break
         case 'text:line-break':
-          if (notes === 0 && text !== undefined) text += '\n'
+          if (notes === 0 && text !== undefined) add('\n')
           break
       }
     },
     text(part: string) {
-      if (isHere() && notes === 0 && inParagraph && text !== undefined) text += part
+      if (isHere() && notes === 0 && inParagraph && text !== undefined) add(part)
     },
     close(name: string) {
       if (name === 'table:table' && --depth === 0) visitor.closed++

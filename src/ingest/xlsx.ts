@@ -1,3 +1,4 @@
+import type { Problem } from '../contract/errors.ts'
 import { bytesText } from '../contract/limits.ts'
 import { excerpt } from '../json/index.ts'
 import { type ArchiveEntry, type ArchiveLimits, zipMembers } from './archive.ts'
@@ -11,6 +12,8 @@ import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
 
 /** Maximum size of a workbook's shared strings, which are held in memory. */
 const MOST_TEXT = 64 * 1024 * 1024
+/** Characters of one cell. */
+const MOST_CELL = 8 * 1024 * 1024
 const DAY = 86_400_000
 
 /** What a number format shows: dates, durations, or integers with leading zeros up to a width. */
@@ -228,6 +231,7 @@ interface Cell {
 function cells(
   take: (row: (Cell | undefined)[], filled: number, number: number) => void,
   noValue: (number: number) => void,
+  tooLong: (number: number) => Problem,
 ): Visitor {
   let number = 0
   let row: (Cell | undefined)[] = []
@@ -260,7 +264,10 @@ function cells(
       }
     },
     text(text) {
-      if (inValue && cell) cell.text += text
+      if (!inValue || !cell) return
+      cell.text += text
+      // Of many runs, each of which is short.
+      if (cell.text.length > MOST_CELL) throw tooLong(number)
     },
     close(name) {
       const tag = local(name)
@@ -292,7 +299,14 @@ async function* sheetCsv(
       (where) =>
         `formulas without a stored value were read as null: ${where}; open the workbook in a spreadsheet program and save it, to store them`,
     )
-  const visitor = cells((row, filled, number) => writer.row(row, filled, number, textOf), noValue)
+  const tooLong = (line: number): Problem =>
+    badData(
+      source,
+      { line },
+      `a cell has more than ${bytesText(MOST_CELL)} of text`,
+      'Export the sheet as CSV.',
+    )
+  const visitor = cells((row, filled, number) => writer.row(row, filled, number, textOf), noValue, tooLong)
   for await (const _ of parsing(member, source, visitor)) yield* writer.take(false)
   yield* writer.take(true)
 }

@@ -38,34 +38,40 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
   parser.on('error', fail)
   let depth = 0
   let attributes = 0
+  /** Characters since something ended: of a text, comment, name or attribute that has not ended. */
+  let silent = 0
   parser.on('attribute', () => {
+    silent = 0
     if (++attributes > MOST_ATTRIBUTES)
       fail(new Error(`an element has more than ${MOST_ATTRIBUTES} attributes`))
   })
   parser.on('opentag', (tag) => {
+    silent = 0
     attributes = 0
     if (!tag.isSelfClosing && ++depth > MOST_DEPTH)
       fail(new Error(`elements are nested more than ${MOST_DEPTH} deep`))
     visitor.open?.(tag as SaxesTagPlain)
   })
-  if (visitor.text) {
-    parser.on('text', visitor.text)
-    parser.on('cdata', visitor.text)
-  }
+  for (const event of ['text', 'cdata'] as const)
+    parser.on(event, (text) => {
+      silent = 0
+      visitor.text?.(text)
+    })
+  parser.on('comment', () => {
+    silent = 0
+  })
   parser.on('closetag', ({ name, isSelfClosing }) => {
+    silent = 0
     if (!isSelfClosing) depth--
     visitor.close?.(name)
   })
   // Refuse document types: entities could expand without limit, and workbooks define none.
   parser.on('doctype', () => fail(new Error('it declares a document type')))
   const decoder = new TextDecoder()
-  /** Characters since the last markup: of a text, comment, name or attribute that has not ended. */
-  let silent = 0
   const step = (text: string): void => {
     try {
+      silent += text.length
       parser.write(text)
-      const mark = text.lastIndexOf('>')
-      silent = mark < 0 ? silent + text.length : text.length - mark
       if (silent > MOST_TEXT) fail(new Error('a text is too long'))
     } catch (error) {
       if (error instanceof Problem) throw error

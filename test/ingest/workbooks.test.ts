@@ -130,6 +130,21 @@ it('empty sheets and formulas without a stored value are named in warnings', asy
   expect(said).toContain('formulas without a stored value were read as null: line 2')
 })
 
+it('texts that grow without end are refused, also in many small parts', async () => {
+  const endless = [
+    // A text, a comment and an attribute with what looks like markup in it.
+    `${'x>'.repeat(5_000_000)}`,
+    `<!-- ${'x> '.repeat(4_000_000)} -->`,
+    `${'<r><t>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx</t></r>'.repeat(300_000)}`,
+  ]
+  for (const inside of endless)
+    await expect(
+      book({ sheets: { One: row(1, `<c r="A1" t="inlineStr"><is><t>${inside}</t></is></c>`) } }).then(
+        (bytes) => readFile(bytes),
+      ),
+    ).rejects.toThrow(/is damaged|of text|grows more than/)
+})
+
 it('elements that never end, deep nesting and many attributes are refused at once', async () => {
   const broken = (inside: string): Promise<Buffer> =>
     book({ sheets: { One: row(1, `<c r="A1" t="inlineStr"><is><t>${inside}</t></is></c>`) } })
