@@ -99,6 +99,11 @@ export type OptionsOf<L extends readonly Option[]> = {
   dryRun?: boolean
 }
 
+/** The name under which commander keeps the value of an option: `min-quality` → `minQuality`. */
+export function camelCase(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
 /** A command whose `run` gets its options typed by their declaration. */
 export function defineCommand<const L extends readonly Option[] = []>(
   command: Omit<Command, 'options' | 'run'> & {

@@ -7,7 +7,7 @@ import {
   givenStyle,
   givenTypes,
 } from '../ingest/index.ts'
-import type { Option, OptionsOf } from './define.ts'
+import { camelCase, type Option, type OptionsOf } from './define.ts'
 
 /** Options that control how text is parsed, shared by upload and append. */
 export const textOptions = [
@@ -78,10 +78,6 @@ export function refuseReadingOptions(options: ReadingOptions): void {
     .find((flag) => camelCase(flag) in options)
   if (given !== undefined)
     throw new Problem('usage', `--${given} can only be used with a data file of this machine`)
-}
-
-function camelCase(name: string): string {
-  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** Option for files whose warnings are errors. */

@@ -9,6 +9,7 @@ import { version } from '../contract/version.ts'
 import {
   type Command,
   type CommandEntry,
+  camelCase,
   globalOptions,
   groups,
   type Option,
@@ -140,8 +141,4 @@ const SYNONYMS: Readonly<Record<string, string>> = { jsonl: 'ndjson', fold: 'fol
 function synonymIn(choices: readonly string[], value: string): string {
   const other = Object.hasOwn(SYNONYMS, value) ? SYNONYMS[value] : value
   return choices.includes(other) ? other : value
-}
-
-function camelCase(name: string): string {
-  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -173,7 +173,11 @@ export class DelimitedTable {
 }
 
 /** Whether values can be read in two ways: with --decimal , a point can separate thousands, or be another decimal point. */
-function isUndecided({ profile }: Dialect, { numbers }: DelimitedOptions, k: number): boolean {
+function isUndecided(
+  { profile }: Pick<Dialect, 'profile'>,
+  { numbers }: DelimitedOptions,
+  k: number,
+): boolean {
   return numbers?.decimal === ',' && numbers.thousands !== '.' && profile.grouped[k] !== undefined
 }
 
@@ -212,7 +216,7 @@ function numberWarnings(
   for (const [k, builder] of builders.entries()) {
     const { firstText } = builder
     if (isGiven(k)) continue
-    if (isUndecided({ profile } as Dialect, options, k)) {
+    if (isUndecided({ profile }, options, k)) {
       const plain = grouped[k]!.replaceAll('.', '')
       said.push(
         `column ${names[k]}: ${grouped[k]} is ${plain} if its point separates thousands; kept as text; to read it as ${plain}: --thousands .; as a decimal number: --column ${JSON.stringify(`${names[k]}:number`)}`,
@@ -246,19 +250,16 @@ function numberWarnings(
     else said.push(`${what}; to read them: ${optionsOf(style)}${points(style)}`)
   }
   const comma = written.findIndex((style, k) => style?.decimal === ',' && builders[k].isText && !isGiven(k))
-  if (options.numbers === undefined && comma >= 0)
-    for (const [k, text] of grouped.entries())
-      if (text !== undefined && !builders[k].isText && !isGiven(k))
-        said.push(
-          `column ${names[k]}: ${text} was read as a decimal number, but column ${names[comma]} has decimal commas; if the point separates thousands: --decimal , --thousands .`,
-        )
   // Without such a column, a semicolon says that commas are in use for something else.
-  if (options.numbers === undefined && comma < 0 && delimiter === ';')
-    for (const [k, text] of grouped.entries())
-      if (text !== undefined && !builders[k].isText && !isGiven(k))
-        said.push(
-          `column ${names[k]}: ${text} was read as a decimal number; if its point separates thousands: --decimal , --thousands .`,
-        )
+  if (options.numbers === undefined && (comma >= 0 || delimiter === ';'))
+    for (const [k, text] of grouped.entries()) {
+      if (text === undefined || builders[k].isText || isGiven(k)) continue
+      const why =
+        comma >= 0
+          ? `, but column ${names[comma]} has decimal commas; if the point separates thousands`
+          : '; if its point separates thousands'
+      said.push(`column ${names[k]}: ${text} was read as a decimal number${why}: --decimal , --thousands .`)
+    }
   return said
 }
 

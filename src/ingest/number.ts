@@ -88,6 +88,7 @@ export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLA
 
 /** Characters of the longest number that is read in a style. */
 const LONGEST = 400
+const MOST_PATTERNS = 100
 
 /** Spaces and apostrophes that people type for one another. */
 const SEPARATORS = new Map([
@@ -95,6 +96,24 @@ const SEPARATORS = new Map([
   ["'", "['’]"],
   ['’', "['’]"],
 ])
+
+/** The patterns of styles. A file has one or a few, and many cells. */
+const patterns = new Map<string, RegExp>()
+
+function patternOf({ decimal, thousands }: NumberStyle): RegExp {
+  const key = decimal + thousands
+  let pattern = patterns.get(key)
+  if (!pattern) {
+    const group = SEPARATORS.get(thousands) ?? (thousands && `\\u{${thousands.codePointAt(0)!.toString(16)}}`)
+    const whole = group === '' ? '\\d+' : `\\d{1,3}(?:${group}\\d{3})+|\\d+`
+    const point = decimal === ',' ? ',' : '\\.'
+    pattern = new RegExp(`^(-?)(${whole})(?:${point}(\\d+))?$`, 'u')
+    // Users give the separator: any character.
+    if (patterns.size >= MOST_PATTERNS) patterns.clear()
+    patterns.set(key, pattern)
+  }
+  return pattern
+}
 
 /**
  * The JSON number of a cell that is written in a style; undefined if it is none. What can be an identifier stays
@@ -104,10 +123,7 @@ const SEPARATORS = new Map([
 export function styledNumber(text: string, { decimal, thousands }: NumberStyle): string | undefined {
   if (text.length > LONGEST) return undefined
   const plain = text.trim()
-  const group = SEPARATORS.get(thousands) ?? (thousands && `\\u{${thousands.codePointAt(0)!.toString(16)}}`)
-  const whole = group === '' ? '\\d+' : `\\d{1,3}(?:${group}\\d{3})+|\\d+`
-  const point = decimal === ',' ? ',' : '\\.'
-  const match = new RegExp(`^(-?)(${whole})(?:${point}(\\d+))?$`, 'u').exec(plain)
+  const match = patternOf({ decimal, thousands }).exec(plain)
   if (!match) return decimal === '.' && isJsonNumber(plain) ? plain : undefined
   const [, sign, digits, fraction] = match
   const number = `${sign}${digits.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}`
@@ -137,11 +153,9 @@ const KNOWN_STYLES: readonly NumberStyle[] = [
 ]
 
 /** How these cells are written: all of them are numbers in this style, and not all without it. */
-export function writtenIn(cells: readonly string[], given?: NumberStyle): NumberStyle | undefined {
+export function writtenIn(cells: readonly string[]): NumberStyle | undefined {
   if (cells.every((cell) => isJsonNumber(cell.trim()))) return undefined
-  return (given ? [given] : KNOWN_STYLES).find((style) =>
-    cells.every((cell) => styledNumber(cell, style) !== undefined),
-  )
+  return KNOWN_STYLES.find((style) => cells.every((cell) => styledNumber(cell, style) !== undefined))
 }
 
 /** The digits of a whole number without its separators; undefined if these are not after each three digits. */

@@ -10,7 +10,7 @@ import { figureBody } from '../plots.ts'
 import { confirm } from '../prompt.ts'
 import { resolveTargets } from '../targets.ts'
 import { type Found, filesBelow } from '../tree.ts'
-import { acceptedLoss } from '../upload/send.ts'
+import { acceptedLoss, MOST_SHRINK } from '../upload/send.ts'
 
 const view: TableView = {
   id: 'fid',
@@ -264,7 +264,7 @@ class Push {
       'On-Conflict': rule,
       'Allow-Type-Change': rule === 'replace' || undefined,
       'Allow-Column-Loss': false,
-      'Max-Shrink': 50 as number | undefined,
+      'Max-Shrink': MOST_SHRINK as number | undefined,
       Header: true,
       Columns: encodeURIComponent(JSON.stringify(columns)),
     }

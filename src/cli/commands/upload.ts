@@ -25,7 +25,7 @@ import {
 } from '../parse-options.ts'
 import { assertOwnNames, createPlot } from '../plots.ts'
 import { expand, type LocalFile } from '../upload/expand.ts'
-import { placeOf, Sender } from '../upload/send.ts'
+import { MOST_SHRINK, placeOf, Sender } from '../upload/send.ts'
 
 const options = [
   { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
@@ -380,7 +380,7 @@ async function refuseAsUpload(
       throw loses(`columns of '${filename}' would be lost: ${lost.join(', ')}`)
     const isTooFew =
       ingested.rows < row_count &&
-      (ingested.rows === 0 || (row_count - ingested.rows) * 100 > row_count * (shrink ?? 50))
+      (ingested.rows === 0 || (row_count - ingested.rows) * 100 > row_count * (shrink ?? MOST_SHRINK))
     const has = ingested.rows === 0 ? 'no rows' : ingested.rows === 1 ? '1 row' : `${ingested.rows} rows`
     const what = `the file has ${has}, and '${filename}' has ${row_count}: ${row_count - ingested.rows} rows would be lost`
     if (isTooFew && shrink !== undefined)

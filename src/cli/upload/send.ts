@@ -38,7 +38,7 @@ export interface SendOptions {
 }
 
 /** Percent of its rows that a grid may lose without a question. */
-const MOST_SHRINK = 50
+export const MOST_SHRINK = 50
 
 /** Headers that accept a loss, if the user can be asked about it. A limit that was given is not asked about. */
 export function acceptedLoss({ code }: Problem, maxShrink?: number): Headers | undefined {
