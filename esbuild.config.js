@@ -30,6 +30,7 @@ const shared = {
     'pg-native',
     'jq-wasm',
     'jschardet',
+    'iconv-lite',
     'unbzip2-stream/*',
     '@fastify/busboy',
     'nodemailer',

@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Two also where there are two cores: tests wait for processes and disks for much of their time.
+    maxWorkers: 2,
     reporters: ['default', './test/support/closing-line.ts'],
   },
 })

@@ -62,7 +62,7 @@ function askOpener(): void {
     take(JSON.stringify(data.chart, plain), from === 'null' ? 'a page from a file' : from)
   })
   opener.postMessage({ type: 'CHART_AUTH_SUCCESS' }, from === 'null' ? '*' : from)
-  say('Waiting for the chart …')
+  say('Receiving the chart …')
 }
 
 function isOrigin(text: string): boolean {
@@ -82,11 +82,11 @@ function take(text: string, origin: string): void {
   try {
     chart = JSON.parse(text)
   } catch {
-    say('The page sent something that is not a chart.')
+    say('The page did not send a chart.')
     return
   }
   if (typeof chart !== 'object' || chart === null || !Array.isArray(chart.data)) {
-    say('The page sent something that is not a chart.')
+    say('The page did not send a chart.')
     return
   }
   const { data, layout, frames } = chart

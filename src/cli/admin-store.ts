@@ -1,3 +1,4 @@
+import { limitsFrom } from '../contract/limits.ts'
 import type { Context } from './context.ts'
 import type { Option } from './define.ts'
 import { databaseUrl, makeFoldersPrivate } from './settings.ts'
@@ -24,6 +25,7 @@ export async function onStore<T>(
   if (url === undefined) makeFoldersPrivate(context.environment)
   const store = await service.openStore({
     database: (url as string | undefined) ?? databaseUrl(context.environment),
+    limits: limitsFrom(context.environment),
   })
   try {
     return await work(service, store)

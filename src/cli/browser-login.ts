@@ -34,7 +34,7 @@ export async function loginInBrowser(
       'content-type': 'text/plain; charset=utf-8',
       connection: 'close',
     })
-    response.end(isOurs ? 'You are logged in. You can close this page.\n' : 'This is not for you.\n')
+    response.end(isOurs ? 'You are logged in. You can close this page.\n' : 'Unexpected request.\n')
     if (isOurs) arrive(code)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -46,7 +46,7 @@ export async function loginInBrowser(
     context.messages.line(page)
     // Without a browser on this machine, the address can be opened by hand.
     await openBrowser(page, context.environment).catch(() =>
-      context.messages.line('No browser could be opened. With --no-browser you are asked for an API key.'),
+      context.messages.line('No browser could be opened. Use --no-browser to enter an API key.'),
     )
     const code = await arrived
     if (code === '')

@@ -22,8 +22,8 @@ export type ChartType = (typeof chartTypes)[number]
 
 /** Options that say what a chart shows. */
 export const chartOptions = [
-  { flags: '--x <column>', description: 'column of the x axis; the labels of a pie' },
-  { flags: '--y <columns>', description: 'columns of the y axis, comma-separated; the values of a pie' },
+  { flags: '--x <column>', description: 'column of the x axis; pie: labels' },
+  { flags: '--y <columns>', description: 'columns of the y axis, comma-separated; pie: values' },
   {
     flags: '--color <column>',
     description: 'column of numbers that colors the points of a scatter or the cells of a heatmap',

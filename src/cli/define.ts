@@ -89,10 +89,13 @@ type ValueOf<O extends Option> = O extends { integer: object }
           ? string | true
           : boolean
 
-/** The values of options, by name, as their declaration says. */
-export type OptionsOf<L extends readonly Option[]> = {
-  [O in L[number] as NameOf<O['flags']>]?: ValueOf<O>
-} & {
+/**
+ * The values of options, by name, as their declaration says. Without declared options there are none: a name that is
+ * not declared does not compile.
+ */
+export type OptionsOf<L extends readonly Option[]> = ([L[number]] extends [never]
+  ? unknown
+  : { [O in L[number] as string extends O['flags'] ? never : NameOf<O['flags']>]?: ValueOf<O> }) & {
   /** Of commands that list. */
   limit?: number
   /** Of commands that write. */
@@ -108,7 +111,7 @@ export function camelCase(name: string): string {
 export function defineCommand<const L extends readonly Option[] = []>(
   command: Omit<Command, 'options' | 'run'> & {
     options?: L
-    run(context: Context, args: string[], options: OptionsOf<L>): Promise<CommandResult>
+    run(context: Context, args: string[], options: NoInfer<OptionsOf<L>>): Promise<CommandResult>
   },
 ): Command {
   return command as Command
@@ -246,7 +249,7 @@ export const globalOptions: readonly Option[] = [
   { flags: '--local', description: 'use the database on this machine (same as --profile local)' },
   {
     flags: '--progress <style>',
-    description: 'how progress is shown: auto (default), bar, plain (lines) or none',
+    description: 'progress display:: auto (default), bar, plain (lines) or none',
     choices: ['auto', 'bar', 'plain', 'none'],
   },
   { flags: '--output-file <file>', description: 'also write results and failures to this file, as NDJSON' },

@@ -52,11 +52,11 @@ export async function readFigures(file: string): Promise<FigureFile[]> {
     .toString('utf8')
     .replace(/^\ufeff/, '')
     .trim()
-  const name = file === '-' ? undefined : basename(file).replace(/\.(json|html?)$/i, '')
+  const name = file === '-' ? undefined : figureName(file)
   if (!text.startsWith('<')) return [{ name, text: await figureIn(text, source) }]
   const found = await figuresInPage(text, source)
   if (found.length === 0)
-    throw new Problem('bad_data', `${source}: no chart of Plotly was found in this page`, {
+    throw new Problem('bad_data', `${source}: no Plotly chart found in this page`, {
       hint: 'Pages written by write_html of plotly.py and by saveWidget of htmlwidgets (R) can be read.',
     })
   return found.map((figure, k) => ({
@@ -217,4 +217,9 @@ function isJson(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The name of a plot for a file: without folders and extension. */
+export function figureName(file: string): string {
+  return basename(file).replace(/\.(json|html?)$/i, '')
 }

@@ -1,9 +1,7 @@
 import { statSync } from 'node:fs'
 import { Problem } from '../contract/errors.ts'
+import { formatByName } from '../contract/formats.ts'
 import { quoted } from './next.ts'
-
-/** Names that look like those of data files. */
-const DATA_FILE = /\.(csv|tsv|txt|json|jsonl|ndjson|xlsx|ods|parquet|arrow|feather)(\.(gz|zst|bz2))?$/i
 
 /** Adds to an error what only the command line knows: that a name is one of a file of this machine. */
 export function withHints(problem: Problem): Problem {
@@ -11,7 +9,7 @@ export function withHints(problem: Problem): Problem {
   const [, name] = /^no (?:grid|file) at (.+)$/.exec(message) ?? []
   if (name === undefined || hint.includes('Did you mean')) return problem
   const isThere = statSync(name, { throwIfNoEntry: false })?.isFile() === true
-  if (!isThere && DATA_FILE.test(name))
+  if (!isThere && formatByName(name))
     return new Problem(code, `${message}, and no such file on this machine`, { hint })
   if (!isThere) return problem
   return new Problem(code, message, {

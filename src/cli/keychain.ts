@@ -43,7 +43,7 @@ export class Keychain {
       const key = (await this.entry(profile, origin))?.getPassword()
       if (key) return key
     } catch (error) {
-      throw new Problem('unauthenticated', `the keychain does not open: ${(error as Error).message}`, {
+      throw new Problem('unauthenticated', `cannot open the keychain: ${(error as Error).message}`, {
         hint,
       })
     }

@@ -1,4 +1,5 @@
 import { Problem } from '../contract/errors.ts'
+import { delimiterByName } from '../contract/formats.ts'
 import type { HeadersOf } from '../contract/operations/index.ts'
 import {
   type DelimitedOptions,
@@ -30,7 +31,7 @@ export const textOptions = [
   { flags: '--quote <character>', description: 'character that quotes cells, or none (default: detected)' },
   {
     flags: '--escape <character>',
-    description: 'character before a quote inside a quoted cell, or none (default: detected)',
+    description: 'escape character in quoted cells, or none (default: detected)',
   },
   { flags: '--skip <lines>', integer: {}, description: 'lines to skip at the beginning' },
   {
@@ -59,10 +60,10 @@ export const textOptions = [
 export const readingOptions = [
   ...textOptions,
   { flags: '--sheet <name|number>', description: 'sheet of a workbook (default: all, as a folder of grids)' },
-  { flags: '--range <cells>', description: 'cells of a sheet: B2:D20, B:D or 2:20' },
+  { flags: '--range <cells>', description: 'range of the sheet to read: B2:D20, B:D or 2:20' },
   {
     flags: '--flatten',
-    description: 'make columns of the members of nested JSON objects, at every level: user.address.city',
+    description: 'turn nested JSON objects into columns, at every level: user.address.city',
   },
 ] as const satisfies readonly Option[]
 
@@ -120,10 +121,9 @@ function columnTypes(columns: readonly string[] | undefined): Map<string, GivenT
 /** Parsing options, for parsing in this process (previews). */
 export function readingOptionsOf(options: ReadingOptions, source: string): DelimitedOptions {
   const { delimiter, encoding, header, column, skip, null: nullTexts } = options
-  const tsv = /\.(tsv|tab)(\.(gz|zst|bz2))?$/i.test(source)
   return {
     source,
-    delimiter: delimiter === undefined ? (tsv ? '\t' : undefined) : givenDelimiter(delimiter),
+    delimiter: delimiter === undefined ? delimiterByName(source) : givenDelimiter(delimiter),
     encoding,
     header,
     types: columnTypes(column),

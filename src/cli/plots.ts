@@ -13,23 +13,18 @@ export type PlotPlace = Pick<
 
 export const plotConflictRules = ['fail', 'rename', 'replace'] as const
 
-/** Extensions that are no part of the name of what a file becomes. */
-const EXTENSIONS =
-  /(\.(csv|tsv|tab|psv|txt|dat|json|jsonl|ndjson|xlsx|xlsm|ods|parquet|html?|zip|tar|tgz))?(\.(gz|zst|bz2))?$/i
-
-/** Throws `usage` if two of these files would replace the same file. `name`: with the folders it goes to. */
+/** Throws `usage` if two of these files would replace the same file. `name`: what each becomes, with its folders. */
 export function assertOwnNames(
   files: readonly { file: string; name: string }[],
   rule: string | undefined,
 ): void {
   if (rule === 'rename' || rule === 'append') return
   const taken = new Map<string, string>()
-  for (const { file, name: given } of files) {
-    const name = given.replace(EXTENSIONS, '')
+  for (const { file, name } of files) {
     const other = taken.get(name)
     if (other !== undefined)
       throw new Problem('usage', `${other} and ${file} would both be named ${name}`, {
-        hint: 'Upload their directory to keep its structure, use another --folder for each, or --on-conflict rename.',
+        hint: 'Upload them one by one with --name, use another --folder for each, or --on-conflict rename.',
       })
     taken.set(name, file)
   }

@@ -74,7 +74,9 @@ export async function print(
     const whole = { view, cells: isTerminal ? shown : cells }
     const width = process.stdout.columns || 80
     const fitted = isTerminal && !alone ? narrowed(whole.view, whole.cells, width) : whole
-    await write(table(alone, fitted.view, fitted.cells, hasColor(process.stdout, environment)))
+    await write(
+      table(alone, fitted.view, fitted.cells, hasColor(process.stdout, environment), process.stdout.columns),
+    )
     return
   }
   await writeText(cells.map((row) => `${row.map(plain).join('\t')}\n`).join(''))

@@ -94,7 +94,7 @@ export const commands: readonly CommandEntry[] = [
   {
     group: 'files',
     name: 'file',
-    summary: 'Work with the extras of files (attached text or JSON)',
+    summary: 'List, add, print and remove attachments (text or JSON)',
     load: () => import('./commands/file.ts'),
   },
   {
@@ -149,7 +149,7 @@ export const commands: readonly CommandEntry[] = [
   {
     group: 'sharing',
     name: 'share',
-    summary: 'Share files with users, teams or e-mail addresses, or by secret link',
+    summary: 'Share files with users, teams or e-mail addresses, or with a secret link',
     load: () => import('./commands/share.ts'),
   },
   {
@@ -228,7 +228,7 @@ export const commands: readonly CommandEntry[] = [
   {
     group: 'service',
     name: 'mcp',
-    summary: 'Serve the operations to agents (Model Context Protocol, over stdio)',
+    summary: 'Run an MCP server for AI agents, over stdio',
     load: () => import('./commands/mcp.ts'),
   },
   {

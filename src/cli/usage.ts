@@ -9,7 +9,7 @@ export function usageProblem(error: CommanderError, command: Commander, help: st
   const [flag, ...values] = given.split(' ')
   if (error.code === 'commander.unknownOption' && values.length > 0)
     return new Problem('usage', message, {
-      hint: `Option and value are one word here. Write two, or ${flag}=${values.join(' ')}`,
+      hint: `Quote only the value, or write ${flag}=${values.join(' ')}`,
     })
   const meant = meantBy(error.code, given, command, message)
   return new Problem('usage', message, {

@@ -227,7 +227,7 @@ export class Client {
     if (apiKey !== undefined)
       return keyFrom === undefined
         ? problem
-        : new Problem(code, message, { hint: `The key is from: ${keyFrom}. ${hint}`.trim() })
+        : new Problem(code, message, { hint: `API key source: ${keyFrom}. ${hint}`.trim() })
     // Others say what is wrong with an identity token.
     if (!/requires an account|user is required/.test(message)) return problem
     return new Problem(code, `no API key is set for ${this.url}`, {
@@ -251,7 +251,7 @@ export class Client {
         hint: 'Check the proxy, or name the server in NO_PROXY.',
       })
     if (/^EPROTO$|SSL_WRONG_VERSION|WRONG_VERSION_NUMBER/.test(cause.code ?? ''))
-      return new Problem('unreachable', `${this.url} does not speak https`, {
+      return new Problem('unreachable', `${this.url} does not support HTTPS`, {
         hint: `If the server has no certificate, use ${this.url.replace(/^https/, 'http')}`,
         isPermanent: true,
       })
@@ -269,7 +269,7 @@ export class Client {
   private redirected(response: HttpResponse): Problem {
     const location = response.headers.location ?? ''
     if (!URL.canParse(location, this.url))
-      return new Problem('failed', `${this.url} answers with a redirect (status ${response.status})`)
+      return new Problem('failed', `${this.url} responded with a redirect (status ${response.status})`)
     const target = new URL(location, this.url)
     const from = new URL(this.url)
     const secured =
@@ -311,12 +311,12 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 /** Error codes of connections, in words. */
 const reasons = new Map([
   ['ECONNREFUSED', 'the connection was refused'],
-  ['ENOTFOUND', 'the name of the host is not known'],
+  ['ENOTFOUND', 'unknown host'],
   ['EAI_AGAIN', 'the name of the host cannot be looked up now'],
-  ['ECONNRESET', 'the connection was cut'],
-  ['EPIPE', 'the connection was cut'],
-  ['UND_ERR_SOCKET', 'the connection was cut'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'it did not answer in 10 s'],
+  ['ECONNRESET', 'the connection was lost'],
+  ['EPIPE', 'the connection was lost'],
+  ['UND_ERR_SOCKET', 'the connection was lost'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'no connection within 10 s'],
   ['UND_ERR_HEADERS_TIMEOUT', 'it did not answer in time'],
   ['UND_ERR_BODY_TIMEOUT', 'it stopped answering'],
 ])
@@ -334,7 +334,7 @@ async function readJson(response: HttpResponse): Promise<unknown> {
   try {
     return await response.json()
   } catch {
-    throw new Problem('failed', 'the answer is not JSON; is this the address of a gridline server?', {
+    throw new Problem('failed', 'the response is not JSON; is this a Gridline server?', {
       hint: 'Check the address: gridline config list',
     })
   }

@@ -7,5 +7,5 @@ export {
   headerText,
   type SentRequest,
 } from './client.ts'
-export { type PartsEvents, type PartsSource, uploadInParts } from './parts.ts'
+export { isTransient, type PartsEvents, type PartsSource, uploadInParts } from './parts.ts'
 export { baseOfLink, type Kind, lookup, lookupIfThere, resolve, startOf } from './resolve.ts'

@@ -20,14 +20,16 @@ export interface PartsSource {
 export interface PartsEvents {
   /** Bytes are sent. */
   count?: (bytes: number) => void
-  /** Sending goes on at this byte. */
+  /** The server has begun this upload. */
+  begun?: (id: string) => void
+  /** Sending continues at this byte. */
   at?: (offset: number) => void
   onRetry?: (problem: Problem, wait: number, offset: number) => void
 }
 
 /**
- * Uploads a file in parts. After a broken connection it goes on where the server is, and begins again if the
- * server has lost the upload. See docs/api.md#uploads-in-parts.
+ * Uploads a file in parts. After a broken connection it continues where the server is, and begins again if the
+ * server has lost the upload. `unfinished` is the id of an upload of the same bytes that was stopped before. See docs/api.md#uploads-in-parts.
  */
 export async function uploadInParts(
   client: Client,
@@ -35,18 +37,24 @@ export async function uploadInParts(
   headers: HeadersOf<'grids.upload'>,
   plainHeaders: Record<string, string>,
   events: PartsEvents = {},
+  unfinished?: string,
 ): Promise<ResultOf<'grids.upload'>> {
   let upload: UploadState | undefined
+  if (unfinished !== undefined) {
+    const arrived = await received(client, unfinished)
+    if (arrived !== undefined) upload = { id: unfinished, received: arrived }
+    if (arrived) events.at?.(arrived)
+  }
   // One key for all attempts: an upload that was applied is not applied again.
   const key = { [IDEMPOTENCY_HEADER]: client.keyFor('POST', '/v2/uploads', plainHeaders[FILE_NAME_HEADER]) }
   let failures = 0
   for (;;) {
     const from = upload?.received ?? 0
     try {
-      upload ??= await client.call('uploads.create', {
-        headers,
-        plainHeaders: { ...plainHeaders, ...key },
-      })
+      if (!upload) {
+        upload = await client.call('uploads.create', { headers, plainHeaders: { ...plainHeaders, ...key } })
+        events.begun?.(upload.id)
+      }
       for (;;) {
         const { id, received }: UploadState = upload
         const left = source.size === undefined ? undefined : source.size - received
@@ -73,7 +81,7 @@ export async function uploadInParts(
         }
       }
     } catch (error) {
-      if (!(error instanceof Problem) || !mayGoOn(error)) throw error
+      if (!(error instanceof Problem) || !isTransient(error)) throw error
       const now = upload && (await received(client, upload.id))
       if (now !== undefined && now > from) failures = 0
       if (failures >= WAITS.length) throw error
@@ -96,7 +104,8 @@ const PASSING: ReadonlySet<string> = new Set([
   'not_found',
 ])
 
-function mayGoOn({ code }: Problem): boolean {
+/** Whether an upload that failed like this may succeed later. */
+export function isTransient({ code }: Problem): boolean {
   return PASSING.has(code)
 }
 
@@ -112,7 +121,7 @@ async function received(client: Client, id: string): Promise<number | undefined>
 
 function resultOf(state: ResultOf<'uploads.put'>): ResultOf<'grids.upload'> {
   const { file, warnings = [], action } = state
-  if (!file) throw new Problem('failed', 'the response to the last part names no file')
+  if (!file) throw new Problem('failed', 'the server sent no file for the last part')
   return { file, warnings, action }
 }
 

@@ -27,7 +27,7 @@ export function baseOfLink(link: string): string | undefined {
 async function ofLink(client: Client, link: string): Promise<string> {
   const found = fidFromLink(link)
   if (!found) {
-    throw new Problem('usage', `this link names no file: ${link}`, {
+    throw new Problem('usage', `not a link to a file: ${link}`, {
       hint: 'Links look like https://host/~alice/12/',
     })
   }
@@ -41,7 +41,7 @@ async function ofLink(client: Client, link: string): Promise<string> {
   // A server may be reached at a different URL from the one in its links: ask it.
   const addresses = Object.values(await client.call('service.index'))
   if (!addresses.some((address) => URL.canParse(address) && new URL(address).origin === origin)) {
-    throw new Problem('usage', `this link is of another server: ${link}`, {
+    throw new Problem('usage', `this link belongs to another server: ${link}`, {
       hint: `The server in use is ${client.url}; choose another with --profile or GRIDLINE_URL.`,
     })
   }
@@ -70,7 +70,7 @@ const suggestions: Readonly<Record<string, (fid: string) => string>> = {
   'fold for grid': (fid) => `List its files with: gridline ls ${fid}`,
   'fold for plot': (fid) => `List its files with: gridline ls ${fid}`,
   'plot for grid': (fid) => `For the data of the plot: gridline plot data ${fid} --inline`,
-  'grid for plot': (fid) => `To make a chart of it: gridline plot create --grid ${fid} --type line`,
+  'grid for plot': (fid) => `To chart it: gridline plot create --grid ${fid} --type line`,
 }
 
 /** Returns the metadata of the file at a path. */

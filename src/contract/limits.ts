@@ -1,3 +1,6 @@
+import { closest } from './closest.ts'
+import { Problem } from './errors.ts'
+
 /**
  * All limits. The operator can override them with `GRIDLINE_LIMIT_<NAME>`; some checks always use the
  * default. Errors name the limit, its value and the actual size. See docs/api.md#limits.
@@ -145,14 +148,40 @@ export const limits = {
 export type LimitName = keyof typeof limits
 export type Limits = { [name in LimitName]: number }
 
-/** The limits in effect: defaults overridden by the environment. Units as in the table. */
+const PREFIX = 'GRIDLINE_LIMIT_'
+
+/**
+ * The limits in effect: defaults overridden by the environment. Units as in the table. Throws `usage` for names that
+ * are no limit, and for values that are no whole number above zero.
+ */
 export function limitsFrom(environment: Record<string, string | undefined> = {}): Limits {
-  const result: Record<string, number> = {}
-  for (const [name, { value }] of Object.entries(limits)) {
-    const set = Number(environment[`GRIDLINE_LIMIT_${name.toUpperCase()}`])
-    result[name] = Number.isSafeInteger(set) && set > 0 ? set : value
+  const result = Object.fromEntries(
+    Object.entries(limits).map(([name, { value }]) => [name, value as number]),
+  )
+  for (const [variable, text] of Object.entries(environment)) {
+    if (!variable.startsWith(PREFIX) || text === undefined) continue
+    const name = variable.slice(PREFIX.length).toLowerCase()
+    if (!Object.hasOwn(limits, name)) {
+      const meant = closest(name, Object.keys(limits))
+      throw new Problem('usage', `${variable}: there is no such limit`, {
+        hint: `${meant === undefined ? '' : `Did you mean ${PREFIX}${meant.toUpperCase()}? `}The limits are listed in docs/api.md.`,
+      })
+    }
+    const value = Number(text)
+    if (!/^\d+$/.test(text.trim()) || !Number.isSafeInteger(value) || value === 0)
+      throw new Problem('usage', `${variable}=${text}: must be a whole number above zero`, {
+        hint: `Its unit is ${limits[name as LimitName].unit}, and its default ${limits[name as LimitName].value}.`,
+      })
+    result[name] = value
   }
   return result as Limits
+}
+
+/** The limits that are not at their default: `name=value`. */
+export function changedLimits(used: Limits): string[] {
+  return (Object.keys(limits) as LimitName[])
+    .filter((name) => used[name] !== limits[name].value)
+    .map((name) => `${name}=${used[name]}`)
 }
 
 export const defaultLimits: Limits = limitsFrom()

@@ -1,6 +1,6 @@
 // The drawing process: draws figures in Chromium on request of its parent, and ends with it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'puppeteer-core'
@@ -38,7 +38,8 @@ const ARGS = [
 ]
 
 let starting: Promise<Browser> | undefined
-let profile: string | undefined
+/** The folder for all temporary files of Chromium. */
+let folder: string | undefined
 /** Pages that are not drawing. */
 const idle: DrawingPage[] = []
 
@@ -59,12 +60,18 @@ async function start(): Promise<Browser> {
   const chromium = await findChromium(settings.chromium).catch((error) => {
     throw new NoBrowser((error as Error).message)
   })
-  profile ??= await mkdtemp(join(tmpdir(), 'gridline-draw-'))
+  await removeLeftOvers()
+  // A Chromium that was stopped leaves files there.
+  if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
+  folder = await mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`))
+  const profile = join(folder, 'profile')
+  await mkdir(profile)
+  const temporary = { TMPDIR: folder, TMP: folder, TEMP: folder }
   const heap = `--js-flags=--max-old-space-size=${Math.round(settings.memory / 2 / 1024 / 1024)}`
   const launch = (sandbox: boolean): Promise<Browser> =>
     puppeteer.launch({
       executablePath: chromium.path,
-      env: { ...ownEnvironment(), ...chromium.env },
+      env: { ...ownEnvironment(), ...chromium.env, ...temporary },
       args: [...ARGS, heap, ...(chromium.args ?? []), ...(sandbox ? [] : ['--no-sandbox'])],
       headless: 'shell',
       pipe: true,
@@ -88,6 +95,31 @@ async function start(): Promise<Browser> {
     idle.length = 0
   })
   return running
+}
+
+const FOLDER = 'gridline-draw-'
+/** Minimum age of a folder that is removed although its process does not exist, in ms: ids of processes differ in containers. */
+const LEFT_OVER_MS = 24 * 3600 * 1000
+
+/** Removes the folders of drawing processes that were killed. */
+async function removeLeftOvers(): Promise<void> {
+  for (const name of await readdir(tmpdir()).catch(() => [])) {
+    const pid = name.startsWith(FOLDER) ? Number.parseInt(name.slice(FOLDER.length), 10) : Number.NaN
+    if (!(pid > 0) || isRunning(pid)) continue
+    const path = join(tmpdir(), name)
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
+    if (Date.now() - mtimeMs < LEFT_OVER_MS) continue
+    await rm(path, { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
 }
 
 /** What Chromium needs of the environment. It draws texts of strangers, so it gets no password that is in there. */
@@ -212,7 +244,7 @@ function usageOf(pid: number | undefined): Usage {
 async function end(): Promise<void> {
   const running = await starting?.catch(() => undefined)
   await running?.close().catch(() => {})
-  if (profile) await rm(profile, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
+  if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
   process.exit(0)
 }
 

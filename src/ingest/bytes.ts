@@ -1,12 +1,10 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import type { Problem } from '../contract/errors.ts'
 import { asBuffer, type Bytes } from '../json/index.ts'
-import { encodingNamed, guessedEncoding } from './encoding.ts'
+import { type Decoder, decoderOf, encodingNamed, guessedEncoding } from './encoding.ts'
 import { newlinesIn } from './kernel/index.ts'
 import { peek } from './peek.ts'
 import { badData, type Warnings } from './warnings.ts'
-
-type Decoder = InstanceType<typeof TextDecoder>
 
 /** Signatures (first bytes) of binary formats, with names for messages. */
 const signatures: [string, string][] = [
@@ -171,11 +169,11 @@ function binary(chunk: Uint8Array, at: number, line: number, name: string): Prob
 }
 
 async function* decoded(source: Bytes, encoding: string, name: string): AsyncGenerator<Uint8Array> {
-  const decoder = new TextDecoder(encoding, { fatal: true })
+  const decoder = await decoderOf(encoding, true)
   let line = 1
   const decode = (chunk?: Uint8Array): Buffer => {
     try {
-      return Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }))
+      return Buffer.from(decoder.decode(chunk))
     } catch {
       const where = chunk ? `between line ${line} and line ${line + newlinesIn(chunk)}` : 'at the end'
       throw badData(
@@ -234,7 +232,7 @@ async function* checkedUtf8(
       continue
     }
     if (latin) {
-      yield Buffer.from(latin.decode(chunk, { stream: true }))
+      yield Buffer.from(latin.decode(chunk))
       continue
     }
     const cut = wholeCharacters(chunk)
@@ -257,12 +255,12 @@ async function* checkedUtf8(
     }
     chunk = Buffer.concat(more)
     latin = await notUtf8(chunk, begun, unicode, line, name, warnings)
-    yield Buffer.from(latin.decode(chunk, { stream: true }))
+    yield Buffer.from(latin.decode(chunk))
   }
   if (rest.length > 0 && isUtf8(rest)) yield rest
   else if (rest.length > 0) {
     latin ??= await notUtf8(rest, begun, unicode, lines.seen, name, warnings)
-    yield Buffer.from(latin.decode(rest))
+    yield Buffer.from(latin.decode(rest) + latin.decode())
   } else if (latin) yield Buffer.from(latin.decode())
 }
 
@@ -284,7 +282,7 @@ async function notUtf8(
       name,
       { line: where },
       `byte 0x${body[at].toString(16)} is not valid UTF-8, but everything before it is: ${text.toString().split('\n')[0].slice(0, 60)}`,
-      'Fix the line, or give the encoding of the file, for example --encoding windows-1252.',
+      'Fix the line. If all of the file is in another encoding, give it, for example --encoding windows-1252; characters that are right now would then be wrong.',
     )
   }
   const whole = lineStart > 0 ? body.subarray(lineStart) : Buffer.concat([begun, body])
@@ -294,7 +292,7 @@ async function notUtf8(
   warnings.note(
     `read as ${encoding.toUpperCase()} (guessed: line ${where} is not UTF-8${also}); to set it: --encoding`,
   )
-  return new TextDecoder(encoding)
+  return decoderOf(encoding)
 }
 
 function firstInvalid(body: Buffer): number {

@@ -25,8 +25,15 @@ const MONTHS = [
  */
 export function isoDate(text: string, order: DateOrder): string | 'ambiguous' | undefined {
   if (text.length > LONGEST) return undefined
+  const compact = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})?(Z?)$/.exec(text.trim())
+  if (compact) {
+    const [, year, month, date, hour, minute, second = '00', zone] = compact
+    const time = isoTime(`${hour}:${minute}:${second}`, undefined)
+    const day = dayOf(year, month, date)
+    return day && time && `${day}T${time}${zone}`
+  }
   const match =
-    /^(.*?)(?:[ T,]+(\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*([ap]m)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i.exec(
+    /^(.*?)(?:[ T,]+(\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*([ap]m)?\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?$/i.exec(
       text.trim(),
     )
   if (!match) return undefined
@@ -35,7 +42,8 @@ export function isoDate(text: string, order: DateOrder): string | 'ambiguous' | 
   const time = isoTime(match[2], match[3]?.toLowerCase())
   // ISO 8601 has the colon in the offset too, where the time has one.
   return (
-    time && `${day}T${time}${(match[4] ?? '').replace(/^([+-]\d{2})(\d{2})$/, '$1:$2').replace('z', 'Z')}`
+    time &&
+    `${day}T${time}${(match[4] ?? '').replace(/^([+-]\d{2})(\d{2})$/, '$1:$2').replace(/^(z|utc|gmt)$/i, 'Z')}`
   )
 }
 
@@ -51,21 +59,56 @@ function isoDay(text: string, order: DateOrder): string | 'ambiguous' | undefine
     const [dmy, mdy] = [dayOf(year, b, a), dayOf(year, a, b)]
     return dmy && mdy && dmy !== mdy ? 'ambiguous' : (dmy ?? mdy)
   }
-  const words = /^(?:\w+, )?(\d{1,2})(?:st|nd|rd|th|\.)?[-\s]([a-z]{3,9})\.?[-,\s]+(\d{4})$/i.exec(text)
+  const han = /^(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]$/u.exec(text)
+  if (han) return dayOf(han[1], han[2], han[3])
+  // Names of days and months: `Sun, 31 Mar 2024`, `31. März 2024`, `31 de marzo de 2024`.
+  const words =
+    /^(?:\p{L}+\.?,? )?(\d{1,2})(?:st|nd|rd|th|er|º|\.)?[-\s](?:de )?([\p{L}\p{M}]{3,12})\.?(?: de)?[-,\s]+(\d{4})(?: г\.)?$/iu.exec(
+      text,
+    )
   if (words) return dayOf(words[3], monthOf(words[2]), words[1])
-  const american = /^(?:\w+, )?([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})$/i.exec(text)
+  const american = /^(?:\p{L}+\.?,? )?([\p{L}\p{M}]{3,12})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})$/iu.exec(
+    text,
+  )
   return american ? dayOf(american[3], monthOf(american[1]), american[2]) : undefined
 }
 
+/** The number of a month by its name, or an abbreviation of it; 0 if there is none. */
 function monthOf(name: string): string {
   const given = name.toLowerCase()
-  // The whole name, or an abbreviation: three letters, or "sept".
-  return String(
-    MONTHS.findIndex(
-      (month) =>
-        month === given || month.slice(0, 3) === given || (given === 'sept' && month === 'september'),
-    ) + 1,
+  // Three letters, or "sept".
+  const english = MONTHS.findIndex(
+    (month) => month === given || month.slice(0, 3) === given || (given === 'sept' && month === 'september'),
   )
+  if (english >= 0) return String(english + 1)
+  foreignMonths ??= monthsOf(LANGUAGES)
+  return String(foreignMonths.get(given.normalize('NFC')) ?? 0)
+}
+
+/** Languages whose names of months are read, besides English. */
+const LANGUAGES = 'de fr es it pt nl sv da nb fi pl cs sk hu ro hr sl tr el ru uk bg et lv lt ca'.split(' ')
+
+let foreignMonths: ReadonlyMap<string, number> | undefined
+
+/** Names of months as dates have them, long and short, without those that differ between languages. */
+function monthsOf(languages: readonly string[]): ReadonlyMap<string, number> {
+  const months = new Map<string, number>()
+  for (const language of languages)
+    for (const form of ['long', 'short'] as const) {
+      const inDate = new Intl.DateTimeFormat(language, { day: 'numeric', month: form, timeZone: 'UTC' })
+      const alone = new Intl.DateTimeFormat(language, { month: form, timeZone: 'UTC' })
+      for (let month = 1; month <= 12; month++)
+        for (const format of [inDate, alone]) {
+          const part = format
+            .formatToParts(Date.UTC(2024, month - 1, 15))
+            .find(({ type }) => type === 'month')
+          const name = part!.value.toLowerCase().replace(/\.$/, '').normalize('NFC')
+          if (/\d/.test(name)) continue
+          const known = months.get(name)
+          months.set(name, known === undefined || known === month ? month : 0)
+        }
+    }
+  return months
 }
 
 /** A day of the calendar; undefined if there is no such day. */

@@ -21,18 +21,40 @@ const aliases = new Map([
   ['koi8u', 'koi8-u'],
 ])
 
+/** Code pages of DOS, which the standard does not have, by number. */
+const DOS = /^(?:cp|ibm|dos)?-?(437|720|737|775|850|852|855|857|858|860|861|862|863|864|865|869)$/
+
+/** Decodes bytes that come in pieces. */
+export interface Decoder {
+  /** Decodes a piece; without one, the end. Throws if bytes are not of the encoding. */
+  decode(chunk?: Uint8Array): string
+}
+
+/** A decoder for an encoding, by its canonical name. */
+export async function decoderOf(encoding: string, fatal = false): Promise<Decoder> {
+  if (!DOS.test(encoding)) {
+    const decoder = new TextDecoder(encoding, { fatal })
+    return { decode: (chunk) => decoder.decode(chunk, { stream: chunk !== undefined }) }
+  }
+  const { default: iconv } = await import('iconv-lite')
+  const decoder = iconv.getDecoder(encoding)
+  return { decode: (chunk) => (chunk ? decoder.write(Buffer.from(chunk)) : decoder.end()) ?? '' }
+}
+
 /** The canonical name of an encoding. Throws `invalid_request` if it is unknown. */
 export function encodingNamed(label: string): string {
   const known = standardName(label)
   if (known) return known
   throw new Problem('invalid_request', `unknown encoding: ${label}`, {
     field: 'encoding',
-    hint: 'Supported encodings are utf-8, utf-16le, utf-16be, windows-1252, iso-8859-2, shift_jis, gb18030, euc-kr and all others of the WHATWG Encoding Standard.',
+    hint: 'Supported encodings are utf-8, utf-16le, utf-16be, windows-1252, iso-8859-2, shift_jis, gb18030, euc-kr and all others of the WHATWG Encoding Standard, and code pages of DOS such as cp437, cp850 and cp852.',
   })
 }
 
 function standardName(label: string): string | undefined {
   const name = label.toLowerCase().replace(/_(?=\d)/g, '-')
+  const page = DOS.exec(name)?.[1]
+  if (page) return `cp${page}`
   try {
     return new TextDecoder(aliases.get(name) ?? name.replace(/^iso(?=\d)/, 'iso-')).encoding
   } catch {
@@ -65,9 +87,38 @@ export async function guessedEncoding(sample: Buffer): Promise<{ encoding: strin
     !best ||
     (western && (special < ENOUGH || western.confidence >= best.confidence * CLOSE)) ||
     (special < ENOUGH && decodes(sample, WESTERN))
-  const encoding = isWestern ? WESTERN : best.encoding
+  const modern = isWestern ? WESTERN : best.encoding
+  const encoding = (await isOfDos(sample, modern)) ? DOS_WESTERN : modern
   const others = likely.map((one) => one.encoding).filter((one) => one !== encoding)
   return { encoding, others: others.slice(0, ALTERNATIVES) }
+}
+
+/** The code page of DOS in Western Europe. It has the letters of 437 at the same places. */
+const DOS_WESTERN = 'cp850'
+
+/**
+ * Whether text that would be read in an encoding of Windows or of the Mac comes from a program of DOS: its special
+ * characters are then signs, or capital letters inside words, and letters that fit in the code page of DOS.
+ */
+async function isOfDos(sample: Buffer, modern: string): Promise<boolean> {
+  if (!/^(windows-125\d|macintosh|iso-8859-\d+)$/.test(modern)) return false
+  const now = fitOf(new TextDecoder(modern).decode(sample))
+  return now < 0.8 && fitOf((await decoderOf(DOS_WESTERN)).decode(sample)) > 0.9
+}
+
+/** The fraction of the characters beyond ASCII that are letters which fit where they are, next to others. */
+function fitOf(text: string): number {
+  let all = 0
+  let fitting = 0
+  for (const { 0: character, index } of text.matchAll(/[^\0-\x7f]/g)) {
+    all++
+    const [before, after] = [text[index - 1] ?? '', text[index + 1] ?? '']
+    const isInWord = /\p{L}/u.test(before) || /\p{L}/u.test(after)
+    // A capital letter inside a word of small ones.
+    const isOdd = /\p{Lu}/u.test(character) && /\p{L}/u.test(before) && /\p{Ll}/u.test(before + after)
+    if (isInWord && /\p{L}/u.test(character) && !isOdd) fitting++
+  }
+  return all === 0 ? 1 : fitting / all
 }
 
 /** Whether bytes are text in an encoding: without undefined characters. The last one can be cut. */

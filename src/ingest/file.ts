@@ -1,11 +1,19 @@
+import { Problem } from '../contract/errors.ts'
+import {
+  type FileFormat,
+  fileFormats,
+  formatByName,
+  gridName,
+  withoutCompression,
+} from '../contract/formats.ts'
 import type { Limits } from '../contract/limits.ts'
 import { type Bytes, once } from '../json/index.ts'
 import type { ArchiveEntry } from './archive.ts'
 import { ingestDelimited } from './delimited.ts'
 import type { DelimitedOptions } from './dialect.ts'
-import { gridName, isAboutFile, isDataFile, withoutPacking } from './name.ts'
+import { isAboutFile, isDataFile } from './name.ts'
 import { peek } from './peek.ts'
-import { SEVERAL_BYTES, tablesIn } from './several-tables.ts'
+import { hasBlankRows, SEVERAL_BYTES, tablesIn } from './several-tables.ts'
 import type { Ingested, SliceSink } from './table.ts'
 import { UnpackMeter, unpacked } from './unpack.ts'
 import { badData, Warnings } from './warnings.ts'
@@ -34,7 +42,7 @@ export interface FileOptions extends DelimitedOptions {
 /** Archives in archives. */
 const MOST_DEPTH = 4
 
-type Kind = 'delimited' | 'json' | 'lines' | 'zip' | 'tar' | 'parquet' | 'arrow'
+type Kind = FileFormat['reader']
 
 /**
  * Parses any data file: delimited text, JSON, NDJSON, Parquet, Arrow, a workbook, or an archive of those. `open` creates the
@@ -54,7 +62,15 @@ export async function ingestFile<S extends SliceSink>(
   if (head.toString('latin1', 0, 4) === 'PARE')
     throw badData(source, {}, 'this is an encrypted Parquet file', 'Write it without encryption.')
   const kind = kindOf(head, options.fileName)
-  if (kind === 'lines' && /\.(csv|tsv|tab|psv|txt|dat)$/i.test(withoutPacking(options.fileName ?? '')))
+  // Arrow before 0.15 has no mark at the start of a stream.
+  if (kind === 'delimited' && readerByName(options.fileName) === 'arrow' && head.includes(0))
+    throw badData(
+      source,
+      {},
+      'this is no Arrow file, or one of a version before 0.15',
+      'Write it again with a current version of its program.',
+    )
+  if (kind === 'lines' && readerByName(options.fileName) === 'delimited')
     warnings.note('read as NDJSON: each line is a JSON object')
   if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
     throw badData(source, {}, 'this is no workbook: it has no sheets', 'Leave out --sheet and --range.')
@@ -103,17 +119,22 @@ export async function ingestFile<S extends SliceSink>(
         const members = await zipMembers(spooled, options.limits, source)
         const sheetsOf = await workbookReader(members)
         if (sheetsOf) {
+          let failed: Problem | undefined
           for await (const sheet of sheetsOf(spooled, options.limits, source, warnings, options)) {
-            const sink = open()
             const where = sheet.oneOfSeveral ? `${source}, sheet ${sheet.name}` : source
             const written = { delimiter: ',', quote: '"', escape: '', encoding: 'utf-8' }
             const reading = { ...options, source: where, ...written, width: sheet.width }
-            tables.push({
-              path: [sheet.name],
-              ingested: await ingestDelimited(sheet.csv, reading, sink),
-              sink,
-            })
+            try {
+              const found = await delimited(sheet.csv, reading, open, warnings)
+              tables.push(...found.map((table) => ({ ...table, path: [sheet.name, ...table.path] })))
+            } catch (error) {
+              if (!(error instanceof Problem) || error.code !== 'bad_data' || !sheet.oneOfSeveral) throw error
+              failed ??= error
+              warnings.note(`sheet ${sheet.name} was skipped: ${error.message}`)
+            }
           }
+          // One sheet at least can be read, or the error says why not.
+          if (tables.length === 0 && failed) throw failed
         } else {
           const other = otherOffice(members.map(({ path }) => path))
           if (other) throw badData(source, {}, other, 'Save it as XLSX or CSV first.')
@@ -148,10 +169,15 @@ export async function ingestFile<S extends SliceSink>(
     case 'delimited':
       tables.push(...(await delimited(whole, options, open, warnings)))
       break
-    default: {
+    case 'json':
+    case 'lines': {
       const sink = open()
       tables.push({ path: [], ingested: await one(kind, whole, options, sink), sink })
+      break
     }
+    default:
+      // A format without a reader does not compile.
+      throw new Error(`no reader for ${kind satisfies never}`)
   }
   if (tables.length === 0)
     throw badData(
@@ -181,7 +207,10 @@ async function delimited<S extends SliceSink>(
   const isRead = !(ingested instanceof Error)
   const isPatchy =
     isRead && (ingested as Ingested).warnings.some((text) => text.startsWith('rows with fewer'))
-  if (isRead && !isPatchy) return [{ path: [], ingested: ingested as Ingested, sink }]
+  // Who says where the table is means one table.
+  const isPlaced = options.header === false || options.skip !== undefined
+  if (isRead && !isPatchy && (isPlaced || !hasBlankRows(head)))
+    return [{ path: [], ingested: ingested as Ingested, sink }]
   // What does not fit may be another table.
   const parts = await tablesIn(head, options)
   if (parts.length === 1) {
@@ -197,8 +226,10 @@ async function delimited<S extends SliceSink>(
         encoding: 'utf-8',
         source: `${options.source ?? 'input'}, table ${k + 1}`,
       }
+      const { title } = part
+      const isOwn = title !== undefined && parts.every((other) => other === part || other.title !== title)
       found.push({
-        path: [`table ${k + 1}`],
+        path: [isOwn ? title : `table ${k + 1}`],
         ingested: await ingestDelimited(once(part.bytes), reading, own),
         sink: own,
       })
@@ -227,12 +258,12 @@ function kindOf(head: Buffer, fileName = ''): Kind {
   if (head.toString('latin1', 0, 4) === 'PK\x03\x04' || head.toString('latin1', 0, 4) === 'PK\x05\x06')
     return 'zip'
   if (head.toString('latin1', 257, 262) === 'ustar') return 'tar'
-  const name = withoutPacking(fileName)
   if (head.toString('latin1', 0, 4) === 'PAR1') return 'parquet'
   // A stream of Arrow begins with a mark that no text has.
   const isStream = head.length >= 8 && head.readUInt32LE(0) === 0xffffffff
   if (head.toString('latin1', 0, 6) === 'ARROW1' || isStream) return 'arrow'
-  if (/\.(jsonl|ndjson)$/i.test(name)) return 'lines'
+  const named = readerByName(fileName)
+  if (named === 'lines') return 'lines'
   const text = head
     .toString('utf8')
     .replace(/^\ufeff/, '')
@@ -242,11 +273,17 @@ function kindOf(head: Buffer, fileName = ''): Kind {
   const end = text.indexOf('\n')
   const isLines =
     looksLikeJson && end > 0 && isJson(text.slice(0, end)) && /^\s*[{[]/.test(text.slice(end + 1))
-  if (/\.json$/i.test(name)) return isLines ? 'lines' : 'json'
+  if (named === 'json') return isLines ? 'lines' : 'json'
   // Lines of JSON under the name of a table.
   if (looksLikeJson && areObjects(text)) return 'lines'
-  if (/\.\w+$/.test(name) || !looksLikeJson) return 'delimited'
+  if (/\.\w+$/.test(withoutCompression(fileName)) || !looksLikeJson) return 'delimited'
   return isLines ? 'lines' : 'json'
+}
+
+/** What reads files with the extension of this one. */
+function readerByName(fileName = ''): Kind | undefined {
+  const name = formatByName(fileName)
+  return name && fileFormats[name].reader
 }
 
 /** Whether all whole lines of the beginning of a text are JSON objects. */

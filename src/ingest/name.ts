@@ -1,21 +1,10 @@
-const PACKED = /\.(gz|zst|bz2)$/i
-const DATA = /\.(csv|tsv|tab|psv|txt|dat|json|jsonl|ndjson|xlsx|xlsm|ods|parquet|arrow|arrows|feather)$/i
-const ARCHIVE = /\.(zip|tar|tgz|tbz2?|tzst)$/i
+import { type FileFormat, fileFormats, formatByName } from '../contract/formats.ts'
 
-/** The name of the grid for a data file: without its extensions. `sales.csv.gz` → `sales`. */
-export function gridName(fileName: string | undefined): string {
-  const name = (fileName ?? '').split(/[/\\]/).pop() ?? ''
-  return withoutPacking(name).replace(ARCHIVE, '').replace(DATA, '') || 'Untitled grid'
-}
-
-/** A file name without the extension of its compression. */
-export function withoutPacking(fileName: string): string {
-  return fileName.replace(PACKED, '')
-}
-
-/** Whether a file in an archive is a data file, by its extension. */
+/** Whether a file in an archive is a data file and no archive, by its extension. */
 export function isDataFile(fileName: string): boolean {
-  return DATA.test(withoutPacking(fileName))
+  const name = formatByName(fileName)
+  const format: FileFormat | undefined = name && fileFormats[name]
+  return format !== undefined && !format.isArchive
 }
 
 /** Whether a file in an archive is documentation (readme, license), not data. */

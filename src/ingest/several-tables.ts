@@ -11,6 +11,13 @@ export const SEVERAL_BYTES = 1024 * 1024
 export interface TablePart {
   bytes: Buffer
   line: number
+  /** The line above the table, if it is its title. */
+  title: string | undefined
+}
+
+/** Whether a text has a blank row above a line, as between tables with titles. Delimiters alone are blank. */
+export function hasBlankRows(text: Buffer): boolean {
+  return /\n[,;|\t "]*\r?\n[^\r\n]*[^\r\n,;|\t "]/.test(text.toString('latin1'))
 }
 
 interface Row {
@@ -24,41 +31,78 @@ interface Row {
 const FEWEST_NAMES = 3
 const ROWS_BELOW = 5
 const FIRST_LINES = 4
+const LONGEST_TITLE = 80
 /** Lines of one cell in quotes, before the quote is taken for a stray one. */
 const MOST_LINES = 20
 
 /**
  * The tables of a text in which one follows another. A table begins with a row of another width than the rows above:
- * distinct names, above at least two rows of its own width, one of which holds a value that is no name. One part if
- * there is one table.
+ * distinct names, above at least two rows of its own width, one of which holds a value that is no name. It also begins
+ * below a blank row and a title, a row with one cell, with distinct names above a row of its width; two columns of words need two rows. One part if there is one table.
  */
 export async function tablesIn(given: Buffer, options: DelimitedOptions): Promise<TablePart[]> {
   const pieces: Uint8Array[] = []
   for await (const piece of utf8(once(given), options.encoding, options.source ?? 'input', new Warnings()))
     pieces.push(Buffer.from(piece))
   const all = Buffer.concat(pieces)
-  const one = [{ bytes: all, line: 1 }]
+  const one = [{ bytes: all, line: 1, title: undefined }]
   const head = all.subarray(0, SAMPLE_BYTES)
   const sniffed = (start: Buffer, whole: boolean) =>
     sniff(start, whole, options, new Warnings()).catch(() => undefined)
   // Where the tables are short, all of them together have no dialect: that of the first lines.
   const dialect = (await sniffed(head, head.length === all.length)) ?? (await sniffed(firstLines(head), true))
-  if (!dialect || dialect.names.length < FEWEST_NAMES || dialect.collapse || dialect.headerRows === 0)
-    return one
+  if (!dialect || dialect.collapse) return one
   const rows = rowsOf(all.toString('latin1'), dialect.delimiter)
-  const starts = [rows[0]]
-  let width = dialect.names.length
-  for (let k = FEWEST_NAMES; k + 2 < rows.length; k++) {
-    const { cells } = rows[k]
-    if (cells.length === width || !isHeader(rows, k)) continue
-    starts.push(rows[k])
-    width = cells.length
+  // By the place of its header: where each table begins.
+  const starts: { at: number; row: Row; title: string | undefined }[] = []
+  const add = (k: number, titled: Row | undefined): void => {
+    const title = titled && Buffer.from(filled(titled)[0], 'latin1').toString('utf8').trim()
+    starts.push({ at: (titled ?? rows[k]).at, row: rows[k], title })
   }
-  if (starts.length === 1) return one
-  return starts.map(({ at, line }, k) => ({
-    bytes: all.subarray(at, starts[k + 1]?.at ?? all.length),
-    line,
+  let width = dialect.names.length
+  const areWide = width >= FEWEST_NAMES && dialect.headerRows > 0
+  for (let k = 1; k + 1 < rows.length; k++) {
+    const titled = titleOf(rows, k)
+    const isNext = areWide && k >= FEWEST_NAMES && rows[k].cells.length !== width && isHeader(rows, k)
+    if (!titled && !isNext) continue
+    if (starts.length === 0 && (!titled || titled !== rows.find((row) => filled(row).length > 0)))
+      starts.push({ at: rows[0].at, row: rows[0], title: undefined })
+    add(k, titled)
+    width = rows[k].cells.length
+  }
+  if (starts.length < 2) return one
+  return starts.map(({ at, row, title }, k) => ({
+    // The title is the name of the table.
+    bytes: all.subarray(title === undefined ? at : row.at, starts[k + 1]?.at ?? all.length),
+    line: row.line,
+    title,
   }))
+}
+
+function filled({ cells }: Row): string[] {
+  return cells.map((cell) => cell.trim().replace(/^"(.*)"$/s, '$1')).filter((cell) => cell !== '')
+}
+
+/**
+ * The title of a table whose header is row `k`: a row with one cell, below a blank row or the first of all. Between both
+ * there can be blank rows.
+ */
+function titleOf(rows: readonly Row[], k: number): Row | undefined {
+  const names = filled(rows[k])
+  const below = filled(rows[k + 1])
+  const isNamed = names.length >= 2 && names.every(isName) && new Set(names).size === names.length
+  if (!isNamed || below.length < 2 || rows[k].cells.length !== rows[k + 1].cells.length) return undefined
+  // Two lines of two texts below a word are a note: "prepared by, Ann".
+  const isLong =
+    names.length > 2 || !below.every(isName) || (k + 2 < rows.length && filled(rows[k + 2]).length >= 2)
+  if (!isLong) return undefined
+  let above = k - 1
+  while (above > 0 && filled(rows[above]).length === 0) above--
+  const title = filled(rows[above])
+  const isFree = above === 0 || filled(rows[above - 1]).length === 0
+  return title.length === 1 && isFree && isName(title[0]) && title[0].length <= LONGEST_TITLE
+    ? rows[above]
+    : undefined
 }
 
 /** The first lines of a text: a header and a few rows. */

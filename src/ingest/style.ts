@@ -60,6 +60,10 @@ async function chooseDelimiter(
     if (given || text.includes(delimiter)) candidates.push(await candidate(text, delimiter, crOnly, options))
   }
   if (given) return candidates[0]
+  if (areGroupedNumbers(text)) {
+    warnings.note('read as one column: each line is a number with commas between thousands')
+    return candidate(text, NONE, crOnly, options)
+  }
   const fit = candidates.filter(
     (c) => c.width > 1 && c.agreeing > 0.5 && (c.style.delimiter !== ' ' || looksLinedUp(c)) && !isList(c),
   )
@@ -86,6 +90,23 @@ async function chooseDelimiter(
   const inText = candidates.some((c) => c.style.delimiter !== ' ')
   if (inText) warnings.note('no delimiter detected; read as one column')
   return candidate(text, NONE, crOnly, options)
+}
+
+const GROUPED = /^\s*[-+]?\d{1,3}(,\d{3})+(\.\d+)?\s*$/
+
+/**
+ * Whether all lines, below a name perhaps, are numbers like `100,000.00`. Where all have one comma and the parts before
+ * it count up, they are two columns.
+ */
+function areGroupedNumbers(text: string): boolean {
+  const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '')
+  const numbers = /\d|,/.test(lines[0] ?? '') ? lines : lines.slice(1)
+  if (numbers.length < 2 || !numbers.every((line) => GROUPED.test(line))) return false
+  const parts = numbers.map((line) => line.split(','))
+  if (parts.some((part) => part.length !== parts[0].length)) return true
+  const firsts = parts.map(([first]) => Number(first))
+  const countsUp = firsts.every((first, k) => k === 0 || first === firsts[k - 1] + 1)
+  return parts[0].length === 2 && !countsUp && numbers.every((line) => /\.\d\d\s*$/.test(line))
 }
 
 /** Whether most rows have fewer cells than the header, and none has more. */

@@ -483,7 +483,7 @@ export class Tokenizer {
       return badData(
         this.source,
         { line: this.line },
-        `${cells} cells where there are ${width} columns: ${excerpt(buf.subarray(row, end))}`,
+        `${cells} cells where there ${width === 1 ? 'is 1 column' : `are ${width} columns`}: ${excerpt(buf.subarray(row, end))}`,
         'Fix the line, put quotes around cells that contain the delimiter, or give --delimiter.',
       )
     }

@@ -23,7 +23,25 @@ export function turnIsLong(): boolean {
  * would otherwise block new requests and health checks.
  */
 export async function breathe(): Promise<void> {
-  if (turnIsLong()) await new Promise(setImmediate)
+  if (turnIsLong()) await nextTurn()
+}
+
+/** Work that waits for a turn, first come, first served. */
+const waiting: (() => void)[] = []
+
+/**
+ * Waits for a turn of the event loop. Each turn resumes one piece of work: if all that wait resumed in the same
+ * turn, hundreds of streams would keep connections and health checks waiting for seconds.
+ */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(resume)
+  })
+}
+
+function resume(): void {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(resume)
 }
 
 /** Concatenates buffers, yielding to the event loop. */

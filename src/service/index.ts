@@ -12,6 +12,7 @@ import { AppendQueue } from './grids/append.ts'
 import { compact } from './grids/compact.ts'
 import { RowOrders } from './grids/order.ts'
 import { ResumableUploads } from './grids/resumable.ts'
+import { UploadSpool } from './grids/upload-spool.ts'
 import { createApp } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
 import type { LogLine } from './http/desk.ts'
@@ -33,7 +34,7 @@ import { teamHandlers } from './operations/teams.ts'
 import { uploadHandlers } from './operations/uploads.ts'
 import { LiveFigures } from './plots/live.ts'
 import { Mail } from './sharing/mail.ts'
-import { openStore, type Store, type StoreOptions } from './store/store.ts'
+import { besideDatabase, openStore, type Store, type StoreOptions } from './store/store.ts'
 
 export {
   createKey,
@@ -53,7 +54,7 @@ export type { Listening } from './http/listen.ts'
 
 export { drawFigure } from './images/draw.ts'
 export { UrlImport } from './import/fetch.ts'
-export { backup, isInUse, restore } from './store/sqlite-files.ts'
+export { backup, isInUse, releaseSpace, reserveSpace, restore } from './store/sqlite-files.ts'
 export { openStore, type Store } from './store/store.ts'
 export { verify } from './store/verify.ts'
 
@@ -98,6 +99,8 @@ export async function listen(current: () => Served | undefined, at: ListenOption
 export async function createService(options: ServiceOptions): Promise<RunningService> {
   const limits = limitsFrom(options.environment ?? process.env)
   const store = await openStore({ limits, ...options })
+  // Next to the database; processes of a server on PostgreSQL share no folder.
+  const folder = options.actingAs ? undefined : besideDatabase(options.database, 'uploads')
   const pending = new Set<Promise<void>>()
   const names = new Map<string, Promise<void>>()
   const background = (work: () => Promise<void>): void => {
@@ -141,7 +144,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       { running: limits.describes_at_once, waiting: limits.sorts_waiting, wait: 60_000 },
       'describes_at_once',
     ),
-    uploads: new ResumableUploads(limits),
+    uploads: new ResumableUploads(limits, folder === undefined ? undefined : new UploadSpool(folder)),
     oidc: new OidcLogin(store, options.url.replace(/\/+$/, '')),
     images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,

@@ -244,17 +244,44 @@ describe('the contract', () => {
   })
 })
 
+describe('the kernel', () => {
+  it('has the same layout of its memory on both sides', () => {
+    const constants = (file: string): Map<string, string> =>
+      new Map(
+        [
+          ...readFileSync(join(root, file), 'utf8').matchAll(
+            /^(?:export )?const ([A-Z_]+)(?:: i32)? = (.*)$/gm,
+          ),
+        ].map(([, name, value]): [string, string] => [name, value]),
+      )
+    const host = constants('src/ingest/kernel/index.ts')
+    const kernel = constants('src/ingest/kernel/rows.as.ts')
+    const shared = [...kernel.keys()].filter((name) => host.has(name))
+    expect(shared).toEqual(
+      expect.arrayContaining(['HEADER', 'TEXT', 'TEXT_BYTES', 'CELLS', 'STARTS', 'ENDS', 'LINES', 'OUT']),
+    )
+    for (const name of shared) expect(`${name} = ${host.get(name)}`).toBe(`${name} = ${kernel.get(name)}`)
+  })
+})
+
 describe('completions', () => {
-  it.each(shells)('the script in completions/ for %s is up to date', async (shell) => {
-    const { files } = {
-      files: {
-        bash: 'gridline.bash',
-        zsh: '_gridline',
-        fish: 'gridline.fish',
-        powershell: 'gridline.ps1',
-      } as Record<string, string>,
-    }
-    expect(completionScript(shell)).toBe(readFileSync(join(root, 'completions', files[shell]), 'utf8'))
+  it.each(shells)('the script for %s asks the program what to complete', (shell) => {
+    const script = completionScript(shell)
+    expect(script).toContain('gridline __complete')
+    expect(
+      readdirSync(join(root, 'completions')).map((file) =>
+        readFileSync(join(root, 'completions', file), 'utf8'),
+      ),
+    ).toContain(script)
+  })
+
+  it('each file in completions/ is the script of one shell', () => {
+    const scripts = shells.map((shell) => completionScript(shell))
+    const files = readdirSync(join(root, 'completions')).map((file) =>
+      readFileSync(join(root, 'completions', file), 'utf8'),
+    )
+    expect(files.sort()).toEqual(scripts.sort())
+    expect(new Set(scripts).size).toBe(shells.length)
   })
 
   it('docs/cli.md is what npm run docs writes', async () => {

@@ -281,7 +281,7 @@ describe('plot create with pages', () => {
     expect((await json('plot', 'create', 'mixed.html')).filename).toBe('mixed')
     file('cut.html', python.slice(0, python.indexOf('from python')))
     for (const [name, reason] of [
-      ['none.html', 'no chart of Plotly was found in this page'],
+      ['none.html', 'no Plotly chart found in this page'],
       ['open.html', 'the page ends in the middle of a chart'],
       ['cut.html', 'the page ends in the middle of a chart'],
     ]) {

@@ -78,7 +78,7 @@ describe('resolving names', () => {
     const link = JSON.parse((await run(['show', 'E1/p', '--json'])).stdout).web_url
     const other = link.replace(/^https?:\/\/[^/]+/, 'http://elsewhere.example.com')
     const { code, stderr } = await run(['delete', other, '--yes'])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('of another server')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('belongs to another server')])
     expect((await run(['show', link])).code).toBe(0)
   })
 

@@ -48,7 +48,7 @@ const json = (response: ServerResponse, status: number, body: string, headers = 
 
 describe('a server that', () => {
   it.each<[string, Answer, number, RegExp]>([
-    ['answers with HTML', (_, r) => r.end('<html><title>Welcome</title>'), 1, /the answer is not JSON/],
+    ['answers with HTML', (_, r) => r.end('<html><title>Welcome</title>'), 1, /the response is not JSON/],
     [
       'answers 500 with a page',
       (_, r) => r.writeHead(500).end('<title>Oops</title>'),

@@ -55,7 +55,7 @@ it.each([
 it('where there is none, keys are kept elsewhere, and reading says why', async () => {
   const none = new Keychain({}, memory(true).load)
   expect(await none.set('p', 'https://a.test', 'k')).toBe(false)
-  await expect(none.get('p', 'https://a.test')).rejects.toThrow(/does not open: no storage/)
+  await expect(none.get('p', 'https://a.test')).rejects.toThrow(/cannot open the keychain: no storage/)
 })
 
 const hasKeyring = ['dbus-run-session', 'gnome-keyring-daemon'].every(

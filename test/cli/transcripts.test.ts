@@ -66,7 +66,8 @@ async function run(line: string, cwd: string): Promise<string> {
     cwd,
     stdin: fed?.replaceAll('\\n', '\n'),
   })
-  const errors = stderr.replace(/^(?=.)/gm, '2> ')
+  // How often progress is printed depends on the speed of the machine.
+  const errors = stderr.replace(/^.*bytes\/s\n/gm, '').replace(/^(?=.)/gm, '2> ')
   return stable(`${stdout}${errors}${code === 0 ? '' : `[exit ${code}]\n`}`)
 }
 

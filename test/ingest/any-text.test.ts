@@ -97,7 +97,6 @@ it('any text is read or refused, the same in pieces of 1, 7 and 65,536 bytes, wi
         Kernel.use = 'large'
       }
     }),
-    // More, and others: ANY_TEXT_RUNS=20000 npx vitest run test/ingest/any-text.test.ts.
-    process.env.ANY_TEXT_RUNS ? { numRuns: Number(process.env.ANY_TEXT_RUNS) } : { numRuns: 1500, seed: 1 },
+    process.env.GRIDLINE_TEST_LONG ? { numRuns: 20_000 } : { numRuns: 200, seed: 1 },
   )
 }, 3_600_000)

@@ -1,4 +1,5 @@
 // Encodings are detected where the bytes are not UTF-8, and the guess is said.
+import iconv from 'iconv-lite'
 import { describe, expect, it } from 'vitest'
 import { encodingNamed } from '../../src/ingest/index.ts'
 import { read } from './read.ts'
@@ -53,6 +54,24 @@ describe('encodings', () => {
       const { rows } = await read(encode(text, 'windows-1252'))
       expect(rows.at(-1)).toEqual(['café', 2])
     }
+  })
+
+  it('a code page of DOS is detected, and each can be named', async () => {
+    const text = 'nom,ville\nNestl\u00e9,Vevey\nM\u00fcller,Z\u00fcrich\nFran\u00e7ois,Malm\u00f6\n'
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','))
+    for (const page of ['cp850', 'cp437']) {
+      const bytes = iconv.encode(text, page)
+      for (const options of [{}, { encoding: page }, { encoding: page.replace('cp', 'IBM') }]) {
+        const { names, rows } = await read(bytes, options, 7)
+        expect([names, ...rows]).toEqual(lines)
+      }
+    }
+    expect((await read(iconv.encode('a,b\n\u0160koda,1\n', 'cp852'), { encoding: 'cp852' })).rows).toEqual([
+      ['\u0160koda', 1],
+    ])
   })
 
   it('names that programs use are known', () => {

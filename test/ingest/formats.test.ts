@@ -8,6 +8,7 @@ import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limitsFrom } from '../../src/contract/limits.ts'
 import { zip } from '../support/archives.ts'
+import { runs } from '../support/runs.ts'
 import { readFile } from './read-file.ts'
 
 let folder: string
@@ -117,7 +118,7 @@ describe('Parquet', () => {
 
   it('a file that is cut off or changed anywhere is refused, or gives a table', async () => {
     const file = await parquet(query)
-    for (let k = 4; k < file.length; k += 61) {
+    for (let k = 4; k < file.length; k += runs(211, 61)) {
       const changed = Buffer.from(file)
       changed[k] ^= 0x55
       for (const one of [file.subarray(0, k), changed]) {
@@ -142,6 +143,12 @@ describe('Parquet', () => {
 })
 
 describe('Arrow', () => {
+  it('a stream of a version before 0.15 is named', async () => {
+    const stream = Buffer.concat([Buffer.from([0x80, 0, 0, 0, 0x10, 0, 0, 0]), Buffer.alloc(200)])
+    for (const fileName of ['old.arrow', 'old.arrows', 'old.feather'])
+      await expect(readFile(stream, { fileName })).rejects.toThrow(/version before 0\.15/)
+  })
+
   const table = tableFromArrays({
     i: Int32Array.from([1, 2, 3]),
     f: Float64Array.from([1.5, Number.NaN, 3]),

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type DelimitedOptions, ingestDelimited } from '../../src/ingest/index.ts'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
+import { runs } from '../support/runs.ts'
 
-/** Files that are compared; more: KERNEL_FUZZ_FILES=10000 npx vitest run test/ingest/kernel.test.ts. */
-const FILES = Number(process.env.KERNEL_FUZZ_FILES ?? 120)
+/** Files that are compared. */
+const FILES = runs(30, 1000)
 
 afterEach(() => {
   Kernel.use = 'large'

@@ -179,3 +179,26 @@ describe('options and values of delimited text', () => {
       expect(() => givenStyle(given)).toThrow(/invalid/)
   })
 })
+
+it.each([
+  ['31. M\u00e4rz 2024', '2024-03-31'],
+  ['31 mars 2024', '2024-03-31'],
+  ['31 de marzo de 2024', '2024-03-31'],
+  ['30 marraskuuta 2024', '2024-11-30'],
+  ['31 \u043c\u0430\u0440\u0442\u0430 2024 \u0433.', '2024-03-31'],
+  ['2024\u5e743\u670831\u65e5', '2024-03-31'],
+  ['Sun 31 Mar 2024', '2024-03-31'],
+  ['"Sun, 31 Mar 2024 10:11:12 GMT"', '2024-03-31T10:11:12Z'],
+  ['20240331T101112', '2024-03-31T10:11:12'],
+  ['2024-03-31 10:11:12 UTC', '2024-03-31T10:11:12Z'],
+])('--column d:date reads %s', async (written, iso) => {
+  const { rows } = await read(`d,n\n${written},1\n`, types({ d: 'date' }))
+  expect(rows).toEqual([[iso, 1]])
+})
+
+it.each(['15 margarine 2024', '31 lis 2024', '30.2.2024', '31.3.24', '20240331T251112', '2024-03'])(
+  '--column d:date refuses %s, which is no date or has two meanings',
+  async (written) => {
+    await expect(read(`d,n\n${written},1\n`, types({ d: 'date' }))).rejects.toThrow(/date/)
+  },
+)

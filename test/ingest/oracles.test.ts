@@ -8,6 +8,7 @@ import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isNumber } from '../../src/ingest/number.ts'
 import { parseRaw } from '../../src/json/index.ts'
+import { runs } from '../support/runs.ts'
 import { read } from './read.ts'
 
 const delimiters = [',', ';', '\t', '|'] as const
@@ -134,7 +135,7 @@ describe('the tokenizer agrees with csv-parse and papaparse on well-formed text'
         expect(asText(ours.rows)).toEqual(given.always ? theirs : theirs.filter(notEmpty))
         expect(papas).toEqual(theirs)
       }),
-      { numRuns: 400 },
+      { numRuns: runs(100, 400) },
     )
   })
 
@@ -157,7 +158,7 @@ describe('the tokenizer agrees with csv-parse and papaparse on well-formed text'
         expect(ours.names).toEqual(['name0', 'name1', 'name2'])
         expect(asText(ours.rows)).toEqual(rows)
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60, 200) },
     )
   })
 })
@@ -177,7 +178,7 @@ describe('numbers and JSON, byte by byte', () => {
           expected = Number.isSafeInteger(Number(given)) && BigInt(given) === BigInt(Number(given))
         expect(isNumber(buf, 0, buf.length)).toBe(expected)
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(400, 3000) },
     )
   })
 
@@ -213,7 +214,7 @@ describe('numbers and JSON, byte by byte', () => {
           if (valid) throw error
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(400, 3000) },
     )
   })
 })

@@ -32,3 +32,59 @@ it('rows that lack cells, totals and stray rows are no tables', async () => {
   ])
   await expect(read('id,name,n\n1,a,2\n2,b,3,4\n3,c,4\n')).rejects.toThrow(/line 3: 4 cells/)
 })
+
+it.each([
+  ['', ''],
+  [',,', ',,'],
+])('a title below a blank row (%j) begins a table, and is its name', async (blank, ends) => {
+  const tables = await read(
+    [
+      `Meetings${ends}`,
+      blank,
+      'Name,Date,Purpose',
+      'Anna,2014-10-01,Talk',
+      'Ben,2014-10-02,Tour',
+      blank,
+      `"Overseas Travel"${ends}`,
+      'Name,Country,Cost',
+      'Anna,France,120',
+      '',
+    ].join('\n'),
+  )
+  expect(tables.map(({ path, names, rows }) => [path, names, rows])).toEqual([
+    [
+      ['Meetings'],
+      ['Name', 'Date', 'Purpose'],
+      [
+        ['Anna', '2014-10-01', 'Talk'],
+        ['Ben', '2014-10-02', 'Tour'],
+      ],
+    ],
+    [['Overseas Travel'], ['Name', 'Country', 'Cost'], [['Anna', 'France', 120]]],
+  ])
+  expect(tables[0].warnings.join()).toContain('2 tables were found, which begin in lines 3, 8')
+})
+
+it('notes and blank rows are no tables', async () => {
+  for (const text of [
+    'id,name\n1,a\n\n2,b\n\nSource: the office\n',
+    'Sales of 2024\n\nid,name\n1,a\n2,b\n',
+    'id,name\n1,a\n\nTotal\n2,b\n',
+    'name,amount\na,1\nb,2\n\nNotes\nprepared by,Ann\nchecked by,Ben\n',
+  ])
+    expect((await read(text)).length).toBe(1)
+})
+
+it('lines of numbers with commas between thousands are one column', async () => {
+  const column = async (text: string) => (await read(text))[0].rows
+  expect(await column('100,000.00\n200,500.50\n1,000,000.00\n')).toEqual([
+    ['100,000.00'],
+    ['200,500.50'],
+    ['1,000,000.00'],
+  ])
+  expect(await column('1,100\n2,250\n3,300\n')).toEqual([
+    [1, 100],
+    [2, 250],
+    [3, 300],
+  ])
+})

@@ -158,3 +158,44 @@ it('elements that never end, deep nesting and many attributes are refused at onc
     expect(process.cpuUsage(began).user / 1e6).toBeLessThan(5)
   }
 })
+
+it('two tables in one sheet are two grids, and the other sheets are loaded', async () => {
+  const rows = (at: number, lines: (string | number)[][]): string =>
+    lines
+      .map(
+        (line, r) =>
+          `<row r="${at + r}">${line
+            .map((cell, c) => {
+              const place = `${'ABCDE'[c]}${at + r}`
+              return typeof cell === 'number' ? number(place, cell) : text(place, cell)
+            })
+            .join('')}</row>`,
+      )
+      .join('')
+  const tables = await readFile(
+    await book({
+      sheets: {
+        Both:
+          rows(1, [['Sales'], ['month', 'sum'], ['May', 1], ['June', 2]]) +
+          rows(6, [['Staff'], ['who', 'age'], ['Ann', 3]]),
+        Other: rows(1, [
+          ['a', 'b'],
+          [1, 2],
+        ]),
+      },
+    }),
+    { fileName: 'a.xlsx' },
+  )
+  expect(tables.map(({ path, names, rows: found }) => [path, names, found])).toEqual([
+    [
+      ['Both', 'Sales'],
+      ['month', 'sum'],
+      [
+        ['May', 1],
+        ['June', 2],
+      ],
+    ],
+    [['Both', 'Staff'], ['who', 'age'], [['Ann', 3]]],
+    [['Other'], ['a', 'b'], [[1, 2]]],
+  ])
+})

@@ -111,7 +111,10 @@ export class TestService {
 }
 
 /** Runs the same tests over SQLite and PostgreSQL, each with users alice and bob. */
-export function onBothStores(name: string, tests: (test: () => TestService) => void): void {
+export function onBothStores(
+  name: string,
+  tests: (test: () => TestService, engine: 'sqlite' | 'postgres') => void,
+): void {
   for (const engine of ['sqlite', 'postgres'] as const) {
     describe(`${name} [${engine}]`, () => {
       let running: TestService
@@ -129,7 +132,7 @@ export function onBothStores(name: string, tests: (test: () => TestService) => v
         await running.service.close()
         folder.remove()
       })
-      tests(() => running)
+      tests(() => running, engine)
     })
   }
 }

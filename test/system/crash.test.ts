@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createKey, createService, createUser, openStore } from '../../src/service/index.ts'
 import { gridline, serve } from '../support/cli.ts'
+import { runs } from '../support/runs.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-const ROUNDS = 50
+const ROUNDS = runs(15, 50)
 
 describe('kill -9 loses no acknowledged write', () => {
   it(`${ROUNDS} rounds during appends and uploads: no row lost or doubled, no partial upload`, async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
 import { Model, PEOPLE, type Plan, type Step, steps } from '../support/model.ts'
 import { newDatabase } from '../support/postgres.ts'
+import { runs as casesOf } from '../support/runs.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -69,6 +70,6 @@ async function follow(sequence: readonly Step[]): Promise<void> {
 
 it('the service behaves like the model, byte for byte the same on both stores', async () => {
   const seed = Number(process.env.GRIDLINE_TEST_SEED ?? 20_251_031)
-  const numRuns = Number(process.env.GRIDLINE_TEST_RUNS ?? 60)
+  const numRuns = Number(process.env.GRIDLINE_TEST_RUNS ?? casesOf(12, 200))
   await fc.assert(fc.asyncProperty(sequence, follow), { seed, numRuns })
 }, 300_000)

@@ -121,7 +121,7 @@ describe('the share button', () => {
     }, url)
     const tab = await opened
     await signIn(tab, 'alice')
-    await tab.waitForFunction(() => /Waiting/.test(document.getElementById('message')!.textContent!))
+    await tab.waitForFunction(() => /Receiving/.test(document.getElementById('message')!.textContent!))
     // Several messages have arrived when the page has answered one of its own.
     await tab.evaluate(
       () =>

@@ -1,10 +1,15 @@
 import { Problem } from '../../contract/errors.ts'
 import { database, onStore } from '../admin-store.ts'
+import type { Context } from '../context.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
 import { confirm } from '../prompt.ts'
 
-const yes = { flags: '-y, --yes', description: 'skip the confirmation prompt' } as const
+/** Options of commands that ask before they change something. */
+const asking = [
+  { flags: '-y, --yes', description: 'skip the confirmation prompt' },
+  { flags: '--dry-run', description: 'show what would be done, and change nothing' },
+] as const
 
 const userView: TableView = {
   id: 'username',
@@ -31,17 +36,16 @@ const list = defineCommand({
 
 const disable = defineCommand({
   arguments: '<user>',
-  options: [yes, database],
+  options: [...asking, database],
   examples: ['gridline admin user disable bob', 'gridline admin user disable bob --yes'],
   async run(context, [name], options) {
     const one = await onStore(context, options.database, async ({ findUser, setDisabled }, store) => {
       const { username, keys, files } = await findUser(store, name)
-      await confirm(
-        `Disable ${username}? Their ${counted(keys, 'key')} and all sessions stop working. Their ${counted(files, 'file')}, links and shares stay as they are.`,
-        options.yes === true,
-      )
+      const question = `Disable ${username}? Their ${counted(keys, 'key')} and all sessions stop working. Their ${counted(files, 'file')}, links and shares stay as they are.`
+      if (!(await isAgreed(context, question, options))) return undefined
       return setDisabled(store, username, true)
     })
+    if (!one) return undefined
     context.messages.note('Running servers refuse the user within two seconds.')
     return { one, view: userView }
   },
@@ -60,17 +64,16 @@ const enable = defineCommand({
 
 const remove = defineCommand({
   arguments: '<user>',
-  options: [yes, database],
+  options: [...asking, database],
   examples: ['gridline admin user delete bob', 'gridline admin user delete bob --yes'],
   async run(context, [name], options) {
     const one = await onStore(context, options.database, async ({ findUser, deleteUser }, store) => {
       const { username, keys, files } = await findUser(store, name)
-      await confirm(
-        `Permanently delete ${username} with ${counted(files, 'file')}, ${counted(keys, 'key')}, all sessions, teams and shares? Links to the files stop working, and plots of others lose data from them. To keep the files, use gridline admin user disable ${username} instead.`,
-        options.yes === true,
-      )
+      const question = `Permanently delete ${username} with ${counted(files, 'file')}, ${counted(keys, 'key')}, all sessions, teams and shares? Links to the files stop working, and plots of others lose data from them. To keep the files, use gridline admin user disable ${username} instead.`
+      if (!(await isAgreed(context, question, options))) return undefined
       return deleteUser(store, username)
     })
+    if (!one) return undefined
     context.messages.note('The disk space is released by: gridline admin compact')
     return { one, view: userView }
   },
@@ -103,7 +106,7 @@ const keyRevoke = defineCommand({
   arguments: '<user> [id...]',
   options: [
     { flags: '--all', description: 'revoke all keys of the user, and end all sessions' },
-    yes,
+    ...asking,
     database,
   ],
   examples: ['gridline admin key revoke bob 3f1c0a9be2d4', 'gridline admin key revoke bob --all --yes'],
@@ -114,17 +117,35 @@ const keyRevoke = defineCommand({
       })
     const many = await onStore(context, options.database, async ({ listKeys, revokeKeys }, store) => {
       const keys = await listKeys(store, name)
-      if (options.all)
-        await confirm(
-          `Revoke ${counted(keys.length, 'key')} of ${name} and end all sessions? Programs that use them stop working.`,
-          options.yes === true,
-        )
+      const which = options.all
+        ? `${counted(keys.length, 'key')} of ${name} and end all sessions`
+        : ids.join(', ')
+      const question = `Revoke ${which}? Programs that use them stop working.`
+      const unknown = ids.find((id) => !keys.some((key) => key.id === id))
+      if (options.dryRun && unknown !== undefined)
+        throw new Problem('not_found', `${name} has no API key ${unknown}`, {
+          hint: `See: gridline admin key list ${name}`,
+        })
+      // Keys that were named are not asked about.
+      if ((options.all || options.dryRun) && !(await isAgreed(context, question, options))) return undefined
       return revokeKeys(store, name, options.all ? 'all' : ids)
     })
+    if (!many) return undefined
     context.messages.note('Running servers refuse revoked keys within two seconds.')
     return { many, view: keyView, empty: `${name} has no keys.` }
   },
 })
+
+/** Asks before a change. With --dry-run, says what would be asked: nothing is changed. */
+async function isAgreed(
+  context: Context,
+  question: string,
+  { yes, dryRun }: { yes?: boolean; dryRun?: boolean },
+): Promise<boolean> {
+  if (dryRun) context.messages.line(`Dry run, nothing was changed. It would ask: ${question}`)
+  else await confirm(question, yes === true)
+  return dryRun !== true
+}
 
 function counted(count: number, what: string): string {
   return `${count} ${count === 1 ? what : `${what}s`}`

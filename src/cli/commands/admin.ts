@@ -169,16 +169,25 @@ const compact = defineCommand({
   async run(context, _, { database: url }) {
     requireDatabase(context, url)
     const address = (url as string | undefined) ?? databaseUrl(context.environment)
-    const size = (): number | null =>
-      address.startsWith('sqlite:') ? statSync(sqliteFile(context, url, '')).size : null
+    const file = address.startsWith('sqlite:') ? sqliteFile(context, url, '') : undefined
+    const size = (): number | null => (file === undefined ? null : statSync(file).size)
     const service = await import('../../service/index.ts')
     const bytes_before = size()
     // Recently deleted data may be in use by other processes: keep it for a day unless there are none.
-    const alone = address.startsWith('sqlite:') && !service.isInUse(sqliteFile(context, url, ''))
+    const alone = file !== undefined && !service.isInUse(file)
+    const reserved = alone && service.releaseSpace(file)
     await onStore(context, url, async (_service, store) => {
       await store.sweep(alone ? 0 : undefined)
-      await store.engine.compact()
+      try {
+        await store.engine.compact()
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'disk_full') throw error
+        context.messages.warning(
+          'the database file keeps its size: to shrink it, the disk needs as much free space as the data takes. Deleted data was removed, and new data uses its space',
+        )
+      }
     })
+    if (reserved) service.reserveSpace(file)
     if (!alone)
       context.messages.note(
         'Other processes may be using the database, so data deleted in the last day was kept.',

@@ -1,5 +1,6 @@
 import { type Client, headerText, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import { formatByName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
@@ -166,9 +167,9 @@ async function typed(
   told: keyof typeof formats | undefined,
 ): Promise<{ type: string; input: Input }> {
   if (told) return { type: formats[told], input }
-  if (/\.(jsonl|ndjson)(\.(gz|zst|bz2))?$/i.test(input.name)) return { type: formats.ndjson, input }
-  if (/\.(tsv|tab)(\.(gz|zst|bz2))?$/i.test(input.name)) return { type: formats.tsv, input }
-  if (/\.(csv|txt|gz)$/i.test(input.name)) return { type: formats.csv, input }
+  const named = formatByName(input.name)
+  if (named === 'ndjson' || named === 'tsv') return { type: formats[named], input }
+  if (named === 'csv' || named === 'text') return { type: formats.csv, input }
   const { peek } = await import('../../ingest/index.ts')
   const { head, whole } = await peek(input.open(), 64)
   const isJson = /^\ufeff?\s*[[{]/.test(head.toString('utf8'))

@@ -132,7 +132,7 @@ async function printed(
   const format = formatOf(context, options)
   if (options.follow) {
     if (jq !== undefined || format === 'json')
-      throw new Problem('usage', '--follow prints csv, tsv or ndjson')
+      throw new Problem('usage', '--follow supports only csv, tsv and ndjson')
     return { bytes: followed(context, client, fid, options, format) }
   }
   if (isTable) return table(context, client, fid, options)

@@ -178,7 +178,7 @@ async function browser({ environment }: Context): Promise<Check> {
     return bad(
       'chromium',
       'warning',
-      'none was found, so plots cannot be drawn as images here',
+      'not found; images of plots are not available',
       'Install Chromium with the system, or name it with GRIDLINE_CHROMIUM.',
     )
   }

@@ -99,7 +99,7 @@ function formatOf({ format, output }: OptionsOf<typeof options>): ImageFormat {
     throw new Problem('usage', `--format ${format} and the file name ${output} do not agree`)
   if (format) return format
   if (extension !== '' && !known)
-    throw new Problem('usage', `-o ${output}: .${extension} is not a format of images`, {
+    throw new Problem('usage', `-o ${output}: .${extension} is not an image format`, {
       hint: `Formats: ${imageFormats.join(', ')}. Set one with --format.`,
     })
   return known ?? 'png'

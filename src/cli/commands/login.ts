@@ -31,7 +31,7 @@ export const command = defineCommand({
   async run(context, [given], options) {
     const profile = context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? 'default'
     if (profile === LOCAL || context.flags.local)
-      throw new Problem('usage', 'the profile local is the database on this machine and needs no login', {
+      throw new Problem('usage', 'the profile local needs no login: it is this machine', {
         hint: 'Use another name: --profile NAME',
       })
     const before = (await context.config.read()).profiles?.[profile]

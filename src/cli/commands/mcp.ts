@@ -16,14 +16,10 @@ import { defineCommand } from '../define.ts'
 const LONGEST = 100_000
 /** Rows of a grid that are returned if the agent asks for no number. */
 const ROWS = 100
-/** Operations without a use for agents: images, keys, browsers, metrics, and those that need several requests. */
-const LEFT_OUT = /^(service\.|sessions\.|logins\.|keys\.|oidc\.|uploads\.|images\.|files\.image)/
-/** Operations that only add: they change and remove nothing that is there. */
-const ADDS = /^(\w+\.create|\w+\.add|rows\.append|files\.copy|files\.restore|stars\.\w+|feed\.add)$/
 
 export const command = defineCommand({
   stores: true,
-  options: [{ flags: '--allow-write', description: 'also offer operations that change files' }],
+  options: [{ flags: '--allow-write', description: 'also offer tools that change files' }],
   examples: ['gridline mcp', 'gridline mcp --allow-write --profile work'],
   async run(context, _, { allowWrite }) {
     const tools = toolsOf(allowWrite === true)
@@ -77,8 +73,8 @@ interface Tool {
 function toolsOf(allowWrite: boolean): Map<string, Tool> {
   const tools = new Map<string, Tool>()
   for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][]) {
-    const isRead = operation.method === 'GET'
-    if (LEFT_OUT.test(name) || operation.access === 'operator' || (!isRead && !allowWrite)) continue
+    const isRead = operation.agents === 'reads'
+    if (operation.agents === 'none' || (!isRead && !allowWrite)) continue
     const tool = toolOf(name, operation, isRead)
     tools.set(tool.name, tool)
   }
@@ -111,7 +107,7 @@ function toolOf(name: OperationName, operation: Operation, isRead: boolean): Too
     name: name.replace('.', '_'),
     description: operation.summary,
     inputSchema: { type: 'object', properties, required: [...new Set(required)] },
-    annotations: { readOnlyHint: isRead, destructiveHint: !isRead && !ADDS.test(name) },
+    annotations: { readOnlyHint: isRead, destructiveHint: operation.agents === 'changes' },
     async run(context, given) {
       const client = await context.client()
       const missing = required.find((field) => given[field] === undefined)

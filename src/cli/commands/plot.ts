@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources.ts'
@@ -14,7 +13,7 @@ import {
   type OptionsOf,
   subcommand,
 } from '../define.ts'
-import { readFigure, readFigures } from '../figures.ts'
+import { figureName, readFigure, readFigures } from '../figures.ts'
 import { pages } from '../lists.ts'
 import { withNewline } from '../output/bytes.ts'
 import { chartView, fileView, linkView, type TableView } from '../output/view.ts'
@@ -86,7 +85,7 @@ const create = defineCommand({
     if (figures.length > 1 && name !== undefined)
       throw new Problem('usage', '--name can only be used with one figure')
     assertOwnNames(
-      figures.map((file) => ({ file, name: basename(file) })),
+      figures.map((file) => ({ file, name: figureName(file) })),
       options.onConflict,
     )
     if (figures.includes('-') && name === undefined)

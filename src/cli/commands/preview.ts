@@ -106,6 +106,9 @@ function exact(value: number): string {
   return Number.isFinite(value) ? String(value) : ''
 }
 
+/** At most six digits; `~` says that there are more. */
 function shortNumber(value: number): string {
-  return Number.isFinite(value) ? String(Number(value.toPrecision(6))) : ''
+  if (!Number.isFinite(value)) return ''
+  const short = Number(value.toPrecision(6))
+  return `${short === value ? '' : '~'}${short}`
 }

@@ -31,7 +31,7 @@ export const command = defineCommand({
   options: [
     {
       flags: '--to <profile>',
-      description: 'the profile of the server that gets the files; see: gridline profile list',
+      description: 'profile of the destination server; see: gridline profile list',
       completes: 'profile',
     },
     { flags: '--folder <path>', description: 'destination folder; missing folders are created' },

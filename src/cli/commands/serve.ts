@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { limitsFrom } from '../../contract/limits.ts'
+import { changedLimits, limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
 import { defineCommand } from '../define.ts'
 import { RequestLog } from '../output/request-log.ts'
@@ -41,7 +41,7 @@ export const command = defineCommand({
     {
       flags: '--proxies <count>',
       integer: { max: 16 },
-      description: 'proxies in front of the server, which add clients to X-Forwarded-For (default: 0)',
+      description: 'number of trusted proxies that add to X-Forwarded-For (default: 0)',
     },
     {
       flags: '--smtp <url>',
@@ -74,7 +74,7 @@ export const command = defineCommand({
     } = options
     if (smtp !== undefined && !/^smtps?:\/\//.test(smtp))
       throw new Problem('usage', '--smtp: must start with smtp:// or smtps://')
-    const { createService, listen } = await import('../../service/index.ts')
+    const { createService, listen, reserveSpace } = await import('../../service/index.ts')
     const { messages } = context
     const quiet = context.flags.quiet === true
     if (!database) makeFoldersPrivate(context.environment)
@@ -82,12 +82,13 @@ export const command = defineCommand({
     // Listen first: links contain the port, which is known only then. The service starts afterwards.
     let service: RunningService | undefined
     const log = new RequestLog(process.stderr)
+    const address = database ?? databaseUrl(context.environment)
     const limits = limitsFrom(context.environment)
     const listening = await listen(() => service, { host, port: wanted, limits, proxies })
     const here = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
     try {
       const running = await createService({
-        database: database ?? databaseUrl(context.environment),
+        database: address,
         url: base ?? here,
         smtp,
         mailFrom: mailFrom ?? `gridline@${new URL(base ?? here).hostname}`,
@@ -96,6 +97,8 @@ export const command = defineCommand({
         environment: context.environment,
       })
       service = running
+      if (address.startsWith('sqlite:'))
+        reserveSpace(address.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
       const sweepNow = (): void => {
         running.store.sweepIfDue().catch((error) => messages.warning(`cleanup failed: ${error.message}`))
       }
@@ -106,6 +109,8 @@ export const command = defineCommand({
       }, 3600_000)
       // From now on, links created without a server point here.
       if (!database) recordServing(context.environment, base ?? here)
+      const changed = changedLimits(limits)
+      if (changed.length > 0) messages.note(`limits: ${changed.join(', ')}`)
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
       const isOpen = !/^(127\.|localhost$|::1$)/.test(host)
       if (isOpen) messages.note(`reachable from other machines on port ${listening.port} (--host ${host})`)

@@ -61,7 +61,7 @@ export const command = defineCommand({
           ? await client.call('files.update', { fid, json: { share_key_enabled: true } })
           : await client.call('files.get', { fid })
         if (link && !file.share_key)
-          throw new Problem('forbidden', 'share_key_enabled: only the owner of this file may do this', {
+          throw new Problem('forbidden', 'share_key_enabled: only the owner can create a secret link', {
             hint: 'Ask its owner.',
           })
         if (link && file.filetype === 'fold')

@@ -1,6 +1,6 @@
 import { type Client, resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
-import { runEach, runOnFiles } from '../batch.ts'
+import { runOnFiles } from '../batch.ts'
 import { defineCommand } from '../define.ts'
 import { filetypeName, type TableView, typeName } from '../output/view.ts'
 import { isPattern } from '../patterns.ts'
@@ -32,16 +32,7 @@ export const command = defineCommand({
     'gridline show alice:12 --json',
     "gridline show sales --jq '.cols[].name'",
   ],
-  async run(context, files, { user }) {
-    if (user !== undefined) {
-      const client = await context.client()
-      const found = async (path: string): Promise<object> => {
-        const { fid } = await client.call('files.lookup', { query: { path, user } })
-        return client.call('files.get', { fid })
-      }
-      if (files.length === 1) return { one: await found(files[0]), view: detailView }
-      return { ...(await runEach(files, found)), view: detailView }
-    }
+  async run(context, files) {
     if (files.length === 1 && !isPattern(files[0])) {
       const client = await context.clientFor(files[0])
       return {

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { type Client, lookupIfThere } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
+import { gridName } from '../../contract/formats.ts'
 import { conflictRules } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { ResultOf } from '../../contract/operations/index.ts'
@@ -56,15 +57,15 @@ const options = [
   strict,
   {
     flags: '--include <pattern>',
-    description: 'of directories and patterns, upload only files that match (repeatable)',
+    description: 'with directories or patterns: upload only matching files (repeatable)',
     repeatable: true,
   },
   {
     flags: '--exclude <pattern>',
-    description: 'of directories and patterns, leave out files that match (repeatable)',
+    description: 'with directories or patterns: skip matching files (repeatable)',
     repeatable: true,
   },
-  { flags: '--jobs <n>', integer: { max: 64 }, description: 'files that are uploaded at once (default: 4)' },
+  { flags: '--jobs <n>', integer: { max: 64 }, description: 'number of parallel uploads (default: 4)' },
   {
     flags: '--provenance',
     description: 'record commit, branch and run of the CI job in the metadata of the grids',
@@ -131,7 +132,7 @@ export const command = defineCommand({
         hint: skipped.length > 0 ? `Not data files: ${someOf(skipped)}. Use --include.` : 'Check the names.',
       })
     assertOwnNames(
-      files.map(({ file, folders }) => ({ file, name: [...folders, basename(file)].join('/') })),
+      files.map(({ file, folders }) => ({ file, name: [...folders, gridName(basename(file))].join('/') })),
       options.onConflict,
     )
     if (files.some(({ file }) => file === '-') && name === undefined && !dryRun) {
@@ -236,7 +237,7 @@ async function refuseChart(context: Context, file: string, type: ChartType, opti
   if (file === '-' || isAddress(file)) return
   const input = await openInput(file)
   const isText = /\.(csv|tsv|tab|psv|txt|dat|ndjson|jsonl)$/i.test(file)
-  const { gridName, ingestFile } = await import('../../ingest/index.ts')
+  const { ingestFile } = await import('../../ingest/index.ts')
   const limits = limitsFrom(context.environment)
   const reading = { ...readingOptionsOf(options, input.name), fileName: basename(file), limits }
   const bytes = isText && (input.size ?? 0) > HEAD ? firstLines(input.open()) : input.open()
@@ -456,7 +457,7 @@ async function preview(
       hint: `Download the file first: curl ${file} | gridline upload - --dry-run`,
     })
   const input = await openInput(file)
-  const { gridName, ingestFile } = await import('../../ingest/index.ts')
+  const { ingestFile } = await import('../../ingest/index.ts')
   const fileName = options.name ?? (file === '-' ? undefined : basename(file))
   const reading = {
     ...readingOptionsOf(options, input.name),

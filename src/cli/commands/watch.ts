@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { headerText } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import { delimiterByName, formatByName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { Context } from '../context.ts'
@@ -167,13 +168,13 @@ function appended(
   const end = bytes.lastIndexOf(0x0a) + 1
   if (end <= from) return 'wait'
   const rows = bytes.subarray(from, end)
-  if (/\.(ndjson|jsonl)$/i.test(file)) return { bytes: rows, type: dataTypes.ndjson, delimiter: undefined }
+  const named = formatByName(file)
+  if (named === 'ndjson') return { bytes: rows, type: dataTypes.ndjson, delimiter: undefined }
   // Cells with line ends, and quotes that are text, are for the reader of whole files.
-  if (!/\.(csv|tsv|tab|txt)$/i.test(file) || rows.includes(0x22)) return undefined
+  if ((named !== 'csv' && named !== 'tsv' && named !== 'text') || rows.includes(0x22)) return undefined
   const header = bytes.toString('utf8', 0, bytes.indexOf(0x0a))
-  const found = /\.(tsv|tab)$/i.test(file)
-    ? ['\t']
-    : [',', ';', '\t', '|'].filter((one) => header.includes(one))
+  const prescribed = delimiterByName(file)
+  const found = prescribed ? [prescribed] : [',', ';', '\t', '|'].filter((one) => header.includes(one))
   const given = delimiter ?? (found.length === 1 ? found[0] : undefined)
   if (!given) return undefined
   return { bytes: rows, type: dataTypes.csv, delimiter: encodeURIComponent(given) }

@@ -12,7 +12,7 @@ export const environmentTable: Readonly<Record<string, string>> = {
     '1 prints stack traces of errors; http prints each request and response to stderr, without secrets',
   GRIDLINE_NO_UPDATE_NOTICE: '1 turns off the notice of newer versions, and asking npm for them',
   GRIDLINE_TIMEOUT_MS: 'maximum time to the first byte of a response, in milliseconds',
-  GRIDLINE_LIMIT_NAME: 'a limit of serve, such as GRIDLINE_LIMIT_GRIDS; see docs/operating.md',
+  GRIDLINE_LIMIT_NAME: 'a limit of serve, such as GRIDLINE_LIMIT_REQUESTS_PER_MINUTE; see docs/api.md',
   GRIDLINE_CHROMIUM: 'the Chromium that draws images (default: detected)',
   GRIDLINE_SMTP: 'the mail server of serve, as with --smtp',
   HTTPS_PROXY: 'the proxy for requests to https servers',

@@ -1,6 +1,12 @@
+import { type FileFormat, fileFormats } from '../../contract/formats.ts'
 import { globalOptions } from '../define.ts'
 import { environmentTable } from './environment.ts'
 import { exitCodes } from './exit-codes.ts'
+
+/** Formats that are named by their title: the others are described. */
+const titles = Object.values<FileFormat>(fileFormats)
+  .filter(({ reader, isArchive }) => reader !== 'delimited' && !isArchive)
+  .map(({ title }) => title)
 
 /** Pages of `gridline help`, besides those of commands. */
 export interface Topic {
@@ -27,7 +33,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 
   CSV and TSV, with any delimiter, quotes and encoding
   tables printed by psql, mysql, sqlplus and DuckDB; Markdown tables
-  JSON, NDJSON, XLSX, ODS, Parquet, Arrow IPC and Feather
+  ${titles.slice(0, -1).join(', ')} and ${titles.at(-1)}
   zip and tar archives; gzip, bzip2 and zstd of any of these
 
 Options such as --delimiter, --encoding and --column override what is detected.

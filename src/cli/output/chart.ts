@@ -1,29 +1,26 @@
 import type { ImageFormat } from '../../contract/operations/index.ts'
 import { hasColor } from './color.ts'
 import { braille, graphicsOf, picture, sizeFor } from './picture.ts'
+import { legendOf, plotText, type TextTrace } from './plot-text.ts'
 
 export interface ChartFigure {
   data?: Trace[]
   layout?: Record<string, unknown>
 }
 
-interface Trace {
-  name?: unknown
-  type?: unknown
-  x?: unknown
-  y?: unknown
+interface Trace extends TextTrace {
   labels?: unknown
   values?: unknown
-  fill?: unknown
-  stackgroup?: unknown
-  orientation?: unknown
 }
 
 /** Characters of a chart. */
 const MOST_COLUMNS = 100
 const LINES = 20
 
-/** A chart for a terminal or pipe: the picture where the terminal can show one, otherwise characters. */
+/**
+ * A chart for a terminal or pipe: the picture where the terminal can show one, otherwise characters. Lines, points and
+ * bars are drawn here; other charts are drawn by Chromium and shown as dots.
+ */
 export async function chartText(
   figure: ChartFigure,
   environment: NodeJS.ProcessEnv,
@@ -35,6 +32,20 @@ export async function chartText(
   const graphics = stream.isTTY ? graphicsOf(environment) : undefined
   if (graphics) return picture(await draw(figure, 700, 450), graphics)
   const columns = Math.min(MOST_COLUMNS, stream.columns || 80)
+  const { data = [], layout = {} } = figure
+  const own = plotText(data, layout, { columns, lines: LINES, color: hasColor(stream, environment), plain })
+  if (own) {
+    const title = titleOf(layout)
+    const [up, across] = [layout.yaxis, layout.xaxis].map((axis) => titleOf(axis as Record<string, unknown>))
+    return [
+      ...(title ? [center(title, columns)] : []),
+      ...(up ? [up] : []),
+      ...own,
+      ...(across ? [center(across, columns)] : []),
+      ...legendOf(data, hasColor(stream, environment), plain),
+      '',
+    ].join('\n')
+  }
   const { width, height } = sizeFor(columns, LINES)
   const image = await draw(withoutText(figure), width, height)
   const color = hasColor(stream, environment)
@@ -118,7 +129,7 @@ function listOf(values: unknown): unknown[] {
 /** What the y axis shows: the values of lines and points; of bars and filled areas their sums, from zero. */
 function heights(data: readonly Trace[], { barmode }: Record<string, unknown>): unknown[] {
   if (data.some(({ type, orientation }) => type === 'histogram' || orientation === 'h')) return []
-  const isStacked = barmode === undefined || barmode === 'stack' || barmode === 'relative'
+  const isStacked = barmode === 'stack' || barmode === 'relative'
   const all: unknown[] = []
   const shared = new Map<string, number>()
   for (const trace of data) {

@@ -1,7 +1,7 @@
 import { type Pixels, pixelsOf } from './png.ts'
 
 /** Dots of a braille character: two columns of four. */
-const DOTS = [
+export const DOTS = [
   [0x01, 0x08],
   [0x02, 0x10],
   [0x04, 0x20],

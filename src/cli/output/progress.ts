@@ -1,8 +1,9 @@
 import { bytesText } from '../../contract/limits.ts'
 import type { Messages } from './messages.ts'
 
-/** Progress is shown only after this many ms. */
-const QUIET_MS = 300
+/** Progress is shown only after this many ms: the bar of a terminal, and the lines of a log. */
+const BAR_AFTER_MS = 300
+const LINES_AFTER_MS = 2_000
 const LINE_EVERY_MS = 10_000
 const BAR = 24
 
@@ -33,11 +34,11 @@ export class Progress {
     if (style === 'none') return
     const now = performance.now()
     if (style === 'bar') {
-      if (now - this.started > QUIET_MS) this.show()
+      if (now - this.started > BAR_AFTER_MS) this.show()
       return
     }
     const quarter = this.total ? Math.floor((this.done / this.total) * 4) : 0
-    if (now - this.started < QUIET_MS || (quarter <= this.lastQuarter && now - this.lastLine < LINE_EVERY_MS))
+    if (now - this.started < LINES_AFTER_MS || (quarter <= this.lastQuarter && now - this.lastLine < LINE_EVERY_MS))
       return
     this.lastQuarter = quarter
     this.lastLine = now

@@ -21,8 +21,17 @@ const plain = {
   middle: '  ',
 }
 
-/** Formats rows as a table, or a single item as a list of fields. For terminals. */
-export function table(single: boolean, view: TableView, cells: string[][], color: boolean): string {
+/**
+ * Formats rows as a table, or a single item as a list of fields. For terminals: texts of a table that is wider than
+ * `width` are broken between words, and columns without any text are left out.
+ */
+export function table(
+  single: boolean,
+  view: TableView,
+  cells: string[][],
+  color: boolean,
+  width = Number.POSITIVE_INFINITY,
+): string {
   const chalk = new Chalk({ level: color ? 1 : 0 })
   const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] }
   const clean = cells.map((row) => row.map(visible))
@@ -30,15 +39,60 @@ export function table(single: boolean, view: TableView, cells: string[][], color
     const shown = view.columns
       .map(({ title }, k) => [visible(title).toLowerCase(), clean[0][k]])
       .filter(([, text]) => text !== '')
-    const width = Math.max(...shown.map(([title]) => title.length))
-    return shown.map(([title, text]) => `${chalk.dim(title.padEnd(width))}  ${text}\n`).join('')
+    const longest = Math.max(...shown.map(([title]) => title.length))
+    return shown.map(([title, text]) => `${chalk.dim(title.padEnd(longest))}  ${text}\n`).join('')
   }
+  const titles = view.columns.map(({ title }) => visible(title))
+  const natural = widthsOf(titles, clean, (text) => text.length)
+  const isWide = sum(natural) + GAP * (natural.length - 1) > width
+  const kept = titles.map((_, k) => k).filter((k) => !isWide || clean.some((row) => row[k] !== ''))
+  const widths = isWide
+    ? fitted(
+        kept.map((k) => natural[k]),
+        kept.map((k) => widthsOf(titles, clean, longestWord)[k]),
+        width - GAP * (kept.length - 1),
+      )
+    : undefined
   const rows = new Table({
     chars: plain,
     style,
-    head: view.columns.map(({ title }) => chalk.dim(visible(title))),
-    colAligns: view.columns.map(({ align }) => align ?? 'left'),
+    head: kept.map((k) => chalk.dim(titles[k])),
+    colAligns: kept.map((k) => view.columns[k].align ?? 'left'),
+    ...(widths && { colWidths: widths, wordWrap: true }),
   })
-  rows.push(...clean)
+  rows.push(...clean.map((row) => kept.map((k) => row[k])))
   return `${String(rows).replace(/[ \t]+$/gm, '')}\n`
+}
+
+/** Blanks between columns. */
+const GAP = 2
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function longestWord(text: string): number {
+  return Math.max(...text.split(' ').map((word) => word.length))
+}
+
+function widthsOf(
+  titles: readonly string[],
+  rows: readonly string[][],
+  sizeOf: (text: string) => number,
+): number[] {
+  return titles.map((title, k) => Math.max(sizeOf(title), ...rows.map((row) => sizeOf(row[k]))))
+}
+
+/** Widths that fit, if that is possible without breaking words: the widest columns get narrower. */
+function fitted(natural: readonly number[], least: readonly number[], room: number): number[] {
+  const widths = [...natural]
+  for (let over = sum(widths) - room; over > 0; over--) {
+    const widest = widths.reduce(
+      (best, width, k) => (width > least[k] && width > (widths[best] ?? 0) ? k : best),
+      -1,
+    )
+    if (widest < 0) break
+    widths[widest]--
+  }
+  return widths
 }

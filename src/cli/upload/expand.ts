@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
+import { formatByName, withoutCompression } from '../../contract/formats.ts'
 import { isPattern, patternOf } from '../patterns.ts'
 
 /** A local file to be uploaded, and the folders that it goes to below --folder. */
@@ -8,10 +9,6 @@ export interface LocalFile {
   file: string
   folders: string[]
 }
-
-/** Extensions of data files, also compressed: those that are taken from a directory. */
-const DATA =
-  /\.(csv|tsv|tab|psv|json|jsonl|ndjson|xlsx|xlsm|ods|parquet|arrow|feather|zip|tar|tgz|tbz2?)(\.(gz|zst|bz2))?$|\.(txt|dat)(\.(gz|zst|bz2))$/i
 
 export interface Expanded {
   files: LocalFile[]
@@ -37,7 +34,7 @@ export function expand(
   const add = (file: string, inside: string, folders: string[], isChosen: boolean): void => {
     if (isExcluded(inside)) return
     if (include.length > 0 && !isIncluded(inside)) return
-    if (!isChosen && include.length === 0 && !DATA.test(inside)) skipped.push(file)
+    if (!isChosen && include.length === 0 && !isTakenFromDirectory(inside)) skipped.push(file)
     else files.push({ file, folders })
   }
   for (const one of given) {
@@ -141,4 +138,10 @@ function matchesPath(names: readonly string[], parts: readonly string[]): boolea
   if (parts[0] === '**')
     return names.some((_, k) => matchesPath(names.slice(k), parts.slice(1))) || parts.length === 1
   return names.length > 0 && patternOf(parts[0]).test(names[0]) && matchesPath(names.slice(1), parts.slice(1))
+}
+
+/** Whether a file of a directory is taken for data: plain text that is not compressed is not, a readme for example. */
+function isTakenFromDirectory(file: string): boolean {
+  const format = formatByName(file)
+  return format !== undefined && (!/\.(txt|dat)$/i.test(file) || file !== withoutCompression(file))
 }

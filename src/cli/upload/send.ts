@@ -1,8 +1,17 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { type Client, headerText, lookupIfThere, startOf, uploadInParts } from '../../client/index.ts'
+import {
+  type Client,
+  headerText,
+  isTransient,
+  lookupIfThere,
+  type PartsEvents,
+  startOf,
+  uploadInParts,
+} from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
+import { gridName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources.ts'
@@ -141,14 +150,7 @@ export class Sender {
       isRemote && (input.size ?? Number.POSITIVE_INFINITY) > IN_PARTS && input.name !== 'standard input'
     const send = (given: Headers): Promise<ResultOf<'grids.upload'>> =>
       inParts
-        ? uploadInParts(client, { size: input.size, open: (from) => input.open(from) }, given, plainHeaders, {
-            count: (bytes) => meter.add(bytes),
-            at: (offset) => meter.restart(offset),
-            onRetry: (problem, wait) =>
-              this.context.messages.note(
-                `${input.name}: ${problem.message}; continuing in ${Math.ceil(wait / 1000)} s`,
-              ),
-          })
+        ? this.sendInParts(client, input, file, given, plainHeaders, meter)
         : client.call('grids.upload', {
             headers: given,
             plainHeaders,
@@ -179,6 +181,39 @@ export class Sender {
     }
   }
 
+  /** Sends a file in parts. The same file, sent the same way, continues where an earlier command was stopped. */
+  private async sendInParts(
+    client: Client,
+    input: Input,
+    file: string,
+    headers: Headers,
+    plainHeaders: Record<string, string>,
+    meter: Meter,
+  ): Promise<ResultOf<'grids.upload'>> {
+    const { environment, messages } = this.context
+    const { UnfinishedUploads } = await import('./unfinished.ts')
+    const unfinished = new UnfinishedUploads(environment)
+    const { server } = await this.context.connect()
+    const key = UnfinishedUploads.key(server ?? '', file, stateOf(file) ?? '', [headers, plainHeaders])
+    const source = { size: input.size, open: (from: number) => input.open(from) }
+    const events: PartsEvents = {
+      begun: (id) => unfinished.set(key, id),
+      count: (bytes) => meter.add(bytes),
+      at: (offset) => meter.restart(offset),
+      onRetry: (problem, wait) =>
+        messages.note(`${input.name}: ${problem.message}; continuing in ${Math.ceil(wait / 1000)} s`),
+    }
+    try {
+      const made = await uploadInParts(client, source, headers, plainHeaders, events, unfinished.get(key))
+      unfinished.delete(key)
+      return made
+    } catch (error) {
+      // The server was not reached or is busy: the same command continues later.
+      if (error instanceof Problem && !isTransient(error)) unfinished.delete(key)
+      throw error
+    }
+  }
+
   /** The grid that a file would become, if it was made from the same content. */
   private async unchanged(
     client: Client,
@@ -188,7 +223,6 @@ export class Sender {
   ): Promise<FileMeta | undefined> {
     const { onConflict } = this.options
     if (onConflict === 'append' || onConflict === 'rename') return undefined
-    const { gridName } = await import('../../ingest/index.ts')
     const place = await placeOf(client, this.options.folder, folders)
     const key = `${place.Parent ?? ''}/${place['Parent-Path'] ?? ''}`
     if (!this.before.has(key)) this.before.set(key, filesIn(client, place).catch(unknown))

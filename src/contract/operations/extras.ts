@@ -4,10 +4,11 @@ import { data } from './shared.ts'
 
 export const extrasOperations = {
   'extras.create': {
-    summary: 'Create an extra, a file that other files reference',
+    summary: 'Create an extra (text or JSON that files refer to)',
     method: 'POST',
     path: '/v2/extras',
     access: 'caller',
+    agents: 'adds',
     body: data(r.ExtraCreate),
     status: 201,
     result: r.Created(r.FileMeta),

@@ -10,6 +10,7 @@ export const gridsOperations = {
     method: 'POST',
     path: '/v2/grids',
     access: 'caller',
+    agents: 'adds',
     body: data(r.GridCreate, { raw: ['data'] }),
     status: 201,
     result: r.Created(s.union(r.GridMeta, r.FolderMeta)),
@@ -19,6 +20,7 @@ export const gridsOperations = {
     method: 'POST',
     path: '/v2/grids/upload',
     access: 'caller',
+    agents: 'changes',
     headers: uploadHeaders,
     body: {
       kind: 'bytes',
@@ -33,6 +35,7 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/lookup',
     access: 'anyone',
+    agents: 'reads',
     query: lookupQuery,
     body: none,
     status: 200,
@@ -43,6 +46,7 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid',
     access: 'read',
+    agents: 'reads',
     body: none,
     status: 200,
     result: r.GridMeta,
@@ -52,6 +56,7 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid/content',
     access: 'read',
+    agents: 'reads',
     query: s.object({
       format: s.optional(
         s.enumOf([...contentFormats, 'api'], {
@@ -85,6 +90,7 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid/describe',
     access: 'read',
+    agents: 'reads',
     query: s.object({
       columns: s.optional(
         s.array(s.string(), {
@@ -101,6 +107,7 @@ export const gridsOperations = {
     method: 'POST',
     path: '/v2/grids/:fid/row',
     access: 'write',
+    agents: 'adds',
     headers: readingHeaders,
     body: {
       kind: 'bytes',

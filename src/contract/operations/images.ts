@@ -8,6 +8,7 @@ export const imagesOperations = {
     method: 'POST',
     path: '/v2/images',
     access: 'caller',
+    agents: 'none',
     body: data(r.ImageCreate, { raw: ['figure'] }),
     status: 200,
     result: 'stream',

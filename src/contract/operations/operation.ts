@@ -43,6 +43,11 @@ export interface Operation {
   /** Other resources that have the same route: `/v2/grids/:fid/trash` besides `/v2/files/:fid/trash`. */
   under?: readonly Resource[]
   access: Access
+  /**
+   * What the operation is to agents (`gridline mcp`): a tool that reads, one that only adds, one that changes or removes
+   * what is there, or none. An operation that returns or needs credentials, or that takes several requests, is none.
+   */
+  agents: 'reads' | 'adds' | 'changes' | 'none'
   /** Requires an account even if the access level alone does not. */
   account?: true
   query?: s.ObjectSchema

@@ -1,3 +1,4 @@
+import { compressions, fileFormats } from '../formats.ts'
 import { uploadHeaders } from '../headers.ts'
 import * as s from '../schema.ts'
 
@@ -67,28 +68,16 @@ export const plotContentQuery = {
 export const contentFormats = ['json', 'csv', 'tsv', 'ndjson'] as const
 
 export const dataTypes = {
-  csv: 'text/csv',
-  tsv: 'text/tab-separated-values',
-  ndjson: 'application/x-ndjson',
+  csv: fileFormats.csv.mediaTypes[0],
+  tsv: fileFormats.tsv.mediaTypes[0],
+  ndjson: fileFormats.ndjson.mediaTypes[0],
 } as const
 
 /** Media types accepted for upload. The actual file format is detected from the bytes. */
-export const uploadTypes = [
-  dataTypes.csv,
-  dataTypes.tsv,
-  dataTypes.ndjson,
-  'application/json',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  'application/vnd.oasis.opendocument.spreadsheet',
-  'application/vnd.apache.parquet',
-  'application/vnd.apache.arrow.file',
-  'application/vnd.apache.arrow.stream',
-  'application/zip',
-  'application/x-tar',
-  'application/gzip',
-  'application/zstd',
-  'application/x-bzip2',
-] as const
+export const uploadTypes: readonly string[] = [
+  ...Object.values(fileFormats).flatMap(({ mediaTypes }) => mediaTypes),
+  ...Object.values(compressions).flatMap(({ mediaTypes }) => mediaTypes),
+]
 
 export const readingHeaders = {
   Delimiter: uploadHeaders.Delimiter,

@@ -7,29 +7,32 @@ import { none } from './shared.ts'
 /** Uploads in parts, which go on after a broken connection. See docs/api.md#uploads-in-parts. */
 export const uploadsOperations = {
   'uploads.create': {
-    summary: 'Begin an upload in parts',
+    summary: 'Start a multipart upload',
     method: 'POST',
     path: '/v2/uploads',
     access: 'caller',
+    agents: 'none',
     headers: uploadHeaders,
     body: none,
     status: 201,
     result: r.UploadState,
   },
   'uploads.get': {
-    summary: 'Get how much of an upload has arrived',
+    summary: 'Get the progress of a multipart upload',
     method: 'GET',
     path: '/v2/uploads/:upload',
     access: 'caller',
+    agents: 'none',
     body: none,
     status: 200,
     result: r.UploadState,
   },
   'uploads.put': {
-    summary: 'Send the next part of an upload',
+    summary: 'Send the next part of a multipart upload',
     method: 'PUT',
     path: '/v2/uploads/:upload',
     access: 'caller',
+    agents: 'none',
     repeatable: true,
     query: s.object({
       offset: s.integer({ minimum: 0, description: 'Number of bytes of the file before this part.' }),
@@ -40,10 +43,11 @@ export const uploadsOperations = {
     result: r.UploadState,
   },
   'uploads.delete': {
-    summary: 'End an upload in parts, without a result',
+    summary: 'Cancel a multipart upload',
     method: 'DELETE',
     path: '/v2/uploads/:upload',
     access: 'caller',
+    agents: 'none',
     body: none,
     status: 204,
     result: 'none',

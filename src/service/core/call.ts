@@ -55,6 +55,8 @@ export interface OperationResult<T> {
   etag?: string
   /** Media type of a streamed body. */
   type?: string
+  /** Whether pages of other sites may not show the body. */
+  ownSiteOnly?: boolean
   /** The streamed body in Brotli, for clients that accept it. */
   brotli?: () => Bytes
   /**

@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
+import { HIDDEN } from '../../contract/hidden.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { FileReader, FileRow } from '../store/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
@@ -14,10 +15,18 @@ export function checkFilename(name: unknown, limits: Limits, field = 'filename')
     throw refuse(`${name.length} characters; the limit is ${limits.filename_length} (filename_length)`)
   }
   if (name.includes('/')) throw refuse("must not contain '/'")
-  if (/[\u0000-\u001f\u007f]/.test(name)) throw refuse('must not contain control characters')
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) throw refuse('must not contain control characters')
+  const hidden = hiddenIn(name)
+  if (hidden) throw refuse(`must not contain invisible characters (${hidden})`)
   if (!name.isWellFormed()) throw refuse('is not well-formed Unicode')
   if (name === '.' || name === '..') throw refuse(`must not be ${name}`)
   return name
+}
+
+/** The code of the first character that hides or reorders others: with it, a name can look like another one. */
+function hiddenIn(name: string): string | undefined {
+  const found = name.match(HIDDEN)?.[0]
+  return found && `U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 /** Splits a path into names. Ignores empty names, so `//` and slashes at either end are allowed. */

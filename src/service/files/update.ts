@@ -45,56 +45,87 @@ export async function update(
   return null
 }
 
+interface Update {
+  service: Service
+  call: UpdateCall
+  writers: Writers
+  found: AuthorizedFile
+  changes: Changes
+}
+
+/** What each field of an update changes. A field without an entry does not compile. */
+const changers: {
+  [F in keyof FileUpdate]-?: (
+    update: Update,
+    value: Exclude<FileUpdate[F], undefined>,
+  ) => void | Promise<void>
+} = {
+  filename: (update, value) =>
+    set(update, 'filename', 'filename', checkFilename(value, update.service.limits)),
+  world_readable: (update, value) => set(update, 'world_readable', 'world_readable', value ? 1 : 0),
+  is_theme: (update, value) => set(update, 'is_theme', 'is_theme', asFlag(value)),
+  is_template: (update, value) => set(update, 'is_template', 'is_template', asFlag(value)),
+  metadata: (update, value) =>
+    set(update, 'metadata', 'metadata', metadataText(value, update.service.limits.metadata_bytes)),
+  share_key_enabled({ call, found, changes }, value) {
+    if (value === (found.file.share_key !== null)) return
+    mayWrite(call, found, 'share_key_enabled')
+    changes.share_key = value ? newShareKey() : null
+  },
+  parent: (update, value) => (value === null ? undefined : move(update)),
+  // With both, the folder is read once.
+  parent_path: (update) => ((update.call.fields.parent ?? null) === null ? move(update) : undefined),
+}
+
 async function changesOf(
   service: Service,
   call: UpdateCall,
   writers: Writers,
   found: AuthorizedFile,
 ): Promise<Changes> {
+  const update: Update = { service, call, writers, found, changes: {} }
+  for (const [field, change] of Object.entries(changers) as [keyof FileUpdate, Changer][]) {
+    const value = call.fields[field]
+    if (value !== undefined) await change(update, value)
+  }
+  return update.changes
+}
+
+/** A changer of any field: the table above pairs fields with their values. */
+type Changer = (update: Update, value: unknown) => void | Promise<void>
+
+function set<F extends keyof FileRow>(
+  { call, found, changes }: Update,
+  field: keyof FileUpdate,
+  name: F,
+  value: FileRow[F],
+): void {
+  if (value === found.file[name]) return
+  mayWrite(call, found, field)
+  changes[name as keyof Changes] = value as never
+}
+
+async function move({ service, call, writers, found, changes }: Update): Promise<void> {
   const { fields } = call
   const { file } = found
-  const changes: Changes = {}
-  const set = <F extends keyof FileRow>(field: keyof FileUpdate, name: F, value: FileRow[F]): void => {
-    if (value === file[name]) return
-    mayWrite(call, found, field)
-    changes[name] = value
-  }
-  if (fields.filename !== undefined)
-    set('filename', 'filename', checkFilename(fields.filename, service.limits))
-  if (fields.world_readable !== undefined)
-    set('world_readable', 'world_readable', fields.world_readable ? 1 : 0)
-  if (fields.is_theme !== undefined) set('is_theme', 'is_theme', asFlag(fields.is_theme))
-  if (fields.is_template !== undefined) set('is_template', 'is_template', asFlag(fields.is_template))
-  if (fields.metadata !== undefined)
-    set('metadata', 'metadata', metadataText(fields.metadata, service.limits.metadata_bytes))
-  if (fields.share_key_enabled !== undefined && fields.share_key_enabled !== (file.share_key !== null)) {
-    mayWrite(call, found, 'share_key_enabled')
-    changes.share_key = fields.share_key_enabled ? newShareKey() : null
-  }
-  const placed = (fields.parent !== undefined && fields.parent !== null) || fields.parent_path !== undefined
-  if (placed && file.filetype !== 'extra') {
-    // A caller who may not see the folder is shown ROOT and sends ROOT back; that is not a move.
-    const shown = found.roles.has('owner') || fields.parent !== (await shownParent(call, writers, file))
-    if (shown) {
-      mayWrite(call, found, fields.parent_path === undefined ? 'parent' : 'parent_path')
-      const parent = await placeOf(writers, file.owner, fields, service.limits)
-      if (parent !== file.parent) {
-        await notIntoItself(writers, file, parent)
-        if (file.filetype === 'fold')
-          await checkDepth(
-            writers.files,
-            file.owner,
-            parent,
-            await writers.files.levelsBelow(file.owner, file.idlocal),
-            service.limits,
-          )
-        changes.parent = parent
-        // A file moved out of a trashed folder stays in the trash on its own.
-        if (file.trashed_with !== null) changes.trashed_with = null
-      }
-    }
-  }
-  return changes
+  if (file.filetype === 'extra') return
+  // A caller who may not see the folder is shown ROOT and sends ROOT back; that is not a move.
+  if (!found.roles.has('owner') && fields.parent === (await shownParent(call, writers, file))) return
+  mayWrite(call, found, fields.parent_path === undefined ? 'parent' : 'parent_path')
+  const parent = await placeOf(writers, file.owner, fields, service.limits)
+  if (parent === file.parent) return
+  await notIntoItself(writers, file, parent)
+  if (file.filetype === 'fold')
+    await checkDepth(
+      writers.files,
+      file.owner,
+      parent,
+      await writers.files.levelsBelow(file.owner, file.idlocal),
+      service.limits,
+    )
+  changes.parent = parent
+  // A file moved out of a trashed folder stays in the trash on its own.
+  if (file.trashed_with !== null) changes.trashed_with = null
 }
 
 /** Throws unless the caller has the access that this field requires. */

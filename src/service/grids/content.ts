@@ -30,12 +30,16 @@ export interface SnapshotColumn {
   skip?: number
 }
 
-/** Takes a snapshot in one read transaction, including the tail. */
+/**
+ * Takes a snapshot in one read transaction, including the tail. With `firstSlices`, only as many values of each column
+ * can be read from it: slices are numbered from 0, and each has a value.
+ */
 export async function snapshot(
   store: Store,
   readers: Readers,
   { owner, idlocal }: Fid,
   choose: (columns: ColumnRow[]) => ColumnRow[] = (columns) => columns,
+  firstSlices?: number,
 ): Promise<Snapshot> {
   const grid = await readers.grids.get(owner, idlocal)
   const all = await readers.grids.columns(owner, idlocal)
@@ -44,6 +48,7 @@ export async function snapshot(
     owner,
     idlocal,
     chosen.length < all.length ? chosen.map(({ uid }) => uid) : undefined,
+    firstSlices,
   )
   const tail = await readers.grids.tail(owner, idlocal)
   const tails = transposeRows(

@@ -1,4 +1,5 @@
 import { ROOT } from '../../contract/fid.ts'
+import { HIDDEN } from '../../contract/hidden.ts'
 import { badData } from '../../ingest/index.ts'
 import { authorize } from '../access/access.ts'
 import { checkIfMatch } from '../core/etag.ts'
@@ -120,7 +121,7 @@ async function updateFolderOfGrids(
     throw badData(
       call.fileName ?? 'the upload',
       {},
-      `two tables are named ${twice}, so that it is unclear which grid each belongs to`,
+      `two tables are named ${twice}: cannot tell which grid is which`,
       'Rename one of them.',
     )
   for (const [k, one] of placed.entries())
@@ -228,14 +229,15 @@ async function missingFrom(
   if (missing.length === 0) return []
   const names = missing.slice(0, MOST_NAMED).map(({ filename }) => filename)
   return [
-    `grids that are not in ${call.fileName ?? 'the upload'} were left as they are: ${names.join(', ')}${missing.length > MOST_NAMED ? ' …' : ''}`,
+    `grids that are not in ${call.fileName ?? 'the upload'} were not changed: ${names.join(', ')}${missing.length > MOST_NAMED ? ' …' : ''}`,
   ]
 }
 
 /** Converts the name of a sheet or archive entry to a valid filename. */
 function safeFilename(name: string, most: number): string {
   const clean = name
-    .replace(/[/\u0000-\u001f\u007f]/g, '_')
+    .replaceAll(new RegExp(HIDDEN, 'g'), '')
+    .replace(/[/\u0000-\u001f\u007f-\u009f]/g, '_')
     .slice(0, most - 10)
     .toWellFormed()
     .trim()

@@ -1,4 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
+import { delimiterByName } from '../../contract/formats.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'
 import {
   type DelimitedOptions,
@@ -25,11 +26,12 @@ export function readingOptions(
     const value = headers[name]
     return value === undefined ? undefined : decoded(value, name)
   }
-  const tsv = /\.(tsv|tab)(\.(gz|zst|bz2))?$/i.test(fileName ?? '')
   return {
     source: fileName ?? 'the upload',
     delimiter:
-      Delimiter === undefined ? (tsv ? '\t' : undefined) : givenDelimiter(decoded(Delimiter, 'Delimiter')),
+      Delimiter === undefined
+        ? delimiterByName(fileName ?? '')
+        : givenDelimiter(decoded(Delimiter, 'Delimiter')),
     encoding: Encoding,
     header: Header,
     types: columnTypes(headers.Columns),

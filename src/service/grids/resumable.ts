@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { Bytes } from '../../json/index.ts'
+import type { SpooledUpload, UploadSpool } from './upload-spool.ts'
 
 /** An upload whose bytes arrive in several requests. It is read while they arrive. */
 export interface Resumable<T> {
@@ -17,28 +18,77 @@ export interface Resumable<T> {
 /** Ended uploads that are kept for each user, for clients that missed the answer. */
 const KEPT = 16
 
-/** The resumable uploads of this process. Each is ended if nothing arrives for a while. */
+/**
+ * The resumable uploads of this process. Each is ended if nothing arrives for a while. With a spool, it can be taken up
+ * again later, also by another process.
+ */
 export class ResumableUploads<T> {
   private readonly owners = new Map<string, Map<string, Upload<T>>>()
+  /** Uploads that are being read again from the spool. */
+  private readonly restoring = new Map<string, Promise<void>>()
   private open = 0
 
   constructor(
     private readonly limits: Pick<Limits, 'resumable_uploads' | 'resume_seconds' | 'upload_bytes'>,
-  ) {}
+    private readonly spool?: UploadSpool,
+  ) {
+    spool?.sweep(limits.resumable_uploads)
+  }
 
-  /** Begins an upload of `owner`, which `read` reads. */
-  begin(owner: string, read: (bytes: Bytes) => Promise<T>): Resumable<T> {
+  /** Begins an upload of `owner`, which `read` reads. `begun` is what `find` needs to take it up again, as JSON. */
+  begin(owner: string, read: (bytes: Bytes) => Promise<T>, begun?: unknown): Resumable<T> {
+    this.spool?.sweep(this.limits.resumable_uploads)
+    const id = randomBytes(16).toString('hex')
+    return this.add(owner, id, read, () => this.spool?.begin(owner, id, begun))
+  }
+
+  /** An upload of a user. One that is not open any more is taken up again with `read`. Throws `not_found`. */
+  async find(
+    owner: string,
+    id: string,
+    read: (begun: unknown) => (bytes: Bytes) => Promise<T>,
+  ): Promise<Resumable<T>> {
+    const kept = this.owners.get(owner)?.has(id) ? undefined : this.spool?.find(owner, id)
+    if (!kept) {
+      const found = this.get(owner, id)
+      await this.restoring.get(id)
+      return found
+    }
+    let upload: Upload<T>
+    try {
+      upload = this.add(owner, id, read(kept.begun), () => kept.kept)
+    } catch (error) {
+      // Too many are open: it stays on disk.
+      kept.kept.close()
+      await kept.bytes[Symbol.asyncIterator]().return?.()
+      throw error
+    }
+    const restored = upload
+      .restore(kept.bytes)
+      .catch(() => {})
+      .finally(() => this.restoring.delete(id))
+    this.restoring.set(id, restored)
+    await restored
+    return upload
+  }
+
+  private add(
+    owner: string,
+    id: string,
+    read: (bytes: Bytes) => Promise<T>,
+    keep: () => SpooledUpload | undefined,
+  ): Upload<T> {
     const { resumable_uploads: most, resume_seconds, upload_bytes } = this.limits
     const own = this.owners.get(owner) ?? new Map<string, Upload<T>>()
     const ended = [...own.values()].filter(({ isSettled }) => isSettled)
     if (this.open >= most || own.size - ended.length >= Math.max(1, most / 2))
       throw new Problem('overloaded', 'too many uploads in parts are open (limit resumable_uploads)')
     for (const { id } of ended.slice(0, Math.max(0, ended.length - KEPT + 1))) own.delete(id)
-    const id = randomBytes(16).toString('hex')
-    const upload = new Upload<T>(id, resume_seconds * 1000, upload_bytes, () => {
+    const forget = (): void => {
       own.delete(id)
       if (own.size === 0) this.owners.delete(owner)
-    })
+    }
+    const upload = new Upload<T>(id, resume_seconds * 1000, upload_bytes, forget, keep())
     this.owners.set(owner, own)
     own.set(id, upload)
     this.open++
@@ -59,7 +109,7 @@ export class ResumableUploads<T> {
   }
 
   close(): void {
-    for (const own of [...this.owners.values()]) for (const upload of [...own.values()]) upload.end()
+    for (const own of [...this.owners.values()]) for (const upload of [...own.values()]) upload.leave()
   }
 }
 
@@ -69,7 +119,7 @@ class Upload<T> implements Resumable<T> {
   isSettled = false
   private result: Promise<T> | undefined
   private failure: { error: unknown } | undefined
-  /** Whether the file has arrived as a whole. */
+  /** Whether the whole file has arrived. */
   private ended = false
   /** Chunks that wait to be read: one for each request that is running. */
   private readonly waiting: { chunk: Uint8Array; taken: () => void }[] = []
@@ -84,6 +134,7 @@ class Upload<T> implements Resumable<T> {
     private readonly patience: number,
     private readonly most: number,
     private readonly forget: () => void,
+    private readonly kept?: SpooledUpload,
   ) {}
 
   /** Resolves when the reader has ended, in whatever way. */
@@ -99,6 +150,8 @@ class Upload<T> implements Resumable<T> {
       )
       .finally(() => {
         this.isSettled = true
+        // Its result, or an error in the file. What was left before that can be taken up again.
+        if (!this.isForgotten) this.kept?.remove()
         this.release()
       })
   }
@@ -108,7 +161,7 @@ class Upload<T> implements Resumable<T> {
     this.touch()
     this.check(turn)
     if (offset > this.received)
-      throw new Problem('conflict', `the upload goes on at byte ${this.received}, not ${offset}`)
+      throw new Problem('conflict', `the next byte is ${this.received}, not ${offset}`)
     // What arrived before, when its answer was lost.
     let skip = this.received - offset
     for await (const all of bytes) {
@@ -119,6 +172,7 @@ class Upload<T> implements Resumable<T> {
       if (this.ended) throw new Problem('conflict', 'the upload has ended')
       if (this.received + chunk.length > this.most)
         throw new Problem('too_large', 'the upload is larger than the limit upload_bytes')
+      this.kept?.add(chunk)
       await this.handOver(chunk)
       this.touch()
     }
@@ -132,17 +186,28 @@ class Upload<T> implements Resumable<T> {
   }
 
   cancel(): void {
-    if (this.ended) throw new Problem('conflict', 'the upload has arrived as a whole')
-    this.end()
-  }
-
-  end(): void {
+    if (this.ended) throw new Problem('conflict', 'the upload is already complete')
+    this.kept?.remove()
     this.stop(new Problem('aborted', 'the upload was cancelled'))
   }
 
-  /** Throws what has ended the upload, or that another request goes on. */
+  /** Ends the upload in this process. What was kept of it stays. */
+  leave(): void {
+    this.stop(new Problem('aborted', 'the server was stopped'))
+  }
+
+  /** Reads what was kept of it. */
+  async restore(bytes: Bytes): Promise<void> {
+    for await (const chunk of bytes) {
+      if (this.failure) return
+      await this.handOver(chunk)
+      this.touch()
+    }
+  }
+
+  /** Throws what has ended the upload, or that another request is sending. */
   private check(turn: number): void {
-    if (turn !== this.turn) throw new Problem('conflict', 'another request goes on with this upload')
+    if (turn !== this.turn) throw new Problem('conflict', 'another request is sending this upload')
     if (this.failure) throw this.failure.error
   }
 
@@ -159,6 +224,7 @@ class Upload<T> implements Resumable<T> {
   private stop(problem: Problem): void {
     clearTimeout(this.timer)
     this.isForgotten = true
+    this.kept?.close()
     this.failure ??= { error: problem }
     this.release()
     this.wake?.()
@@ -174,7 +240,7 @@ class Upload<T> implements Resumable<T> {
   private touch(): void {
     if (this.isForgotten) return
     const late = (): void =>
-      this.stop(new Problem('too_slow', 'nothing arrived for too long (limit resume_seconds)'))
+      this.stop(new Problem('too_slow', 'timed out waiting for data (limit resume_seconds)'))
     this.timer = this.timer?.refresh() ?? setTimeout(late, this.patience).unref()
   }
 

@@ -138,6 +138,8 @@ export function createApp(
     const [route, parameters] = found as [Route, Record<string, string>]
     line.operation = route.name
     const handler = handlers[route.name] as Handler<OperationName>
+    if (route.name === 'service.metrics' && !isThisMachine(request))
+      checkOperator(await callerOf(desk, request))
     if (UNLIMITED.has(route.name))
       return perform(desk, handler, undefined, route, request, path, query, parameters)
     if (operations[route.name].method !== 'GET') refuseCrossSite(request.headers, service.url)
@@ -215,6 +217,12 @@ class ShedLog {
       this.log({ request_id: '-', method: '-', path: 'overload', status: 503, ms: 0, error })
     }, 1000).unref()
   }
+}
+
+/** Whether a request comes from this machine, and from no proxy that passes on the requests of others. */
+function isThisMachine({ address: client, headers }: HttpRequest): boolean {
+  if (headers.get('x-forwarded-for') !== null || headers.get('forwarded') !== null) return false
+  return client === undefined || /^(::ffff:)?127\.|^::1$/.test(client)
 }
 
 /** Health operations. They are never refused or queued. */
@@ -496,11 +504,12 @@ function idempotencyKey(headers: HttpRequest['headers'], { limits }: Service): s
 
 async function respond(
   operation: Operation,
-  { body, etag, type, brotli }: OperationResult<unknown>,
+  { body, etag, type, brotli, ownSiteOnly }: OperationResult<unknown>,
   request: HttpRequest,
 ): Promise<HttpResponse> {
   const headers: Record<string, string> = etag ? { etag } : {}
   if (brotli) headers.vary = 'accept-encoding'
+  if (ownSiteOnly) headers['cross-origin-resource-policy'] = 'same-origin'
   if (operation.method === 'GET' && etag) {
     headers['cache-control'] = 'private, no-cache'
     if (isUnchanged(request, etag)) {

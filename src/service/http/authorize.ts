@@ -68,7 +68,7 @@ function checked({ port = '', challenge = '', state = '', name = '' }: Record<st
     /^[\w-]{16,64}$/.test(state) &&
     name.length <= 100
   if (!isRight) throw new Problem('invalid_request', 'not a request of gridline login')
-  return { port: number, challenge, state, name: name || 'a machine without a name' }
+  return { port: number, challenge, state, name: name || 'an unnamed device' }
 }
 
 function page(html: string, headers: Record<string, string> = {}): HttpResponse {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Limits } from '../../contract/limits.ts'
-import { turnIsLong } from '../../json/index.ts'
+import { breathe, turnIsLong } from '../../json/index.ts'
 import { announcedBytes, SMALL_BYTES, whenArrived } from './arrival.ts'
 
 /** The service behind the HTTP listener. */
@@ -290,6 +290,8 @@ async function send(
       credit -= performance.now() - began
     }
     if (response.destroyed) return
+    // Streams take turns, so that new requests and health checks are answered between them.
+    await breathe()
   }
 }
 

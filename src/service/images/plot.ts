@@ -27,12 +27,13 @@ export async function plotImage(
   wanted: WantedImage,
 ): Promise<OperationResult<Bytes>> {
   const { store, images, limits } = service
-  const { content, state } = await store.read(async (readers) => {
+  const { content, state, ownSiteOnly } = await store.read(async (readers) => {
     const { file } = await authorizeCall(readers, asked)
     if (file.filetype !== 'plot')
       throw new Problem('invalid_request', 'only plots have images', { hint: 'Use the fid of a plot.' })
     const content = await contentOf(readers, file)
-    return { content, state: await stateOfFigure(readers, file, content, asked) }
+    const ownSiteOnly = file.world_readable === 0 && asked.shareKey === undefined
+    return { content, state: await stateOfFigure(readers, file, content, asked), ownSiteOnly }
   })
   const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
   const options = imageOptions(figure, wanted, limits)
@@ -40,7 +41,7 @@ export async function plotImage(
   const etag = `"${key}"`
   const type = imageTypes[options.format]
   const found = images.find(key)
-  if (found) return { body: once(found), type, etag }
+  if (found) return { body: once(found), type, etag, ownSiteOnly }
   const live = async () => {
     const opened = await openFigure(service, asked)
     const text = await wholeFigure(opened, limits.image_figure_bytes)
@@ -56,6 +57,7 @@ export async function plotImage(
     body: once(new Uint8Array()),
     type,
     etag,
+    ownSiteOnly,
     later: async (user, gone) => ({ body: once(await images.draw(user, key, live, options, gone)), type }),
   }
 }

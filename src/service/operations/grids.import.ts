@@ -1,5 +1,5 @@
 import { invalidField, Problem } from '../../contract/errors.ts'
-import { gridName } from '../../ingest/index.ts'
+import { gridName } from '../../contract/formats.ts'
 import type { OperationCall } from '../core/call.ts'
 import { checkFilename } from '../files/names.ts'
 import { respondWithFile } from '../files/read.ts'

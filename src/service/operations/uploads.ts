@@ -1,27 +1,67 @@
+import type { Bytes } from '../../json/index.ts'
+import type { Call, OperationCall } from '../core/call.ts'
 import { isTagged, WatchedBytes } from '../core/watched.ts'
+import type { WriteKey } from '../store/idempotency.ts'
 import { gridHandlers } from './grids.ts'
-import type { Handlers } from './handler.ts'
+import type { Handlers, OperationService } from './handler.ts'
+
+/** What is kept of a request that began an upload. */
+interface Begun extends Pick<OperationCall<'uploads.create'>, 'headers' | 'contentType' | 'fileName'> {
+  key: WriteKey
+}
+
+/** Reads the bytes of an upload as `grids.upload` does. */
+function reader(
+  service: OperationService,
+  { caller, fid, filetype, name }: Call,
+  { headers, contentType, fileName, key }: Begun,
+) {
+  return (bytes: Bytes): ReturnType<(typeof gridHandlers)['grids.upload']> => {
+    // A key stands for the content too, which arrives later.
+    const watched = isTagged(headers) ? undefined : new WatchedBytes(bytes)
+    return gridHandlers['grids.upload'](service, {
+      caller,
+      fid,
+      filetype,
+      name,
+      operation: 'grids.upload',
+      headers,
+      contentType,
+      fileName,
+      shareKey: undefined,
+      ifMatch: undefined,
+      query: {},
+      fields: {},
+      bytes: watched?.bytes ?? bytes,
+      writeKey: (owner) => ({ ...key, owner, bodySum: watched?.sum }),
+    })
+  }
+}
+
+/** An upload of the caller; one that an earlier process began is taken up again. */
+function find(service: OperationService, call: Call) {
+  return service.uploads.find(call.caller!.username, call.name, (begun) =>
+    reader(service, call, begun as Begun),
+  )
+}
 
 /** Uploads in parts: `grids.upload` with a body that arrives in several requests. */
 export const uploadHandlers = {
   'uploads.create': async (service, call) => {
-    const { id, received } = service.uploads.begin(call.caller!.username, (bytes) => {
-      // A key stands for the content too, which arrives later.
-      const watched = isTagged(call.headers) ? undefined : new WatchedBytes(bytes)
-      const writeKey = (owner: string) => ({ ...call.writeKey(owner), bodySum: watched?.sum })
-      const upload = { ...call, query: {}, fields: {}, bytes: watched?.bytes ?? bytes, writeKey }
-      return gridHandlers['grids.upload'](service, { ...upload, operation: 'grids.upload' })
-    })
+    const { caller, headers, contentType, fileName } = call
+    const { bodySum: _, ...key } = call.writeKey(caller!.username)
+    const begun: Begun = { headers, contentType, fileName, key }
+    const { id, received } = service.uploads.begin(caller!.username, reader(service, call, begun), begun)
     return { body: { id, received } }
   },
 
   'uploads.get': async (service, call) => {
-    const { id, received } = service.uploads.get(call.caller!.username, call.name)
+    const { id, received } = await find(service, call)
     return { body: { id, received } }
   },
 
   'uploads.put': async (service, call) => {
-    const upload = service.uploads.get(call.caller!.username, call.name)
+    const upload = await find(service, call)
     const { offset, last = false } = call.query
     const result = await upload.put(offset, call.bytes, last)
     const { id, received } = upload
@@ -29,7 +69,7 @@ export const uploadHandlers = {
   },
 
   'uploads.delete': async (service, call) => {
-    service.uploads.get(call.caller!.username, call.name).cancel()
+    ;(await find(service, call)).cancel()
     return { body: undefined }
   },
 } satisfies Partial<Handlers>

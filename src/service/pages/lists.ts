@@ -28,7 +28,7 @@ export async function userPage(service: Service, principal: Principal, owner: st
   const intro = own ? 'Your files, last changed first.' : `Files of ${owner} that you can see.`
   const empty = own
     ? '<p>No files yet. Upload one with <code>gridline upload FILE</code>.</p>'
-    : '<p>There are none.</p>'
+    : '<p>No visible files.</p>'
   const more =
     files.length > FILES ? `<p>Only the first ${FILES} are shown · <code>gridline ls --all</code></p>` : ''
   const body = `<p>${text(intro)}</p>${files.length === 0 ? empty : fileList(service, files.slice(0, FILES))}${more}`

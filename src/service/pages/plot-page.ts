@@ -70,7 +70,7 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
   }).length
   if (lost > 0)
     parts.push(
-      `<p class="note">${lost} of the ${live.references.length} columns that this chart shows no longer exist in their grids. It is empty in these places.</p>`,
+      `<p class="note">${lost} of the ${live.references.length} columns that this chart shows no longer exist in their grids. These traces are empty.</p>`,
     )
   const sources = [...live.shown]
     .filter(([, { readable }]) => readable)

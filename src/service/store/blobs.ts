@@ -148,6 +148,7 @@ export class SqlBlobs implements Blobs {
    * Returns how many were removed.
    */
   async collect(grace = GRACE, now = Date.now()): Promise<number> {
+    await this.touch([...this.holders.keys()], now)
     let removed = 0
     for (let after = ''; ; ) {
       const batch = await this.engine.read((db) => orphans(db, now - grace, after))
@@ -156,6 +157,16 @@ export class SqlBlobs implements Blobs {
         removed += await this.engine.write((db) => removeOrphans(db, batch.orphans, now - grace))
       if (batch.last === undefined) return removed
       after = batch.last
+    }
+  }
+
+  /** Makes blobs of running uploads count as new, however long the uploads take. */
+  private async touch(hashes: readonly string[], stored_at: number): Promise<void> {
+    for (let k = 0; k < hashes.length; k += BATCH) {
+      const some = hashes.slice(k, k + BATCH).sort()
+      await this.engine.write((db) =>
+        db.updateTable('blobs').set({ stored_at }).where('hash', 'in', some).execute(),
+      )
     }
   }
 }

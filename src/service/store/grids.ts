@@ -74,8 +74,13 @@ export class GridReader {
     return Number(count)
   }
 
-  /** Slices by column uid, in row order, of `uids` or of all columns. */
-  async slices(owner: string, idlocal: number, uids?: string[]): Promise<Map<string, SliceRef[]>> {
+  /** Slices by column uid, in row order, of `uids` or of all columns; only the `first` ones of each if given. */
+  async slices(
+    owner: string,
+    idlocal: number,
+    uids?: string[],
+    first?: number,
+  ): Promise<Map<string, SliceRef[]>> {
     if (uids?.length === 0) return new Map()
     let select = this.db
       .selectFrom('slices')
@@ -83,6 +88,7 @@ export class GridReader {
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
     if (uids && uids.length <= BATCH) select = select.where('uid', 'in', uids)
+    if (first !== undefined) select = select.where('seq', '<', first)
     const byColumn = new Map<string, SliceRef[]>()
     for (const { uid, ...slice } of await select.orderBy('uid').orderBy('seq').execute()) {
       const list = byColumn.get(uid)

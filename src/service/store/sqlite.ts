@@ -169,8 +169,12 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
       ),
     compact: () =>
       writes.alone((database) => {
-        database.exec('VACUUM')
-        database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
+        try {
+          database.exec('VACUUM')
+        } finally {
+          // Also if there was no room: the log then holds what was removed, and the part that was written.
+          database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
+        }
       }),
     async close() {
       await writes.idle()

@@ -134,10 +134,20 @@ function storeOn(engine: Engine, transactions: Transactions): Store {
   return store
 }
 
+function fileOf(database: string): string {
+  return database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
+}
+
+/** The path of a folder next to a database file; undefined for databases in memory and on PostgreSQL. */
+export function besideDatabase(database: string, what: string): string | undefined {
+  if (!database.startsWith('sqlite:') || fileOf(database) === ':memory:') return undefined
+  return `${fileOf(database)}-${what}`
+}
+
 async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOptions): Promise<Engine> {
   if (database.startsWith('sqlite:')) {
     const { sqliteEngine } = await import('./sqlite.ts')
-    return sqliteEngine(database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''), { maxPages })
+    return sqliteEngine(fileOf(database), { maxPages })
   }
   if (/^postgres(ql)?:\/\//.test(database)) {
     const { postgresEngine } = await import('./postgres.ts')

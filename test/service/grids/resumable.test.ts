@@ -1,8 +1,12 @@
 // Uploads in parts: the same as in one request, whatever the parts and the breaks between them.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
 import { Problem } from '../../../src/contract/errors.ts'
 import { ResumableUploads } from '../../../src/service/grids/resumable.ts'
+import { UploadSpool } from '../../../src/service/grids/upload-spool.ts'
 import { onBothStores } from '../../support/service.ts'
 
 const limits = { resumable_uploads: 4, resume_seconds: 120, upload_bytes: 1000 }
@@ -54,10 +58,48 @@ it('any parts, repeated or cut anywhere, are read as the file that they come fro
   )
 })
 
+it('an upload continues in another process with the bytes that arrived, for its owner only', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'spool-'))
+  try {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme-ascii', minLength: 1 }), fc.nat(), async (text, at) => {
+        const first = new ResumableUploads<string>(limits, new UploadSpool(folder))
+        const cut = at % text.length
+        const { id } = first.begin('alice', textOf, { of: 'alice' })
+        await first.get('alice', id).put(0, pieces(text.slice(0, cut)), false)
+        first.close()
+        const second = new ResumableUploads<string>(limits, new UploadSpool(folder))
+        const read = (begun: unknown) => {
+          expect(begun).toEqual({ of: 'alice' })
+          return textOf
+        }
+        for (const [user, other] of [
+          ['bob', id],
+          ['alice', `../${id}`],
+          ['alice', id.replace(/.$/, 'x')],
+        ])
+          await expect(second.find(user, other, read)).rejects.toThrow('no such upload')
+        // Two requests at once take it up once.
+        const [upload, same] = await Promise.all([
+          second.find('alice', id, read),
+          second.find('alice', id, read),
+        ])
+        expect([upload.received, same]).toEqual([cut, upload])
+        expect(await upload.put(cut, pieces(text.slice(cut)), true)).toBe(text)
+        await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]))
+        second.close()
+      }),
+      { numRuns: 20 },
+    )
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
 it('a gap, more bytes than the limit, and bytes after the end are refused', async () => {
   const uploads = new ResumableUploads<string>(limits)
   const upload = uploads.begin('alice', textOf)
-  await expect(upload.put(1, pieces('x'), false)).rejects.toThrow('goes on at byte 0, not 1')
+  await expect(upload.put(1, pieces('x'), false)).rejects.toThrow('the next byte is 0, not 1')
   await expect(upload.put(0, pieces('x'.repeat(1001)), false)).rejects.toThrow('upload_bytes')
   expect(await upload.put(0, pieces('abc'), true)).toBe('abc')
   await expect(upload.put(3, pieces('d'), false)).rejects.toThrow('has ended')
@@ -112,7 +154,7 @@ it('a later request takes over from one whose connection is dead', async () => {
   await vi.waitFor(() => expect(upload.received).toBe(2))
   expect(await upload.put(2, pieces('cd'), true)).toBe('abcd')
   go()
-  await expect(dead).rejects.toThrow('another request goes on')
+  await expect(dead).rejects.toThrow('another request is sending')
   uploads.close()
 })
 
@@ -136,7 +178,7 @@ it('a chunk that waits to be read when another request takes over is not lost, n
   const second = upload.put(4, pieces('bbbb', 'cccc'), true)
   begin()
   expect(await second).toBe('aaaabbbbcccc')
-  await expect(first).rejects.toThrow('another request goes on')
+  await expect(first).rejects.toThrow('another request is sending')
   uploads.close()
 })
 
@@ -154,7 +196,7 @@ it('an earlier request that ends cleanly does not end the upload of a later one'
   await vi.waitFor(() => expect(upload.received).toBe(2))
   await upload.put(2, pieces('bb'), false)
   end()
-  await expect(first).rejects.toThrow('another request goes on')
+  await expect(first).rejects.toThrow('another request is sending')
   expect(await upload.put(4, pieces('cc'), true)).toBe('aabbcc')
   uploads.close()
 })
@@ -184,11 +226,11 @@ it('uploads that have ended, or were cancelled while they are read, do not block
   uploads.close()
 })
 
-it('an upload that has arrived as a whole cannot be cancelled', async () => {
+it('an upload that is complete cannot be cancelled', async () => {
   const uploads = new ResumableUploads<string>(limits)
   const upload = uploads.begin('alice', textOf)
   expect(await upload.put(0, pieces('a'), true)).toBe('a')
-  expect(() => upload.cancel()).toThrow('arrived as a whole')
+  expect(() => upload.cancel()).toThrow('already complete')
   uploads.close()
 })
 

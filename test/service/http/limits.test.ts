@@ -9,6 +9,7 @@ import { limitsFrom } from '../../../src/contract/limits.ts'
 import { Admission, ByteBudget } from '../../../src/service/core/admission.ts'
 import { createService, type Listening, listen } from '../../../src/service/index.ts'
 import { xlsx, zip } from '../../support/archives.ts'
+import { runs } from '../../support/runs.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 const folder = temporaryFolder()
@@ -267,7 +268,7 @@ describe('the number of concurrent requests is limited', () => {
           if (outcome.status === 'rejected') expect(outcome.reason.code).toMatch(/^(overloaded|aborted)$/)
         expect(admission.load).toEqual({ running: 0, waiting: 0 })
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60, 200) },
     )
   })
 

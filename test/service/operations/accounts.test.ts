@@ -191,6 +191,9 @@ describe('monitoring', () => {
     expect(text).toMatch(/operation="grids\.create",status="201"\} 1\n/)
     expect(text).toMatch(/operation="files\.get",status="404"\} 1\n/)
     expect(text).not.toMatch(/alice|counted/)
+    const proxied = { headers: { 'x-forwarded-for': '192.0.2.1' } }
+    expect((await running.ask(undefined, 'GET', '/metrics', proxied)).status).toBe(401)
+    expect((await running.ask('alice', 'GET', '/metrics', proxied)).status).toBe(403)
     await stop()
   })
 })

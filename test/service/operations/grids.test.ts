@@ -163,6 +163,11 @@ onBothStores('grids', (test) => {
       ],
       ['a filename of the wrong type', { data: { cols: {} }, filename: 5 }, 'filename: must be a string'],
       ['a filename with a slash', { data: { cols: {} }, filename: 'a/b' }, "filename: must not contain '/'"],
+      [
+        'a filename that shows in another order',
+        { data: { cols: {} }, filename: 'a\u202etxt.exe' },
+        'U+202E',
+      ],
       ['a filename with control characters', { data: { cols: {} }, filename: 'a\nb' }, 'control characters'],
       [
         'a long filename',

@@ -221,7 +221,7 @@ onBothStores('upload of other formats', (test) => {
       const second = await xlsx({ Two: [['b'], ['y'], ['z']], One: [['a'], [2]], New: [['d'], [4]] })
       const replaced = await upload(test(), 'sheets.xlsx', second, rule('replace'))
       expect([replaced.json.action, replaced.json.file.fid]).toEqual(['replaced', folder])
-      expect(replaced.json.warnings.join()).toMatch(/left as they are: Old/)
+      expect(replaced.json.warnings.join()).toMatch(/were not changed: Old/)
       const after = await content(folder)
       expect(Object.fromEntries(Object.entries(after).map(([name, { csv }]) => [name, csv]))).toEqual({
         One: 'a\n2\n',

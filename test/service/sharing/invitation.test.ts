@@ -44,7 +44,12 @@ describe('invitations over SMTP', () => {
   })
 
   it('are sent only with send_email and once per idempotency key; user text is quoted', async () => {
-    const { fid } = await test.grid('alice', 'Numbers\u2028Bcc: evil@example.org', { a: [1] })
+    const { fid } = await test.grid('alice', 'Numbers', { a: [1] })
+    // Names that were stored before invisible characters were refused.
+    const filename = 'Numbers\u2028Bcc: evil@example.org'
+    await test.service.store.engine.write((db) =>
+      db.updateTable('files').set({ filename, live_name: filename }).where('owner', '=', 'alice').execute(),
+    )
     const add = (json: object, key: string) =>
       test.ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {
         json,

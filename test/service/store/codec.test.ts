@@ -2,6 +2,7 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { brotliStream, compress, decompress, type StreamPiece } from '../../../src/service/store/codec.ts'
+import { runs } from '../../support/runs.ts'
 import { onBothStores, type TestService, URL_OF_TESTS } from '../../support/service.ts'
 
 /** Texts as slices have them: numbers, words, what repeats, what cannot be packed; short and long. */
@@ -32,7 +33,7 @@ it('blobs and texts, in any order, are one Brotli stream', async () => {
       const whole = Buffer.concat(parts.map(([part]) => part))
       expect(brotliDecompressSync(Buffer.concat(chunks)).equals(whole)).toBe(true)
     }),
-    { numRuns: 150 },
+    { numRuns: runs(25, 150) },
   )
 })
 
@@ -43,7 +44,7 @@ it('every text comes back from its blob; blobs of whole streams too, as they wer
       for (const blob of [await compress(part), whole])
         expect((await decompress(blob, part.length)).equals(part)).toBe(true)
     }),
-    { numRuns: 150 },
+    { numRuns: runs(25, 150) },
   )
 })
 

@@ -22,6 +22,17 @@ onBothStores('sweep', (test) => {
     expect((await test().ask('alice', 'GET', `/v2/grids/${json.fid}/content`)).status).toBe(200)
   })
 
+  it('a sweep keeps the blobs of an upload that takes longer than a day', async () => {
+    const { store } = test().service
+    const claim = { added: new Set<string>(), held: new Set<string>() }
+    const [hash] = await store.blobs.putAll([Buffer.from('of a slow upload')], claim)
+    await store.engine.write((db) => db.updateTable('blobs').set({ stored_at: 0 }).execute())
+    await store.sweep()
+    expect(await store.blobs.get(hash)).toEqual(Buffer.from('of a slow upload'))
+    await store.blobs.release(claim, true)
+    await expect(store.blobs.get(hash)).rejects.toThrow(/damaged/)
+  })
+
   it('a sweep deletes expired idempotency keys and unreferenced blobs', async () => {
     const { store } = test().service
     const hash = await store.blobs.put(Buffer.from('named by nothing'))

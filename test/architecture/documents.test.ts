@@ -1,0 +1,77 @@
+// What documents say about the code is so.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { environmentTable } from '../../src/cli/help/environment.ts'
+import { limits } from '../../src/contract/limits.ts'
+import { type Operation, operations } from '../../src/contract/operations/index.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+  ...readdirSync(join(root, 'docs/man')).map((name) => `docs/man/${name}`),
+]
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    return entry.isDirectory() ? filesBelow(path) : [path]
+  })
+}
+
+describe('documents', () => {
+  it('files of the sources that are named in them exist', () => {
+    const files = [...['src', 'test', 'docs', 'completions', 'bin'].flatMap(filesBelow), 'esbuild.config.js']
+    const names = new Set(files.map((file) => basename(file)))
+    const missing: string[] = []
+    for (const document of ['docs/architecture.md', 'CONTRIBUTING.md'])
+      for (const [, path] of read(document).matchAll(/[`*]([\w./-]+\.(?:ts|js))[`*]/g)) {
+        // Names in capital letters stand for any file.
+        if (/[A-Z]{3}/.test(path) || path === 'gridline.js') continue
+        const isThere = path.includes('/')
+          ? files.some((file) => file === path || file.endsWith(`/${path}`))
+          : names.has(path) || existsSync(join(root, path))
+        if (!isThere) missing.push(`${document}: ${path}`)
+      }
+    expect(missing).toEqual([])
+  })
+
+  it('the tables of docs/api.md have the operations of the contract, with method, path and access', () => {
+    const rows = [...read('docs/api.md').matchAll(/^\| [A-Z]+(?:, [A-Z]+)* \| `\/.*\|$/gm)].map(
+      ([row]) => row,
+    )
+    const contract = (Object.entries(operations) as [string, Operation][]).map(([name, operation]) => {
+      const methods = [operation.method, ...(operation.synonym ? [operation.synonym] : [])].join(', ')
+      const under =
+        operation.under?.filter((resource) => !operation.path.startsWith(`/v2/${resource}/`)) ?? []
+      const also = under.length > 0 ? `, also under ${under.map((one) => `\`${one}\``).join(', ')}` : ''
+      const access = `\`${operation.access}\`${operation.account ? ', account' : ''}`
+      return `| ${methods} | \`${operation.path}\`${also} | \`${name}\` | ${access} |`
+    })
+    expect([...new Set(rows)].sort()).toEqual(contract.sort())
+  })
+
+  it('names of variables are those of the code', () => {
+    const known = new Set([
+      ...Object.keys(environmentTable),
+      ...Object.keys(limits).map((name) => `GRIDLINE_LIMIT_${name.toUpperCase()}`),
+    ])
+    const sources =
+      filesBelow('src').map(read).join('\n') + filesBelow('test').map(read).join('\n') + read('action.yml')
+    const unknown = documents.flatMap((document) =>
+      [...read(document).matchAll(/\bGRIDLINE_[A-Z][A-Z_]*[A-Z]\b/g)]
+        .map(([name]) => name)
+        .filter((name) => !known.has(name) && !sources.includes(name))
+        .map((name) => `${document}: ${name}`),
+    )
+    expect([...new Set(unknown)]).toEqual([])
+  })
+})

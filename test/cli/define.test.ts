@@ -1,0 +1,16 @@
+// Options of commands are typed by their declaration.
+import { expect, it } from 'vitest'
+import { defineCommand } from '../../src/cli/define.ts'
+
+it('an option that is not declared does not compile', () => {
+  const without = defineCommand({
+    // @ts-expect-error: the command has no options.
+    run: async (_context, _args, { user }) => ({ text: String(user) }),
+  })
+  const other = defineCommand({
+    options: [{ flags: '--scale <factor>', description: 'scale' }],
+    // @ts-expect-error: it has another one.
+    run: async (_context, _args, { scale, user }) => ({ text: `${scale}${user}` }),
+  })
+  expect([without.options, other.options?.length]).toEqual([undefined, 1])
+})

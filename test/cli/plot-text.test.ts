@@ -1,0 +1,116 @@
+// Charts drawn as characters show what is in the data.
+import { describe, expect, it } from 'vitest'
+import { legendOf, plotText, type TextTrace } from '../../src/cli/output/plot-text.ts'
+
+const plain = (text: string): string => text.replaceAll('\u001b', '?')
+const draw = (traces: TextTrace[], layout: Record<string, unknown> = {}, color = false) =>
+  plotText(traces, layout, { columns: 60, lines: 12, color, plain })
+
+/** The columns of a row of a chart that have dots, right of its axis. */
+function dotted(row: string): number[] {
+  const right = row.replace(/^.*?[│┤]/, '')
+  return [...right].flatMap((character, k) => (character > '\u2800' ? [k] : []))
+}
+
+describe('charts as characters', () => {
+  it('a line rises where its values do, and has a gap where they are missing', () => {
+    const rows = draw([{ x: [0, 1, 2, 3, 4, 5], y: [0, 1, null, 3, 4, 5] }])!
+    const first = rows.slice(0, -2).map((row) => Math.min(...dotted(row)))
+    const filled = first.filter(Number.isFinite)
+    expect(filled).toEqual([...filled].sort((a, b) => b - a))
+    // Between 1 and 3 of 5 there is nothing.
+    const columns = new Set(rows.slice(0, -2).flatMap(dotted))
+    const width = Math.max(...columns)
+    expect([...columns].filter((k) => k > width * 0.25 && k < width * 0.55)).toEqual([])
+  })
+
+  it('a point between gaps is drawn', () => {
+    const one = draw([{ mode: 'lines', x: [1, 2, 3, 4], y: [1, null, 3, null] }])!
+    expect(one.flatMap(dotted).length).toBeGreaterThanOrEqual(2)
+  })
+
+  it('bars begin at zero, and their heights are those of the values', () => {
+    const rows = draw([{ type: 'bar', x: ['a', 'b', 'c'], y: [10, 5, 0] }])!.slice(0, -2)
+    const count = (from: number, to: number) =>
+      rows.filter((row) => dotted(row).some((k) => k >= from && k < to)).length
+    const third = 19
+    expect(count(0, third) / count(third, 2 * third)).toBeCloseTo(2, 0)
+    expect(count(2 * third + 1, 3 * third)).toBeLessThanOrEqual(1)
+    expect(rows.join('\n')).toMatch(/ 0 ┤/)
+  })
+
+  it.each([
+    ['numbers', [0, 50_000, 100_000], '50,000'],
+    ['dates', ['2024-01-01', '2024-06-01', '2024-12-31'], '2024-07'],
+    ['times', ['2024-01-01T00:00', '2024-01-01T12:00', '2024-01-02T00:00'], '12:00'],
+    ['categories in their order', ['z', 'a', 'm'], /z.*a.*m/],
+  ])('an axis has ticks for %s', (_, x, tick) => {
+    const rows = draw([{ x, y: [1, 2, 3] }])!
+    expect(rows.at(-1)).toMatch(tick)
+    for (const row of rows) expect([...row].length).toBeLessThanOrEqual(60)
+  })
+
+  it('a logarithmic axis and a given range are kept', () => {
+    const log = draw([{ x: [1, 2, 3], y: [1, 1000, 1_000_000] }], { yaxis: { type: 'log' } })!
+    expect(log.join('\n')).toMatch(/1000000 ┤.*1000 ┤/s)
+    expect(draw([{ x: [1, 2], y: [1, 2] }], { yaxis: { range: [0, 100] } })!.join('\n')).toMatch(/100 ┤/)
+  })
+
+  it.each([
+    ['a heatmap', [{ type: 'heatmap', z: [[1]] }], {}],
+    ['a filled area', [{ x: [1], y: [1], fill: 'tozeroy' }], {}],
+    ['two axes', [{ x: [1], y: [1], yaxis: 'y2' }], {}],
+    ['a reversed axis', [{ x: [1, 2], y: [1, 2] }], { xaxis: { autorange: 'reversed' } }],
+    ['dates in a form that is not read', [{ x: ['2024-01-01T00:00:00+02:00'], y: [1] }], {}],
+    ['two levels of names', [{ type: 'bar', x: [['a'], ['b']], y: [1] }], {}],
+    ['nothing', [], {}],
+    ['no values', [{ x: [], y: [] }], {}],
+  ] as [string, TextTrace[], Record<string, unknown>][])('%s is left to the picture', (_, traces, layout) => {
+    expect(draw(traces, layout)).toBeUndefined()
+  })
+
+  it('a legend names the traces, in their colors', () => {
+    const traces = [
+      { name: 'one', line: { color: '#0f0' } },
+      { name: 'two', marker: { color: 'rgb(1, 2, 3)' } },
+    ]
+    expect(legendOf(traces, false, plain)).toEqual(['  ■ one   ■ two'])
+    expect(legendOf(traces, true, plain)[0]).toContain('\u001b[38;2;0;255;0m■\u001b[39m one')
+    expect(legendOf(traces, true, plain)[0]).toContain('\u001b[38;2;1;2;3m■\u001b[39m two')
+  })
+
+  it('names of categories cannot write to the terminal', () => {
+    const rows = draw([{ type: 'bar', x: ['a\u001b[2J', 'b'], y: [1, 2] }])!
+    expect(rows.join('')).not.toContain('\u001b')
+  })
+
+  it.each([
+    ['huge numbers', [1e308, -1e308]],
+    ['numbers that hardly differ', [1e15, 1e15 + 0.125]],
+    ['numbers beyond exact counting', [1e300, 1e300]],
+    ['tiny numbers', [1e-300, 2e-300]],
+    ['one value', [5]],
+    ['zeros', [0, 0]],
+  ])('%s end in a chart or a picture', (_, y) => {
+    for (const mode of ['lines', 'markers']) draw([{ mode, y }])
+    draw([{ type: 'bar', x: y.map((__, k) => `n${k}`), y }])
+    draw([{ x: y, y }], { xaxis: { type: 'log' } })
+  })
+
+  it('many categories take little time', () => {
+    const y = Array.from({ length: 200_000 }, (_, k) => `name ${k}`)
+    expect(draw([{ type: 'bar', orientation: 'h', x: y.map((_, k) => k), y }])).toBeDefined()
+    expect(draw([{ type: 'bar', x: y, y: y.map((_, k) => k) }])).toBeDefined()
+  })
+
+  it('dates of all centuries have ticks', () => {
+    const rows = draw([{ x: ['0001-01-01', '9999-12-31'], y: [1, 2] }])!
+    expect(rows.at(-1)).toMatch(/\d{4}.*\d{4}/)
+  })
+
+  it('many points outside of the range take no time', () => {
+    const y = Array.from({ length: 200_000 }, (_, k) => (k % 2 ? 1e300 : -1e300))
+    const rows = draw([{ y }], { yaxis: { range: [0, 1] } })
+    expect(rows!.flatMap(dotted).length).toBeGreaterThan(50)
+  })
+})

@@ -1,0 +1,40 @@
+// File names: one table of formats decides what is data, and what a file becomes.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { expand } from '../../src/cli/upload/expand.ts'
+import { compressions, type FileFormat, fileFormats, gridName } from '../../src/contract/formats.ts'
+
+const extensions = Object.values<FileFormat>(fileFormats).flatMap((format) => format.extensions)
+const compressed = ['', ...Object.values(compressions).map(({ extensions: [first] }) => `.${first}`)]
+
+it('the name of a grid has no extension of any format or compression', () => {
+  for (const extension of extensions)
+    for (const packed of compressed)
+      expect(gridName(`folder/my.sales.${extension}${packed}`)).toBe('my.sales')
+  expect(gridName('sales.csv.zip')).toBe('sales')
+  expect(gridName('report.2024')).toBe('report.2024')
+  expect(gridName('.csv')).toBe('Untitled grid')
+  expect(gridName(undefined)).toBe('Untitled grid')
+})
+
+it('a directory gives files of all formats; text that is not compressed is left out', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'formats-'))
+  try {
+    const directory = join(folder, 'all')
+    mkdirSync(directory)
+    for (const extension of extensions)
+      for (const packed of compressed) writeFileSync(join(directory, `x.${extension}${packed}`), '')
+    writeFileSync(join(directory, 'picture.png'), '')
+    const { files, skipped } = expand([directory], {})
+    expect(skipped.map((file) => file.slice(directory.length + 1)).sort()).toEqual([
+      'picture.png',
+      'x.dat',
+      'x.txt',
+    ])
+    expect(files.length).toBe(extensions.length * compressed.length - 2)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})

@@ -1,0 +1,39 @@
+// Limits come from the environment; what is not a limit is an error.
+import { expect, it } from 'vitest'
+import { changedLimits, defaultLimits, limitsFrom } from '../../../src/contract/limits.ts'
+
+it('a limit of the environment is in effect, and is named as changed', () => {
+  const limits = limitsFrom({ GRIDLINE_LIMIT_COLUMNS: '50', GRIDLINE_URL: 'x', OTHER: undefined })
+  expect(limits).toEqual({ ...defaultLimits, columns: 50 })
+  expect(changedLimits(limits)).toEqual(['columns=50'])
+  expect(changedLimits(defaultLimits)).toEqual([])
+})
+
+it.each([
+  [
+    'an unknown name',
+    { GRIDLINE_LIMIT_COLUMN: '50' },
+    /no such limit/,
+    /Did you mean GRIDLINE_LIMIT_COLUMNS\?/,
+  ],
+  ['an inherited name', { GRIDLINE_LIMIT_CONSTRUCTOR: '50' }, /no such limit/, /docs\/api\.md/],
+  ['a name in small letters', { GRIDLINE_LIMIT_: '50' }, /no such limit/, /docs\/api\.md/],
+  ['a unit', { GRIDLINE_LIMIT_UPLOAD_BYTES: '1GB' }, /must be a whole number/, /unit is bytes/],
+  ['zero', { GRIDLINE_LIMIT_COLUMNS: '0' }, /must be a whole number/, /default 10000/],
+  ['a fraction', { GRIDLINE_LIMIT_COLUMNS: '1.5' }, /must be a whole number/, /columns/],
+  ['a number that is not exact', { GRIDLINE_LIMIT_COLUMNS: '9007199254740993' }, /whole number/, /columns/],
+  ['nothing', { GRIDLINE_LIMIT_COLUMNS: '' }, /must be a whole number/, /columns/],
+])('%s is refused, with what to do', (_, environment, message, hint) => {
+  const failed = (() => {
+    try {
+      return limitsFrom(environment)
+    } catch (error) {
+      return error
+    }
+  })()
+  expect(failed).toMatchObject({
+    code: 'usage',
+    message: expect.stringMatching(message),
+    hint: expect.stringMatching(hint),
+  })
+})
