@@ -93,14 +93,13 @@ type ValueOf<O extends Option> = O extends { integer: object }
  * The values of options, by name, as their declaration says. Without declared options there are none: a name that is
  * not declared does not compile.
  */
-export type OptionsOf<L extends readonly Option[]> = ([L[number]] extends [never]
-  ? unknown
-  : { [O in L[number] as string extends O['flags'] ? never : NameOf<O['flags']>]?: ValueOf<O> }) & {
-  /** Of commands that list. */
-  limit?: number
-  /** Of commands that write. */
-  dryRun?: boolean
-}
+export type OptionsOf<L extends readonly Option[], Writes = undefined, Lists = undefined> = ([
+  L[number],
+] extends [never]
+  ? object
+  : { [O in L[number] as string extends O['flags'] ? never : NameOf<O['flags']>]?: ValueOf<O> }) &
+  (Writes extends true ? { dryRun?: boolean } : unknown) &
+  (Lists extends object ? { limit?: number } : unknown)
 
 /** The name under which commander keeps the value of an option: `min-quality` → `minQuality`. */
 export function camelCase(name: string): string {
@@ -108,10 +107,20 @@ export function camelCase(name: string): string {
 }
 
 /** A command whose `run` gets its options typed by their declaration. */
-export function defineCommand<const L extends readonly Option[] = []>(
-  command: Omit<Command, 'options' | 'run'> & {
+export function defineCommand<
+  const L extends readonly Option[] = [],
+  const Writes extends Command['writes'] = undefined,
+  const Lists extends Command['lists'] = undefined,
+>(
+  command: Omit<Command, 'options' | 'writes' | 'lists' | 'run'> & {
     options?: L
-    run(context: Context, args: string[], options: NoInfer<OptionsOf<L>>): Promise<CommandResult>
+    writes?: Writes
+    lists?: Lists
+    run(
+      context: Context,
+      args: string[],
+      options: NoInfer<OptionsOf<L, Writes, Lists>>,
+    ): Promise<CommandResult>
   },
 ): Command {
   return command as Command
@@ -186,10 +195,10 @@ export function isNamed({ name, aliases = [] }: CommandEntry, word: string | und
 }
 
 /** The additional options of all commands that write. */
-const dryRunOption: Option = {
+export const dryRun = {
   flags: '--dry-run',
   description: 'show what would be changed, without changing anything',
-}
+} as const satisfies Option
 const writeOption: Option = {
   flags: '--idempotency-key <key>',
   description: 'apply the command only once, even if it is repeated with this key within 24 hours',
@@ -209,7 +218,7 @@ export function ownOptions({ options = [], writes, lists }: Command): readonly O
     ...(lists && !options.some(({ flags }) => flags.startsWith('--limit '))
       ? [limitOption(lists.limit)]
       : []),
-    ...(writes && !options.some(({ flags }) => flags === '--dry-run') ? [dryRunOption] : []),
+    ...(writes && !options.some(({ flags }) => flags === '--dry-run') ? [dryRun] : []),
     ...(writes ? [writeOption] : []),
   ]
 }

@@ -6,6 +6,7 @@ import { ensureUser } from './accounts/accounts.ts'
 import { OidcLogin } from './accounts/oidc.ts'
 import { Admission } from './core/admission.ts'
 import { CursorSigner } from './core/cursors.ts'
+import { FormerNames } from './core/former-names.ts'
 import { Metrics } from './core/metrics.ts'
 import { ViewCounter } from './core/view-counter.ts'
 import { AppendQueue } from './grids/append.ts'
@@ -51,11 +52,11 @@ export {
 export { addTrust, listTrust, removeTrust } from './accounts/oidc.ts'
 export type { LogLine } from './http/desk.ts'
 export type { Listening } from './http/listen.ts'
-
 export { drawFigure } from './images/draw.ts'
 export { UrlImport } from './import/fetch.ts'
-export { backup, isInUse, releaseSpace, reserveSpace, restore } from './store/sqlite-files.ts'
-export { openStore, type Store } from './store/store.ts'
+export { checkNewName, renameUser } from './operations/accounts.rename.ts'
+export { backup, checkRestore, isInUse, releaseSpace, reserveSpace, restore } from './store/sqlite-files.ts'
+export { openStore, type Store, withoutCommit } from './store/store.ts'
 export { verify } from './store/verify.ts'
 
 export interface ServiceOptions extends StoreOptions {
@@ -138,6 +139,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     mail: options.smtp ? new Mail(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,
     metrics: new Metrics(),
     cursors: new CursorSigner(store),
+    names: new FormerNames(store),
     live: new LiveFigures(limits.live_pages),
     orders: new RowOrders(limits),
     describing: new Admission(
@@ -173,7 +175,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     ...accountHandlers,
     ...systemHandlers,
   }
-  const authenticator = new Authenticator(store, actingAs, service.url)
+  const authenticator = new Authenticator(store, actingAs, service.url, service.names)
   const app = createApp(service, handlers, authenticator, options.log ?? (() => {}))
   let wrote = false
   const idle = async (): Promise<void> => {

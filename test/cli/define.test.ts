@@ -12,5 +12,11 @@ it('an option that is not declared does not compile', () => {
     // @ts-expect-error: it has another one.
     run: async (_context, _args, { scale, user }) => ({ text: `${scale}${user}` }),
   })
+  const changing = defineCommand({
+    options: [{ flags: '--scale <factor>', description: 'scale' }],
+    // @ts-expect-error: --dry-run is an option of commands that write, --limit of those that list.
+    run: async (_context, _args, { dryRun }) => ({ text: String(dryRun) }),
+  })
+  expect(changing.writes).toBe(undefined)
   expect([without.options, other.options?.length]).toEqual([undefined, 1])
 })

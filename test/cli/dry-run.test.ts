@@ -1,5 +1,5 @@
 // --dry-run of every command that writes: says what would be changed, and changes nothing.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { leavesOf } from '../../src/cli/define.ts'
@@ -110,5 +110,87 @@ describe('--dry-run', () => {
       code: 7,
       stderr: expect.stringMatching(/no column "zz"/),
     })
+  })
+})
+
+describe('--dry-run of admin', () => {
+  const database = `sqlite:${join(cwd, 'people.db')}`
+  const admin = (line: string) => run(['admin', ...line.split(' '), '--database', database])
+  const state = async (): Promise<string> =>
+    (
+      await Promise.all(
+        ['user list', 'key list bob', 'trust list'].map(
+          async (line) => (await admin(`${line} --json`)).stdout,
+        ),
+      )
+    ).join('\n')
+  const reading = ['user list', 'key list', 'trust list', 'verify', 'backup']
+  const issuer = 'https://gitlab.com'
+
+  it('is an option of every command that changes something', async () => {
+    const leaves = (await leavesOf(commands)).filter(({ path }) => path.startsWith('admin '))
+    expect(
+      leaves
+        .filter(({ command }) => !command.options?.some(({ flags }) => flags === '--dry-run'))
+        .map(({ path }) => path.slice('admin '.length))
+        .sort(),
+    ).toEqual(reading.sort())
+  })
+
+  it('says what would be done, refuses what would fail, and changes nothing', async () => {
+    await admin('create-user bob')
+    await admin('create-user eve')
+    await admin('user disable eve --yes')
+    const [{ id: trust }] = JSON.parse(
+      (await admin(`trust add ${issuer} project_path:a/b:ref:main --user bob --json`)).stdout
+        .replace(/^\{/, '[{')
+        .replace(/\}\s*$/, '}]'),
+    )
+    const [{ id: key }] = JSON.parse((await admin('key list bob --json')).stdout)
+    await admin(`backup ${join(cwd, 'backup.db')}`)
+    const before = await state()
+    const lines: [string, RegExp][] = [
+      ['create-user carol', /create the user carol with a key/],
+      ['create-key bob', /create a key for bob/],
+      ['user disable bob', /Disable bob\?/],
+      ['user enable eve', /let eve sign in again/],
+      ['user rename bob robert', /Rename bob to robert\?/],
+      ['user delete bob', /Permanently delete bob/],
+      [`key revoke bob ${key}`, /Revoke/],
+      [`trust add ${issuer} project_path:a/c:ref:main --user bob`, /trust tokens of project_path:a\/c/],
+      [`trust remove ${trust}`, /stop trusting/],
+      [`restore ${join(cwd, 'backup.db')}`, /Replace .*people\.db with/],
+      ['compact', /remove deleted data/],
+    ]
+    for (const [line, shown] of lines) {
+      const { code, stdout, stderr } = await admin(`${line} --dry-run`)
+      expect([line, code, stdout]).toEqual([line, 0, ''])
+      expect(stderr).toMatch(/^Dry run, nothing was changed\. It would /)
+      expect(stderr).toMatch(shown)
+    }
+    expect(await state()).toBe(before)
+    for (const [line, code] of [
+      ['create-user BOB', 6],
+      ['create-user a/b', 2],
+      ['create-key nobody', 3],
+      ['create-key bob --scopes all', 2],
+      ['user rename bob eve', 6],
+      ['user enable nobody', 3],
+      ['trust remove 000000000000', 3],
+      [`restore ${join(cwd, 'grid.csv')}`, 7],
+    ] as const)
+      expect([line, (await admin(`${line} --dry-run`)).code]).toEqual([line, code])
+  })
+
+  it('creates no database', async () => {
+    const { code } = await run([
+      'admin',
+      'create-user',
+      'bob',
+      '--dry-run',
+      '--database',
+      `sqlite:${join(cwd, 'none.db')}`,
+    ])
+    expect([code, existsSync(join(cwd, 'none.db'))]).toEqual([0, false])
   })
 })

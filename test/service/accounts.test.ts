@@ -1,14 +1,16 @@
 // What an operator does with users and keys.
 import { expect, it } from 'vitest'
 import {
+  createService,
   createUser,
   deleteUser,
   listKeys,
   listUsers,
+  renameUser,
   revokeKeys,
   setDisabled,
 } from '../../src/service/index.ts'
-import { onBothStores } from '../support/service.ts'
+import { onBothStores, URL_OF_TESTS } from '../support/service.ts'
 
 onBothStores('operating users', (test) => {
   const store = () => test().service.store
@@ -20,6 +22,22 @@ onBothStores('operating users', (test) => {
     await test().ask('alice', 'DELETE', '/v2/sessions')
     return test().status(name, 'GET', '/v2/users/current')
   }
+
+  /** The names in all columns of all tables, also as part of a fid or the key of a team. */
+  const usernames = () =>
+    store().engine.read(async (db) => {
+      const names = new Set<unknown>()
+      for (const { name, columns } of await db.introspection.getTables()) {
+        if (name === 'former_names') continue
+        const rows = await db
+          .selectFrom(name as 'users')
+          .selectAll()
+          .execute()
+        for (const { name: column } of columns)
+          for (const row of rows) names.add(String(row[column as 'owner']).split(/[:/]/)[0])
+      }
+      return [...names]
+    })
 
   it('are listed with their files and keys', async () => {
     await made('carl')
@@ -43,6 +61,111 @@ onBothStores('operating users', (test) => {
     expect(await statusOf('dora')).toBe(200)
     // Sessions ended; the key works again.
     expect(await test().status(undefined, 'GET', '/v2/users/current', { headers: cookie })).toBe(401)
+  })
+
+  it('who are renamed keep files, keys, shares and teams; the former name leads to them', async () => {
+    await made('gina')
+    await made('hugo')
+    const { fid } = await test().grid('gina', 'data', { a: [1, 2] }, { world_readable: true })
+    const uid = (await test().ask('gina', 'GET', `/v2/grids/${fid}`)).json.cols[0].uid
+    const figure = { data: [{ type: 'bar', ysrc: `${fid}:${uid}` }], layout: { title: { text: `${fid}:` } } }
+    const plot = async (user: string, name: string) =>
+      (
+        await test().ask(user, 'POST', '/v2/plots', {
+          json: { figure, filename: name, world_readable: true },
+        })
+      ).json.file.fid
+    const [own, other] = [await plot('gina', 'own'), await plot('hugo', 'other')]
+    await test().ask('gina', 'POST', '/v2/teams', { json: { name: 'crew', members: ['hugo'] } })
+    const theirs = await test().grid('hugo', 'theirs', { a: [1] })
+    await test().ask('hugo', 'POST', `/v2/files/${theirs.fid}/collaborators`, {
+      json: { users: ['gina'], teams: ['crew'] },
+    })
+    await test().ask('gina', 'POST', `/v2/files/${theirs.fid}/star`)
+    const { json: session } = await test().ask('gina', 'POST', '/v2/sessions', { json: { path: '/' } })
+    const opened = await test().ask(undefined, 'GET', session.path)
+    const cookie = { cookie: opened.headers.get('set-cookie')!.split(';')[0] }
+
+    expect(await renameUser(store(), 'Gina', 'Georgina')).toMatchObject({
+      username: 'Georgina',
+      files: 2,
+      keys: 1,
+    })
+    expect(await usernames()).not.toContain('gina')
+    // Running servers read the names again after two seconds: as a new one does at once.
+    const again = await createService({ database: test().database, url: URL_OF_TESTS })
+    const ask = async (
+      name: string | undefined,
+      method: string,
+      path: string,
+      json?: unknown,
+      headers = {},
+    ) => {
+      const key = Buffer.from(`${name}:${test().keys.get('gina')}`).toString('base64')
+      const response = await again.fetch(
+        new Request(`${URL_OF_TESTS}${path}`, {
+          method,
+          redirect: 'manual',
+          headers: {
+            ...(name && { authorization: `Basic ${key}` }),
+            'content-type': 'application/json',
+            ...headers,
+          },
+          body: json === undefined ? undefined : JSON.stringify(json),
+        }),
+      )
+      const text = await response.text()
+      return {
+        status: response.status,
+        location: response.headers.get('location'),
+        json: /^[[{]/.test(text) ? JSON.parse(text) : text,
+      }
+    }
+    const moved = fid.replace('gina', 'Georgina')
+    for (const name of ['gina', 'Georgina']) {
+      expect((await ask(name, 'GET', '/v2/users/current')).json.username).toBe('Georgina')
+      expect((await ask(name, 'GET', `/v2/grids/${name}:${fid.split(':')[1]}`)).json.fid).toBe(moved)
+      expect((await ask(undefined, 'GET', `/v2/users/${name}`)).json.username).toBe('Georgina')
+      expect((await ask(name, 'GET', `/v2/folders/home?user=${name}`)).json.children.count).toBe(2)
+      expect((await ask(name, 'GET', `/v2/grids/lookup?path=data&user=${name}`)).json.fid).toBe(moved)
+      expect((await ask(name, 'GET', `/v2/files/${theirs.fid}`)).json.current_user_permission).toBe('write')
+    }
+    expect((await ask(undefined, 'GET', '/v2/users/current', undefined, cookie)).json.username).toBe(
+      'Georgina',
+    )
+    expect(await ask(undefined, 'GET', `/~gina/${fid.split(':')[1]}/?a=b`)).toMatchObject({
+      status: 301,
+      location: `${URL_OF_TESTS}/~Georgina/${fid.split(':')[1]}?a=b`,
+    })
+    for (const one of [own.replace('gina', 'Georgina'), other]) {
+      const { json } = await ask(undefined, 'GET', `/v2/plots/${one}/content?inline_data=true`)
+      expect(json).toMatchObject({
+        data: [{ y: [1, 2], ysrc: `${moved}:${uid}` }],
+        layout: { title: { text: `${fid}:` } },
+      })
+    }
+    // Old scripts send the former name.
+    const sent = await ask('gina', 'POST', '/v2/plots', { figure, filename: 'from a script' })
+    expect(
+      (await ask('gina', 'GET', `/v2/plots/${sent.json.file.fid}/content?inline_data=true`)).json.data[0],
+    ).toMatchObject({ y: [1, 2], ysrc: `${moved}:${uid}` })
+    expect((await ask('gina', 'GET', '/v2/teams/Georgina:crew')).json.owner).toBe('Georgina')
+    await again.close()
+
+    await expect(createUser(store(), 'GINA')).rejects.toThrow(/GINA is a former name of Georgina/)
+    await expect(renameUser(store(), 'hugo', 'gina')).rejects.toThrow(/former name of Georgina/)
+    await expect(renameUser(store(), 'hugo', 'georgina')).rejects.toThrow(/already exists/)
+    await expect(renameUser(store(), 'hugo', 'a b')).rejects.toThrow(/invalid username/)
+    await made('ida')
+    await deleteUser(store(), 'ida')
+    await expect(renameUser(store(), 'hugo', 'ida')).rejects.toThrow(/a user who was deleted/)
+    // Back: the first name is theirs again, and the other one leads to it.
+    expect((await renameUser(store(), 'georgina', 'gina')).username).toBe('gina')
+    expect(await usernames()).not.toContain('Georgina')
+    expect((await test().ask('gina', 'GET', `/v2/grids/${fid}`)).status).toBe(200)
+    // A former name stays reserved when the user is deleted.
+    await deleteUser(store(), 'gina')
+    await expect(createUser(store(), 'Georgina')).rejects.toThrow(/former name of gina/)
   })
 
   it('who are deleted leave nothing, and their ids are not used again', async () => {

@@ -36,7 +36,11 @@ export interface Ask {
 export class TestService {
   readonly keys = new Map<string, string>()
 
-  constructor(readonly service: RunningService) {}
+  constructor(
+    readonly service: RunningService,
+    /** The address of its database, to open it again. */
+    readonly database = '',
+  ) {}
 
   async user(name: string): Promise<void> {
     this.keys.set(name, (await createUser(this.service.store, name)).api_key)
@@ -124,7 +128,10 @@ export function onBothStores(
           engine === 'sqlite'
             ? `sqlite:${join(folder.path, 'test.db')}`
             : await newDatabase(inject('postgres'))
-        running = new TestService(await createService({ database, url: URL_OF_TESTS, environment: {} }))
+        running = new TestService(
+          await createService({ database, url: URL_OF_TESTS, environment: {} }),
+          database,
+        )
         await running.user('alice')
         await running.user('bob')
       })

@@ -1,15 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
-import { database, onStore } from '../admin-store.ts'
-import type { Context } from '../context.ts'
-import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
+import { asking, database, isAgreed, onStore, onStoreDry } from '../admin-store.ts'
+import { type CommandEntry, defineCommand, dryRun, subcommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
-import { confirm } from '../prompt.ts'
-
-/** Options of commands that ask before they change something. */
-const asking = [
-  { flags: '-y, --yes', description: 'skip the confirmation prompt' },
-  { flags: '--dry-run', description: 'show what would be done, and change nothing' },
-] as const
+import { loginName } from '../settings.ts'
 
 const userView: TableView = {
   id: 'username',
@@ -53,11 +46,36 @@ const disable = defineCommand({
 
 const enable = defineCommand({
   arguments: '<user>',
-  options: [database],
+  options: [dryRun, database],
   examples: ['gridline admin user enable bob', 'gridline admin user enable bob --json'],
-  async run(context, [name], { database: url }) {
-    const one = await onStore(context, url, ({ setDisabled }, store) => setDisabled(store, name, false))
+  async run(context, [name], { dryRun: dry, database: url }) {
+    const one = await onStoreDry(context, url, dry && `let ${name} sign in again`, ({ setDisabled }, store) =>
+      setDisabled(store, name, false),
+    )
+    if (!one) return undefined
     context.messages.note('Keys that were not revoked work again. Browsers must sign in again.')
+    return { one, view: userView }
+  },
+})
+
+const rename = defineCommand({
+  arguments: '<user> <name>',
+  options: [...asking, database],
+  examples: ['gridline admin user rename bob robert', 'gridline admin user rename bob robert --yes'],
+  async run(context, [name, newName], options) {
+    const one = await onStore(context, options.database, async (service, store) => {
+      const { username, keys, files } = await service.findUser(store, name)
+      if (options.database === undefined && username === loginName())
+        throw new Problem('usage', `${username} is the user of this machine and cannot be renamed`, {
+          hint: 'Commands without a server act as this user, by the name of the login.',
+        })
+      await service.checkNewName(store, username, newName)
+      const question = `Rename ${username} to ${newName}? Their ${counted(files, 'file')} get ids and links with the new name. Their ${counted(keys, 'key')}, sessions, shares and teams stay. Links, keys and scripts with the name ${username} go on working, and nobody else can get this name.`
+      if (!(await isAgreed(context, question, options))) return undefined
+      return service.renameUser(store, username, newName)
+    })
+    if (!one) return undefined
+    context.messages.note('Running servers know the new name within two seconds.')
     return { one, view: userView }
   },
 })
@@ -136,17 +154,6 @@ const keyRevoke = defineCommand({
   },
 })
 
-/** Asks before a change. With --dry-run, says what would be asked: nothing is changed. */
-async function isAgreed(
-  context: Context,
-  question: string,
-  { yes, dryRun }: { yes?: boolean; dryRun?: boolean },
-): Promise<boolean> {
-  if (dryRun) context.messages.line(`Dry run, nothing was changed. It would ask: ${question}`)
-  else await confirm(question, yes === true)
-  return dryRun !== true
-}
-
 function counted(count: number, what: string): string {
   return `${count} ${count === 1 ? what : `${what}s`}`
 }
@@ -155,6 +162,7 @@ export const userCommands: readonly CommandEntry[] = [
   subcommand('list', 'List all users', list, ['ls']),
   subcommand('disable', 'Stop the keys and sessions of a user; files and links stay', disable),
   subcommand('enable', 'Let a disabled user sign in again', enable),
+  subcommand('rename', 'Rename a user; links and keys with the former name go on working', rename),
   subcommand('delete', 'Permanently delete a user with all files', remove),
 ]
 

@@ -1,11 +1,18 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import type { NewKey } from '../../service/index.ts'
-import { database, onStore, place } from '../admin-store.ts'
-import type { Context } from '../context.ts'
-import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
+import {
+  asking,
+  database,
+  isAgreed,
+  onStore,
+  onStoreDry,
+  place,
+  requireDatabase,
+  sqliteFile,
+} from '../admin-store.ts'
+import { type CommandEntry, defineCommand, dryRun, subcommand } from '../define.ts'
 import type { TableView } from '../output/view.ts'
-import { confirm } from '../prompt.ts'
 import { databaseUrl, loginName } from '../settings.ts'
 import { keyCommands, userCommands } from './admin.people.ts'
 
@@ -24,16 +31,21 @@ const createUser = defineCommand({
   options: [
     { flags: '--email <address>', description: 'e-mail address of the user' },
     { flags: '--admin', description: 'make the user an administrator' },
+    dryRun,
     database,
   ],
   examples: [
     'gridline admin create-user alice --email alice@example.com',
     'gridline admin create-user ci --json',
   ],
-  async run(context, [name], { email, admin, database: url }) {
-    const made = await onStore(context, url, ({ createUser: create }, store) =>
-      create(store, name, { email: email as string | undefined, admin: admin === true }),
+  async run(context, [name], { email, admin, dryRun: dry, database: url }) {
+    const made = await onStoreDry(
+      context,
+      url,
+      dry && `create the ${admin ? 'administrator' : 'user'} ${name} with a key`,
+      ({ createUser: create }, store) => create(store, name, { email, admin }),
     )
+    if (!made) return undefined
     context.messages.note(`Stored in ${place(context, url)}. Save the key now; it is not shown again.`)
     if (admin)
       context.messages.note(
@@ -55,22 +67,25 @@ const createKey = defineCommand({
       description: 'lifetime of the key, such as 30d, 12h or 90m (default: never expires)',
     },
     { flags: '--label <text>', description: 'label to remember what the key is for' },
+    dryRun,
     database,
   ],
   examples: [
     'gridline admin create-key alice',
     'gridline admin create-key ci --scopes read,write --expires 30d --json',
   ],
-  async run(context, [name], { scopes, expires, label, database: url }) {
-    const made = await onStore(context, url, async ({ createKey: create, ensureUser }, store) => {
-      // The local user is a user of the local database without having been created.
-      if (url === undefined && name === loginName()) await ensureUser(store, name)
-      return create(store, name, {
-        scopes: scopes as string | undefined,
-        expires: expires as string | undefined,
-        name: label as string | undefined,
-      })
-    })
+  async run(context, [name], { scopes, expires, label, dryRun: dry, database: url }) {
+    const made = await onStoreDry(
+      context,
+      url,
+      dry && `create a key for ${name}`,
+      async ({ createKey: create, ensureUser }, store) => {
+        // The local user is a user of the local database without having been created.
+        if (url === undefined && name === loginName()) await ensureUser(store, name)
+        return create(store, name, { scopes, expires, name: label })
+      },
+    )
+    if (!made) return undefined
     context.messages.note(`Stored in ${place(context, url)}. Save the key now; it is not shown again.`)
     return { one: shown(made), view }
   },
@@ -114,21 +129,6 @@ const verify = defineCommand({
   },
 })
 
-/** Throws if a SQLite database does not exist: opening it would create it. */
-function requireDatabase(context: Context, url: unknown): void {
-  const address = (url as string | undefined) ?? databaseUrl(context.environment)
-  if (!address.startsWith('sqlite:')) return
-  const file = sqliteFile(context, url, '')
-  if (!existsSync(file)) throw new Problem('no_such_file', `no such database: ${file}`)
-}
-
-/** The file of a SQLite database. Throws `usage` for other databases. */
-function sqliteFile(context: Context, url: unknown, instead: string): string {
-  const address = (url as string | undefined) ?? databaseUrl(context.environment)
-  if (address.startsWith('sqlite:')) return address.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
-  throw new Problem('usage', 'this command works only with SQLite databases', { hint: instead })
-}
-
 const backup = defineCommand({
   arguments: '<file>',
   completes: ['local'],
@@ -148,15 +148,16 @@ const backup = defineCommand({
 const restore = defineCommand({
   arguments: '<file>',
   completes: ['local'],
-  options: [{ flags: '--yes', description: 'skip the confirmation prompt' }, database],
+  options: [...asking, database],
   examples: [
     'gridline admin restore gridline-2026-01-31.db',
     'gridline admin restore gridline-2026-01-31.db --yes',
   ],
-  async run(context, [file], { yes, database: url }) {
+  async run(context, [file], { yes, dryRun: dry, database: url }) {
     const to = sqliteFile(context, url, `For PostgreSQL use: pg_restore --clean --dbname=URL ${file}`)
-    await confirm(`Replace ${to} with ${file}?`, yes === true)
     const service = await import('../../service/index.ts')
+    service.checkRestore(file, to)
+    if (!(await isAgreed(context, `Replace ${to} with ${file}?`, { yes, dryRun: dry }))) return undefined
     const before = service.restore(file, to)
     if (before !== undefined) context.messages.note(`The previous database was kept as ${before}.`)
     return { one: { file: to }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
@@ -164,11 +165,17 @@ const restore = defineCommand({
 })
 
 const compact = defineCommand({
-  options: [database],
+  options: [dryRun, database],
   examples: ['gridline admin compact', 'gridline admin compact --database postgres://gridline@db/gridline'],
-  async run(context, _, { database: url }) {
+  async run(context, _, { dryRun: dry, database: url }) {
     requireDatabase(context, url)
     const address = (url as string | undefined) ?? databaseUrl(context.environment)
+    if (dry) {
+      context.messages.line(
+        `Dry run, nothing was changed. It would remove deleted data from ${place(context, url)} and shrink it.`,
+      )
+      return undefined
+    }
     const file = address.startsWith('sqlite:') ? sqliteFile(context, url, '') : undefined
     const size = (): number | null => (file === undefined ? null : statSync(file).size)
     const service = await import('../../service/index.ts')
@@ -224,18 +231,22 @@ const trustAdd = defineCommand({
       flags: '--scopes <scopes>',
       description: 'comma-separated scopes of their keys: read, write, admin (default: read,write)',
     },
+    dryRun,
     database,
   ],
   examples: [
     "gridline admin trust add https://token.actions.githubusercontent.com 'repo:octo/data:ref:refs/heads/main' --user ci",
     "gridline admin trust add https://gitlab.com 'project_path:group/data:ref_type:branch:ref:*' --user ci --scopes write",
   ],
-  async run(context, [issuer, subject], { user, scopes, database: url }) {
+  async run(context, [issuer, subject], { user, scopes, dryRun: dry, database: url }) {
     if (user === undefined) throw new Problem('usage', 'no user given', { hint: 'Use --user NAME.' })
-    const made = await onStore(context, url, ({ addTrust }, store) =>
-      addTrust(store, { issuer, subject, username: user, scopes }),
+    const made = await onStoreDry(
+      context,
+      url,
+      dry && `trust tokens of ${subject} from ${issuer} as ${user}`,
+      ({ addTrust }, store) => addTrust(store, { issuer, subject, username: user, scopes }),
     )
-    return { one: made, view: trustView }
+    return made && { one: made, view: trustView }
   },
 })
 
@@ -251,13 +262,16 @@ const trustList = defineCommand({
 
 const trustRemove = defineCommand({
   arguments: '<id>',
-  options: [database],
+  options: [dryRun, database],
   examples: ['gridline admin trust remove 3f1c0a9be2d4', 'gridline admin trust rm 3f1c0a9be2d4'],
-  async run(context, [id], { database: url }) {
-    return {
-      one: await onStore(context, url, ({ removeTrust }, store) => removeTrust(store, id)),
-      view: trustView,
-    }
+  async run(context, [id], { dryRun: dry, database: url }) {
+    const one = await onStoreDry(
+      context,
+      url,
+      dry && `stop trusting ${id}, and revoke the keys that were given for it`,
+      ({ removeTrust }, store) => removeTrust(store, id),
+    )
+    return one && { one, view: trustView }
   },
 })
 
@@ -272,7 +286,7 @@ export const commands: readonly CommandEntry[] = [
   subcommand('create-key', 'Create another key for a user', createKey),
   {
     name: 'user',
-    summary: 'List, disable and delete users',
+    summary: 'List, rename, disable and delete users',
     load: async () => ({ commands: userCommands }),
   },
   {

@@ -177,6 +177,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   'admin user list': array([], user),
   'admin user disable': object([], user),
   'admin user enable': object([], user),
+  'admin user rename': object([], user),
   'admin user delete': object([], user),
   'admin key list': array([], userKey),
   'admin key revoke': array([], userKey),

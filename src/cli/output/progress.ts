@@ -38,7 +38,10 @@ export class Progress {
       return
     }
     const quarter = this.total ? Math.floor((this.done / this.total) * 4) : 0
-    if (now - this.started < LINES_AFTER_MS || (quarter <= this.lastQuarter && now - this.lastLine < LINE_EVERY_MS))
+    if (
+      now - this.started < LINES_AFTER_MS ||
+      (quarter <= this.lastQuarter && now - this.lastLine < LINE_EVERY_MS)
+    )
       return
     this.lastQuarter = quarter
     this.lastLine = now

@@ -39,6 +39,8 @@ export async function createUser(
     })
   }
   return store.write(async (writers) => {
+    const former = await writers.accounts.formerOwner(username)
+    if (former !== undefined) throw isFormerName(username, former)
     const taken = await writers.accounts.userLike(username)
     if (taken)
       throw new Problem('already_exists', `a user named ${taken.owner} already exists`, {
@@ -51,6 +53,13 @@ export async function createUser(
       date_joined: Date.now(),
     })
     return addKey(writers, username, {})
+  })
+}
+
+/** A name that leads to another user cannot be given to anybody. */
+export function isFormerName(name: string, owner: string): Problem {
+  return new Problem('already_exists', `${name} is a former name of ${owner}`, {
+    hint: `Links and scripts with this name lead to ${owner}. Choose another name.`,
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Limits } from '../../contract/limits.ts'
 import type { Store } from '../store/store.ts'
 import type { CursorSigner } from './cursors.ts'
+import type { FormerNames } from './former-names.ts'
 import type { Metrics } from './metrics.ts'
 import type { ViewCounter } from './view-counter.ts'
 
@@ -13,6 +14,7 @@ export interface Service {
   views: ViewCounter
   metrics: Metrics
   cursors: CursorSigner
+  names: FormerNames
   /** Runs work that no response waits for; closing the service does. */
   background(work: () => Promise<void>): void
 }

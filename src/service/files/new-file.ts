@@ -4,17 +4,20 @@ import { parseFid } from '../../contract/fid.ts'
 import type { FileKind } from '../../contract/operations/index.ts'
 import { parseRaw } from '../../json/index.ts'
 import { type Principal, visibleFileById } from '../access/access.ts'
+import type { Service } from '../core/context.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 
 /** Validates the `source_fid` of a new file: a file of the same filetype that `principal` may read. */
 export async function readSourceFid(
+  { names }: Service,
   readers: Readers,
-  given: string | null | undefined,
+  text: string | null | undefined,
   principal: Principal,
   filetype: FileKind,
 ): Promise<string | null> {
-  if (given === undefined || given === null || given === '') return null
+  if (text === undefined || text === null || text === '') return null
+  const given = names.inFid(text)
   const fid = parseFid(given)
   const found = fid && (await visibleFileById(readers, fid, principal))
   if (found?.file.filetype === filetype) return given

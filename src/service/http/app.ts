@@ -114,10 +114,15 @@ export function createApp(
   const answer = async (
     request: HttpRequest,
     line: LogLine,
-    path: string,
-    query: string,
+    givenPath: string,
+    givenQuery: string,
   ): Promise<HttpResponse> => {
     const method = request.method === 'HEAD' ? 'GET' : request.method
+    await service.names.refresh()
+    const path = service.names.inPath(givenPath)
+    const query = service.names.inQuery(givenQuery)
+    if (path !== givenPath && method === 'GET' && path.startsWith('/~'))
+      return new HttpResponse(301, { location: `${service.url}${path}${query && `?${query}`}` }, null)
     const [[found]] = router.match(method, path)
     const page = found ? undefined : pageAt(path)
     if (page && method === 'GET') {

@@ -3,6 +3,7 @@ import { isUsername } from '../../contract/fid.ts'
 import type { HttpRequest } from '../../contract/http.ts'
 import type { Caller } from '../access/access.ts'
 import { findSession, isValidKey } from '../accounts/sessions.ts'
+import type { FormerNames } from '../core/former-names.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
@@ -43,6 +44,7 @@ export class Authenticator {
     private readonly actingAs: Caller | undefined,
     /** Base URL of the service. */
     url: string,
+    private readonly names: FormerNames,
   ) {
     this.cookie = `${cookieName(url)}=`
   }
@@ -76,7 +78,9 @@ export class Authenticator {
 
   /** The caller of a browser that is signed in. Undefined for a session that has ended: the page offers a new one. */
   private async session(given: string): Promise<Caller | undefined> {
-    const session = await findSession(this.store, 'session', given.slice(this.cookie.length))
+    const [, name, secret] = /^(.*)\.(.*)$/s.exec(given.slice(this.cookie.length)) ?? []
+    if (name === undefined) return undefined
+    const session = await findSession(this.store, 'session', `${this.names.current(name)}.${secret}`)
     if (!session) return undefined
     const { owner, hash, scopes, key_hash, expires_at } = session
     const user = await this.store.read(({ accounts }) => accounts.user(owner))
@@ -113,7 +117,7 @@ export class Authenticator {
       const [, username, key] = /^([^:]*):(.*)$/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? []
       return this.good(
         username && isUsername(username)
-          ? await this.store.read(({ accounts }) => accounts.key(username, sha256(key)))
+          ? await this.store.read(({ accounts }) => accounts.key(this.names.current(username), sha256(key)))
           : undefined,
       )
     }

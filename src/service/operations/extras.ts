@@ -33,7 +33,7 @@ export const extraHandlers = {
       const own = { owner, idlocal: file.idlocal }
       await writers.plots.setContent({ ...own, hash, bytes, media_type })
       for (const text of new Set(referencers)) {
-        const fid = parseFid(text)
+        const fid = parseFid(service.names.inFid(text))
         const row = fid && (await writers.files.get(fid.owner, fid.idlocal))
         const { file: referencer } = await authorize(writers, row, call, { access: 'write' })
         await writers.plots.addReference({

@@ -93,7 +93,7 @@ export const fileHandlers = {
 
   'files.drop_reference': async (service, call) => {
     await updateFile(service, call, async ({ files, plots }, { file }) => {
-      const text = call.fields.fid as string
+      const text = service.names.inFid(call.fields.fid as string)
       const [, owner, idlocal] = /^([^:]+):(\d{1,15})$/.exec(text) ?? []
       const dropped =
         owner !== undefined &&

@@ -66,7 +66,7 @@ export const gridHandlers = {
         world_readable: fields.world_readable ? 1 : 0,
         share_key: fields.share_key_enabled ? newShareKey() : null,
         metadata,
-        source_fid: await readSourceFid(writers, fields.source_fid, call, 'grid'),
+        source_fid: await readSourceFid(service, writers, fields.source_fid, call, 'grid'),
         ...sourceOf(fields),
       })
       await addGrid(writers, file, columns)

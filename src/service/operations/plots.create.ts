@@ -82,7 +82,7 @@ async function namesake(
 
 /** Undefined if the name is taken and the plot there has to be replaced. */
 async function create(
-  { limits }: Service,
+  service: Service,
   call: OperationCall<'plots.create'>,
   writers: Writers,
   figure: StoredFigure,
@@ -90,7 +90,7 @@ async function create(
   const owner = call.caller!.username
   const { fields } = call
   const { files } = writers
-  const parent = await placeOf(writers, owner, fields, limits)
+  const parent = await placeOf(writers, owner, fields, service.limits)
   const wanted = fields.filename ?? 'plot'
   if (fields.filename !== undefined && (await files.named(owner, parent, wanted))) {
     if (fields.on_conflict === 'replace') return undefined
@@ -103,8 +103,8 @@ async function create(
     parent,
     world_readable: fields.world_readable ? 1 : 0,
     share_key: fields.share_key_enabled ? newShareKey() : null,
-    metadata: metadataText(fields.metadata, limits.metadata_bytes),
-    source_fid: await readSourceFid(writers, fields.source_fid, call, 'plot'),
+    metadata: metadataText(fields.metadata, service.limits.metadata_bytes),
+    source_fid: await readSourceFid(service, writers, fields.source_fid, call, 'plot'),
   })
   await putFigure(writers, file, figure, call)
   return {

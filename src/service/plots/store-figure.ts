@@ -11,7 +11,7 @@ import type { FileRow } from '../store/files.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { storeText } from '../store/texts.ts'
-import { plainArrays, rawArrays, readFigure, referencesOf, withReferences } from './figure.ts'
+import { plainArrays, rawArrays, readFigure, referencesOf, withGrids, withReferences } from './figure.ts'
 import { qualityOf } from './quality.ts'
 import { type Data, type Found, type Source, scanFigureInTurns } from './scan.ts'
 
@@ -95,9 +95,17 @@ export async function storeFigure(
   move: boolean,
   own?: OwnGrid,
 ): Promise<StoredFigure> {
-  const { store, limits } = service
-  const figure = await readFigure(given)
+  const { store, limits, names } = service
+  let figure = await readFigure(given)
   let found = await scanFigureInTurns(figure, limits)
+  const renamed = (grid: Fid): Fid | undefined => {
+    const current = names.current(grid.owner)
+    return current === grid.owner ? undefined : { ...grid, owner: current }
+  }
+  if (referencesOf(found).some(({ source }) => renamed(source.grid))) {
+    figure = await parseRawInTurns(withGrids(figure, renamed), 'the figure', figure.limits)
+    found = await scanFigureInTurns(figure, limits)
+  }
   const { arrays, typed } = rawArrays(found)
   if (arrays.length > 0 && !move) throw refusal(arrays[0], arrays.length)
   const all = [...arrays, ...typed]

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db, Schema } from './schema.ts'
 
 export type UserRow = Selectable<Schema['users']>
@@ -26,6 +26,16 @@ const OWNED = [
   'users',
 ] as const
 
+/** Every column with usernames besides `users`, `former_names` and `owner` of the tables above. */
+const NAMED = [
+  ['counters', 'owner'],
+  ['references', 'to_owner'],
+  ['stars', 'username'],
+  ['team_members', 'username'],
+  ['oidc_trust', 'username'],
+  ['idempotency', 'caller'],
+] as const
+
 /** Users and their API keys. */
 export class AccountReader {
   constructor(protected readonly db: Db) {}
@@ -34,13 +44,52 @@ export class AccountReader {
     return this.db.selectFrom('users').selectAll().where('owner', '=', owner).executeTakeFirst()
   }
 
-  /** Returns a user by name, ignoring case. */
-  userLike(name: string): Promise<UserRow | undefined> {
-    return this.db
-      .selectFrom('users')
-      .selectAll()
+  /** Returns a user by name or former name, ignoring case. */
+  async userLike(name: string): Promise<UserRow | undefined> {
+    const name_key = name.toLowerCase()
+    const { db } = this
+    const found = await db.selectFrom('users').selectAll().where('name_key', '=', name_key).executeTakeFirst()
+    if (found) return found
+    const former = await this.formerOwner(name)
+    return former === undefined ? undefined : this.user(former)
+  }
+
+  /** Who had a name before, also if they were deleted since; undefined if nobody had. */
+  async formerOwner(name: string): Promise<string | undefined> {
+    const former = await this.db
+      .selectFrom('former_names')
+      .select('owner')
       .where('name_key', '=', name.toLowerCase())
       .executeTakeFirst()
+    return former?.owner
+  }
+
+  /** Whether there are ids with a name: of a user, or of one who was deleted. */
+  async hasCounter(owner: string): Promise<boolean> {
+    const found = await this.db
+      .selectFrom('counters')
+      .select('owner')
+      .where('owner', '=', owner)
+      .executeTakeFirst()
+    return found !== undefined
+  }
+
+  /** All names that users had before, with their present ones. */
+  formerNames(): Promise<{ name: string; owner: string }[]> {
+    return this.db.selectFrom('former_names').select(['name', 'owner']).execute()
+  }
+
+  /** Plots with references to grids of a user. */
+  plotsWithGridsOf(owner: string): Promise<{ owner: string; idlocal: number }[]> {
+    return this.db
+      .selectFrom('references')
+      .select(['owner', 'idlocal'])
+      .distinct()
+      .where('to_owner', '=', owner)
+      .where('kind', '=', 'grid')
+      .orderBy('owner')
+      .orderBy('idlocal')
+      .execute()
   }
 
   /** The keys of a user that are not revoked, oldest first. */
@@ -151,6 +200,65 @@ export class AccountWriter extends AccountReader {
       .where('owner', '=', user.owner)
       .where('next_idlocal', '<', 0)
       .execute()
+  }
+
+  /**
+   * Changes the name of a user in all tables. The former name stays reserved and leads to the user. Figures with
+   * references to their grids are changed by the caller.
+   */
+  async renameUser(owner: string, name: string): Promise<void> {
+    const { db } = this
+    for (const table of OWNED)
+      await db
+        .updateTable(table)
+        .set(table === 'users' ? { owner: name, name_key: name.toLowerCase() } : { owner: name })
+        .where('owner', '=', owner)
+        .execute()
+    for (const [table, column] of NAMED)
+      await db
+        .updateTable(table)
+        .set({ [column]: name })
+        .where(column as 'owner', '=', owner)
+        .execute()
+    await db
+      .updateTable('collaborators')
+      .set({ name })
+      .where('kind', '=', 'user')
+      .where('name', '=', owner)
+      .execute()
+    await this.renameTeams(owner, name)
+    const from = `${owner}:`
+    await db
+      .updateTable('files')
+      .set({ source_fid: sql<string>`${`${name}:`} || substr(source_fid, ${sql.lit(from.length + 1)})` })
+      .where(sql<string>`substr(source_fid, 1, ${sql.lit(from.length)})`, '=', from)
+      .execute()
+    // Back to a name from before: it is no former name any more.
+    await db.deleteFrom('former_names').where('name', '=', name).execute()
+    await db.updateTable('former_names').set({ owner: name }).where('owner', '=', owner).execute()
+    await db
+      .insertInto('former_names')
+      .values({ name: owner, name_key: owner.toLowerCase(), owner: name, renamed_at: Date.now() })
+      .execute()
+  }
+
+  /** Keys of teams begin with the name of their owner. */
+  private async renameTeams(owner: string, name: string): Promise<void> {
+    const { db } = this
+    const teams = await db.selectFrom('teams').select('name_key').where('owner', '=', name).execute()
+    const from = `${owner.toLowerCase()}/`
+    for (const { name_key } of teams) {
+      if (!name_key.startsWith(from)) continue
+      const key = `${name.toLowerCase()}/${name_key.slice(from.length)}`
+      await db.updateTable('teams').set({ name_key: key }).where('name_key', '=', name_key).execute()
+      await db.updateTable('team_members').set({ team: key }).where('team', '=', name_key).execute()
+      await db
+        .updateTable('collaborators')
+        .set({ name: key })
+        .where('kind', '=', 'team')
+        .where('name', '=', name_key)
+        .execute()
+    }
   }
 
   async setDisabled(owner: string, disabled_at: number | null): Promise<void> {

@@ -4,8 +4,8 @@ import type { Generated, Kysely } from 'kysely'
 export type ColumnType = 'empty' | 'number' | 'text' | 'boolean' | 'json'
 
 /**
- * The database tables. Keys start with `owner` (a username, which never changes), so that a distributed
- * engine can store a user's rows together. Times are milliseconds since 1970 by the service's clock. Flags
+ * The database tables. Keys start with `owner` (a username), so that a distributed engine can store a user's rows
+ * together. Only `renameUser` changes it, in all tables at once. Times are milliseconds since 1970 by the service's clock. Flags
  * are 0 or 1. Only tables and indexes are used.
  */
 export interface Schema {
@@ -19,6 +19,8 @@ export interface Schema {
     /** When an operator disabled the user; null while they may sign in. */
     disabled_at: number | null
   }
+  /** Names that users had before. They stay reserved: links and scripts with them lead to the user. */
+  former_names: { name: string; name_key: string; owner: string; renamed_at: number }
   api_keys: {
     owner: string
     /** SHA-256 of the key, in hex. The key itself is not stored. */

@@ -50,14 +50,19 @@ function copyWhole(from: string, to: string): void {
   }
 }
 
+/** Throws if `from` is not an intact backup, or a process uses the database `file`. */
+export function checkRestore(from: string, file: string): void {
+  if (!existsSync(from)) throw new Problem('no_such_file', `no such file: ${from}`)
+  check(from)
+  if (existsSync(file) && isInUse(file)) throw inUse(file)
+}
+
 /**
  * Replaces a database by a backup. Throws if a process uses the database. The previous database is kept under
  * another name, which is returned.
  */
 export function restore(from: string, file: string): string | undefined {
-  if (!existsSync(from)) throw new Problem('no_such_file', `no such file: ${from}`)
-  check(from)
-  if (existsSync(file) && isInUse(file)) throw inUse(file)
+  checkRestore(from, file)
   const part = `${file}.part`
   copyWhole(from, part)
   sync(part)

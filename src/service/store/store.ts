@@ -70,6 +70,26 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return storeOn(engine, engine)
 }
 
+/** A store whose writes are done and rolled back: what they check is checked, and nothing changes. */
+export function withoutCommit(store: Store): Store {
+  return {
+    ...store,
+    async write(work, options) {
+      const end = new Error('rolled back')
+      let result: { value: Awaited<ReturnType<typeof work>> } | undefined
+      try {
+        await store.write(async (writers) => {
+          result = { value: await work(writers) }
+          throw end
+        }, options)
+      } catch (error) {
+        if (error !== end) throw error
+      }
+      return result!.value
+    },
+  }
+}
+
 function storeOn(engine: Engine, transactions: Transactions): Store {
   const blobs = new SqlBlobs(transactions)
   const read: Store['read'] = (work) =>

@@ -6,6 +6,7 @@ import * as sessions from './0004-sessions.ts'
 import * as sourceTags from './0005-source-tags.ts'
 import * as oidcTrust from './0006-oidc-trust.ts'
 import * as disabledUsers from './0007-disabled-users.ts'
+import * as formerNames from './0008-former-names.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: Migration[] = [
   { name: '0005-source-tags', up: sourceTags.up },
   { name: '0006-oidc-trust', up: oidcTrust.up },
   { name: '0007-disabled-users', up: disabledUsers.up },
+  { name: '0008-former-names', up: formerNames.up },
 ]

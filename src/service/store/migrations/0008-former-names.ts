@@ -1,0 +1,13 @@
+import type { Kysely } from 'kysely'
+import type { Types } from '../engine.ts'
+
+/** Names that users had before an operator renamed them. Links, keys and scripts with them still work. */
+export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
+  await db.schema
+    .createTable('former_names')
+    .addColumn('name', text, (c) => c.primaryKey())
+    .addColumn('name_key', text, (c) => c.notNull())
+    .addColumn('owner', text, (c) => c.notNull())
+    .addColumn('renamed_at', int, (c) => c.notNull())
+    .execute()
+}
