@@ -68,6 +68,21 @@ const vendorFiles = {
   },
 }
 
+/**
+ * bin/code-cache.js reads the files as ASCII, which is faster. esbuild writes strings that way, but not patterns: other
+ * characters of the sources become escapes, which mean the same in both.
+ */
+const asciiSources = {
+  name: 'ascii-sources',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+      const escaped = (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`
+      const contents = readFileSync(path, 'utf8').replace(/[^\0-\x7f]/g, escaped)
+      return { contents, loader: 'ts' }
+    })
+  },
+}
+
 // The command line is one CommonJS file, which bin/gridline.js loads with a code cache. Its modules run when they are
 // first imported.
 const command = {
@@ -82,7 +97,7 @@ const command = {
   format: 'cjs',
   // A script with a code cache has no loader of its own: packages are required.
   supported: { 'dynamic-import': false },
-  plugins: [lazyChildProcess, vendorFiles],
+  plugins: [asciiSources, lazyChildProcess, vendorFiles],
   define: { 'import.meta.url': '__url' },
   banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
 }
@@ -190,6 +205,8 @@ function notices(inputs) {
 
 /** Adds a hash of the file to it, by which bin/code-cache.js finds its compiled code. */
 function stamp(file) {
-  const hash = createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 16)
+  const built = readFileSync(file)
+  if (built.some((byte) => byte > 0x7f)) throw new Error(`${file} must be ASCII: see asciiSources`)
+  const hash = createHash('sha256').update(built).digest('hex').slice(0, 16)
   appendFileSync(file, `// build ${hash}\n`)
 }

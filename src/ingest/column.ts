@@ -342,7 +342,7 @@ export class ColumnBuilder {
       default: {
         const order =
           this.rules.given === 'date-dmy' ? 'dmy' : this.rules.given === 'date-mdy' ? 'mdy' : undefined
-        const date = isoDate(cell, order)
+        const date = isoDate(cell, order, true)
         return date === undefined || date === 'ambiguous' ? date : `"${date}"`
       }
     }

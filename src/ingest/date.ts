@@ -21,10 +21,21 @@ const MONTHS = [
 
 /**
  * A date, with an optional time, in ISO 8601: `2026-03-31` or `2026-03-31T09:30:00`. `ambiguous` if day and month can
- * be exchanged and no order is given; undefined if it is no date. Years have four digits.
+ * be exchanged and no order is given; undefined if it is no date. `said`: the user says that these are dates. Then
+ * months, weeks and quarters are their first days, and with an order, years may have two digits: 69 to 99 are of the
+ * 20th century, as in POSIX.
  */
-export function isoDate(text: string, order: DateOrder): string | 'ambiguous' | undefined {
+export function isoDate(text: string, order: DateOrder, said = false): string | 'ambiguous' | undefined {
   if (text.length > LONGEST) return undefined
+  if (said) {
+    const first = firstDay(text.trim())
+    if (first) return first
+    const short = order && /^(\d{1,2}[-/.\s]\s?\d{1,2}[-/.\s]\s?)(\d{2})(?=$|[ T,])/.exec(text.trim())
+    if (short) {
+      const century = Number(short[2]) < 69 ? '20' : '19'
+      return isoDate(`${short[1]}${century}${text.trim().slice(short[1].length)}`, order)
+    }
+  }
   const compact = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})?(Z?)$/.exec(text.trim())
   if (compact) {
     const [, year, month, date, hour, minute, second = '00', zone] = compact
@@ -45,6 +56,36 @@ export function isoDate(text: string, order: DateOrder): string | 'ambiguous' | 
     time &&
     `${day}T${time}${(match[4] ?? '').replace(/^([+-]\d{2})(\d{2})$/, '$1:$2').replace(/^(z|utc|gmt)$/i, 'Z')}`
   )
+}
+
+/** The first day of a month (`2024-03`, `03/2024`), an ISO week (`2024-W05`) or a quarter (`2024-Q1`, `Q1 2024`); the day of `2024-091`. */
+function firstDay(text: string): string | undefined {
+  const month = /^(?<year>\d{4})[-/.](?<month>\d{1,2})$|^(?<late>\d{1,2})[-/.](?<after>\d{4})$/.exec(
+    text,
+  )?.groups
+  if (month) return dayOf(month.year ?? month.after, month.month ?? month.late, '1')
+  const quarter = /^(\d{4})[-/ ]?Q([1-4])$|^Q([1-4])[-/ ]?(\d{4})$/i.exec(text)
+  if (quarter) {
+    const [, year = quarter[4], number = quarter[3]] = quarter
+    return dayOf(year, String(Number(number) * 3 - 2), '1')
+  }
+  const day = /^(\d{4})-(\d{3})$/.exec(text)
+  if (day) {
+    const date = new Date(Date.UTC(Number(day[1]), 0, Number(day[2])))
+    return Number(day[2]) > 0 && date.getUTCFullYear() === Number(day[1])
+      ? date.toISOString().slice(0, 10)
+      : undefined
+  }
+  const week = /^(\d{4})-?W(\d{2})$/i.exec(text)
+  if (!week) return undefined
+  const [year, number] = [Number(week[1]), Number(week[2])]
+  // The week with January 4 is the first. Weeks begin on Monday.
+  const start = (of: number): number => {
+    const fourth = new Date(Date.UTC(of, 0, 4))
+    return fourth.getTime() - ((fourth.getUTCDay() + 6) % 7) * 86_400_000
+  }
+  const at = start(year) + (number - 1) * 7 * 86_400_000
+  return number > 0 && year > 99 && at < start(year + 1) ? new Date(at).toISOString().slice(0, 10) : undefined
 }
 
 function isoDay(text: string, order: DateOrder): string | 'ambiguous' | undefined {

@@ -226,8 +226,12 @@ function numberWarnings(
     const look = profile.looks[k]
     if (look && builder.isText && builder.given === undefined && firstText) {
       const types = look.types.map((type) => `--column ${JSON.stringify(`${names[k]}:${type}`)}`)
+      // Numbers of another style need it too, where it is not given and reads no other column wrongly.
+      const style = options.numbers?.decimal === ',' ? undefined : look.numbers
+      const how = style ? ` ${optionsOf(style)}${points(style)}` : ''
+      const isRead = types.length > 0 && !(style && misread(style, k))
       said.push(
-        `column ${names[k]} looks like ${look.what} (line ${firstText.line}: ${firstText.text}); kept as text${types.length > 0 ? `; to read them: ${types.join(' or ')}` : ''}`,
+        `column ${names[k]} looks like ${look.what} (line ${firstText.line}: ${firstText.text}); kept as text${isRead ? `; to read them: ${types.join(' or ')}${how}` : ''}`,
       )
       continue
     }

@@ -84,6 +84,8 @@ export interface Look {
   what: string
   /** Types for `--column`. */
   types: GivenType[]
+  /** How the numbers are written that the type reads, if not with a decimal point. */
+  numbers?: NumberStyle
 }
 
 /** How numbers are written. Without it, only JSON numbers are numbers. */

@@ -1,6 +1,13 @@
-import { isoDate } from './date.ts'
-import type { GivenType, Look } from './dialect.ts'
+import { type DateOrder, isoDate } from './date.ts'
+import type { GivenType, Look, NumberStyle } from './dialect.ts'
 import { asNumber, isJsonNumber } from './number.ts'
+
+/** Styles with a decimal comma, the simplest first. */
+const COMMAS: readonly NumberStyle[] = [
+  { decimal: ',', thousands: '' },
+  { decimal: ',', thousands: '.' },
+  { decimal: ',', thousands: ' ' },
+]
 
 const MONEY = /[$€£¥₹₽₩₺₫฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|INR|AUD|CAD|BRL|kr|zł|Rs)\b/iu
 const PERCENT = /(?<=\d)\s*%$/
@@ -28,20 +35,31 @@ export function lookOf(cells: readonly string[]): Look | undefined {
     if (!some.some(isMarked) || !some.every((cell) => /\d/.test(cell))) continue
     if (some.every((cell) => (isMarked(cell) || isJsonNumber(cell)) && asNumber(cell) !== undefined))
       return { what, types: ['number'] }
-    // As in 1.234,50 €: no option reads both the mark and the comma.
-    if (some.every((cell) => isMarked(cell) && AMOUNT.test(cell.replace(mark, ''))))
-      return { what, types: [] }
+    if (!some.every((cell) => isMarked(cell) && AMOUNT.test(cell.replace(mark, '')))) continue
+    // As in 1.234,50 €.
+    const numbers = COMMAS.find((style) => some.every((cell) => asNumber(cell, style) !== undefined))
+    return { what, types: numbers ? ['number'] : [], numbers }
   }
-  if (some.every((cell) => SHORT_YEAR.test(cell)))
-    return { what: 'dates with years of two digits', types: [] }
+  const orders = ['dmy', 'mdy'] as const
+  const typesOf = (said: boolean): GivenType[] =>
+    orders
+      .filter((order) => some.every((cell) => isDate(cell, order, said)))
+      .map((order) => `date-${order}` as const)
+  if (some.every((cell) => SHORT_YEAR.test(cell))) {
+    // With points, the day is first.
+    const types = typesOf(true).filter(
+      (type) => type === 'date-dmy' || !some.every((cell) => cell.includes('.')),
+    )
+    return { what: 'dates with years of two digits', types }
+  }
   if (some.every((cell) => ISO.test(cell))) return undefined
   if (!some.every((cell) => /\d/.test(cell) && /[^\d.]|\..*\./.test(cell))) return undefined
-  const reads = (order: 'dmy' | 'mdy' | undefined): boolean =>
-    some.every((cell) => !['ambiguous', undefined].includes(isoDate(cell, order)))
-  const types: GivenType[] = reads(undefined)
-    ? ['date']
-    : (['dmy', 'mdy'] as const).filter(reads).map((order) => `date-${order}` as const)
+  const types: GivenType[] = some.every((cell) => isDate(cell, undefined, false)) ? ['date'] : typesOf(false)
   if (types.length === 0) return undefined
   const forms = new Set(some.map((cell) => cell.replace(/\d+/g, '0').replace(/\p{L}+/gu, 'a')))
   return { what: forms.size === 1 ? 'dates' : 'dates that are written in different ways', types }
+}
+
+function isDate(cell: string, order: DateOrder, said: boolean): boolean {
+  return !['ambiguous', undefined].includes(isoDate(cell, order, said))
 }

@@ -215,6 +215,15 @@ async function candidate(
   await breathe()
   let sample = readRows(text, style, options)
   await breathe()
+  if (options.quote === undefined && isTorn(text, sample.rows, style)) {
+    const quoted = { ...style, quote: "'" }
+    const whole = readRows(text, quoted, options)
+    if (isWhole(whole.rows)) {
+      style.quote = "'"
+      sample = whole
+    }
+    await breathe()
+  }
   if (style.quote !== '' && !style.collapse) {
     const expected = commonWidth(sample.rows)
     const odd = sample.rows.some((row) => row.length !== expected && row.some((cell) => cell.length > 0))
@@ -324,6 +333,24 @@ function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number
   if (width < 2 || length <= width || !same) return { rows, trailing: 0 }
   if (!data.every((row) => row.slice(width).every((cell) => cell === ''))) return { rows, trailing: 0 }
   return { rows: rows.map((row) => row.slice(0, width)), trailing: length - width }
+}
+
+/** Whether rows of several widths may come from line ends inside of single quotes: `1,'a⏎b',2`. */
+function isTorn(text: string, rows: readonly string[][], { delimiter, quote, collapse }: Style): boolean {
+  if (quote !== '"' || collapse || text.includes('"') || !text.includes(`${delimiter}'`)) return false
+  return rows.some((row) => row.length !== rows[0].length)
+}
+
+/** Whether rows are a table without any odd one, in which cells have line ends. The last row may be cut off. */
+function isWhole(rows: readonly string[][]): boolean {
+  const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
+  const [first] = filled
+  return (
+    filled.length > FEW_ROWS &&
+    first.length > 1 &&
+    filled.slice(0, -1).every((row) => row.length === first.length) &&
+    filled.some((row) => row.some((cell) => cell.includes('\n')))
+  )
 }
 
 /** Characters of a line whose quotes are looked at: longer ones take long. */

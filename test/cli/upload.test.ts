@@ -36,6 +36,25 @@ function place(name: string, files: Record<string, string>) {
   return { cwd, run }
 }
 
+describe('a local file', () => {
+  it('is read by patterns with characters outside of ASCII, as in the sources', async () => {
+    const { run } = place('signs', { 'a.csv': 'd;p\n2024年3月31日;1.234,50 €\n2024年4月1日;2,50 €\n' })
+    const args = [
+      'cat',
+      'a.csv',
+      '--locale',
+      'de',
+      '--column',
+      'p:number',
+      '--column',
+      'd:date',
+      '--format',
+      'csv',
+    ]
+    expect((await run(args)).stdout).toBe('d,p\n2024-03-31,1234.50\n2024-04-01,2.50\n')
+  })
+})
+
 describe('directories and patterns', () => {
   it('keep their structure, leave out what is no data, and go on where they failed', async () => {
     const { cwd, run } = place('tree', {

@@ -556,3 +556,19 @@ describe('dirty input loads correctly with a warning, or is refused with line an
     expect(rows).toEqual([[1, 'ą']])
   })
 })
+
+describe('cells in single quotes', () => {
+  const rows = Array.from({ length: 6 }, (_, k) => [k, `line one of ${k}\nsecond, line`, k * 2])
+  it.each([
+    ['of one column', rows.map(([a, b, c]) => `${a},'${b}',${c}`)],
+    ['of all columns', rows.map((row) => row.map((cell) => `'${cell}'`).join(','))],
+  ])('%s can have line ends', async (_, lines) => {
+    const { names, rows: found } = await read(`id,note,n\n${lines.join('\n')}\n`)
+    expect([names, found]).toEqual([['id', 'note', 'n'], rows])
+  })
+
+  it('are not assumed where a row would differ in width', async () => {
+    const text = "id,note\n1,'tis\n2\n3,'twas\n4,rock 'n' roll\n5,x\n"
+    expect((await read(text)).rows.map(([, note]) => note)[0]).toBe("'tis")
+  })
+})

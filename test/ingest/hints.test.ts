@@ -14,9 +14,10 @@ function optionsIn(warning: string): { options: DelimitedOptions; column: string
     const decimal = /--decimal (\S)/.exec(part)?.[1]
     const thousands = /--thousands (\S+?)(?=[\s;)]|$)/.exec(part)?.[1]
     const types = [...part.matchAll(/--column "([^":]+):([\w-]+)"/g)]
-    if (decimal || thousands) found.push({ column, options: givenStyle({ decimal, thousands }) })
+    const style = decimal || thousands ? givenStyle({ decimal, thousands }) : {}
+    if (types.length === 0 && (decimal || thousands)) found.push({ column, options: style })
     for (const [, name, type] of types)
-      found.push({ column, options: { types: new Map([[name, type as GivenType]]) } })
+      found.push({ column, options: { ...style, types: new Map([[name, type as GivenType]]) } })
   }
   return found
 }
@@ -131,6 +132,9 @@ describe('a hint that is followed changes only the columns that it names', () =>
       () => fc.integer({ min: 10, max: 99 }).map((n) => `48.1${n}4`),
       () => fc.constantFrom('x', 'y z', ''),
       () => fc.integer({ min: 10, max: 28 }).map((n) => `${n}.01.2024`),
+      () => fc.integer({ min: 10, max: 28 }).map((n) => `${n}/01/24`),
+      () => fc.integer({ min: 1, max: 9 }).map((n) => `${n}.234,50 €`),
+      () => fc.integer({ min: 1, max: 9 }).map((n) => `$${n}.50`),
     )
     const table = fc
       .array(column, { minLength: 2, maxLength: 5 })

@@ -74,6 +74,30 @@ const tables: [string, string, DelimitedOptions, unknown[][]][] = [
     ],
   ],
   ['--column day:date-dmy', 'd,n\n05/06/2020,1\n', types({ d: 'date-dmy' }), [['2020-06-05', 1]]],
+  [
+    '--column day:date-dmy with years of two digits',
+    'd,n\n05/06/68,1\n5.6.69 10:30,2\n',
+    types({ d: 'date-dmy' }),
+    [
+      ['2068-06-05', 1],
+      ['1969-06-05T10:30:00', 2],
+    ],
+  ],
+  [
+    '--column day:date with months, weeks and quarters',
+    'd,n\n2024-03,1\n3/2024,2\n2024-W01,3\n2020-W53,4\n2026W01,5\nQ3 2024,6\n2024-Q4,7\n2024-366,8\n',
+    types({ d: 'date' }),
+    [
+      ['2024-03-01', 1],
+      ['2024-03-01', 2],
+      ['2024-01-01', 3],
+      ['2020-12-28', 4],
+      ['2025-12-29', 5],
+      ['2024-07-01', 6],
+      ['2024-10-01', 7],
+      ['2024-12-31', 8],
+    ],
+  ],
   ['--column day:date-mdy', 'd,n\n05.06.2020,1\n', types({ d: 'date-mdy' }), [['2020-05-06', 1]]],
   [
     '--skip and --comment',
@@ -196,9 +220,16 @@ it.each([
   expect(rows).toEqual([[iso, 1]])
 })
 
-it.each(['15 margarine 2024', '31 lis 2024', '30.2.2024', '31.3.24', '20240331T251112', '2024-03'])(
-  '--column d:date refuses %s, which is no date or has two meanings',
-  async (written) => {
-    await expect(read(`d,n\n${written},1\n`, types({ d: 'date' }))).rejects.toThrow(/date/)
-  },
-)
+it.each([
+  '15 margarine 2024',
+  '31 lis 2024',
+  '30.2.2024',
+  '31.3.24',
+  '20240331T251112',
+  '2024-13',
+  '2024-W54',
+  'Q5 2024',
+  '2023-366',
+])('--column d:date refuses %s, which is no date or has two meanings', async (written) => {
+  await expect(read(`d,n\n${written},1\n`, types({ d: 'date' }))).rejects.toThrow(/date/)
+})
