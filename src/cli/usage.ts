@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Command as Commander, CommanderError } from 'commander'
 import { closest, hintWith } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
@@ -11,6 +12,8 @@ export function usageProblem(error: CommanderError, command: Commander, help: st
     return new Problem('usage', message, {
       hint: `Quote only the value, or write ${flag}=${values.join(' ')}`,
     })
+  if (error.code === 'commander.unknownOption' && existsSync(given))
+    return new Problem('usage', message, { hint: `To name the file, write ./${given}` })
   const meant = meantBy(error.code, given, command, message)
   return new Problem('usage', message, {
     hint: hintWith(meant, help),

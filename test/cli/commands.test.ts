@@ -312,6 +312,7 @@ describe('bad input gives a one-line error and the right exit code, and loses no
     ['a fid of nobody', ['show', 'zed:1'], 3, /^error: no such file, or you may not see it/],
     ['unknown command', ['uplod', 'x'], 2, /^error: unknown command 'uplod'.*upload/],
     ['unknown option', ['upload', '--frobnicate', 'x'], 2, /^error: unknown option '--frobnicate'/],
+    ['a file that begins with a dash', ['upload', '-dash.csv'], 2, /To name the file, write \.\/-dash\.csv/],
     ['missing argument', ['cat'], 2, /^error: missing required argument 'grid'/],
     [
       'a wrong choice',
