@@ -249,6 +249,7 @@ describe('bad input gives a one-line error and the right exit code, and loses no
     file('good.csv', 'a,b\n1,x\n')
     await run(['upload', 'good.csv', '--name', 'target'])
     mkdirSync(join(path, 'dir'))
+    file('-dash.csv', 'a\n1\n')
     file('empty.csv', '')
     file('binary.csv', Buffer.from([1, 2, 0, 255, 0, 3]))
     file(
