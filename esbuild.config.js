@@ -88,7 +88,7 @@ const asciiSources = {
 const command = {
   ...shared,
   entryPoints: {
-    gridline: 'src/cli/main.ts',
+    gridline: 'src/cli/run/main.ts',
     ...Object.fromEntries(
       readdirSync('src/vendor').map((file) => [`vendor/${file.replace('.ts', '')}`, `src/vendor/${file}`]),
     ),
@@ -105,8 +105,8 @@ const command = {
 // The help of the program alone, which scripts and people call often. It loads no command.
 const help = {
   ...command,
-  entryPoints: { help: 'src/cli/root-help.ts' },
-  external: [...shared.external, './commands/*'],
+  entryPoints: { help: 'src/cli/run/root-help.ts' },
+  external: [...shared.external, '../commands/*'],
 }
 
 const service = {

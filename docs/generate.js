@@ -9,8 +9,8 @@ mkdirSync(place, { recursive: true })
 await build({
   stdin: {
     contents: [
-      "export { commands } from './src/cli/registry.ts'",
-      "export { cliReference } from './src/cli/reference.ts'",
+      "export { commands } from './src/cli/run/registry.ts'",
+      "export { cliReference } from './src/cli/help/reference.ts'",
       "export { jsonReference } from './src/cli/help/json.ts'",
       "export { manPages } from './src/cli/help/man.ts'",
       "export { version } from './src/contract/version.ts'",

@@ -8,16 +8,16 @@ import {
 } from '../contract/formats.ts'
 import type { Limits } from '../contract/limits.ts'
 import { type Bytes, once } from '../json/index.ts'
-import type { ArchiveEntry } from './archive.ts'
-import { ingestDelimited } from './delimited.ts'
-import type { DelimitedOptions } from './dialect.ts'
+import type { ArchiveEntry } from './archive/archive.ts'
+import { UnpackMeter, unpacked } from './archive/unpack.ts'
+import { ingestDelimited } from './delimited/delimited.ts'
+import { hasBlankRows, SEVERAL_BYTES, tablesIn } from './delimited/several-tables.ts'
 import { isAboutFile, isDataFile } from './name.ts'
-import { peek } from './peek.ts'
-import { hasBlankRows, SEVERAL_BYTES, tablesIn } from './several-tables.ts'
-import type { Ingested, SliceSink } from './table.ts'
-import { UnpackMeter, unpacked } from './unpack.ts'
-import { badData, Warnings } from './warnings.ts'
-import type { xlsxSheets } from './xlsx.ts'
+import { peek } from './text/peek.ts'
+import type { DelimitedOptions } from './values/dialect.ts'
+import type { Ingested, SliceSink } from './values/table.ts'
+import { badData, Warnings } from './values/warnings.ts'
+import type { xlsxSheets } from './workbook/xlsx.ts'
 
 /** One table of a file: its path inside the file, the parsing result and its sink. */
 export interface FoundTable<S> {
@@ -103,14 +103,14 @@ export async function ingestFile<S extends SliceSink>(
   }
   switch (kind) {
     case 'tar': {
-      const { tarMembers } = await import('./archive.ts')
+      const { tarMembers } = await import('./archive/archive.ts')
       for await (const member of tarMembers(whole, options.limits, source)) await each(member)
       break
     }
     case 'zip': {
       const [{ tooLargeArchive, zipMembers }, { spool }] = await Promise.all([
-        import('./archive.ts'),
-        import('./spool.ts'),
+        import('./archive/archive.ts'),
+        import('./archive/spool.ts'),
       ])
       const spooled = await spool(whole, options.limits.archive_bytes, () =>
         tooLargeArchive(source, options.limits),
@@ -148,9 +148,9 @@ export async function ingestFile<S extends SliceSink>(
     case 'parquet':
     case 'arrow': {
       const [{ tooLargeArchive }, { spool }, { ingestColumnar }] = await Promise.all([
-        import('./archive.ts'),
-        import('./spool.ts'),
-        import('./columnar.ts'),
+        import('./archive/archive.ts'),
+        import('./archive/spool.ts'),
+        import('./columnar/process.ts'),
       ])
       const { limits } = options
       const spooled = await spool(whole, limits.archive_bytes, () => tooLargeArchive(source, limits))
@@ -249,7 +249,7 @@ async function one(
   options: FileOptions,
   sink: SliceSink,
 ): Promise<Ingested> {
-  const { ingestJson, ingestLines } = await import('./records.ts')
+  const { ingestJson, ingestLines } = await import('./records/records.ts')
   return kind === 'lines' ? ingestLines(bytes, options, sink) : ingestJson(bytes, options, sink)
 }
 
@@ -308,8 +308,8 @@ async function workbookReader(members: readonly { path: string }[]): Promise<typ
   // The main part can have any name; the type of the document says what it is.
   const isSheets = members.some(({ path }) => /(^|[/\\])worksheets[/\\]/i.test(path))
   if (has('xl/workbook.xml') || (has('[Content_Types].xml') && isSheets && !has('xl/workbook.bin')))
-    return (await import('./xlsx.ts')).xlsxSheets
-  if (has('content.xml') && has('META-INF/manifest.xml')) return (await import('./ods.ts')).odsSheets
+    return (await import('./workbook/xlsx.ts')).xlsxSheets
+  if (has('content.xml') && has('META-INF/manifest.xml')) return (await import('./workbook/ods.ts')).odsSheets
   return undefined
 }
 

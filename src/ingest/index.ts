@@ -1,7 +1,15 @@
 /** Parses files into columns of JSON text. Independent of the service: the CLI uses it for previews. */
 
-export { numbersAsText, type SliceEncoding as Form } from './column.ts'
-export { ingestDelimited } from './delimited.ts'
+export { unpacked } from './archive/unpack.ts'
+export { ingestDelimited } from './delimited/delimited.ts'
+export { isSparse } from './delimited/gaps.ts'
+export { givenDelimiter, givenStyle } from './detect/given.ts'
+export { type FileOptions, type FoundTable, ingestFile } from './file.ts'
+export { isDataFile } from './name.ts'
+export { type JsonLine, jsonLines } from './records/ndjson.ts'
+export { encodingNamed } from './text/encoding.ts'
+export { peek } from './text/peek.ts'
+export { numbersAsText, type SliceEncoding as Form } from './values/column.ts'
 export {
   type ColumnType,
   type DelimitedOptions,
@@ -9,14 +17,6 @@ export {
   type FirstValue,
   type GivenType,
   givenTypes,
-} from './dialect.ts'
-export { encodingNamed } from './encoding.ts'
-export { type FileOptions, type FoundTable, ingestFile } from './file.ts'
-export { isSparse } from './gaps.ts'
-export { givenDelimiter, givenStyle } from './given.ts'
-export { isDataFile } from './name.ts'
-export { type JsonLine, jsonLines } from './ndjson.ts'
-export { peek } from './peek.ts'
-export type { ColumnFound, Ingested, Slice, SliceSink } from './table.ts'
-export { unpacked } from './unpack.ts'
-export { badData } from './warnings.ts'
+} from './values/dialect.ts'
+export type { ColumnFound, Ingested, Slice, SliceSink } from './values/table.ts'
+export { badData } from './values/warnings.ts'

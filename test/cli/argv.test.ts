@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { joinJsonFields, moveGlobalFlagsLast } from '../../src/cli/argv.ts'
+import { joinJsonFields, moveGlobalFlagsLast } from '../../src/cli/run/argv.ts'
 
 const words = (line: string): string[] => line.split(' ')
 

@@ -1,6 +1,6 @@
 // Options of commands are typed by their declaration.
 import { expect, it } from 'vitest'
-import { defineCommand } from '../../src/cli/define.ts'
+import { defineCommand } from '../../src/cli/core/define.ts'
 
 it('an option that is not declared does not compile', () => {
   const without = defineCommand({

@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { leavesOf } from '../../src/cli/define.ts'
-import { commands } from '../../src/cli/registry.ts'
+import { leavesOf } from '../../src/cli/core/define.ts'
+import { commands } from '../../src/cli/run/registry.ts'
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 

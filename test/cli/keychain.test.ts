@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { Keychain } from '../../src/cli/keychain.ts'
+import { Keychain } from '../../src/cli/config/keychain.ts'
 import { ended, gridline, serve } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPattern, patternOf } from '../../src/cli/patterns.ts'
+import { isPattern, patternOf } from '../../src/cli/files/patterns.ts'
 
 describe('patterns of file names', () => {
   it.each([

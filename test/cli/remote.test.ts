@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { remoteFetch } from '../../src/cli/remote.ts'
+import { remoteFetch } from '../../src/cli/connect/remote.ts'
 import { HttpHeaders } from '../../src/contract/http.ts'
 
 setFlagsFromString('--expose-gc')

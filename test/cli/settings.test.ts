@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ConfigStore, resolveSettings } from '../../src/cli/settings.ts'
+import { ConfigStore, resolveSettings } from '../../src/cli/config/settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gridline-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))

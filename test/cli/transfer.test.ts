@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { safeName } from '../../src/cli/local-names.ts'
+import { safeName } from '../../src/cli/files/local-names.ts'
 import { gridline, serve } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 

@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { defaultLimits } from '../../src/contract/limits.ts'
-import { spool } from '../../src/ingest/spool.ts'
-import { Warnings } from '../../src/ingest/warnings.ts'
-import { xlsxSheets } from '../../src/ingest/xlsx.ts'
+import { spool } from '../../src/ingest/archive/spool.ts'
+import { Warnings } from '../../src/ingest/values/warnings.ts'
+import { xlsxSheets } from '../../src/ingest/workbook/xlsx.ts'
 import { xlsx } from '../support/archives.ts'
 
 /** The records of CSV as RFC 4180 defines it. */

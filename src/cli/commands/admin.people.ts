@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
-import { asking, database, isAgreed, onStore, onStoreDry } from '../admin-store.ts'
-import { type CommandEntry, defineCommand, dryRun, subcommand } from '../define.ts'
+import { loginName } from '../config/settings.ts'
+import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
 import type { TableView } from '../output/view.ts'
-import { loginName } from '../settings.ts'
+import { asking, database, isAgreed, onStore, onStoreDry } from './admin.store.ts'
 
 const userView: TableView = {
   id: 'username',

@@ -1,6 +1,10 @@
 import { statSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import type { NewKey } from '../../service/index.ts'
+import { databaseUrl, loginName } from '../config/settings.ts'
+import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
+import type { TableView } from '../output/view.ts'
+import { keyCommands, userCommands } from './admin.people.ts'
 import {
   asking,
   database,
@@ -10,11 +14,7 @@ import {
   place,
   requireDatabase,
   sqliteFile,
-} from '../admin-store.ts'
-import { type CommandEntry, defineCommand, dryRun, subcommand } from '../define.ts'
-import type { TableView } from '../output/view.ts'
-import { databaseUrl, loginName } from '../settings.ts'
-import { keyCommands, userCommands } from './admin.people.ts'
+} from './admin.store.ts'
 
 const view: TableView = {
   id: 'api_key',

@@ -1,9 +1,9 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { HttpResponse } from '../../contract/http.ts'
-import { defineCommand } from '../define.ts'
-import { plannedView } from '../dry-run.ts'
-import { bodyOf, openInput, spooled } from '../input.ts'
+import { defineCommand } from '../core/define.ts'
+import { plannedView } from '../core/dry-run.ts'
+import { bodyOf, openInput, spooled } from '../files/input.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 

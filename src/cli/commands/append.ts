@@ -4,12 +4,10 @@ import { formatByName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
-import { annotated } from '../ci.ts'
-import { defineCommand } from '../define.ts'
-import { Planned } from '../dry-run.ts'
-import { bodyOf, type Input, openInput, spooled } from '../input.ts'
-import { Meter, Progress } from '../output/progress.ts'
-import type { TableView } from '../output/view.ts'
+import { annotated } from '../core/ci.ts'
+import { defineCommand } from '../core/define.ts'
+import { Planned } from '../core/dry-run.ts'
+import { bodyOf, type Input, openInput, spooled } from '../files/input.ts'
 import {
   allowTypeChange,
   type ReadingOptions,
@@ -17,7 +15,9 @@ import {
   readingOptionsOf,
   strict,
   textOptions,
-} from '../parse-options.ts'
+} from '../files/parse-options.ts'
+import { Meter, Progress } from '../output/progress.ts'
+import type { TableView } from '../output/view.ts'
 
 const appendedView: TableView = {
   id: 'fid',

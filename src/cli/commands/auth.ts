@@ -1,4 +1,4 @@
-import type { CommandEntry } from '../define.ts'
+import type { CommandEntry } from '../core/define.ts'
 
 /** `auth login`, as other tools have it. */
 export const commands: readonly CommandEntry[] = [

@@ -2,16 +2,16 @@ import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
-import { chosenColumns } from '../columns.ts'
-import type { Context } from '../context.ts'
-import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../define.ts'
-import { readableGrid } from '../local-data.ts'
+import { chosenColumns } from '../charts/columns.ts'
+import type { Context } from '../core/context.ts'
+import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
+import { readableGrid } from '../files/local-data.ts'
+import { localOptions, type ReadingOptions } from '../files/parse-options.ts'
+import { isPattern } from '../files/patterns.ts'
+import { resolveTargets } from '../files/targets.ts'
 import { withNewline } from '../output/bytes.ts'
 import { hasColor } from '../output/color.ts'
 import { fittedTable } from '../output/fitted.ts'
-import { localOptions, type ReadingOptions } from '../parse-options.ts'
-import { isPattern } from '../patterns.ts'
-import { resolveTargets } from '../targets.ts'
 
 /** Rows that a terminal shows without --limit. */
 const ON_TERMINAL = 1000
@@ -182,7 +182,7 @@ async function table(
   if (isAll && isTerminal) query.head = ON_TERMINAL
   const response = await client.response('grids.content', { fid, query: { ...query, format: 'ndjson' } })
   const names = query.columns ?? meta.cols.map(({ name }) => name)
-  const { cellsOf } = await import('../rows.ts')
+  const { cellsOf } = await import('../files/rows.ts')
   const cells = cellsOf(await response.text(), names)
   const width = isTerminal ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY
   const { text, shown } = fittedTable(cells, width, hasColor(process.stdout, context.environment), isTerminal)

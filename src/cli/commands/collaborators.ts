@@ -1,6 +1,6 @@
 import { resolve } from '../../client/index.ts'
 import { ifFound } from '../../contract/errors.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {

@@ -2,10 +2,10 @@ import { type Client, resolve } from '../../client/index.ts'
 import { closest } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnMeta } from '../../contract/resources.ts'
-import { type CommandEntry, defineCommand, type Option, subcommand } from '../define.ts'
-import { wholeOf } from '../input.ts'
+import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
+import { confirm } from '../core/prompt.ts'
+import { wholeOf } from '../files/input.ts'
 import { type TableView, typeName } from '../output/view.ts'
-import { confirm } from '../prompt.ts'
 
 const view: TableView = {
   id: 'uid',

@@ -1,5 +1,5 @@
 import { completionScript, shells } from '../completion/script.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
 
 export const command = defineCommand({
   arguments: '<shell> [name]',

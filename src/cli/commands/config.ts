@@ -1,8 +1,5 @@
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { Context } from '../context.ts'
-import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
-import type { TableView } from '../output/view.ts'
 import {
   checkUrl,
   formatNamed,
@@ -11,7 +8,10 @@ import {
   type Profile,
   type SettingName,
   settingNames,
-} from '../settings.ts'
+} from '../config/settings.ts'
+import type { Context } from '../core/context.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
   id: 'value',

@@ -2,11 +2,11 @@ import { type Client, lookupIfThere } from '../../client/index.ts'
 import { ifFound, Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
-import { runOnFiles } from '../batch.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
+import { runOnFiles } from '../files/batch.ts'
+import { isPattern } from '../files/patterns.ts'
+import { idOfFolder } from '../files/targets.ts'
 import { linkView } from '../output/view.ts'
-import { isPattern } from '../patterns.ts'
-import { idOfFolder } from '../targets.ts'
 
 export const command = defineCommand({
   writes: true,

@@ -1,13 +1,13 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources.ts'
-import { runOnTargets } from '../batch.ts'
-import type { Context } from '../context.ts'
-import { defineCommand } from '../define.ts'
+import type { Context } from '../core/context.ts'
+import { defineCommand } from '../core/define.ts'
+import { confirm } from '../core/prompt.ts'
+import { runOnTargets } from '../files/batch.ts'
+import { resolveTargets } from '../files/targets.ts'
 import type { Failure } from '../output/failure.ts'
 import { filetypeName, type TableView } from '../output/view.ts'
-import { confirm } from '../prompt.ts'
-import { resolveTargets } from '../targets.ts'
 
 /** Maximum number of names in the confirmation question. */
 const NAMED = 5

@@ -1,10 +1,10 @@
 import type { ColumnDescription } from '../../contract/resources.ts'
-import { chosenColumns } from '../columns.ts'
-import { defineCommand } from '../define.ts'
-import { readableGrid } from '../local-data.ts'
+import { chosenColumns } from '../charts/columns.ts'
+import { defineCommand } from '../core/define.ts'
+import { readableGrid } from '../files/local-data.ts'
+import { localOptions } from '../files/parse-options.ts'
 import { sparkline } from '../output/picture.ts'
 import { type TableView, typeName } from '../output/view.ts'
-import { localOptions } from '../parse-options.ts'
 
 const WIDEST = 20
 const SPARKLINE = 24

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
-import { wholeOf } from '../input.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { wholeOf } from '../files/input.ts'
 import { fileView } from '../output/view.ts'
 
 const list = defineCommand({

@@ -1,4 +1,4 @@
-import type { CommandEntry } from '../define.ts'
+import type { CommandEntry } from '../core/define.ts'
 
 export const commands: readonly CommandEntry[] = [
   {

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { scopeNames } from '../../contract/resources.ts'
-import { runEach } from '../batch.ts'
-import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { runEach } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
 
 const columns = [

@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
 
 export const command = defineCommand({
   examples: ['gridline logout', 'gridline logout --profile work'],

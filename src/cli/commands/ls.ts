@@ -2,11 +2,11 @@ import { type Client, lookupIfThere, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
-import { defineCommand } from '../define.ts'
-import { pages } from '../lists.ts'
+import { defineCommand } from '../core/define.ts'
+import { pages } from '../files/lists.ts'
+import { isPattern, matchingFiles } from '../files/patterns.ts'
+import { type Trashed, trashedFiles } from '../files/trash.ts'
 import { fileView, type TableView } from '../output/view.ts'
-import { isPattern, matchingFiles } from '../patterns.ts'
-import { type Trashed, trashedFiles } from '../trash.ts'
 
 const PAGE = 500
 const orders = ['filename', '-filename', 'date_modified', '-date_modified'] as const

@@ -9,8 +9,8 @@ import {
   Server,
   StdioServerTransport,
 } from '../../vendor/mcp.ts'
-import type { Context } from '../context.ts'
-import { defineCommand } from '../define.ts'
+import type { Context } from '../core/context.ts'
+import { defineCommand } from '../core/define.ts'
 
 /** Characters of an answer that are returned to an agent. */
 const LONGEST = 100_000

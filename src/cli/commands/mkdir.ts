@@ -1,10 +1,10 @@
 import { type Client, lookup, startOf } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
-import { runEach } from '../batch.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
+import { runEach } from '../files/batch.ts'
+import { checkOwn } from '../files/targets.ts'
 import { fileView } from '../output/view.ts'
-import { checkOwn } from '../targets.ts'
 
 export const command = defineCommand({
   writes: true,

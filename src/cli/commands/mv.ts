@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
-import { runOnFiles } from '../batch.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
+import { runOnFiles } from '../files/batch.ts'
+import { idOfFolder } from '../files/targets.ts'
 import { fileView } from '../output/view.ts'
-import { idOfFolder } from '../targets.ts'
 
 export const command = defineCommand({
   writes: true,

@@ -3,10 +3,10 @@ import { Problem } from '../../contract/errors.ts'
 import { parseFid, webUrl } from '../../contract/fid.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
-import { openBrowser } from '../browser.ts'
-import type { Context } from '../context.ts'
-import { defineCommand } from '../define.ts'
-import { databaseUrl, localLinks } from '../settings.ts'
+import { databaseUrl, localLinks } from '../config/settings.ts'
+import { openBrowser } from '../connect/browser.ts'
+import type { Context } from '../core/context.ts'
+import { defineCommand } from '../core/define.ts'
 
 export const command = defineCommand({
   stores: true,

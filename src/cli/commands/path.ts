@@ -1,5 +1,5 @@
-import { runOnFiles } from '../batch.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
+import { runOnFiles } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = { id: 'path', columns: [{ field: 'path', title: 'PATH' }] }

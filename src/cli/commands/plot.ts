@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources.ts'
-import { runEach, runOnFiles } from '../batch.ts'
-import { chartOf, chartOptions, chartTypes } from '../charts.ts'
-import type { Context } from '../context.ts'
+import { chartOf, chartOptions, chartTypes } from '../charts/charts.ts'
+import { figureName, readFigure, readFigures } from '../charts/figures.ts'
+import { assertOwnNames, createPlot, figureBody, type PlotPlace, plotConflictRules } from '../charts/plots.ts'
+import type { Context } from '../core/context.ts'
 import {
   type Command,
   type CommandEntry,
@@ -12,13 +13,12 @@ import {
   type Option,
   type OptionsOf,
   subcommand,
-} from '../define.ts'
-import { figureName, readFigure, readFigures } from '../figures.ts'
-import { pages } from '../lists.ts'
+} from '../core/define.ts'
+import { runEach, runOnFiles } from '../files/batch.ts'
+import { pages } from '../files/lists.ts'
+import { isPattern } from '../files/patterns.ts'
 import { withNewline } from '../output/bytes.ts'
 import { chartView, fileView, linkView, type TableView } from '../output/view.ts'
-import { isPattern } from '../patterns.ts'
-import { assertOwnNames, createPlot, figureBody, type PlotPlace, plotConflictRules } from '../plots.ts'
 import { matchingPaths } from '../upload/expand.ts'
 
 const listView: TableView = {

@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Context } from '../context.ts'
-import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
+import { LOCAL, loginName, noProfile } from '../config/settings.ts'
+import type { Context } from '../core/context.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
 import type { TableView } from '../output/view.ts'
-import { LOCAL, loginName, noProfile } from '../settings.ts'
 
 const view: TableView = {
   id: 'profile',

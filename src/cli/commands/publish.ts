@@ -1,7 +1,7 @@
-import { runOnFiles } from '../batch.ts'
-import { defineCommand } from '../define.ts'
+import { notePrivateData } from '../charts/plots.ts'
+import { defineCommand } from '../core/define.ts'
+import { runOnFiles } from '../files/batch.ts'
 import { linkView } from '../output/view.ts'
-import { notePrivateData } from '../plots.ts'
 
 /** Quotes text for a shell. */
 function quoted(text: string): string {

@@ -15,12 +15,12 @@ import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources.ts'
-import { runEach } from '../batch.ts'
-import { defineCommand } from '../define.ts'
-import { safeName } from '../local-names.ts'
+import { defineCommand } from '../core/define.ts'
+import { runEach } from '../files/batch.ts'
+import { safeName } from '../files/local-names.ts'
+import { resolveTargets } from '../files/targets.ts'
+import { type Found, filesBelow } from '../files/tree.ts'
 import type { TableView } from '../output/view.ts'
-import { resolveTargets } from '../targets.ts'
-import { type Found, filesBelow } from '../tree.ts'
 
 const JOBS = 4
 

@@ -1,5 +1,5 @@
 import { resolve } from '../../client/index.ts'
-import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
 import { fileView } from '../output/view.ts'
 
 const remove = defineCommand({

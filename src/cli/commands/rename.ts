@@ -1,5 +1,5 @@
 import { resolve } from '../../client/index.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({

@@ -1,5 +1,5 @@
-import { runOnFiles } from '../batch.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
+import { runOnFiles } from '../files/batch.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({

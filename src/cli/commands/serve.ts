@@ -1,8 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { changedLimits, limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
-import { defineCommand } from '../define.ts'
-import { RequestLog } from '../output/request-log.ts'
 import {
   checkUrl,
   databaseUrl,
@@ -10,7 +8,9 @@ import {
   loginName,
   makeFoldersPrivate,
   recordServing,
-} from '../settings.ts'
+} from '../config/settings.ts'
+import { defineCommand } from '../core/define.ts'
+import { RequestLog } from '../output/request-log.ts'
 
 /** What connects other clients to this server. */
 function clientLines(url: string): string[] {

@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
-import { runOnFiles } from '../batch.ts'
-import { defineCommand } from '../define.ts'
+import { notePrivateData } from '../charts/plots.ts'
+import { defineCommand } from '../core/define.ts'
+import { runOnFiles } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
-import { notePrivateData } from '../plots.ts'
 
 export const sharedView: TableView = {
   id: 'fid',

@@ -1,9 +1,9 @@
 import { type Client, resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
-import { runOnFiles } from '../batch.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
+import { runOnFiles } from '../files/batch.ts'
+import { isPattern } from '../files/patterns.ts'
 import { filetypeName, type TableView, typeName } from '../output/view.ts'
-import { isPattern } from '../patterns.ts'
 
 const detailView: TableView = {
   id: 'fid',

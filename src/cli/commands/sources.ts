@@ -1,6 +1,6 @@
 import { resolve } from '../../client/index.ts'
 import { relations, type SourcesGraph } from '../../contract/resources.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
 import type { TableView } from '../output/view.ts'
 
 export const command = defineCommand({

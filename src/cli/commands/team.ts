@@ -1,6 +1,6 @@
-import { type CommandEntry, defineCommand, subcommand } from '../define.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { confirm } from '../core/prompt.ts'
 import type { TableView } from '../output/view.ts'
-import { confirm } from '../prompt.ts'
 
 const view: TableView = {
   id: 'name',

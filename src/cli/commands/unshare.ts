@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
-import { runOnFiles } from '../batch.ts'
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
+import { runOnFiles } from '../files/batch.ts'
 import { sharedView } from './share.ts'
 
 export const command = defineCommand({

@@ -8,14 +8,13 @@ import { conflictRules } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta, GridMeta, UploadAction } from '../../contract/resources.ts'
-import { runEach } from '../batch.ts'
-import { type ChartType, chartOf, chartOptions, chartTypes, checkChart } from '../charts.ts'
-import { annotated, provenanceOf } from '../ci.ts'
-import type { Context } from '../context.ts'
-import { defineCommand, type Option, type OptionsOf } from '../define.ts'
-import { openInput } from '../input.ts'
-import { Progress } from '../output/progress.ts'
-import { chartView, filetypeName, madeView, type TableView, typeName } from '../output/view.ts'
+import { type ChartType, chartOf, chartOptions, chartTypes, checkChart } from '../charts/charts.ts'
+import { assertOwnNames, createPlot } from '../charts/plots.ts'
+import { annotated, provenanceOf } from '../core/ci.ts'
+import type { Context } from '../core/context.ts'
+import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
+import { runEach } from '../files/batch.ts'
+import { openInput } from '../files/input.ts'
 import {
   allowTypeChange,
   percent,
@@ -23,8 +22,9 @@ import {
   readingOptions,
   readingOptionsOf,
   strict,
-} from '../parse-options.ts'
-import { assertOwnNames, createPlot } from '../plots.ts'
+} from '../files/parse-options.ts'
+import { Progress } from '../output/progress.ts'
+import { chartView, filetypeName, madeView, type TableView, typeName } from '../output/view.ts'
 import { expand, type LocalFile } from '../upload/expand.ts'
 import { MOST_SHRINK, placeOf, Sender } from '../upload/send.ts'
 

@@ -1,4 +1,4 @@
-import { defineCommand } from '../define.ts'
+import { defineCommand } from '../core/define.ts'
 import type { TableView } from '../output/view.ts'
 
 export const whoView: TableView = {

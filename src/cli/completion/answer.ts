@@ -1,6 +1,6 @@
-import { runInBackground } from '../background.ts'
-import { Context } from '../context.ts'
-import type { CommandEntry } from '../define.ts'
+import { runInBackground } from '../core/background.ts'
+import { Context } from '../core/context.ts'
+import type { CommandEntry } from '../core/define.ts'
 import { candidatesFor } from './candidates.ts'
 import { keptLength, splitLine } from './line.ts'
 

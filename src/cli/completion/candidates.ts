@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { Context } from '../core/context.ts'
 import {
   type Command,
   type CommandEntry,
@@ -7,7 +7,7 @@ import {
   isNamed,
   type Option,
   optionsOf,
-} from '../define.ts'
+} from '../core/define.ts'
 import { topics } from '../help/topics.ts'
 import { type Patience, valuesOf } from './values.ts'
 

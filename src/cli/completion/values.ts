@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Context } from '../context.ts'
-import type { Completed } from '../define.ts'
-import { LOCAL, places } from '../settings.ts'
+import { LOCAL, places } from '../config/settings.ts'
+import type { Context } from '../core/context.ts'
+import type { Completed } from '../core/define.ts'
 
 /** How long an answer is used again, in ms. Older ones are used when the server is slow. */
 const FRESH_MS = 20_000

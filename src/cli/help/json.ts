@@ -1,6 +1,6 @@
 import * as r from '../../contract/resources.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
-import { type CommandEntry, leavesOf } from '../define.ts'
+import { type CommandEntry, leavesOf } from '../core/define.ts'
 
 /** Objects that several commands print, as the contract defines them. */
 const objects = {

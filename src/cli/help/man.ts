@@ -6,7 +6,7 @@ import {
   groups,
   type Option,
   ownOptions,
-} from '../define.ts'
+} from '../core/define.ts'
 import { environmentTable } from './environment.ts'
 import { exitCodes } from './exit-codes.ts'
 import { topics } from './topics.ts'

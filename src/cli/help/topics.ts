@@ -1,5 +1,5 @@
 import { type FileFormat, fileFormats } from '../../contract/formats.ts'
-import { globalOptions } from '../define.ts'
+import { globalOptions } from '../core/define.ts'
 import { environmentTable } from './environment.ts'
 import { exitCodes } from './exit-codes.ts'
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { formatByName, withoutCompression } from '../../contract/formats.ts'
-import { isPattern, patternOf } from '../patterns.ts'
+import { isPattern, patternOf } from '../files/patterns.ts'
 
 /** A local file to be uploaded, and the folders that it goes to below --folder. */
 export interface LocalFile {

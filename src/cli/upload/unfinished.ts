@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { places } from '../settings.ts'
+import { places } from '../config/settings.ts'
 
 /** Uploads that are remembered. */
 const REMEMBERED = 50

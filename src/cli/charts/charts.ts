@@ -1,0 +1,284 @@
+import type { Client } from '../../client/index.ts'
+import { closest } from '../../contract/closest.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { GridMeta } from '../../contract/resources.ts'
+import type { Option } from '../core/define.ts'
+import { typeName } from '../output/view.ts'
+import { columnNames } from './columns.ts'
+
+/** Types of charts that are made from the columns of a grid. */
+export const chartTypes = [
+  'scatter',
+  'line',
+  'bar',
+  'area',
+  'box',
+  'violin',
+  'histogram',
+  'heatmap',
+  'pie',
+] as const
+export type ChartType = (typeof chartTypes)[number]
+
+/** Options that say what a chart shows. */
+export const chartOptions = [
+  { flags: '--x <column>', description: 'column of the x axis; pie: labels' },
+  { flags: '--y <columns>', description: 'columns of the y axis, comma-separated; pie: values' },
+  {
+    flags: '--color <column>',
+    description: 'column of numbers that colors the points of a scatter or the cells of a heatmap',
+  },
+  { flags: '--size <column>', description: 'column of numbers that sizes the points of a scatter' },
+  { flags: '--text <column>', description: 'column with the text shown for each point' },
+  { flags: '--title <text>', description: 'title of the chart' },
+] as const satisfies readonly Option[]
+
+export interface ChartOptions {
+  x?: string
+  y?: string
+  color?: string
+  size?: string
+  text?: string
+  title?: string
+}
+
+type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid'> & {
+  /** The first value of each type, where the table was read here. */
+  seen?: readonly { text: string }[]
+}
+
+/** A grid, as far as charts need it. */
+type ChartGrid = Pick<GridMeta, 'fid' | 'filename'> & { cols: readonly Column[] }
+
+/** Values of a text column that are read to say why it is not a number. */
+const SAMPLE = 100
+/** Diameter of the largest point sized by a column, in pixels. */
+const LARGEST_POINT = 40
+
+/** A figure whose traces refer to columns of a grid, so that it changes with the grid. Throws `usage`. */
+export async function chartOf(
+  client: Client | undefined,
+  grid: ChartGrid,
+  type: ChartType,
+  options: ChartOptions,
+): Promise<object> {
+  const chart = new Chart(client, grid, type)
+  const x = chart.column('--x', options.x)
+  const ys = await chart.yColumns(options.y, type === 'heatmap' && options.color !== undefined)
+  const color = await chart.number('--color', options.color)
+  const size = await chart.number('--size', options.size)
+  const text = chart.column('--text', options.text)
+  chart.only('--color', color, ['scatter', 'heatmap'])
+  chart.only('--size', size, ['scatter'])
+  const layout: Record<string, unknown> = {}
+  if (options.title !== undefined) layout.title = { text: options.title }
+  const titled = (column: Column | undefined) => column && { title: { text: column.name } }
+  layout.xaxis = titled(x)
+  layout.yaxis = ys.length === 1 ? titled(ys[0]) : undefined
+  if (ys.length > 1) layout.showlegend = true
+  const shared = { xsrc: chart.reference(x), textsrc: chart.reference(text) }
+  const each = (make: (y: Column) => object): object[] =>
+    ys.map((y) => ({ name: y.name, ...shared, ysrc: chart.reference(y), ...make(y) }))
+  switch (type) {
+    case 'scatter': {
+      const marker = {
+        colorsrc: chart.reference(color),
+        ...(color && { showscale: true, colorbar: { title: { text: color.name } } }),
+        sizesrc: chart.reference(size),
+        ...(size && { sizemode: 'area', sizeref: await chart.sizeRef(size), sizemin: 2 }),
+      }
+      return { data: each(() => ({ type: 'scatter', mode: 'markers', marker })), layout }
+    }
+    case 'line':
+      return { data: each(() => ({ type: 'scatter', mode: 'lines' })), layout }
+    case 'area':
+      return {
+        data: each(() => ({
+          type: 'scatter',
+          mode: 'lines',
+          ...(ys.length > 1 ? { stackgroup: 'one' } : { fill: 'tozeroy' }),
+        })),
+        layout,
+      }
+    case 'bar':
+      return {
+        data: each(() => ({ type: 'bar' })),
+        layout: { ...layout, barmode: ys.length > 1 ? 'group' : undefined },
+      }
+    case 'box':
+    case 'violin':
+      return { data: each(() => ({ type })), layout }
+    case 'histogram': {
+      // One column makes a histogram, given as x or as y.
+      const columns = x ? [x, ...ys] : ys
+      const data = columns.map((column) => ({ type, name: column.name, xsrc: chart.reference(column) }))
+      return {
+        data,
+        layout: {
+          ...layout,
+          xaxis: columns.length === 1 ? titled(columns[0]) : undefined,
+          yaxis: { title: { text: 'count' } },
+          barmode: columns.length > 1 ? 'overlay' : undefined,
+        },
+      }
+    }
+    case 'heatmap': {
+      if (color) return { data: each(() => ({ type, zsrc: chart.reference(color) })).slice(0, 1), layout }
+      if (ys.length < 2)
+        throw new Problem('usage', 'a heatmap needs the values of its cells', {
+          hint: 'Give them with --color COLUMN, or give several columns with --y.',
+        })
+      // Each y column is a column of the map; x labels its rows.
+      const zsrc = `${grid.fid}:${ys.map(({ uid }) => uid).join(',')}`
+      const ticks = { tickmode: 'array', tickvals: ys.map((_, k) => k), ticktext: ys.map(({ name }) => name) }
+      return {
+        data: [{ type, zsrc, ysrc: chart.reference(x) }],
+        layout: { ...layout, xaxis: ticks, yaxis: { ...titled(x), autorange: 'reversed' } },
+      }
+    }
+    case 'pie': {
+      const { title } = layout
+      return {
+        data: ys.slice(0, 1).map((y) => ({
+          type,
+          labelssrc: chart.reference(x),
+          valuessrc: chart.reference(y),
+          textsrc: chart.reference(text),
+        })),
+        layout: { title },
+      }
+    }
+  }
+}
+
+/** Checks the options of a chart against a table that is not uploaded. Throws `usage`. */
+export async function checkChart(
+  filename: string,
+  columns: readonly { name: string; type: string; seen?: readonly { text: string }[] }[],
+  type: ChartType,
+  options: ChartOptions,
+): Promise<void> {
+  const cols = columns.map((column) => ({ ...column, uid: '' }) as Column)
+  await chartOf(undefined, { fid: '', filename, cols }, type, options)
+}
+
+class Chart {
+  constructor(
+    private readonly client: Client | undefined,
+    private readonly grid: ChartGrid,
+    private readonly type: ChartType,
+  ) {}
+
+  /** The column of an option. Throws with the name meant if there is none. */
+  column(flag: string, name: string | undefined): Column | undefined {
+    if (name === undefined) return undefined
+    const { cols, filename } = this.grid
+    const found = cols.find((column) => column.name === name)
+    if (found) return found
+    const names = cols.map((column) => column.name)
+    const meant = closest(name, names)
+    throw new Problem('unknown_column', `${flag} ${name}: the grid ${filename} has no column of that name`, {
+      hint:
+        meant === undefined
+          ? `Columns: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}`
+          : `Did you mean ${meant}?`,
+    })
+  }
+
+  /** A column that must hold numbers. */
+  async number(flag: string, name: string | undefined): Promise<Column | undefined> {
+    const column = this.column(flag, name)
+    if (column) await this.assertNumbers(flag, column)
+    return column
+  }
+
+  /** The columns of --y. They hold numbers, unless they are an axis only. */
+  async yColumns(given: string | undefined, isAxis: boolean): Promise<Column[]> {
+    const isHistogram = this.type === 'histogram'
+    if (given === undefined) {
+      if (isHistogram) return []
+      throw new Problem('usage', `a ${this.type} chart needs --y`, {
+        hint: `Columns: ${this.grid.cols
+          .map(({ name }) => name)
+          .slice(0, 20)
+          .join(', ')}`,
+      })
+    }
+    const names = this.grid.cols.map(({ name }) => name)
+    const columns = columnNames(given, names).map((name) => this.column('--y', name)!)
+    if (this.type === 'pie' && columns.length > 1) throw new Problem('usage', '--y: a pie shows one column')
+    if (!isHistogram && !isAxis) for (const column of columns) await this.assertNumbers('--y', column)
+    return columns
+  }
+
+  private async assertNumbers(flag: string, column: Column): Promise<void> {
+    const { name, type } = column
+    if (type === 'number' || type === 'empty' || type === undefined) return
+    const texts = await this.sample(column)
+    const shown = texts.find((text) => typeof text === 'string' && Number.isNaN(Number(text))) as
+      | string
+      | undefined
+    const reason = reasonOf(texts)
+    const example = shown === undefined ? undefined : `for example ${JSON.stringify(shown.slice(0, 40))}`
+    const why = [reason, example].filter(Boolean).join(', ')
+    const numbers = this.grid.cols.filter((one) => one.type === 'number').map((one) => one.name)
+    const again =
+      reason === 'decimal commas'
+        ? 'read the file with --decimal , and, if points separate thousands, --thousands . (or with --locale, such as --locale de)'
+        : reason === 'thousands separators'
+          ? 'read the file with --thousands and the separator'
+          : `read the file with --column ${JSON.stringify(`${name}:number`)}`
+    const asNumbers = `write them with a decimal point and without units, and upload the file again with --column ${JSON.stringify(`${name}:number`)} --on-conflict replace`
+    throw new Problem(
+      'usage',
+      `${flag} ${name}: the column holds ${typeName(type)} values, not numbers${why && ` (${why})`}`,
+      {
+        hint: reason
+          ? `To load them as numbers, ${again}; of a grid that exists, upload the file again with --on-conflict replace.`
+          : numbers.length > 0
+            ? `Columns of numbers: ${numbers.slice(0, 20).join(', ')}.`
+            : `If they are numbers, ${asNumbers}.`,
+      },
+    )
+  }
+
+  /** The first values of a column. */
+  private async sample(column: Column): Promise<unknown[]> {
+    if (!this.client) return (column.seen ?? []).map(({ text }) => text)
+    const query = { columns: [column.name], head: SAMPLE, format: 'json' as const }
+    const response = await this.client.response('grids.content', { fid: this.grid.fid, query })
+    const content = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
+    return content.cols[column.name]?.data ?? []
+  }
+
+  /** The value per pixel that draws the largest value of a column as the largest point. */
+  async sizeRef(column: Column): Promise<number> {
+    if (!this.client) return 1
+    const query = { uid: column.uid }
+    const response = await this.client.response('columns.get', { fid: this.grid.fid, query })
+    const { cols } = (await response.json()) as { cols: { data: unknown[] }[] }
+    let most = 0
+    for (const value of cols[0].data) if (typeof value === 'number' && value > most) most = value
+    return most === 0 ? 1 : (2 * most) / LARGEST_POINT ** 2
+  }
+
+  only(flag: string, column: Column | undefined, types: readonly ChartType[]): void {
+    if (column && !types.includes(this.type))
+      throw new Problem('usage', `${flag} can only be used with --type ${types.join(' or ')}`)
+  }
+
+  reference(column: Column | undefined): string | undefined {
+    return column && `${this.grid.fid}:${column.uid}`
+  }
+}
+
+/** Why numbers were read as text; undefined if they do not look like numbers. */
+function reasonOf(values: readonly unknown[]): string | undefined {
+  const texts = values.filter((value) => typeof value === 'string').map((text) => text.trim())
+  const some = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text))
+  if (some(/^[-+]?[\d. ]*\d,\d+$/)) return 'decimal commas'
+  if (some(/^[-+]?\d{1,3}([,' \u00a0\u202f]\d{3})+(\.\d+)?$/)) return 'thousands separators'
+  if (some(/[$€£¥₹]|\b(USD|EUR|GBP|CHF|JPY)\b/)) return 'currency'
+  if (some(/^[-+]?[\d.,]+\s*%$/)) return 'percent signs'
+  return undefined
+}

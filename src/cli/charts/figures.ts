@@ -1,0 +1,225 @@
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import { Problem } from '../../contract/errors.ts'
+import { wholeOf } from '../files/input.ts'
+
+/** A figure from a file or standard input (`-`). */
+export interface FigureFile {
+  /** The name without extension; undefined for standard input. */
+  name: string | undefined
+  /** The figure as a JSON object, copied verbatim to preserve numbers. */
+  text: string
+}
+
+const SHAPE = 'Use a figure as written by Plotly: {"data": […], "layout": {…}}.'
+
+/** Whether an argument is a file with a figure, and not the name of a plot. */
+export function isFigureFile(given: string): boolean {
+  return given === '-' || (/\.(json|html?)$/i.test(given) && existsSync(given))
+}
+
+/** Adds to an error that no such plot was found that a file of this name is here, or is not. */
+export function aboutLocalFile(error: unknown, given: string): unknown {
+  if (!(error instanceof Problem) || error.code !== 'not_found') return error
+  const { code, message } = error
+  if (existsSync(given))
+    return new Problem(code, message, {
+      hint: `${given} is a file on this machine. Upload it first: gridline upload ${given}`,
+    })
+  if (/\.(json|html?)$/i.test(given))
+    return new Problem(code, `${message}, and no such file on this machine`, { hint: error.hint })
+  return error
+}
+
+/** Reads the only figure of a file. */
+export async function readFigure(file: string): Promise<FigureFile> {
+  const figures = await readFigures(file)
+  if (figures.length > 1)
+    throw new Problem('bad_data', `${file}: the page contains ${figures.length} charts`, {
+      hint: 'To make plots of all of them, use: gridline plot create',
+    })
+  return figures[0]
+}
+
+/**
+ * Reads the figures of a file: JSON as plotly.py, plotly.js, R and Kaleido write it, or a page written by
+ * `write_html` or `htmlwidgets::saveWidget`. The scripts of a page are not run.
+ */
+export async function readFigures(file: string): Promise<FigureFile[]> {
+  const source = file === '-' ? 'standard input' : file
+  const bytes = await wholeOf(file)
+  const text = bytes
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .trim()
+  const name = file === '-' ? undefined : figureName(file)
+  if (!text.startsWith('<')) return [{ name, text: await figureIn(text, source) }]
+  const found = await figuresInPage(text, source)
+  if (found.length === 0)
+    throw new Problem('bad_data', `${source}: no Plotly chart found in this page`, {
+      hint: 'Pages written by write_html of plotly.py and by saveWidget of htmlwidgets (R) can be read.',
+    })
+  return found.map((figure, k) => ({
+    name: found.length === 1 || name === undefined ? name : `${name} ${k + 1}`,
+    text: figure,
+  }))
+}
+
+/** Members of a figure that are kept. R adds others, which describe how it was made. */
+const MEMBERS = ['data', 'layout', 'frames', 'config'] as const
+
+/** The figure in JSON text: an object, the list of its traces, or an object that wraps a figure. */
+async function figureIn(text: string, source: string): Promise<string> {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch (error) {
+    throw new Problem('bad_data', `${source}: not JSON: ${(error as Error).message}`, { hint: SHAPE })
+  }
+  if (Array.isArray(parsed)) {
+    if (parsed.every((trace) => typeof trace === 'object' && trace !== null && !Array.isArray(trace)))
+      return `{"data":${text}}`
+    throw new Problem('bad_data', `${source}: not a figure`, { hint: SHAPE })
+  }
+  if (typeof parsed !== 'object' || parsed === null)
+    throw new Problem('bad_data', `${source}: not a figure`, { hint: SHAPE })
+  const { parseRaw } = await import('../../json/index.ts')
+  let figure = parseRaw(Buffer.from(text), source)
+  // Kaleido's requests and some exports wrap the figure.
+  for (const wrapper of ['figure', 'data', 'x']) {
+    const inner = figure.get(wrapper)
+    if (inner?.kind === 'object' && (inner.get('data') || inner.get('layout'))) figure = inner
+  }
+  if (!figure.get('data') && !figure.get('layout'))
+    throw new Problem('bad_data', `${source}: not a figure`, { hint: SHAPE })
+  const members = MEMBERS.flatMap((member) => {
+    const value = figure.get(member)
+    return value === undefined || value.kind === 'null' ? [] : [`"${member}":${value.bytes.toString('utf8')}`]
+  })
+  return `{${members.join(',')}}`
+}
+
+/** The figures in a page, found in its text. Nothing of the page is run. */
+async function figuresInPage(html: string, source: string): Promise<string[]> {
+  return [...figuresOfPython(html, await frames(html, source), source), ...(await figuresOfR(html))]
+}
+
+/** Calls of plotly.js as `write_html` writes them: `Plotly.newPlot("id", [traces], {layout}, {config})`. */
+function figuresOfPython(html: string, framesById: Map<string, string>, source: string): string[] {
+  const found: string[] = []
+  for (const at of positions(html, 'Plotly.newPlot(')) {
+    const [id, data, layout] = jsonArguments(html, at, 3, source)
+    if (id?.[0] !== '"' || data?.[0] !== '[') continue
+    const frames = framesById.get(id)
+    found.push(
+      `{"data":${data}${layout?.[0] === '{' ? `,"layout":${layout}` : ''}${frames ? `,"frames":${frames}` : ''}}`,
+    )
+  }
+  return found
+}
+
+/** Frames by the id of their chart: `Plotly.addFrames('id', [frames])`. */
+async function frames(html: string, source: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (const at of positions(html, 'Plotly.addFrames(')) {
+    const [id, list] = jsonArguments(html, at, 2, source)
+    if (id?.[0] === '"' && list?.[0] === '[') found.set(id, list)
+  }
+  return found
+}
+
+/** Data of htmlwidgets: `<script type="application/json" data-for="…">{"x": {"data": […], "layout": {…}}}`. */
+async function figuresOfR(html: string): Promise<string[]> {
+  const found: string[] = []
+  for (const at of positions(html, '<script type="application/json" data-for="')) {
+    const from = html.indexOf('>', at) + 1
+    const to = html.indexOf('</script>', from)
+    if (from === 0 || to < 0) continue
+    const text = html.slice(from, to)
+    try {
+      const { x } = JSON.parse(text)
+      if (Array.isArray(x?.data) && typeof x.layout === 'object') found.push(await figureIn(text, 'the page'))
+    } catch {
+      // Another widget.
+    }
+  }
+  return found
+}
+
+/** Places of a page that are looked at. A page of many calls that are not complete would take forever. */
+const MOST_CALLS = 200
+
+function* positions(text: string, part: string): Generator<number> {
+  let count = 0
+  for (let at = text.indexOf(part); at >= 0 && count++ < MOST_CALLS; at = text.indexOf(part, at + 1))
+    yield at + part.length
+}
+
+/** Up to `count` JSON values from `at` on, separated by commas. Strings in single quotes are returned in double ones. */
+function jsonArguments(text: string, at: number, count: number, source: string): string[] {
+  const values: string[] = []
+  let from = at
+  while (values.length < count) {
+    while (/\s/.test(text[from] ?? '')) from++
+    const end = endOfValue(text, from)
+    if (end === undefined) {
+      // In a whole page, this is a call that is not JSON.
+      if (
+        text.indexOf('</script>', from) < 0 &&
+        '[{'.includes(text[from] || ' ') &&
+        values.length > 0 &&
+        values.every(isJson)
+      )
+        throw new Problem('bad_data', `${source}: the page ends in the middle of a chart`, {
+          hint: 'Write or download the page again.',
+        })
+      break
+    }
+    const value = text.slice(from, end)
+    values.push(value[0] === "'" ? `"${value.slice(1, -1)}"` : value)
+    from = end
+    while (/\s/.test(text[from] ?? '')) from++
+    if (text[from] !== ',') break
+    from++
+  }
+  // Only what is JSON: a call with variables is none of it.
+  return values.every(isJson) ? values : []
+}
+
+/** The end of the array, object or string that begins at `from`; undefined for anything else. */
+function endOfValue(text: string, from: number): number | undefined {
+  if (text[from] === "'") {
+    const end = text.indexOf("'", from + 1)
+    return end < 0 || end - from > 200 ? undefined : end + 1
+  }
+  let depth = 0
+  // Texts of a figure hold no tag that ends the script.
+  const script = text.indexOf('</script>', from)
+  const length = script < 0 ? text.length : script
+  for (let k = from; k < length; k++) {
+    const c = text[k]
+    if (c === '"') {
+      for (k++; k < length && text[k] !== '"'; k++) if (text[k] === '\\') k++
+      if (depth === 0) return k < length ? k + 1 : undefined
+    } else if (c === '[' || c === '{') depth++
+    else if (c === ']' || c === '}') {
+      if (--depth === 0) return k + 1
+      if (depth < 0) return undefined
+    } else if (depth === 0) return undefined
+  }
+  return undefined
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The name of a plot for a file: without folders and extension. */
+export function figureName(file: string): string {
+  return basename(file).replace(/\.(json|html?)$/i, '')
+}

@@ -1,0 +1,79 @@
+import type { BodySource, Client } from '../../client/index.ts'
+import { ifFound, Problem } from '../../contract/errors.ts'
+import type { BodyOf } from '../../contract/operations/index.ts'
+import type { FileMeta } from '../../contract/resources.ts'
+import type { Context } from '../core/context.ts'
+import { Planned } from '../core/dry-run.ts'
+
+/** Where a plot goes, and what happens if the name is taken. */
+export type PlotPlace = Pick<
+  BodyOf<'plots.create'>,
+  'filename' | 'parent' | 'parent_path' | 'world_readable' | 'on_conflict'
+>
+
+export const plotConflictRules = ['fail', 'rename', 'replace'] as const
+
+/** Throws `usage` if two of these files would replace the same file. `name`: what each becomes, with its folders. */
+export function assertOwnNames(
+  files: readonly { file: string; name: string }[],
+  rule: string | undefined,
+): void {
+  if (rule === 'rename' || rule === 'append') return
+  const taken = new Map<string, string>()
+  for (const { file, name } of files) {
+    const other = taken.get(name)
+    if (other !== undefined)
+      throw new Problem('usage', `${other} and ${file} would both be named ${name}`, {
+        hint: 'Upload them one by one with --name, use another --folder for each, or --on-conflict rename.',
+      })
+    taken.set(name, file)
+  }
+}
+
+/** A request body with a figure, given as JSON text, and other fields. */
+export function figureBody(figure: string, fields: object): BodySource {
+  const rest = JSON.stringify({ raw_data: 'grid', ...fields }).slice(1)
+  const bytes = Buffer.from(`{"figure":${figure},${rest}`)
+  return {
+    type: 'application/json',
+    repeatable: true,
+    async *open() {
+      yield bytes
+    },
+  }
+}
+
+/** Creates or replaces a plot, and prints its warnings. */
+export async function createPlot(context: Context, figure: string, place: PlotPlace) {
+  const client = await context.client()
+  if (context.flags.dryRun) throw new Planned('plots.create', undefined, place)
+  const { file, action, warnings, grid_fid } = await client
+    .call('plots.create', { body: figureBody(figure, place) })
+    .catch((error) => {
+      if (!(error instanceof Problem) || error.code !== 'already_exists') throw error
+      throw new Problem(error.code, error.message, {
+        hint: 'Choose another name, or use --on-conflict rename or replace.',
+      })
+    })
+  for (const warning of warnings) context.messages.warning(warning)
+  return { ...file, grid_fid: grid_fid ?? null, action: action ?? 'created', warnings }
+}
+
+/** Says which private grids a plot shows: everybody who can see it can see its data. */
+export async function notePrivateData(
+  context: Context,
+  client: Client,
+  { references }: FileMeta,
+  of: string,
+  reader: string,
+): Promise<void> {
+  const names: string[] = []
+  for (const fid of references) {
+    const grid = await ifFound(client.call('files.get', { fid }))
+    if (grid?.filetype === 'grid' && !grid.world_readable) names.push(`${grid.filename} (${fid})`)
+  }
+  if (names.length > 0)
+    context.messages.note(
+      `${of}: ${reader} can now see the data that the plot shows, also of private grids: ${names.join(', ')}`,
+    )
+}

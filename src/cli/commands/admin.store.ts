@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs'
+import { Problem } from '../../contract/errors.ts'
+import { limitsFrom } from '../../contract/limits.ts'
+import { databaseUrl, makeFoldersPrivate } from '../config/settings.ts'
+import type { Context } from '../core/context.ts'
+import { dryRun, type Option } from '../core/define.ts'
+import { confirm } from '../core/prompt.ts'
+
+export const database = {
+  flags: '--database <url>',
+  description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
+} as const satisfies Option
+
+/** Options of commands that ask before they change something. */
+export const asking = [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }, dryRun] as const
+
+/** Asks before a change. With --dry-run, says what would be asked: nothing is changed. */
+export async function isAgreed(
+  context: Context,
+  question: string,
+  { yes, dryRun: dry }: { yes?: boolean; dryRun?: boolean },
+): Promise<boolean> {
+  if (dry) context.messages.line(`Dry run, nothing was changed. It would ask: ${question}`)
+  else await confirm(question, yes === true)
+  return dry !== true
+}
+
+export function place(context: Context, url: unknown): string {
+  return ((url as string | undefined) ?? databaseUrl(context.environment)).replace(/\/\/[^@/]*@/, '//…@')
+}
+
+type Work<T> = (
+  service: typeof import('../../service/index.ts'),
+  store: import('../../service/index.ts').Store,
+) => Promise<T>
+
+/** Opens the database directly. Anyone who can open the file can administer it. */
+export async function onStore<T>(context: Context, url: unknown, work: Work<T>): Promise<T> {
+  const service = await import('../../service/index.ts')
+  if (url === undefined) makeFoldersPrivate(context.environment)
+  const store = await service.openStore({
+    database: (url as string | undefined) ?? databaseUrl(context.environment),
+    limits: limitsFrom(context.environment),
+  })
+  try {
+    return await work(service, store)
+  } finally {
+    await store.close()
+  }
+}
+
+/**
+ * Like `onStore`; with a text for --dry-run, the work is done, checked and rolled back, and the text says what it would
+ * do. Returns undefined then.
+ */
+export async function onStoreDry<T>(
+  context: Context,
+  url: string | undefined,
+  wouldDo: string | false | undefined,
+  work: Work<T>,
+): Promise<T | undefined> {
+  if (!wouldDo) return onStore(context, url, work)
+  // A database that does not exist is not created.
+  const address = isMissing(context, url) ? 'sqlite::memory:' : url
+  await onStore(context, address, async (service, store) => work(service, service.withoutCommit(store)))
+  context.messages.line(`Dry run, nothing was changed. It would ${wouldDo}.`)
+  return undefined
+}
+
+function isMissing(context: Context, url: string | undefined): boolean {
+  const address = url ?? databaseUrl(context.environment)
+  return address.startsWith('sqlite:') && !existsSync(sqliteFile(context, url, ''))
+}
+
+/** Throws if a SQLite database does not exist: opening it would create it. */
+export function requireDatabase(context: Context, url: unknown): void {
+  const address = (url as string | undefined) ?? databaseUrl(context.environment)
+  if (!address.startsWith('sqlite:')) return
+  const file = sqliteFile(context, url, '')
+  if (!existsSync(file)) throw new Problem('no_such_file', `no such database: ${file}`)
+}
+
+/** The file of a SQLite database. Throws `usage` for other databases. */
+export function sqliteFile(context: Context, url: unknown, instead: string): string {
+  const address = (url as string | undefined) ?? databaseUrl(context.environment)
+  if (address.startsWith('sqlite:')) return address.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
+  throw new Problem('usage', 'this command works only with SQLite databases', { hint: instead })
+}

@@ -1,0 +1,83 @@
+import { type OperationName, operations } from '../../contract/operations/index.ts'
+import type { TableView } from '../output/view.ts'
+
+/** What a command would have changed: thrown in place of the request, with --dry-run. */
+export class Planned extends Error {
+  constructor(
+    readonly operation: OperationName,
+    /** The file, team, key or user that would have been changed. */
+    readonly target: string | undefined,
+    /** The fields that would have been sent. */
+    readonly change: unknown,
+  ) {
+    super(operations[operation].summary)
+  }
+
+  /** The row that is printed. `file`: the name that was given. */
+  row(file?: string): object {
+    const { operation, target = null, change = null } = this
+    const would = phraseOf(operation, change)
+    return { dry_run: true, operation, would, file: file ?? target, target, change }
+  }
+}
+
+/** What would be done, as one says it. */
+function phraseOf(operation: OperationName, change: unknown): string {
+  const fields = Object.entries((change ?? {}) as Record<string, unknown>).filter(
+    ([, value]) => value !== undefined,
+  )
+  const given = new Map(fields)
+  if (operation === 'files.update') {
+    const said = [
+      given.has('filename') && 'rename',
+      (given.has('parent') || given.has('parent_path')) && 'move',
+      given.get('world_readable') === true && 'publish',
+      given.get('world_readable') === false && 'make private',
+      given.get('share_key_enabled') === true && 'create a secret link',
+      given.get('share_key_enabled') === false && 'revoke the secret link',
+    ].filter(Boolean)
+    if (said.length > 0) return said.join(', ')
+  }
+  return PHRASES[operation] ?? operations[operation].summary
+}
+
+const PHRASES: Partial<Record<OperationName, string>> = {
+  'files.trash': 'move to the trash',
+  'files.restore': 'restore from the trash',
+  'files.permanent_delete': 'delete permanently',
+  'files.copy': 'copy',
+  'files.update': 'change',
+  'folders.create': 'create a folder',
+  'plots.create': 'create a plot',
+  'plots.update': 'replace the figure',
+  'rows.append': 'append rows',
+  'columns.create': 'add a column',
+  'columns.update': 'change a column',
+  'columns.delete': 'remove a column',
+  'collaborators.add': 'share',
+  'collaborators.remove': 'stop sharing',
+  'stars.add': 'star',
+  'stars.remove': 'remove the star',
+  'keys.create': 'create an API key',
+  'keys.revoke': 'revoke the API key',
+  'teams.create': 'create a team',
+  'teams.delete': 'delete the team',
+}
+
+export const plannedView: TableView = {
+  id: 'target',
+  columns: [
+    { field: 'would', title: 'WOULD' },
+    { field: 'file', title: 'WHAT', format: (file: string | null) => file ?? '' },
+    { field: 'target', title: 'ID', format: (target: string | null) => target ?? '' },
+    {
+      field: 'change',
+      title: 'CHANGE',
+      format: (change: Record<string, unknown> | null) =>
+        Object.entries(change ?? {})
+          .filter(([, value]) => value !== undefined)
+          .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+          .join(' '),
+    },
+  ],
+}

@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { Problem } from '../../contract/errors.ts'
+import { hasColor } from '../output/color.ts'
+import { jqOn, pick } from '../output/selection.ts'
+import { relativeTime } from '../output/times.ts'
+import type { TableView } from '../output/view.ts'
+import { visibleLines } from '../output/visible.ts'
+import type { GlobalFlags } from './context.ts'
+import type { CommandResult } from './define.ts'
+
+/**
+ * Prints the result of a command to stdout. All commands use this. Output is in the format of --format, JSON if
+ * requested, ids with --quiet, a table on a terminal, and otherwise tab-separated values.
+ */
+export async function print(
+  outcome: CommandResult,
+  flags: GlobalFlags,
+  setting: string | undefined,
+  environment: NodeJS.ProcessEnv,
+): Promise<void> {
+  if (outcome === undefined) return
+  if (flags.template !== undefined && !('view' in outcome))
+    throw new Problem('usage', '--template is for lists and details; this command prints other output')
+  if ('bytes' in outcome) {
+    for await (const chunk of outcome.bytes) await write(chunk)
+    return
+  }
+  if ('text' in outcome) {
+    await write(outcome.text)
+    return
+  }
+  const single = 'one' in outcome
+  const alone = single || outcome.alone === true
+  const rows = (single ? [outcome.one] : outcome.many) as Record<string, unknown>[]
+  const { view } = outcome
+  if (flags.template !== undefined) {
+    const { templateOf } = await import('../output/template.ts')
+    await writeText(
+      rows
+        .map(templateOf(flags.template))
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
+    return
+  }
+  // --format of the command line goes before --json; --json before the setting.
+  const json = flags.json !== undefined || flags.jq !== undefined || view.columns.length === 0
+  const format = flags.format ?? (json ? 'json' : setting)
+  const fields = typeof flags.json === 'string' ? flags.json.split(',') : undefined
+  if (flags.quiet && !json) {
+    await writeText(rows.map((row) => `${row[view.id ?? view.columns[0].field] ?? ''}\n`).join(''))
+    return
+  }
+  if (flags.jq !== undefined || format === 'json' || format === 'ndjson') {
+    const chosen = fields ? rows.map((row) => pick(row, fields)) : rows
+    if (flags.jq === undefined && format === 'ndjson')
+      await writeText(chosen.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    else await writeText(await jsonText(single ? chosen[0] : chosen, flags.jq))
+    return
+  }
+  const cells = rows.map((row) => view.columns.map((column) => cellText(row, column)))
+  if (format === 'csv') {
+    await writeText(csvLine(view.columns.map(({ field }) => field)) + cells.map(csvLine).join(''))
+    return
+  }
+  const isTerminal = process.stdout.isTTY === true
+  if (format === 'table' || (isTerminal && format !== 'tsv')) {
+    if (rows.length === 0) {
+      if ('empty' in outcome && outcome.empty) process.stderr.write(`${outcome.empty}\n`)
+      return
+    }
+    const { table } = await import('../output/table.ts')
+    const shown = rows.map((row) => view.columns.map((column) => shownText(row, column)))
+    const whole = { view, cells: isTerminal ? shown : cells }
+    const width = process.stdout.columns || 80
+    const fitted = isTerminal && !alone ? narrowed(whole.view, whole.cells, width) : whole
+    await write(
+      table(alone, fitted.view, fitted.cells, hasColor(process.stdout, environment), process.stdout.columns),
+    )
+    return
+  }
+  await writeText(cells.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
+}
+
+function cellText(row: Record<string, unknown>, { field, format }: TableView['columns'][number]): string {
+  const value = row[field]
+  if (format) return format(value as never, row as never)
+  return value === undefined || value === null
+    ? ''
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value)
+}
+
+/** A table without optional columns that do not fit, the last ones first. */
+function narrowed(view: TableView, cells: string[][], width: number): { view: TableView; cells: string[][] } {
+  const widths = view.columns.map(({ title }, k) =>
+    cells.reduce((most, row) => Math.max(most, row[k].length), title.length),
+  )
+  const wide = widths.reduce((sum, one) => sum + one + 2, -2)
+  const last = view.columns.findLastIndex(({ isOptional }) => isOptional)
+  if (wide <= width || last < 0) return { view, cells }
+  const without = <T>(all: readonly T[]): T[] => all.filter((_, k) => k !== last)
+  return narrowed({ ...view, columns: without(view.columns) }, cells.map(without), width)
+}
+
+/** The text of a cell on a terminal. */
+function shownText(row: Record<string, unknown>, column: TableView['columns'][number]): string {
+  const text = cellText(row, column)
+  return column.time && text !== '' ? relativeTime(text) : text
+}
+
+function csvLine(cells: readonly string[]): string {
+  const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+  return `${cells.map(quoted).join(',')}\n`
+}
+
+/** A field of tab-separated output. Tabs, line breaks and backslashes are escaped. */
+function plain(text: string): string {
+  return text.replace(/[\t\n\r\\]/g, (c) => ({ '\t': '\\t', '\n': '\\n', '\r': '\\r' })[c] ?? '\\\\')
+}
+
+async function jsonText(value: unknown, jq: string | undefined): Promise<string> {
+  if (jq !== undefined) return jqOn(value, jq)
+  return `${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`
+}
+
+/** Writes text that has names and data. A terminal obeys control characters, so it gets none; a pipe gets all. */
+async function writeText(text: string): Promise<void> {
+  await write(process.stdout.isTTY ? visibleLines(text) : text)
+}
+
+async function write(data: string | Uint8Array): Promise<void> {
+  if (data.length > 0 && !process.stdout.write(data)) await once(process.stdout, 'drain')
+}

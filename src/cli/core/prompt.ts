@@ -1,0 +1,28 @@
+import { Problem } from '../../contract/errors.ts'
+import { visible } from '../output/visible.ts'
+
+/** Asks for a line of text at the terminal. Throws `interrupted` on Ctrl-C. */
+export async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises')
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return (await lines.question(visible(question))).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error
+    process.stderr.write('\n')
+    throw new Problem('interrupted', 'interrupted; nothing was changed')
+  } finally {
+    lines.close()
+  }
+}
+
+/** Asks for confirmation. Throws `usage` if there is no terminal. */
+export async function confirm(question: string, yes: boolean): Promise<void> {
+  if (yes) return
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new Problem('usage', `confirmation required, but this is not a terminal: ${question}`, {
+      hint: 'Use --yes to confirm.',
+    })
+  if (!/^y(es)?$/i.test(await ask(`${question} [y/N] `)))
+    throw new Problem('failed', 'cancelled; nothing was changed')
+}

@@ -1,0 +1,59 @@
+import { statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { type Client, headerText, resolve } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import type { Context } from '../core/context.ts'
+import { bodyOf, openInput } from './input.ts'
+import { type ReadingOptions, readingHeaders, refuseReadingOptions } from './parse-options.ts'
+
+/** A grid to read, and the client of the service that has it. */
+export interface Readable {
+  client: Client
+  fid: string
+}
+
+/** Whether a word is a data file of this machine, and not the name of a grid. */
+export async function isDataFileHere(given: string): Promise<boolean> {
+  if (!statSync(given, { throwIfNoEntry: false })?.isFile()) return false
+  if (/^\.{0,2}[/\\]/.test(given)) return true
+  const { isDataFile } = await import('../../ingest/index.ts')
+  return isDataFile(given)
+}
+
+/**
+ * The grid of a name, id or link; of a data file of this machine, a grid that ends with the command. Nothing is
+ * uploaded. Throws `not_found`.
+ */
+export async function readableGrid(
+  context: Context,
+  given: string,
+  options: ReadingOptions,
+): Promise<Readable> {
+  if (await isDataFileHere(given)) return gridOfFile(context, given, options)
+  refuseReadingOptions(options)
+  const client = await context.clientFor(given)
+  return { client, fid: await resolve(client, given, 'grid') }
+}
+
+/** Reads a data file into a service in this process, with its warnings. */
+export async function gridOfFile(context: Context, file: string, options: ReadingOptions): Promise<Readable> {
+  const input = await openInput(file)
+  const client = await context.temporaryClient()
+  const made = await client.call('grids.upload', {
+    headers: readingHeaders(options),
+    plainHeaders: { [FILE_NAME_HEADER]: headerText(basename(file)) },
+    body: bodyOf(
+      input,
+      'application/octet-stream',
+      () => {},
+      () => {},
+    ),
+  })
+  for (const warning of made.warnings) context.messages.warning(warning, file)
+  if (made.file.filetype !== 'grid')
+    throw new Problem('usage', `${file} contains several tables`, {
+      hint: `Upload it, which makes a folder with a grid for each: gridline upload ${file}`,
+    })
+  return { client, fid: made.file.fid }
+}

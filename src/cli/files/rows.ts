@@ -1,0 +1,20 @@
+import { parseRaw } from '../../json/index.ts'
+import type { Cells } from '../output/fitted.ts'
+
+/** The rows of NDJSON as texts, with numbers as written. `names`: the columns, for a grid without rows. */
+export function cellsOf(ndjson: string, names: readonly string[]): Cells {
+  const numeric = names.map(() => true)
+  const rows = ndjson
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const row = parseRaw(Buffer.from(line)).entries()
+      return names.map((name, k) => {
+        const value = row.get(name)
+        if (!value || value.kind === 'null') return ''
+        if (value.kind !== 'number') numeric[k] = false
+        return value.kind === 'string' ? (value.value() as string) : value.bytes.toString('utf8')
+      })
+    })
+  return { names, numeric, rows }
+}

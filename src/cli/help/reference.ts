@@ -1,0 +1,53 @@
+import { type CommandEntry, globalOptions, type Option, ownOptions } from '../core/define.ts'
+
+/** All commands as a Markdown page: what `--help` of each shows. */
+export async function cliReference(commands: readonly CommandEntry[]): Promise<string> {
+  const visible = commands.filter(({ hidden }) => !hidden)
+  const sections = (await Promise.all(visible.map((entry) => sectionOf(entry, ['gridline'])))).flat()
+  const contents = visible.map(({ name, summary }) => `| [\`${name}\`](#gridline-${name}) | ${summary} |`)
+  return [
+    '# Command reference',
+    'This page is generated from the command table by `npm run docs`.',
+    ['| command | summary |', '|---|---|', ...contents].join('\n'),
+    ...sections,
+    '## Options of all commands',
+    optionTable(globalOptions),
+    '',
+  ].join('\n\n')
+}
+
+async function sectionOf(entry: CommandEntry, path: string[]): Promise<string[]> {
+  const loaded = await entry.load()
+  const name = [...path, entry.name].join(' ')
+  const heading = `${'#'.repeat(path.length + 1)} ${name}`
+  if ('commands' in loaded) {
+    const inside = await Promise.all(loaded.commands.map((one) => sectionOf(one, [...path, entry.name])))
+    return [heading, `${entry.summary}.`, ...inside.flat()]
+  }
+  const { arguments: given, usage = given, examples = [] } = loaded.command
+  const options = ownOptions(loaded.command)
+  const line = [name, usage, options.length > 0 ? '[options]' : ''].filter(Boolean).join(' ')
+  return [
+    heading,
+    `${entry.summary}.`,
+    fenced([line]),
+    ...(options.length > 0 ? [optionTable(options)] : []),
+    ...(examples.length > 0 ? ['Examples:', fenced(examples)] : []),
+  ]
+}
+
+function optionTable(options: readonly Option[]): string {
+  const rows = options.map(({ flags, description, choices }) => {
+    const values = choices ? ` (${choices.map((choice) => `\`${choice}\``).join(', ')})` : ''
+    return `| \`${cell(flags)}\` | ${cell(description)}${values} |`
+  })
+  return ['| option | description |', '|---|---|', ...rows].join('\n')
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|')
+}
+
+function fenced(lines: readonly string[]): string {
+  return ['```', ...lines, '```'].join('\n')
+}

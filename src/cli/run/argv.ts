@@ -1,0 +1,65 @@
+import type { GlobalFlags } from '../core/context.ts'
+import { isNamed } from '../core/define.ts'
+import { commands } from './registry.ts'
+
+/** Global flags needed before the command line is parsed, so that parse errors can be JSON too. */
+export function peekGlobalFlags(argv: readonly string[]): GlobalFlags {
+  const json = argv.some(
+    (word) => word === '--json' || word.startsWith('--json=') || word === '--jq' || word.startsWith('--jq='),
+  )
+  return { json: json ? true : undefined, quiet: argv.includes('-q') || argv.includes('--quiet') }
+}
+
+/** Moves global options before the command behind it: `gridline -q ls` → `gridline ls -q`. */
+export function moveGlobalFlagsLast(argv: readonly string[]): string[] {
+  const moved: string[] = []
+  let k = 0
+  while (
+    k < argv.length &&
+    /^(-q|--quiet|--json|--jq|--template|--profile|--local|--timeout|--idempotency-key|--format|--progress|--output-file|--verbose|--ca-file)(=|$)/.test(
+      argv[k],
+    )
+  ) {
+    const word = argv[k++]
+    moved.push(word)
+    if (/^--(jq|template|profile|timeout|idempotency-key|format|progress|output-file|ca-file)$/.test(word))
+      moved.push(argv[k++])
+    // Before the command, `--json X` takes X as fields, unless X is a command name.
+    else if (
+      word === '--json' &&
+      argv[k] !== undefined &&
+      !argv[k].startsWith('-') &&
+      !commands.some((entry) => isNamed(entry, argv[k]))
+    )
+      moved.push(argv[k++])
+  }
+  return [...argv.slice(k), ...moved.filter((word) => word !== undefined)]
+}
+
+/** Joins `--json fid,filename` if fields follow. In `--json sales.csv`, the file is an argument. */
+export function joinJsonFields(argv: readonly string[], known: ReadonlySet<string>): string[] {
+  const words: string[] = []
+  for (let k = 0; k < argv.length; k++) {
+    if (argv[k] === '--') return [...words, ...argv.slice(k)]
+    const next = argv[k + 1]
+    if (argv[k] !== '--json' || next === undefined || (next.startsWith('-') && next !== '-')) {
+      words.push(argv[k])
+      continue
+    }
+    const named = next.split(',')
+    const looksLikeFields = /^[a-z_]+(,[a-z_]+)*$/.test(next)
+    // A single unknown word counts as a (wrong) field if the command already has its argument.
+    const fields =
+      looksLikeFields &&
+      (named.length > 1 || known.has(next) || words.filter((word) => !word.startsWith('-')).length > 1)
+    words.push(fields ? `--json=${next}` : '--json=')
+    if (fields) k++
+  }
+  return words
+}
+
+export async function fieldNames(argv: readonly string[]): Promise<ReadonlySet<string>> {
+  if (!argv.includes('--json')) return new Set()
+  const { fieldNames: names } = await import('../output/selection.ts')
+  return names()
+}

@@ -1,0 +1,294 @@
+import type { Command as Commander } from 'commander'
+import { closest, hintWith } from '../../contract/closest.ts'
+import { errorBody, Problem } from '../../contract/errors.ts'
+import { formatNamed, formats } from '../config/settings.ts'
+import { Context, type GlobalFlags } from '../core/context.ts'
+import { type Command, type CommandEntry, type CommandResult, isNamed, ownOptions } from '../core/define.ts'
+import { Planned, plannedView } from '../core/dry-run.ts'
+import type { Failure } from '../output/failure.ts'
+import type { Messages } from '../output/messages.ts'
+import { fieldNames, joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
+import { withHints } from './hints.ts'
+import { Interrupted, onInterrupt } from './interrupt.ts'
+import { commands } from './registry.ts'
+
+/** Runs one command line. Resolves to the exit code, and the path of the command, such as `plot create`. */
+export async function main(given: string[]): Promise<{ code: number; command: string }> {
+  const argv = withHelpFlag(given)
+  let context = new Context(process.env, peekGlobalFlags(argv), argv)
+  watchOutput(context.messages)
+  let code = 0
+  let path: CommandEntry[] = []
+  try {
+    const topic = await topicOf(argv)
+    if (topic !== undefined) {
+      process.stdout.write(topic)
+      return { code: 0, command: 'help' }
+    }
+    if (argv[0] === '__update') {
+      await (await import('./update.ts')).askForUpdate(process.env)
+      return { code: 0, command: '' }
+    }
+    if (/^__(re)?complete/.test(argv[0] ?? '')) {
+      await (await import('../completion/answer.ts')).answer(commands, argv)
+      return { code: 0, command: '__complete' }
+    }
+    const { CommanderError, EPILOGUE, programOf, registerCommands } = await import('./program.ts')
+    const program = programOf()
+    path = await resolveCommandPath(commands, moveGlobalFlagsLast(argv))
+    await registerCommands(program, commands, path, async (command, args, options) => {
+      const flags: GlobalFlags = {
+        ...options,
+        format: formatOf(command, options),
+        json: options.json === '' ? true : (options.json as GlobalFlags['json']),
+      }
+      context = new Context(process.env, flags, argv)
+      context.changes = command.writes === true || command.stores === true
+      code = await runCommand(context, command, args, options)
+      if (context.messages.terminal) await (await import('./update.ts')).noteUpdate(context)
+    })
+    assertCommand(path, argv)
+    const words = joinJsonFields(moveGlobalFlagsLast(argv), await fieldNames(argv))
+    try {
+      await program.parseAsync(words, { from: 'user' })
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error
+      if (error.exitCode !== 0) {
+        const help = `See: gridline ${path.map(({ name }) => name).join(' ')}${path.length > 0 ? ' ' : ''}--help`
+        if (error.code === 'commander.help') {
+          // A group without a subcommand: its own help, not that of the program.
+          const help = commandAt(program, path).helpInformation()
+          process.stderr.write(path.length === 0 ? `${help}${EPILOGUE}\n` : help)
+          return { code: 2, command: '' }
+        }
+        const { usageProblem } = await import('./usage.ts')
+        throw usageProblem(error, commandAt(program, path), help)
+      }
+    }
+  } catch (error) {
+    code = await report(context, error)
+  } finally {
+    try {
+      await context.close()
+    } catch (error) {
+      code ||= await report(context, error)
+    }
+  }
+  return { code, command: path.map(({ name }) => name).join(' ') }
+}
+
+/** The text of `gridline help TOPIC`. */
+async function topicOf([help, name, ...rest]: readonly string[]): Promise<string | undefined> {
+  if (help !== 'help' || name === undefined || rest.length > 0) return undefined
+  const { topics } = await import('../help/topics.ts')
+  if (Object.hasOwn(topics, name)) return topics[name].text()
+  if (commands.some((entry) => isNamed(entry, name))) return undefined
+  const meant = closest(name, [...commands.map((entry) => entry.name), ...Object.keys(topics)])
+  throw new Problem('usage', `no command or topic named ${name}`, {
+    hint: hintWith(meant, 'See: gridline --help'),
+  })
+}
+
+/** Throws if the first word is no command: with --help, the help of the program would hide that. */
+function assertCommand(path: readonly CommandEntry[], argv: readonly string[]): void {
+  const [first] = moveGlobalFlagsLast(argv)
+  if (path.length > 0 || first === undefined || first.startsWith('-')) return
+  if (!argv.includes('--help') && !argv.includes('-h')) return
+  const meant = closest(
+    first,
+    commands.filter(({ hidden }) => !hidden).map(({ name }) => name),
+  )
+  throw new Problem('usage', `unknown command '${first}'`, {
+    hint: hintWith(meant, 'See: gridline --help'),
+  })
+}
+
+/** `help plot create` is `plot create --help`. A topic stays as it is. */
+function withHelpFlag(argv: string[]): string[] {
+  if (argv[0] !== 'help') return argv
+  const words = argv.slice(1).filter((word) => !word.startsWith('-') && word !== 'help')
+  return words.length === 1 ? ['help', ...words] : [...words, '--help']
+}
+
+/** The command of a path, or the group that it is in. */
+function commandAt(program: Commander, path: readonly CommandEntry[]): Commander {
+  return path.reduce(
+    (parent, { name }) => parent.commands.find((one) => one.name() === name) ?? parent,
+    program,
+  )
+}
+
+/** The command entries that argv names, such as `profile` and `list`. */
+async function resolveCommandPath(
+  entries: readonly CommandEntry[],
+  argv: readonly string[],
+): Promise<CommandEntry[]> {
+  const words = argv[0] === 'help' ? argv.slice(1) : argv
+  const at = words.findIndex((word) => !word.startsWith('-'))
+  const entry = entries.find((one) => isNamed(one, words[at]))
+  if (!entry) return []
+  const loaded = await entry.load()
+  return 'commands' in loaded
+    ? [entry, ...(await resolveCommandPath(loaded.commands, words.slice(at + 1)))]
+    : [entry]
+}
+
+/** The format of --format, where it is not an option of the command itself. */
+function formatOf(command: Command, { format }: Record<string, unknown>): string | undefined {
+  if (format === undefined || ownOptions(command).some(({ flags }) => /^--format\b/.test(flags)))
+    return undefined
+  const found = formatNamed(String(format))
+  if (found === undefined)
+    throw new Problem('usage', `--format ${format}: unknown format`, {
+      hint: `Available formats: ${formats.join(', ')}.`,
+    })
+  return found
+}
+
+async function runCommand(
+  context: Context,
+  command: Command,
+  args: string[],
+  options: Record<string, unknown>,
+): Promise<number> {
+  const interrupted = onInterrupt(context)
+  try {
+    const { json, jq, template } = context.flags
+    if (json !== undefined || jq !== undefined || template !== undefined) await checkSelection(context.flags)
+    context.startClock()
+    const ends = [interrupted.happens, context.timedOut]
+    const { dryRun } = context.flags
+    const ran = command
+      .run(context, args, dryRun ? { ...options, yes: true, confirmed: options.yes } : options)
+      .catch((error) => {
+        if (error instanceof Planned) return { one: error.row(), view: plannedView }
+        throw error
+      })
+    const done = await Promise.race([ran, ...ends])
+    const outcome = limited(context, command, options, dryRun ? planned(done) : done)
+    const { print } = await import('../core/print.ts')
+    const failures = (outcome && 'view' in outcome ? (outcome.failures ?? []) : []).map((failure) => ({
+      ...failure,
+      problem: withHints(failure.problem),
+    }))
+    const some = outcome && 'many' in outcome && outcome.many.length > 0
+    const one = outcome && 'one' in outcome
+    if (outcome && (failures.length === 0 || some || one)) {
+      const format = (await context.settings()).format.value
+      await Promise.race([print(outcome, context.flags, format, context.environment), ...ends])
+    }
+    if (context.flags.outputFile !== undefined)
+      await writeResults(context.flags.outputFile, outcome, failures)
+    context.messages.failures(failures)
+    if (command.reports && !dryRun) {
+      const { reportToCi } = await import('../core/ci.ts')
+      const made =
+        outcome && 'many' in outcome ? outcome.many : outcome && 'one' in outcome ? [outcome.one] : []
+      await reportToCi(context, made, failures)
+    }
+    if (failures.length === 0) return 0
+    if (some) return 8
+    const exits = new Set(failures.map(({ problem }) => problem.exit))
+    return exits.size === 1 ? failures[0].problem.exit : 1
+  } catch (error) {
+    const { outputFile } = context.flags
+    if (outputFile !== undefined && error instanceof Problem)
+      await writeResults(outputFile, undefined, [{ of: args[0] ?? '', problem: error }])
+    if (command.reports && !context.flags.dryRun && error instanceof Problem) {
+      const { reportToCi } = await import('../core/ci.ts')
+      const of = args.join(' ') || String(options.grid ?? options.name ?? '-')
+      await reportToCi(context, [], [{ of, problem: error }])
+    }
+    throw error
+  } finally {
+    interrupted.off()
+  }
+}
+
+/** What would be done, in its own view. Previews of uploads have theirs. */
+function planned(outcome: CommandResult): CommandResult {
+  const isPlan = (row: object): boolean => 'dry_run' in row
+  if (!outcome || !('many' in outcome) || !outcome.many.some(isPlan)) return outcome
+  return { ...outcome, view: plannedView, alone: false }
+}
+
+/** A list without the items beyond --limit. What is left out is said. */
+function limited(
+  context: Context,
+  { lists }: Command,
+  options: Record<string, unknown>,
+  outcome: CommandResult,
+): CommandResult {
+  if (!lists || !outcome || !('many' in outcome)) return outcome
+  const limit = (options.limit as number | undefined) ?? (options.all === true ? undefined : lists.limit)
+  if (limit === undefined || outcome.many.length <= limit) return outcome
+  context.messages.cut(limit)
+  return { ...outcome, many: outcome.many.slice(0, limit) }
+}
+
+/** Writes the results of a command and its failures to a file, one JSON object per line. */
+async function writeResults(
+  file: string,
+  outcome: CommandResult,
+  failures: readonly Failure[],
+): Promise<void> {
+  const results =
+    outcome && 'many' in outcome ? outcome.many : outcome && 'one' in outcome ? [outcome.one] : []
+  const failed = failures.map(({ of, problem }) => ({
+    file: of,
+    action: 'failed',
+    ...errorBody(problem).errors[0],
+  }))
+  const { writeFile } = await import('node:fs/promises')
+  await writeFile(file, [...results, ...failed].map((line) => `${JSON.stringify(line)}\n`).join('')).catch(
+    (error) => {
+      throw new Problem('failed', `cannot write ${file}: ${error.message}`)
+    },
+  )
+}
+
+/** Checks --json fields, the --jq expression and the template before the command runs. */
+async function checkSelection(flags: GlobalFlags): Promise<void> {
+  const { checkFields, checkJq } = await import('../output/selection.ts')
+  if (typeof flags.json === 'string') checkFields(flags.json.split(','))
+  if (flags.jq !== undefined) await checkJq(flags.jq)
+  if (flags.template === undefined) return
+  if (flags.json !== undefined || flags.jq !== undefined || flags.format !== undefined)
+    throw new Problem('usage', '--template cannot be used with --json, --jq or --format')
+  const { templateOf } = await import('../output/template.ts')
+  templateOf(flags.template)
+}
+
+async function report(context: Context, error: unknown): Promise<number> {
+  if (error instanceof Interrupted) {
+    // The running transaction will not be committed: exit without waiting for it.
+    process.exit(130)
+  }
+  const { GRIDLINE_DEBUG } = context.environment
+  if (GRIDLINE_DEBUG && GRIDLINE_DEBUG !== 'http') console.error(error)
+  if (error instanceof Problem) {
+    context.messages.error(withHints(error))
+    // After a timeout, exit without waiting for running requests.
+    if (context.isOver) process.exit(error.exit)
+    return error.exit
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  context.messages.error(
+    new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to print the stack trace.' }),
+  )
+  return 1
+}
+
+/** Exits silently if the reader of stdout has closed the pipe (`| head`). Reports other output errors. */
+function watchOutput(messages: Messages): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    messages.error(
+      new Problem(
+        'failed',
+        `cannot write the output: ${error.code === 'ENOSPC' ? 'the disk is full' : error.message}`,
+      ),
+    )
+    process.exit(1)
+  })
+}

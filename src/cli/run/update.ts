@@ -1,0 +1,75 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { version } from '../../contract/version.ts'
+import { places } from '../config/settings.ts'
+import { runInBackground } from '../core/background.ts'
+import type { Context } from '../core/context.ts'
+
+const DAY_MS = 24 * 3600 * 1000
+
+interface State {
+  /** When npm was asked, and what it said. */
+  asked_at?: number
+  latest?: string
+  told_at?: number
+}
+
+/**
+ * Says once a day on a terminal that there is a newer version. npm is asked in the background, once a day. Never in
+ * CI jobs, and never with GRIDLINE_NO_UPDATE_NOTICE.
+ */
+export async function noteUpdate({ environment, messages }: Context): Promise<void> {
+  if (!messages.terminal || messages.silent || environment.CI || environment.GRIDLINE_NO_UPDATE_NOTICE) return
+  const file = fileOf(environment)
+  const state = read(file)
+  const now = Date.now()
+  const { latest, told_at = 0, asked_at = 0 } = state
+  if (latest !== undefined && isNewer(latest, version) && now - told_at > DAY_MS) {
+    messages.note(`gridline ${latest} is available (this is ${version}): npm install --global gridline`)
+    write(file, { ...state, told_at: now })
+  }
+  if (now - asked_at < DAY_MS) return
+  write(file, { ...read(file), asked_at: now })
+  runInBackground('__update')
+}
+
+/** Asks npm for the latest version: run in the background. */
+export async function askForUpdate(environment: NodeJS.ProcessEnv): Promise<void> {
+  const { execFile } = process.getBuiltinModule('node:child_process')
+  // On Windows npm is a script, which only a shell runs.
+  const shell = process.platform === 'win32'
+  const latest = await new Promise<string>((resolve) => {
+    execFile('npm', ['view', 'gridline', 'version'], { timeout: 30_000, shell }, (error, stdout) =>
+      resolve(error ? '' : stdout.trim()),
+    )
+  })
+  const file = fileOf(environment)
+  if (/^\d+\.\d+\.\d+$/.test(latest)) write(file, { ...read(file), latest })
+}
+
+/** Whether a version is later: `0.10.0` than `0.9.1`. */
+export function isNewer(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => text.split('.').map(Number))
+  const k = a.findIndex((part, index) => part !== b[index])
+  return k >= 0 && a[k] > b[k]
+}
+
+function fileOf(environment: NodeJS.ProcessEnv): string {
+  return join(places(environment).config, 'update.json')
+}
+
+function read(file: string): State {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as State
+  } catch {
+    return {}
+  }
+}
+
+function write(file: string, state: State): void {
+  try {
+    writeFileSync(file, JSON.stringify(state), { mode: 0o600 })
+  } catch {
+    // Without a folder of settings there is no notice.
+  }
+}

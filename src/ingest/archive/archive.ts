@@ -1,0 +1,250 @@
+import type { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
+import type { Entry, ZipFile } from 'yauzl'
+import { Problem } from '../../contract/errors.ts'
+import { bytesText } from '../../contract/limits.ts'
+import { type Bytes, excerpt } from '../../json/index.ts'
+import { badData } from '../values/warnings.ts'
+import type { Spooled } from './spool.ts'
+import { bomb, isBomb } from './unpack.ts'
+
+/** Limits of archives. Units as in contract/limits.ts. */
+export interface ArchiveLimits {
+  archive_bytes: number
+  unpacked_bytes: number
+  archive_entries: number
+  compression_ratio: number
+}
+
+/** A file in an archive. */
+export interface ArchiveEntry {
+  /** Its path in the archive, separated by `/`. */
+  path: string
+  open(): Promise<Bytes>
+}
+
+/** What an error in an archive is: a Problem as it is, any other one damage. */
+function damagedIn(source: string): (error: unknown) => Problem {
+  return (error) => {
+    if (error instanceof Problem) return error
+    const message = error instanceof Error ? error.message : String(error)
+    return badData(
+      source,
+      {},
+      `the archive is damaged: ${excerpt(message, 120)}`,
+      'Create or download it again.',
+    )
+  }
+}
+
+/** Counts bytes unpacked from an archive. Throws `bad_data` beyond the limits (archive bombs). */
+class Meter {
+  private total = 0
+
+  constructor(
+    private readonly limits: ArchiveLimits,
+    private readonly source: string,
+    /** Size of the whole archive in bytes; infinite if unknown. */
+    private readonly packed: number,
+  ) {}
+
+  async *counted(bytes: Bytes, packed: number): AsyncGenerator<Uint8Array> {
+    const { unpacked_bytes } = this.limits
+    let size = 0
+    for await (const chunk of bytes) {
+      size += chunk.length
+      this.total += chunk.length
+      if (this.total > unpacked_bytes) throw tooMuchUnpacked(this.source, this.limits)
+      if (isBomb(size, packed, this.limits) || isBomb(this.total / 4, this.packed / 4, this.limits))
+        throw bomb(this.source, this.limits)
+      yield chunk
+    }
+  }
+}
+
+export function tooMuchUnpacked(source: string, { unpacked_bytes }: ArchiveLimits): Problem {
+  return badData(source, {}, `more than ${bytesText(unpacked_bytes)} unpacked (limit unpacked_bytes)`)
+}
+
+export function tooLargeArchive(source: string, { archive_bytes }: ArchiveLimits): Problem {
+  return badData(
+    source,
+    {},
+    `larger than ${bytesText(archive_bytes)} (limit archive_bytes)`,
+    'Upload its files one by one.',
+  )
+}
+
+function checkPath(path: string, source: string): string {
+  const parts = path.split('/')
+  if (
+    path.startsWith('/') ||
+    /^[A-Za-z]:/.test(path) ||
+    path.includes('\\') ||
+    parts.includes('..') ||
+    path.includes('\0')
+  )
+    throw badData(source, {}, `a file has a path that leads out of the archive: ${excerpt(path)}`)
+  return parts.filter((part) => part !== '' && part !== '.').join('/')
+}
+
+function tooMany(count: number, most: number, source: string): Problem {
+  return badData(
+    source,
+    {},
+    `${count} files; the limit is ${most} (archive_entries)`,
+    'Split it into several archives.',
+  )
+}
+
+/** The files of a ZIP archive. All entries are checked before any is unpacked. */
+export async function zipMembers(
+  spooled: Spooled,
+  limits: ArchiveLimits,
+  source: string,
+): Promise<ArchiveEntry[]> {
+  const { fromRandomAccessReader, RandomAccessReader } = await import('yauzl')
+  const { Readable: NodeReadable } = await import('node:stream')
+  const { handle, size } = spooled
+  class Reader extends RandomAccessReader {
+    override _readStreamForRange(start: number, end: number): Readable {
+      return NodeReadable.from(rangeOf(spooled, start, end))
+    }
+
+    override read(
+      buffer: Buffer,
+      offset: number,
+      length: number,
+      position: number,
+      callback: (error: Error | null) => void,
+    ): void {
+      handle
+        .read(buffer, offset, length, position)
+        .then(
+          ({ bytesRead }) => callback(bytesRead < length ? new Error('it ends too early') : null),
+          callback,
+        )
+    }
+  }
+  const damaged = damagedIn(source)
+  const zip = await new Promise<ZipFile>((resolve, reject) => {
+    fromRandomAccessReader(
+      new Reader(),
+      size,
+      { lazyEntries: true, autoClose: false, strictFileNames: false },
+      (error, file) => (error ? reject(damaged(error)) : resolve(file)),
+    )
+  })
+  if (zip.entryCount > limits.archive_entries * 4)
+    throw tooMany(zip.entryCount, limits.archive_entries, source)
+  const entries: Entry[] = []
+  await new Promise<void>((resolve, reject) => {
+    zip.on('error', (error: unknown) => reject(damaged(error)))
+    zip.on('end', resolve)
+    zip.on('entry', (entry: Entry) => {
+      entries.push(entry)
+      zip.readEntry()
+    })
+    zip.readEntry()
+  })
+  refuseOverlaps(entries, source)
+  const files = entries.filter(({ fileName }) => !fileName.endsWith('/'))
+  const meter = new Meter(limits, source, size)
+  return files.map((entry) => {
+    const path = checkPath(entry.fileName, source)
+    if (entry.isEncrypted())
+      throw badData(source, {}, `${excerpt(path)} is encrypted`, 'Create the archive without a password.')
+    // Check the declared size now; the actual size is checked while unpacking.
+    if (isBomb(entry.uncompressedSize, entry.compressedSize, limits)) throw bomb(source, limits)
+    return {
+      path,
+      open: async () => {
+        const stream = await new Promise<Readable>((resolve, reject) => {
+          zip.openReadStream(entry, (error, opened) => (error ? reject(damaged(error)) : resolve(opened)))
+        })
+        return meter.counted(orDamaged(checked(stream, entry), damaged), entry.compressedSize)
+      },
+    }
+  })
+}
+
+/** Throws if entries overlap: a small archive could unpack to a huge one. */
+function refuseOverlaps(entries: readonly Entry[], source: string): void {
+  const inOrder = [...entries].sort((a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader)
+  for (const [k, entry] of inOrder.entries()) {
+    const next = inOrder[k + 1]
+    const end = entry.relativeOffsetOfLocalHeader + 30 + entry.fileNameLength + entry.compressedSize
+    if (next && end > next.relativeOffsetOfLocalHeader)
+      throw badData(source, {}, 'files in the archive overlap', 'Create it again with another program.')
+  }
+}
+
+async function* rangeOf({ handle }: Spooled, start: number, end: number): AsyncGenerator<Uint8Array> {
+  for (let at = start; at < end; ) {
+    const buffer = Buffer.allocUnsafe(Math.min(256 * 1024, end - at))
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
+    if (bytesRead === 0) return
+    at += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+/** The bytes of an entry. Throws at the end if they do not have its checksum. */
+async function* checked(bytes: Bytes, { crc32: expected }: Entry): AsyncGenerator<Uint8Array> {
+  let sum = 0
+  for await (const chunk of bytes) {
+    sum = crc32(chunk, sum)
+    yield chunk
+  }
+  if (sum !== expected) throw new Error('a file in it does not have its checksum (CRC-32)')
+}
+
+async function* orDamaged(bytes: Bytes, damaged: (error: unknown) => Problem): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes
+  } catch (error) {
+    throw damaged(error)
+  }
+}
+
+/** The files of a TAR archive, in order. Each must be read before the next is requested. */
+export async function* tarMembers(
+  bytes: Bytes,
+  limits: ArchiveLimits,
+  source: string,
+): AsyncGenerator<ArchiveEntry> {
+  const { extract } = await import('tar-stream')
+  const { Readable: NodeReadable } = await import('node:stream')
+  // TAR does not compress. Compression of the whole archive is checked in `gunzip`.
+  const meter = new Meter(limits, source, Number.POSITIVE_INFINITY)
+  const damaged = damagedIn(source)
+  const unpack = extract()
+  const input = NodeReadable.from(bytes)
+  input.on('error', (error) => unpack.destroy(error))
+  input.pipe(unpack)
+  let count = 0
+  try {
+    for await (const entry of unpack) {
+      const { name, type } = entry.header
+      if (type !== 'file' && type !== 'contiguous-file') {
+        entry.resume()
+        continue
+      }
+      if (++count > limits.archive_entries) throw tooMany(count, limits.archive_entries, source)
+      const path = checkPath(name, source)
+      let opened = false
+      yield {
+        path,
+        open: async () => {
+          opened = true
+          return meter.counted(orDamaged(entry as unknown as Bytes, damaged), Number.POSITIVE_INFINITY)
+        },
+      }
+      if (!opened) entry.resume()
+    }
+  } catch (error) {
+    throw damaged(error)
+  } finally {
+    input.destroy()
+  }
+}

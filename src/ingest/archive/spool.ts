@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Problem } from '../../contract/errors.ts'
+import type { Bytes } from '../../json/index.ts'
+
+/** A temporary file for formats that need random access. Already unlinked: it ends with the process. */
+export interface Spooled {
+  handle: FileHandle
+  size: number
+  close(): Promise<void>
+}
+
+/** Writes bytes to a temporary file. Throws `tooLarge()` beyond `most` bytes. */
+export async function spool(bytes: Bytes, most: number, tooLarge: () => Problem): Promise<Spooled> {
+  const path = join(tmpdir(), `gridline-${randomBytes(8).toString('hex')}`)
+  const handle = await open(path, 'wx+', 0o600)
+  let size = 0
+  try {
+    await unlink(path)
+    for await (const chunk of bytes) {
+      size += chunk.length
+      if (size > most) throw tooLarge()
+      await handle.write(chunk)
+    }
+  } catch (error) {
+    await handle.close()
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
+      throw new Problem('disk_full', `the disk of ${tmpdir()} is full`, {
+        hint: 'Free space there, or set TMPDIR to another folder.',
+      })
+    throw error
+  }
+  return { handle, size, close: () => handle.close() }
+}
+
+/** The bytes of a temporary file from its beginning. */
+export async function* chunksOf({ handle, size }: Spooled): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < size; ) {
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(64 * 1024), 0, 64 * 1024, at)
+    if (bytesRead === 0) throw new Error('a temporary file became shorter')
+    at += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
+}

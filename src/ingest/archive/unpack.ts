@@ -1,0 +1,213 @@
+import { Readable } from 'node:stream'
+import zlib, { createGunzip } from 'node:zlib'
+import { Problem } from '../../contract/errors.ts'
+import { defaultLimits, type Limits } from '../../contract/limits.ts'
+import { type Bytes, breathe } from '../../json/index.ts'
+import { peek } from '../text/peek.ts'
+import { badData } from '../values/warnings.ts'
+import { NoFrame, Truncated, zstdFrames } from './zstd-frames.ts'
+
+/** Unpacked size below which data is never taken for a bomb: a column of zeros compresses very well. */
+const HARMLESS_BYTES = 16 * 1024 * 1024
+
+type Ratio = Pick<Limits, 'compression_ratio'>
+
+/** Whether the compression ratio is that of an archive bomb. Sizes in bytes. */
+export function isBomb(unpacked: number, packed: number, { compression_ratio }: Ratio): boolean {
+  return unpacked > HARMLESS_BYTES && unpacked > packed * compression_ratio
+}
+
+export function bomb(name: string, { compression_ratio }: Ratio): Problem {
+  return badData(
+    name,
+    {},
+    `the data grows more than ${compression_ratio} times when unpacked (limit compression_ratio)`,
+    'Unpack it before you upload it.',
+  )
+}
+
+/**
+ * What all compressed parts of one upload unpack to, against the bytes that arrived. An archive of many small files that
+ * are compressed themselves is one bomb, though none of them is.
+ */
+export class UnpackMeter {
+  private packed = 0
+  private unpacked = 0
+
+  constructor(
+    private readonly name: string,
+    private readonly limits: Ratio,
+  ) {}
+
+  /** Counts the bytes that arrive. */
+  async *arriving(bytes: Bytes): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      this.packed += chunk.length
+      yield chunk
+    }
+  }
+
+  /** Counts unpacked bytes. Throws if they are too many in all. */
+  async *leaving(bytes: Bytes): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      this.unpacked += chunk.length
+      if (isBomb(this.unpacked, this.packed, this.limits)) throw bomb(this.name, this.limits)
+      yield chunk
+    }
+  }
+}
+
+/** Decompresses gzip, zstd and bzip2, which it knows by the first bytes. Passes other data through. */
+export async function* unpacked(
+  source: Bytes,
+  name: string,
+  limits: Limits = defaultLimits,
+  meter = new UnpackMeter(name, { compression_ratio: Number.POSITIVE_INFINITY }),
+): AsyncGenerator<Uint8Array> {
+  const { head, whole } = await peek(source, 4)
+  const magic = head.toString('latin1')
+  if (magic.startsWith('\x1f\x8b')) yield* meter.leaving(gunzip(whole, name, limits))
+  else if (magic.startsWith('\x28\xb5\x2f\xfd') || /^[\x50-\x5f]\x2a\x4d\x18/.test(magic))
+    yield* meter.leaving(unzstd(whole, name, limits))
+  else if (/^BZh[1-9]/.test(magic)) yield* meter.leaving(bunzip2(whole, name, limits))
+  else yield* whole
+}
+
+async function* gunzip(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
+  yield* decompressed(whole, createGunzip({ chunkSize: CHUNK }), 'gzip', name, limits)
+}
+
+/** Bytes of unpacked data at a time. */
+const CHUNK = 256 * 1024
+
+/** What a decompressor of Node.js makes of a source. Throws if it is a bomb. */
+async function* decompressed(
+  whole: Bytes,
+  unzip: ReturnType<typeof createGunzip>,
+  format: string,
+  name: string,
+  limits: Limits,
+): AsyncGenerator<Uint8Array> {
+  let size = 0
+  const input = Readable.from(whole)
+  input.on('error', (error) => unzip.destroy(error))
+  try {
+    for await (const chunk of input.pipe(unzip)) {
+      size += chunk.length
+      // Compare with the input consumed so far, not with what is buffered.
+      if (isBomb(size, unzip.bytesWritten, limits)) throw bomb(name, limits)
+      yield chunk
+    }
+  } catch (error) {
+    // Errors of the source are passed on.
+    const { code } = error as NodeJS.ErrnoException
+    const isTruncated = code === 'Z_BUF_ERROR' || error instanceof Truncated
+    if (!isTruncated && !(error instanceof NoFrame) && !code?.startsWith('Z')) throw error
+    throw damaged(name, format, isTruncated)
+  } finally {
+    input.destroy()
+  }
+}
+
+function damaged(name: string, format: string, isTruncated: boolean): Problem {
+  const what = isTruncated ? 'truncated' : 'damaged'
+  return badData(name, {}, `the ${format} data is ${what}`, 'Download or compress the file again.')
+}
+
+/** Node.js has zstd since 22.15. Libraries in JavaScript take minutes for a few hostile bytes. */
+async function* unzstd(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
+  const { createZstdDecompress } = zlib as unknown as { createZstdDecompress?: typeof createGunzip }
+  if (!createZstdDecompress)
+    throw badData(
+      name,
+      {},
+      'compressed with zstd, which needs Node.js 22.15 or later',
+      'Unpack it first: zstd -d FILE',
+    )
+  yield* decompressed(zstdFrames(whole), createZstdDecompress({ chunkSize: CHUNK }), 'zstd', name, limits)
+}
+
+/** Streams that follow one another in one file: parallel compressors make one for each 900 kB. */
+const BZIP2_STREAMS = 100_000
+
+/** Bytes that a block can have, packed, and its unpacked size, for each level. */
+const BZIP2_BLOCK = 100_000
+const BZIP2_MARGIN = 25_000
+
+async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
+  const [{ default: bzip2 }, { default: bitsOf }] = await Promise.all([
+    import('unbzip2-stream/lib/bzip2.js'),
+    import('unbzip2-stream/lib/bit_iterator.js'),
+  ])
+  const chunks: Uint8Array[] = []
+  const input = whole[Symbol.asyncIterator]()
+  let bits: ReturnType<typeof bitsOf> | undefined
+  let packed = 0
+  let ended = false
+  let level = 0
+  let sum = 0
+  let size = 0
+  let streams = 0
+  // For all blocks of a level: hostile data has many empty streams.
+  let work = new Int32Array(0)
+  let out = Buffer.alloc(0)
+  /** What the library makes of the bytes. Past the last one, it reads values that are not numbers. */
+  const tried = <T>(read: () => T): T => {
+    try {
+      return read()
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      throw damaged(name, 'bzip2', ended && packed <= (bits?.bytesRead ?? 0))
+    }
+  }
+  try {
+    for (;;) {
+      while (!ended && packed - (bits?.bytesRead ?? 0) < BZIP2_MARGIN + BZIP2_BLOCK * level) {
+        const { value, done } = await input.next()
+        ended = done === true
+        if (done || value.length === 0) continue
+        chunks.push(value)
+        packed += value.length
+      }
+      // It reads the first chunk at once.
+      bits ??= bitsOf(() => chunks.shift())
+      const reader = bits
+      const { bytesRead } = reader
+      if (ended && packed <= bytesRead) {
+        if (level > 0) throw damaged(name, 'bzip2', true)
+        return
+      }
+      if (level === 0) {
+        level = tried(() => bzip2.header(reader))
+        sum = 0
+        if (++streams > BZIP2_STREAMS) throw bomb(name, limits)
+        if (work.length < BZIP2_BLOCK * level) work = new Int32Array(BZIP2_BLOCK * level)
+        await breathe()
+        continue
+      }
+      const block = BZIP2_BLOCK * level
+      let at = 0
+      const put = (byte: number): void => {
+        if (at === out.length) {
+          if (isBomb(size + at, bytesRead, limits)) throw bomb(name, limits)
+          out = Buffer.concat([out], Math.max(block, out.length * 2))
+        }
+        out[at++] = byte
+      }
+      const next = tried(() => bzip2.decompress(reader, put, work, block, sum))
+      // The end of a stream; another may follow.
+      if (next === null) level = 0
+      else sum = next
+      size += at
+      if (isBomb(size, reader.bytesRead, limits)) throw bomb(name, limits)
+      if (at > 0) {
+        yield out.subarray(0, at)
+        // What was passed on may still be in use.
+        out = Buffer.alloc(0)
+      }
+      await breathe()
+    }
+  } finally {
+    await input.return?.()
+  }
+}

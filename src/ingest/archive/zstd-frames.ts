@@ -1,0 +1,106 @@
+import { type Bytes, breathe } from '../../json/index.ts'
+
+const MAGIC = 0xfd2fb528
+const SKIPPABLE = 0x184d2a50
+const LARGEST_BLOCK = 128 * 1024
+const RAW = 0
+const REPEATED = 1
+
+/** The data ends inside of a frame. */
+export class Truncated extends Error {}
+/** The data is no sequence of frames. */
+export class NoFrame extends Error {}
+
+/**
+ * The frames of a zstd stream (RFC 8878), without skippable ones, in pieces that end where their frame ends: the
+ * decompressor of Node.js ignores what follows a frame in the same piece, and does not report a truncated one.
+ */
+export async function* zstdFrames(bytes: Bytes): AsyncGenerator<Uint8Array> {
+  const input = new Reader(bytes)
+  try {
+    for (;;) {
+      const magic = await input.take(4)
+      if (magic.length === 0) return
+      const kind = word(magic)
+      if ((kind & 0xfffffff0) >>> 0 === SKIPPABLE) {
+        let size = word(await input.exactly(4))
+        for (; size > 0; size -= Math.min(size, LARGEST_BLOCK))
+          await input.exactly(Math.min(size, LARGEST_BLOCK))
+      } else if (kind === MAGIC) {
+        yield magic
+        yield* frame(input)
+      } else throw new NoFrame()
+    }
+  } finally {
+    await input.close()
+  }
+}
+
+/** A frame, after its magic number. */
+async function* frame(input: Reader): AsyncGenerator<Uint8Array> {
+  const flags = await input.exactly(1)
+  const [flag] = flags
+  const isSingle = (flag & 0x20) !== 0
+  const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][flag >> 6]
+  const header = (isSingle ? 0 : 1) + [0, 1, 2, 4][flag & 3] + sizeBytes
+  yield flags
+  if (header > 0) yield await input.exactly(header)
+  for (let isLast = false; !isLast; ) {
+    const head = await input.exactly(3)
+    const block = head[0] | (head[1] << 8) | (head[2] << 16)
+    isLast = (block & 1) === 1
+    const type = (block >> 1) & 3
+    const size = block >> 3
+    if (type > 2 || (type !== REPEATED && size > LARGEST_BLOCK)) throw new NoFrame()
+    const content = type === REPEATED ? 1 : size
+    // Empty blocks are those that are stored.
+    if (content === 0 && type !== RAW) throw new NoFrame()
+    yield Buffer.concat([head, await input.exactly(content)])
+    await breathe()
+  }
+  if (flag & 4) yield await input.exactly(4)
+}
+
+function word(bytes: Buffer): number {
+  if (bytes.length < 4) throw new Truncated()
+  return bytes.readUInt32LE()
+}
+
+/** Reads a stream of bytes in pieces of a given size. */
+class Reader {
+  private readonly source: AsyncIterator<Uint8Array>
+  private rest: Buffer = Buffer.alloc(0)
+
+  constructor(bytes: Bytes) {
+    this.source = bytes[Symbol.asyncIterator]()
+  }
+
+  /** The next bytes: fewer at the end. */
+  async take(size: number): Promise<Buffer> {
+    const pieces: Buffer[] = []
+    let missing = size
+    while (missing > 0) {
+      if (this.rest.length === 0) {
+        const { value, done } = await this.source.next()
+        if (done) break
+        this.rest = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      }
+      const piece = this.rest.subarray(0, missing)
+      this.rest = this.rest.subarray(piece.length)
+      missing -= piece.length
+      pieces.push(piece)
+    }
+    return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
+  }
+
+  /** The next bytes. Throws `Truncated` if there are fewer. */
+  async exactly(size: number): Promise<Buffer> {
+    const bytes = await this.take(size)
+    if (bytes.length < size) throw new Truncated()
+    return bytes
+  }
+
+  async close(): Promise<void> {
+    await this.source.return?.()
+  }
+}

@@ -1,0 +1,226 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { built } from '../../contract/built.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { Limits } from '../../contract/limits.ts'
+import { excerpt } from '../../json/index.ts'
+import { tooMuchUnpacked } from '../archive/archive.ts'
+import type { Spooled } from '../archive/spool.ts'
+import { bomb, isBomb } from '../archive/unpack.ts'
+import { type ColumnType, noDialect } from '../values/dialect.ts'
+import type { Ingested, SliceSink } from '../values/table.ts'
+import { badData } from '../values/warnings.ts'
+import type { ColumnarFormat, ColumnarJob, ColumnarMessage } from './messages.ts'
+
+/** Files that are decoded at once. Others wait, each user in turn. */
+const AT_ONCE = 2
+/** How long a file waits, in ms. */
+const WAIT_MS = 60_000
+/** Memory of one decoder, and the time in which it must give the first values, and the next ones. */
+const HEAP_MB = 1024
+const MEMORY_BYTES = 2 * 1024 * 1024 * 1024
+const FIRST_MS = 20_000
+const PATIENCE_MS = 60_000
+const CHECK_MS = 200
+
+/** A file that waits, and whose it is. */
+interface Waiting {
+  who: string
+  begin: () => void
+}
+
+/** Running decoders by user. */
+const running = new Map<string, number>()
+const queue: Waiting[] = []
+
+function count(): number {
+  return [...running.values()].reduce((sum, of) => sum + of, 0)
+}
+
+/** Waits for a place. Throws `overloaded` after a while. */
+function enter(who: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const waiting: Waiting = {
+      who,
+      begin() {
+        clearTimeout(timer)
+        resolve()
+      },
+    }
+    const timer = setTimeout(() => {
+      queue.splice(queue.indexOf(waiting), 1)
+      reject(new Problem('overloaded', 'too many Parquet and Arrow files are being decoded'))
+    }, WAIT_MS)
+    queue.push(waiting)
+    admit()
+  })
+}
+
+function leave(who: string): void {
+  const left = (running.get(who) ?? 1) - 1
+  if (left > 0) running.set(who, left)
+  else running.delete(who)
+  admit()
+}
+
+/** Starts files that wait: first those of users who have none running. A user never has all places. */
+function admit(): void {
+  while (queue.length > 0 && count() < AT_ONCE) {
+    const fair = queue.findIndex(({ who }) => !running.has(who))
+    const isLast = count() === AT_ONCE - 1
+    if (fair < 0 && isLast && running.size > 0) return
+    const [next] = queue.splice(Math.max(0, fair), 1)
+    running.set(next.who, (running.get(next.who) ?? 0) + 1)
+    next.begin()
+  }
+}
+
+/** Decodes a Parquet or Arrow file into the slices of a sink, in a process of its own, which may fail. */
+export async function ingestColumnar(
+  format: ColumnarFormat,
+  { handle, size }: Spooled,
+  { limits, source, sink, who = '' }: { limits: Limits; source: string; sink: SliceSink; who?: string },
+): Promise<Ingested> {
+  await enter(who)
+  let child: ChildProcess | undefined
+  try {
+    const { fork } = process.getBuiltinModule('node:child_process')
+    const job: ColumnarJob = {
+      format,
+      size,
+      columns: limits.columns,
+      // A null takes five bytes.
+      rows: Math.floor(limits.unpacked_bytes / 5),
+      ratio: limits.compression_ratio,
+    }
+    child = fork(built('columnar-worker.js'), [JSON.stringify(job)], {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc', handle.fd],
+      serialization: 'advanced',
+      execArgv: [`--max-old-space-size=${HEAP_MB}`],
+      env: {},
+    })
+    return await received(messagesOf(child, source), { limits, source, sink }, size, child)
+  } finally {
+    child?.removeAllListeners()
+    child?.on('error', () => {})
+    child?.kill('SIGKILL')
+    leave(who)
+  }
+}
+
+/** The memory that a process has in use, in bytes; 0 where the system does not say. */
+function residentBytes(pid: number | undefined): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096
+  } catch {
+    return 0
+  }
+}
+
+/** What a decoder sends, until its end. Throws if it fails, or is silent for too long. */
+async function* messagesOf(worker: ChildProcess, source: string): AsyncGenerator<ColumnarMessage> {
+  const received: ColumnarMessage[] = []
+  let failed: Problem | undefined
+  let wake: (() => void) | undefined
+  const fail = (why: string): void => {
+    failed ??= badData(source, {}, why, 'Write it again with smaller row groups, or as CSV.')
+    wake?.()
+  }
+  worker.on('message', (message: ColumnarMessage) => {
+    received.push(message)
+    wake?.()
+  })
+  worker.on('error', (error: Error) => fail(`the file cannot be decoded: ${excerpt(error.message, 120)}`))
+  worker.on('exit', () => fail('the file cannot be decoded: it is damaged, or needs too much memory'))
+  let silent = 0
+  let isFirst = true
+  const watch = setInterval(() => {
+    silent += CHECK_MS
+    if (residentBytes(worker.pid) > MEMORY_BYTES) fail('decoding the file needs too much memory')
+    if (silent > (isFirst ? FIRST_MS : PATIENCE_MS)) fail('decoding the file takes too long')
+  }, CHECK_MS)
+  try {
+    for (;;) {
+      silent = 0
+      const message = received.shift()
+      if (message) {
+        isFirst &&= !('text' in message)
+        yield message
+        if ('end' in message || 'refused' in message) return
+        continue
+      }
+      if (failed) throw failed
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  } finally {
+    clearInterval(watch)
+  }
+}
+
+async function received(
+  messages: AsyncGenerator<ColumnarMessage>,
+  { limits, source, sink }: { limits: Limits; source: string; sink: SliceSink },
+  size: number,
+  child: ChildProcess,
+): Promise<Ingested> {
+  let columns: { name: string; type: ColumnType }[] = []
+  let counts: number[] = []
+  let rows = 0
+  let bytes = 0
+  for await (const message of messages) {
+    if ('refused' in message) throw badData(source, {}, message.refused, message.hint)
+    if ('columns' in message) {
+      const names = namesOf(message.columns, limits, source)
+      columns = message.columns.map(({ type }, k) => ({ name: names[k], type }))
+      rows = message.rows
+      counts = columns.map(() => 0)
+      if (columns.length === 0) throw badData(source, {}, 'no columns')
+      sink.begin?.(names)
+    } else if ('text' in message) {
+      const { column, text } = message
+      counts[column] += message.rows
+      bytes += text.length
+      if (counts[column] > rows) throw damaged(source)
+      if (bytes > limits.unpacked_bytes) throw tooMuchUnpacked(source, limits)
+      if (isBomb(bytes, size, limits)) throw bomb(source, limits)
+      await sink.slice({
+        column,
+        rows: message.rows,
+        form: 'text',
+        text: Buffer.from(text.buffer, text.byteOffset, text.byteLength),
+      })
+      child.send('taken', () => {})
+    } else {
+      if (counts.some((count) => count !== rows)) throw damaged(source)
+      const names = columns.map(({ name }) => name)
+      return { rows, columns, dialect: noDialect(names), warnings: message.warnings }
+    }
+  }
+  throw damaged(source)
+}
+
+function damaged(source: string): Problem {
+  return badData(source, {}, 'the file is damaged: its columns have different numbers of rows')
+}
+
+/** The names of columns: not empty, unique and valid, as in all grids. */
+function namesOf(columns: readonly { name: unknown }[], limits: Limits, source: string): string[] {
+  const used = new Set<string>()
+  return columns.map(({ name }, k) => {
+    if (typeof name !== 'string' || !name.isWellFormed() || name.includes('\0'))
+      throw badData(source, {}, `the name of column ${k + 1} is not valid text`)
+    if (name.length > limits.column_name_length)
+      throw badData(
+        source,
+        {},
+        `a column name of ${name.length} characters; the limit is ${limits.column_name_length} (column_name_length)`,
+      )
+    const base = name.trim() === '' ? `column_${k + 1}` : name
+    let unique = base
+    for (let n = 2; used.has(unique); n++) unique = `${base} (${n})`
+    used.add(unique)
+    return unique
+  })
+}

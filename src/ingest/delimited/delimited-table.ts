@@ -1,0 +1,354 @@
+import { Problem } from '../../contract/errors.ts'
+import { breathe, excerpt, turnIsLong } from '../../json/index.ts'
+import type { Kernel } from '../kernel/index.ts'
+import { ColumnBuilder } from '../values/column.ts'
+import type { DelimitedOptions, Dialect, GivenType, NumberStyle } from '../values/dialect.ts'
+import { styledNumber } from '../values/number.ts'
+import type { ColumnFound, Ingested, SliceSink } from '../values/table.ts'
+import { badData, type Warnings } from '../values/warnings.ts'
+import { isSparse, sparse } from './gaps.ts'
+import { PlainRows } from './plain-rows.ts'
+import { Tokenizer } from './tokenizer.ts'
+
+/** A slice ends at the first limit reached: its rows, or the bytes of all columns. */
+const SLICE_ROWS = 65_536
+const GROUP_BYTES = 8 * 1024 * 1024
+/** Numbers whose commas can separate groups of digits: 1,234 and 12,345,678. */
+const THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
+/** Numbers with a decimal comma: 1,5 and 1.234,50. */
+const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
+
+/** Labels of rows that hold totals. */
+const TOTAL =
+  /^(?:(?:grand|sub|column)[- ]?)?totals?(?: général| general)?:?$|^(?:gesamt(?:summe|betrag)?|summen?|zwischensumme|insgesamt|somme|totaux|totale|totaal|suma|soma|summa|razem|celkem|összesen|toplam|итого|всего|合計|总计|總計|합계):?$/i
+
+/** The cells of a header that can be repeated further down. */
+export function headerOf({ repeated }: Dialect): Buffer[] | undefined {
+  return repeated?.map((cell) => Buffer.from(cell))
+}
+
+/** Reads the rows of one table of known dialect, and gives the sink its slices. */
+export class DelimitedTable {
+  readonly tokenizer: Tokenizer
+  private readonly plainRows: PlainRows | undefined
+  private readonly builders: ColumnBuilder[]
+  private rows = 0
+  private last: { line: number; text: string } | undefined
+  /** Rows since the last slices. */
+  private pending = 0
+  /** Header rows still to be skipped. */
+  private headerRows: number
+
+  constructor(
+    private readonly dialect: Dialect,
+    private readonly options: DelimitedOptions,
+    private readonly sink: SliceSink,
+    private readonly warnings: Warnings,
+    private readonly source: string,
+    private readonly kernel: Kernel | undefined,
+  ) {
+    const { names, headerRows } = dialect
+    this.tokenizer = new Tokenizer(dialect, names.length, warnings, source, kernel)
+    this.tokenizer.headerRows = headerRows
+    this.tokenizer.header = headerOf(dialect)
+    this.headerRows = headerRows
+    this.plainRows = kernel && new PlainRows(kernel, this.tokenizer)
+    this.builders = columnBuilders(names, dialect, options, source)
+    sink.begin?.(names)
+  }
+
+  /**
+   * Reads the complete rows in buf[from, to); buf[to] is overwritten. With `final`, the last row needs no line end.
+   * Returns the offset of the first incomplete row.
+   */
+  async take(buf: Buffer, from: number, to: number, final: boolean): Promise<number> {
+    const { tokenizer, plainRows, source } = this
+    const { width } = tokenizer
+    let at = from
+    for (;;) {
+      // Malformed rows take longer than others.
+      if (turnIsLong()) await breathe()
+      const next = (plainRows ?? tokenizer).next(buf, at, to, final)
+      if (tokenizer.rows === 0 && next === at) return at
+      const skip = Math.min(this.headerRows, tokenizer.rows)
+      this.headerRows -= skip
+      const count = tokenizer.rows - skip
+      if (count > 0) {
+        const size = await this.addCells(buf, skip, count)
+        refuseSecondTable(tokenizer, buf, this.builders, source)
+        this.keepLast(buf)
+        this.rows += count
+        this.pending += count
+        if (isSparse(this.rows, width, this.rows * width - tokenizer.missing))
+          throw sparse(
+            source,
+            this.rows,
+            width,
+            'Give every row all of its cells, or remove names from the header.',
+          )
+        if (this.pending >= SLICE_ROWS || size >= GROUP_BYTES) await this.flush()
+      }
+      at = next
+      if (at >= to) return at
+    }
+  }
+
+  /** Adds the cells of `count` rows to their columns. Returns the size of all columns in bytes. */
+  private async addCells(buf: Buffer, skip: number, count: number): Promise<number> {
+    const { tokenizer, builders, kernel } = this
+    const { starts, ends, lines, width } = tokenizer
+    const isPlain = this.plainRows?.plain
+    const first = skip * width
+    const [s, e, l] =
+      skip > 0 ? [starts.subarray(first), ends.subarray(first), lines.subarray(skip)] : [starts, ends, lines]
+    let size = 0
+    let wrong: ColumnBuilder['wrong']
+    for (let column = 0; column < width; column++) {
+      if (isPlain) builders[column].addPlain(kernel!, column, width, skip, skip + count)
+      else builders[column].add(buf, s, e, l, column, width, count)
+      size += builders[column].size
+      const found = builders[column].wrong
+      if (found && (!wrong || found.line < wrong.line)) wrong = found
+      if (column % 64 === 63 && turnIsLong()) await breathe()
+    }
+    if (wrong) throw wrong.error
+    return size
+  }
+
+  /** Keeps the first cell of the last row: it may say that the row is a total. */
+  private keepLast(buf: Buffer): void {
+    const { starts, ends, lines, rows, width } = this.tokenizer
+    for (let k = (rows - 1) * width; k < rows * width; k++) {
+      const end = ends[k] >> 2
+      if (end === starts[k]) continue
+      const text = end - starts[k] > 40 ? '' : buf.toString('utf8', starts[k], end).trim()
+      this.last = { line: lines[rows - 1], text }
+      return
+    }
+  }
+
+  private async flush(): Promise<void> {
+    this.pending = 0
+    for (const [column, builder] of this.builders.entries()) {
+      if (builder.rows === 0) continue
+      await this.sink.slice({ column, ...builder.take() })
+    }
+  }
+
+  /** Gives the sink what is left, and returns what is known of the table. */
+  async end(): Promise<Ingested> {
+    await this.flush()
+    const { rows, warnings, builders, dialect } = this
+    const { names } = dialect
+    if (rows === 0) warnings.note('there are no rows below the header')
+    const columns = builders.map((builder, k): ColumnFound => {
+      const { firstText, given } = builder
+      const seen = firstText && [
+        { type: 'text' as const, where: `line ${firstText.line}`, text: firstText.text },
+      ]
+      const type = typeOfGiven(given) ?? (rows === 0 ? 'empty' : builder.isText ? 'text' : 'number')
+      return { name: names[k], type, seen, text: builder.numbers > 0 ? firstText : undefined }
+    })
+    for (const [k, builder] of builders.entries()) {
+      const { protectedCells } = builder
+      if (protectedCells > 0)
+        warnings.note(
+          `column ${names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,
+        )
+    }
+    for (const text of numberWarnings(builders, dialect, this.options)) warnings.note(text)
+    if (this.last && rows > 2 && TOTAL.test(this.last.text))
+      warnings.note(
+        `line ${this.last.line}: ${JSON.stringify(this.last.text)} looks like the total of the rows above; read as a row; to leave it out: --skip-last 1`,
+      )
+    const mixed = columns.flatMap(({ name, text }) =>
+      text
+        ? [
+            `column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${missing(text.text)}`,
+          ]
+        : [],
+    )
+    return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed] }
+  }
+}
+
+/** Whether values can be read in two ways: with --decimal , a point can separate thousands, or be another decimal point. */
+function isUndecided(
+  { profile }: Pick<Dialect, 'profile'>,
+  { numbers }: DelimitedOptions,
+  k: number,
+): boolean {
+  return numbers?.decimal === ',' && numbers.thousands !== '.' && profile.grouped[k] !== undefined
+}
+
+function optionsOf({ decimal, thousands }: NumberStyle): string {
+  const group = thousands === ' ' ? 'space' : thousands
+  return [decimal === ',' && '--decimal ,', group && `--thousands ${group}`].filter(Boolean).join(' ')
+}
+
+/**
+ * Warnings about columns that look like numbers of another style, and about numbers that can be read in two ways. An
+ * option is named only if it reads the whole sample of the column, and misreads no other column.
+ */
+function numberWarnings(
+  builders: readonly ColumnBuilder[],
+  { names, profile, delimiter }: Dialect,
+  options: DelimitedOptions,
+): string[] {
+  const { written, grouped } = profile
+  const said: string[] = []
+  const isGiven = (k: number): boolean => options.types?.has(names[k]) === true
+  /** Names of the columns that a style would read in another way than they are written. */
+  const misread = (style: NumberStyle, own: number): boolean =>
+    written.some(
+      (other, k) =>
+        k !== own &&
+        other !== undefined &&
+        other.decimal !== style.decimal &&
+        builders[k].isText &&
+        !isGiven(k),
+    )
+  const points = (style: NumberStyle): string => {
+    const k = grouped.findIndex((text, at) => text !== undefined && !builders[at].isText)
+    if (style.decimal !== ',' || style.thousands !== '.' || k < 0) return ''
+    return ` (this also reads ${names[k]} ${grouped[k]} as ${grouped[k]!.replaceAll('.', '')})`
+  }
+  for (const [k, builder] of builders.entries()) {
+    const { firstText } = builder
+    if (isGiven(k)) continue
+    if (isUndecided({ profile }, options, k)) {
+      const plain = grouped[k]!.replaceAll('.', '')
+      said.push(
+        `column ${names[k]}: ${grouped[k]} is ${plain} if its point separates thousands; kept as text; to read it as ${plain}: --thousands .; as a decimal number: --column ${JSON.stringify(`${names[k]}:number`)}`,
+      )
+      continue
+    }
+    const look = profile.looks[k]
+    if (look && builder.isText && builder.given === undefined && firstText) {
+      const types = look.types.map((type) => `--column ${JSON.stringify(`${names[k]}:${type}`)}`)
+      // Numbers of another style need it too, where it is not given and reads no other column wrongly.
+      const style = options.numbers?.decimal === ',' ? undefined : look.numbers
+      const how = style ? ` ${optionsOf(style)}${points(style)}` : ''
+      const isRead = types.length > 0 && !(style && misread(style, k))
+      said.push(
+        `column ${names[k]} looks like ${look.what} (line ${firstText.line}: ${firstText.text}); kept as text${isRead ? `; to read them: ${types.join(' or ')}${how}` : ''}`,
+      )
+      continue
+    }
+    const style = written[k]
+    if (!firstText || (!THOUSANDS.test(firstText.text) && !DECIMAL_COMMA.test(firstText.text) && !style))
+      continue
+    if (options.numbers !== undefined && styledNumber(firstText.text, options.numbers) !== undefined) {
+      said.push(
+        `column ${names[k]} has values that are not numbers in the given style; kept as text (line ${firstText.line}: ${firstText.text}, and others)`,
+      )
+      continue
+    }
+    const isGroups = THOUSANDS.test(firstText.text) || (style !== undefined && style.decimal === '.')
+    const looks = isGroups ? 'with groups of digits' : 'with a decimal comma'
+    const what = `column ${names[k]} looks like numbers ${looks} (line ${firstText.line}: ${firstText.text}); kept as text`
+    if (!style || misread(style, k)) said.push(what)
+    else if (THOUSANDS.test(firstText.text) && style.decimal === ',' && style.thousands === '')
+      // Each value is a number in both ways.
+      said.push(`${what}; to read them: --thousands , (or, if the comma is decimal: --decimal ,)`)
+    else said.push(`${what}; to read them: ${optionsOf(style)}${points(style)}`)
+  }
+  const comma = written.findIndex((style, k) => style?.decimal === ',' && builders[k].isText && !isGiven(k))
+  // Without such a column, a semicolon says that commas are in use for something else.
+  if (options.numbers === undefined && (comma >= 0 || delimiter === ';'))
+    for (const [k, text] of grouped.entries()) {
+      if (text === undefined || builders[k].isText || isGiven(k)) continue
+      const why =
+        comma >= 0
+          ? `, but column ${names[comma]} has decimal commas; if the point separates thousands`
+          : '; if its point separates thousands'
+      said.push(`column ${names[k]}: ${text} was read as a decimal number${why}: --decimal , --thousands .`)
+    }
+  return said
+}
+
+/** The type of a column whose type the user gave: dates are text. */
+function typeOfGiven(given: GivenType | undefined): 'number' | 'text' | 'boolean' | undefined {
+  return given === 'date' || given === 'date-dmy' || given === 'date-mdy' ? 'text' : given
+}
+
+/**
+ * Throws if a second table begins: a row of words after a blank line, which contains the first text in a
+ * column of numbers, is the header of another table.
+ */
+function refuseSecondTable(
+  { behindGaps, lines, starts, ends, rows, width }: Tokenizer,
+  buf: Buffer,
+  builders: readonly ColumnBuilder[],
+  source: string,
+): void {
+  for (const line of behindGaps.splice(0)) {
+    const row = lines.subarray(0, rows).indexOf(line)
+    if (row < 0 || width < 2) continue
+    const cells = Array.from({ length: width }, (_, k) => {
+      const at = row * width + k
+      return buf.toString('utf8', starts[at], ends[at] >> 2).trim()
+    })
+    const last = cells.findLastIndex((cell) => cell !== '')
+    const filled = cells.slice(0, last + 1)
+    const isHeader =
+      last > 0 &&
+      new Set(filled).size === filled.length &&
+      filled.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell) && !isMissing(cell))
+    const broken = builders.filter((builder) => builder.numbers > 0 && builder.firstText?.line === line)
+    // Less than a whole header must break more.
+    if (isHeader && broken.length > (last + 1 < width ? 1 : 0))
+      throw badData(
+        source,
+        { line },
+        `a second table starts here, with the columns ${excerpt(filled.join(', '))}`,
+        'Put each table in its own file.',
+      )
+  }
+}
+
+/** Whether a text looks like a missing value. */
+function isMissing(text: string): boolean {
+  return /^(n\/?a|n\.a\.|nan|\(?null\)?|none|nil|missing|unknown|tbd|[-+]?inf(inity)?|#[a-z/0]+[!?]?|-+|\?+|\*+|\.+|…|\.\.\.)$/i.test(
+    text,
+  )
+}
+
+/** A hint to use `--null`, if a text among numbers looks like a missing value. */
+function missing(text: string): string {
+  return isMissing(text)
+    ? ` (if that is a missing value: --null ${/^[\w/.-]+$/.test(text) ? text : JSON.stringify(text)})`
+    : ''
+}
+
+function columnBuilders(
+  names: string[],
+  dialect: Dialect,
+  options: DelimitedOptions,
+  source: string,
+): ColumnBuilder[] {
+  for (const name of options.types?.keys() ?? []) {
+    if (names.includes(name)) continue
+    throw new Problem('unknown_column', `${source}: no column named ${name}`, {
+      field: 'column',
+      hint: `Columns are: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}`,
+    })
+  }
+  return names.map(
+    (name, k) =>
+      new ColumnBuilder({
+        name,
+        given:
+          options.types?.get(name) ??
+          options.expected?.(name, k) ??
+          dialect.profile.dated[k] ??
+          (isUndecided(dialect, options, k) ? 'text' : undefined),
+        styled: dialect.profile.styled[k],
+        nullTexts: options.nullTexts,
+        numbers: options.numbers,
+        quote: dialect.quote === '' ? -1 : dialect.quote.charCodeAt(0),
+        escape: dialect.escape === '' ? -1 : dialect.escape.charCodeAt(0),
+        source,
+      }),
+  )
+}

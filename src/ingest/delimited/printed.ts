@@ -1,0 +1,366 @@
+import type { Problem } from '../../contract/errors.ts'
+import { type Bytes, breathe, excerpt } from '../../json/index.ts'
+import type { DelimitedOptions } from '../values/dialect.ts'
+import { badData, lineTooLong, type Warnings } from '../values/warnings.ts'
+
+/** Lines of the beginning in which a printed table is recognized. */
+const LINES = 100
+/** Marks lines that are no part of the table, so that the others keep their line numbers. */
+const DROPPED = '\x1e'
+/** Stands for a delimiter of two characters. */
+const UNIT = '\x1f'
+
+const CORNERS = '+├┌└╞╔╠╚╭╰┏┡┣┗|'
+const LINE = /^[-=+:─━═┬┼┴┐┘┤╤╪╧╡╦╬╩╗╝╣╮╯┳╇┻┓┩┛┫|├┌└╞╔╠╚╭╰┏┡┣┗]+$/
+const BAR = /[|│┃║]/
+const PSQL_RULE = /^\s*-+(\+-+)*\s*$/
+const RULES = /^\s*(-{2,}|={2,})([ \t]+(-+|=+))*\s*$/
+const FOOTER =
+  /^(\(?\d+ (row|record|tuple)s?( in set| selected| affected|, .*)?( \([\d.]+ sec\))?\)?\.?|Time: .*|Empty set.*)$/i
+
+/** Characters of the longest line that can be a footer. */
+const LONGEST_FOOTER = 200
+
+function isFooter(line: string): boolean {
+  return line.length <= LONGEST_FOOTER && FOOTER.test(line.trim())
+}
+
+/** Whether a line is a border or a rule of a table. */
+function isBorder(line: string): boolean {
+  const drawn = line.trim()
+  return drawn !== '' && CORNERS.includes(drawn[0]) && LINE.test(drawn) && /[-=─━═]/.test(drawn)
+}
+
+/** Whether a line is the rule below the header of a Markdown table: `|---|:-:|`. */
+function isMarkdownRule(line: string): boolean {
+  if (!line.includes('|') || !line.includes('-')) return false
+  const cells = line.trim().replace(/^\|/, '').replace(/\|$/, '').split('|')
+  return cells.every((cell) => /^:?-+:?$/.test(cell.trim()))
+}
+
+/** How the lines of a printed table become cells; undefined for lines that are no part of it. */
+interface Printed {
+  what: string
+  /** Line of the header, from 0. */
+  header: number
+  cells(line: string): string[] | undefined
+  /** Whether a line that has no cells, below a row, is the rest of a value. */
+  isStray?(line: string): boolean
+  /** Whether a value of the row goes on in the next line. */
+  continues?(line: string): boolean
+  /** Whether the table ends with this line. */
+  ends?(line: string): boolean
+}
+
+/** A text that is printed as a table: as CSV, with the options that read it. Undefined for other texts. */
+export function unprinted(
+  text: Bytes,
+  head: Buffer,
+  options: DelimitedOptions,
+  maxRecord: number,
+  source: string,
+  warnings: Warnings,
+): { text: Bytes; options: DelimitedOptions } | undefined {
+  if (options.delimiter !== undefined || options.quote !== undefined) return undefined
+  const lines = head.toString('utf8', 0, Math.min(head.length, 64 * 1024)).split(/\r?\n/)
+  if (lines.length > 1) lines.pop()
+  lines.splice(LINES)
+  const changed = (change: (line: string) => string): Bytes => linesOf(text, change, maxRecord, source)
+  const several = LONG_DELIMITERS.find((delimiter) => isDelimiter(delimiter, lines))
+  if (several !== undefined) {
+    warnings.note(`delimiter detected: ${several === '\t\t' ? 'two tabs' : several}`)
+    const replaced = changed((line) => line.replaceAll(several, UNIT))
+    return { text: replaced, options: { ...options, delimiter: UNIT } }
+  }
+  if (areQuotedWhole(lines)) {
+    warnings.note('each line is in quotes as a whole; they were removed')
+    return { text: changed(unquotedLine), options }
+  }
+  const printed = boxed(lines) ?? markdown(lines) ?? psql(lines) ?? ruled(lines) ?? aligned(lines)
+  if (!printed) return undefined
+  warnings.note(`read as ${printed.what}`)
+  const own = {
+    ...options,
+    delimiter: ',',
+    quote: '"',
+    escape: '',
+    comment: DROPPED,
+    header: options.header ?? true,
+  }
+  warnings.mute('comment')
+  return { text: changed(csvLine(printed, source, warnings)), options: own }
+}
+
+/** Transforms a text line by line, without their line ends. Throws `bad_data` for a line that is too long. */
+async function* linesOf(
+  text: Bytes,
+  change: (line: string) => string,
+  maxRecord: number,
+  source: string,
+): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder()
+  let begun: string[] = []
+  let size = 0
+  let number = 1
+  for await (const piece of text) {
+    await breathe()
+    const lines = decoder.decode(piece, { stream: true }).split('\n')
+    begun.push(lines[0])
+    size += lines[0].length
+    if (size > maxRecord) throw lineTooLong(source, number, maxRecord)
+    if (lines.length === 1) continue
+    lines[0] = begun.join('')
+    number += lines.length - 1
+    begun = [lines.pop()!]
+    size = begun[0].length
+    yield Buffer.from(lines.map((line) => `${change(line.replace(/\r$/, ''))}\n`).join(''))
+  }
+  if (size > 0) yield Buffer.from(change(begun.join('')))
+}
+
+/** Converts the lines of a printed table to CSV, one after the other. */
+function csvLine(printed: Printed, source: string, warnings: Warnings): (line: string) => string {
+  let number = 0
+  let wasRow = false
+  let ended = false
+  let header: string | undefined
+  const drop = (line: string): string => {
+    if (line.trim() !== '' && !isFooter(line) && !isBorder(line))
+      warnings.count(
+        'unprinted',
+        number,
+        (where) => `lines outside of the table were skipped: ${where}: ${excerpt(line.trim(), 60)}`,
+      )
+    return DROPPED
+  }
+  const broken = (line: string): Problem =>
+    badData(
+      source,
+      { line: number },
+      `a value of the printed table has a line end: ${excerpt(line.trim(), 60)}`,
+      'Export the table as CSV.',
+    )
+  return (line) => {
+    number++
+    if (number <= printed.header) return drop(line)
+    if (ended) {
+      if (line.trim() !== '' && printed.cells(line) && !isFooter(line))
+        throw badData(
+          source,
+          { line: number },
+          `a second table starts here: ${excerpt(line.trim(), 60)}`,
+          'Put each table in its own file.',
+        )
+      return drop(line)
+    }
+    if (isFooter(line) || printed.ends?.(line)) {
+      ended = number > printed.header + 2
+      return drop(line)
+    }
+    const cells = printed.cells(line)
+    if (!cells) {
+      if (wasRow && printed.isStray?.(line)) throw broken(line)
+      wasRow = false
+      return DROPPED
+    }
+    if (printed.continues?.(line)) throw broken(line)
+    wasRow = true
+    const csv = cells.map(quoted).join(',')
+    // Long tables repeat their header on each page.
+    if (csv === header) return DROPPED
+    header ??= csv
+    return csv
+  }
+}
+
+function quoted(cell: string): string {
+  return /[",\x1e]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+}
+
+/** Delimiters that are more than one byte. */
+const LONG_DELIMITERS = ['~|~', '|~|', '^|^', '||', '::', '@@', '##', '§', '¦', '\t\t']
+
+/** Whether all lines have the same number of a long delimiter, and the header has none of its parts besides. */
+function isDelimiter(delimiter: string, lines: readonly string[]): boolean {
+  const filled = lines.filter((line) => line.trim() !== '')
+  if (filled.length < 2 || !filled[0].includes(delimiter)) return false
+  const count = filled[0].split(delimiter).length
+  const rest = filled[0].replaceAll(delimiter, '')
+  if (filled.some((line) => line.split(delimiter).length !== count)) return false
+  if ([...delimiter].some((part) => rest.includes(part))) return false
+  // A text with it, between ordinary delimiters.
+  const isOrdinary = (one: string): boolean => {
+    const cells = filled[0].split(one).length
+    return cells > 1 && !delimiter.includes(one) && filled.every((line) => line.split(one).length === cells)
+  }
+  if ([',', ';', '\t', '|'].some(isOrdinary)) return false
+  // Two tabs, or colons, can be an empty cell in every row.
+  const isRepeated = delimiter === '\t\t' || delimiter === '::'
+  return !isRepeated || filled.every((line) => !line.replaceAll(delimiter, '').includes(delimiter[0]))
+}
+
+/** A line in quotes, whose quotes are doubled. */
+const QUOTED_LINE = /^"(?:[^"]|"")*"$/
+
+function unquotedLine(line: string): string {
+  return QUOTED_LINE.test(line) ? line.slice(1, -1).replaceAll('""', '"') : line
+}
+
+/** Whether each line is one quoted cell that holds a row: the same number of delimiters outside of quotes. */
+function areQuotedWhole(lines: readonly string[]): boolean {
+  const filled = lines.filter((line) => line.trim() !== '')
+  if (filled.length < 2 || !filled.every((line) => line.length < LONGEST_QUOTED && QUOTED_LINE.test(line)))
+    return false
+  return [',', ';', '\t', '|'].some((delimiter) => {
+    const counts = filled.map(
+      (line) =>
+        unquotedLine(line)
+          .replace(/"(?:[^"]|"")*"/g, '')
+          .split(delimiter).length,
+    )
+    // Commas before spaces are punctuation.
+    const isText =
+      delimiter === ',' &&
+      (filled.every((line) => !/,(?! )/.test(line)) ||
+        filled.slice(1).every((line) => /^"\s*[+-]?\d{1,3}(,\d{3})+(\.\d+)?\s*"$/.test(line)))
+    return counts[0] > 2 && !isText && counts.every((count) => count === counts[0])
+  })
+}
+
+const LONGEST_QUOTED = 8192
+
+/** The cells between the bars of a line. */
+function between(line: string): string[] | undefined {
+  const inner = line
+    .trim()
+    .replace(/^[|│┃║]/, '')
+    .replace(/[|│┃║]$/, '')
+  return inner.split(BAR).map((cell) => cell.trim())
+}
+
+/** Whether a value has a line end, which `psql` prints as a plus in place of the blank after it. */
+function goesOn(cells: readonly string[], widths: readonly number[]): boolean {
+  return (
+    cells.length === widths.length && cells.some((cell, k) => cell.length === widths[k] && cell.endsWith('+'))
+  )
+}
+
+const TYPE =
+  /^(u?(tiny|small|big|huge)?int(eger)?\d*|varchar.*|char.*|text|double|float\d*|real|date|timestamp.*|time|bool(ean)?|decimal.*|numeric.*|blob|uuid|json|i\d+|f\d+|str)$/i
+
+/** Tables with a border: MySQL, `psql` with border 2, DuckDB and others. */
+function boxed(lines: readonly string[]): Printed | undefined {
+  const top = lines.findIndex((line) => isBorder(line) && /[+┌╔╭┏]/.test(line.trim()[0] ?? ''))
+  if (top < 0 || !BAR.test(lines[top + 1]?.trim()[0] ?? '')) return undefined
+  const width = between(lines[top + 1])!.length
+  const widths = lines[top]
+    .trim()
+    .slice(1, -1)
+    .split(/[+┬╤╦┳]/)
+    .map((segment) => segment.length)
+  // DuckDB prints the types of the columns below their names.
+  const second = isBorder(lines[top + 3] ?? '') && !isBorder(lines[top + 2]) ? lines[top + 2] : ''
+  const types = second !== '' && between(second)!.every((cell) => TYPE.test(cell)) ? second : undefined
+  const isBottom = (line: string): boolean => /^\s*[└╚╰┗]/.test(line)
+  return {
+    what: 'a table with a border',
+    header: top,
+    cells: (line) => {
+      if (line === types || isBorder(line) || !BAR.test(line.trim()[0] ?? '')) return undefined
+      const cells = between(line)!
+      // A line with what DuckDB shows in place of rows. Other cells are those of a value with a bar, which is refused.
+      return cells.length === width || !/\brows\b|\bshown\b|·/.test(line) ? cells : undefined
+    },
+    isStray: (line) =>
+      line.trim() !== '' && line !== types && !isBorder(line) && !/\brows\b|\bshown\b|·/.test(line),
+    continues: (line) => goesOn(line.trim().slice(1, -1).split(BAR), widths),
+    ends: isBottom,
+  }
+}
+
+function markdown(lines: readonly string[]): Printed | undefined {
+  const rule = lines.findIndex((line, k) => k > 0 && isMarkdownRule(line))
+  if (rule < 1 || lines.findIndex((line) => line.includes('|')) !== rule - 1) return undefined
+  const cellsOf = (line: string): string[] =>
+    line
+      .trim()
+      .replace(/^\|/, '')
+      .replace(/(?<!\\)\|$/, '')
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim().replaceAll('\\|', '|'))
+  if (cellsOf(lines[rule]).length !== cellsOf(lines[rule - 1]).length) return undefined
+  return {
+    what: 'a Markdown table',
+    header: rule - 1,
+    cells: (line) => (!line.includes('|') || isMarkdownRule(line) ? undefined : cellsOf(line)),
+    ends: (line) => !line.includes('|') && line.trim() !== '',
+  }
+}
+
+function psql(lines: readonly string[]): Printed | undefined {
+  const rule = lines.findIndex((line, k) => k > 0 && line.includes('+') && PSQL_RULE.test(line))
+  if (rule < 1) return undefined
+  const widths = lines[rule].split('+').map((segment) => segment.length)
+  const width = widths.length
+  if (lines[rule - 1].split('|').length !== width) return undefined
+  return {
+    what: 'a table printed by psql',
+    header: rule - 1,
+    cells: (line) =>
+      line.trim() === '' || PSQL_RULE.test(line) ? undefined : line.split('|').map((cell) => cell.trim()),
+    continues: (line) => goesOn(line.split('|'), widths),
+  }
+}
+
+/** Columns whose places are given by rules of dashes under the header: sqlplus, sqlcmd and others. */
+function ruled(lines: readonly string[]): Printed | undefined {
+  const rule = lines.findIndex((line, k) => k > 0 && RULES.test(line) && /[-=]\s+[-=]/.test(line))
+  if (rule < 1 || lines[rule - 1].trim() === '' || /[,;\t|]/.test(lines[rule - 1])) return undefined
+  const starts = [...lines[rule].matchAll(/[-=]+/g)].map(({ index }) => index)
+  return {
+    what: 'columns of fixed width',
+    header: rule - 1,
+    cells: (line) => {
+      if (line.trim() === '' || RULES.test(line)) return undefined
+      return starts.map((start, k) => line.slice(k === 0 ? 0 : start, starts[k + 1]).trim())
+    },
+  }
+}
+
+/** Rows from which columns that are aligned with spaces are recognized. */
+const ALIGNED_ROWS = 3
+
+/** Columns that are aligned with spaces: places that are blank in all lines, mostly at least two of them. */
+function aligned(lines: readonly string[]): Printed | undefined {
+  const start = lines.findIndex((line) => line.trim() !== '')
+  const filled = lines.slice(Math.max(0, start)).filter((line) => line.trim() !== '')
+  const rows = filled.filter((line) => !isFooter(line))
+  if (rows.length < ALIGNED_ROWS || rows.some((line) => /[\t|"]/.test(line))) return undefined
+  for (const delimiter of [',', ';']) {
+    const count = rows[0].split(delimiter).length
+    if (count > 1 && rows.filter((line) => line.split(delimiter).length === count).length > rows.length / 2)
+      return undefined
+  }
+  // With one word in each place, spaces are an ordinary delimiter.
+  const words = rows.map((line) => line.trim().split(/ +/).length)
+  if (words.every((count) => count === words[0])) return undefined
+  const length = Math.max(...rows.map((line) => line.length))
+  const blank = Array.from({ length }, (_, k) => rows.every((line) => (line[k] ?? ' ') === ' '))
+  const starts: number[] = []
+  for (let k = 0; k < length; k++) {
+    if (blank[k] || (k > 0 && !blank[k - 1])) continue
+    // One blank column can be chance: words in all lines end there.
+    if (starts.length === 0 || (blank[k - 1] && blank[k - 2])) starts.push(k)
+  }
+  if (starts.length < 2) return undefined
+  const split = (line: string): string[] =>
+    starts.map((from, k) => line.slice(k === 0 ? 0 : from, starts[k + 1]).trim())
+  const table = rows.map(split)
+  const full = table.filter((cells) => cells.filter((cell) => cell !== '').length > starts.length / 2).length
+  if (full < rows.length * 0.9 || table[0].some((cell) => cell === '')) return undefined
+  return {
+    what: 'columns aligned with spaces',
+    header: start,
+    cells: (line) => (line.trim() === '' ? undefined : split(line)),
+  }
+}

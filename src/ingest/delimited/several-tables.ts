@@ -1,0 +1,168 @@
+import { once } from '../../json/index.ts'
+import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
+import { utf8 } from '../text/bytes.ts'
+import type { DelimitedOptions } from '../values/dialect.ts'
+import { Warnings } from '../values/warnings.ts'
+
+/** Bytes of a text in which several tables are looked for: it is read as a whole. */
+export const SEVERAL_BYTES = 1024 * 1024
+
+/** A table of a text: its bytes in UTF-8, and the line where it begins, from 1. */
+export interface TablePart {
+  bytes: Buffer
+  line: number
+  /** The line above the table, if it is its title. */
+  title: string | undefined
+}
+
+/** Whether a text has a blank row above a line, as between tables with titles. Delimiters alone are blank. */
+export function hasBlankRows(text: Buffer): boolean {
+  return /\n[,;|\t "]*\r?\n[^\r\n]*[^\r\n,;|\t "]/.test(text.toString('latin1'))
+}
+
+interface Row {
+  /** Offset of the row in the text. */
+  at: number
+  line: number
+  cells: string[]
+}
+
+/** Names that a header needs, and rows below it that must be as wide. */
+const FEWEST_NAMES = 3
+const ROWS_BELOW = 5
+const FIRST_LINES = 4
+const LONGEST_TITLE = 80
+/** Lines of one cell in quotes, before the quote is taken for a stray one. */
+const MOST_LINES = 20
+
+/**
+ * The tables of a text in which one follows another. A table begins with a row of another width than the rows above:
+ * distinct names, above at least two rows of its own width, one of which holds a value that is no name. It also begins
+ * below a blank row and a title, a row with one cell, with distinct names above a row of its width; two columns of words need two rows. One part if there is one table.
+ */
+export async function tablesIn(given: Buffer, options: DelimitedOptions): Promise<TablePart[]> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of utf8(once(given), options.encoding, options.source ?? 'input', new Warnings()))
+    pieces.push(Buffer.from(piece))
+  const all = Buffer.concat(pieces)
+  const one = [{ bytes: all, line: 1, title: undefined }]
+  const head = all.subarray(0, SAMPLE_BYTES)
+  const sniffed = (start: Buffer, whole: boolean) =>
+    sniff(start, whole, options, new Warnings()).catch(() => undefined)
+  // Where the tables are short, all of them together have no dialect: that of the first lines.
+  const dialect = (await sniffed(head, head.length === all.length)) ?? (await sniffed(firstLines(head), true))
+  if (!dialect || dialect.collapse) return one
+  const rows = rowsOf(all.toString('latin1'), dialect.delimiter)
+  // By the place of its header: where each table begins.
+  const starts: { at: number; row: Row; title: string | undefined }[] = []
+  const add = (k: number, titled: Row | undefined): void => {
+    const title = titled && Buffer.from(filled(titled)[0], 'latin1').toString('utf8').trim()
+    starts.push({ at: (titled ?? rows[k]).at, row: rows[k], title })
+  }
+  let width = dialect.names.length
+  const areWide = width >= FEWEST_NAMES && dialect.headerRows > 0
+  for (let k = 1; k + 1 < rows.length; k++) {
+    const titled = titleOf(rows, k)
+    const isNext = areWide && k >= FEWEST_NAMES && rows[k].cells.length !== width && isHeader(rows, k)
+    if (!titled && !isNext) continue
+    if (starts.length === 0 && (!titled || titled !== rows.find((row) => filled(row).length > 0)))
+      starts.push({ at: rows[0].at, row: rows[0], title: undefined })
+    add(k, titled)
+    width = rows[k].cells.length
+  }
+  if (starts.length < 2) return one
+  return starts.map(({ at, row, title }, k) => ({
+    // The title is the name of the table.
+    bytes: all.subarray(title === undefined ? at : row.at, starts[k + 1]?.at ?? all.length),
+    line: row.line,
+    title,
+  }))
+}
+
+function filled({ cells }: Row): string[] {
+  return cells.map((cell) => cell.trim().replace(/^"(.*)"$/s, '$1')).filter((cell) => cell !== '')
+}
+
+/**
+ * The title of a table whose header is row `k`: a row with one cell, below a blank row or the first of all. Between both
+ * there can be blank rows.
+ */
+function titleOf(rows: readonly Row[], k: number): Row | undefined {
+  const names = filled(rows[k])
+  const below = filled(rows[k + 1])
+  const isNamed = names.length >= 2 && names.every(isName) && new Set(names).size === names.length
+  if (!isNamed || below.length < 2 || rows[k].cells.length !== rows[k + 1].cells.length) return undefined
+  // Two lines of two texts below a word are a note: "prepared by, Ann".
+  const isLong =
+    names.length > 2 || !below.every(isName) || (k + 2 < rows.length && filled(rows[k + 2]).length >= 2)
+  if (!isLong) return undefined
+  let above = k - 1
+  while (above > 0 && filled(rows[above]).length === 0) above--
+  const title = filled(rows[above])
+  const isFree = above === 0 || filled(rows[above - 1]).length === 0
+  return title.length === 1 && isFree && isName(title[0]) && title[0].length <= LONGEST_TITLE
+    ? rows[above]
+    : undefined
+}
+
+/** The first lines of a text: a header and a few rows. */
+function firstLines(text: Buffer): Buffer {
+  let end = 0
+  for (let lines = 0; lines < FIRST_LINES && end < text.length; lines++) {
+    const next = text.indexOf(0x0a, end)
+    end = next < 0 ? text.length : next + 1
+  }
+  return text.subarray(0, end)
+}
+
+function isHeader(rows: readonly Row[], k: number): boolean {
+  const { cells } = rows[k]
+  if (cells.length < FEWEST_NAMES) return false
+  // A delimiter at the end makes an empty name.
+  const names = cells.at(-1)!.trim() === '' ? cells.slice(0, -1) : cells
+  if (!names.every(isName) || new Set(names).size !== names.length) return false
+  const below = rows.slice(k + 1, k + 1 + ROWS_BELOW)
+  if (below.length < 2 || below.some((row) => row.cells.length !== cells.length)) return false
+  return below.some((row) => row.cells.some((cell) => !isName(cell) && cell.trim() !== ''))
+}
+
+function isName(cell: string): boolean {
+  return cell.length < 100 && /[A-Za-z_\u0080-\u00ff]/.test(cell) && !/^\s*[-+]?[\d.,]+\s*$/.test(cell)
+}
+
+/** The rows of a text. Quotes hide delimiters and line ends. */
+function rowsOf(text: string, delimiter: string): Row[] {
+  const rows: Row[] = []
+  let line = 1
+  for (let at = 0; at < text.length; ) {
+    let end = at
+    let row = ''
+    let lines = 0
+    do {
+      const next = text.indexOf('\n', end)
+      end = next < 0 ? text.length : next + 1
+      row = text.slice(at, end)
+      lines++
+    } while (isOpen(row) && end < text.length && lines < MOST_LINES)
+    // A stray quote: the line alone.
+    if (isOpen(row)) {
+      const next = text.indexOf('\n', at)
+      end = next < 0 ? text.length : next + 1
+      row = text.slice(at, end)
+      lines = 1
+    }
+    const bare = row
+      .replace(/\r?\n$/, '')
+      .replace(/"(?:[^"]|"")*"/g, (cell) => cell.replaceAll(delimiter, ' '))
+    rows.push({ at, line, cells: bare.split(delimiter) })
+    at = end
+    line += lines
+  }
+  return rows
+}
+
+function isOpen(row: string): boolean {
+  let quotes = 0
+  for (let at = row.indexOf('"'); at >= 0; at = row.indexOf('"', at + 1)) quotes++
+  return quotes % 2 === 1
+}

@@ -1,0 +1,300 @@
+import type { Dialect } from '../values/dialect.ts'
+import { ESCAPED, QUOTED } from '../values/flags.ts'
+
+const LF = 0x0a
+const CR = 0x0d
+const SPACE = 0x20
+const TAB = 0x09
+
+/** Bytes of a record that are searched for a reading. A record that is longer is not repaired. */
+export const REPAIR_BYTES = 32 * 1024
+/** Line ends inside one quoted cell of a malformed record. */
+const MOST_LINES = 50
+/** Steps that one search may take. */
+const MOST_STEPS = 200_000
+
+/**
+ * What a reading costs, in quotes that are not what the dialect says: a quote at the start of a cell, or inside one,
+ * that is taken literally; quotes inside a cell that hide a delimiter or line end; and line ends inside a cell,
+ * since it may have swallowed the next record.
+ */
+const LITERAL_QUOTE = 2
+const HIDING_QUOTES = 3
+const SPANS_LINES = 1
+
+/** A reading of a malformed record. */
+export interface Reading {
+  /** Offsets and flags of the cells, as in `Tokenizer`. */
+  starts: number[]
+  ends: number[]
+  /** Offset after the line end, and how many lines the record has. */
+  next: number
+  lines: number
+}
+
+/** Where a cell starts, and the cheapest way to get there. */
+interface Step {
+  at: number
+  cell: number
+  cost: number
+  /** Number of different ways at that cost; 2 for more. */
+  ways: number
+  lines: number
+  /** The cell before, with its offsets and flags. */
+  from: Step | undefined
+  start: number
+  end: number
+  flags: number
+}
+
+export type RecordStyle = Pick<Dialect, 'skipSpace' | 'crOnly'> & {
+  delimiter: number
+  quote: number
+  /** −1 if there is none. */
+  escape: number
+}
+
+/**
+ * The cheapest reading of the record at buf[row] that has exactly `wanted` cells; undefined if there is none, or more
+ * than one at its cost. The table has `width` columns. buf[to) must be a line end.
+ */
+export function repair(
+  buf: Uint8Array,
+  row: number,
+  to: number,
+  wanted: number,
+  width: number,
+  style: RecordStyle,
+): Reading | undefined {
+  const { delimiter, quote, escape: escaper, skipSpace, crOnly } = style
+  const limit = Math.min(to, row + REPAIR_BYTES)
+  const endsLine = (i: number): boolean =>
+    i >= to || buf[i] === LF || (buf[i] === CR && (crOnly || buf[i + 1] === LF || i + 1 >= to))
+  const begin: Step = {
+    at: row,
+    cell: 0,
+    cost: 0,
+    ways: 1,
+    lines: 0,
+    from: undefined,
+    start: 0,
+    end: 0,
+    flags: 0,
+  }
+  // By place and cell; places are visited in order, so each is final when its turn comes.
+  const waiting = new Map<number, Map<number, Step>>([[row, new Map([[0, begin]])]])
+  const order: number[] = [row]
+  let best: Step | undefined
+  let steps = 0
+
+  /** Records that `from` can be followed by a cell that ends at `stop`, a delimiter or a line end. */
+  const reach = (
+    from: Step,
+    stop: number,
+    start: number,
+    end: number,
+    flags: number,
+    cost: number,
+    lines: number,
+  ) => {
+    const total = from.cost + cost
+    if (best && total > best.cost) return
+    const step: Step = {
+      at: stop + 1,
+      cell: from.cell + 1,
+      cost: total,
+      ways: from.ways,
+      lines: from.lines + lines,
+      from,
+      start,
+      end,
+      flags,
+    }
+    if (endsLine(stop)) {
+      if (step.cell !== wanted) return
+      step.at = stop
+      if (!best || total < best.cost) best = step
+      else best.ways = 2
+      return
+    }
+    if (step.cell >= wanted) return
+    let cells = waiting.get(stop + 1)
+    if (!cells) {
+      cells = new Map()
+      waiting.set(stop + 1, cells)
+      // Cells are found in any order; places are few.
+      let k = order.length
+      while (k > 0 && order[k - 1] > stop + 1) k--
+      order.splice(k, 0, stop + 1)
+    }
+    const known = cells.get(step.cell)
+    if (!known || total < known.cost) cells.set(step.cell, step)
+    else if (total === known.cost) known.ways = 2
+  }
+
+  /** The end of a cell in which pairs of quotes hide delimiters and line ends, and how many lines these are. */
+  const hiding = (start: number): { stop: number; lines: number } | undefined => {
+    let inside = false
+    let lines = 0
+    for (let i = start; i <= limit; i++) {
+      if (++steps > MOST_STEPS) return undefined
+      const c = buf[i]
+      if (!inside && (endsLine(i) || c === delimiter)) return { stop: i, lines }
+      if (i >= to) return undefined
+      if (c === quote) inside = !inside
+      else if (c === LF || (c === CR && crOnly)) {
+        if (++lines > MOST_LINES || isRecord(buf, i + 1, to, width, style)) return undefined
+      }
+    }
+    return undefined
+  }
+
+  for (let k = 0; k < order.length; k++) {
+    const cells = waiting.get(order[k])!
+    let start = order[k]
+    if (skipSpace) while (buf[start] === SPACE) start++
+    // Taken literally, a cell ends at the first delimiter.
+    let quotes = 0
+    let stop = start
+    for (; !endsLine(stop) && buf[stop] !== delimiter; stop++) if (buf[stop] === quote) quotes++
+    if (stop > limit) return undefined
+    const literal = buf[start] === quote ? quotes * LITERAL_QUOTE : 0
+    for (const step of cells.values()) reach(step, stop, start, stop, 0, literal, 0)
+    if (quotes > 0) {
+      const hidden = hiding(start)
+      if (hidden && hidden.stop !== stop)
+        for (const step of cells.values())
+          reach(
+            step,
+            hidden.stop,
+            start,
+            hidden.stop,
+            0,
+            HIDING_QUOTES + (hidden.lines > 0 ? SPANS_LINES : 0),
+            hidden.lines,
+          )
+    }
+    if (buf[start] !== quote) continue
+    // Quoted, it can end at every run of quotes before a delimiter or line end.
+    let cost = 0
+    let lines = 0
+    let flags = QUOTED
+    for (let i = start + 1; i < limit && lines <= MOST_LINES; i++) {
+      if (++steps > MOST_STEPS) return undefined
+      const c = buf[i]
+      if (c === LF || (c === CR && crOnly)) {
+        // A line that is a record of its own is no part of a cell.
+        if (isRecord(buf, i + 1, to, width, style)) break
+        lines++
+        continue
+      }
+      if (c === escaper && (buf[i + 1] === quote || buf[i + 1] === escaper)) {
+        flags |= ESCAPED
+        i++
+        continue
+      }
+      if (c !== quote) continue
+      let run = i + 1
+      while (buf[run] === quote && run < to) run++
+      const count = run - i
+      let after = run
+      while ((buf[after] === SPACE || buf[after] === TAB) && buf[after] !== delimiter) after++
+      if (endsLine(after) || buf[after] === delimiter) {
+        const whole = cost + (count % 2 === 0 ? LITERAL_QUOTE : 0) + (lines > 0 ? SPANS_LINES : 0)
+        const own = count > 1 ? flags | ESCAPED : flags
+        for (const step of cells.values()) reach(step, after, start + 1, run - 1, own, whole, lines)
+      }
+      if (count % 2 === 1) cost += LITERAL_QUOTE
+      if (best && cost > best.cost) break
+      flags |= ESCAPED
+      i = run - 1
+    }
+  }
+  if (!best || best.ways > 1) return undefined
+  const starts: number[] = []
+  const ends: number[] = []
+  for (let step: Step | undefined = best; step?.from; step = step.from) {
+    if (step.ways > 1) return undefined
+    starts.unshift(step.start)
+    ends.unshift((step.end << 2) | step.flags)
+  }
+  const stop = best.at
+  const next = stop >= to ? to : buf[stop] === CR && buf[stop + 1] === LF ? stop + 2 : stop + 1
+  // What follows can be the rest of a cell whose quote was taken literally.
+  if (next < to && isRest(buf, next, to, width, style)) return undefined
+  return { starts, ends, next, lines: best.lines + 1 }
+}
+
+/** Bytes of the record that is looked at to see whether it is one. */
+const RECORD_BYTES = 8 * 1024
+
+/**
+ * The cells and quotes of a record that is well-formed; undefined if a quote of it is not closed or doubled. With
+ * `oneLine`, a quoted cell must end on the same line.
+ */
+function cellsOf(
+  buf: Uint8Array,
+  from: number,
+  to: number,
+  { delimiter, quote, escape: escaper, skipSpace, crOnly }: RecordStyle,
+  oneLine: boolean,
+): { cells: number; quotes: number; loose: number } | undefined {
+  const limit = Math.min(to, from + RECORD_BYTES)
+  let cells = 0
+  let quotes = 0
+  let loose = 0
+  let i = from
+  const ends = (): boolean => i >= to || buf[i] === LF || (buf[i] === CR && (crOnly || buf[i + 1] === LF))
+  for (;;) {
+    if (skipSpace) while (buf[i] === SPACE) i++
+    if (buf[i] === quote && i < to) {
+      quotes++
+      for (i++; i < limit && !(oneLine && ends()); i++) {
+        if (buf[i] === escaper && (buf[i + 1] === quote || buf[i + 1] === escaper)) i++
+        else if (buf[i] === quote && buf[i + 1] === quote) i++
+        else if (buf[i] === quote) break
+      }
+      if (buf[i] !== quote || i >= limit) return undefined
+      quotes++
+      i++
+      while ((buf[i] === SPACE || buf[i] === TAB) && buf[i] !== delimiter) i++
+      if (!ends() && buf[i] !== delimiter) return undefined
+    } else
+      for (; !ends() && buf[i] !== delimiter; i++) {
+        if (buf[i] === quote) loose++
+        if (i > limit) return undefined
+      }
+    cells++
+    if (ends()) return { cells, quotes: quotes + loose, loose }
+    i++
+  }
+}
+
+/** Whether a record of `width` cells begins at `from`. */
+export function isRecord(
+  buf: Uint8Array,
+  from: number,
+  to: number,
+  width: number,
+  style: RecordStyle,
+): boolean {
+  return width > 1 && from < to && cellsOf(buf, from, to, style, false)?.cells === width
+}
+
+/** Whether all quotes of the record at `from` are where they should be: then it has no other reading. */
+export function isTidy(buf: Uint8Array, from: number, to: number, style: RecordStyle): boolean {
+  return cellsOf(buf, from, to, style, false)?.loose === 0
+}
+
+/** Whether the line at `from` looks like the end of a quoted cell: too short, and with one quote too many. */
+export function isRest(
+  buf: Uint8Array,
+  from: number,
+  to: number,
+  width: number,
+  style: RecordStyle,
+): boolean {
+  if (from >= to) return false
+  const line = cellsOf(buf, from, to, style, true)
+  return line !== undefined && line.cells < width && line.quotes % 2 === 1
+}

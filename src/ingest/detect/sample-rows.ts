@@ -1,0 +1,189 @@
+import type { DelimitedOptions, Dialect } from '../values/dialect.ts'
+import { ESCAPED } from '../values/flags.ts'
+import { isTidy, REPAIR_BYTES, repair } from './repair.ts'
+
+/** What is known of a dialect before the table is found. */
+export type Style = Pick<Dialect, 'delimiter' | 'quote' | 'escape' | 'crOnly' | 'skipSpace' | 'collapse'>
+
+/** Rows that are read for detection. */
+const SAMPLE_ROWS = 200
+
+/** The first rows of a text, as one dialect reads them. */
+export interface SampleRows {
+  rows: string[][]
+  /** The line on which each row starts, from 0. */
+  at: number[]
+  /** By row: the number of its cells in quotes, and whether the first one is. */
+  quoted: { count: number; first: boolean }[]
+  /** The fraction of cells that are not in quotes and hold a quote, or what is a delimiter elsewhere. */
+  foreign: number
+}
+
+/**
+ * Splits the first rows into cells, for detection only. The Tokenizer parses the file. With `expected`, malformed rows
+ * are read as that many cells where possible.
+ */
+export function readRows(
+  text: string,
+  style: Style,
+  { comment }: DelimitedOptions,
+  expected?: number,
+): SampleRows {
+  const { delimiter, quote, escape: escaper, crOnly, skipSpace, collapse } = style
+  const rows: string[][] = []
+  const at: number[] = []
+  const quoted: SampleRows['quoted'] = []
+  const isForeign = foreignCells(style)
+  let cells = 0
+  let foreign = 0
+  let line = 0
+  let i = 0
+  while (i < text.length && rows.length < SAMPLE_ROWS) {
+    if (comment && text[i] === comment) {
+      while (i < text.length && !endsRow(text, i, crOnly)) i++
+      i += text[i] === '\r' && text[i + 1] === '\n' ? 2 : 1
+      line++
+      continue
+    }
+    const row: string[] = []
+    const began = { i, line }
+    const inQuotes = { count: 0, first: false }
+    at.push(line)
+    quoted.push(inQuotes)
+    if (collapse) while (text[i] === delimiter) i++
+    for (;;) {
+      if (skipSpace) while (text[i] === ' ') i++
+      let cell = ''
+      let closed = false
+      if (quote !== '' && text[i] === quote) {
+        const parts: string[] = []
+        let from = ++i
+        const opened = i
+        for (;;) {
+          i = nextOf(text, quote, escaper, i)
+          const isEscape = escaper !== '' && text[i] === escaper
+          const escaped = text[i + 1] === quote || (isEscape && text[i + 1] === escaper)
+          if (escaped) {
+            parts.push(text.slice(from, i))
+            from = i + 1
+            i += 2
+          } else if (isEscape && i < text.length) i++
+          else break
+        }
+        if (i >= text.length) i = opened - 1
+        else {
+          line += countOf(text, crOnly ? '\r' : '\n', opened, i)
+          cell = parts.join('') + text.slice(from, i)
+          i++
+          // Quotes inside the cell, if it closes on its line.
+          const end = strayEnd(text, i, style)
+          if (end !== undefined) {
+            cell += text.slice(i - 1, end).replaceAll(quote + quote, quote)
+            i = end + 1
+          }
+          closed = true
+          inQuotes.count++
+          if (row.length === 0) inQuotes.first = true
+        }
+      }
+      const start = i
+      while (i < text.length && text[i] !== delimiter && !endsRow(text, i, crOnly)) i++
+      cell += text.slice(start, i)
+      row.push(cell)
+      cells++
+      if (!closed && isForeign(cell)) foreign++
+      // The row exceeds the limit anyway: stop reading it.
+      if (row.length > MOST_CELLS) return { rows: [...rows, row], at, quoted, foreign: 0 }
+      if (text[i] !== delimiter) break
+      i++
+      if (collapse) {
+        while (text[i] === delimiter) i++
+        if (i >= text.length || endsRow(text, i, crOnly)) break
+      }
+    }
+    if (text[i] === '\r' && text[i + 1] === '\n') i++
+    i++
+    line++
+    const mended =
+      expected !== undefined && row.length !== expected && row.length > 1
+        ? mendedRow(text.slice(began.i, began.i + REPAIR_BYTES), expected, style)
+        : undefined
+    if (mended) {
+      i = began.i + mended.length
+      line = began.line + mended.lines
+    }
+    rows.push(mended?.row ?? row)
+  }
+  return { rows, at, quoted, foreign: foreign / Math.max(1, cells) }
+}
+
+/** Where a cell closes whose quote at `i - 1` is followed by text: the next quote of its line before a delimiter or its end. */
+function strayEnd(text: string, i: number, { delimiter, quote, crOnly }: Style): number | undefined {
+  const closes = (at: number): boolean => {
+    let k = at
+    while (text[k] === ' ') k++
+    return k >= text.length || text[k] === delimiter || endsRow(text, k, crOnly)
+  }
+  if (closes(i)) return undefined
+  for (let k = i; k < text.length && text[k] !== delimiter && !endsRow(text, k, crOnly); k++)
+    if (text[k] === quote && closes(k + 1)) return k
+  return undefined
+}
+
+/** Whether a cell holds what is not text in it: a quote, or a delimiter that is not punctuation or part of a number. */
+function foreignCells({ delimiter, quote }: Style): (cell: string) => boolean {
+  const others = [';', '\t', '|', quote].filter((one) => one !== '' && one !== delimiter)
+  return (cell) =>
+    others.some((one) => cell.includes(one)) ||
+    (delimiter !== ',' &&
+      cell.length < 200 &&
+      /,(?! )/.test(cell) &&
+      !/^\s*[^\d\s]?\s?[+-]?\d+([.,' ]\d+)*\s*\S?\s*$/.test(cell))
+}
+
+/** The cells of a malformed row, and the length and lines of its text. */
+function mendedRow(
+  text: string,
+  width: number,
+  { delimiter, quote, escape: escaper, skipSpace, crOnly }: Style,
+): { row: string[]; length: number; lines: number } | undefined {
+  if (!text.includes(quote)) return undefined
+  const buf = Buffer.from(`${text}\n`)
+  const codes = {
+    delimiter: delimiter.charCodeAt(0),
+    quote: quote.charCodeAt(0),
+    escape: escaper === '' ? -1 : escaper.charCodeAt(0),
+  }
+  const all = { ...codes, skipSpace, crOnly }
+  if (isTidy(buf, 0, buf.length - 1, all)) return undefined
+  const reading = repair(buf, 0, buf.length - 1, width, width, all)
+  if (!reading) return undefined
+  const row = reading.starts.map((start, k) => {
+    const cell = buf.toString('utf8', start, reading.ends[k] >> 2)
+    return reading.ends[k] & ESCAPED ? cell.replaceAll(quote + quote, quote) : cell
+  })
+  return { row, length: buf.toString('utf8', 0, reading.next).length, lines: reading.lines }
+}
+
+/** Maximum number of cells read per row. */
+export const MOST_CELLS = 200_000
+
+/** The index of the next quote (or escape), or the end of the text. */
+function nextOf(text: string, quote: string, escaper: string, from: number): number {
+  const at = text.indexOf(quote, from)
+  const end = at < 0 ? text.length : at
+  if (escaper === '') return end
+  for (let i = from; i < end; i++) if (text[i] === escaper) return i
+  return end
+}
+
+function countOf(text: string, c: string, from: number, to: number): number {
+  const part = text.slice(from, to)
+  let count = 0
+  for (let i = part.indexOf(c); i >= 0; i = part.indexOf(c, i + 1)) count++
+  return count
+}
+
+function endsRow(text: string, i: number, crEnds: boolean): boolean {
+  return text[i] === '\n' || (text[i] === '\r' && (crEnds || text[i + 1] === '\n'))
+}

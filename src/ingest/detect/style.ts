@@ -1,0 +1,406 @@
+import { breathe } from '../../json/index.ts'
+import type { DelimitedOptions } from '../values/dialect.ts'
+import { Warnings } from '../values/warnings.ts'
+import type { Candidate } from './candidate.ts'
+import { countHeaderRows, isDatum } from './header.ts'
+import { readRows, type Style } from './sample-rows.ts'
+import { isList, MOST_LABELS } from './table-start.ts'
+
+/** Number of characters searched to detect the quoting style. */
+const STYLE_CHARACTERS = 64 * 1024
+
+/** A delimiter that does not occur in text, for files with one column. */
+const NONE = '\x1f'
+
+/** Number of characters used to detect the style. */
+const STYLE_TEXT = 512 * 1024
+
+/** Detects the style from the first `STYLE_TEXT` characters. A longer first line is then read in full. */
+export async function chooseStyle(
+  text: string,
+  options: DelimitedOptions,
+  warnings: Warnings,
+): Promise<Candidate> {
+  if (text.length <= STYLE_TEXT) return withLineEnds(text, options, warnings)
+  const best = await withLineEnds(text.slice(0, STYLE_TEXT), options, warnings)
+  // The last row is cut off: ignore it.
+  return best.rows.length > 1
+    ? candidate(text.slice(0, STYLE_TEXT), best.style.delimiter, best.style.crOnly, options, true)
+    : candidate(text, best.style.delimiter, best.style.crOnly, options)
+}
+
+/** Decides whether lone CRs end rows: if there is no LF, or if the rows are more uniform that way. */
+async function withLineEnds(text: string, options: DelimitedOptions, warnings: Warnings): Promise<Candidate> {
+  const ends = { lf: 0, cr: 0 }
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i]
+    if (c === '"') quoted = !quoted
+    else if (quoted) continue
+    else if (c === '\n') ends.lf++
+    else if (c === '\r' && text[i + 1] !== '\n') ends.cr++
+  }
+  if (ends.cr === 0) return chooseDelimiter(text, options, false, warnings)
+  const apart = await chooseDelimiter(text, options, true, new Warnings())
+  const together = await chooseDelimiter(text, options, false, new Warnings())
+  const crEnds = ends.lf === 0 || (apart.agreeing === 1 && apart.agreeing >= together.agreeing)
+  if (crEnds && ends.lf > 0) warnings.note('single CR characters were read as line ends, like LF')
+  return chooseDelimiter(text, options, crEnds, warnings)
+}
+
+async function chooseDelimiter(
+  text: string,
+  options: DelimitedOptions,
+  crOnly: boolean,
+  warnings: Warnings,
+): Promise<Candidate> {
+  const given = options.delimiter
+  const candidates: Candidate[] = []
+  for (const delimiter of given ? [given] : [',', '\t', ';', '|', ' ']) {
+    if (given || text.includes(delimiter)) candidates.push(await candidate(text, delimiter, crOnly, options))
+  }
+  if (given) return candidates[0]
+  if (areGroupedNumbers(text)) {
+    warnings.note('read as one column: each line is a number with commas between thousands')
+    return candidate(text, NONE, crOnly, options)
+  }
+  const fit = candidates.filter(
+    (c) => c.width > 1 && c.agreeing > 0.5 && (c.style.delimiter !== ' ' || looksLinedUp(c)) && !isList(c),
+  )
+  // A candidate that leaves out lines above loses against one that reads all lines alike.
+  const whole = fit.some((c) => c.first === 0 && c.agreeing === 1 && c.rows.length > 2)
+  const rank = (c: Candidate): number => score(c) - (whole && c.first > 0 ? GAP : 0)
+  fit.sort((a, b) => rank(b) - rank(a))
+  if (fit.length > 0) return fit[0]
+  const ragged = candidates.find(isRagged)
+  if (ragged) return ragged
+  for (const delimiter of RARE) {
+    if (!text.includes(delimiter)) continue
+    const rare = await candidate(text, delimiter, crOnly, options)
+    const least = delimiter === ':' ? 3 : 2
+    if (
+      rare.width >= least &&
+      rare.agreeing > 0.9 &&
+      rare.rows.length > 2 &&
+      rare.first === 0 &&
+      !hasTimes(rare)
+    )
+      return rare
+  }
+  const inText = candidates.some((c) => c.style.delimiter !== ' ')
+  if (inText) warnings.note('no delimiter detected; read as one column')
+  return candidate(text, NONE, crOnly, options)
+}
+
+const GROUPED = /^\s*[-+]?\d{1,3}(,\d{3})+(\.\d+)?\s*$/
+
+/**
+ * Whether all lines, below a name perhaps, are numbers like `100,000.00`. Where all have one comma and the parts before
+ * it count up, they are two columns.
+ */
+function areGroupedNumbers(text: string): boolean {
+  const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '')
+  const numbers = /\d|,/.test(lines[0] ?? '') ? lines : lines.slice(1)
+  if (numbers.length < 2 || !numbers.every((line) => GROUPED.test(line))) return false
+  const parts = numbers.map((line) => line.split(','))
+  if (parts.some((part) => part.length !== parts[0].length)) return true
+  const firsts = parts.map(([first]) => Number(first))
+  const countsUp = firsts.every((first, k) => k === 0 || first === firsts[k - 1] + 1)
+  return parts[0].length === 2 && !countsUp && numbers.every((line) => /\.\d\d\s*$/.test(line))
+}
+
+/** Whether most rows have fewer cells than the header, and none has more. */
+function isRagged({ style, rows, foreign }: Candidate): boolean {
+  const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
+  const [header, ...data] = filled
+  return (
+    style.delimiter !== ' ' &&
+    header?.length > 2 &&
+    foreign === 0 &&
+    countHeaderRows([header, ...data]) > 0 &&
+    data.some((row) => row.length === header.length) &&
+    data.every((row) => row.length <= header.length) &&
+    data.filter((row) => row.length > 1).length * 2 > data.length &&
+    // Rows of one width after those of another are a second table.
+    data[data.length - 1].length === header.length
+  )
+}
+
+/** Delimiters of some programs, which are only taken if nothing else is one. */
+const RARE = ['^', '~', ':', '\x01', '\x1f']
+
+/** Whether the cells are parts of times or addresses, which hold colons of their own. */
+function hasTimes({ style, rows }: Candidate): boolean {
+  return style.delimiter === ':' && rows.every((row) => row.length < 2 || /^\d{1,2}$|^\/\//.test(row[1]))
+}
+
+/** Score of a candidate: mainly the fraction of rows of one width, then cells without other delimiters, then columns. */
+function score(c: Candidate): number {
+  const above = c.first > 0 ? 0.05 + 0.3 * (c.first / c.rows.length) : 0
+  const commas = hasDecimalCommas(c) ? 0.1 : 0
+  return (
+    c.agreeing -
+    above +
+    Math.min(c.width, 20) * 0.002 +
+    commas -
+    FOREIGN * c.foreign -
+    (hasGap(c) ? GAP : 0) -
+    (isTail(c) ? GAP : 0)
+  )
+}
+
+/** What cells cost that hold the delimiters of other candidates; and a column before the last without any cell. */
+const FOREIGN = 0.4
+const GAP = 0.3
+
+function hasGap({ rows, first, width }: Candidate): boolean {
+  const table = rows.slice(first).filter((row) => row.length === width)
+  // A delimiter of two characters: every other column is empty. Other empty columns are those of the table.
+  return (
+    width > 2 && width % 2 === 1 && table.every((row) => row.every((cell, k) => k % 2 === 0 || cell === ''))
+  )
+}
+
+/** Whether the second of two columns has no cell: the delimiter only ends the lines. */
+function isTail({ rows, width }: Candidate): boolean {
+  return width === 2 && rows.every((row) => row.length < 2 || row[1].trim() === '')
+}
+
+/** Whether all commas in semicolon-separated cells are decimal commas: 1,5;2,25. */
+function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
+  if (style.delimiter !== ';') return false
+  const cells = rows
+    .slice(first + 1)
+    .flat()
+    .filter((cell) => cell.includes(','))
+  return cells.length > 0 && cells.every((cell) => /^\s*-?\d+(\.\d{3})*,\d+\s*$/.test(cell))
+}
+
+/**
+ * Whether space-separated words are a table: rows of one width, with quotes, or half of the columns numbers or times.
+ * Two words in each line can be one value: a date with its time, a number with its unit.
+ */
+function looksLinedUp(c: Candidate): boolean {
+  const data = c.rows.slice(c.first + 1).filter((row) => row.length > 1 || row[0] !== '')
+  if (data.length === 0 || data.some((row) => row.length !== c.width)) return false
+  if (c.quoted.slice(c.first + 1).every(({ count }) => count > 0)) return true
+  const isColumn = (k: number): boolean => data.every((row) => row[k] === '' || isDatum(row[k]))
+  if (c.width === 2) {
+    const isMoment = data.every((row) => /^\d{4}-\d{2}-\d{2}$/.test(row[0]) && /^\d{1,2}:\d{2}/.test(row[1]))
+    // One name over two words: only where the first ones number the rows.
+    const isNumbered = data.every((row, k) => row[0] === String(k + 1))
+    const isHalfDay = data.every((row) => /^[ap]\.?m\.?$/i.test(row[1]))
+    if (isMoment || isHalfDay || !(isColumn(0) || isColumn(1))) return false
+    return c.first === 0 ? c.rows[0].length === 2 : isNumbered
+  }
+  let numeric = 0
+  for (let k = 0; k < c.width; k++) if (isColumn(k)) numeric++
+  return numeric * 2 >= c.width || (numeric > 0 && data.length >= MANY_LINES)
+}
+
+/** As many lines with the same number of words, and a number in one place, are no prose. */
+const MANY_LINES = 20
+
+async function candidate(
+  text: string,
+  delimiter: string,
+  crOnly: boolean,
+  options: DelimitedOptions,
+  cut = false,
+): Promise<Candidate> {
+  await breathe()
+  const style = styleOf(text, delimiter, crOnly)
+  style.quote = options.quote ?? style.quote
+  style.escape = options.escape ?? (options.quote === undefined ? style.escape : '')
+  await breathe()
+  let sample = readRows(text, style, options)
+  await breathe()
+  if (options.quote === undefined && isTorn(text, sample.rows, style)) {
+    const quoted = { ...style, quote: "'" }
+    const whole = readRows(text, quoted, options)
+    if (isWhole(whole.rows)) {
+      style.quote = "'"
+      sample = whole
+    }
+    await breathe()
+  }
+  if (style.quote !== '' && !style.collapse) {
+    const expected = commonWidth(sample.rows)
+    const odd = sample.rows.some((row) => row.length !== expected && row.some((cell) => cell.length > 0))
+    if (odd && expected > 1 && text.includes(style.quote)) sample = readRows(text, style, options, expected)
+  }
+  if (cut) {
+    sample.rows.pop()
+    sample.at.pop()
+  }
+  const { rows, trailing } = withoutTrailing(withoutSpareName(sample.rows))
+  const width = rows.some((row) => row.length === options.width) ? options.width! : commonWidth(rows)
+  // The table starts at the first row that is at least `width` cells wide, even if it is wider.
+  let first = rows.findIndex((row) => row.length >= width && (width > 1 || row[0] !== ''))
+  if (first < 0) first = 0
+  // Lines below the last row of that width are notes.
+  const last = rows.findLastIndex((row) => row.length === width)
+  const rest = rows.slice(first, last + 1).filter((row) => row.length > 1 || row[0] !== '')
+  const agreeing = rest.filter((row) => row.length === width).length / Math.max(1, rest.length)
+  return { ...sample, style, rows, width, first, agreeing, trailing }
+}
+
+/** The most common number of cells of a row; of two, the larger one. A wider table may end the text. */
+function commonWidth(rows: readonly string[][]): number {
+  const last = lastTable(rows)
+  if (last > 0) return last
+  const counts = new Map<number, number>()
+  for (const row of rows)
+    if (row.length > 1 || row[0] !== '') counts.set(row.length, (counts.get(row.length) ?? 0) + 1)
+  let width = 1
+  let most = 0
+  for (const [length, count] of counts) {
+    if (count > most || (count === most && length > width)) {
+      width = length
+      most = count
+    }
+  }
+  return width
+}
+
+/**
+ * The width of a table at the end, below rows of fewer cells, as lines with labels and values are: all rows from the
+ * first one of that width to the last, which is a header. 0 if there is none.
+ */
+function lastTable(rows: readonly string[][]): number {
+  const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
+  const width = filled.at(-1)?.length ?? 0
+  const start = filled.findIndex((row) => row.length >= width)
+  const [header, ...data] = filled.slice(start)
+  const labels = filled.slice(0, start)
+  return width > 2 &&
+    data.length > 1 &&
+    labels.length > 1 &&
+    labels.length <= MOST_LABELS &&
+    labels.every((row) => row.filter((cell) => cell.trim() !== '').length <= 2) &&
+    header.every((cell) => /\p{L}/u.test(cell) && !isDatum(cell)) &&
+    data.every((row) => row.length === width) &&
+    header.some((_, k) => data.every((row) => isDatum(row[k])))
+    ? width
+    : 0
+}
+
+/** Fewer rows say nothing about the others. */
+const FEW_ROWS = 3
+
+/** Whether a space follows every comma or semicolon outside of quotes, in three lines or more: `a, b, c`. */
+function isSpaced(text: string, delimiter: string): boolean {
+  if (delimiter !== ',' && delimiter !== ';') return false
+  const bare = text.replace(/"(?:[^"]|"")*"/g, '""')
+  let lines = 0
+  for (const line of bare.split('\n')) {
+    const cells = line.split(delimiter)
+    if (cells.slice(1).some((cell) => !cell.startsWith(' ') && cell.trim() !== '')) return false
+    if (cells.length > 1 && cells.slice(1).some((cell) => cell.startsWith(' '))) lines++
+  }
+  return lines > 2
+}
+
+/** Removes the empty cell of a first row that has one cell more than all others, if it has just one. */
+function withoutSpareName(rows: string[][]): string[][] {
+  const [first, ...data] = rows
+  const filled = data.filter((row) => row.length > 1 || row[0] !== '')
+  const width = (first?.length ?? 0) - 1
+  if (width < 1 || filled.length < FEW_ROWS) return rows
+  const agreeing = filled.filter((row) => row.length === width).length
+  const empty = first.flatMap((cell, k) => (cell.trim() === '' ? [k] : []))
+  if (empty.length !== 1 || agreeing < filled.length * 0.9 || filled.some((row) => row.length > width))
+    return rows
+  return [first.filter((_, k) => k !== empty[0]), ...data]
+}
+
+/** Removes trailing empty cells that all rows have except the shorter first one (the header). */
+function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number } {
+  const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
+  const [first, ...data] = filled
+  const width = first?.length ?? 0
+  const length = data[0]?.length ?? 0
+  const same = data.length > 0 && data.every((row) => row.length === length)
+  // A delimiter at the end of every row, also of the header, makes no column.
+  if (
+    same &&
+    width > 2 &&
+    length === width &&
+    filled.every((row) => row[width - 1] === '') &&
+    first[width - 2] !== ''
+  )
+    return { rows: rows.map((row) => row.slice(0, width - 1)), trailing: 1 }
+  if (width < 2 || length <= width || !same) return { rows, trailing: 0 }
+  if (!data.every((row) => row.slice(width).every((cell) => cell === ''))) return { rows, trailing: 0 }
+  return { rows: rows.map((row) => row.slice(0, width)), trailing: length - width }
+}
+
+/** Whether rows of several widths may come from line ends inside of single quotes: `1,'a⏎b',2`. */
+function isTorn(text: string, rows: readonly string[][], { delimiter, quote, collapse }: Style): boolean {
+  if (quote !== '"' || collapse || text.includes('"') || !text.includes(`${delimiter}'`)) return false
+  return rows.some((row) => row.length !== rows[0].length)
+}
+
+/** Whether rows are a table without any odd one, in which cells have line ends. The last row may be cut off. */
+function isWhole(rows: readonly string[][]): boolean {
+  const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
+  const [first] = filled
+  return (
+    filled.length > FEW_ROWS &&
+    first.length > 1 &&
+    filled.slice(0, -1).every((row) => row.length === first.length) &&
+    filled.some((row) => row.some((cell) => cell.includes('\n')))
+  )
+}
+
+/** Characters of a line whose quotes are looked at: longer ones take long. */
+const LONGEST_LINE = 4000
+
+/**
+ * The number of lines with a cell in single quotes, if every quote at the start of a cell has one at the end of a cell on
+ * its line, and cells in quotes hold delimiters somewhere; 0 otherwise.
+ */
+function quotedLines(text: string, delimiter: string): number {
+  const d = delimiter.replace(/[|^$.*+?()[\]{}\\]/g, '\\$&')
+  const opening = new RegExp(`(^|${d})'`, 'g')
+  const cell = new RegExp(`(^|${d})'.*?'(?=${d}|$)`, 'g')
+  let lines = 0
+  let hides = false
+  for (const line of text.split(/\r?\n/).slice(0, -1)) {
+    if (line.length > LONGEST_LINE) return 0
+    const cells = line.match(cell) ?? []
+    if (cells.length === 0) {
+      if (opening.test(line)) return 0
+      continue
+    }
+    if ((line.replace(cell, '').match(opening) ?? []).length > 0) return 0
+    lines++
+    hides ||= cells.some((one) => one.slice(1).includes(delimiter))
+  }
+  return hides ? lines : 0
+}
+
+function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
+  const d = `\\u${delimiter.charCodeAt(0).toString(16).padStart(4, '0')}`
+  const start = text.slice(0, STYLE_CHARACTERS)
+  const count = (pattern: string): number => (start.match(new RegExp(pattern, 'gm')) ?? []).length
+  const blanks = delimiter === ' ' ? '' : ' *'
+  const doubled = count(`(?:^|${d})${blanks}"`)
+  const single = doubled === 0 ? count(`(?:^|${d})'(?:[^'\\r\\n]|'')*'(?=${d}|\\r?$)`) : 0
+  const singleOpened = single > 0 ? count(`(?:^|${d})'`) : 0
+  // Cells in single quotes hold apostrophes: each one that opens also closes on its line.
+  const loose = doubled === 0 && single !== singleOpened ? quotedLines(start, delimiter) : 0
+  const quote = (single > 1 && single === singleOpened) || loose > 2 ? "'" : '"'
+  const backslash =
+    (text.match(new RegExp(`\\\\${quote}(?!${d}|\\r?$|${quote})`, 'gm')) ?? []).length > 0 &&
+    count(`[^${d}\\r\\n]${quote}${quote}[^${d}\\r\\n]`) === 0
+  const spaced = delimiter === ' ' ? 0 : count(`${d} +${quote}`)
+  return {
+    delimiter,
+    quote,
+    escape: backslash ? '\\' : '',
+    crOnly,
+    skipSpace: (spaced > 0 && spaced >= count(`${d}${quote}`)) || isSpaced(start, delimiter),
+    collapse: delimiter === ' ',
+  }
+}

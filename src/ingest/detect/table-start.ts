@@ -1,0 +1,224 @@
+import { badData } from '../values/warnings.ts'
+import type { Candidate } from './candidate.ts'
+import { countHeaderRows, isDatum } from './header.ts'
+
+/** Throws if the lines above the table look like another table, which would be lost. */
+export function refuseTwoTables(
+  { rows, at }: Candidate,
+  start: number,
+  before: number,
+  source: string,
+): void {
+  for (let from = 0; from < start; ) {
+    const width = rows[from].length
+    let to = from + 1
+    while (to < start && rows[to].length === width && !isBlank(rows[to])) to++
+    if (!isBlank(rows[from]) && looksLikeTable(withoutEmptyColumns(rows.slice(from, to)))) {
+      const line = (row: number): number => (at[row] ?? row) + 1 + before
+      throw badData(
+        source,
+        { line: line(from) },
+        `${to - from} lines look like a table of ${columns(width)}, and a second table of ${columns(rows[start].length)} starts at line ${line(start)}`,
+        'Put each table in its own file.',
+      )
+    }
+    from = to
+  }
+}
+
+/** Rows of one width without the columns at their end that are empty in all of them. */
+function withoutEmptyColumns(rows: string[][]): string[][] {
+  let width = rows[0].length
+  while (width > 1 && rows.every((row) => row[width - 1].trim() === '')) width--
+  return rows.map((row) => row.slice(0, width))
+}
+
+function columns(count: number): string {
+  return count === 1 ? '1 column' : `${count} columns`
+}
+
+function isBlank(row: readonly string[]): boolean {
+  return row.every((cell) => cell.trim() === '') || row[0].startsWith('#')
+}
+
+/** Maximum number of lines with labels and values (`Station,Seattle`) above a table. */
+export const MOST_LABELS = 8
+
+/** Whether lines of one width look like a table. */
+function looksLikeTable(rows: string[][]): boolean {
+  const width = rows[0].length
+  const [first, ...data] = rows
+  // A header and one row of numbers.
+  if (rows.length === 2 && width > 1)
+    return countHeaderRows(rows) === 1 && (data[0].every(isNumeric) || (width > 2 && data[0].some(isNumeric)))
+  if (rows.length < 3) return false
+  const numeric = first.map((_, k) => data.every((row) => isNumeric(row[k])))
+  if (width === 1) return numeric[0]
+  // Titles exported from spreadsheets: a text and empty cells.
+  if (rows.every((row) => row.slice(1).every((cell) => cell.trim() === ''))) return false
+  // Labels with values.
+  if (width === 2 && rows.every((row) => /:\s*$/.test(row[0]))) return false
+  if (width > 2) return true
+  return rows.length > MOST_LABELS || numeric.some(Boolean)
+}
+
+/** Index of the first row of the table, after titles, comments and blank lines. */
+export function findTableStart(candidate: Candidate): number {
+  const { rows, width, first, quoted } = candidate
+  let start = skipLabels(candidate, skipTitle(candidate, first))
+  // A header can have fewer cells than the data: R's write.table writes no name for the row names.
+  if (width > 1 && start === first && isShortHeader(candidate, start)) start--
+  // Text in quotes is no comment.
+  const comment = (k: number): boolean => rows[k]?.[0].startsWith('#') === true && !quoted[k]?.first
+  let after = start
+  while (comment(after)) after++
+  if (after === start || after >= rows.length) return start
+  // The last comment line is the header if it has as many cells as the rows, and those have no header.
+  const last = rows[after - 1]
+  const below = rows.slice(after)
+  const isHeader =
+    last.length === rows[after].length &&
+    width > 1 &&
+    (countHeaderRows(below) === 0 || (/^#\S/.test(last[0]) && !headsNumbers(below)))
+  return isHeader ? after - 1 : after
+}
+
+/** Whether the line above the widest rows is their header, and not a title. */
+function isShortHeader({ rows, width, style }: Candidate, start: number): boolean {
+  const above = rows[start - 1]
+  if (!above || above[0] === '' || above[0].startsWith('#') || isSentence(rows, start - 1)) return false
+  if (headsNumbers(rows.slice(start))) return false
+  if (above.length === width - 1) return width > 2 || isBlankDelimiter(style.delimiter)
+  return (
+    above.length > 1 &&
+    rows.findIndex((row) => !isBlank(row)) === start - 1 &&
+    new Set(above).size === above.length &&
+    above.every((cell) => cell.trim() !== '' && !isNumeric(cell)) &&
+    countHeaderRows(rows.slice(start)) === 0
+  )
+}
+
+/** Whether a delimiter is white space, with which R writes tables by default. */
+export function isBlankDelimiter(delimiter: string): boolean {
+  return delimiter === ' ' || delimiter === '\t'
+}
+
+/**
+ * Whether lines of several cells below one cell are a column of texts that hold the delimiter, and not a table below
+ * its title: no header is below, or nothing tells it from data and the first line is one word, or all commas are
+ * punctuation.
+ */
+export function isList({ rows, width, first, style }: Candidate): boolean {
+  if (first !== 1 || rows[0].length !== 1 || isBlankDelimiter(style.delimiter)) return false
+  const below = rows.slice(1).filter((row) => row.length > 1)
+  if (below.length === 0 || rows[1].length === 1) return false
+  if (style.delimiter === ',' && below.every((row) => row.slice(1).every((cell) => cell.startsWith(' '))))
+    return true
+  // Decimal points: the commas between numbers are delimiters.
+  if (
+    style.delimiter === ',' &&
+    /^\s*-?[\d.]+\s*$/.test(rows[0][0]) &&
+    below.every((row) => row.every((cell) => /^\s*-?\d+\.\d+\s*$/.test(cell)))
+  )
+    return false
+  if (width === 2 && countHeaderRows(below) === 0) return true
+  const isText = below.every((row) => !row.some((cell) => isDatum(cell)))
+  return isText && !/\s/.test(rows[0][0].trim())
+}
+
+/**
+ * Skips titles exported from spreadsheets: one cell followed by empty ones, or a line that contains commas
+ * and is separated by a blank line from a table with a header over numbers.
+ */
+function skipTitle({ rows, width }: Candidate, first: number): number {
+  // Columns that have a cell somewhere: exports of spreadsheets have empty ones at their end.
+  const used = Array.from({ length: width }, (_, k) =>
+    rows.some((row) => (row[k] ?? '').trim() !== ''),
+  ).filter(Boolean).length
+  const empty = (row: string[]): boolean => row.every((cell) => cell.trim() === '')
+  const full = (row: string[]): boolean => row.length >= width && row.every((cell) => cell.trim() !== '')
+  const title = (row: string[]): boolean => {
+    const filled = row.filter((cell) => cell.trim() !== '').length
+    // A label with its value.
+    return (
+      filled === 1 || (filled === 2 && used > 3 && (/:\s*$/.test(row[0]) || /:\s*$/.test(rows[first][0])))
+    )
+  }
+  const mostly = (row: string[]): boolean =>
+    row.length >= width && row.filter((cell) => cell.trim() !== '').length > used / 2
+  if (width < 2) return first
+  let at = first
+  while (at < rows.length && (empty(rows[at]) || title(rows[at]))) at++
+  if (at > first && at + 1 < rows.length && mostly(rows[at]) && countHeaderRows(rows.slice(at)) > 0) return at
+  // Two words can be names, if no blank line follows.
+  const isTitle =
+    isSentence(rows, first) &&
+    (empty(rows[first + 1] ?? []) || rows[first].join(' ').trim().split(/\s+/).length > 2)
+  if (isTitle) {
+    const next = rows.findIndex((row, k) => k > first && !empty(row))
+    if (next > 0 && headsNumbers(rows.slice(next))) return next
+  }
+  const blank = rows.findIndex((row, k) => k > first && k <= first + 3 && row.length === 1 && empty(row))
+  const below = rows.slice(blank + 1)
+  if (blank < 0 || below.length < 2 || !full(below[0]) || countHeaderRows(below) === 0) return first
+  // Names above a blank line, and not a title with commas.
+  if (
+    !isTitle &&
+    blank === first + 1 &&
+    full(rows[first]) &&
+    rows[first].every((cell) => !isDatum(cell) && !/\s/.test(cell.trim()))
+  )
+    return first
+  return headsNumbers(below) && (blank === first + 1 || countHeaderRows(rows.slice(first, blank)) > 0)
+    ? blank + 1
+    : first
+}
+
+/**
+ * Skips lines with labels and values above a table of two columns: `From,2024-01-01`, `To,2024-01-31`, `Date,Amount`.
+ * A header is below, with a name over numbers or dates, and these lines are not all like its rows.
+ */
+function skipLabels({ rows, width }: Candidate, first: number): number {
+  if (width !== 2) return first
+  const isLabel = (row: string[]): boolean => row.length === 2 && /^\D/.test(row[0]) && row[1].trim() !== ''
+  for (let k = first + 1; k <= first + MOST_LABELS && k + 2 < rows.length; k++) {
+    if (!isLabel(rows[k - 1])) return first
+    const [header, ...data] = rows.slice(k)
+    const named = header.length === 2 && header.every((cell) => cell.trim() !== '' && !isDatum(cell))
+    const below = data.filter((row) => row.length > 1)
+    if (!named || below.length < 2 || k < first + 2) continue
+    const isData = (row: string[]): boolean => row.every((cell) => isDatum(cell))
+    // A name over values is a header of its own.
+    if (!rows.slice(first, k).every((row) => isDatum(row[1]) || /:\s*$/.test(row[0]))) return first
+    if (
+      below.every(isData) &&
+      rows.slice(first, k).some((row) => isDatum(row[1])) &&
+      !rows.slice(first, k).some(isData)
+    )
+      return k
+  }
+  return first
+}
+
+/** Whether the first row is a header with a name over a column of numbers. */
+function headsNumbers([header, ...data]: readonly string[][]): boolean {
+  if (!header || data.length === 0 || countHeaderRows([header, ...data]) === 0) return false
+  return header.some((name, k) => !isNumeric(name) && data.every((row) => /^-?[\d.]+$/.test(row[k] ?? '')))
+}
+
+/** Whether a row is a text with commas: only it has spaces after its delimiters. */
+function isSentence(rows: readonly string[][], first: number): boolean {
+  const spaced = (row: readonly string[]): boolean =>
+    row.length > 1 && row.slice(1).some((cell) => cell.startsWith(' '))
+  const below = rows.slice(first + 1)
+  return (
+    below.length > 1 &&
+    rows[first].slice(1).every((cell) => /^ \S/.test(cell)) &&
+    rows[first].length > 1 &&
+    !below.some(spaced)
+  )
+}
+
+export function isNumeric(cell: string): boolean {
+  return /^\s*[+-]?[\d.,]+\s*$/.test(cell)
+}

@@ -1,0 +1,87 @@
+import { Problem } from '../../contract/errors.ts'
+import { bytesText, type Limits } from '../../contract/limits.ts'
+import { asBuffer, type Bytes, breathe, parseRaw, type RawJson } from '../../json/index.ts'
+import { badData } from '../values/warnings.ts'
+
+const OPEN = 0x7b
+const CLOSE = 0x7d
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const END = 0x5d
+
+const isBlank = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09
+
+/** The objects of a JSON array, one after the other, in constant memory. Throws `bad_data` with the item. */
+export async function* recordsOf(text: Bytes, source: string, limits: Limits): AsyncGenerator<RawJson> {
+  let buf: Buffer = Buffer.alloc(0)
+  let item = 0
+  let state: 'before' | 'value' | 'between' | 'after' = 'before'
+  /** Where the object that is being read begins, and how far it has been looked at. */
+  let start = -1
+  let at = 0
+  let depth = 0
+  let inString = false
+  const wrong = (what: string): Problem =>
+    badData(
+      source,
+      {},
+      `item ${item + 1} of the array: ${what}`,
+      'Give an array of objects: [{"a": 1}, {"a": 2}].',
+    )
+  for await (const chunk of text) {
+    buf = at < buf.length || start >= 0 ? Buffer.concat([buf, chunk]) : asBuffer(chunk)
+    if (start < 0) at = 0
+    for (; at < buf.length; at++) {
+      const c = buf[at]
+      if (start >= 0) {
+        if (inString) {
+          if (c === BACKSLASH) {
+            // The escaped character may not have arrived.
+            if (at + 1 >= buf.length) break
+            at++
+          } else if (c === QUOTE) inString = false
+        } else if (c === QUOTE) inString = true
+        else if (c === OPEN) depth++
+        else if (c === CLOSE && --depth === 0) {
+          yield parsed(buf.subarray(start, at + 1))
+          item++
+          start = -1
+          state = 'between'
+        }
+        continue
+      }
+      if (isBlank(c)) continue
+      if (state === 'before' && c === 0x5b) state = 'value'
+      else if (state === 'value' && c === OPEN) {
+        start = at
+        depth = 1
+      } else if (state === 'between' && c === COMMA) state = 'value'
+      else if ((state === 'between' || (state === 'value' && item === 0)) && c === END) state = 'after'
+      else
+        throw wrong(
+          state === 'after' ? 'there is more text after the end of the array' : 'it is not an object',
+        )
+    }
+    if (start >= 0) {
+      buf = Buffer.from(buf.subarray(start))
+      at -= start
+      start = 0
+    } else {
+      buf = buf.subarray(buf.length)
+      at = 0
+    }
+    if (buf.length > limits.record_bytes)
+      throw wrong(`it is larger than ${bytesText(limits.record_bytes)} (limit record_bytes)`)
+    await breathe()
+  }
+  if (state !== 'after') throw wrong('the text ends before the array does')
+
+  function parsed(bytes: Buffer): RawJson {
+    try {
+      return parseRaw(bytes, 'the object', limits)
+    } catch (error) {
+      throw error instanceof Problem ? wrong(error.message) : error
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { Problem } from '../../contract/errors.ts'
+import { bytesText, defaultLimits } from '../../contract/limits.ts'
+import { asBuffer, type Bytes, parseRaw, parseRawInTurns, type RawJson } from '../../json/index.ts'
+import { utf8 } from '../text/bytes.ts'
+import type { DelimitedOptions } from '../values/dialect.ts'
+import { badData, Warnings } from '../values/warnings.ts'
+
+/** One line of newline-delimited JSON: an object (by column name) or an array (by position). */
+export interface JsonLine {
+  line: number
+  value: RawJson
+}
+
+/** Size in bytes from which a line is validated in several turns of the event loop. */
+const LONG = 256 * 1024
+
+/** Parses NDJSON (any encoding, also gzipped). Skips blank lines. Throws `bad_data` with line and text. */
+export async function* jsonLines(
+  input: Bytes,
+  {
+    source = 'input',
+    encoding,
+    limits = defaultLimits,
+  }: Pick<DelimitedOptions, 'source' | 'encoding' | 'limits'>,
+): AsyncGenerator<JsonLine> {
+  /** The incomplete last line, in chunks. */
+  let rest: Buffer[] = []
+  let restBytes = 0
+  let line = 0
+  const lineOf = async (bytes: Buffer): Promise<JsonLine | undefined> => {
+    line++
+    if (bytes.length < 1024 && bytes.toString('latin1').trim() === '') return undefined
+    try {
+      const value =
+        bytes.length < LONG
+          ? parseRaw(bytes, 'the line', limits)
+          : await parseRawInTurns(bytes, 'the line', limits)
+      if (value.kind === 'object' || value.kind === 'array') return { line, value }
+    } catch (error) {
+      throw error instanceof Problem
+        ? badData(
+            source,
+            { line },
+            error.message,
+            `Give one JSON object or array per line${bytes.toString('latin1').trim() === '[' ? ": jq -c '.[]' converts an array to lines" : ''}.`,
+          )
+        : error
+    }
+    throw badData(
+      source,
+      { line },
+      'neither an object nor an array',
+      'Give one JSON object or array per line.',
+    )
+  }
+  for await (const chunk of utf8(input, encoding, source, new Warnings())) {
+    const buf = asBuffer(chunk)
+    let start = 0
+    for (let end = buf.indexOf(0x0a); end >= 0; end = buf.indexOf(0x0a, start)) {
+      const piece = buf.subarray(start, end)
+      const found = await lineOf(rest.length > 0 ? Buffer.concat([...rest, piece]) : piece)
+      rest = []
+      restBytes = 0
+      if (found) yield found
+      start = end + 1
+    }
+    if (start < buf.length) {
+      // Copy: the sender may reuse the buffer.
+      rest.push(Buffer.from(buf.subarray(start)))
+      restBytes += buf.length - start
+    }
+    if (restBytes > limits.record_bytes) {
+      throw badData(
+        source,
+        { line: line + 1 },
+        `the line is longer than ${bytesText(limits.record_bytes)} (limit record_bytes)`,
+      )
+    }
+  }
+  const last = await lineOf(Buffer.concat(rest))
+  if (last) yield last
+}

@@ -1,0 +1,415 @@
+import { Problem } from '../../contract/errors.ts'
+import { bytesText, defaultLimits } from '../../contract/limits.ts'
+import {
+  type Bytes,
+  breathe,
+  endOf,
+  excerpt,
+  joinInTurns,
+  kindOf,
+  parseRawInTurns,
+  type RawJson,
+  skipBlanks,
+  turnIsLong,
+} from '../../json/index.ts'
+import { isSparse, sparse } from '../delimited/gaps.ts'
+import { utf8 } from '../text/bytes.ts'
+import { type ColumnType, type DelimitedOptions, type FirstValue, noDialect } from '../values/dialect.ts'
+import type { Ingested, SliceSink } from '../values/table.ts'
+import { badData, Warnings } from '../values/warnings.ts'
+import { recordsOf } from './json-array.ts'
+import { jsonLines } from './ndjson.ts'
+
+export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits' | 'flatten'>
+
+const SLICE_ROWS = 65_536
+const SLICE_BYTES = 512 * 1024
+
+/** A column with its buffered values, comma-separated, up to the next slice. */
+class Column {
+  type: ColumnType | 'empty' = 'empty'
+  /** The first value of each type. */
+  readonly seen: FirstValue[] = []
+  rows = 0
+  /** Number of rows already passed to the sink. */
+  given = 0
+  private out = Buffer.allocUnsafe(64)
+  private at = 0
+
+  constructor(
+    readonly name: string,
+    readonly position: number,
+  ) {}
+
+  /** Size of the buffered text in bytes. */
+  get size(): number {
+    return this.at
+  }
+
+  add(given: Buffer, record: number): void {
+    const value = compactJson(given)
+    this.write(value)
+    this.rows++
+    const kind = kindOf(value[0])
+    if (kind === 'null') return
+    const type = kind === 'string' ? 'text' : kind === 'number' || kind === 'boolean' ? kind : 'json'
+    if (!this.seen.some((one) => one.type === type))
+      this.seen.push({ type, where: `record ${record}`, text: excerpt(value) })
+    this.type = this.type === 'empty' || this.type === type ? type : 'json'
+  }
+
+  /** Adds `count` nulls. */
+  addNulls(count: number): void {
+    if (count === 0) return
+    this.write(repeatedNull(count))
+    this.rows += count
+  }
+
+  take(): { rows: number; text: Buffer } {
+    const slice = { rows: this.rows, text: this.out.subarray(0, this.at) }
+    this.given += this.rows
+    this.out = Buffer.allocUnsafe(Math.max(64, Math.min(this.at, SLICE_BYTES)))
+    this.at = 0
+    this.rows = 0
+    return slice
+  }
+
+  private write(text: Buffer): void {
+    const needed = this.at + text.length + 1
+    if (needed > this.out.length) {
+      const bigger = Buffer.allocUnsafe(Math.max(needed, this.out.length * 2))
+      this.out.copy(bigger, 0, 0, this.at)
+      this.out = bigger
+    }
+    if (this.rows > 0) this.out[this.at++] = 0x2c
+    text.copy(this.out, this.at)
+    this.at += text.length
+  }
+}
+
+/** An object or array without line ends and indentation; any other value as it is. */
+function compactJson(value: Buffer): Buffer {
+  if ((value[0] !== 0x7b && value[0] !== 0x5b) || !(value.includes(0x0a) || value.includes(0x0d)))
+    return value
+  const out = Buffer.allocUnsafe(value.length)
+  let at = 0
+  let inString = false
+  for (let k = 0; k < value.length; k++) {
+    const c = value[k]
+    if (inString) {
+      out[at++] = c
+      if (c === 0x5c) out[at++] = value[++k]
+      else if (c === 0x22) inString = false
+    } else if (c > 0x20) {
+      out[at++] = c
+      inString = c === 0x22
+    }
+  }
+  return out.subarray(0, at)
+}
+
+const NULLS = Buffer.from('null,'.repeat(SLICE_ROWS))
+
+function repeatedNull(count: number): Buffer {
+  return NULLS.subarray(0, count * 5 - 1)
+}
+
+/** Collects records into columns and slices. Columns are added when their names first appear. */
+class Table {
+  private readonly columns: Column[] = []
+  private readonly byName = new Map<string, Column>()
+  private readonly names = new Set<string>()
+  rows = 0
+  private size = 0
+  private valueCount = 0
+
+  constructor(
+    private readonly sink: SliceSink,
+    private readonly options: JsonOptions,
+  ) {}
+
+  column(given: string): Column {
+    const known = this.byName.get(given)
+    if (known) return known
+    const most = (this.options.limits ?? defaultLimits).columns
+    const source = this.options.source ?? 'input'
+    if (most !== undefined && this.columns.length >= most)
+      throw badData(source, {}, `more than ${most} columns (limit columns)`)
+    if (!given.isWellFormed() || given.includes('\0'))
+      throw badData(source, {}, `a column name is not valid text: ${excerpt(given)}`)
+    // Column names must be non-empty and unique.
+    let name = given.trim() === '' ? `column_${this.columns.length + 1}` : given
+    for (let n = 2; this.names.has(name); n++) name = `${given}_${n}`
+    const column = new Column(name, this.columns.length)
+    this.columns.push(column)
+    this.byName.set(given, column)
+    this.names.add(name)
+    this.sink.begin?.([name])
+    return column
+  }
+
+  /** Adds a record. Columns that it lacks get null. */
+  async record(cells: Iterable<[string, RawJson]>): Promise<void> {
+    for (const [name, cell] of this.options.flatten ? flattened(cells) : cells) {
+      const column = this.column(name)
+      await this.fill(column)
+      column.add(cell.bytes, this.rows + 1)
+      this.size += cell.bytes.length
+      this.valueCount++
+      if (this.valueCount % 256 === 0 && turnIsLong()) await breathe()
+    }
+    this.rows++
+    this.checkGaps()
+    if (this.size >= SLICE_BYTES * 8 || this.rows % SLICE_ROWS === 0) await this.flush()
+    else if (turnIsLong()) await breathe()
+  }
+
+  /** Adds a whole column. */
+  async values(name: string, array: RawJson): Promise<void> {
+    const column = this.column(name)
+    const { buf } = array
+    let i = skipBlanks(buf, array.start + 1)
+    while (buf[i] !== 0x5d) {
+      const end = endOf(buf, i)
+      column.add(buf.subarray(i, end), column.given + column.rows + 1)
+      this.valueCount++
+      if (column.size >= SLICE_BYTES || column.rows >= SLICE_ROWS) await this.give(column)
+      i = skipBlanks(buf, end)
+      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    }
+    this.rows = Math.max(this.rows, column.given + column.rows)
+    this.checkGaps()
+  }
+
+  /** Throws if the table is sparse: a few bytes of records must not create a huge table of nulls. */
+  private checkGaps(): void {
+    const { rows, columns, valueCount } = this
+    if (!isSparse(rows, columns.length, valueCount)) return
+    throw sparse(
+      this.options.source ?? 'input',
+      rows,
+      columns.length,
+      'Give records with the same names, for example {"name": …, "value": …}.',
+    )
+  }
+
+  /** Pads a column with nulls up to the current row. */
+  private async fill(column: Column): Promise<void> {
+    for (let missing = this.rows - column.given - column.rows; missing > 0; ) {
+      const count = Math.min(missing, SLICE_ROWS - column.rows)
+      column.addNulls(count)
+      missing -= count
+      if (column.rows >= SLICE_ROWS) await this.give(column)
+    }
+  }
+
+  private async give(column: Column): Promise<void> {
+    if (column.rows === 0) return
+    const { rows, text } = column.take()
+    await this.sink.slice({ column: column.position, rows, form: 'text', text })
+    await breathe()
+  }
+
+  private async flush(): Promise<void> {
+    this.size = 0
+    for (const column of this.columns) {
+      await this.fill(column)
+      await this.give(column)
+    }
+  }
+
+  async end(warnings: Warnings): Promise<Ingested> {
+    await this.flush()
+    const source = this.options.source ?? 'input'
+    if (this.rows === 0 || this.columns.length === 0)
+      throw badData(source, {}, 'no rows', 'Give at least one row.')
+    for (const { name, type, seen } of this.columns)
+      if (type === 'json' && seen.length > 1)
+        warnings.note(
+          `column ${name} holds values of several types (${seen
+            .map(({ where, text }) => `${where}: ${text}`)
+            .join(', ')}); kept as JSON values`,
+        )
+    return {
+      rows: this.rows,
+      columns: this.columns.map(({ name, type, seen }) => ({
+        name,
+        type: type === 'empty' ? 'text' : type,
+        seen,
+      })),
+      dialect: noDialect(this.columns.map(({ name }) => name)),
+      warnings: warnings.list(),
+    }
+  }
+}
+
+/** The members of a record, with those of its objects in their place: `{"a": {"b": {"c": 1}}}` gives `a.b.c`. */
+function* flattened(cells: Iterable<[string, RawJson]>, above = ''): Generator<[string, RawJson]> {
+  for (const [name, cell] of cells) {
+    const path = above + name
+    const members = cell.kind === 'object' ? cell.entries() : undefined
+    // An empty object is a value: it has no members to show.
+    if (members && members.size > 0) yield* flattened(members, `${path}.`)
+    else yield [path, cell]
+  }
+}
+
+/** Parses NDJSON, one object or array per line, in constant memory. */
+export async function ingestLines(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<Ingested> {
+  const table = new Table(sink, options)
+  const { source, encoding, limits } = options
+  for await (const { value } of jsonLines(input, { source, encoding, limits })) {
+    if (value.kind === 'object') await table.record(value.entries())
+    else await table.record(byPosition(value))
+  }
+  return table.end(new Warnings())
+}
+
+function* byPosition(row: RawJson): Generator<[string, RawJson]> {
+  let k = 0
+  for (const cell of row.items()) yield [`column_${++k}`, cell]
+}
+
+/**
+ * Parses a JSON document: records (`[{…}]`), rows (`[[…]]`), columns (`{"name": […]}`) or grid content of the
+ * API (`{"cols": …}`).
+ */
+export async function ingestJson(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<Ingested> {
+  const warnings = new Warnings()
+  const source = options.source ?? 'input'
+  const parts: Uint8Array[] = []
+  let size = 0
+  const { limits = defaultLimits } = options
+  const most = limits.json_body_bytes
+  const text = utf8(input, options.encoding, source, warnings)[Symbol.asyncIterator]()
+  for (;;) {
+    const { value: part, done } = await text.next()
+    if (done) break
+    parts.push(part)
+    size += part.length
+    if (size <= most) continue
+    if (!/^\s*\[\s*\{/.test(Buffer.concat(parts.slice(0, 1024)).toString('latin1', 0, 1024)))
+      throw badData(
+        source,
+        {},
+        `a JSON document of more than ${bytesText(most)} that is not an array of records (limit json_body_bytes)`,
+        'Use NDJSON, with one JSON object per line: it is read in pieces.',
+      )
+    const table = new Table(sink, options)
+    for await (const record of recordsOf(following(parts, text), source, limits))
+      await table.record(record.entries())
+    return table.end(warnings)
+  }
+  let json: RawJson
+  try {
+    json = await parseRawInTurns(await joinInTurns(parts), source, limits)
+  } catch (error) {
+    throw error instanceof Problem ? new Problem('bad_data', error.message) : error
+  }
+  const table = new Table(sink, options)
+  if (json.kind === 'array') await readItems(json, table, source, limits.columns)
+  else if (json.kind === 'object') await readMembers(json, table, source, warnings, limits.columns)
+  else throw badData(source, {}, 'neither an object nor an array', SHAPES)
+  return table.end(warnings)
+}
+
+/** Parts that have been read, which are forgotten as they are used, and those that follow. */
+async function* following(parts: Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for (let part = parts.shift(); part; part = parts.shift()) yield part
+  for (;;) {
+    const { value, done } = await rest.next()
+    if (done) return
+    yield value
+  }
+}
+
+const SHAPES = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]}, or rows as arrays.'
+
+async function readItems(json: RawJson, table: Table, source: string, most: number): Promise<void> {
+  let kind: RawJson['kind'] | undefined
+  let names: string[] | undefined
+  let at = 0
+  for (const item of json.items()) {
+    at++
+    kind ??= item.kind
+    if (item.kind === 'null' && kind === 'object') continue
+    if (item.kind === 'object' && kind === 'object') await table.record(item.entries())
+    else if (item.kind === 'array' && kind === 'array') {
+      if (at === 1) {
+        names = namesIn(cellsOf(item, most, source))
+        if (names) {
+          for (const name of names) table.column(name)
+          continue
+        }
+      }
+      const cells = cellsOf(item, most, source)
+      if (names && cells.length > names.length)
+        throw badData(source, {}, `row ${at} has ${cells.length} values; there are ${names.length} names`)
+      await table.record(cells.map((cell, k) => [names?.[k] ?? `column_${k + 1}`, cell]))
+    } else if (kind !== 'object' && kind !== 'array' && item.kind !== 'object' && item.kind !== 'array')
+      await table.record([['value', item]])
+    else throw badData(source, {}, `item ${at} has another type than the items before it`, SHAPES)
+  }
+}
+
+/** The cells of a row. Throws if there are more than `most`. */
+function cellsOf(row: RawJson, most: number, source: string): RawJson[] {
+  const cells: RawJson[] = []
+  for (const cell of row.items()) {
+    cells.push(cell)
+    if (cells.length > most) throw badData(source, {}, `more than ${most} columns (limit columns)`)
+  }
+  return cells
+}
+
+/** The first row as column names, if its cells are distinct non-empty strings; otherwise undefined. */
+function namesIn(cells: readonly RawJson[]): string[] | undefined {
+  if (cells.length === 0 || cells.some(({ kind }) => kind !== 'string')) return undefined
+  const names = cells.map((cell) => cell.value() as string)
+  return new Set(names).size === names.length && names.every((name) => name.trim() !== '') ? names : undefined
+}
+
+/** Whether an object is a figure of plotly.js: a list of traces and a layout. */
+function isFigure(members: ReadonlyMap<string, RawJson>): boolean {
+  const traces = members.get('data')
+  if (traces?.kind !== 'array' || members.get('layout')?.kind !== 'object') return false
+  const trace: RawJson | undefined = traces.items().next().value
+  return trace === undefined || trace.kind === 'object'
+}
+
+async function readMembers(
+  json: RawJson,
+  table: Table,
+  source: string,
+  warnings: Warnings,
+  most: number,
+): Promise<void> {
+  const members = (await json.index()).entries()
+  const cols = await members.get('cols')?.index()
+  if (cols?.kind === 'object') {
+    for (const [name, column] of cols.entries()) {
+      const data = column.kind === 'object' ? column.entries().get('data') : undefined
+      if (data?.kind !== 'array') throw badData(source, {}, `column ${excerpt(name)} has no data`, SHAPES)
+      await table.values(name, data)
+    }
+    return
+  }
+  if (isFigure(members))
+    throw badData(
+      source,
+      {},
+      'this is a figure, not a table',
+      'To make a plot of it, use: gridline plot create',
+    )
+  const arrays = [...members].filter(([, member]) => member.kind === 'array')
+  const [only] = arrays
+  const first: RawJson | undefined = only?.[1].items().next().value
+  if (arrays.length === 1 && first?.kind === 'object' && members.size >= 1) {
+    if (members.size > 1) warnings.note(`only ${only[0]} was read: the other members are not a table`)
+    await readItems(only[1], table, source, most)
+    return
+  }
+  if (arrays.length === 0 || arrays.length < members.size)
+    throw badData(source, {}, 'an object whose members are not all arrays', SHAPES)
+  for (const [name, array] of arrays) await table.values(name, array)
+}

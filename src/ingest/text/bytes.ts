@@ -1,0 +1,322 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import type { Problem } from '../../contract/errors.ts'
+import { asBuffer, type Bytes } from '../../json/index.ts'
+import { newlinesIn } from '../kernel/index.ts'
+import { badData, type Warnings } from '../values/warnings.ts'
+import { type Decoder, decoderOf, encodingNamed, guessedEncoding } from './encoding.ts'
+import { peek } from './peek.ts'
+
+/** Signatures (first bytes) of binary formats, with names for messages. */
+const signatures: [string, string][] = [
+  ['PK\x03\x04', 'a ZIP archive or an Office document'],
+  ['FEA1', 'a Feather file of version 1'],
+  ['SQLite format 3\0', 'an SQLite database'],
+  ['%PDF', 'a PDF'],
+  ['\x89PNG', 'a PNG image'],
+  ['\xff\xd8\xff', 'a JPEG image'],
+  ['GIF8', 'a GIF image'],
+  ['\xd0\xcf\x11\xe0', 'an old Office document'],
+  ['\xfd7zXZ', 'compressed with xz'],
+  ['7z\xbc\xaf', 'a 7z archive'],
+  ['\x7fELF', 'a program'],
+]
+
+/**
+ * Converts text to UTF-8 without a byte order mark, NUL bytes and a final Ctrl-Z. Detects byte order marks, UTF-16
+ * without one, UTF-8, and guesses the encoding if bytes are not valid UTF-8. Throws for binary data.
+ */
+export async function* utf8(
+  source: Bytes,
+  given: string | undefined,
+  name: string,
+  warnings: Warnings,
+): AsyncGenerator<Uint8Array> {
+  const { head, whole } = await peek(source, 4096)
+  const encoding = given ? encodingNamed(given) : guessEncoding(head, name)
+  if (encoding === 'utf-8') {
+    const lines: LineCount = { seen: 1 }
+    yield* withoutEndMark(
+      checkedUtf8(withoutNul(whole, lines, name, warnings), lines, given !== undefined, name, warnings),
+      warnings,
+    )
+    return
+  }
+  if (!given && encoding !== 'utf-8') warnings.note(`read as ${encoding.toUpperCase()}`)
+  yield* withoutEndMark(decoded(whole, encoding, name), warnings)
+}
+
+const NUL = 0
+const QUOTE = 0x22
+const CTRL_Z = 0x1a
+
+/** The line on which the bytes end that have been read. */
+interface LineCount {
+  seen: number
+}
+
+/** Removes NUL bytes. Before a double quote, one is an escape, and becomes another quote. */
+async function* withoutNul(
+  source: Bytes,
+  lines: LineCount,
+  name: string,
+  warnings: Warnings,
+): AsyncGenerator<Uint8Array> {
+  let held = false
+  for await (const piece of source) {
+    const chunk = asBuffer(piece)
+    const first = lines.seen
+    let line = first
+    lines.seen += newlinesIn(chunk)
+    if (!held && !chunk.includes(NUL)) {
+      yield chunk
+      continue
+    }
+    const out = Buffer.allocUnsafe(chunk.length + 1)
+    let at = 0
+    for (const c of chunk) {
+      if (c === 0x0a) line++
+      if (held && c === QUOTE) out[at++] = QUOTE
+      if (c === NUL) {
+        warnings.count(
+          'nul',
+          line,
+          (where) => `NUL bytes were removed, or read as escapes before quotes: ${where}`,
+        )
+      } else out[at++] = c
+      held = c === NUL
+    }
+    // Text has few of them.
+    if (chunk.length > 1000 && at < chunk.length * (1 - MOST_NUL)) throw binary(chunk, 0, first, name)
+    yield out.subarray(0, at)
+  }
+}
+
+/** Removes the byte with which old programs end a text, Ctrl-Z, and line ends after it. */
+async function* withoutEndMark(source: Bytes, warnings: Warnings): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array | undefined
+  for await (const piece of source) {
+    let end = piece.length
+    while (end > 0 && (piece[end - 1] === 0x0a || piece[end - 1] === 0x0d)) end--
+    if (held && end === 0) {
+      held = Buffer.concat([held, piece])
+      continue
+    }
+    if (held) yield held
+    held = undefined
+    if (end > 0 && piece[end - 1] === CTRL_Z) {
+      held = piece.slice(end - 1)
+      yield piece.subarray(0, end - 1)
+    } else yield piece
+  }
+  if (held) warnings.note('the Ctrl-Z at the end of the file was removed')
+}
+
+function guessEncoding(head: Buffer, name: string): string {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
+  const start = head.toString('latin1')
+  const known = signatures.find(([magic]) => start.startsWith(magic))
+  if (known) {
+    throw badData(name, {}, `this is ${known[1]}, not delimited text`, 'Export it as CSV first.')
+  }
+  const markup = /^(?:\xef\xbb\xbf)?\s*<(!doctype html|html|table|\?xml)\b/i
+    .exec(start.slice(0, 200))?.[1]
+    .toLowerCase()
+  if (markup) {
+    const what = markup === '?xml' ? 'an XML file' : 'an HTML page'
+    throw badData(
+      name,
+      {},
+      `this is ${what}, not delimited text`,
+      'Export the table as CSV, or save it as .xlsx.',
+    )
+  }
+  if (!head.includes(0)) return 'utf-8'
+  // ASCII text in UTF-16: every other byte is zero.
+  const zeros = [0, 0]
+  for (let i = 0; i < head.length; i++) if (head[i] === 0) zeros[i & 1]++
+  const half = head.length / 2
+  for (const [encoding, high] of [
+    ['utf-16le', 1],
+    ['utf-16be', 0],
+  ] as const) {
+    const mostly = zeros[high] > half * 0.6 && zeros[1 - high] < half * 0.1
+    if (mostly && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(new TextDecoder(encoding).decode(head)))
+      return encoding
+  }
+  // Text with a few NUL bytes has no other control characters.
+  const nul = head.filter((c) => c === NUL).length
+  if (
+    nul <= Math.max(FEW_NUL, head.length * MOST_NUL) &&
+    !/[\u0001-\u0008\u000e-\u0019\u001c-\u001f]/.test(start)
+  )
+    return 'utf-8'
+  throw binary(head, 0, 1, name)
+}
+
+/** The fraction of bytes of a text that can be NUL, and how many can be in a short one. */
+const MOST_NUL = 0.05
+const FEW_NUL = 2
+
+function binary(chunk: Uint8Array, at: number, line: number, name: string): Problem {
+  const zero = chunk.indexOf(0, at)
+  return badData(
+    name,
+    { line: line + newlinesIn(chunk.subarray(0, Math.max(0, zero))) },
+    'a NUL byte: this is a binary file, not delimited text',
+    'Export the data as CSV, or give --encoding if it is text.',
+  )
+}
+
+async function* decoded(source: Bytes, encoding: string, name: string): AsyncGenerator<Uint8Array> {
+  const decoder = await decoderOf(encoding, true)
+  let line = 1
+  const decode = (chunk?: Uint8Array): Buffer => {
+    try {
+      return Buffer.from(decoder.decode(chunk))
+    } catch {
+      const where = chunk ? `between line ${line} and line ${line + newlinesIn(chunk)}` : 'at the end'
+      throw badData(
+        name,
+        {},
+        `invalid ${encoding} bytes ${where}`,
+        'Give another --encoding, or fix the file.',
+      )
+    }
+  }
+  for await (const chunk of source) {
+    const text = decode(chunk)
+    if (text.includes(0)) throw binary(text, 0, line, name)
+    line += newlinesIn(text)
+    yield text
+  }
+  yield decode()
+}
+
+/** Bytes from which an encoding is guessed. */
+const GUESS_BYTES = 64 * 1024
+/** Bytes of the line before the first one that is not UTF-8. */
+const LINE_BYTES = 4096
+const LF = 0x0a
+
+/** Passes valid UTF-8 through. If the first non-ASCII byte is invalid, guesses the encoding from there. */
+async function* checkedUtf8(
+  source: Bytes,
+  lines: LineCount,
+  given: boolean,
+  name: string,
+  warnings: Warnings,
+): AsyncGenerator<Uint8Array> {
+  let first = true
+  let unicode = given
+  let latin: Decoder | undefined
+  let rest: Buffer = Buffer.alloc(0)
+  /** What was read of the current line: the encoding is guessed from whole lines, in whatever pieces they come. */
+  let begun: Buffer = Buffer.alloc(0)
+  const pieces = source[Symbol.asyncIterator]()
+  const read = async (): Promise<Uint8Array | undefined> => {
+    const { value, done } = await pieces.next()
+    return done ? undefined : value
+  }
+  for (let piece = await read(); piece; piece = await read()) {
+    let chunk = rest.length > 0 ? Buffer.concat([rest, piece]) : asBuffer(piece)
+    rest = Buffer.alloc(0)
+    if (first && chunk.length >= 3) {
+      first = false
+      if (chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf) {
+        chunk = chunk.subarray(3)
+        unicode = true
+      }
+    } else if (first) {
+      rest = chunk
+      continue
+    }
+    if (latin) {
+      yield Buffer.from(latin.decode(chunk))
+      continue
+    }
+    const cut = wholeCharacters(chunk)
+    const body = chunk.subarray(0, cut)
+    if (isUtf8(body)) {
+      rest = chunk.subarray(cut)
+      if (!unicode) unicode = !isAscii(body)
+      const end = body.lastIndexOf(LF) + 1
+      begun = Buffer.concat([end > 0 ? Buffer.alloc(0) : begun, body.subarray(end)]).subarray(-LINE_BYTES)
+      yield body
+      continue
+    }
+    const line = lines.seen - newlinesIn(chunk)
+    const more = [chunk]
+    for (let size = chunk.length - firstInvalid(body); size < GUESS_BYTES; ) {
+      const next = await read()
+      if (!next) break
+      more.push(asBuffer(next))
+      size += next.length
+    }
+    chunk = Buffer.concat(more)
+    latin = await notUtf8(chunk, begun, unicode, line, name, warnings)
+    yield Buffer.from(latin.decode(chunk))
+  }
+  if (rest.length > 0 && isUtf8(rest)) yield rest
+  else if (rest.length > 0) {
+    latin ??= await notUtf8(rest, begun, unicode, lines.seen, name, warnings)
+    yield Buffer.from(latin.decode(rest) + latin.decode())
+  } else if (latin) yield Buffer.from(latin.decode())
+}
+
+/** Returns a decoder of the encoding that is most likely. Throws if valid UTF-8 characters were seen before. */
+async function notUtf8(
+  body: Buffer,
+  begun: Buffer,
+  unicode: boolean,
+  line: number,
+  name: string,
+  warnings: Warnings,
+): Promise<Decoder> {
+  const at = firstInvalid(body)
+  const where = line + newlinesIn(body.subarray(0, at))
+  const lineStart = body.lastIndexOf(0x0a, at) + 1
+  const text = Buffer.from(new TextDecoder('windows-1252').decode(body.subarray(lineStart, at + 20)))
+  if (unicode || !isAscii(body.subarray(0, at))) {
+    throw badData(
+      name,
+      { line: where },
+      `byte 0x${body[at].toString(16)} is not valid UTF-8, but everything before it is: ${text.toString().split('\n')[0].slice(0, 60)}`,
+      'Fix the line. If all of the file is in another encoding, give it, for example --encoding windows-1252; characters that are right now would then be wrong.',
+    )
+  }
+  const whole = lineStart > 0 ? body.subarray(lineStart) : Buffer.concat([begun, body])
+  const { encoding, others } = await guessedEncoding(whole.subarray(0, GUESS_BYTES))
+  const also =
+    others.length > 0 ? `; also possible: ${others.map((one) => one.toUpperCase()).join(', ')}` : ''
+  warnings.note(
+    `read as ${encoding.toUpperCase()} (guessed: line ${where} is not UTF-8${also}); to set it: --encoding`,
+  )
+  return decoderOf(encoding)
+}
+
+function firstInvalid(body: Buffer): number {
+  let low = 0
+  let high = body.length
+  // Binary search for the longest valid prefix. A cut inside a character counts as valid.
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (isUtf8(body.subarray(0, wholeCharacters(body.subarray(0, middle))))) low = middle
+    else high = middle - 1
+  }
+  return Math.min(wholeCharacters(body.subarray(0, low)), body.length - 1)
+}
+
+/** The number of bytes before an incomplete UTF-8 character at the end of a chunk. */
+function wholeCharacters(chunk: Uint8Array): number {
+  const { length } = chunk
+  for (let back = 1; back <= Math.min(3, length); back++) {
+    const c = chunk[length - back]
+    if (c < 0x80) return length
+    if (c >= 0xc0) {
+      const needs = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2
+      return needs > back ? length - back : length
+    }
+  }
+  return length
+}

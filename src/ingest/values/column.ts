@@ -1,0 +1,417 @@
+import type { Problem } from '../../contract/errors.ts'
+import { excerpt } from '../../json/index.ts'
+import { type Kernel, OUT } from '../kernel/index.ts'
+import { isoDate } from './date.ts'
+import type { GivenType, NumberStyle } from './dialect.ts'
+import { ESCAPED, QUOTED } from './flags.ts'
+import { asNumber, isPaddedNumber, styledNumber } from './number.ts'
+import { badData } from './warnings.ts'
+
+/**
+ * Encoding of the values of a slice. `number`: each cell as written in the file, which is a JSON number (with
+ * surrounding blanks, which are JSON white space) or `null`. `text`: JSON strings or `null`. `number`
+ * preserves cells byte for byte: if the column turns out to be text, the slice can be converted without
+ * reading the file again.
+ */
+export type SliceEncoding = 'number' | 'text'
+
+const COMMA = 0x2c
+const MINUS = 0x2d
+const POINT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+const EQUALS = 0x3d
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const SPACE = 0x20
+/** The first byte of `null`. */
+const N = 0x6e
+const EMPTY = Buffer.from('""')
+/** A quoted empty cell in `number` encoding: null. It becomes the empty string if the column becomes text. */
+const QUOTED_NULL = Buffer.from(' null')
+/** Shared initial buffer: a column allocates its own with its first cell, since there may be thousands. */
+const NO_BYTES = Buffer.alloc(0)
+const FIRST_BYTES = 1024
+const HEX = '0123456789abcdef'
+
+/** 1 for bytes that must be escaped in a JSON string. */
+const special = new Uint8Array(256)
+for (let c = 0; c < 0x20; c++) special[c] = 1
+special[QUOTE] = 1
+special[BACKSLASH] = 1
+
+/** Cells of one batch that are not plain, before the kernel is not asked again. */
+const MOST_OTHERS = 64
+const FEW_CELLS = 8
+
+/** Texts that mean a missing value: those given, and that of MySQL and PostgreSQL. */
+export function nullTexts(given: readonly string[] = []): Buffer[] {
+  return ['\\N', ...given].map((text) => Buffer.from(text))
+}
+
+export interface ColumnRules {
+  name: string
+  given?: GivenType
+  /** All values of the sample are numbers in the style `numbers`. A later value that is none makes them texts. */
+  styled?: boolean
+  nullTexts?: readonly string[]
+  numbers?: NumberStyle
+  quote: number
+  /** The byte before an escaped quote; −1 if there is none. */
+  escape: number
+  source: string
+}
+
+/** Builds the JSON text of one column, slice by slice, and determines its type. */
+export class ColumnBuilder {
+  /** The text so far: values, each followed by a comma. */
+  private out: Buffer = NO_BYTES
+  private at = 0
+  private form: SliceEncoding
+  rows = 0
+  /** Cells that were texts in quotes after an equals sign. */
+  protectedCells = 0
+  /** Number of numeric cells so far. `firstText` is the first cell that is neither empty nor a number. */
+  numbers = 0
+  firstText?: { line: number; text: string }
+  /** The first cell that is not of the type that the user gave. */
+  wrong?: { line: number; error: Problem }
+
+  /** Whether a number was written in another way than in the file. */
+  private changed = false
+
+  private readonly nulls: readonly Buffer[]
+
+  constructor(private readonly rules: ColumnRules) {
+    this.form = rules.given === 'text' || rules.given?.startsWith('date') ? 'text' : 'number'
+    this.nulls = nullTexts(rules.nullTexts)
+  }
+
+  /** Bytes of buffered text. */
+  get size(): number {
+    return this.at
+  }
+
+  /** The type given by the user, or by the style of numbers. */
+  get given(): GivenType | undefined {
+    return this.rules.given ?? (this.rules.styled && this.form === 'number' ? 'number' : undefined)
+  }
+
+  get isText(): boolean {
+    return this.form === 'text' || this.firstText !== undefined
+  }
+
+  /**
+   * Adds cell `column` of rows [from, to) that a kernel has found, which builds the text of plain cells. After many
+   * others in one call, the rest is read here.
+   */
+  addPlain(kernel: Kernel, column: number, width: number, from: number, to: number): void {
+    const { bytes, starts, ends, lines } = kernel
+    const { given } = this
+    // A call costs as much as a few cells.
+    let others = to - from >= FEW_CELLS && (given === undefined || given === 'text') ? 0 : MOST_OTHERS
+    for (let row = from; row < to; ) {
+      if (others < MOST_OTHERS) {
+        const end = kernel.column(column, row, to, this.form === 'number')
+        this.at += bytes.copy(this.grow(end - OUT), this.at, OUT, end)
+        this.numbers += kernel.numbers
+        this.rows += kernel.stop - row
+        row = kernel.stop
+        if (row === to) return
+      }
+      const count = others++ < MOST_OTHERS ? 1 : to - row
+      const first = row * width
+      this.add(bytes, starts.subarray(first), ends.subarray(first), lines.subarray(row), column, width, count)
+      row += count
+    }
+  }
+
+  /** Adds cell `column` of each row. The arrays are those of `Tokenizer`. */
+  add(
+    buf: Uint8Array,
+    starts: Int32Array,
+    ends: Int32Array,
+    lines: Int32Array,
+    column: number,
+    width: number,
+    rows: number,
+  ): void {
+    if (this.given !== undefined && this.given !== 'text') {
+      this.addGiven(buf, starts, ends, lines, column, width, rows)
+      return
+    }
+    const { nulls } = this
+    const many = nulls.length > 1
+    let { out, at, numbers } = this
+    let numeric = this.form === 'number'
+    for (let r = 0, k = column; r < rows; r++, k += width) {
+      const start = starts[k]
+      const end = ends[k] >> 2
+      const flags = ends[k] & 3
+      if (at + (end - start) * 6 + 8 > out.length) {
+        this.at = at
+        out = this.grow((end - start) * 6 + 8)
+      }
+      if (start === end || ((many || buf[start] === BACKSLASH) && isNull(nulls, buf, start, end))) {
+        if (start === end && flags & QUOTED) {
+          for (const c of this.form === 'text' ? EMPTY : QUOTED_NULL) out[at++] = c
+        } else {
+          out[at++] = 0x6e
+          out[at++] = 0x75
+          out[at++] = 0x6c
+          out[at++] = 0x6c
+        }
+        out[at++] = COMMA
+        continue
+      }
+      if (numeric) {
+        // Fast path for plain numbers: copy while checking, and discard the copy if the check fails.
+        let i = start
+        let to = at
+        if (buf[i] === MINUS) out[to++] = buf[i++]
+        const digits = i
+        let point = 0
+        if (buf[i] !== ZERO || i + 1 === end || buf[i + 1] === POINT) {
+          for (; i < end; i++) {
+            const c = buf[i]
+            if (c > NINE || (c < ZERO && (c !== POINT || point > 0 || i === digits || i + 1 === end))) break
+            if (c === POINT) point = i
+            out[to++] = c
+          }
+        }
+        if (i === end && i > digits && i - digits < 16) {
+          out[to++] = COMMA
+          at = to
+          numbers++
+          continue
+        }
+        if (flags < ESCAPED && isPaddedNumber(buf, start, end)) {
+          for (i = start; i < end; i++) out[at++] = buf[i]
+          out[at++] = COMMA
+          numbers++
+          continue
+        }
+        numeric = false
+        this.at = at
+        this.becomeText(lines[r], buf, start, end)
+        out = this.grow((end - start) * 6 + 8)
+        at = this.at
+      }
+      // A text as spreadsheets protect it: ="007" is 007.
+      const formula = end - start >= 3 && buf[start] === EQUALS && buf[end - 1] === QUOTE
+      if (formula && (buf[start + 1] === QUOTE || flags >= ESCAPED)) {
+        this.at = at
+        if (this.protectedText(buf, start, end, flags)) {
+          out = this.out
+          at = this.at
+          continue
+        }
+      }
+      out[at++] = QUOTE
+      if (flags < ESCAPED) {
+        for (let i = start; i < end; i++) {
+          const c = buf[i]
+          // Characters that need no escape: above the double quote except the backslash; space and `!`.
+          if (c > QUOTE ? c !== BACKSLASH : c === SPACE || c === 0x21) out[at++] = c
+          else at = writeEscape(out, at, c)
+        }
+      } else at = this.unescaped(buf, start, end, out, at)
+      out[at++] = QUOTE
+      out[at++] = COMMA
+    }
+    this.at = at
+    this.numbers = numbers
+    this.rows += rows
+  }
+
+  /** Returns the slice so far, without the trailing comma, and starts a new one. */
+  take(): { rows: number; form: SliceEncoding; text: Buffer } {
+    const slice = { rows: this.rows, form: this.form, text: this.out.subarray(0, Math.max(0, this.at - 1)) }
+    this.out =
+      this.at < FIRST_BYTES
+        ? NO_BYTES
+        : Buffer.allocUnsafe(Math.min(this.out.length, this.at + (this.at >> 3)))
+    this.at = 0
+    this.rows = 0
+    return slice
+  }
+
+  /** Adds a text in quotes after an equals sign; returns whether the cell is one. */
+  private protectedText(buf: Uint8Array, start: number, end: number, flags: number): boolean {
+    const cell = Buffer.from(buf.subarray(start, end)).toString('utf8')
+    const { quote } = this.rules
+    const q = quote < 0 ? '"' : String.fromCharCode(quote)
+    const plain = flags >= ESCAPED ? cell.replaceAll(q + q, q) : cell
+    const inner = /^="([^"]*)"$/.exec(plain)?.[1]
+    if (inner === undefined) return false
+    const text = JSON.stringify(inner)
+    this.grow(text.length * 3 + 8)
+    this.at += this.out.write(text, this.at, 'utf8')
+    this.out[this.at++] = COMMA
+    this.protectedCells++
+    return true
+  }
+
+  private word(text: string): void {
+    this.at += this.out.write(text, this.at, 'latin1')
+    this.out[this.at++] = COMMA
+  }
+
+  private becomeText(line: number, buf: Uint8Array, start: number, end: number): void {
+    this.firstText ??= { line, text: excerpt(buf.subarray(start, end)) }
+    this.form = 'text'
+    if (this.at === 0) return
+    const quoted = numbersAsText(this.out.subarray(0, this.at - 1))
+    this.out = Buffer.allocUnsafe(Math.max(this.out.length, quoted.length * 2))
+    this.at = quoted.copy(this.out)
+    this.out[this.at++] = COMMA
+  }
+
+  /** Writes buf[start, end) with doubled and escaped quotes decoded. Returns the new offset. */
+  private unescaped(buf: Uint8Array, start: number, end: number, out: Buffer, from: number): number {
+    const { quote, escape: escaper } = this.rules
+    let at = from
+    for (let i = start; i < end; i++) {
+      let c = buf[i]
+      const next = i + 1 < end ? buf[i + 1] : -1
+      if (c === quote && next === quote) i++
+      else if (c === escaper && (next === quote || next === escaper)) c = buf[++i]
+      if (special[c] === 0) out[at++] = c
+      else at = writeEscape(out, at, c)
+    }
+    return at
+  }
+
+  /** Adds cells of a column whose type the user gave. Stops at a value of another type. */
+  private addGiven(
+    buf: Uint8Array,
+    starts: Int32Array,
+    ends: Int32Array,
+    lines: Int32Array,
+    column: number,
+    width: number,
+    rows: number,
+  ): void {
+    const { given } = this
+    const { name, source, styled } = this.rules
+    const { nulls } = this
+    for (let r = 0, k = column; r < rows; r++, k += width) {
+      const end = ends[k] >> 2
+      const cell = Buffer.from(buf.subarray(starts[k], end)).toString('utf8')
+      const value = cell.trim() === '' || isNull(nulls, buf, starts[k], end) ? 'null' : this.givenValue(cell)
+      if (value === undefined && styled && !this.changed) {
+        // All values so far are as they were written, so they can be texts as well.
+        this.becomeText(lines[r], buf, starts[k], end)
+        this.rows += r
+        this.add(buf, starts.subarray(k), ends.subarray(k), lines.subarray(r), 0, width, rows - r)
+        return
+      }
+      if (value === undefined || value === 'ambiguous') {
+        const error = badData(
+          source,
+          { line: lines[r], column: name },
+          value === 'ambiguous'
+            ? `"${excerpt(cell)}" can be day and month or month and day`
+            : `"${excerpt(cell)}" is not a ${given?.startsWith('date') ? 'date' : given}`,
+          value === 'ambiguous'
+            ? `Give the order: --column ${JSON.stringify(`${name}:date-dmy`)} or ${JSON.stringify(`${name}:date-mdy`)}.`
+            : `Fix the cell, name it as a missing value (--null ${JSON.stringify(cell.slice(0, 40))}), or load the column as text (--column ${JSON.stringify(`${name}:text`)}).`,
+        )
+        this.wrong ??= { line: lines[r], error }
+        return
+      }
+      if (value !== 'null') {
+        this.numbers++
+        this.changed ||= value !== cell
+      }
+      this.grow(value.length * 3 + 8)
+      this.word(value)
+    }
+    this.rows += rows
+  }
+
+  /** The JSON text of a value of the given type; undefined if it is none. */
+  private givenValue(cell: string): string | undefined {
+    switch (this.given) {
+      case 'number':
+        return this.rules.styled
+          ? styledNumber(cell, this.rules.numbers!)
+          : asNumber(cell, this.rules.numbers)
+      case 'boolean':
+        return asBoolean(cell)
+      default: {
+        const order =
+          this.rules.given === 'date-dmy' ? 'dmy' : this.rules.given === 'date-mdy' ? 'mdy' : undefined
+        const date = isoDate(cell, order, true)
+        return date === undefined || date === 'ambiguous' ? date : `"${date}"`
+      }
+    }
+  }
+
+  /** Returns a buffer with room for `more` bytes. */
+  private grow(more: number): Buffer {
+    if (this.at + more <= this.out.length) return this.out
+    const bigger = Buffer.allocUnsafe(Math.max(FIRST_BYTES, this.out.length * 2, this.at + more))
+    this.out.copy(bigger, 0, 0, this.at)
+    this.out = bigger
+    return bigger
+  }
+}
+
+/** Whether a cell is one of the texts that mean a missing value. */
+function isNull(nulls: readonly Buffer[], buf: Uint8Array, start: number, end: number): boolean {
+  for (const text of nulls) {
+    if (text.length !== end - start) continue
+    let k = 0
+    while (k < text.length && text[k] === buf[start + k]) k++
+    if (k === text.length) return true
+  }
+  return false
+}
+
+function asBoolean(cell: string): string | undefined {
+  const word = cell.trim().toLowerCase()
+  if (word === 'true' || word === '1') return 'true'
+  if (word === 'false' || word === '0') return 'false'
+  return undefined
+}
+
+/** Writes byte `c` as a JSON escape. Returns the new offset. */
+function writeEscape(out: Uint8Array, at: number, c: number): number {
+  out[at++] = BACKSLASH
+  if (c === QUOTE || c === BACKSLASH) out[at++] = c
+  else if (c === 0x0a) out[at++] = 0x6e
+  else if (c === 0x0d) out[at++] = 0x72
+  else if (c === 0x09) out[at++] = 0x74
+  else {
+    out[at++] = 0x75
+    out[at++] = 0x30
+    out[at++] = 0x30
+    out[at++] = 0x30 + (c >> 4)
+    out[at++] = HEX.charCodeAt(c & 15)
+  }
+  return at
+}
+
+/** Converts the text of a slice from `number` to `text` encoding: the cells as written, in quotes. */
+export function numbersAsText(numbers: Uint8Array): Buffer {
+  const out = Buffer.allocUnsafe(numbers.length * 3 + 2)
+  let at = 0
+  let start = 0
+  for (let i = 0; i <= numbers.length; i++) {
+    if (i < numbers.length && numbers[i] !== COMMA) continue
+    if (numbers[start] === N) {
+      for (let k = start; k < i; k++) out[at++] = numbers[k]
+    } else if (numbers[start] === SPACE && numbers[start + 1] === N) {
+      out[at++] = QUOTE
+      out[at++] = QUOTE
+    } else {
+      out[at++] = QUOTE
+      for (let k = start; k < i; k++) out[at++] = numbers[k]
+      out[at++] = QUOTE
+    }
+    if (i < numbers.length) out[at++] = COMMA
+    start = i + 1
+  }
+  return out.subarray(0, at)
+}

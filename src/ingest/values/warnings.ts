@@ -1,0 +1,74 @@
+import { Problem } from '../../contract/errors.ts'
+import { bytesText } from '../../contract/limits.ts'
+
+interface Counted {
+  count: number
+  first: number
+  last: number
+  text: (where: string) => string
+}
+
+/** Collects warnings while parsing. Repeated ones are reported once, with the first line. */
+export class Warnings {
+  private readonly counted = new Map<string, Counted>()
+  private readonly plain: string[] = []
+  private readonly muted = new Set<string>()
+
+  /** Adds a warning. */
+  note(text: string): void {
+    this.plain.push(text)
+  }
+
+  addAll(texts: readonly string[]): void {
+    this.plain.push(...texts)
+  }
+
+  /**
+   * Counts a case of `kind`. `text` gets the place, such as `3 lines (first: line 7)`. A line counts once: it
+   * is parsed again if the buffer ended inside it.
+   */
+  count(kind: string, line: number, text: (where: string) => string): void {
+    const known = this.counted.get(kind)
+    if (!known) this.counted.set(kind, { count: 1, first: line, last: line, text })
+    else if (line > known.last) {
+      known.count++
+      known.last = line
+    }
+  }
+
+  /** Leaves out a kind of counted warnings. */
+  mute(kind: string): void {
+    this.muted.add(kind)
+  }
+
+  list(): string[] {
+    const shown = [...this.counted].filter(([kind]) => !this.muted.has(kind)).map(([, counted]) => counted)
+    const counted = shown.map(({ count, first, text }) =>
+      text(count === 1 ? `line ${first}` : `${count} lines (first: line ${first})`),
+    )
+    return [...this.plain, ...counted]
+  }
+}
+
+/** A `bad_data` error with source, line (from 1) and column (name or number). */
+export function badData(
+  source: string,
+  where: { line?: number; column?: string | number },
+  what: string,
+  hint?: string,
+): Problem {
+  const place = [source]
+  if (where.line !== undefined) place.push(`line ${where.line}`)
+  if (where.column !== undefined) place.push(`column ${where.column}`)
+  return new Problem('bad_data', `${place.join(', ')}: ${what}`, { ...where, hint })
+}
+
+/** A line, from 1, that is longer than the limit in bytes. */
+export function lineTooLong(source: string, line: number, limit: number): Problem {
+  return badData(
+    source,
+    { line },
+    `the line is longer than ${bytesText(limit)} (limit record_bytes)`,
+    'Check for a missing line end or an unclosed quote.',
+  )
+}

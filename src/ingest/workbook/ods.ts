@@ -1,0 +1,244 @@
+import type { Problem } from '../../contract/errors.ts'
+import { type ArchiveLimits, zipMembers } from '../archive/archive.ts'
+import type { Spooled } from '../archive/spool.ts'
+import { bomb, isBomb } from '../archive/unpack.ts'
+import type { DelimitedOptions } from '../values/dialect.ts'
+import { badData, type Warnings } from '../values/warnings.ts'
+import { noteEmpty, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
+import { areaOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
+import { parsing, readPart, type Visitor } from './xml-parts.ts'
+
+/** Columns of a sheet. */
+const MOST_COLUMNS = 16_384
+/** Characters of one cell. */
+const MOST_CELL = 8 * 1024 * 1024
+/** Characters of one row; and of a row with its repetitions, which are written at once. */
+const MOST_ROW = 16 * 1024 * 1024
+const MOST_REPEATED = 4 * 1024 * 1024
+
+/** The non-empty sheets of an OpenDocument spreadsheet, in order. */
+export async function* odsSheets(
+  spooled: Spooled,
+  limits: ArchiveLimits,
+  source: string,
+  warnings: Warnings,
+  { sheet: wanted, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
+): AsyncGenerator<Sheet> {
+  const area = range === undefined ? WHOLE : areaOf(range)
+  const members = await zipMembers(spooled, limits, source)
+  const content = members.find(({ path }) => path === 'content.xml')
+  if (!content) throw badData(source, {}, 'not a spreadsheet: it has no content.xml')
+  // The names first: they say which sheet is wanted.
+  const listed: { name: string }[] = []
+  let isSpreadsheet = false
+  let depth = 0
+  await readPart(content, source, {
+    open({ name, attributes }) {
+      if (name === 'office:spreadsheet') isSpreadsheet = true
+      if (isSpreadsheet && name === 'table:table' && depth++ === 0)
+        listed.push({ name: attributes['table:name'] ?? '' })
+    },
+    close(name) {
+      if (isSpreadsheet && name === 'table:table') depth--
+    },
+  })
+  if (!isSpreadsheet)
+    throw badData(
+      source,
+      {},
+      'this is an OpenDocument file, but not a spreadsheet',
+      'Export its table as CSV.',
+    )
+  if (listed.length > limits.archive_entries)
+    throw badData(
+      source,
+      {},
+      `${listed.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
+    )
+  let produced = 0
+  const count = (bytes: number): void => {
+    produced += bytes
+    if (isBomb(produced, spooled.size, limits)) throw bomb(source, limits)
+  }
+  const chosen = wanted === undefined ? undefined : sheetNamed(listed, wanted, source)
+  const isWanted = (k: number): boolean => chosen === undefined || k === chosen
+  const writers = listed.map(({ name }) => new SheetWriter(name, source, area, count))
+  const textOf = (cell: string | undefined): string => cell ?? ''
+  const tooLarge = (k: number): Problem =>
+    badData(
+      source,
+      {},
+      `a row of sheet ${listed[k].name} is too large, or is repeated too often`,
+      'Export it as CSV.',
+    )
+  const visitor = rowsOf(isWanted, warnings, tooLarge, (k, row, filled, number) =>
+    writers[k].row(row, filled, number, textOf),
+  )
+  // All sheets are in one part, which is read once. A step can hold several small ones.
+  const steps = parsing(content, source, visitor)
+  const rows = async function* (k: number): AsyncGenerator<Uint8Array> {
+    while (visitor.closed <= k && !(await steps.next()).done) yield* writers[k].take(false)
+    yield* writers[k].take(true)
+  }
+  let found = 0
+  const empty: string[] = []
+  try {
+    for (const k of listed.keys()) {
+      if (!isWanted(k)) continue
+      const oneOfSeveral = listed.length > 1 && chosen === undefined
+      const before = found
+      for await (const sheet of spooledSheet(rows(k), writers[k], oneOfSeveral, limits, source, warnings)) {
+        found++
+        yield sheet
+      }
+      if (found === before && chosen === undefined) empty.push(listed[k].name)
+    }
+  } finally {
+    await steps.return(undefined)
+  }
+  noteEmpty(empty, found, warnings)
+  if (found === 0)
+    throw badData(
+      source,
+      {},
+      chosen === undefined && area === WHOLE
+        ? 'all sheets of the spreadsheet are empty'
+        : 'there are no values in this sheet or range',
+    )
+}
+
+/**
+ * A visitor that calls `take` for each non-empty row of the wanted sheets: the sheet, its cells, how many are
+ * filled, its number. It counts the sheets that are `closed`.
+ */
+function rowsOf(
+  isWanted: (sheet: number) => boolean,
+  warnings: Warnings,
+  tooLarge: (sheet: number) => Problem,
+  take: (sheet: number, row: (string | undefined)[], filled: number, number: number) => void,
+): Visitor & { closed: number } {
+  /** Tables around the place that is read: a cell can hold a table, which is skipped. */
+  let depth = 0
+  let number = 0
+  let repeatedRows = 1
+  let row: (string | undefined)[] = []
+  let filled = 0
+  let size = 0
+  let column = 0
+  let repeated = 1
+  /** The value of the cell that is read, or its paragraphs. */
+  let value: string | undefined
+  let text: string | undefined
+  let inParagraph = false
+  /** Notes on cells, which hold paragraphs of their own. */
+  let notes = 0
+  const isHere = (): boolean => depth === 1 && isWanted(visitor.closed)
+  /** Adds to the text of the cell: of many parts, each of which is short. */
+  const add = (part: string): void => {
+    text = `${text ?? ''}${part}`
+    if (text.length > MOST_CELL) throw tooLarge(visitor.closed)
+  }
+  const addCell = (): void => {
+    const cell = value ?? text
+    if (cell !== undefined && cell !== '') {
+      size += cell.length * Math.max(0, Math.min(repeated, MOST_COLUMNS - column))
+      if (size > MOST_ROW) throw tooLarge(visitor.closed)
+      for (let k = 0; k < repeated && column + k < MOST_COLUMNS; k++) {
+        row[column + k] = cell
+        filled++
+      }
+    }
+    column += repeated
+  }
+  const visitor = {
+    closed: 0,
+    open({ name, attributes }: Parameters<NonNullable<Visitor['open']>>[0]) {
+      if (name === 'table:table' && ++depth === 1) number = 0
+      if (!isHere()) return
+      switch (name) {
+        case 'table:table-row':
+          repeatedRows = times(attributes['table:number-rows-repeated'])
+          row = []
+          filled = 0
+          size = 0
+          column = 0
+          break
+        case 'table:table-cell':
+        case 'table:covered-table-cell':
+          repeated = times(attributes['table:number-columns-repeated'])
+          value = cellValue(attributes, number + 1, warnings)
+          text = undefined
+          break
+        case 'office:annotation':
+          notes++
+          break
+        case 'text:p':
+          if (notes > 0) break
+          if (text === undefined) text = ''
+          else add('\n')
+          inParagraph = true
+          break
+        case 'text:s':
+          if (notes === 0 && text !== undefined) add(' '.repeat(Math.min(1000, times(attributes['text:c']))))
+          break
+        case 'text:tab':
+          if (notes === 0 && text !== undefined) add('\t')
+          break
+        case 'text:line-break':
+          if (notes === 0 && text !== undefined) add('\n')
+          break
+      }
+    },
+    text(part: string) {
+      if (isHere() && notes === 0 && inParagraph && text !== undefined) add(part)
+    },
+    close(name: string) {
+      if (name === 'table:table' && --depth === 0) visitor.closed++
+      if (!isHere()) return
+      if (name === 'office:annotation') notes--
+      else if (name === 'text:p') inParagraph = false
+      else if (name === 'table:table-cell' || name === 'table:covered-table-cell') {
+        addCell()
+        value = undefined
+        text = undefined
+      } else if (name === 'table:table-row') {
+        if (filled > 0 && (size + row.length) * Math.min(repeatedRows, MOST_ROWS) > MOST_REPEATED)
+          throw tooLarge(visitor.closed)
+        for (let k = 0; filled > 0 && k < repeatedRows && number + k < MOST_ROWS; k++)
+          take(visitor.closed, row, filled, number + k + 1)
+        number += repeatedRows
+      }
+    },
+  }
+  return visitor
+}
+
+/** How often something is repeated: at least once. */
+function times(attribute: string | undefined): number {
+  const count = Number(attribute ?? 1)
+  return Number.isInteger(count) && count > 0 ? count : 1
+}
+
+/** The value of a cell that is no text: numbers as they are, dates in ISO 8601, times as 10:30:00. */
+function cellValue(attributes: Record<string, string>, line: number, warnings: Warnings): string | undefined {
+  switch (attributes['office:value-type']) {
+    case 'float':
+    case 'currency':
+    case 'percentage':
+      return attributes['office:value']
+    case 'boolean':
+      return attributes['office:boolean-value']
+    case 'date':
+      return attributes['office:date-value']?.replace('T', ' ')
+    case 'time': {
+      const [, sign, hours, minutes, seconds] =
+        /^(-?)PT(\d+)H(\d+)M(\d+)(?:[.,]\d+)?S$/.exec(attributes['office:time-value'] ?? '') ?? []
+      if (hours === undefined) return attributes['office:time-value']
+      return `${sign}${hours.padStart(2, '0')}:${minutes}:${seconds}`
+    }
+    default:
+      if (attributes['calcext:value-type'] !== 'error') return undefined
+      warnings.count('error', line, (where) => `formula errors were read as null: ${where}`)
+      return ''
+  }
+}

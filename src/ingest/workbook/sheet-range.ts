@@ -1,0 +1,66 @@
+import { Problem } from '../../contract/errors.ts'
+import { badData } from '../values/warnings.ts'
+
+/** Maximum number of rows of a sheet. */
+export const MOST_ROWS = 1_048_576
+
+/** Cells of a sheet: rows from 1, columns from 0, both inclusive. */
+export interface Area {
+  rows: [number, number]
+  columns: [number, number]
+}
+
+export const WHOLE: Area = { rows: [1, MOST_ROWS], columns: [0, 16_383] }
+
+/** The index of a sheet given by name or number. Throws `bad_data` with the names. */
+export function sheetNamed(listed: readonly { name: string }[], wanted: string, source: string): number {
+  const exact = listed.findIndex(({ name }) => name === wanted)
+  const near =
+    exact >= 0 ? exact : listed.findIndex(({ name }) => name.toLowerCase() === wanted.toLowerCase())
+  const number = Number(wanted)
+  const at =
+    near < 0 && Number.isInteger(number) && number >= 1 && number <= listed.length ? number - 1 : near
+  if (at >= 0) return at
+  const names = listed.slice(0, 20).map(({ name }) => name)
+  throw badData(
+    source,
+    {},
+    `no sheet ${JSON.stringify(wanted)}`,
+    `Its sheets are: ${names.join(', ')}${listed.length > 20 ? ' …' : ''}`,
+  )
+}
+
+/** Reads `B2:D20`, `B:D` or `2:20`. Throws `invalid_request`. */
+export function areaOf(range: string): Area {
+  const match = /^\$?([A-Za-z]{1,3})?\$?(\d{1,7})?:\$?([A-Za-z]{1,3})?\$?(\d{1,7})?$/.exec(range.trim())
+  const [, left, top, right, bottom] = match ?? []
+  const area: Area = {
+    rows: [Number(top ?? 1), Number(bottom ?? MOST_ROWS)],
+    columns: [left ? columnOf(left) : 0, right ? columnOf(right) : 16_383],
+  }
+  const ok =
+    match && (left === undefined) === (right === undefined) && (top === undefined) === (bottom === undefined)
+  if (
+    ok &&
+    (left ?? top) !== undefined &&
+    area.rows[0] >= 1 &&
+    area.rows[0] <= area.rows[1] &&
+    area.columns[0] <= area.columns[1]
+  )
+    return area
+  throw new Problem('invalid_request', `invalid range: ${JSON.stringify(range)}`, {
+    field: 'range',
+    hint: 'Use a range of cells, columns or rows: B2:D20, B:D or 2:20.',
+  })
+}
+
+/** The column index (from 0) of a cell reference: `C12` → 2. */
+export function columnOf(reference: string): number {
+  let column = 0
+  for (let k = 0; k < reference.length; k++) {
+    const c = reference.charCodeAt(k) & 0xdf
+    if (c < 0x41 || c > 0x5a) break
+    column = column * 26 + (c - 0x40)
+  }
+  return column - 1
+}

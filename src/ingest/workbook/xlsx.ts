@@ -1,0 +1,373 @@
+import type { Problem } from '../../contract/errors.ts'
+import { bytesText } from '../../contract/limits.ts'
+import { excerpt } from '../../json/index.ts'
+import { type ArchiveEntry, type ArchiveLimits, zipMembers } from '../archive/archive.ts'
+import type { Spooled } from '../archive/spool.ts'
+import { bomb, isBomb } from '../archive/unpack.ts'
+import type { DelimitedOptions } from '../values/dialect.ts'
+import { badData, type Warnings } from '../values/warnings.ts'
+import { noteEmpty, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
+import { areaOf, columnOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
+import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
+
+/** Maximum size of a workbook's shared strings, which are held in memory. */
+const MOST_TEXT = 64 * 1024 * 1024
+/** Characters of one cell. */
+const MOST_CELL = 8 * 1024 * 1024
+const DAY = 86_400_000
+
+/** What a number format shows: dates, durations, or integers with leading zeros up to a width. */
+type Style = 'date' | 'duration' | number | undefined
+
+interface Workbook {
+  texts: string[]
+  /** By cell style: whether numbers are dates or durations. */
+  dates: Style[]
+  from1904: boolean
+  /** Counts the bytes of converted text. Throws `bad_data` beyond the limits. */
+  count(bytes: number): void
+}
+
+/** The non-empty sheets of an XLSX workbook, in order. Each is parsed when the previous one has been consumed. */
+export async function* xlsxSheets(
+  spooled: Spooled,
+  limits: ArchiveLimits,
+  source: string,
+  warnings: Warnings,
+  { sheet: wanted, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
+): AsyncGenerator<Sheet> {
+  const area = range === undefined ? WHOLE : areaOf(range)
+  const members = new Map(
+    (await zipMembers(spooled, limits, source)).map((member) => [partName(member.path), member]),
+  )
+  const part = (path: string): ArchiveEntry | undefined => members.get(partName(path))
+  const mainPath =
+    (await relationsOf(part('_rels/.rels'), '', source)).find(({ kind }) => kind === 'officeDocument')
+      ?.path ?? 'xl/workbook.xml'
+  const main = part(mainPath)
+  if (!main) throw badData(source, {}, 'not a workbook: it has no main part')
+  const listed: { name: string; id: string }[] = []
+  let from1904 = false
+  await readPart(main, source, {
+    open({ name, attributes }) {
+      if (local(name) === 'sheet')
+        listed.push({ name: attributes.name ?? '', id: attributes['r:id'] ?? attributes.id ?? '' })
+      if (name === 'workbookPr' || (local(name) === 'workbookPr' && attributes.date1904 !== undefined))
+        from1904 = /^(1|true)$/.test(attributes.date1904 ?? '')
+    },
+  })
+  if (listed.length > limits.archive_entries)
+    throw badData(
+      source,
+      {},
+      `${listed.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
+    )
+  const folder = mainPath.slice(0, mainPath.lastIndexOf('/') + 1)
+  const relations = await relationsOf(
+    part(`${folder}_rels/${mainPath.slice(folder.length)}.rels`),
+    folder,
+    source,
+  )
+  const related = (kind: string, usual: string): ArchiveEntry | undefined =>
+    part(relations.find((one) => one.kind === kind)?.path ?? folder + usual)
+  let produced = 0
+  const book: Workbook = {
+    count(bytes) {
+      produced += bytes
+      if (isBomb(produced, spooled.size, limits)) throw bomb(source, limits)
+    },
+    texts: await sharedTexts(related('sharedStrings', 'sharedStrings.xml'), source),
+    dates: await dateStyles(related('styles', 'styles.xml'), source),
+    from1904,
+  }
+  const chosen = wanted === undefined ? undefined : sheetNamed(listed, wanted, source)
+  let found = 0
+  const empty: string[] = []
+  for (const [k, { name, id }] of listed.entries()) {
+    if (chosen !== undefined && k !== chosen) continue
+    const relation = relations.find((one) => one.id === id)
+    const path = relation?.path ?? `${folder}worksheets/sheet${k + 1}.xml`
+    const member = part(path)
+    // Skip chart sheets and dialogs.
+    const isSheet = relation?.kind ? relation.kind === 'worksheet' : path.includes('worksheets/')
+    if (!member || !isSheet) continue
+    const writer = new SheetWriter(name, source, area, book.count)
+    const rows = sheetCsv(member, writer, book, source, warnings)
+    const oneOfSeveral = listed.length > 1 && chosen === undefined
+    const before = found
+    for await (const sheet of spooledSheet(rows, writer, oneOfSeveral, limits, source, warnings)) {
+      found++
+      yield sheet
+    }
+    if (found === before && chosen === undefined) empty.push(name)
+  }
+  noteEmpty(empty, found, warnings)
+  if (found === 0)
+    throw badData(
+      source,
+      {},
+      chosen === undefined && area === WHOLE
+        ? 'all sheets of the workbook are empty'
+        : 'there are no values in this sheet or range',
+    )
+}
+
+/** The name of a part: some writers separate folders with `\\`, or begin with `/`. */
+function partName(path: string): string {
+  return path.replaceAll('\\', '/').replace(/^\/+/, '').toLowerCase()
+}
+
+/** What a part refers to: id, path, and the last word of the type of the relation. */
+async function relationsOf(
+  member: ArchiveEntry | undefined,
+  folder: string,
+  source: string,
+): Promise<{ id: string; path: string; kind: string }[]> {
+  const found: { id: string; path: string; kind: string }[] = []
+  if (!member) return found
+  await readPart(member, source, {
+    open({ name, attributes }) {
+      if (local(name) !== 'Relationship' || attributes.TargetMode === 'External') return
+      const target = (attributes.Target ?? '').replaceAll('\\', '/')
+      const names: string[] = []
+      for (const step of `${target.startsWith('/') ? '' : folder}${target}`.split('/'))
+        if (step === '..') names.pop()
+        else if (step !== '' && step !== '.') names.push(step)
+      const kind = (attributes.Type ?? '').split('/').at(-1)!
+      found.push({ id: attributes.Id ?? '', path: names.join('/'), kind })
+    },
+  })
+  return found
+}
+
+/** The shared strings, which cells refer to by index. Skips phonetic hints. */
+async function sharedTexts(member: ArchiveEntry | undefined, source: string): Promise<string[]> {
+  const texts: string[] = []
+  if (!member) return texts
+  let current = ''
+  let inText = false
+  let hint = 0
+  let size = 0
+  await readPart(member, source, {
+    open({ name }) {
+      const tag = local(name)
+      if (tag === 'si') current = ''
+      else if (tag === 't') inText = hint === 0
+      else if (tag === 'rPh') hint++
+    },
+    text(text) {
+      if (!inText) return
+      current += text
+      size += text.length
+      if (size > MOST_TEXT)
+        throw badData(source, {}, `more than ${bytesText(MOST_TEXT)} of text`, 'Export its sheets as CSV.')
+    },
+    close(name) {
+      const tag = local(name)
+      if (tag === 'si') texts.push(unescaped(current))
+      else if (tag === 't') inText = false
+      else if (tag === 'rPh') hint--
+    },
+  })
+  return texts
+}
+
+/** Characters that XML cannot hold, and underscores before what looks like one: `_x000D_`, `_x005F_`. */
+function unescaped(text: string): string {
+  return text.includes('_x')
+    ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) =>
+        String.fromCharCode(Number.parseInt(code, 16)),
+      )
+    : text
+}
+
+/** Built-in number formats for dates and durations. Formats from 164 on are defined in the workbook. */
+const builtIn = new Map<number, Style>([
+  ...[
+    14, 15, 16, 17, 18, 19, 20, 21, 22, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 45, 47, 50, 51, 52, 53, 54,
+    55, 56, 57, 58,
+  ].map((id): [number, Style] => [id, 'date']),
+  [46, 'duration'],
+])
+
+async function dateStyles(member: ArchiveEntry | undefined, source: string): Promise<Style[]> {
+  const styles: Style[] = []
+  if (!member) return styles
+  const own = new Map<number, Style>()
+  let inCells = false
+  await readPart(member, source, {
+    open({ name, attributes }) {
+      const tag = local(name)
+      if (tag === 'numFmt') own.set(Number(attributes.numFmtId), formatKind(attributes.formatCode ?? ''))
+      else if (tag === 'cellXfs') inCells = true
+      else if (tag === 'xf' && inCells) {
+        const id = Number(attributes.numFmtId)
+        styles.push(own.has(id) ? own.get(id) : builtIn.get(id))
+      }
+    },
+    close(name) {
+      if (local(name) === 'cellXfs') inCells = false
+    },
+  })
+  return styles
+}
+
+/** Whether a number format shows dates or durations, by its letters outside of quotes and brackets. */
+function formatKind(code: string): Style {
+  // As for postal codes: 00000. Fewer zeros are hours and months.
+  if (/^0{4,20}$/.test(code)) return code.length
+  const bare = code.replace(/"[^"]*"|\\.|_.|\*./g, '')
+  if (/\[(h+|m+|s+)\]/i.test(bare)) return 'duration'
+  return /[ymdhs]/i.test(bare.replace(/\[[^\]]*\]/g, '').replace(/general/gi, '')) ? 'date' : undefined
+}
+
+interface Cell {
+  type: string
+  style: number
+  text: string
+}
+
+/** A visitor that calls `take` for each non-empty row: cells by column, filled cells, row number. */
+function cells(
+  take: (row: (Cell | undefined)[], filled: number, number: number) => void,
+  noValue: (number: number) => void,
+  tooLong: (number: number) => Problem,
+): Visitor {
+  let number = 0
+  let row: (Cell | undefined)[] = []
+  let filled = 0
+  let column = -1
+  let cell: Cell | undefined
+  let inValue = false
+  /** Whether the cell has a formula, and a stored value. */
+  let hasFormula = false
+  let hasValue = false
+  return {
+    open({ name, attributes }) {
+      const tag = local(name)
+      if (tag === 'row') {
+        row = []
+        filled = 0
+        column = -1
+        // Empty rows are absent in the file: use the row number if it is plausible.
+        const given = Number(attributes.r)
+        number = given > number && given <= MOST_ROWS ? given : number + 1
+      } else if (tag === 'c') {
+        column = attributes.r ? columnOf(attributes.r) : column + 1
+        cell = { type: attributes.t ?? 'n', style: Number(attributes.s ?? -1), text: '' }
+        hasFormula = false
+        hasValue = false
+      } else if (tag === 'f') hasFormula = true
+      if (tag === 't' || (tag === 'v' && cell?.type !== 'inlineStr')) {
+        inValue = true
+        hasValue = true
+      }
+    },
+    text(text) {
+      if (!inValue || !cell) return
+      cell.text += text
+      // Of many runs, each of which is short.
+      if (cell.text.length > MOST_CELL) throw tooLong(number)
+    },
+    close(name) {
+      const tag = local(name)
+      if (tag === 'v' || tag === 't') inValue = false
+      else if (tag === 'c') {
+        if (cell && cell.text !== '' && column >= 0 && column < 16_384) {
+          row[column] = cell
+          filled++
+        } else if (hasFormula && !hasValue) noValue(number)
+        cell = undefined
+      } else if (tag === 'row' && row.length > 0) take(row, filled, number)
+    },
+  }
+}
+
+/** Converts a sheet to CSV. */
+async function* sheetCsv(
+  member: ArchiveEntry,
+  writer: SheetWriter,
+  book: Workbook,
+  source: string,
+  warnings: Warnings,
+): AsyncGenerator<Uint8Array> {
+  const textOf = (cell: Cell | undefined, line: number): string => cellText(cell, book, line, warnings)
+  const noValue = (line: number): void =>
+    warnings.count(
+      'formula',
+      line,
+      (where) =>
+        `formulas without a stored value were read as null: ${where}; open the workbook in a spreadsheet program and save it, to store them`,
+    )
+  const tooLong = (line: number): Problem =>
+    badData(
+      source,
+      { line },
+      `a cell has more than ${bytesText(MOST_CELL)} of text`,
+      'Export the sheet as CSV.',
+    )
+  const visitor = cells((row, filled, number) => writer.row(row, filled, number, textOf), noValue, tooLong)
+  for await (const _ of parsing(member, source, visitor)) yield* writer.take(false)
+  yield* writer.take(true)
+}
+
+/** Converts a cell to text: numbers in their shortest exact form, dates in ISO 8601. */
+function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings: Warnings): string {
+  if (!cell) return ''
+  const { type, style, text } = cell
+  switch (type) {
+    case 's':
+      return book.texts[Number(text)] ?? ''
+    case 'b':
+      return text === '1' ? 'true' : 'false'
+    case 'e':
+      warnings.count(
+        'error',
+        line,
+        (where) => `formula errors (for example ${excerpt(text)}) were read as null: ${where}`,
+      )
+      return ''
+    case 'n': {
+      const number = Number(text)
+      if (!Number.isFinite(number)) return text
+      const kind = book.dates[style]
+      if (typeof kind === 'number') return padded(number, kind, line, warnings)
+      if (kind) return moment(number, kind, book.from1904)
+      // Keep integers with more digits than a double can represent.
+      return /^-?\d{16,}$/.test(text) ? text : String(number)
+    }
+    default:
+      return unescaped(text)
+  }
+}
+
+/** An integer with the leading zeros that the workbook shows. */
+function padded(number: number, width: number, line: number, warnings: Warnings): string {
+  if (!Number.isInteger(number) || number < 0) return String(number)
+  warnings.count(
+    'zeros',
+    line,
+    (where) => `numbers with a format of zeros were read as texts with their leading zeros: ${where}`,
+  )
+  return String(number).padStart(width, '0')
+}
+
+/**
+ * Formats a serial date (days since 1900, with Excel's non-existent leap day, or since 1904) as date, time or
+ * both.
+ */
+function moment(serial: number, kind: 'date' | 'duration', from1904: boolean): string {
+  const ms = Math.round(serial * DAY)
+  if (kind === 'duration' || (serial >= 0 && serial < 1)) {
+    const sign = ms < 0 ? '-' : ''
+    const seconds = Math.round(Math.abs(ms) / 1000)
+    const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
+    return `${sign}${two(seconds / 3600)}:${two((seconds % 3600) / 60)}:${two(seconds % 60)}`
+  }
+  const first = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30)
+  const at = new Date(first + ms)
+  if (Number.isNaN(at.getTime())) return String(serial)
+  const iso = at.toISOString()
+  if (ms % DAY === 0) return iso.slice(0, 10)
+  return `${iso.slice(0, 10)} ${iso.slice(11, ms % 1000 === 0 ? 19 : 23)}`
+}

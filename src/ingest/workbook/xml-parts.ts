@@ -1,0 +1,107 @@
+import type { SaxesTagPlain } from 'saxes'
+import { Problem } from '../../contract/errors.ts'
+import { breathe, excerpt } from '../../json/index.ts'
+import type { ArchiveEntry } from '../archive/archive.ts'
+import { badData } from '../values/warnings.ts'
+
+/** Characters parsed per step: a few of them can refer to long texts. */
+const STEP = 4096
+
+/** Elements inside one another. Workbooks need about ten. */
+const MOST_DEPTH = 256
+/** Attributes of one element. */
+const MOST_ATTRIBUTES = 1000
+/** Characters of one text, comment, name or attribute. */
+const MOST_TEXT = 8 * 1024 * 1024
+
+export interface Visitor {
+  open?(tag: SaxesTagPlain): void
+  text?(text: string): void
+  close?(name: string): void
+}
+
+/** A name without its namespace. */
+export function local(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+/** Parses an XML part of a workbook. Yields after each step, so that the caller can process the output. */
+export async function* parsing(member: ArchiveEntry, source: string, visitor: Visitor): AsyncGenerator<void> {
+  const { SaxesParser } = await import('saxes')
+  const parser = new SaxesParser({ fragment: false })
+  let failed: unknown
+  // The parser would go on, and make an error for each element that is open: the first one ends it.
+  const fail = (error: unknown): never => {
+    failed ??= error
+    throw failed
+  }
+  parser.on('error', fail)
+  let depth = 0
+  let attributes = 0
+  /** Characters since something ended: of a text, comment, name or attribute that has not ended. */
+  let silent = 0
+  parser.on('attribute', () => {
+    silent = 0
+    if (++attributes > MOST_ATTRIBUTES)
+      fail(new Error(`an element has more than ${MOST_ATTRIBUTES} attributes`))
+  })
+  parser.on('opentag', (tag) => {
+    silent = 0
+    attributes = 0
+    if (!tag.isSelfClosing && ++depth > MOST_DEPTH)
+      fail(new Error(`elements are nested more than ${MOST_DEPTH} deep`))
+    visitor.open?.(tag as SaxesTagPlain)
+  })
+  for (const event of ['text', 'cdata'] as const)
+    parser.on(event, (text) => {
+      silent = 0
+      visitor.text?.(text)
+    })
+  parser.on('comment', () => {
+    silent = 0
+  })
+  parser.on('closetag', ({ name, isSelfClosing }) => {
+    silent = 0
+    if (!isSelfClosing) depth--
+    visitor.close?.(name)
+  })
+  // Refuse document types: entities could expand without limit, and workbooks define none.
+  parser.on('doctype', () => fail(new Error('it declares a document type')))
+  const decoder = new TextDecoder()
+  const step = (text: string): void => {
+    try {
+      silent += text.length
+      parser.write(text)
+      if (silent > MOST_TEXT) fail(new Error('a text is too long'))
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      throw damaged(failed ?? error)
+    }
+  }
+  const damaged = (error: unknown): Problem =>
+    badData(
+      source,
+      {},
+      `${member.path} is damaged: ${excerpt(error instanceof Error ? error.message : '', 120)}`,
+    )
+  for await (const chunk of await member.open()) {
+    const text = decoder.decode(chunk, { stream: true })
+    for (let at = 0; at < text.length; at += STEP) {
+      step(text.slice(at, at + STEP))
+      yield
+      await breathe()
+    }
+  }
+  step(decoder.decode())
+  try {
+    parser.close()
+  } catch (error) {
+    throw error instanceof Problem ? error : damaged(failed ?? error)
+  }
+  yield
+}
+
+/** Parses an XML part. */
+export async function readPart(member: ArchiveEntry, source: string, visitor: Visitor): Promise<void> {
+  for await (const _ of parsing(member, source, visitor));
+}
