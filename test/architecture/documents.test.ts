@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { environmentTable } from '../../src/cli/help/environment.ts'
 import { limits } from '../../src/contract/limits.ts'
 import { type Operation, operations } from '../../src/contract/operations/index.ts'
+import { type WebRoute, webRoutes } from '../../src/contract/web/index.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -57,6 +58,25 @@ describe('documents', () => {
       return `| ${methods} | \`${operation.path}\`${also} | \`${name}\` | ${access} |`
     })
     expect([...new Set(rows)].sort()).toEqual(contract.sort())
+  })
+
+  it('the table of pages in docs/api.md is that of the contract', () => {
+    const section = /^## Pages$([\s\S]*?)^## /m.exec(read('docs/api.md'))![1]
+    const table = section.slice(
+      section.indexOf('| method'),
+      section.indexOf('\n\n', section.indexOf('| method')),
+    )
+    const rows = Object.values(webRoutes as Record<string, WebRoute>)
+      .filter(({ isInternal }) => !isInternal)
+      .map(({ method, path, also = [], summary, access }) => {
+        const own = path
+          .replace(':user', 'alice')
+          .replace(':id', '12')
+          .replace(/(~alice(?:\/12)?)$/, '$1/')
+        const others = also.map((one) => `, \`${one.slice(one.lastIndexOf('.'))}\``).join('')
+        return `| ${method} | \`${own}\`${others} | ${access} | ${summary} |`
+      })
+    expect(table.split('\n').slice(2)).toEqual(rows)
   })
 
   it('names of variables are those of the code', () => {

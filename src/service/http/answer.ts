@@ -1,6 +1,9 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
+import type { Operation } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
+import type { OperationResult } from '../core/call.ts'
+import { isUnchanged } from './desk.ts'
 import { RateLimited } from './rates.ts'
 
 /** Small chunks are merged up to this many bytes: each write costs a turn of the event loop. */
@@ -85,4 +88,34 @@ async function* gathered(bytes: Bytes): AsyncGenerator<Uint8Array> {
     size = 0
   }
   if (size > 0) yield Buffer.concat(held)
+}
+
+/** The response of an operation: 304 if the client has it already. */
+export async function respond(
+  operation: Operation,
+  { body, etag, type, brotli, ownSiteOnly }: OperationResult<unknown>,
+  request: HttpRequest,
+): Promise<HttpResponse> {
+  const headers: Record<string, string> = etag ? { etag } : {}
+  if (brotli) headers.vary = 'accept-encoding'
+  if (ownSiteOnly) headers['cross-origin-resource-policy'] = 'same-origin'
+  if (operation.method === 'GET' && etag) {
+    headers['cache-control'] = 'private, no-cache'
+    if (isUnchanged(request, etag)) {
+      // Discard the unread body.
+      ;(body as Partial<AsyncGenerator>)?.return?.(undefined)
+      return new HttpResponse(304, headers, null)
+    }
+  }
+  if (operation.result === 'none') return new HttpResponse(operation.status, headers, null)
+  if (operation.result === 'stream') {
+    if (!brotli || !acceptsBrotli(request))
+      return streamReply(operation.status, body as Bytes, type!, headers)
+    ;(body as Partial<AsyncGenerator>).return?.(undefined)
+    headers['content-encoding'] = 'br'
+    // Other bytes with the same meaning: a weak tag.
+    if (etag) headers.etag = `W/${etag}`
+    return streamReply(operation.status, brotli(), type!, headers)
+  }
+  return jsonReply(operation.status, body, headers)
 }

@@ -1,10 +1,10 @@
 import type { HttpRequest } from '../../contract/http.ts'
 import type { Caller } from '../access/access.ts'
-import type { Admission, ByteBudget } from '../core/admission.ts'
+import { Admission, ByteBudget } from '../core/admission.ts'
 import { matchesEtag } from '../core/etag.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
 import type { Authenticator } from './auth.ts'
-import type { Rates } from './rates.ts'
+import { Rates } from './rates.ts'
 
 /** One log line: a request and its outcome. Contains no credentials. */
 export interface LogLine {
@@ -33,6 +33,42 @@ export interface Desk {
   /** Admission and bytes of forms that anybody may send. They take nothing from the requests of users. */
   forms: Admission
   formBodies: ByteBudget
+}
+
+/** The desk of a service, with admission by its limits. */
+export function deskOf(service: Service, authenticator: Authenticator): Desk {
+  const { limits } = service
+  return {
+    service,
+    authenticator,
+    rates: new Rates(limits.requests_per_minute),
+    requests: new Admission(
+      {
+        running: limits.requests_at_once,
+        waiting: limits.requests_waiting,
+        wait: limits.wait_seconds * 1000,
+      },
+      'requests_waiting',
+    ),
+    uploads: new Admission(
+      {
+        running: limits.uploads_at_once,
+        waiting: limits.requests_waiting,
+        wait: limits.wait_seconds * 1000,
+      },
+      'uploads_at_once',
+    ),
+    bodies: new ByteBudget(limits.bodies_bytes, 'bodies_bytes'),
+    forms: new Admission(
+      {
+        running: limits.forms_at_once,
+        waiting: limits.forms_at_once,
+        wait: limits.wait_seconds * 1000,
+      },
+      'forms_at_once',
+    ),
+    formBodies: new ByteBudget(limits.forms_bytes, 'forms_bytes'),
+  }
 }
 
 /**

@@ -1,8 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
 import { once } from '../../json/index.ts'
-import { docsPage } from '../pages/docs.ts'
-import { openApi } from '../pages/openapi.ts'
+import { docsPage } from '../pages/reference/docs.ts'
+import { openApi } from '../pages/reference/openapi.ts'
 import type { Handlers } from './handler.ts'
 
 /** Handlers of operations on the service itself. */

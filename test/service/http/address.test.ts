@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { address } from '../../../src/service/http/app.ts'
+import { address } from '../../../src/service/http/route.ts'
 import { createService } from '../../../src/service/index.ts'
 import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 

@@ -1,9 +1,9 @@
-import { type Fid, formatFid } from '../../contract/fid.ts'
-import type { Caller, Principal } from '../access/access.ts'
-import type { Service } from '../core/context.ts'
-import type { LiveService } from '../plots/live.ts'
+import { type Fid, formatFid } from '../../../contract/fid.ts'
+import type { Caller, Principal } from '../../access/access.ts'
+import type { Service } from '../../core/context.ts'
+import type { LiveService } from '../../plots/live.ts'
+import type { Answer } from '../answer.ts'
 import { reading } from './downloads.ts'
-import type { Answer } from './place.ts'
 
 /** How long an embedded chart follows its data before it has to be loaded again, in ms. */
 const LIFETIME = 24 * 3600 * 1000

@@ -1,12 +1,13 @@
-import { Problem } from '../../contract/errors.ts'
-import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
-import * as s from '../../contract/schema.ts'
-import { openLogin } from '../accounts/sessions.ts'
-import { authorizedPage, authorizePage, type LoginRequest } from '../pages/authorize.ts'
-import { receive } from './body.ts'
-import { refuseCrossSite } from './browser.ts'
-import { addressOf, callerOf, type Desk } from './desk.ts'
+import { Problem } from '../../../contract/errors.ts'
+import { HttpResponse } from '../../../contract/http.ts'
+import * as s from '../../../contract/schema.ts'
+import { openLogin } from '../../accounts/sessions.ts'
+import { authorizedPage, authorizePage, type LoginRequest } from '../../pages/forms/authorize.ts'
+import { receive } from '../body.ts'
+import { refuseCrossSite } from '../browser.ts'
+import { callerOf } from '../desk.ts'
 import { PAGE_HEADERS } from './pages.ts'
+import { inTurn } from './request.ts'
 
 const form = {
   kind: 'json',
@@ -15,33 +16,19 @@ const form = {
   schema: s.object({ port: s.string(), challenge: s.string(), state: s.string(), name: s.string() }),
 } as const
 
-/** The page on which the user of a browser logs a command line in; undefined for other requests. */
-export function authorize(
-  desk: Desk,
-  method: string,
-  path: string,
-  query: string,
-  request: HttpRequest,
-): Promise<HttpResponse> | undefined {
-  if (path !== '/authorize' || (method !== 'GET' && method !== 'POST')) return undefined
-  const work = (): Promise<HttpResponse> => answer(desk, method, query, request)
-  return desk.requests.run(addressOf(request), work, request.gone)
-}
+/** `GET /authorize`: the page on which the user of a browser logs a command line in. */
+export const authorizeForm = inTurn(async (desk, { query, request }) => {
+  const caller = await callerOf(desk, request)
+  const asked = checked(Object.fromEntries(new URLSearchParams(query)))
+  if (caller) return page(authorizePage(caller.username, asked))
+  const location = `/signin?next=${encodeURIComponent(`/authorize?${query}`)}`
+  return new HttpResponse(303, { location, 'cache-control': 'no-store' }, null)
+})
 
-async function answer(
-  desk: Desk,
-  method: string,
-  query: string,
-  request: HttpRequest,
-): Promise<HttpResponse> {
+/** `POST /authorize`. */
+export const authorize = inTurn(async (desk, { request }) => {
   const { service } = desk
   const caller = await callerOf(desk, request)
-  if (method === 'GET') {
-    const asked = checked(Object.fromEntries(new URLSearchParams(query)))
-    if (caller) return page(authorizePage(caller.username, asked))
-    const location = `/signin?next=${encodeURIComponent(`/authorize?${query}`)}`
-    return new HttpResponse(303, { location, 'cache-control': 'no-store' }, null)
-  }
   refuseCrossSite(request.headers, service.url)
   if (!caller) throw new Problem('unauthenticated', 'this browser is not signed in')
   const { fields } = await receive(request, form, { limits: service.limits, take: () => {} })
@@ -55,7 +42,7 @@ async function answer(
   // A header, not a redirect: the policy of the page lets its form lead to this server only.
   const url = `http://127.0.0.1:${port}/?${answered}`
   return page(authorizedPage(url), { refresh: `0; url=${url}` })
-}
+})
 
 /** Throws `invalid_request` unless this is what `gridline login` asks for. */
 function checked({ port = '', challenge = '', state = '', name = '' }: Record<string, string>): LoginRequest {

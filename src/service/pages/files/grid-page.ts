@@ -1,18 +1,18 @@
-import { Problem } from '../../contract/errors.ts'
-import { formatFid, webUrl } from '../../contract/fid.ts'
-import { pathOf } from '../../contract/operations/index.ts'
-import { once } from '../../json/index.ts'
-import type { Principal } from '../access/access.ts'
-import type { Service } from '../core/context.ts'
-import { type Snapshot, type SnapshotColumn, snapshot } from '../grids/content.ts'
-import type { RowOrders } from '../grids/order.ts'
-import { affordable, valuesAt } from '../grids/values-at.ts'
-import type { FileRow } from '../store/files.ts'
-import { stateOfGrid } from '../store/grids.ts'
-import type { ColumnType } from '../store/schema.ts'
-import { document, shareKeyQuery, text, withQuery } from './html.ts'
+import { Problem } from '../../../contract/errors.ts'
+import { formatFid, webUrl } from '../../../contract/fid.ts'
+import { pathOf } from '../../../contract/operations/index.ts'
+import { once } from '../../../json/index.ts'
+import type { Principal } from '../../access/access.ts'
+import type { Service } from '../../core/context.ts'
+import { type Snapshot, type SnapshotColumn, snapshot } from '../../grids/content.ts'
+import type { RowOrders } from '../../grids/order.ts'
+import { affordable, valuesAt } from '../../grids/values-at.ts'
+import type { FileRow } from '../../store/files.ts'
+import { stateOfGrid } from '../../store/grids.ts'
+import type { ColumnType } from '../../store/schema.ts'
+import { type Answer, html } from '../answer.ts'
+import { document, shareKeyQuery, text, withQuery } from '../html.ts'
 import { summaryOf } from './lists.ts'
-import type { Answer } from './place.ts'
 import { type TableColumn, table } from './table.ts'
 
 /** Rows and columns of one page. */
@@ -99,8 +99,7 @@ export async function gridPage(
   const inPage = Math.min(ROWS, snap.rows - first)
   const page = (rows: readonly number[], note: string): Promise<string> =>
     htmlOf(service, principal, file, { ...opened, view, pages, rows, note })
-  const type = 'text/html; charset=utf-8'
-  const answer: Answer = { body: '', type, viewed: file }
+  const answer = html('', { viewed: file })
   const inOrder = Array.from({ length: inPage }, (_, k) => first + k)
   if (!sort) {
     const note = wanted.sort === undefined ? '' : 'The column to sort by is no longer in this grid.'
@@ -121,7 +120,7 @@ export async function gridPage(
       view.sort = undefined
       note = `${error.message}. The rows are shown in their own order.`
     }
-    return { body: once(Buffer.from(await page(rows, note))), type }
+    return { body: once(Buffer.from(await page(rows, note))), type: answer.type }
   }
   return { ...answer, later: (user, gone) => service.orders.inTurn(user, sorted, gone) }
 }

@@ -1,7 +1,7 @@
-import { breathe, kindOf } from '../../json/index.ts'
-import { startOfText } from '../grids/cut.ts'
-import { LONGEST_VALUE } from '../grids/values-at.ts'
-import { text } from './html.ts'
+import { breathe, kindOf } from '../../../json/index.ts'
+import { startOfText } from '../../grids/cut.ts'
+import { LONGEST_VALUE } from '../../grids/values-at.ts'
+import { text } from '../html.ts'
 
 export interface TableColumn {
   /** Content of the heading, as HTML. */

@@ -1,4 +1,4 @@
-import type { RawJson } from '../../json/index.ts'
+import type { RawJson } from '../../../json/index.ts'
 
 /** A sentence that says what a chart shows, for screen readers and previews of links. */
 export function described(figure: RawJson, name: string): string {

@@ -1,13 +1,13 @@
-import { type Fid, webUrl } from '../../contract/fid.ts'
-import type { Bytes } from '../../json/index.ts'
-import type { Principal } from '../access/access.ts'
-import type { Service } from '../core/context.ts'
-import { openFigure, withInlineData } from '../plots/content.ts'
-import { assetPath } from './assets.ts'
-import { described } from './describe.ts'
+import { type Fid, webUrl } from '../../../contract/fid.ts'
+import type { Bytes } from '../../../json/index.ts'
+import type { Principal } from '../../access/access.ts'
+import type { Service } from '../../core/context.ts'
+import { openFigure, withInlineData } from '../../plots/content.ts'
+import { type Answer, html } from '../answer.ts'
+import { assetPath } from '../assets.ts'
+import { shareKeyQuery, text } from '../html.ts'
+import { described } from './alt-text.ts'
 import { reading } from './downloads.ts'
-import { shareKeyQuery, text } from './html.ts'
-import type { Answer } from './place.ts'
 import { watchToken } from './watch.ts'
 
 /**
@@ -70,12 +70,10 @@ body { display: flex; flex-direction: column; font: 15px/1.5 system-ui, sans-ser
 <script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-modebar="${modebar}" data-live="${follow}" data-state="${live.state}" data-own="${text(own)}" data-watch="${token}"></script>
 </html>
 `
-  return {
-    body: around(head, withoutTags(withInlineData(live)), tail),
-    type: 'text/html; charset=utf-8',
+  return html(around(head, withoutTags(withInlineData(live)), tail), {
     headers: { 'content-security-policy': policyOf(own) },
     viewed: fid,
-  }
+  })
 }
 
 async function* around(head: string, body: Bytes, tail: string): AsyncGenerator<Uint8Array> {

@@ -1,8 +1,8 @@
-import { pathOf } from '../../contract/operations/index.ts'
-import type { Service } from '../core/context.ts'
-import { assetPath } from './assets.ts'
-import { document, text } from './html.ts'
-import type { Answer } from './place.ts'
+import { pathOf } from '../../../contract/operations/index.ts'
+import type { Service } from '../../core/context.ts'
+import { type Answer, html } from '../answer.ts'
+import { assetPath } from '../assets.ts'
+import { document, text } from '../html.ts'
 
 const NAME = 'Save a chart'
 
@@ -77,9 +77,5 @@ export function previewPage(service: Service): Answer {
     "form-action 'none'",
     "frame-ancestors 'self'",
   ].join('; ')
-  return { ...html(body), headers: { 'content-security-policy': policy } }
-}
-
-function html(body: string): Answer {
-  return { body, type: 'text/html; charset=utf-8' }
+  return html(body, { headers: { 'content-security-policy': policy } })
 }

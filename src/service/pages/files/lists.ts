@@ -1,10 +1,10 @@
-import { Problem } from '../../contract/errors.ts'
-import { webUrl } from '../../contract/fid.ts'
-import { filetypeNames, type Principal, visibleFile, visibleTo } from '../access/access.ts'
-import type { Service } from '../core/context.ts'
-import type { FileRow } from '../store/files.ts'
-import { document, text } from './html.ts'
-import type { Answer } from './place.ts'
+import { Problem } from '../../../contract/errors.ts'
+import { webUrl } from '../../../contract/fid.ts'
+import { filetypeNames, type Principal, visibleFile, visibleTo } from '../../access/access.ts'
+import type { Service } from '../../core/context.ts'
+import type { FileRow } from '../../store/files.ts'
+import { type Answer, html } from '../answer.ts'
+import { document, text } from '../html.ts'
 
 /** Files listed on one page. */
 const FILES = 200
@@ -32,7 +32,7 @@ export async function userPage(service: Service, principal: Principal, owner: st
   const more =
     files.length > FILES ? `<p>Only the first ${FILES} are shown · <code>gridline ls --all</code></p>` : ''
   const body = `<p>${text(intro)}</p>${files.length === 0 ? empty : fileList(service, files.slice(0, FILES))}${more}`
-  return answer(document(owner, body, { user: caller?.username ?? null }))
+  return html(document(owner, body, { user: caller?.username ?? null }))
 }
 
 /** `/`: what this server is, how clients are connected to it, and its public plots. */
@@ -59,7 +59,7 @@ window.PLOTLYENV = {BASE_URL: "${url}"}                      // before version 3
 <pre>Sys.setenv(plotly_username = "${username}", plotly_api_key = "…")
 Sys.setenv(plotly_domain = "${url}", plotly_api_domain = "https://${text(host)}")</pre>${protocol === 'https:' ? '' : '\n<p>The R package asks over https only. This server does not: put it behind a proxy that does.</p>'}
 ${plots.length > 0 ? `<h2>Public plots</h2>${fileList(service, plots)}` : ''}`
-  return answer(document('Gridline', body, { user: caller?.username ?? null }))
+  return html(document('Gridline', body, { user: caller?.username ?? null }))
 }
 
 /** Files as a list of links. */
@@ -81,8 +81,4 @@ export function summaryOf(file: FileRow): string {
 function accessOf({ world_readable, share_key }: FileRow): string {
   if (world_readable) return 'public'
   return share_key === null ? 'private' : 'private, with a secret link'
-}
-
-function answer(body: string): Answer {
-  return { body, type: 'text/html; charset=utf-8' }
 }

@@ -1,18 +1,18 @@
-import { embedUrl, formatFid, webUrl } from '../../contract/fid.ts'
-import { pathOf } from '../../contract/operations/index.ts'
-import type { Principal } from '../access/access.ts'
-import type { Service } from '../core/context.ts'
-import type { Snapshot, SnapshotColumn } from '../grids/content.ts'
-import { affordable, valuesAt } from '../grids/values-at.ts'
-import { openFigure } from '../plots/content.ts'
-import type { FileRow } from '../store/files.ts'
-import { assetPath } from './assets.ts'
-import { described } from './describe.ts'
+import { embedUrl, formatFid, webUrl } from '../../../contract/fid.ts'
+import { pathOf } from '../../../contract/operations/index.ts'
+import type { Principal } from '../../access/access.ts'
+import type { Service } from '../../core/context.ts'
+import type { Snapshot, SnapshotColumn } from '../../grids/content.ts'
+import { affordable, valuesAt } from '../../grids/values-at.ts'
+import { openFigure } from '../../plots/content.ts'
+import type { FileRow } from '../../store/files.ts'
+import { type Answer, html } from '../answer.ts'
+import { assetPath } from '../assets.ts'
+import { document, shareKeyQuery, text, withQuery } from '../html.ts'
+import { described } from './alt-text.ts'
 import { columnsOf, reading } from './downloads.ts'
-import { document, shareKeyQuery, text, withQuery } from './html.ts'
 import { summaryOf } from './lists.ts'
 import { frameOf } from './oembed.ts'
-import type { Answer } from './place.ts'
 import { type TableColumn, table } from './table.ts'
 
 /** Rows of the data table below a chart. */
@@ -109,15 +109,12 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
 <meta name="twitter:card" content="summary_large_image">
 <link rel="alternate" type="application/json+oembed" href="${text(`${service.url}/oembed?url=${encodeURIComponent(`${page}/${key && `?${key}`}`)}`)}">
 `
-  return {
-    body: document(file.filename, parts.join('\n'), {
-      head,
-      scripts: [assetPath('page.js')],
-      user: principal.caller?.username ?? null,
-    }),
-    type: 'text/html; charset=utf-8',
-    viewed: file,
-  }
+  const body = document(file.filename, parts.join('\n'), {
+    head,
+    scripts: [assetPath('page.js')],
+    user: principal.caller?.username ?? null,
+  })
+  return html(body, { viewed: file })
 }
 
 /** The first rows of these columns. Columns of different grids differ in length. */

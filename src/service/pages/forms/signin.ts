@@ -1,4 +1,4 @@
-import { document, text } from './html.ts'
+import { document, text } from '../html.ts'
 
 /** The form in which a browser signs in. `next` is the path to show afterwards. */
 export function signInPage(next: string, failure?: string, username = ''): string {

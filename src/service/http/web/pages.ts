@@ -1,11 +1,11 @@
-import type { Problem } from '../../contract/errors.ts'
-import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
-import { once } from '../../json/index.ts'
-import { asset } from '../pages/assets.ts'
-import { document, PAGE_POLICY, text } from '../pages/html.ts'
-import { type Answer, answerPage, type Place } from '../pages/index.ts'
-import { streamReply } from './answer.ts'
-import { checkScope } from './auth.ts'
+import type { Problem } from '../../../contract/errors.ts'
+import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
+import { once } from '../../../json/index.ts'
+import { asset } from '../../pages/assets.ts'
+import { document, PAGE_POLICY, text } from '../../pages/html.ts'
+import type { Answer, PageRequest } from '../../pages/index.ts'
+import { streamReply } from '../answer.ts'
+import { checkScope } from '../auth.ts'
 import {
   addressOf,
   callerOf,
@@ -15,7 +15,7 @@ import {
   type LogLine,
   type Outcome,
   serviceFor,
-} from './desk.ts'
+} from '../desk.ts'
 
 /**
  * Headers of HTML pages. Pages contain user input. Other sites are told nothing of an address, which may have a share
@@ -29,37 +29,36 @@ export const PAGE_HEADERS = {
   'cache-control': 'private, no-cache',
 }
 
-/** Answers a request for a page, or for a file that belongs to pages. */
+/** Answers a request for a page, or for what belongs to a file. */
 export async function showPage(
   desk: Desk,
-  place: Place,
+  answer: (service: Desk['service'], asked: PageRequest) => Promise<Answer> | Answer,
+  place: Pick<PageRequest, 'username' | 'fid' | 'ending'>,
   request: HttpRequest,
   queryText: string,
   line: LogLine,
 ): Promise<HttpResponse> {
-  if (place.kind === 'asset') return assetReply(place, request)
   const { service, requests } = desk
   const caller = await callerOf(desk, request)
   line.user = caller?.username
   checkScope(caller, 'read')
   const query = new URLSearchParams(queryText)
   const shareKey = query.get('share_key') ?? undefined
-  const user = caller?.username ?? addressOf(request)
+  const who = caller?.username ?? addressOf(request)
   const work = async (): Promise<Outcome<HttpResponse>> => {
-    const answer = await answerPage(
-      serviceFor(service, 'fid' in place ? place.fid.owner : (caller?.username ?? '')),
-      { caller, shareKey },
-      place,
+    const shown = await answer(serviceFor(service, place.username || (caller?.username ?? '')), {
+      principal: { caller, shareKey },
       query,
-      user,
-    )
-    if (answer.viewed) service.views.count(answer.viewed)
-    if (isUnchanged(request, answer.etag)) return new HttpResponse(304, headersOf(answer), null)
-    const { later } = answer
-    if (later) return async () => reply({ ...answer, ...(await later(user, request.gone)) })
-    return reply(answer)
+      who,
+      ...place,
+    })
+    if (shown.viewed) service.views.count(shown.viewed)
+    if (isUnchanged(request, shown.etag)) return new HttpResponse(304, headersOf(shown), null)
+    const { later } = shown
+    if (later) return async () => reply({ ...shown, ...(await later(who, request.gone)) })
+    return reply(shown)
   }
-  return finish(await requests.run(user, work, request.gone))
+  return finish(await requests.run(who, work, request.gone))
 }
 
 function headersOf({ type, headers, etag }: Answer): Record<string, string> {
@@ -80,10 +79,7 @@ function reply(answer: Answer): HttpResponse | Promise<HttpResponse> {
 }
 
 /** A script or style of the pages. Its address changes with its content, so under this address it is cached forever. */
-function assetReply(
-  { name, hash: asked }: Extract<Place, { kind: 'asset' }>,
-  { headers }: HttpRequest,
-): HttpResponse {
+export function showAsset(name: string, asked: string | undefined, { headers }: HttpRequest): HttpResponse {
   const gzip = /\bgzip\b/.test(headers.get('accept-encoding') ?? '')
   const { type, bytes, hash, encoding } = asset(name, gzip)
   return new HttpResponse(

@@ -1,4 +1,4 @@
-import { document, text } from './html.ts'
+import { document, text } from '../html.ts'
 
 /** What a command line asks for: to act as the user of the browser. */
 export interface LoginRequest {

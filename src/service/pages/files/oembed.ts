@@ -1,11 +1,11 @@
-import { Problem } from '../../contract/errors.ts'
-import { embedUrl, fidFromLink, formatFid } from '../../contract/fid.ts'
-import { pathOf } from '../../contract/operations/index.ts'
-import { authorizeCall, type Principal } from '../access/access.ts'
-import type { Service } from '../core/context.ts'
+import { Problem } from '../../../contract/errors.ts'
+import { embedUrl, fidFromLink, formatFid } from '../../../contract/fid.ts'
+import { pathOf } from '../../../contract/operations/index.ts'
+import { authorizeCall, type Principal } from '../../access/access.ts'
+import type { Service } from '../../core/context.ts'
+import type { Answer } from '../answer.ts'
+import { shareKeyQuery, text } from '../html.ts'
 import { reading } from './downloads.ts'
-import { shareKeyQuery, text } from './html.ts'
-import type { Answer } from './place.ts'
 
 const WIDTH = 700
 const HEIGHT = 500

@@ -1,11 +1,11 @@
-import { formatFid } from '../../contract/fid.ts'
-import { type Principal, visibleFile, visibleTo } from '../access/access.ts'
-import type { Service } from '../core/context.ts'
-import type { FileRow } from '../store/files.ts'
-import type { Readers } from '../store/store.ts'
-import { document, text } from './html.ts'
+import { formatFid } from '../../../contract/fid.ts'
+import { type Principal, visibleFile, visibleTo } from '../../access/access.ts'
+import type { Service } from '../../core/context.ts'
+import type { FileRow } from '../../store/files.ts'
+import type { Readers } from '../../store/store.ts'
+import { type Answer, html } from '../answer.ts'
+import { document, text } from '../html.ts'
 import { fileList, summaryOf } from './lists.ts'
-import type { Answer } from './place.ts'
 
 /** Files listed on one page. */
 const FILES = 200
@@ -27,11 +27,9 @@ export async function folderPage(service: Service, principal: Principal, folder:
     parts.push(
       `<p>Only the first ${FILES} files are shown · <code>gridline ls ${text(formatFid(folder))}</code></p>`,
     )
-  return {
-    body: document(folder.filename, parts.join('\n'), { user: caller?.username ?? null }),
-    type: 'text/html; charset=utf-8',
+  return html(document(folder.filename, parts.join('\n'), { user: caller?.username ?? null }), {
     viewed: folder,
-  }
+  })
 }
 
 function publicOf(open: number, files: number): string {

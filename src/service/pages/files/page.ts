@@ -1,10 +1,10 @@
-import type { Fid } from '../../contract/fid.ts'
-import { authorize, type Principal } from '../access/access.ts'
+import type { Fid } from '../../../contract/fid.ts'
+import { authorize, type Principal } from '../../access/access.ts'
+import { type Answer, html } from '../answer.ts'
+import { document } from '../html.ts'
 import { folderPage } from './folder-page.ts'
 import { gridPage, type SortingService } from './grid-page.ts'
-import { document } from './html.ts'
 import { summaryOf } from './lists.ts'
-import type { Answer } from './place.ts'
 import { plotPage } from './plot-page.ts'
 
 /** The page at `web_url`, for each type of file. Throws `not_found` if `principal` may not read the file. */
@@ -26,12 +26,9 @@ export async function pageOf(
     case 'fold':
       return folderPage(service, principal, file)
     case 'extra':
-      return {
-        body: document(file.filename, `<p>${summaryOf(file)}</p>`, {
-          user: principal.caller?.username ?? null,
-        }),
-        type: 'text/html; charset=utf-8',
-        viewed: fid,
-      }
+      return html(
+        document(file.filename, `<p>${summaryOf(file)}</p>`, { user: principal.caller?.username ?? null }),
+        { viewed: fid },
+      )
   }
 }

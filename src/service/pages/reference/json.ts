@@ -1,4 +1,4 @@
-import { document, text } from './html.ts'
+import { document, text } from '../html.ts'
 
 /** A JSON response as an HTML page (`?format=api`): indented, with links for URLs of this service. */
 export function jsonPage(url: string, path: string, body: unknown): string {

@@ -1,6 +1,6 @@
-import { methodsOf, type Operation, operations, routesOf } from '../../contract/operations/index.ts'
-import type { Schema } from '../../contract/schema.ts'
-import { document, text } from './html.ts'
+import { methodsOf, type Operation, operations, routesOf } from '../../../contract/operations/index.ts'
+import type { Schema } from '../../../contract/schema.ts'
+import { document, text } from '../html.ts'
 
 /** The API documentation as an HTML page, generated from the contract. */
 export function docsPage(url: string, version: string): string {

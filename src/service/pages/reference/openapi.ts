@@ -1,6 +1,6 @@
-import { errorCodes } from '../../contract/errors.ts'
-import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER } from '../../contract/headers.ts'
-import { methodsOf, type Operation, operations, routesOf } from '../../contract/operations/index.ts'
+import { errorCodes } from '../../../contract/errors.ts'
+import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER } from '../../../contract/headers.ts'
+import { methodsOf, type Operation, operations, routesOf } from '../../../contract/operations/index.ts'
 
 /** The contract as an OpenAPI 3.1 document. */
 export function openApi(url: string, version: string): Record<string, unknown> {

@@ -1,0 +1,79 @@
+import { type Fid, isUsername } from '../../../contract/fid.ts'
+import type { HttpResponse } from '../../../contract/http.ts'
+import { type WebRoute, type WebRouteName, webRoutes } from '../../../contract/web/index.ts'
+import { type PageName, pages } from '../../pages/index.ts'
+import type { Desk } from '../desk.ts'
+import { authorize, authorizeForm } from './authorize.ts'
+import { external } from './external.ts'
+import { showAsset, showPage } from './pages.ts'
+import type { WebHandler, WebRequest } from './request.ts'
+import { signIn, signInForm, signOut } from './signin.ts'
+
+const shown = Object.fromEntries(
+  (Object.keys(pages) as PageName[]).map((name): [PageName, WebHandler] => [
+    name,
+    (desk, { request, query, parts, line }) => {
+      const { user: username = '', id, ending = '' } = parts
+      const fid: Fid = { owner: username, idlocal: id === undefined ? -1 : Number(id) }
+      return showPage(desk, pages[name], { username, fid, ending }, request, query, line)
+    },
+  ]),
+) as Record<PageName, WebHandler>
+
+const handlers: Record<WebRouteName, WebHandler> = {
+  ...shown,
+  signInForm,
+  signIn,
+  signOut,
+  authorizeForm,
+  authorize,
+  external: (desk, { request }) => external(desk, request),
+  asset: (_, { request, parts }) => showAsset(parts.name, parts.hash, request),
+  icon: (_, { request }) => showAsset('favicon.svg', undefined, request),
+}
+
+/** What the parts of a path can be. */
+const PARTS: Readonly<Record<string, string>> = {
+  user: '[^/]+',
+  id: '\\d+',
+  hash: '[0-9a-f]+',
+  name: '[\\w.-]+',
+}
+
+const patterns = (Object.entries(webRoutes) as [WebRouteName, WebRoute][]).flatMap(
+  ([name, { method, path, also = [] }]) =>
+    [path, ...also].map((one) => ({ name, method, pattern: patternOf(one) })),
+)
+
+/** `/~:user/:id.embed` as a pattern. Links end in a slash, so the ending of a file may follow one. */
+function patternOf(path: string): RegExp {
+  const source = path
+    .replace(/\.(\w+)$/, (dot, ending: string) =>
+      path.includes(':id') ? `/?\\.(?<ending>${ending})` : `\\${dot}`,
+    )
+    .replace(/:(\w+)/g, (_, part: string) => `(?<${part}>${PARTS[part]})`)
+  return new RegExp(`^${source}$`)
+}
+
+/** Methods of an address outside of the API; none if there is nothing. */
+export function webMethodsOf(path: string): string[] {
+  return patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+}
+
+/** Answers a request for an address outside of the API; undefined if there is none with this method. */
+export function answerWeb(
+  desk: Desk,
+  method: string,
+  path: string,
+  asked: Omit<WebRequest, 'parts'>,
+): Promise<HttpResponse> | HttpResponse | undefined {
+  for (const route of patterns) {
+    const match = route.method === method ? route.pattern.exec(path) : null
+    if (!match) continue
+    const parts = { ...match.groups }
+    if (parts.user !== undefined && !isUsername(parts.user)) continue
+    asked.line.operation = `web.${route.name}`
+    return handlers[route.name](desk, { ...asked, parts })
+  }
+  return undefined
+}

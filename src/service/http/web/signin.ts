@@ -1,0 +1,110 @@
+import { Problem } from '../../../contract/errors.ts'
+import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
+import type { Limits } from '../../../contract/limits.ts'
+import * as s from '../../../contract/schema.ts'
+import { closeSession, openSession, redeemCode, userOfCode } from '../../accounts/sessions.ts'
+import { continuePage, localPath, signInPage } from '../../pages/forms/signin.ts'
+import { cookieName, sessionToken } from '../auth.ts'
+import { receive } from '../body.ts'
+import { isLedByOthers, refuseCrossSite } from '../browser.ts'
+import { addressOf, type Desk } from '../desk.ts'
+import { PAGE_HEADERS } from './pages.ts'
+import { inTurn } from './request.ts'
+
+const form = {
+  kind: 'json',
+  form: true,
+  limit: 'small_body_bytes',
+  schema: s.object({
+    username: s.optional(s.string()),
+    api_key: s.optional(s.string()),
+    code: s.optional(s.string()),
+    next: s.optional(s.string()),
+  }),
+} as const
+
+/** `GET /signin`: the form, or the end of a link that signs in. */
+export const signInForm = inTurn(async (desk, { query: queryText, request }) => {
+  const { service, authenticator, rates } = desk
+  const query = new URLSearchParams(queryText)
+  const next = localPath(query.get('next'))
+  const code = query.get('code')
+  if (code === null) return page(200, signInPage(next))
+  rates.take(addressOf(request))
+  const username = await userOfCode(service.store, code)
+  if (username === undefined) return page(403, signInPage(next, EXPIRED))
+  const present = await authenticator.caller(request.headers).catch(() => undefined)
+  // A link must not change who uses the browser unnoticed: what they then save would go to somebody else.
+  if (isLedByOthers(request.headers) || (present !== undefined && present.username !== username))
+    return page(200, continuePage({ username, present: present?.username, code, next }))
+  return signedIn(desk, await redeemCode(service.store, code), next)
+})
+
+/** `POST /signin`. */
+export const signIn = inTurn(async (desk, { request }) => {
+  const { service, authenticator, rates } = desk
+  refuseCrossSite(request.headers, service.url)
+  rates.take(addressOf(request))
+  const fields = await fieldsOf(request, service.limits)
+  const next = localPath(fields.next)
+  if (fields.code !== undefined) return signedIn(desk, await redeemCode(service.store, fields.code), next)
+  const username = (fields.username ?? '').trim()
+  try {
+    const {
+      scopes,
+      keyHash,
+      username: owner,
+    } = await authenticator.password(username, (fields.api_key ?? '').trim())
+    const opening = { owner, scopes: [...scopes].join(','), key_hash: keyHash! }
+    return signedIn(desk, await openSession(service.store, 'session', opening), next)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'unauthenticated') throw error
+    return page(401, signInPage(next, 'Wrong username or API key.', username))
+  }
+})
+
+/** `POST /signout`. */
+export const signOut = inTurn(async ({ service, authenticator }, { request }) => {
+  refuseCrossSite(request.headers, service.url)
+  const token = sessionToken(request.headers, service.url)
+  if (token !== undefined) await closeSession(service.store, token)
+  authenticator.forget()
+  return redirect('/', cookie(service.url, '', 0))
+})
+
+const EXPIRED = 'This link has expired or was used before. Create a new one, or sign in here.'
+
+/** Leads to `next` with the cookie of a new session; without one, the link has expired. */
+function signedIn(
+  { service }: Desk,
+  session: { token: string; expires_at: number } | undefined,
+  next: string,
+): HttpResponse {
+  if (!session) return page(403, signInPage(next, EXPIRED))
+  const seconds = Math.max(1, Math.floor((session.expires_at - Date.now()) / 1000))
+  return redirect(next, cookie(service.url, session.token, seconds))
+}
+
+async function fieldsOf(request: HttpRequest, limits: Limits) {
+  const { fields } = await receive(request, form, { limits, take: () => {} })
+  return fields as { username?: string; api_key?: string; code?: string; next?: string }
+}
+
+function cookie(url: string, token: string, seconds: number): string {
+  const secure = url.startsWith('https:') ? '; Secure' : ''
+  return `${cookieName(url)}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
+}
+
+function page(status: number, html: string): HttpResponse {
+  return new HttpResponse(status, { ...PAGE_HEADERS, 'cache-control': 'no-store' }, html)
+}
+
+function redirect(location: string, cookies: string): HttpResponse {
+  const headers = {
+    location,
+    'set-cookie': cookies,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  }
+  return new HttpResponse(303, headers, null)
+}
