@@ -149,6 +149,8 @@ export type LimitName = keyof typeof limits
 export type Limits = { [name in LimitName]: number }
 
 const PREFIX = 'GRIDLINE_LIMIT_'
+/** Timers hold no more. */
+const MOST_SECONDS = 2_147_483
 
 /**
  * The limits in effect: defaults overridden by the environment. Units as in the table. Throws `usage` for names that
@@ -172,6 +174,8 @@ export function limitsFrom(environment: Record<string, string | undefined> = {})
       throw new Problem('usage', `${variable}=${text}: must be a whole number above zero`, {
         hint: `Its unit is ${limits[name as LimitName].unit}, and its default ${limits[name as LimitName].value}.`,
       })
+    if (limits[name as LimitName].unit === 'seconds' && value > MOST_SECONDS)
+      throw new Problem('usage', `${variable}=${text}: the maximum is ${MOST_SECONDS} seconds`)
     result[name] = value
   }
   return result as Limits

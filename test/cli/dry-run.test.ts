@@ -153,7 +153,7 @@ describe('--dry-run of admin', () => {
       ['create-user carol', /create the user carol with a key/],
       ['create-key bob', /create a key for bob/],
       ['user disable bob', /Disable bob\?/],
-      ['user enable eve', /let eve sign in again/],
+      ['user enable eve', /let eve sign in/],
       ['user rename bob robert', /Rename bob to robert\?/],
       ['user delete bob', /Permanently delete bob/],
       [`key revoke bob ${key}`, /Revoke/],
@@ -180,6 +180,19 @@ describe('--dry-run of admin', () => {
       [`restore ${join(cwd, 'grid.csv')}`, 7],
     ] as const)
       expect([line, (await admin(`${line} --dry-run`)).code]).toEqual([line, code])
+  })
+
+  it.each([
+    'user list',
+    'user disable bob',
+    'user rename bob eve',
+    'key list bob',
+    'key revoke bob --all',
+    'trust list',
+  ])('%s needs a database that exists', async (line) => {
+    const at = join(cwd, 'missing.db')
+    const { code, stderr } = await run(['admin', ...line.split(' '), '--database', `sqlite:${at}`])
+    expect([code, stderr, existsSync(at)]).toEqual([3, `error: no such database: ${at}\n`, false])
   })
 
   it('creates no database', async () => {

@@ -57,6 +57,12 @@ describe('charts as characters', () => {
   })
 
   it.each([
+    ['bars on a logarithmic axis', [{ type: 'bar', x: [1, 2], y: [1, 2] }], { yaxis: { type: 'log' } }],
+    ['numbers as texts', [{ x: [1, 2], y: ['1', '10'] }], {}],
+    ['bars of numbers as texts', [{ type: 'bar', x: ['a', 'b'], y: ['3', '5'] }], {}],
+    ['a reversed range', [{ x: [1, 2], y: [1, 2] }], { yaxis: { range: [25, 0] } }],
+    ['x by first value and step', [{ x0: 1000, dx: 100, y: [1, 2] }], {}],
+    ['shares', [{ type: 'bar', x: ['a'], y: [1] }], { barnorm: 'percent' }],
     ['a heatmap', [{ type: 'heatmap', z: [[1]] }], {}],
     ['a filled area', [{ x: [1], y: [1], fill: 'tozeroy' }], {}],
     ['two axes', [{ x: [1], y: [1], yaxis: 'y2' }], {}],
@@ -112,5 +118,23 @@ describe('charts as characters', () => {
     const y = Array.from({ length: 200_000 }, (_, k) => (k % 2 ? 1e300 : -1e300))
     const rows = draw([{ y }], { yaxis: { range: [0, 1] } })
     expect(rows!.flatMap(dotted).length).toBeGreaterThan(50)
+  })
+
+  it('hidden traces take no color and no place in the legend of others', () => {
+    const traces = [
+      { name: 'A', visible: false, y: [1, 2] },
+      { name: 'B', y: [1, 2] },
+      { name: 'C', y: [2, 1] },
+    ]
+    const orange = '\u001b[38;2;255;127;14m'
+    expect(legendOf(traces, true, plain).join()).toContain(`${orange}■\u001b[39m B`)
+    expect(legendOf(traces, false, plain).join()).not.toContain('A')
+    expect(draw(traces, {}, true)!.join()).toContain(orange)
+  })
+
+  it('ranges and traces that nobody draws end', () => {
+    const far = { xaxis: { type: 'log', range: [1e17, 1.00000000000000016e17] } }
+    draw([{ x: [1, 2, 3], y: [1, 2, 3] }], far)
+    expect(draw([null as never, { y: [1, 2] }])).toBeDefined()
   })
 })

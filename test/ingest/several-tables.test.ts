@@ -88,3 +88,13 @@ it('lines of numbers with commas between thousands are one column', async () => 
     [3, 300],
   ])
 })
+
+it.each(['Asia', 'Asia,,', 'Report'])(
+  'the title of a section (%j) in one table makes no header of a row',
+  async (title) => {
+    const rows = ['ann,paris,fr', 'bob,rome,it', '', title, 'kim,tokyo,jp', 'lee,seoul,kr', 'pia,hanoi,vn']
+    const tables = await read(`name,city,land\n${rows.join('\n')}\n`)
+    expect(tables.map(({ names }) => names)).toEqual([['name', 'city', 'land']])
+    expect(tables[0].rows).toContainEqual(['kim', 'tokyo', 'jp'])
+  },
+)

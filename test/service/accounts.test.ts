@@ -1,6 +1,7 @@
 // What an operator does with users and keys.
 import { expect, it } from 'vitest'
 import {
+  createKey,
   createService,
   createUser,
   deleteUser,
@@ -121,6 +122,13 @@ onBothStores('operating users', (test) => {
         json: /^[[{]/.test(text) ? JSON.parse(text) : text,
       }
     }
+    // Whatever follows the name is kept, and is no part of a header.
+    for (const [path, location] of [
+      ['/~gina/%E2%80%99', '/~Georgina/%E2%80%99'],
+      ['/~gina/1%0d%0aX-Evil:1', '/~Georgina/1%0D%0AX-Evil%3A1'],
+      ['/~gina/1%3Fshare_key=z', '/~Georgina/1%3Fshare_key%3Dz'],
+    ])
+      expect((await ask(undefined, 'GET', path)).location).toBe(URL_OF_TESTS + location)
     const moved = fid.replace('gina', 'Georgina')
     for (const name of ['gina', 'Georgina']) {
       expect((await ask(name, 'GET', '/v2/users/current')).json.username).toBe('Georgina')
@@ -150,6 +158,19 @@ onBothStores('operating users', (test) => {
       (await ask('gina', 'GET', `/v2/plots/${sent.json.file.fid}/content?inline_data=true`)).json.data[0],
     ).toMatchObject({ y: [1, 2], ysrc: `${moved}:${uid}` })
     expect((await ask('gina', 'GET', '/v2/teams/Georgina:crew')).json.owner).toBe('Georgina')
+    expect((await ask('gina', 'GET', '/v2/teams/gina:crew')).json.owner).toBe('Georgina')
+    // A retry that was sent before and after is one write.
+    const again1 = { 'idempotency-key': 'k1' }
+    const copied = async (): Promise<string> =>
+      (await ask('gina', 'POST', `/v2/files/${fid}/copy`, {}, again1)).json.new_fid
+    expect(await copied()).toBe(await copied())
+    expect((await createKey(store(), 'gina')).username).toBe('Georgina')
+    // Access that was granted or is revoked by the former name is that of the user.
+    const removal = { users: ['gina'] }
+    const removed = await test().ask('hugo', 'DELETE', `/v2/files/${theirs.fid}/collaborators`, {
+      json: removal,
+    })
+    expect([removed.status, removed.json.warnings]).toEqual([200, []])
     await again.close()
 
     await expect(createUser(store(), 'GINA')).rejects.toThrow(/GINA is a former name of Georgina/)
@@ -165,7 +186,7 @@ onBothStores('operating users', (test) => {
     expect((await test().ask('gina', 'GET', `/v2/grids/${fid}`)).status).toBe(200)
     // A former name stays reserved when the user is deleted.
     await deleteUser(store(), 'gina')
-    await expect(createUser(store(), 'Georgina')).rejects.toThrow(/former name of gina/)
+    await expect(createUser(store(), 'Georgina')).rejects.toThrow(/former name of a user who was deleted/)
   })
 
   it('who are deleted leave nothing, and their ids are not used again', async () => {

@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { loginName } from '../config/settings.ts'
 import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
 import type { TableView } from '../output/view.ts'
-import { asking, database, isAgreed, onStore, onStoreDry } from './admin.store.ts'
+import { asking, changeStore, database, isAgreed, onStore } from './admin.store.ts'
 
 const userView: TableView = {
   id: 'username',
@@ -32,12 +32,17 @@ const disable = defineCommand({
   options: [...asking, database],
   examples: ['gridline admin user disable bob', 'gridline admin user disable bob --yes'],
   async run(context, [name], options) {
-    const one = await onStore(context, options.database, async ({ findUser, setDisabled }, store) => {
-      const { username, keys, files } = await findUser(store, name)
-      const question = `Disable ${username}? Their ${counted(keys, 'key')} and all sessions stop working. Their ${counted(files, 'file')}, links and shares stay as they are.`
-      if (!(await isAgreed(context, question, options))) return undefined
-      return setDisabled(store, username, true)
-    })
+    const one = await onStore(
+      context,
+      options.database,
+      async ({ findUser, setDisabled }, store) => {
+        const { username, keys, files } = await findUser(store, name)
+        const question = `Disable ${username}? All sessions end.${theirs(keys, 'key', ['stops working', 'stop working'])} Files (${files}), links and shares stay as they are.`
+        if (!(await isAgreed(context, question, options))) return undefined
+        return setDisabled(store, username, true)
+      },
+      options,
+    )
     if (!one) return undefined
     context.messages.note('Running servers refuse the user within two seconds.')
     return { one, view: userView }
@@ -49,7 +54,7 @@ const enable = defineCommand({
   options: [dryRun, database],
   examples: ['gridline admin user enable bob', 'gridline admin user enable bob --json'],
   async run(context, [name], { dryRun: dry, database: url }) {
-    const one = await onStoreDry(context, url, dry && `let ${name} sign in again`, ({ setDisabled }, store) =>
+    const one = await changeStore(context, url, dry && `let ${name} sign in`, ({ setDisabled }, store) =>
       setDisabled(store, name, false),
     )
     if (!one) return undefined
@@ -63,17 +68,22 @@ const rename = defineCommand({
   options: [...asking, database],
   examples: ['gridline admin user rename bob robert', 'gridline admin user rename bob robert --yes'],
   async run(context, [name, newName], options) {
-    const one = await onStore(context, options.database, async (service, store) => {
-      const { username, keys, files } = await service.findUser(store, name)
-      if (options.database === undefined && username === loginName())
-        throw new Problem('usage', `${username} is the user of this machine and cannot be renamed`, {
-          hint: 'Commands without a server act as this user, by the name of the login.',
-        })
-      await service.checkNewName(store, username, newName)
-      const question = `Rename ${username} to ${newName}? Their ${counted(files, 'file')} get ids and links with the new name. Their ${counted(keys, 'key')}, sessions, shares and teams stay. Links, keys and scripts with the name ${username} go on working, and nobody else can get this name.`
-      if (!(await isAgreed(context, question, options))) return undefined
-      return service.renameUser(store, username, newName)
-    })
+    const one = await onStore(
+      context,
+      options.database,
+      async (service, store) => {
+        const { username, keys, files } = await service.findUser(store, name)
+        if (options.database === undefined && username === loginName())
+          throw new Problem('usage', `${username} is the user of this machine and cannot be renamed`, {
+            hint: 'Commands without a server act as this user, by the name of the login.',
+          })
+        await service.checkNewName(store, username, newName)
+        const question = `Rename ${username} to ${newName}?${theirs(files, 'file', ['gets an id and a link with the new name', 'get ids and links with the new name'])} Keys (${keys}), sessions, shares and teams stay. Links, keys and scripts with the name ${username} still work, and nobody else can get this name.`
+        if (!(await isAgreed(context, question, options))) return undefined
+        return service.renameUser(store, username, newName)
+      },
+      options,
+    )
     if (!one) return undefined
     context.messages.note('Running servers know the new name within two seconds.')
     return { one, view: userView }
@@ -85,12 +95,17 @@ const remove = defineCommand({
   options: [...asking, database],
   examples: ['gridline admin user delete bob', 'gridline admin user delete bob --yes'],
   async run(context, [name], options) {
-    const one = await onStore(context, options.database, async ({ findUser, deleteUser }, store) => {
-      const { username, keys, files } = await findUser(store, name)
-      const question = `Permanently delete ${username} with ${counted(files, 'file')}, ${counted(keys, 'key')}, all sessions, teams and shares? Links to the files stop working, and plots of others lose data from them. To keep the files, use gridline admin user disable ${username} instead.`
-      if (!(await isAgreed(context, question, options))) return undefined
-      return deleteUser(store, username)
-    })
+    const one = await onStore(
+      context,
+      options.database,
+      async ({ findUser, deleteUser }, store) => {
+        const { username, keys, files } = await findUser(store, name)
+        const question = `Permanently delete ${username} with ${counted(files, 'file')}, ${counted(keys, 'key')}, all sessions, teams and shares? Links to the files stop working, and plots of others lose data from them. To keep the files, use gridline admin user disable ${username} instead.`
+        if (!(await isAgreed(context, question, options))) return undefined
+        return deleteUser(store, username)
+      },
+      options,
+    )
     if (!one) return undefined
     context.messages.note('The disk space is released by: gridline admin compact')
     return { one, view: userView }
@@ -133,26 +148,36 @@ const keyRevoke = defineCommand({
       throw new Problem('usage', 'give ids of keys, or --all', {
         hint: `See: gridline admin key list ${name}`,
       })
-    const many = await onStore(context, options.database, async ({ listKeys, revokeKeys }, store) => {
-      const keys = await listKeys(store, name)
-      const which = options.all
-        ? `${counted(keys.length, 'key')} of ${name} and end all sessions`
-        : ids.join(', ')
-      const question = `Revoke ${which}? Programs that use them stop working.`
-      const unknown = ids.find((id) => !keys.some((key) => key.id === id))
-      if (options.dryRun && unknown !== undefined)
-        throw new Problem('not_found', `${name} has no API key ${unknown}`, {
-          hint: `See: gridline admin key list ${name}`,
-        })
-      // Keys that were named are not asked about.
-      if ((options.all || options.dryRun) && !(await isAgreed(context, question, options))) return undefined
-      return revokeKeys(store, name, options.all ? 'all' : ids)
-    })
+    const many = await onStore(
+      context,
+      options.database,
+      async ({ listKeys, revokeKeys }, store) => {
+        const keys = await listKeys(store, name)
+        const which = options.all
+          ? `${counted(keys.length, 'key')} of ${name} and end all sessions`
+          : ids.join(', ')
+        const question = `Revoke ${which}? Programs that use them stop working.`
+        const unknown = ids.find((id) => !keys.some((key) => key.id === id))
+        if (options.dryRun && unknown !== undefined)
+          throw new Problem('not_found', `${name} has no API key ${unknown}`, {
+            hint: `See: gridline admin key list ${name}`,
+          })
+        // Keys that were named are not asked about.
+        if ((options.all || options.dryRun) && !(await isAgreed(context, question, options))) return undefined
+        return revokeKeys(store, name, options.all ? 'all' : ids)
+      },
+      options,
+    )
     if (!many) return undefined
     context.messages.note('Running servers refuse revoked keys within two seconds.')
     return { many, view: keyView, empty: `${name} has no keys.` }
   },
 })
+
+/** `Their 2 files stay`, `Their 1 file stays`, and nothing where there is none. */
+function theirs(count: number, what: string, [one, many]: [string, string]): string {
+  return count === 0 ? '' : ` Their ${counted(count, what)} ${count === 1 ? one : many}.`
+}
 
 function counted(count: number, what: string): string {
   return `${count} ${count === 1 ? what : `${what}s`}`
@@ -162,7 +187,7 @@ export const userCommands: readonly CommandEntry[] = [
   subcommand('list', 'List all users', list, ['ls']),
   subcommand('disable', 'Stop the keys and sessions of a user; files and links stay', disable),
   subcommand('enable', 'Let a disabled user sign in again', enable),
-  subcommand('rename', 'Rename a user; links and keys with the former name go on working', rename),
+  subcommand('rename', 'Rename a user; links and keys with the former name still work', rename),
   subcommand('delete', 'Permanently delete a user with all files', remove),
 ]
 

@@ -34,13 +34,29 @@ type Work<T> = (
   store: import('../../service/index.ts').Store,
 ) => Promise<T>
 
-/** Opens the database directly. Anyone who can open the file can administer it. */
-export async function onStore<T>(context: Context, url: unknown, work: Work<T>): Promise<T> {
+/** Opens a database that exists directly. Anyone who can open the file can administer it. */
+export async function onStore<T>(
+  context: Context,
+  url: string | undefined,
+  work: Work<T>,
+  { dryRun: isDry }: { dryRun?: boolean } = {},
+): Promise<T> {
+  requireDatabase(context, url)
+  return onAnyStore(context, url, work, isDry)
+}
+
+async function onAnyStore<T>(
+  context: Context,
+  url: string | undefined,
+  work: Work<T>,
+  isDry = false,
+): Promise<T> {
   const service = await import('../../service/index.ts')
   if (url === undefined) makeFoldersPrivate(context.environment)
   const store = await service.openStore({
-    database: (url as string | undefined) ?? databaseUrl(context.environment),
+    database: url ?? databaseUrl(context.environment),
     limits: limitsFrom(context.environment),
+    isDry,
   })
   try {
     return await work(service, store)
@@ -50,26 +66,31 @@ export async function onStore<T>(context: Context, url: unknown, work: Work<T>):
 }
 
 /**
- * Like `onStore`; with a text for --dry-run, the work is done, checked and rolled back, and the text says what it would
- * do. Returns undefined then.
+ * Changes a database; with a text for --dry-run, the work is done, checked and rolled back, and the text says what it
+ * would do. Returns undefined then. `mayCreate`: a database that does not exist is created.
  */
-export async function onStoreDry<T>(
+export async function changeStore<T>(
   context: Context,
   url: string | undefined,
   wouldDo: string | false | undefined,
   work: Work<T>,
+  mayCreate = false,
 ): Promise<T | undefined> {
-  if (!wouldDo) return onStore(context, url, work)
-  // A database that does not exist is not created.
+  if (!mayCreate) requireDatabase(context, url)
+  if (!wouldDo) return onAnyStore(context, url, work)
   const address = isMissing(context, url) ? 'sqlite::memory:' : url
-  await onStore(context, address, async (service, store) => work(service, service.withoutCommit(store)))
+  await onAnyStore(context, address, (service, store) => work(service, service.withoutCommit(store)), true)
   context.messages.line(`Dry run, nothing was changed. It would ${wouldDo}.`)
   return undefined
 }
 
 function isMissing(context: Context, url: string | undefined): boolean {
   const address = url ?? databaseUrl(context.environment)
-  return address.startsWith('sqlite:') && !existsSync(sqliteFile(context, url, ''))
+  return (
+    address.startsWith('sqlite:') &&
+    address !== 'sqlite::memory:' &&
+    !existsSync(sqliteFile(context, url, ''))
+  )
 }
 
 /** Throws if a SQLite database does not exist: opening it would create it. */

@@ -7,10 +7,10 @@ import type { TableView } from '../output/view.ts'
 import { keyCommands, userCommands } from './admin.people.ts'
 import {
   asking,
+  changeStore,
   database,
   isAgreed,
   onStore,
-  onStoreDry,
   place,
   requireDatabase,
   sqliteFile,
@@ -39,11 +39,12 @@ const createUser = defineCommand({
     'gridline admin create-user ci --json',
   ],
   async run(context, [name], { email, admin, dryRun: dry, database: url }) {
-    const made = await onStoreDry(
+    const made = await changeStore(
       context,
       url,
       dry && `create the ${admin ? 'administrator' : 'user'} ${name} with a key`,
       ({ createUser: create }, store) => create(store, name, { email, admin }),
+      true,
     )
     if (!made) return undefined
     context.messages.note(`Stored in ${place(context, url)}. Save the key now; it is not shown again.`)
@@ -75,7 +76,7 @@ const createKey = defineCommand({
     'gridline admin create-key ci --scopes read,write --expires 30d --json',
   ],
   async run(context, [name], { scopes, expires, label, dryRun: dry, database: url }) {
-    const made = await onStoreDry(
+    const made = await changeStore(
       context,
       url,
       dry && `create a key for ${name}`,
@@ -84,6 +85,7 @@ const createKey = defineCommand({
         if (url === undefined && name === loginName()) await ensureUser(store, name)
         return create(store, name, { scopes, expires, name: label })
       },
+      true,
     )
     if (!made) return undefined
     context.messages.note(`Stored in ${place(context, url)}. Save the key now; it is not shown again.`)
@@ -119,7 +121,6 @@ const verify = defineCommand({
     'gridline admin verify --database postgres://gridline@db/gridline --json',
   ],
   async run(context, _, { database: url }) {
-    requireDatabase(context, url)
     const found = await onStore(context, url, ({ verify: read }, store) => read(store))
     const failures = found.damage.map(({ fid, what }) => ({
       of: fid ?? 'database',
@@ -240,7 +241,7 @@ const trustAdd = defineCommand({
   ],
   async run(context, [issuer, subject], { user, scopes, dryRun: dry, database: url }) {
     if (user === undefined) throw new Problem('usage', 'no user given', { hint: 'Use --user NAME.' })
-    const made = await onStoreDry(
+    const made = await changeStore(
       context,
       url,
       dry && `trust tokens of ${subject} from ${issuer} as ${user}`,
@@ -265,7 +266,7 @@ const trustRemove = defineCommand({
   options: [dryRun, database],
   examples: ['gridline admin trust remove 3f1c0a9be2d4', 'gridline admin trust rm 3f1c0a9be2d4'],
   async run(context, [id], { dryRun: dry, database: url }) {
-    const one = await onStoreDry(
+    const one = await changeStore(
       context,
       url,
       dry && `stop trusting ${id}, and revoke the keys that were given for it`,

@@ -97,7 +97,7 @@ export const command = defineCommand({
         environment: context.environment,
       })
       service = running
-      if (address.startsWith('sqlite:'))
+      if (address.startsWith('sqlite:') && address !== 'sqlite::memory:')
         reserveSpace(address.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
       const sweepNow = (): void => {
         running.store.sweepIfDue().catch((error) => messages.warning(`cleanup failed: ${error.message}`))

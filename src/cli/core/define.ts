@@ -258,7 +258,7 @@ export const globalOptions: readonly Option[] = [
   { flags: '--local', description: 'use the database on this machine (same as --profile local)' },
   {
     flags: '--progress <style>',
-    description: 'progress display:: auto (default), bar, plain (lines) or none',
+    description: 'progress display: auto (default), bar, plain (lines) or none',
     choices: ['auto', 'bar', 'plain', 'none'],
   },
   { flags: '--output-file <file>', description: 'also write results and failures to this file, as NDJSON' },

@@ -18,6 +18,7 @@ export interface TextTrace {
   y?: unknown
   orientation?: unknown
   visible?: unknown
+  showlegend?: unknown
   line?: { color?: unknown; shape?: unknown }
   marker?: { color?: unknown }
   [other: string]: unknown
@@ -37,6 +38,10 @@ const UNSUPPORTED = [
   'transforms',
   'error_y',
   'error_x',
+  'x0',
+  'dx',
+  'y0',
+  'dy',
 ]
 /** Traces with fewer points have markers, as in plotly.js. */
 const MARKERS_BELOW = 20
@@ -53,8 +58,11 @@ export function plotText(
   layout: Record<string, unknown>,
   { columns, lines, color, plain }: PlotTextOptions,
 ): string[] | undefined {
-  const shown = traces.filter(({ visible }) => visible === undefined || visible === true)
+  const numbered = traces.map((trace, number) => ({ trace, number })).filter(({ trace }) => isVisible(trace))
+  const shown = numbered.map(({ trace }) => trace)
   if (shown.length === 0 || !shown.every(isSupported)) return undefined
+  // Shares of a whole are other values.
+  if (layout.barnorm !== undefined && layout.barnorm !== '') return undefined
   const bars = shown.filter(({ type }) => type === 'bar')
   const isAcross = bars.length > 0 && bars.every(({ orientation }) => orientation === 'h')
   if (
@@ -62,6 +70,8 @@ export function plotText(
     (bars.length < shown.length || (!isAcross && bars.some(({ orientation }) => orientation === 'h')))
   )
     return undefined
+  const heights = bars.flatMap((bar) => pointsOf(bar).map(({ x, y }) => (isAcross ? x : y)))
+  if (heights.some((value) => isKnown(value) && typeof value !== 'number')) return undefined
   const boxes = bars.length > 0 ? boxesOf(bars, layout.barmode, isAcross) : []
   if (!boxes) return undefined
   const along = isAcross ? 'y' : 'x'
@@ -73,6 +83,9 @@ export function plotText(
   const x = axisOf(values('x'), layout.xaxis, pad('x'), plain)
   const y = axisOf(values('y'), layout.yaxis, pad('y'), plain)
   if (!x || !y) return undefined
+  // Bars begin at zero, which a logarithmic axis does not have.
+  const isLog = (axis: unknown): boolean => (axis as { type?: unknown } | undefined)?.type === 'log'
+  if (bars.length > 0 && (isLog(layout.xaxis) || isLog(layout.yaxis))) return undefined
   const yTicks = y.ticks(Math.max(2, Math.floor(lines / 4)))
   const gutter = yTicks.reduce((most, { text }) => Math.min(16, Math.max(most, text.length)), 0)
   const width = columns - gutter - 2
@@ -81,7 +94,7 @@ export function plotText(
   const canvas = new Canvas(width, height)
   if (bars.length > 0) drawBars(canvas, boxes, isAcross ? y : x, isAcross ? x : y, isAcross)
   else for (const [k, trace] of shown.entries()) drawTrace(canvas, trace, x, y, k)
-  const paint = (k: number): number[] => rgbOf(shown[k], k)
+  const paint = (k: number): number[] => rgbOf(shown[k], numbered[k].number)
   const result = frame(canvas.rows(color ? paint : undefined), yTicks, gutter, height)
   result.push(`${' '.repeat(gutter + 1)}└${'─'.repeat(width)}`)
   result.push(underTicks(x.ticks(Math.max(2, Math.floor(width / 14))), gutter + 2, width))
@@ -95,13 +108,20 @@ export function legendOf(
   plain: (text: string) => string,
 ): string[] {
   const named = traces.flatMap((trace, k) =>
-    typeof trace.name === 'string' ? [{ trace, k, name: plain(trace.name) }] : [],
+    isVisible(trace) && typeof trace.name === 'string' && trace.showlegend !== false
+      ? [{ trace, k, name: plain(trace.name) }]
+      : [],
   )
   if (named.length < 2) return []
   const parts = named
     .slice(0, 10)
     .map(({ trace, k, name }) => (color ? `${ink(rgbOf(trace, k))}■\u001b[39m ${name}` : `■ ${name}`))
   return [`  ${parts.join('   ')}${named.length > 10 ? ' …' : ''}`]
+}
+
+/** A trace can be null in a figure. */
+function isVisible(trace: TextTrace | null): trace is TextTrace {
+  return typeof trace === 'object' && trace !== null && (trace.visible ?? true) === true
 }
 
 function isSupported(trace: TextTrace): boolean {
@@ -144,6 +164,11 @@ function axisOf(
     return undefined
   const known = values.filter(isKnown)
   if (known.length === 0) return undefined
+  // Reversed, or with an end that the data decides.
+  if (range !== undefined && !isAscending(range)) return undefined
+  // plotly.js takes texts of numbers for numbers.
+  if (type !== 'category' && known.some((value) => typeof value === 'string' && isNumberText(value)))
+    return undefined
   const isNumeric = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
   if (
     type === 'category' ||
@@ -169,6 +194,16 @@ function axisOf(
   if (type !== undefined && type !== 'linear' && type !== '-') return undefined
   const number = (value: unknown): number => (isNumeric(value) ? (value as number) : Number.NaN)
   return numbers(known as number[], rangeGiven(range, number), pad, number, numberTicks)
+}
+
+function isNumberText(text: string): boolean {
+  return text.trim() !== '' && Number.isFinite(Number(text))
+}
+
+function isAscending(range: unknown): boolean {
+  if (!Array.isArray(range) || range.length !== 2) return false
+  const [from, to] = range
+  return typeof from === typeof to && (typeof from === 'number' || typeof from === 'string') && from < to
 }
 
 function isDate(value: unknown): boolean {
@@ -250,7 +285,11 @@ function numberTicks(from: number, to: number, room: number): { value: number; t
   return ticks
 }
 
+const MOST_POWER = 400
+
 function logTicks(from: number, to: number, room: number): { value: number; text: string }[] {
+  // Powers beyond those of a double are no numbers of data.
+  if (Math.max(Math.abs(from), Math.abs(to)) > MOST_POWER) return []
   const step = Math.max(1, Math.ceil((to - from) / room))
   const ticks: { value: number; text: string }[] = []
   for (let power = Math.ceil(from); power <= to; power += step)

@@ -98,11 +98,38 @@ function titleOf(rows: readonly Row[], k: number): Row | undefined {
   if (!isLong) return undefined
   let above = k - 1
   while (above > 0 && filled(rows[above]).length === 0) above--
+  // Below a table of this width, a title can be that of a section: then a header must look like one.
+  const isSection = above > 0 && widthAbove(rows, above) === rows[k].cells.length
+  if (isSection && !repeats(rows, above, names) && !isHeader(rows, k) && !isHeaderOfFew(rows, k))
+    return undefined
   const title = filled(rows[above])
   const isFree = above === 0 || filled(rows[above - 1]).length === 0
   return title.length === 1 && isFree && isName(title[0]) && title[0].length <= LONGEST_TITLE
     ? rows[above]
     : undefined
+}
+
+/** The width of the last row above row `k` with more than one cell. */
+function widthAbove(rows: readonly Row[], k: number): number {
+  for (let at = k - 1; at >= 0; at--) if (filled(rows[at]).length > 1) return rows[at].cells.length
+  return 0
+}
+
+/** Whether these names are a row above: the header of the table before. */
+function repeats(rows: readonly Row[], k: number, names: readonly string[]): boolean {
+  return rows.slice(0, k).some((row) => filled(row).join('\0') === names.join('\0'))
+}
+
+/** Whether a column of names has values below that are no names. */
+function isHeaderOfFew(rows: readonly Row[], k: number): boolean {
+  const { cells } = rows[k]
+  const below = rows.slice(k + 1, k + 1 + ROWS_BELOW).filter((row) => row.cells.length === cells.length)
+  return cells.some(
+    (cell, at) =>
+      isName(cell) &&
+      below.length > 0 &&
+      below.every((row) => row.cells[at].trim() !== '' && !isName(row.cells[at])),
+  )
 }
 
 /** The first lines of a text: a header and a few rows. */

@@ -20,6 +20,7 @@ const MARKS: readonly [RegExp, string][] = [
 /** What is left of an amount without its mark. */
 const AMOUNT = /^[\s+-]*[\d.,'’ \u00a0\u202f]+[\s%]*$/
 const SHORT_YEAR = /^\d{1,2}([./-])\d{1,2}\1\d{2}$/
+const YEAR_FIRST = /^\d{2}-\d{2}-\d{2}$/
 /** Dates as they are stored: they sort, and every program reads them. */
 const ISO = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/
 /** Cells that are tried, and the characters that a number or date has at most. */
@@ -46,10 +47,11 @@ export function lookOf(cells: readonly string[]): Look | undefined {
       .filter((order) => some.every((cell) => isDate(cell, order, said)))
       .map((order) => `date-${order}` as const)
   if (some.every((cell) => SHORT_YEAR.test(cell))) {
-    // With points, the day is first.
-    const types = typesOf(true).filter(
-      (type) => type === 'date-dmy' || !some.every((cell) => cell.includes('.')),
-    )
+    // With points, the day is first. With hyphens, the year can be: then no type is offered.
+    const hasPoints = some.every((cell) => cell.includes('.'))
+    const types = some.every((cell) => YEAR_FIRST.test(cell))
+      ? []
+      : typesOf(true).filter((type) => type === 'date-dmy' || !hasPoints)
     return { what: 'dates with years of two digits', types }
   }
   if (some.every((cell) => ISO.test(cell))) return undefined

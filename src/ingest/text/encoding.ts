@@ -64,6 +64,7 @@ function standardName(label: string): string | undefined {
 
 /** The default of old programs, and what a text with few special characters most often is. */
 const WESTERN = 'windows-1252'
+const MAC = 'macintosh'
 /** Bytes beyond ASCII from which a text says more than that. */
 const ENOUGH = 6
 /** Candidates this close to the best one are equally likely. */
@@ -86,7 +87,9 @@ export async function guessedEncoding(sample: Buffer): Promise<{ encoding: strin
   const isWestern =
     !best ||
     (western && (special < ENOUGH || western.confidence >= best.confidence * CLOSE)) ||
-    (special < ENOUGH && decodes(sample, WESTERN))
+    (special < ENOUGH && decodes(sample, WESTERN)) ||
+    // Curly quotes and dashes of Windows are letters of the Mac.
+    (best.encoding === MAC && decodes(sample, WESTERN) && fitIn(sample, WESTERN) > fitIn(sample, MAC) + 0.2)
   const modern = isWestern ? WESTERN : best.encoding
   const encoding = (await isOfDos(sample, modern)) ? DOS_WESTERN : modern
   const others = likely.map((one) => one.encoding).filter((one) => one !== encoding)
@@ -102,21 +105,40 @@ const DOS_WESTERN = 'cp850'
  */
 async function isOfDos(sample: Buffer, modern: string): Promise<boolean> {
   if (!/^(windows-125\d|macintosh|iso-8859-\d+)$/.test(modern)) return false
-  const now = fitOf(new TextDecoder(modern).decode(sample))
-  return now < 0.8 && fitOf((await decoderOf(DOS_WESTERN)).decode(sample)) > 0.9
+  return fitIn(sample, modern) < 0.5 && fitOf((await decoderOf(DOS_WESTERN)).decode(sample), true) > 0.9
 }
 
-/** The fraction of the characters beyond ASCII that are letters which fit where they are, next to others. */
-function fitOf(text: string): number {
+/** As a stream: otherwise Node 20 decodes Windows-1252 as ISO-8859-1. */
+function fitIn(sample: Buffer, encoding: string): number {
+  return fitOf(new TextDecoder(encoding).decode(sample, { stream: true }))
+}
+
+const LETTER = /\p{L}/u
+/** Quotes that open, those that close, and signs that stand at the end of a word or before a number. */
+const OPENING = /[“‘„‚‹«¿¡]/
+const CLOSING = /[”’›»…™®©°ªº¹²³]/
+const SIGN = /[€£¥¢$§–—•·±×¼½¾ \u00a0\u00ad…™®©°]/
+
+/** The fraction of the characters beyond ASCII that fit where they are: letters in words, and signs where they stand. */
+function fitOf(text: string, isOnlyLetters = false): number {
   let all = 0
   let fitting = 0
   for (const { 0: character, index } of text.matchAll(/[^\0-\x7f]/g)) {
     all++
     const [before, after] = [text[index - 1] ?? '', text[index + 1] ?? '']
-    const isInWord = /\p{L}/u.test(before) || /\p{L}/u.test(after)
-    // A capital letter inside a word of small ones.
-    const isOdd = /\p{Lu}/u.test(character) && /\p{L}/u.test(before) && /\p{Ll}/u.test(before + after)
-    if (isInWord && /\p{L}/u.test(character) && !isOdd) fitting++
+    const isBetween = LETTER.test(before) && LETTER.test(after)
+    if (LETTER.test(character)) {
+      // A capital letter inside a word of small ones.
+      const isOdd = /\p{Lu}/u.test(character) && LETTER.test(before) && /\p{Ll}/u.test(before + after)
+      if ((LETTER.test(before) || LETTER.test(after)) && !isOdd) fitting++
+    } else if (isOnlyLetters) continue
+    else if (
+      (OPENING.test(character) && !LETTER.test(before) && /\S/.test(after)) ||
+      (CLOSING.test(character) && /\S/.test(before) && !LETTER.test(after)) ||
+      (character === '’' && isBetween) ||
+      (SIGN.test(character) && !isBetween)
+    )
+      fitting++
   }
   return all === 0 ? 1 : fitting / all
 }

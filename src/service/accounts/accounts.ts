@@ -58,19 +58,25 @@ export async function createUser(
 
 /** A name that leads to another user cannot be given to anybody. */
 export function isFormerName(name: string, owner: string): Problem {
-  return new Problem('already_exists', `${name} is a former name of ${owner}`, {
-    hint: `Links and scripts with this name lead to ${owner}. Choose another name.`,
-  })
+  return owner === ''
+    ? new Problem('already_exists', `${name} is a former name of a user who was deleted`, {
+        hint: 'Choose another name.',
+      })
+    : new Problem('already_exists', `${name} is a former name of ${owner}`, {
+        hint: `Links and scripts with this name lead to ${owner}. Choose another name.`,
+      })
 }
 
 export async function createKey(store: Store, username: string, options: KeyOptions = {}): Promise<MadeKey> {
   return store.write(async (writers) => {
-    if (!(await writers.accounts.user(username))) {
+    const user = await writers.accounts.userLike(username)
+    // Names are exact here; a former one leads to the user.
+    if (!user || (user.owner !== username && user.name_key === username.toLowerCase())) {
       throw new Problem('not_found', `no user named ${username}`, {
         hint: `Create one with: gridline admin create-user ${username}`,
       })
     }
-    return addKey(writers, username, options)
+    return addKey(writers, user.owner, options)
   })
 }
 
@@ -147,7 +153,9 @@ export async function listUsers(store: Store): Promise<ListedUser[]> {
 /** One user. Throws `not_found` with the name that was meant. */
 export async function findUser(store: Store, username: string): Promise<ListedUser> {
   const users = await listUsers(store)
-  const found = users.find((user) => user.username.toLowerCase() === username.toLowerCase())
+  // Also by a former name.
+  const row = await store.read(({ accounts }) => accounts.userLike(username))
+  const found = users.find((user) => user.username === row?.owner)
   if (found) return found
   const meant = closest(
     username,

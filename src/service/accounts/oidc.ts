@@ -230,12 +230,13 @@ export async function addTrust(
       hint: `Available scopes: ${scopeNames.join(', ')}.`,
     })
   return store.write(async ({ accounts }) => {
-    if (!(await accounts.user(username))) throw new Problem('not_found', `no user named ${username}`)
+    const user = (await accounts.user(username)) ?? (await accounts.userLike(username))
+    if (!user) throw new Problem('not_found', `no user named ${username}`)
     const row = {
       id: randomBytes(6).toString('hex'),
       issuer,
       subject,
-      username,
+      username: user.owner,
       scopes: names.join(','),
       created_at: Date.now(),
     }

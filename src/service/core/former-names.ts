@@ -16,7 +16,9 @@ export class FormerNames {
     if (performance.now() < this.readUntil) return
     // Requests that come meanwhile use the names from before.
     this.readUntil = performance.now() + FRESH_MS
-    const rows = await this.store.read(({ accounts }) => accounts.formerNames())
+    const rows = await this.store.read(({ accounts }) => accounts.formerNames()).catch(() => undefined)
+    // Without the database, requests fail by themselves.
+    if (!rows) return
     this.names = new Map(rows.map(({ name, owner }) => [name, owner]))
   }
 

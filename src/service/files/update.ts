@@ -60,8 +60,11 @@ const changers: {
     value: Exclude<FileUpdate[F], undefined>,
   ) => void | Promise<void>
 } = {
+  // A name from before the rules for names stays valid.
   filename: (update, value) =>
-    set(update, 'filename', 'filename', checkFilename(value, update.service.limits)),
+    value === update.found.file.filename
+      ? undefined
+      : set(update, 'filename', 'filename', checkFilename(value, update.service.limits)),
   world_readable: (update, value) => set(update, 'world_readable', 'world_readable', value ? 1 : 0),
   is_theme: (update, value) => set(update, 'is_theme', 'is_theme', asFlag(value)),
   is_template: (update, value) => set(update, 'is_template', 'is_template', asFlag(value)),

@@ -18,6 +18,9 @@ export interface Resumable<T> {
 /** Ended uploads that are kept for each user, for clients that missed the answer. */
 const KEPT = 16
 
+/** How often the spool is swept, in ms. */
+const SWEEP_EVERY_MS = 3600 * 1000
+
 /**
  * The resumable uploads of this process. Each is ended if nothing arrives for a while. With a spool, it can be taken up
  * again later, also by another process.
@@ -32,12 +35,25 @@ export class ResumableUploads<T> {
     private readonly limits: Pick<Limits, 'resumable_uploads' | 'resume_seconds' | 'upload_bytes'>,
     private readonly spool?: UploadSpool,
   ) {
-    spool?.sweep(limits.resumable_uploads)
+    this.sweep()
+    // What nobody continues goes also where nobody begins an upload.
+    if (spool) this.sweeping = setInterval(() => this.sweep(), SWEEP_EVERY_MS).unref()
+  }
+
+  private readonly sweeping: NodeJS.Timeout | undefined
+
+  private sweep(): void {
+    const open = [...this.owners.values()].flatMap((own) => [...own.keys()])
+    try {
+      this.spool?.sweep(this.limits.resumable_uploads, new Set(open))
+    } catch {
+      // The folder is not readable: uploads work without it.
+    }
   }
 
   /** Begins an upload of `owner`, which `read` reads. `begun` is what `find` needs to take it up again, as JSON. */
   begin(owner: string, read: (bytes: Bytes) => Promise<T>, begun?: unknown): Resumable<T> {
-    this.spool?.sweep(this.limits.resumable_uploads)
+    this.sweep()
     const id = randomBytes(16).toString('hex')
     return this.add(owner, id, read, () => this.spool?.begin(owner, id, begun))
   }
@@ -109,6 +125,7 @@ export class ResumableUploads<T> {
   }
 
   close(): void {
+    clearInterval(this.sweeping)
     for (const own of [...this.owners.values()]) for (const upload of [...own.values()]) upload.leave()
   }
 }

@@ -1,11 +1,13 @@
 import {
   closeSync,
   createReadStream,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
   writeSync,
@@ -18,8 +20,15 @@ import type { Bytes } from '../../json/index.ts'
 const KEPT_MS = 24 * 3600 * 1000
 /** Uploads that are kept of one user. */
 const OF_ONE_USER = 4
+/** The least free space of a disk: the database needs it more. At most this, and at most a fifth of the disk. */
+const SPARE_BYTES = 1024 ** 3
+/** Bytes of an upload after which the free space is looked at again. */
+const LOOK_EVERY_BYTES = 16 * 1024 ** 2
 /** Two times of a start of the machine that differ by less are the same start, in ms. */
 const SAME_START_MS = 120_000
+
+/** An upload is begun within this time, in ms. */
+const BEGUN_MS = 60_000
 
 interface Head {
   owner: string
@@ -40,8 +49,10 @@ export class UploadSpool {
     const head: Head = { owner, machineStarted: machineStarted(), begun }
     try {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+      if (!hasRoom(this.folder)) return undefined
+      const file = openSync(this.bytesOf(id), 'w', 0o600)
       writeFileSync(this.headOf(id), JSON.stringify(head), { mode: 0o600 })
-      return new SpooledUpload(openSync(this.bytesOf(id), 'w', 0o600), () => this.remove(id))
+      return this.spooled(id, file)
     } catch {
       this.remove(id)
       return undefined
@@ -58,27 +69,42 @@ export class UploadSpool {
       return {
         begun: head.begun,
         bytes: size > 0 ? createReadStream(this.bytesOf(id), { end: size - 1 }) : nothing(),
-        kept: new SpooledUpload(openSync(this.bytesOf(id), 'a', 0o600), () => this.remove(id)),
+        kept: this.spooled(id, openSync(this.bytesOf(id), 'a', 0o600)),
       }
     } catch {
       return undefined
     }
   }
 
-  /** Removes the uploads that nobody continues, and the oldest ones beyond `most` in all and a few of each user. */
-  sweep(most: number): void {
-    const ids = namesIn(this.folder)
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => name.slice(0, -'.json'.length))
+  private spooled(id: string, file: number): SpooledUpload {
+    return new SpooledUpload(
+      file,
+      () => hasRoom(this.folder),
+      () => this.remove(id),
+    )
+  }
+
+  /**
+   * Removes the uploads that nobody continues, and the oldest ones beyond `most` in all and a few of each user. All of
+   * them where the disk is nearly full. Those in `open` stay.
+   */
+  sweep(most: number, open: ReadonlySet<string>): void {
+    const ids = new Set(
+      namesIn(this.folder).flatMap((name) => /^([0-9a-f]{32})\.(?:json|bytes)$/.exec(name)?.[1] ?? []),
+    )
+    const isFull = ids.size > 0 && !hasRoom(this.folder)
     const kept: { id: string; owner: string; at: number }[] = []
     for (const id of ids) {
-      try {
-        const head = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
-        if (!this.isFresh(id, head)) this.remove(id)
-        else kept.push({ id, owner: head.owner, at: statSync(this.bytesOf(id)).mtimeMs })
-      } catch {
-        this.remove(id)
-      }
+      if (open.has(id)) continue
+      if (isFull) this.remove(id)
+      else
+        try {
+          const head = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
+          if (!this.isFresh(id, head)) this.remove(id)
+          else kept.push({ id, owner: head.owner, at: statSync(this.bytesOf(id)).mtimeMs })
+        } catch {
+          this.removeIfOld(id)
+        }
     }
     kept.sort((one, other) => other.at - one.at)
     const owned = new Map<string, number>()
@@ -102,21 +128,36 @@ export class UploadSpool {
     return join(this.folder, `${id}.bytes`)
   }
 
+  /** What has no head is being begun by another process, or is left of a crash. */
+  private removeIfOld(id: string): void {
+    const file = [this.bytesOf(id), this.headOf(id)].find((one) => existsSync(one))
+    if (file === undefined || Date.now() - statSync(file).mtimeMs > BEGUN_MS) this.remove(id)
+  }
+
   private remove(id: string): void {
-    for (const file of [this.headOf(id), this.bytesOf(id)]) rmSync(file, { force: true })
+    for (const file of [this.bytesOf(id), this.headOf(id)]) rmSync(file, { force: true })
   }
 }
 
 /** The kept bytes of one upload. */
 export class SpooledUpload {
+  /** Bytes since the free space was looked at. */
+  private unchecked = 0
+
   constructor(
     private file: number | undefined,
+    private readonly hasRoom: () => boolean,
     private readonly removeFiles: () => void,
   ) {}
 
   /** Keeps more bytes, before the client learns that they have arrived. */
   add(chunk: Uint8Array): void {
     if (this.file === undefined) return
+    this.unchecked += chunk.length
+    if (this.unchecked >= LOOK_EVERY_BYTES) {
+      this.unchecked = 0
+      if (!this.hasRoom()) return this.remove()
+    }
     try {
       for (let at = 0; at < chunk.length; ) at += writeSync(this.file, chunk, at)
     } catch {
@@ -135,6 +176,12 @@ export class SpooledUpload {
     this.close()
     this.removeFiles()
   }
+}
+
+/** Whether the disk of a folder has space to spare. */
+function hasRoom(folder: string): boolean {
+  const { bavail, blocks, bsize } = statfsSync(folder)
+  return bavail * bsize > Math.min(SPARE_BYTES, (blocks * bsize) / 5)
 }
 
 function machineStarted(): number {

@@ -43,11 +43,12 @@ export function createApp(
     givenQuery: string,
   ): Promise<HttpResponse> => {
     const method = request.method === 'HEAD' ? 'GET' : request.method
-    await service.names.refresh()
+    // Health does not depend on the database.
+    if (!router.find(method, givenPath)?.[0].isUnlimited) await service.names.refresh()
     const path = service.names.inPath(givenPath)
     const query = service.names.inQuery(givenQuery)
     if (path !== givenPath && method === 'GET' && path.startsWith('/~'))
-      return new HttpResponse(301, { location: `${service.url}${path}${query && `?${query}`}` }, null)
+      return new HttpResponse(301, { location: service.url + encoded(path) + (query && `?${query}`) }, null)
     const found = router.find(method, path)
     if (!found)
       return (await answerWeb(desk, method, path, { request, query, line })) ?? router.refusal(method, path)
@@ -58,7 +59,8 @@ export function createApp(
     if (!isUnlimited && operation.method !== 'GET') refuseCrossSite(request.headers, service.url)
     const caller = isUnlimited ? undefined : await callerOf(desk, request)
     line.user = caller?.username
-    return perform(desk, caller, { ...route, parameters, request, path, query })
+    const sent = `${givenPath}?${givenQuery}`
+    return perform(desk, caller, { ...route, parameters, request, path, query, sent })
   }
   const handle = async (request: HttpRequest): Promise<HttpResponse> => {
     const started = performance.now()
@@ -106,6 +108,14 @@ export function createApp(
       return true
     },
   }
+}
+
+/** A decoded path for a header. */
+function encoded(path: string): string {
+  return path
+    .split('/')
+    .map((part) => encodeURIComponent(part))
+    .join('/')
 }
 
 /** Whether a request failed because the client disconnected while sending the body. */

@@ -156,12 +156,10 @@ async function handle(asked: Asked, received: Received): Promise<Outcome<HttpRes
 
 /** The call of the handler. */
 async function callOf(asked: Asked, received: Received): Promise<OperationCall<OperationName>> {
-  const { name, caller, fid, filetype, shareKey, others, fields, key, request, path, query } = asked
+  const { name, caller, fid, filetype, shareKey, others, fields, key, request, sent } = asked
   const { headers } = request
   const head =
-    key === undefined
-      ? ''
-      : await fingerprint(`${path}?${query}`, fields.headers as never, headers, received.json)
+    key === undefined ? '' : await fingerprint(sent, fields.headers as never, headers, received.json)
   const watched =
     key !== undefined && received.json === undefined && !isTagged(fields.headers as never)
       ? new WatchedBytes(received.bytes)

@@ -25,6 +25,8 @@ export interface OperationRequest {
   request: HttpRequest
   path: string
   query: string
+  /** Path and query as they were sent, perhaps with a former name: a retry is compared by it. */
+  sent: string
   /** Whether it is never refused or queued. */
   isUnlimited: boolean
 }

@@ -181,8 +181,12 @@ export const sharingHandlers = {
           await writers.sharing.removeCollaborator(owner, idlocal, kind, name)
         if (found.length === 0) left.push(`${text} was not a collaborator`)
       }
-      for (const text of users)
-        await remove(text, ({ kind, name }) => kind !== 'team' && name.toLowerCase() === text.toLowerCase())
+      for (const text of users) {
+        // Also by the former name of a user.
+        const user = isUsername(text) ? await writers.accounts.userLike(text) : undefined
+        const meant = (user?.owner ?? text).toLowerCase()
+        await remove(text, ({ kind, name }) => kind !== 'team' && name.toLowerCase() === meant)
+      }
       for (const text of teams) {
         const [, plain] = /^(?:[^:]*:)?(.*)$/s.exec(text.toLowerCase())!
         await remove(text, ({ kind, name }) => kind === 'team' && names.get(name)?.toLowerCase() === plain)

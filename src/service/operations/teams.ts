@@ -19,7 +19,9 @@ export async function teamNamed(
   username: string,
   text: string,
 ): Promise<TeamRow | undefined> {
-  const [, owner, name] = /^(?:([^:]*):)?(.*)$/s.exec(text.toLowerCase())!
+  const [, given, name] = /^(?:([^:]*):)?(.*)$/s.exec(text.toLowerCase())!
+  const owner =
+    given === undefined ? undefined : ((await readers.accounts.userLike(given))?.name_key ?? given)
   const found = (await readers.sharing.teamsOf(username)).filter(
     (team) => team.name.toLowerCase() === name && (owner === undefined || team.owner.toLowerCase() === owner),
   )

@@ -54,7 +54,7 @@ export class AccountReader {
     return former === undefined ? undefined : this.user(former)
   }
 
-  /** Who had a name before, also if they were deleted since; undefined if nobody had. */
+  /** Who had a name before; empty if they were deleted since, undefined if nobody had. */
   async formerOwner(name: string): Promise<string | undefined> {
     const former = await this.db
       .selectFrom('former_names')
@@ -76,7 +76,7 @@ export class AccountReader {
 
   /** All names that users had before, with their present ones. */
   formerNames(): Promise<{ name: string; owner: string }[]> {
-    return this.db.selectFrom('former_names').select(['name', 'owner']).execute()
+    return this.db.selectFrom('former_names').select(['name', 'owner']).where('owner', '!=', '').execute()
   }
 
   /** Plots with references to grids of a user. */
@@ -281,6 +281,8 @@ export class AccountWriter extends AccountReader {
     await db.deleteFrom('stars').where('username', '=', owner).execute()
     await db.deleteFrom('oidc_trust').where('username', '=', owner).execute()
     for (const table of OWNED) await db.deleteFrom(table).where('owner', '=', owner).execute()
+    // Former names stay reserved, and lead to nobody: also not to another user of the name.
+    await db.updateTable('former_names').set({ owner: '' }).where('owner', '=', owner).execute()
     // Below zero: a request that is still running can create nothing for a user who is gone.
     await db
       .updateTable('counters')

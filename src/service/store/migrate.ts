@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { Problem } from '../../contract/errors.ts'
 import type { Engine, Migration } from './engine.ts'
 import { migrations } from './migrations/index.ts'
 import type { Db } from './schema.ts'
@@ -12,12 +13,20 @@ interface Applied {
  * that takes advisory locks, which not every engine has, and runs too many queries at startup for a short command. See
  * docs/adr/0003.
  */
-export async function migrate(engine: Engine): Promise<void> {
+export async function migrate(engine: Engine, isDry = false): Promise<void> {
   const applied = await appliedNames(engine)
   const newer = [...applied].filter((name) => !migrations.some((migration) => migration.name === name))
   if (newer.length > 0)
     throw new Error(`the database was written by a newer version of gridline (${newer.join(', ')})`)
   const missing = migrations.filter(({ name }) => !applied.has(name))
+  if (isDry && missing.length > 0)
+    throw new Problem(
+      'conflict',
+      `the database must be updated first (${missing.map(({ name }) => name).join(', ')})`,
+      {
+        hint: 'gridline serve and commands without --dry-run update it.',
+      },
+    )
   // A new database is made at once: each transaction waits for the disk.
   const steps = applied.size === 0 ? [missing] : missing.map((migration) => [migration])
   for (const step of steps) await engine.migrate((db) => apply(engine, db, step))

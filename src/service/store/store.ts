@@ -57,12 +57,14 @@ export interface StoreOptions {
   limits?: Limits
   /** Maximum number of pages of a SQLite database, for tests of a full disk. */
   maxPages?: number
+  /** Nothing may be changed: a database that needs an update is refused. */
+  isDry?: boolean
 }
 
 export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await engineFor(options)
   try {
-    await migrate(engine)
+    await migrate(engine, options.isDry === true && options.database !== 'sqlite::memory:')
   } catch (error) {
     await engine.close()
     throw error

@@ -66,7 +66,8 @@ async function* pageWith(form: readonly Uint8Array[]): AsyncGenerator<Uint8Array
   yield Buffer.from(before)
   // A page without a declared encoding sends its form in Windows-1252, the default of browsers.
   const windows = (await isUtf8(fieldOf(form))) ? undefined : new TextDecoder('windows-1252')
-  for await (const piece of fieldOf(form)) yield windows ? Buffer.from(windows.decode(piece)) : piece
+  for await (const piece of fieldOf(form))
+    yield windows ? Buffer.from(windows.decode(piece, { stream: true })) : piece
   yield Buffer.from(after)
 }
 
