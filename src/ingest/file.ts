@@ -123,7 +123,8 @@ export async function ingestFile<S extends SliceSink>(
           for await (const sheet of sheetsOf(spooled, options.limits, source, warnings, options)) {
             const where = sheet.oneOfSeveral ? `${source}, sheet ${sheet.name}` : source
             const written = { delimiter: ',', quote: '"', escape: '', encoding: 'utf-8' }
-            const reading = { ...options, source: where, ...written, width: sheet.width }
+            const sheetName = sheet.oneOfSeveral ? sheet.name : undefined
+            const reading = { ...options, source: where, ...written, width: sheet.width, sheetName }
             try {
               const found = await delimited(sheet.csv, reading, open, warnings)
               tables.push(...found.map((table) => ({ ...table, path: [sheet.name, ...table.path] })))

@@ -13,8 +13,12 @@ function optionsIn(warning: string): { options: DelimitedOptions; column: string
   for (const part of hint.split(/\(or|\(this also|; as a| or /)) {
     const decimal = /--decimal (\S)/.exec(part)?.[1]
     const thousands = /--thousands (\S+?)(?=[\s;)]|$)/.exec(part)?.[1]
+    const skipLast = Number(/--skip-last (\d+)/.exec(part)?.[1] ?? 0)
     const types = [...part.matchAll(/--column "([^":]+):([\w-]+)"/g)]
-    const style = decimal || thousands ? givenStyle({ decimal, thousands }) : {}
+    const style = {
+      ...(decimal || thousands ? givenStyle({ decimal, thousands }) : {}),
+      ...(skipLast > 0 && { skipLast }),
+    }
     if (types.length === 0 && (decimal || thousands)) found.push({ column, options: style })
     for (const [, name, type] of types)
       found.push({ column, options: { ...style, types: new Map([[name, type as GivenType]]) } })
@@ -42,7 +46,8 @@ async function follow(text: string): Promise<number> {
         expect([warning, name, after.rows.map((row) => row[k])]).toEqual([
           warning,
           name,
-          before.rows.map((row) => row[k]),
+          // A hint may also leave out the row of the total.
+          before.rows.slice(0, before.rows.length - (options.skipLast ?? 0)).map((row) => row[k]),
         ])
       }
       const k = before.names.indexOf(column)
@@ -118,6 +123,7 @@ describe('a hint that is followed changes only the columns that it names', () =>
     ['a,b\n"1,234",7\n"2,345",8\n', 2],
     ['price,share,when\n$5.00,12%,1/13/2024\n$6.50,7%,2/14/2024\n', 3],
     ['d;v\n13.01.2024;(3.50)\n1.2.2024;4\n', 2],
+    ['d;v;n\n13.01.2024;1.234,50 €;a\n14.01.2024;2,50 €;b\n15.01.2024;3,50 €;c\nSumme;1.240,50 €;\n', 2],
   ])('%j', async (text, count) => {
     expect(await follow(text)).toBeGreaterThanOrEqual(count)
   })
@@ -171,4 +177,27 @@ it('a locale reads dates in its order', async () => {
   const text = 'd;n\n1/2/2024;1\n3/4/2024;2\n5/6/2024;3\n'
   expect((await read(text, givenStyle({ locale: 'en-US' }))).rows[0][0]).toBe('2024-01-02')
   expect((await read(text, givenStyle({ locale: 'en-GB' }))).rows[0][0]).toBe('2024-02-01')
+})
+
+it('the number of lines below the total counts for --skip-last', async () => {
+  const text = 'name;v;w\na;1;x\nb;2;x\nc;3;x\nSumme;6;\nStand: 31.03.2024\n'
+  const { warnings } = await read(text)
+  expect(warnings.join('\n')).toMatch(/"Summe" looks like the total .* --skip-last 2$/m)
+  const { rows } = await read(text, { skipLast: 2 })
+  expect(rows).toEqual([
+    ['a', 1, 'x'],
+    ['b', 2, 'x'],
+    ['c', 3, 'x'],
+  ])
+})
+
+it('what is no date or number because of a total, or of a decimal comma, says so', async () => {
+  const text = 'd;v\n13.01.2024;1,50 €\n14.01.2024;2,50 €\n15.01.2024;3,50 €\nSumme;7,50 €\n'
+  const given = (name: string, type: GivenType) => read(text, { types: new Map([[name, type]]) })
+  await expect(given('d', 'date')).rejects.toThrow(
+    expect.objectContaining({ hint: expect.stringMatching(/--skip-last 1/) }),
+  )
+  await expect(given('v', 'number')).rejects.toThrow(
+    expect.objectContaining({ hint: expect.stringMatching(/--decimal ,/) }),
+  )
 })

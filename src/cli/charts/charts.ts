@@ -227,7 +227,7 @@ class Chart {
         ? 'read the file with --decimal , and, if points separate thousands, --thousands . (or with --locale, such as --locale de)'
         : reason === 'thousands separators'
           ? 'read the file with --thousands and the separator'
-          : `read the file with --column ${JSON.stringify(`${name}:number`)}`
+          : `read the file with --column ${JSON.stringify(`${name}:number`)}${texts.some((text) => /,\d{1,2}(?!\d)/.test(String(text))) ? ' --decimal ,' : ''}${texts.some((text) => /\d\.\d{3},/.test(String(text))) ? ' --thousands .' : ''}`
     const asNumbers = `write them with a decimal point and without units, and upload the file again with --column ${JSON.stringify(`${name}:number`)} --on-conflict replace`
     throw new Problem(
       'usage',

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { wholeOf } from '../files/input.ts'
@@ -13,9 +13,41 @@ export interface FigureFile {
 
 const SHAPE = 'Use a figure as written by Plotly: {"data": […], "layout": {…}}.'
 
-/** Whether an argument is a file with a figure, and not the name of a plot. */
-export function isFigureFile(given: string): boolean {
-  return given === '-' || (/\.(json|html?)$/i.test(given) && existsSync(given))
+/** Larger JSON files are data, unless they are said to be figures. */
+const MOST_BYTES = 64 * 1024 ** 2
+
+/** Whether an argument is a file with a figure, and not a data file or the name of a plot. */
+export async function isFigureFile(given: string): Promise<boolean> {
+  if (given === '-') return true
+  if (!/\.(json|html?)$/i.test(given) || !existsSync(given)) return false
+  if (!/\.json$/i.test(given)) return true
+  if (statSync(given).size > MOST_BYTES) return false
+  try {
+    return isFigure(JSON.parse((await wholeOf(given)).toString('utf8').replace(/^\ufeff/, '')))
+  } catch {
+    // What is wrong with it is said where it is read.
+    return true
+  }
+}
+
+/** Whether a JSON value is a figure or the list of its traces, and not a table: its values are lists or objects. */
+function isFigure(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0 || value.some(isTrace)
+  if (typeof value !== 'object' || value === null) return false
+  const { data, layout, figure, x } = value as Record<string, unknown>
+  if (figure !== undefined || typeof layout === 'object') return true
+  if (typeof x === 'object' && x !== null && 'data' in x) return true
+  return Array.isArray(data) ? isFigure(data) : typeof data === 'object' && data !== null && isFigure(data)
+}
+
+function isTrace(trace: unknown): boolean {
+  if (typeof trace !== 'object' || trace === null || Array.isArray(trace)) return false
+  const { x, y, z, type } = trace as Record<string, unknown>
+  if ([x, y, z].some(Array.isArray) || Object.keys(trace).some((key) => /^[a-z]+src$/.test(key))) return true
+  return (
+    typeof type === 'string' &&
+    Object.values(trace).some((value) => typeof value === 'object' && value !== null)
+  )
 }
 
 /** Adds to an error that no such plot was found that a file of this name is here, or is not. */
@@ -77,9 +109,10 @@ async function figureIn(text: string, source: string): Promise<string> {
     throw new Problem('bad_data', `${source}: not JSON: ${(error as Error).message}`, { hint: SHAPE })
   }
   if (Array.isArray(parsed)) {
-    if (parsed.every((trace) => typeof trace === 'object' && trace !== null && !Array.isArray(trace)))
-      return `{"data":${text}}`
-    throw new Problem('bad_data', `${source}: not a figure`, { hint: SHAPE })
+    if (isFigure(parsed)) return `{"data":${text}}`
+    throw new Problem('bad_data', `${source}: a table, not a figure`, {
+      hint: `To chart it: gridline upload ${source} --plot TYPE --x COLUMN --y COLUMN`,
+    })
   }
   if (typeof parsed !== 'object' || parsed === null)
     throw new Problem('bad_data', `${source}: not a figure`, { hint: SHAPE })

@@ -60,6 +60,11 @@ async function onAnyStore<T>(
   })
   try {
     return await work(service, store)
+  } catch (error) {
+    // Commands that hints name are about the same database.
+    if (error instanceof Problem && url !== undefined && error.hint?.includes('gridline admin '))
+      throw new Problem(error.code, error.message, { hint: `${error.hint} --database ${url}` })
+    throw error
   } finally {
     await store.close()
   }

@@ -84,7 +84,10 @@ export const command = defineCommand({
       rows ? 'csv' : (options.format as keyof typeof formats | undefined),
     )
     const fid = await resolve(client, grid, 'grid')
-    if (options.dryRun) throw await planned(client, fid, source, options, rows !== undefined)
+    if (options.dryRun) {
+      const warn = (text: string): void => context.messages.warning(text, file)
+      throw await planned(client, fid, source, options, rows !== undefined, warn)
+    }
     const progress = new Progress(context.messages, source.name, source.size)
     const meter = new Meter(progress)
     try {
@@ -117,14 +120,19 @@ async function planned(
   input: Input,
   options: ReadingOptions,
   isRows: boolean,
+  warn: (text: string) => void,
 ): Promise<Planned> {
   const { ingestFile } = await import('../../ingest/index.ts')
   const limits = limitsFrom(process.env)
   const given = readingOptionsOf(options, input.name)
   const reading = isRows ? { ...given, header: false, delimiter: given.delimiter ?? ',' } : given
-  const { tables } = await ingestFile(input.open(), { ...reading, fileName: input.name, limits }, () => ({
-    slice() {},
-  }))
+  const { tables, warnings } = await ingestFile(
+    input.open(),
+    { ...reading, fileName: input.name, limits },
+    () => ({
+      slice() {},
+    }),
+  )
   const { cols, row_count } = await client.call('grids.get', { fid })
   const names = cols.map(({ name }) => name)
   const [{ ingested }] = tables
@@ -146,6 +154,10 @@ async function planned(
   const columns = isNameless
     ? names.slice(0, ingested.columns.length)
     : ingested.columns.map(({ name }) => name)
+  const missing = names.filter((name) => !columns.includes(name))
+  for (const text of [...warnings, ...ingested.warnings]) warn(text)
+  if (missing.length > 0)
+    warn(`columns missing from the file are filled with nulls: ${missing.slice(0, 10).join(', ')}`)
   return new Planned('rows.append', fid, { rows: ingested.rows, rows_before: row_count, columns })
 }
 

@@ -42,7 +42,7 @@ export const command = defineCommand({
     'gridline image alice:7 --format pdf -o - > chart.pdf',
   ],
   async run(context, [source], options) {
-    const isFile = isFigureFile(source)
+    const isFile = await isFigureFile(source)
     const format = formatOf(options)
     const wanted = { format, width: options.width, height: options.height, scale: scaleOf(options.scale) }
     const isData = !isFile && (await isDataFileHere(source))

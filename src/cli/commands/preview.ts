@@ -25,7 +25,7 @@ export const command = defineCommand({
   examples: ['gridline preview "Sales 2024"', 'gridline preview figure.json', 'gridline preview sales.csv'],
   options: localOptions,
   async run(context, [file], options) {
-    if (isFigureFile(file)) return { text: await chart(context, (await readFigure(file)).text) }
+    if (await isFigureFile(file)) return { text: await chart(context, (await readFigure(file)).text) }
     if (await isDataFileHere(file)) {
       const { client, fid } = await gridOfFile(context, file, options)
       return { text: await gridText(context, client, fid) }
@@ -69,7 +69,10 @@ async function gridText(context: Context, client: Client, fid: string): Promise<
     `${meta.filename}: ${meta.row_count} ${meta.row_count === 1 ? 'row' : 'rows'}, ${every.length} ${every.length === 1 ? 'column' : 'columns'}\n\n`,
     fitted.text,
   ]
-  if (fitted.shown < every.length) parts.push(`… and ${every.length - fitted.shown} more columns\n`)
+  if (fitted.shown < every.length) {
+    const more = every.length - fitted.shown
+    parts.push(`… and ${more} more ${more === 1 ? 'column' : 'columns'}\n`)
+  }
   const numbers = every.filter((name) => isNumber.has(name))
   if (numbers.length > 0) {
     const summary = numbers.map((name) => {

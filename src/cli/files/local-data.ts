@@ -53,7 +53,7 @@ export async function gridOfFile(context: Context, file: string, options: Readin
   for (const warning of made.warnings) context.messages.warning(warning, file)
   if (made.file.filetype !== 'grid')
     throw new Problem('usage', `${file} contains several tables`, {
-      hint: `Upload it, which makes a folder with a grid for each: gridline upload ${file}`,
+      hint: `Choose a sheet of a workbook with --sheet, or upload the file, which makes a folder with a grid for each: gridline upload ${file}`,
     })
   return { client, fid: made.file.fid }
 }

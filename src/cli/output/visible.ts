@@ -4,9 +4,9 @@
  */
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
 
-/** Replaces characters that a terminal would obey or hide: names and data come from other users. */
+/** Replaces characters that a terminal would obey or hide: names and data come from other users. Line ends become ↵. */
 export function visible(text: string): string {
-  return text.replace(HIDDEN, '\ufffd')
+  return text.replace(/\r?\n/g, '↵').replace(HIDDEN, '\ufffd')
 }
 
 /** The same for text of several lines, with tabs. */

@@ -3,8 +3,9 @@ import { breathe, excerpt, turnIsLong } from '../../json/index.ts'
 import type { Kernel } from '../kernel/index.ts'
 import { ColumnBuilder } from '../values/column.ts'
 import type { DelimitedOptions, Dialect, GivenType, NumberStyle } from '../values/dialect.ts'
-import { styledNumber } from '../values/number.ts'
+import { optionsOf, styledNumber } from '../values/number.ts'
 import type { ColumnFound, Ingested, SliceSink } from '../values/table.ts'
+import { isTotal } from '../values/total.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import { isSparse, sparse } from './gaps.ts'
 import { PlainRows } from './plain-rows.ts'
@@ -17,10 +18,6 @@ const GROUP_BYTES = 8 * 1024 * 1024
 const THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
 /** Numbers with a decimal comma: 1,5 and 1.234,50. */
 const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
-
-/** Labels of rows that hold totals. */
-const TOTAL =
-  /^(?:(?:grand|sub|column)[- ]?)?totals?(?: général| general)?:?$|^(?:gesamt(?:summe|betrag)?|summen?|zwischensumme|insgesamt|somme|totaux|totale|totaal|suma|soma|summa|razem|celkem|összesen|toplam|итого|всего|合計|总计|總計|합계):?$/i
 
 /** The cells of a header that can be repeated further down. */
 export function headerOf({ repeated }: Dialect): Buffer[] | undefined {
@@ -157,10 +154,13 @@ export class DelimitedTable {
         )
     }
     for (const text of numberWarnings(builders, dialect, this.options)) warnings.note(text)
-    if (this.last && rows > 2 && TOTAL.test(this.last.text))
+    if (this.last && rows > 2 && isTotal(this.last.text)) {
+      const { sheetName } = this.options
+      const where = sheetName === undefined ? '' : ` --sheet ${JSON.stringify(sheetName)}`
       warnings.note(
-        `line ${this.last.line}: ${JSON.stringify(this.last.text)} looks like the total of the rows above; read as a row; to leave it out: --skip-last 1`,
+        `line ${this.last.line}: ${JSON.stringify(this.last.text)} looks like the total of the rows above; read as a row; to leave it out: --skip-last ${1 + this.tokenizer.notes}${where}`,
       )
+    }
     const mixed = columns.flatMap(({ name, text }) =>
       text
         ? [
@@ -179,11 +179,6 @@ function isUndecided(
   k: number,
 ): boolean {
   return numbers?.decimal === ',' && numbers.thousands !== '.' && profile.grouped[k] !== undefined
-}
-
-function optionsOf({ decimal, thousands }: NumberStyle): string {
-  const group = thousands === ' ' ? 'space' : thousands
-  return [decimal === ',' && '--decimal ,', group && `--thousands ${group}`].filter(Boolean).join(' ')
 }
 
 /**
@@ -231,7 +226,7 @@ function numberWarnings(
       const how = style ? ` ${optionsOf(style)}${points(style)}` : ''
       const isRead = types.length > 0 && !(style && misread(style, k))
       said.push(
-        `column ${names[k]} looks like ${look.what} (line ${firstText.line}: ${firstText.text}); kept as text${isRead ? `; to read them: ${types.join(' or ')}${how}` : ''}`,
+        `column ${names[k]} looks like ${look.what} (line ${firstText.line}: ${firstText.text}); kept as text${isRead ? `; to read them: ${types.join(' or ')}${how}${profile.endsInTotal ? ' --skip-last 1' : ''}` : ''}`,
       )
       continue
     }

@@ -1,5 +1,5 @@
 import { defaultLimits } from '../../contract/limits.ts'
-import { asBuffer, type Bytes, breathe, turnIsLong } from '../../json/index.ts'
+import { asBuffer, type Bytes, breathe, excerpt, turnIsLong } from '../../json/index.ts'
 import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
 import { Kernel } from '../kernel/index.ts'
 import { utf8 } from '../text/bytes.ts'
@@ -7,6 +7,7 @@ import { peek } from '../text/peek.ts'
 import { nullTexts } from '../values/column.ts'
 import type { DelimitedOptions, Dialect } from '../values/dialect.ts'
 import type { Ingested, SliceSink } from '../values/table.ts'
+import { isTotal } from '../values/total.ts'
 import { badData, lineTooLong, Warnings } from '../values/warnings.ts'
 import { DelimitedTable, headerOf } from './delimited-table.ts'
 import { hasPlainRows } from './plain-rows.ts'
@@ -28,7 +29,7 @@ export async function ingestDelimited(
   const source = given.source ?? 'input'
   const maxRecord = (given.limits ?? defaultLimits).record_bytes
   const decoded = utf8(input, given.encoding, source, warnings)
-  const text = given.skipLast ? withoutLastLines(decoded, given.skipLast, maxRecord, source) : decoded
+  const text = given.skipLast ? withoutLastLines(decoded, given, maxRecord, source, warnings) : decoded
   let { head, whole, ended } = await sample(text, maxRecord, source)
   const printed = unprinted(whole, head, given, maxRecord, source, warnings)
   const options = printed?.options ?? given
@@ -47,9 +48,10 @@ export async function ingestDelimited(
 /** The text without its last lines. Empty lines at the end go too, and do not count. A line ends with LF, CR or both. */
 async function* withoutLastLines(
   text: Bytes,
-  count: number,
+  { skipLast: count = 0, sheetName }: DelimitedOptions,
   maxRecord: number,
   source: string,
+  warnings: Warnings,
 ): AsyncGenerator<Uint8Array> {
   /** Whole lines that may be among the last ones: with text, each with the empty ones behind it. */
   const lines: Buffer[] = []
@@ -95,6 +97,12 @@ async function* withoutLastLines(
   }
   const last = rest.length > 0 ? add(Buffer.concat(rest)) : undefined
   if (last) yield last
+  // Of several sheets, one may have a total and another one not.
+  const skipped = lines.map((line) => line.toString('utf8').trim())
+  if (sheetName !== undefined && !skipped.some((line) => isTotal(line.split(',')[0].replaceAll('"', ''))))
+    warnings.note(
+      `left out by --skip-last ${count}: ${skipped.map((line) => excerpt(Buffer.from(line), 60)).join('; ')}`,
+    )
   if (quotes % 2 === 1)
     throw badData(
       source,

@@ -62,6 +62,8 @@ export class Tokenizer {
   private gap = false
   /** Whether a note was skipped since the last row. */
   private noted = false
+  /** Lines below the table that were skipped as notes. */
+  notes = 0
   /** Number of cells missing in short rows. */
   missing = 0
   /** The texts of the header: a row of the same texts is not data. */
@@ -256,6 +258,7 @@ export class Tokenizer {
           (where) => `text below ${place} was skipped, as a note about the table: ${where}: ${text}`,
         )
         this.noted = true
+        this.notes++
         row = next
         this.line = line + 1
         continue

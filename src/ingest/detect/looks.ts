@@ -1,13 +1,6 @@
 import { type DateOrder, isoDate } from '../values/date.ts'
-import type { GivenType, Look, NumberStyle } from '../values/dialect.ts'
-import { asNumber, isJsonNumber } from '../values/number.ts'
-
-/** Styles with a decimal comma, the simplest first. */
-const COMMAS: readonly NumberStyle[] = [
-  { decimal: ',', thousands: '' },
-  { decimal: ',', thousands: '.' },
-  { decimal: ',', thousands: ' ' },
-]
+import type { GivenType, Look } from '../values/dialect.ts'
+import { asNumber, commaStyle, isJsonNumber } from '../values/number.ts'
 
 const MONEY = /[$€£¥₹₽₩₺₫฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|INR|AUD|CAD|BRL|kr|zł|Rs)\b/iu
 const PERCENT = /(?<=\d)\s*%$/
@@ -38,7 +31,7 @@ export function lookOf(cells: readonly string[]): Look | undefined {
       return { what, types: ['number'] }
     if (!some.every((cell) => isMarked(cell) && AMOUNT.test(cell.replace(mark, '')))) continue
     // As in 1.234,50 €.
-    const numbers = COMMAS.find((style) => some.every((cell) => asNumber(cell, style) !== undefined))
+    const numbers = commaStyle(some)
     return { what, types: numbers ? ['number'] : [], numbers }
   }
   const orders = ['dmy', 'mdy'] as const

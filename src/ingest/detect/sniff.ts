@@ -3,6 +3,7 @@ import { excerpt } from '../../json/index.ts'
 import { isoDate } from '../values/date.ts'
 import type { ColumnProfile, DelimitedOptions, Dialect } from '../values/dialect.ts'
 import { isGrouped, styledNumber, writtenIn } from '../values/number.ts'
+import { isTotal } from '../values/total.ts'
 import { badData, Warnings } from '../values/warnings.ts'
 import type { Candidate } from './candidate.ts'
 import { givenDelimiter } from './given.ts'
@@ -134,7 +135,12 @@ function profileOf(
   const whole = rows.filter((row) => row.length === width && (width === 1 || !isNote(row)))
   const enough = whole.length >= PROFILE_ROWS
   const columns = Array.from({ length: width }, (_, k) => whole.map((row) => row[k].trim()))
-  const known = columns.map((cells) => cells.filter((cell) => !isMissing(cell)))
+  const knownOf = (some: string[][]): string[][] =>
+    Array.from({ length: width }, (_, k) =>
+      some.map((row) => row[k].trim()).filter((cell) => !isMissing(cell)),
+    )
+  const known = knownOf(whole)
+  const endsInTotal = whole.length > 2 && isTotal(whole.at(-1)!.find((cell) => cell.trim() !== '') ?? '')
   return {
     filled: columns.map((cells) => enough && cells.every((cell) => cell !== '')),
     numeric: columns.map(
@@ -149,7 +155,8 @@ function profileOf(
       const pointed = cells.filter((cell) => cell.includes('.'))
       return pointed.every(isGrouped) ? pointed[0] : undefined
     }),
-    looks: known.map(lookOf),
+    looks: (endsInTotal ? knownOf(whole.slice(0, -1)) : known).map(lookOf),
+    endsInTotal,
     dated: known.map((cells) => {
       const order = dates === 'date-dmy' ? 'dmy' : dates === 'date-mdy' ? 'mdy' : undefined
       const isDate = (cell: string): boolean =>

@@ -4,7 +4,8 @@ import { type Kernel, OUT } from '../kernel/index.ts'
 import { isoDate } from './date.ts'
 import type { GivenType, NumberStyle } from './dialect.ts'
 import { ESCAPED, QUOTED } from './flags.ts'
-import { asNumber, isPaddedNumber, styledNumber } from './number.ts'
+import { asNumber, commaStyle, isPaddedNumber, optionsOf, styledNumber } from './number.ts'
+import { isTotal } from './total.ts'
 import { badData } from './warnings.ts'
 
 /**
@@ -315,7 +316,7 @@ export class ColumnBuilder {
             : `"${excerpt(cell)}" is not a ${given?.startsWith('date') ? 'date' : given}`,
           value === 'ambiguous'
             ? `Give the order: --column ${JSON.stringify(`${name}:date-dmy`)} or ${JSON.stringify(`${name}:date-mdy`)}.`
-            : `Fix the cell, name it as a missing value (--null ${JSON.stringify(cell.slice(0, 40))}), or load the column as text (--column ${JSON.stringify(`${name}:text`)}).`,
+            : hintOn(cell, name, given),
         )
         this.wrong ??= { line: lines[r], error }
         return
@@ -414,4 +415,12 @@ export function numbersAsText(numbers: Uint8Array): Buffer {
     start = i + 1
   }
   return out.subarray(0, at)
+}
+
+/** What to do about a cell that is not of the type of its column. */
+function hintOn(cell: string, name: string, given: GivenType | undefined): string {
+  if (isTotal(cell)) return 'To leave out the row of the total, use --skip-last 1.'
+  const style = given === 'number' && /\d/.test(cell) ? commaStyle([cell]) : undefined
+  if (style) return `If it has a decimal comma, add ${optionsOf(style)}.`
+  return `Fix the cell, name it as a missing value (--null ${JSON.stringify(cell.slice(0, 40))}), or load the column as text (--column ${JSON.stringify(`${name}:text`)}).`
 }

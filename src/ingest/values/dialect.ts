@@ -44,7 +44,16 @@ export function noDialect(names: string[]): Dialect {
     names,
     trailing: 0,
     comment: '',
-    profile: { filled: [], numeric: [], styled: [], written: [], grouped: [], looks: [], dated: [] },
+    profile: {
+      filled: [],
+      numeric: [],
+      styled: [],
+      written: [],
+      grouped: [],
+      looks: [],
+      endsInTotal: false,
+      dated: [],
+    },
   }
 }
 
@@ -58,6 +67,8 @@ export interface ColumnProfile {
   written: (NumberStyle | undefined)[]
   /** The first value, if all values with a point can be read in two ways: 1.234. */
   grouped: (string | undefined)[]
+  /** Whether the last row looks like the total of the others: then it does not count for `looks`. */
+  endsInTotal: boolean
   /** What texts look like. */
   looks: (Look | undefined)[]
   /** The order of day and month in which all values are dates, if a locale is given. */
@@ -113,6 +124,8 @@ export interface DelimitedOptions {
   escape?: string
   /** Lines to skip at the beginning. */
   skip?: number
+  /** The sheet of a workbook that has several. */
+  sheetName?: string
   /** Lines to skip at the end. Empty lines do not count. */
   skipLast?: number
   /** Lines that begin with this character are skipped. */

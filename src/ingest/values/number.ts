@@ -152,6 +152,24 @@ const KNOWN_STYLES: readonly NumberStyle[] = [
   { decimal: '.', thousands: "'" },
 ]
 
+/** The options that read a style. */
+export function optionsOf({ decimal, thousands }: NumberStyle): string {
+  const group = thousands === ' ' ? 'space' : thousands
+  return [decimal === ',' && '--decimal ,', group && `--thousands ${group}`].filter(Boolean).join(' ')
+}
+
+/** Styles with a decimal comma, the simplest first. */
+const COMMAS: readonly NumberStyle[] = [
+  { decimal: ',', thousands: '' },
+  { decimal: ',', thousands: '.' },
+  { decimal: ',', thousands: ' ' },
+]
+
+/** The style with a decimal comma in which all of these cells are amounts, as in 1.234,50 €. */
+export function commaStyle(cells: readonly string[]): NumberStyle | undefined {
+  return COMMAS.find((style) => cells.every((cell) => asNumber(cell, style) !== undefined))
+}
+
 /** How these cells are written: all of them are numbers in this style, and not all without it. */
 export function writtenIn(cells: readonly string[]): NumberStyle | undefined {
   if (cells.every((cell) => isJsonNumber(cell.trim()))) return undefined

@@ -1,0 +1,8 @@
+/** Labels of rows that hold totals. */
+const TOTAL =
+  /^(?:(?:grand|sub|column)[- ]?)?totals?(?: général| general)?:?$|^(?:gesamt(?:summe|betrag)?|summen?|zwischensumme|insgesamt|somme|totaux|totale|totaal|suma|soma|summa|razem|celkem|összesen|toplam|итого|всего|合計|总计|總計|합계):?$/i
+
+/** Whether the first cell of a row says that it holds totals. */
+export function isTotal(cell: string): boolean {
+  return TOTAL.test(cell.trim())
+}
