@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { completionScript, shells } from '../../src/cli/completion/script.ts'
 import { leavesOf } from '../../src/cli/core/define.ts'
-import { jsonReference, shapes } from '../../src/cli/help/json.ts'
+import { jsonReference } from '../../src/cli/help/json.ts'
 import { manPages } from '../../src/cli/help/man.ts'
 import { cliReference } from '../../src/cli/help/reference.ts'
 import { commands } from '../../src/cli/run/registry.ts'
@@ -284,8 +284,7 @@ describe('completions', () => {
     expect(await cliReference(commands)).toBe(readFileSync(join(root, 'docs/cli.md'), 'utf8'))
   })
 
-  it('docs/json.md is what npm run docs writes, and has every command', async () => {
-    expect((await leavesOf(commands)).map(({ path }) => path).sort()).toEqual(Object.keys(shapes).sort())
+  it('docs/json.md is what npm run docs writes', async () => {
     expect(await jsonReference(commands)).toBe(readFileSync(join(root, 'docs/json.md'), 'utf8'))
   })
 

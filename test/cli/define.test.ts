@@ -1,22 +1,26 @@
 // Options of commands are typed by their declaration.
 import { expect, it } from 'vitest'
 import { defineCommand } from '../../src/cli/core/define.ts'
+import { other } from '../../src/cli/core/prints.ts'
 
 it('an option that is not declared does not compile', () => {
   const without = defineCommand({
+    prints: other('nothing'),
     // @ts-expect-error: the command has no options.
     run: async (_context, _args, { user }) => ({ text: String(user) }),
   })
-  const other = defineCommand({
+  const another = defineCommand({
+    prints: other('nothing'),
     options: [{ flags: '--scale <factor>', description: 'scale' }],
     // @ts-expect-error: it has another one.
     run: async (_context, _args, { scale, user }) => ({ text: `${scale}${user}` }),
   })
   const changing = defineCommand({
+    prints: other('nothing'),
     options: [{ flags: '--scale <factor>', description: 'scale' }],
     // @ts-expect-error: --dry-run is an option of commands that write, --limit of those that list.
     run: async (_context, _args, { dryRun }) => ({ text: String(dryRun) }),
   })
   expect(changing.writes).toBe(undefined)
-  expect([without.options, other.options?.length]).toEqual([undefined, 1])
+  expect([without.options, another.options?.length]).toEqual([undefined, 1])
 })

@@ -37,8 +37,8 @@ function textOf(shown: string): string {
     .replace(/\r\n/g, '\n')
     .replace(/\u001b\[[\d;?]*[A-Za-z]/g, '')
     .split('\n')
-    // Bars of progress depend on the speed of the machine.
-    .filter((line) => !/[█░]/.test(line))
+    // Some charts need Chromium. Bars of progress depend on the speed of the machine.
+    .filter((line) => !/[\u2800-\u28ff█░]/.test(line) && !/^(x|y|traces): /.test(line))
   return (
     lines
       .map((line) => line.trimEnd().split('\r').at(-1)!)

@@ -31,7 +31,7 @@ describe('a template', () => {
       metadata: { owner: { name: 'Kim' } },
       parent: null,
     }
-    expect(templateOf(text)(row)).toBe(line)
+    expect(templateOf(text, Object.keys(row))(row)).toBe(line)
   })
 
   it.each([
@@ -40,7 +40,7 @@ describe('a template', () => {
     ['a } b', /a single }/],
     ['{}', /a single {/],
   ])('%j is refused', (text, message) => {
-    expect(() => templateOf(text)).toThrow(message)
+    expect(() => templateOf(text, ['fid', 'filename'])).toThrow(message)
   })
 })
 

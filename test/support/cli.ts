@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { type Command, type CommandEntry, isNamed } from '../../src/cli/core/define.ts'
+import { fieldsOf } from '../../src/cli/core/prints.ts'
+import { commands } from '../../src/cli/run/registry.ts'
 
 const executable = fileURLToPath(new URL('../../bin/gridline.js', import.meta.url))
 
@@ -36,10 +39,34 @@ export function start(args: string[], options: RunOptions): ChildProcess {
   })
 }
 
-/** Runs the command as a process of its own and waits for its end. */
-export function gridline(args: string[], options: RunOptions): Promise<Ended> {
-  const child = start(args, options)
-  return ended(child, options.stdin)
+/** Runs the command as a process of its own and waits for its end. What it prints with --json must be declared. */
+export async function gridline(args: string[], options: RunOptions): Promise<Ended> {
+  const done = await ended(start(args, options), options.stdin)
+  if (args.includes('--json') && done.code === 0) await checkFields(args, done.stdout)
+  return done
+}
+
+/** Throws if a command prints fields that its `prints` does not have. */
+async function checkFields(args: readonly string[], stdout: string): Promise<void> {
+  const found = await commandOf(commands, args)
+  const known = found && fieldsOf(found)
+  if (!known || !/^[[{]/.test(stdout)) return
+  const printed = JSON.parse(stdout) as object | object[]
+  const unknown = [printed]
+    .flat()
+    .flatMap((row) => Object.keys(row).filter((field) => !known.includes(field)))
+  if (unknown.length > 0)
+    throw new Error(`gridline ${args.join(' ')}: prints does not have ${[...new Set(unknown)].join(', ')}`)
+}
+
+async function commandOf(
+  entries: readonly CommandEntry[],
+  args: readonly string[],
+): Promise<Command | undefined> {
+  const at = args.findIndex((word) => !word.startsWith('-'))
+  const loaded = await entries.find((entry) => isNamed(entry, args[at]))?.load()
+  if (!loaded) return undefined
+  return 'command' in loaded ? loaded.command : commandOf(loaded.commands, args.slice(at + 1))
 }
 
 export function ended(child: ChildProcess, stdin?: string | Uint8Array): Promise<Ended> {

@@ -1,8 +1,19 @@
 import { Problem } from '../../contract/errors.ts'
 import { loginName } from '../config/settings.ts'
 import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
+import { array, object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 import { asking, changeStore, database, isAgreed, onStore } from './admin.store.ts'
+
+const userFields = {
+  username: 'the name',
+  email: 'the e-mail address, or null',
+  is_admin: 'whether the user is an administrator',
+  date_joined: 'a time',
+  disabled_at: 'when the user was disabled, or null',
+  files: 'the number of files, also in the trash',
+  keys: 'the number of keys that can be used',
+}
 
 const userView: TableView = {
   id: 'username',
@@ -18,6 +29,7 @@ const userView: TableView = {
 }
 
 const list = defineCommand({
+  prints: array([], userFields),
   lists: {},
   options: [database],
   examples: ['gridline admin user list', 'gridline admin user list --json username,files,disabled_at'],
@@ -28,6 +40,7 @@ const list = defineCommand({
 })
 
 const disable = defineCommand({
+  prints: object([], userFields),
   arguments: '<user>',
   options: [...asking, database],
   examples: ['gridline admin user disable bob', 'gridline admin user disable bob --yes'],
@@ -50,6 +63,7 @@ const disable = defineCommand({
 })
 
 const enable = defineCommand({
+  prints: object([], userFields),
   arguments: '<user>',
   options: [dryRun, database],
   examples: ['gridline admin user enable bob', 'gridline admin user enable bob --json'],
@@ -64,6 +78,7 @@ const enable = defineCommand({
 })
 
 const rename = defineCommand({
+  prints: object([], userFields),
   arguments: '<user> <name>',
   options: [...asking, database],
   examples: ['gridline admin user rename bob robert', 'gridline admin user rename bob robert --yes'],
@@ -91,6 +106,7 @@ const rename = defineCommand({
 })
 
 const remove = defineCommand({
+  prints: object([], userFields),
   arguments: '<user>',
   options: [...asking, database],
   examples: ['gridline admin user delete bob', 'gridline admin user delete bob --yes'],
@@ -112,6 +128,15 @@ const remove = defineCommand({
   },
 })
 
+const keyFields = {
+  username: 'the user',
+  id: 'the id of the key',
+  name: 'its label',
+  scopes: 'an array of scopes',
+  created_at: 'a time',
+  expires_at: 'a time, or null',
+}
+
 const keyView: TableView = {
   id: 'id',
   columns: [
@@ -125,6 +150,7 @@ const keyView: TableView = {
 }
 
 const keyList = defineCommand({
+  prints: array([], keyFields),
   arguments: '<user>',
   lists: {},
   options: [database],
@@ -136,6 +162,7 @@ const keyList = defineCommand({
 })
 
 const keyRevoke = defineCommand({
+  prints: array([], keyFields),
   arguments: '<user> [id...]',
   options: [
     { flags: '--all', description: 'revoke all keys of the user, and end all sessions' },

@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { NewKey } from '../../service/index.ts'
 import { databaseUrl, loginName } from '../config/settings.ts'
 import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
+import { array, object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 import { keyCommands, userCommands } from './admin.people.ts'
 import {
@@ -27,6 +28,7 @@ const view: TableView = {
 }
 
 const createUser = defineCommand({
+  prints: object('New API key'),
   arguments: '<name>',
   options: [
     { flags: '--email <address>', description: 'e-mail address of the user' },
@@ -57,6 +59,7 @@ const createUser = defineCommand({
 })
 
 const createKey = defineCommand({
+  prints: object('New API key'),
   arguments: '<name>',
   options: [
     {
@@ -115,6 +118,14 @@ const verifiedView: TableView = {
 }
 
 const verify = defineCommand({
+  prints: object([], {
+    files: 'their number',
+    grids: 'their number',
+    slices: 'their number',
+    blobs: 'their number',
+    bytes: 'their size',
+    damage: 'an array of what is damaged',
+  }),
   options: [database],
   examples: [
     'gridline admin verify',
@@ -131,6 +142,7 @@ const verify = defineCommand({
 })
 
 const backup = defineCommand({
+  prints: object([], { file: 'the file that was written' }),
   arguments: '<file>',
   completes: ['local'],
   options: [database],
@@ -147,6 +159,7 @@ const backup = defineCommand({
 })
 
 const restore = defineCommand({
+  prints: object([], { file: 'the file that was written' }),
   arguments: '<file>',
   completes: ['local'],
   options: [...asking, database],
@@ -166,6 +179,11 @@ const restore = defineCommand({
 })
 
 const compact = defineCommand({
+  prints: object([], {
+    database: 'its address',
+    bytes_before: 'size of the file, or null',
+    bytes_after: 'its size now, or null',
+  }),
   options: [dryRun, database],
   examples: ['gridline admin compact', 'gridline admin compact --database postgres://gridline@db/gridline'],
   async run(context, _, { dryRun: dry, database: url }) {
@@ -213,6 +231,15 @@ const compact = defineCommand({
   },
 })
 
+const trustFields = {
+  id: 'its id',
+  issuer: 'URL of the issuer',
+  subject: 'the subjects that are trusted',
+  username: 'whom they act as',
+  scopes: 'an array of scopes',
+  created_at: 'time',
+}
+
 const trustView: TableView = {
   id: 'id',
   columns: [
@@ -225,6 +252,7 @@ const trustView: TableView = {
 }
 
 const trustAdd = defineCommand({
+  prints: object([], trustFields),
   arguments: '<issuer> <subject>',
   options: [
     { flags: '--user <name>', description: 'the user that such tokens act as' },
@@ -252,6 +280,7 @@ const trustAdd = defineCommand({
 })
 
 const trustList = defineCommand({
+  prints: array([], trustFields),
   lists: {},
   options: [database],
   examples: ['gridline admin trust list', 'gridline admin trust list --json issuer,subject,username'],
@@ -262,6 +291,7 @@ const trustList = defineCommand({
 })
 
 const trustRemove = defineCommand({
+  prints: object([], trustFields),
   arguments: '<id>',
   options: [dryRun, database],
   examples: ['gridline admin trust remove 3f1c0a9be2d4', 'gridline admin trust rm 3f1c0a9be2d4'],

@@ -3,11 +3,13 @@ import { Problem } from '../../contract/errors.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import { defineCommand } from '../core/define.ts'
 import { plannedView } from '../core/dry-run.ts'
+import { other } from '../core/prints.ts'
 import { bodyOf, openInput, spooled } from '../files/input.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export const command = defineCommand({
+  prints: other('the response of the API; with --paginate an array of all results'),
   arguments: '<method> <path>',
   options: [
     {

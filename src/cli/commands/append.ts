@@ -7,6 +7,7 @@ import { dataTypes } from '../../contract/operations/index.ts'
 import { annotated } from '../core/ci.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
+import { object } from '../core/prints.ts'
 import { bodyOf, type Input, openInput, spooled } from '../files/input.ts'
 import {
   allowTypeChange,
@@ -31,6 +32,7 @@ const appendedView: TableView = {
 const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, ndjson: dataTypes.ndjson } as const
 
 export const command = defineCommand({
+  prints: object('Appended rows', { action: 'appended' }),
   arguments: '<grid> [file]',
   completes: ['grid', 'local'],
   options: [

@@ -5,6 +5,7 @@ import type { GridMeta } from '../../contract/resources.ts'
 import { chosenColumns } from '../charts/columns.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
+import { other } from '../core/prints.ts'
 import { readableGrid } from '../files/local-data.ts'
 import { localOptions, type ReadingOptions } from '../files/parse-options.ts'
 import { isPattern } from '../files/patterns.ts'
@@ -47,6 +48,7 @@ const options = [
 type Options = OptionsOf<typeof options>
 
 export const command = defineCommand({
+  prints: other('the content of the grid by column: `{"cols": {name: {"uid", "order", "data"}}}`'),
   arguments: '<grid...>',
   usage: '<grid|file...>',
   options,

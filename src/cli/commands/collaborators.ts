@@ -1,6 +1,7 @@
 import { resolve } from '../../client/index.ts'
 import { ifFound } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -18,6 +19,10 @@ const view: TableView = {
 }
 
 export const command = defineCommand({
+  prints: array('Collaborator', {
+    who: 'name of the user or team, or the address',
+    folder: 'the folder that is shared, or null if the file itself is',
+  }),
   arguments: '<file>',
   lists: {},
   examples: ['gridline collaborators sales', 'gridline collaborators sales --json'],

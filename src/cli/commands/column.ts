@@ -3,6 +3,7 @@ import { closest } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnMeta } from '../../contract/resources.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
+import { array, object, other } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
 import { wholeOf } from '../files/input.ts'
 import { type TableView, typeName } from '../output/view.ts'
@@ -62,6 +63,7 @@ async function values(given: string): Promise<unknown[]> {
 }
 
 const list = defineCommand({
+  prints: array('Column'),
   lists: {},
   arguments: '<grid>',
   examples: ['gridline column list sales', 'gridline column list sales --json name,type'],
@@ -71,6 +73,7 @@ const list = defineCommand({
 })
 
 const get = defineCommand({
+  prints: other('`{"cols": [{"name", "uid", "order", "data"}]}`'),
   arguments: '<grid> <column...>',
   examples: ['gridline column get sales price', "gridline column get sales price city --jq '.cols[0].data'"],
   async run(context, [grid, ...names]) {
@@ -103,6 +106,7 @@ const get = defineCommand({
 })
 
 const set = defineCommand({
+  prints: object('Column'),
   arguments: '<grid> <column>',
   options: [
     data,
@@ -148,6 +152,7 @@ function count(number: number, noun: string): string {
 }
 
 const add = defineCommand({
+  prints: object('Column'),
   writes: true,
   arguments: '<grid> <name>',
   options: [data],
@@ -166,6 +171,7 @@ const add = defineCommand({
 })
 
 const rename = defineCommand({
+  prints: object('Column'),
   writes: true,
   arguments: '<grid> <column> <name>',
   examples: [
@@ -178,6 +184,7 @@ const rename = defineCommand({
 })
 
 const remove = defineCommand({
+  prints: array('Column'),
   arguments: '<grid> <column...>',
   options: [yes],
   writes: true,

@@ -1,7 +1,9 @@
 import { completionScript, shells } from '../completion/script.ts'
 import { defineCommand } from '../core/define.ts'
+import { other } from '../core/prints.ts'
 
 export const command = defineCommand({
+  prints: other('nothing; it prints a script'),
   arguments: '<shell> [name]',
   usage: '<bash|zsh|fish|powershell> | install [shell]',
   completes: [{ words: ['install', ...shells] }, { words: shells }],

@@ -11,6 +11,7 @@ import {
 } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { array, object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -41,7 +42,10 @@ async function row(context: Context, name: SettingName) {
   return { setting: name, value: shown(name, value), source }
 }
 
+const fields = { setting: 'its name', value: 'its value, or null', source: 'where it comes from' }
+
 const get = defineCommand({
+  prints: object([], fields),
   arguments: '<setting>',
   completes: [{ words: settingNames }],
   examples: ['gridline config get url', 'gridline config get format --quiet'],
@@ -51,6 +55,7 @@ const get = defineCommand({
 })
 
 const list = defineCommand({
+  prints: array([], fields),
   lists: {},
   examples: ['gridline config list', 'gridline config list --json'],
   async run(context) {
@@ -59,6 +64,7 @@ const list = defineCommand({
 })
 
 const unset = defineCommand({
+  prints: object([], fields),
   arguments: '<setting>',
   completes: [{ words: settingNames }],
   examples: ['gridline config unset format', 'gridline config unset url'],
@@ -85,6 +91,7 @@ const unset = defineCommand({
 })
 
 const set = defineCommand({
+  prints: object([], fields),
   arguments: '<setting> <value>',
   completes: [{ words: settingNames }, undefined],
   examples: ['gridline config set format csv', 'gridline config set url https://charts.example.com'],

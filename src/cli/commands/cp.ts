@@ -3,12 +3,18 @@ import { ifFound, Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { isPattern } from '../files/patterns.ts'
 import { idOfFolder } from '../files/targets.ts'
 import { linkView } from '../output/view.ts'
 
 export const command = defineCommand({
+  prints: array(['File', 'Grid', 'Folder', 'Plot'], {
+    files: 'all files that were made',
+    new_fid: 'the id of the copy',
+    warnings: 'an array of texts',
+  }),
   writes: true,
   arguments: '<source...>',
   usage: '<source...> [destination]',

@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
 import { runOnTargets } from '../files/batch.ts'
 import { resolveTargets } from '../files/targets.ts'
@@ -22,6 +23,7 @@ const view: TableView = {
 }
 
 export const command = defineCommand({
+  prints: array('File'),
   writes: true,
   arguments: '<file...>',
   options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }],

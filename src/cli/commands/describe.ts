@@ -1,6 +1,7 @@
 import type { ColumnDescription } from '../../contract/resources.ts'
 import { chosenColumns } from '../charts/columns.ts'
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { readableGrid } from '../files/local-data.ts'
 import { localOptions } from '../files/parse-options.ts'
 import { sparkline } from '../output/picture.ts'
@@ -61,6 +62,7 @@ const view: TableView = {
 }
 
 export const command = defineCommand({
+  prints: array('Column description'),
   arguments: '<grid>',
   usage: '<grid|file>',
   options: [

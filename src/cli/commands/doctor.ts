@@ -7,6 +7,7 @@ import { version } from '../../contract/version.ts'
 import { places } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { hasColor } from '../output/color.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -36,6 +37,12 @@ const SKEW_MS = 60_000
 const LITTLE_SPACE = 1024 * 1024 * 1024
 
 export const command = defineCommand({
+  prints: array([], {
+    check: 'its name',
+    status: 'ok, warning or failure',
+    detail: 'what was found',
+    fix: 'what to do, or null',
+  }),
   options: [{ flags: '--no-chromium', description: 'do not look for Chromium, which takes a moment' }],
   examples: ['gridline doctor', 'gridline doctor --jq \'.[] | select(.status != "ok")\''],
   async run(context, _, { chromium }) {

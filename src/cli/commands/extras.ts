@@ -3,10 +3,12 @@ import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { array, object, other } from '../core/prints.ts'
 import { wholeOf } from '../files/input.ts'
 import { fileView } from '../output/view.ts'
 
 const list = defineCommand({
+  prints: array('File'),
   lists: {},
   arguments: '<file>',
   examples: ['gridline file extras list plot', 'gridline file extras list alice:7 --quiet'],
@@ -19,6 +21,7 @@ const list = defineCommand({
 })
 
 const add = defineCommand({
+  prints: object('File'),
   writes: true,
   arguments: '<file> <content>',
   completes: ['file', 'local'],
@@ -38,6 +41,7 @@ const add = defineCommand({
 })
 
 const cat = defineCommand({
+  prints: other('the content of the extra'),
   arguments: '<extra>',
   examples: ['gridline file extras cat alice:14', 'gridline file extras cat alice:14 > notes.txt'],
   async run(context, [extra]) {

@@ -10,6 +10,7 @@ import { aboutLocalFile, isFigureFile, readFigure } from '../charts/figures.ts'
 import { figureBody } from '../charts/plots.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
+import { other } from '../core/prints.ts'
 import { gridOfFile, isDataFileHere } from '../files/local-data.ts'
 import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
 
@@ -31,6 +32,7 @@ const options = [
 ] as const satisfies readonly Option[]
 
 export const command = defineCommand({
+  prints: other('nothing; the image goes to a file or to stdout'),
   arguments: '<plot|figure>',
   usage: '<plot|figure|file>',
   completes: [['plot', 'local']],

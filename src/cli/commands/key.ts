@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { scopeNames } from '../../contract/resources.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { array, object } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -26,6 +27,7 @@ function isScope(text: string): text is Scope {
 }
 
 const create = defineCommand({
+  prints: object('New API key'),
   writes: true,
   options: [
     { flags: '--scopes <scopes>', description: 'comma-separated scopes of the key: read, write, admin' },
@@ -56,6 +58,7 @@ const create = defineCommand({
 })
 
 const list = defineCommand({
+  prints: array('API key'),
   lists: {},
   examples: ['gridline key list', 'gridline key list --json id,name,expires_at'],
   async run(context) {
@@ -65,6 +68,7 @@ const list = defineCommand({
 })
 
 const revoke = defineCommand({
+  prints: object('API key'),
   writes: true,
   arguments: '<id...>',
   examples: ['gridline key revoke 3f1c0a9be2d4', 'gridline key revoke 3f1c0a9be2d4 90ab12cd34ef'],

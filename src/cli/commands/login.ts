@@ -4,6 +4,7 @@ import { remote } from '../connect/connect.ts'
 import { identityToken } from '../connect/oidc.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
+import { object } from '../core/prints.ts'
 import { ask } from '../core/prompt.ts'
 import { wholeOf } from '../files/input.ts'
 import { loginInBrowser } from './login.browser.ts'
@@ -12,6 +13,7 @@ import { whoView } from './whoami.ts'
 const loginView = { ...whoView, columns: whoView.columns.slice(0, 3) }
 
 export const command = defineCommand({
+  prints: object([], { username: 'your name', server: 'its URL', profile: 'the profile' }),
   arguments: '[url]',
   options: [
     { flags: '--user <name>', description: 'your username on the server' },

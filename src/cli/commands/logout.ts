@@ -1,7 +1,9 @@
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
+import { other } from '../core/prints.ts'
 
 export const command = defineCommand({
+  prints: other('nothing'),
   examples: ['gridline logout', 'gridline logout --profile work'],
   async run(context) {
     const config = await context.config.read()

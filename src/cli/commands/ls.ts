@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources.ts'
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { pages } from '../files/lists.ts'
 import { isPattern, matchingFiles } from '../files/patterns.ts'
 import { type Trashed, trashedFiles } from '../files/trash.ts'
@@ -54,6 +55,10 @@ function withFolder({ file, folder }: Trashed): object {
 }
 
 export const command = defineCommand({
+  prints: array('File', {
+    folder: 'with --trashed: the former folder',
+    path: 'with --all or a pattern: its path',
+  }),
   arguments: '[folder]',
   lists: {},
   options: [

@@ -11,6 +11,7 @@ import {
 } from '../../vendor/mcp.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
+import { other } from '../core/prints.ts'
 
 /** Characters of an answer that are returned to an agent. */
 const LONGEST = 100_000
@@ -18,6 +19,7 @@ const LONGEST = 100_000
 const ROWS = 100
 
 export const command = defineCommand({
+  prints: other('nothing; it speaks the Model Context Protocol'),
   stores: true,
   options: [{ flags: '--allow-write', description: 'also offer tools that change files' }],
   examples: ['gridline mcp', 'gridline mcp --allow-write --profile work'],

@@ -2,11 +2,13 @@ import { type Client, lookup, startOf } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import { defineCommand } from '../core/define.ts'
+import { object } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
 import { checkOwn } from '../files/targets.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
+  prints: object('Folder'),
   writes: true,
   arguments: '<path...>',
   options: [{ flags: '-p, --parents', description: 'do not fail if the folder exists' }],

@@ -1,10 +1,12 @@
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { idOfFolder } from '../files/targets.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
+  prints: array('File'),
   writes: true,
   arguments: '<source...>',
   usage: '<source...> <destination>',

@@ -7,8 +7,10 @@ import { databaseUrl, localLinks } from '../config/settings.ts'
 import { openBrowser } from '../connect/browser.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
+import { other } from '../core/prints.ts'
 
 export const command = defineCommand({
+  prints: other('nothing'),
   stores: true,
   arguments: '[file]',
   options: [{ flags: '--no-browser', description: 'print the link instead of opening a browser' }],

@@ -14,6 +14,7 @@ import {
   type OptionsOf,
   subcommand,
 } from '../core/define.ts'
+import { array, object, other } from '../core/prints.ts'
 import { runEach, runOnFiles } from '../files/batch.ts'
 import { pages } from '../files/lists.ts'
 import { isPattern } from '../files/patterns.ts'
@@ -48,6 +49,11 @@ const createOptions = [
 ] as const satisfies readonly Option[]
 
 const create = defineCommand({
+  prints: array('Plot', {
+    grid_fid: 'the grid of its data, or null',
+    action: 'created, replaced or unchanged',
+    warnings: 'an array of texts',
+  }),
   writes: true,
   reports: true,
   arguments: '[figure...]',
@@ -139,6 +145,7 @@ async function createFromGrid(
 }
 
 const update = defineCommand({
+  prints: object('Plot', { action: 'replaced' }),
   writes: true,
   reports: true,
   arguments: '<plot> <figure>',
@@ -157,6 +164,7 @@ const update = defineCommand({
 })
 
 const show = defineCommand({
+  prints: array('Plot'),
   arguments: '<plot...>',
   examples: ['gridline plot show "Sales 2024"', "gridline plot show alice:7 --jq '.figure.layout.title'"],
   run: (context, plots) =>
@@ -167,6 +175,7 @@ const show = defineCommand({
 })
 
 const data = defineCommand({
+  prints: other('the figure: `{"data", "layout", "frames"}`'),
   arguments: '<plot>',
   options: [
     { flags: '--inline', description: 'include the data of its grids instead of references to them' },
@@ -188,6 +197,7 @@ const data = defineCommand({
 })
 
 const list = defineCommand({
+  prints: array('Plot'),
   lists: { limit: 20 },
   options: [
     { flags: '--public', description: "list everybody's public plots, not yours" },
@@ -242,6 +252,7 @@ const list = defineCommand({
 })
 
 const feed = defineCommand({
+  prints: array('Plot'),
   lists: {},
   examples: ['gridline plot feed', 'gridline plot feed --json fid,filename,web_url'],
   async run(context) {
@@ -255,6 +266,7 @@ const feed = defineCommand({
 })
 
 const picking = (name: string, work: (client: Client, fid: string) => Promise<unknown>): Command => ({
+  prints: array('Plot'),
   writes: true,
   arguments: '<plot...>',
   examples: [`gridline plot ${name} alice:7`, `gridline plot ${name} alice:7 bob:3`],

@@ -5,6 +5,7 @@ import type { GridMeta } from '../../contract/resources.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../charts/figures.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
+import { other } from '../core/prints.ts'
 import { gridOfFile, isDataFileHere } from '../files/local-data.ts'
 import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
 import { type ChartFigure, chartText } from '../output/chart.ts'
@@ -20,6 +21,7 @@ const SHOWN = 5
 const SPARKLINE = 24
 
 export const command = defineCommand({
+  prints: other('nothing; it prints a picture'),
   arguments: '<file>',
   completes: [['file', 'local']],
   examples: ['gridline preview "Sales 2024"', 'gridline preview figure.json', 'gridline preview sales.csv'],

@@ -2,6 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { LOCAL, loginName, noProfile } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { array, other } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -25,6 +26,12 @@ async function known(context: Context, name: string): Promise<void> {
 }
 
 const list = defineCommand({
+  prints: array([], {
+    profile: 'its name',
+    url: 'the server',
+    user: 'your name',
+    current: 'whether it is in use',
+  }),
   lists: {},
   examples: ['gridline profile list', 'gridline profile list --json profile,url'],
   async run(context) {
@@ -45,6 +52,7 @@ const list = defineCommand({
 })
 
 const use = defineCommand({
+  prints: other('nothing'),
   completes: ['profile'],
   examples: ['gridline profile use work', 'gridline profile use local'],
   arguments: '<name>',
@@ -59,6 +67,7 @@ const use = defineCommand({
 })
 
 const remove = defineCommand({
+  prints: other('nothing'),
   completes: ['profile'],
   examples: ['gridline profile remove work', 'gridline profile rm old'],
   arguments: '<name>',

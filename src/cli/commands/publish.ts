@@ -1,5 +1,6 @@
 import { notePrivateData } from '../charts/plots.ts'
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { linkView } from '../output/view.ts'
 
@@ -9,6 +10,7 @@ function quoted(text: string): string {
 }
 
 export const command = defineCommand({
+  prints: array('File'),
   writes: true,
   arguments: '<file...>',
   examples: ['gridline publish sales', "gridline publish 'Reports/*'"],

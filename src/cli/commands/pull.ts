@@ -16,6 +16,7 @@ import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources.ts'
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
 import { safeName } from '../files/local-names.ts'
 import { resolveTargets } from '../files/targets.ts'
@@ -37,6 +38,11 @@ const formats = ['csv', 'tsv', 'ndjson', 'json'] as const
 type Format = (typeof formats)[number]
 
 export const command = defineCommand({
+  prints: array([], {
+    path: 'the local file',
+    fid: 'the id',
+    action: 'downloaded, unchanged or would download',
+  }),
   arguments: '<file...>',
   usage: '<file...> <directory>',
   completes: ['file', ['file', 'local']],

@@ -5,6 +5,7 @@ import type { FileMeta } from '../../contract/resources.ts'
 import { figureBody } from '../charts/plots.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
+import { array } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
 import { runEach } from '../files/batch.ts'
 import { resolveTargets } from '../files/targets.ts'
@@ -26,6 +27,13 @@ const rules = ['fail', 'skip', 'replace'] as const
 type Rule = (typeof rules)[number]
 
 export const command = defineCommand({
+  prints: array([], {
+    file: 'the path',
+    from: 'the id here',
+    fid: 'the id there',
+    web_url: 'the link there',
+    action: 'created, skipped, or unchanged for folders',
+  }),
   writes: true,
   arguments: '<file...>',
   options: [

@@ -1,8 +1,10 @@
 import { resolve } from '../../client/index.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { object } from '../core/prints.ts'
 import { fileView } from '../output/view.ts'
 
 const remove = defineCommand({
+  prints: object('File'),
   writes: true,
   arguments: '<file> <extra>',
   examples: [

@@ -1,8 +1,10 @@
 import { resolve } from '../../client/index.ts'
 import { defineCommand } from '../core/define.ts'
+import { object } from '../core/prints.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
+  prints: object('File'),
   writes: true,
   arguments: '<file> <name>',
   examples: ['gridline rename Reports/sales "sales 2024"', 'gridline rename alice:12 prices'],

@@ -10,6 +10,7 @@ import {
   recordServing,
 } from '../config/settings.ts'
 import { defineCommand } from '../core/define.ts'
+import { other } from '../core/prints.ts'
 import { RequestLog } from '../output/request-log.ts'
 
 /** What connects other clients to this server. */
@@ -23,6 +24,7 @@ function clientLines(url: string): string[] {
 }
 
 export const command = defineCommand({
+  prints: other('nothing; its log is JSON'),
   options: [
     { flags: '--host <address>', description: 'address to listen on (default: 127.0.0.1)' },
     {

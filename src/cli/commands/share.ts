@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { notePrivateData } from '../charts/plots.ts'
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -25,6 +26,7 @@ export const sharedView: TableView = {
 }
 
 export const command = defineCommand({
+  prints: array('File', { share_link: 'the secret link, or null', emails_sent: 'the number of invitations' }),
   writes: true,
   arguments: '<file...>',
   options: [

@@ -1,6 +1,7 @@
 import { type Client, resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources.ts'
 import { defineCommand } from '../core/define.ts'
+import { object } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { isPattern } from '../files/patterns.ts'
 import { filetypeName, type TableView, typeName } from '../output/view.ts'
@@ -26,6 +27,7 @@ const detailView: TableView = {
 }
 
 export const command = defineCommand({
+  prints: object(['File', 'Grid', 'Folder', 'Plot']),
   arguments: '<file>',
   examples: [
     'gridline show sales',

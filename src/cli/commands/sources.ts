@@ -1,9 +1,11 @@
 import { resolve } from '../../client/index.ts'
 import { relations, type SourcesGraph } from '../../contract/resources.ts'
 import { defineCommand } from '../core/define.ts'
+import { object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 export const command = defineCommand({
+  prints: object('Sources'),
   arguments: '<file>',
   options: [
     {

@@ -1,4 +1,5 @@
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { array, object } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -12,6 +13,7 @@ const view: TableView = {
 }
 
 const create = defineCommand({
+  prints: object('Team'),
   writes: true,
   arguments: '<name> [user...]',
   examples: ['gridline team create finance', 'gridline team create finance bob eve'],
@@ -22,6 +24,7 @@ const create = defineCommand({
 })
 
 const add = defineCommand({
+  prints: object('Team'),
   writes: true,
   arguments: '<team> <user...>',
   examples: ['gridline team add finance bob', 'gridline team add finance bob eve'],
@@ -32,6 +35,7 @@ const add = defineCommand({
 })
 
 const remove = defineCommand({
+  prints: object('Team'),
   writes: true,
   arguments: '<team> <user...>',
   examples: ['gridline team remove finance bob', 'gridline team remove finance bob eve'],
@@ -42,6 +46,7 @@ const remove = defineCommand({
 })
 
 const deleteTeam = defineCommand({
+  prints: object('Team'),
   writes: true,
   arguments: '<team>',
   options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }],
@@ -56,6 +61,7 @@ const deleteTeam = defineCommand({
 })
 
 const list = defineCommand({
+  prints: array('Team'),
   lists: {},
   examples: ['gridline team list', 'gridline team list --json name,members'],
   async run(context) {

@@ -1,9 +1,11 @@
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { sharedView } from './share.ts'
 
 export const command = defineCommand({
+  prints: array('File'),
   writes: true,
   arguments: '<file...>',
   options: [

@@ -1,8 +1,10 @@
 import { defineCommand } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
+  prints: array('File'),
   writes: true,
   arguments: '<file...>',
   examples: ['gridline unstar sales', 'gridline ls --starred'],

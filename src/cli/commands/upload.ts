@@ -13,6 +13,7 @@ import { assertOwnNames, createPlot } from '../charts/plots.ts'
 import { annotated, provenanceOf } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
+import { array } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
 import { openInput } from '../files/input.ts'
 import {
@@ -102,6 +103,14 @@ const chartedView: TableView = {
 }
 
 export const command = defineCommand({
+  prints: array(['Grid', 'Folder', 'Plot'], {
+    file: 'the local file',
+    path: 'path of the grid',
+    action: 'created, replaced, appended or unchanged',
+    warnings: 'an array of texts',
+    grid_fid: 'with --plot: the grid of the chart',
+    grid_action: 'with --plot: what was done with the grid; action is then that of the chart',
+  }),
   arguments: '<file...>',
   usage: '<file|directory|pattern...>',
   completes: ['local'],

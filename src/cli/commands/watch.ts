@@ -8,6 +8,7 @@ import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
+import { other } from '../core/prints.ts'
 import { openInput } from '../files/input.ts'
 import { type ReadingOptions, readingHeaders, readingOptions } from '../files/parse-options.ts'
 import { Sender } from '../upload/send.ts'
@@ -16,6 +17,7 @@ import { Sender } from '../upload/send.ts'
 const LOOK_MS = 500
 
 export const command = defineCommand({
+  prints: other('nothing'),
   writes: true,
   arguments: '<file>',
   completes: ['local'],

@@ -1,4 +1,5 @@
 import { defineCommand } from '../core/define.ts'
+import { object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 export const whoView: TableView = {
@@ -12,6 +13,11 @@ export const whoView: TableView = {
 }
 
 export const command = defineCommand({
+  prints: object('User', {
+    server: 'its URL, or null on this machine',
+    profile: 'the profile, or null',
+    credential: 'where the key comes from, or null',
+  }),
   examples: ['gridline whoami', 'gridline whoami --json username'],
   async run(context) {
     const { client, server } = await context.connect()

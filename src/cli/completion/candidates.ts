@@ -8,6 +8,7 @@ import {
   type Option,
   optionsOf,
 } from '../core/define.ts'
+import { fieldsOf } from '../core/prints.ts'
 import { topics } from '../help/topics.ts'
 import { type Patience, valuesOf } from './values.ts'
 
@@ -52,6 +53,8 @@ export async function candidatesFor(
     expected = completionOf(at.value)
   }
   const found = await expand(context, expected, current, at, patience)
+  // Fields may follow --json, or the next argument.
+  if (name === '--json' || words.at(-2) === '--json') found.words.unshift(...fieldWords(at.command, current))
   const isPlain = ({ word }: Candidate): boolean =>
     !/[\u0000-\u001f\u007f-\u009f]/.test(word) &&
     word !== ':files' &&
@@ -62,6 +65,14 @@ export async function candidatesFor(
     // A name with a line end would be two, and shells show control characters as they are.
     words: matching(found.words.filter(isPlain), current).map((one) => ({ ...one, word: before + one.word })),
   }
+}
+
+/** The fields of what a command prints, each behind those that are given: `fid,filename`. */
+function fieldWords(command: Command | undefined, current: string): Candidate[] {
+  const given = current.split(',').slice(0, -1)
+  const before = given.map((field) => `${field},`).join('')
+  const fields = (command && fieldsOf(command)) ?? []
+  return fields.filter((field) => !given.includes(field)).map((field) => ({ word: before + field }))
 }
 
 function matching(words: readonly Candidate[], start: string): Candidate[] {
@@ -79,6 +90,7 @@ interface Place {
   given: string[]
   /** The grid that columns are of. */
   grid: string | undefined
+  command: Command | undefined
   /** After `--`, words that begin with a dash are arguments. */
   isAfterOptions: boolean
 }
@@ -90,6 +102,7 @@ async function parse(commands: readonly CommandEntry[], words: readonly string[]
     expected: { commands, topics: words[0] === 'help' },
     given: [],
     grid: undefined,
+    command: undefined,
     isAfterOptions: false,
   }
   let entries: readonly CommandEntry[] = commands
@@ -128,6 +141,7 @@ async function parse(commands: readonly CommandEntry[], words: readonly string[]
     const kinds = command.completes ?? kindsOf(command)
     place.expected = words[0] === 'help' ? undefined : kinds[Math.min(place.given.length, kinds.length - 1)]
     place.grid ??= place.given[0]
+    place.command = command
   }
   return place
 }

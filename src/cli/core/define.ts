@@ -1,6 +1,7 @@
 import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
 import type { Context } from './context.ts'
+import type { Prints } from './prints.ts'
 
 /** The result of a command. It is printed in one place (`print.ts`). */
 export type CommandResult =
@@ -44,6 +45,8 @@ export interface Option {
 }
 
 export interface Command {
+  /** What it prints with --json. */
+  prints: Prints
   /** In commander syntax: `<file...>`, `[folder]`. */
   arguments?: string
   /** The arguments as the help shows them, where that syntax cannot say it: `<source...> <destination>`. */

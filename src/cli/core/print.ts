@@ -37,7 +37,7 @@ export async function print(
     const { templateOf } = await import('../output/template.ts')
     await writeText(
       rows
-        .map(templateOf(flags.template))
+        .map(templateOf(flags.template, undefined))
         .map((line) => `${line}\n`)
         .join(''),
     )

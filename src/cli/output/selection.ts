@@ -1,68 +1,14 @@
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { operations } from '../../contract/operations/index.ts'
-import type { ObjectSchema } from '../../contract/schema.ts'
 
-/** All fields that --json accepts: those of API responses and of the command line's own output. */
-export function fieldNames(): ReadonlySet<string> {
-  const names = new Set([
-    'name',
-    'api_key',
-    'scopes',
-    'expires_at',
-    'server',
-    'setting',
-    'value',
-    'source',
-    'exists',
-    'warnings',
-    'target',
-    'rows',
-    'columns',
-    'current',
-    'url',
-    'user',
-    'folder',
-    'share_link',
-    'who',
-    'profile',
-    'credential',
-    'path',
-    'check',
-    'status',
-    'detail',
-    'fix',
-    'file',
-    'dry_run',
-    'operation',
-    'would',
-    'change',
-    'grid_action',
-  ])
-  const visit = (schema: unknown): void => {
-    if (typeof schema !== 'object' || schema === null) return
-    const { properties, items, anyOf } = schema as Partial<ObjectSchema>
-    for (const [name, inner] of Object.entries(properties ?? {})) {
-      names.add(name)
-      visit(inner)
-    }
-    visit(items)
-    for (const inner of anyOf ?? []) visit(inner)
-  }
-  for (const { result } of Object.values(operations)) visit(result)
-  return names
-}
-
-/** Throws `usage` for fields that do not exist in any output. */
-export function checkFields(fields: readonly string[]): void {
-  const known = fieldNames()
+/** Throws `usage` for fields that a command does not print. Undefined: any field can be there. */
+export function checkFields(fields: readonly string[], known: readonly string[] | undefined): void {
+  if (!known) return
   for (const field of fields) {
-    if (!known.has(field)) {
-      const meant = closest(field, [...known])
-      throw new Problem('usage', `no field named ${field}`, {
-        hint: hintWith(meant, 'Use --json without fields to see what is available.'),
-      })
-    }
+    if (known.includes(field)) continue
+    throw new Problem('usage', `no field named ${field}`, {
+      hint: hintWith(closest(field, known), 'Use --json without fields to see what is available.'),
+    })
   }
 }
 

@@ -1,6 +1,5 @@
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { fieldNames } from './selection.ts'
 
 /** Turns a result into a line of text. */
 export type Template = (row: Record<string, unknown>) => string
@@ -9,8 +8,7 @@ export type Template = (row: Record<string, unknown>) => string
  * Compiles `{filename}: {row_count} rows`. A field is a name, or a path such as `user.name`; missing ones are empty, and
  * objects are JSON. `\n`, `\t` and `\\` are a line end, a tab and a backslash; `{{` and `}}` are braces. Throws `usage`.
  */
-export function templateOf(text: string): Template {
-  const known = fieldNames()
+export function templateOf(text: string, known: readonly string[] | undefined): Template {
   const parts: (string | readonly string[])[] = []
   for (const [part, path] of text.matchAll(/\{\{|\}\}|\\[nt\\]|\{([^{}]+)\}|[^{}\\]+|\\|[{}]/g)) {
     if (path === undefined) {
@@ -18,8 +16,8 @@ export function templateOf(text: string): Template {
       continue
     }
     const names = path.trim().split('.')
-    if (!known.has(names[0])) {
-      const meant = closest(names[0], [...known])
+    if (known && !known.includes(names[0])) {
+      const meant = closest(names[0], known)
       throw new Problem('usage', `--template: no field named ${names[0]}`, {
         hint: hintWith(meant, 'Use --json to see what is available.'),
       })

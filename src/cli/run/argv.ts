@@ -57,9 +57,3 @@ export function joinJsonFields(argv: readonly string[], known: ReadonlySet<strin
   }
   return words
 }
-
-export async function fieldNames(argv: readonly string[]): Promise<ReadonlySet<string>> {
-  if (!argv.includes('--json')) return new Set()
-  const { fieldNames: names } = await import('../output/selection.ts')
-  return names()
-}

@@ -5,9 +5,10 @@ import { formatNamed, formats } from '../config/settings.ts'
 import { Context, type GlobalFlags } from '../core/context.ts'
 import { type Command, type CommandEntry, type CommandResult, isNamed, ownOptions } from '../core/define.ts'
 import { Planned, plannedView } from '../core/dry-run.ts'
+import { fieldsOf } from '../core/prints.ts'
 import type { Failure } from '../output/failure.ts'
 import type { Messages } from '../output/messages.ts'
-import { fieldNames, joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
+import { joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
 import { withHints } from './hints.ts'
 import { Interrupted, onInterrupt } from './interrupt.ts'
 import { commands } from './registry.ts'
@@ -48,7 +49,7 @@ export async function main(given: string[]): Promise<{ code: number; command: st
       if (context.messages.terminal) await (await import('./update.ts')).noteUpdate(context)
     })
     assertCommand(path, argv)
-    const words = joinJsonFields(moveGlobalFlagsLast(argv), await fieldNames(argv))
+    const words = joinJsonFields(moveGlobalFlagsLast(argv), await knownFields(path))
     try {
       await program.parseAsync(words, { from: 'user' })
     } catch (error) {
@@ -75,6 +76,12 @@ export async function main(given: string[]): Promise<{ code: number; command: st
     }
   }
   return { code, command: path.map(({ name }) => name).join(' ') }
+}
+
+/** The fields of what a command prints. */
+async function knownFields(path: readonly CommandEntry[]): Promise<ReadonlySet<string>> {
+  const loaded = await path.at(-1)?.load()
+  return new Set(loaded && 'command' in loaded ? fieldsOf(loaded.command) : [])
 }
 
 /** The text of `gridline help TOPIC`. */
@@ -154,7 +161,8 @@ async function runCommand(
   const interrupted = onInterrupt(context)
   try {
     const { json, jq, template } = context.flags
-    if (json !== undefined || jq !== undefined || template !== undefined) await checkSelection(context.flags)
+    if (json !== undefined || jq !== undefined || template !== undefined)
+      await checkSelection(context.flags, fieldsOf(command))
     context.startClock()
     const ends = [interrupted.happens, context.timedOut]
     const { dryRun } = context.flags
@@ -248,15 +256,15 @@ async function writeResults(
 }
 
 /** Checks --json fields, the --jq expression and the template before the command runs. */
-async function checkSelection(flags: GlobalFlags): Promise<void> {
+async function checkSelection(flags: GlobalFlags, known: readonly string[] | undefined): Promise<void> {
   const { checkFields, checkJq } = await import('../output/selection.ts')
-  if (typeof flags.json === 'string') checkFields(flags.json.split(','))
+  if (typeof flags.json === 'string') checkFields(flags.json.split(','), known)
   if (flags.jq !== undefined) await checkJq(flags.jq)
   if (flags.template === undefined) return
   if (flags.json !== undefined || flags.jq !== undefined || flags.format !== undefined)
     throw new Problem('usage', '--template cannot be used with --json, --jq or --format')
   const { templateOf } = await import('../output/template.ts')
-  templateOf(flags.template)
+  templateOf(flags.template, known)
 }
 
 async function report(context: Context, error: unknown): Promise<number> {
