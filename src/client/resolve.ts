@@ -1,7 +1,7 @@
 import { closest, hintWith } from '../contract/closest.ts'
 import { ifFound, Problem } from '../contract/errors.ts'
 import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
-import type { FileMeta } from '../contract/resources.ts'
+import type { FileMeta } from '../contract/resources/index.ts'
 import type { Client } from './client.ts'
 
 export type Kind = 'grid' | 'plot' | 'fold'

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/index.ts'
 import { closest } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { GridMeta } from '../../contract/resources.ts'
+import type { GridMeta } from '../../contract/resources/index.ts'
 import type { Option } from '../core/define.ts'
 import { typeName } from '../output/view.ts'
 import { columnNames } from './columns.ts'

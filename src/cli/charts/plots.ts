@@ -1,7 +1,7 @@
 import type { BodySource, Client } from '../../client/index.ts'
 import { ifFound, Problem } from '../../contract/errors.ts'
 import type { BodyOf } from '../../contract/operations/index.ts'
-import type { FileMeta } from '../../contract/resources.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { Planned } from '../core/dry-run.ts'
 

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
-import type { GridMeta } from '../../contract/resources.ts'
+import type { GridMeta } from '../../contract/resources/index.ts'
 import { chosenColumns } from '../charts/columns.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'

@@ -1,7 +1,7 @@
 import { type Client, resolve } from '../../client/index.ts'
 import { closest } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { ColumnMeta } from '../../contract/resources.ts'
+import type { ColumnMeta } from '../../contract/resources/index.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
 import { array, object, other } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'

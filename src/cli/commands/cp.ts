@@ -1,7 +1,7 @@
 import { type Client, lookupIfThere } from '../../client/index.ts'
 import { ifFound, Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
-import type { FileMeta } from '../../contract/resources.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { FileMeta } from '../../contract/resources.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'

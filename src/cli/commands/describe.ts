@@ -1,4 +1,4 @@
-import type { ColumnDescription } from '../../contract/resources.ts'
+import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { chosenColumns } from '../charts/columns.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'

@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { scopeNames } from '../../contract/resources.ts'
+import { scopeNames } from '../../contract/resources/index.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
 import { array, object } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'

@@ -1,7 +1,7 @@
 import { type Client, lookupIfThere, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
-import type { FileMeta } from '../../contract/resources.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { pages } from '../files/lists.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { PlotMeta } from '../../contract/resources.ts'
+import type { PlotMeta } from '../../contract/resources/index.ts'
 import { chartOf, chartOptions, chartTypes } from '../charts/charts.ts'
 import { figureName, readFigure, readFigures } from '../charts/figures.ts'
 import { assertOwnNames, createPlot, figureBody, type PlotPlace, plotConflictRules } from '../charts/plots.ts'

@@ -1,7 +1,7 @@
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
-import type { GridMeta } from '../../contract/resources.ts'
+import type { GridMeta } from '../../contract/resources/index.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../charts/figures.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'

@@ -1,5 +1,5 @@
 import { type Client, resolve } from '../../client/index.ts'
-import type { GridMeta } from '../../contract/resources.ts'
+import type { GridMeta } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
 import { object } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'

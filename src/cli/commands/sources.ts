@@ -1,5 +1,5 @@
 import { resolve } from '../../client/index.ts'
-import { relations, type SourcesGraph } from '../../contract/resources.ts'
+import { relations, type SourcesGraph } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
 import { object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'

@@ -1,4 +1,4 @@
-import * as r from '../../contract/resources.ts'
+import * as r from '../../contract/resources/index.ts'
 import type { ObjectSchema } from '../../contract/schema.ts'
 
 /** Objects that commands print, as the contract defines them. */

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/index.ts'
-import type { FileMeta } from '../../contract/resources.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
 
 /** Items that the command line asks for in one page of a list. */
 export const PAGE_ITEMS = 500

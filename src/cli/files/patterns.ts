@@ -1,5 +1,5 @@
 import { type Client, type Kind, startOf } from '../../client/index.ts'
-import type { FileMeta } from '../../contract/resources.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
 import { childrenOf } from './lists.ts'
 
 /** Whether a name contains wildcards. Links never do. */

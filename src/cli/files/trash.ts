@@ -1,7 +1,7 @@
 import type { Client } from '../../client/index.ts'
 import { ifFound } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
-import type { FileMeta } from '../../contract/resources.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
 import { PAGE_ITEMS, pages } from './lists.ts'
 
 /** A trashed file, and the path of the folder it was in; undefined if that no longer exists. */

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits } from '../../contract/limits.ts'
-import type { FileMeta } from '../../contract/resources.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
 import { childrenOf } from './lists.ts'
 
 /** A file with the folders that it is in, below where the search began. */

@@ -1,4 +1,4 @@
-import * as r from '../resources.ts'
+import * as r from '../resources/index.ts'
 import type { Operation } from './operation.ts'
 import { data, imageTypes } from './shared.ts'
 

@@ -1,4 +1,4 @@
-import * as r from '../resources.ts'
+import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
 import { none } from './shared.ts'

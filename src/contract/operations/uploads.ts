@@ -1,5 +1,5 @@
 import { uploadHeaders } from '../headers.ts'
-import * as r from '../resources.ts'
+import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
 import { none } from './shared.ts'

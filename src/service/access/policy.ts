@@ -1,5 +1,5 @@
 import type { FileAccess } from '../../contract/operations/index.ts'
-import type { FileUpdate } from '../../contract/resources.ts'
+import type { FileUpdate } from '../../contract/resources/index.ts'
 
 /**
  * A role of a caller on a file. A caller may have several. The tables below define what each role may do;

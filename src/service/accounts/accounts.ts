@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
-import { scopeNames } from '../../contract/resources.ts'
+import { scopeNames } from '../../contract/resources/index.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store, Writers } from '../store/store.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { Problem } from '../../contract/errors.ts'
-import { scopeNames } from '../../contract/resources.ts'
+import { scopeNames } from '../../contract/resources/index.ts'
 import type { TrustRow } from '../store/accounts.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'

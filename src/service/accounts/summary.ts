@@ -1,4 +1,4 @@
-import type { UserSummary } from '../../contract/resources.ts'
+import type { UserSummary } from '../../contract/resources/index.ts'
 import type { Service } from '../core/context.ts'
 import type { UserRow } from '../store/accounts.ts'
 

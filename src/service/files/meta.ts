@@ -8,7 +8,7 @@ import type {
   GridMeta,
   PlotMeta,
   UserSummary,
-} from '../../contract/resources.ts'
+} from '../../contract/resources/index.ts'
 import {
   type AuthorizedFile,
   type Permission,

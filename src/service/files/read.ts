@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, ROOT } from '../../contract/fid.ts'
 import type { FileKind } from '../../contract/operations/index.ts'
-import type { FileMeta, GridMeta, PlotMeta } from '../../contract/resources.ts'
+import type { FileMeta, GridMeta, PlotMeta } from '../../contract/resources/index.ts'
 import {
   type AuthorizedFile,
   authorize,

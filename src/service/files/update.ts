@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
-import type { FileUpdate } from '../../contract/resources.ts'
+import type { FileUpdate } from '../../contract/resources/index.ts'
 import { type AuthorizedFile, accessDenied, stateOf, visibleFileById } from '../access/access.ts'
 import { fieldAccess, isAllowed } from '../access/policy.ts'
 import type { Call } from '../core/call.ts'

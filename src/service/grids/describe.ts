@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
-import type { ColumnDescription } from '../../contract/resources.ts'
+import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { breathe, endOf, skipBlanks } from '../../json/index.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 

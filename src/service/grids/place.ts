@@ -1,7 +1,7 @@
 import type { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
-import type { UploadAction } from '../../contract/resources.ts'
+import type { UploadAction } from '../../contract/resources/index.ts'
 import { authorize } from '../access/access.ts'
 import { checkIfMatch } from '../core/etag.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'

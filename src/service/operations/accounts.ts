@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { ApiKey, NewApiKey } from '../../contract/resources.ts'
+import type { ApiKey, NewApiKey } from '../../contract/resources/index.ts'
 import { addKey, duration, KEY_ID_LENGTH as ID_LENGTH, type MadeKey } from '../accounts/accounts.ts'
 import { openSession, redeemLogin } from '../accounts/sessions.ts'
 import { joined, userSummary } from '../accounts/summary.ts'

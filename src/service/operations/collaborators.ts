@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, isUsername, webUrl } from '../../contract/fid.ts'
-import type { Collaborator, CollaboratorsChanged } from '../../contract/resources.ts'
+import type { Collaborator, CollaboratorsChanged } from '../../contract/resources/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
 import { etag } from '../core/etag.ts'

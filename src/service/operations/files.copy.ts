@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
-import type { FileCopied } from '../../contract/resources.ts'
+import type { FileCopied } from '../../contract/resources/index.ts'
 import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
 import { asOwner, authorizeCall, stateOf, visibleFileById } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'

@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
-import { type Relation, relations, type SourcesGraph } from '../../contract/resources.ts'
+import { type Relation, relations, type SourcesGraph } from '../../contract/resources/index.ts'
 import { type AuthorizedFile, authorizeCall, visibleFile } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
 import { ListCursors, type Position, pageOf, pageUrl } from '../core/paging.ts'

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
-import type { FolderMeta } from '../../contract/resources.ts'
+import type { FolderMeta } from '../../contract/resources/index.ts'
 import { authorizeCall, notFound, visibleFileById } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
 import { homeMeta } from '../files/meta.ts'

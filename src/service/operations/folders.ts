@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
-import type { FolderMeta, Page } from '../../contract/resources.ts'
+import type { FolderMeta, Page } from '../../contract/resources/index.ts'
 import type { Static } from '../../contract/schema.ts'
 import { type AuthorizedFile, type Caller, type Principal, visibleFile, visibleTo } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'

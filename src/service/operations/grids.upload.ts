@@ -1,5 +1,5 @@
 import { ROOT } from '../../contract/fid.ts'
-import type { UploadAction } from '../../contract/resources.ts'
+import type { UploadAction } from '../../contract/resources/index.ts'
 import type { Call } from '../core/call.ts'
 import { find, nameTaken, pathNames } from '../files/names.ts'
 import { notAGrid, ON_CONFLICT, type Target } from '../grids/place.ts'

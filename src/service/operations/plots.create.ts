@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
-import type { PlotCreated } from '../../contract/resources.ts'
+import type { PlotCreated } from '../../contract/resources/index.ts'
 import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
 import { type AuthorizedFile, visibleFileById } from '../access/access.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'

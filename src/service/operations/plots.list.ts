@@ -1,5 +1,5 @@
 import { pathOf } from '../../contract/operations/index.ts'
-import type { PlotMeta, PlotPage } from '../../contract/resources.ts'
+import type { PlotMeta, PlotPage } from '../../contract/resources/index.ts'
 import { visibleFile } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { ListCursors, pageOf, pageUrl } from '../core/paging.ts'

@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { PlotMeta } from '../../contract/resources.ts'
+import type { PlotMeta } from '../../contract/resources/index.ts'
 import { notFound, visibleFileById } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
 import { assertCanChange, getFile, lookup, respondWithFile, updateFile } from '../files/read.ts'

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
-import type { Team } from '../../contract/resources.ts'
+import type { Team } from '../../contract/resources/index.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import type { TeamRow } from '../store/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'

@@ -1,0 +1,147 @@
+/** Grids, their columns and rows. See docs/api.md#grids. */
+import * as s from '../schema.ts'
+import { FolderMeta, meta } from './files.ts'
+import { Metadata, Parent } from './shared.ts'
+
+export const columnTypes = ['empty', 'number', 'text', 'boolean', 'json'] as const
+
+export const ColumnMeta = s.object({
+  name: s.string(),
+  uid: s.string(),
+  order: s.integer(),
+  type: s.enumOf(columnTypes, {
+    description: 'Type of the values that are not null; `json` if their types differ.',
+  }),
+})
+export type ColumnMeta = s.Static<typeof ColumnMeta>
+
+export const GridMeta = s.object({
+  ...meta,
+  cols: s.array(ColumnMeta, { description: 'In column order.' }),
+  row_count: s.integer({ description: 'Rows of the longest column.' }),
+  source_fid: s.optional(s.nullable(s.string())),
+  source_url: s.optional(s.nullable(s.string())),
+})
+export type GridMeta = s.Static<typeof GridMeta>
+
+/** A number, a text of up to 200 characters, or null. */
+export const scalar = s.anything()
+
+export const ColumnDescription = s.object({
+  name: s.string(),
+  type: s.enumOf(columnTypes),
+  rows: s.integer(),
+  nulls: s.integer(),
+  distinct: s.integer({
+    description: 'Different values; at most 100,000 are counted, see distinct_is_exact.',
+  }),
+  distinct_is_exact: s.boolean(),
+  min: scalar,
+  max: scalar,
+  mean: s.nullable(s.number()),
+  quantiles_are_exact: s.boolean({
+    description:
+      'Whether the quantiles are of all values. Of more than 10,000, they are estimated from a sample.',
+  }),
+  quantiles: s.nullable(
+    s.array(s.number(), {
+      description: 'The 25 %, 50 % and 75 % quantiles; of a sample of 10,000 values if there are more.',
+    }),
+  ),
+  trend: s.array(s.nullable(s.number()), {
+    description: 'Means of up to 24 runs of rows, in the order of the rows. Empty for texts.',
+  }),
+})
+export type ColumnDescription = s.Static<typeof ColumnDescription>
+
+export const GridDescription = s.object({
+  fid: s.string(),
+  filename: s.string(),
+  row_count: s.integer(),
+  columns: s.array(ColumnDescription),
+})
+export type GridDescription = s.Static<typeof GridDescription>
+
+/** Possible results of an upload. */
+export const uploadActions = ['created', 'replaced', 'appended', 'unchanged'] as const
+
+export type UploadAction = (typeof uploadActions)[number]
+
+export const Uploaded = <T extends s.Schema>(file: T) =>
+  s.object({
+    file,
+    warnings: s.array(s.string()),
+    action: s.optional(
+      s.enumOf(uploadActions, { description: 'unchanged: the grid already contains exactly this data.' }),
+    ),
+  })
+
+/** An upload in parts; at its end with what `grids.upload` returns. */
+export const UploadState = s.object({
+  id: s.string(),
+  received: s.integer({ description: 'Bytes that have arrived: where the next part begins.' }),
+  file: s.optional(s.union(GridMeta, FolderMeta)),
+  warnings: s.optional(s.array(s.string())),
+  action: s.optional(s.enumOf(uploadActions)),
+})
+
+export const Column = s.object({
+  name: s.string(),
+  uid: s.string(),
+  order: s.integer(),
+  data: s.array(s.anything()),
+})
+
+/** Columns of a new grid, by name. A JSON-encoded string is accepted too. See docs/api.md#grids. */
+export const GridData = s.object({
+  cols: s.record(
+    s.object({
+      data: s.array(s.anything()),
+      order: s.optional(s.integer()),
+      uid: s.optional(
+        s.string({ description: 'Six hexadecimal digits, to keep the uid of another server.' }),
+      ),
+    }),
+  ),
+})
+
+/** Body of `grids.create`. Without `data`, the grid is imported from `source_url`. */
+export const GridCreate = s.object({
+  data: s.optional(s.union(GridData, s.string())),
+  filename: s.optional(s.string()),
+  ...Parent,
+  world_readable: s.optional(s.boolean()),
+  share_key_enabled: s.optional(s.boolean()),
+  metadata: s.optional(Metadata),
+  source_fid: s.optional(s.nullable(s.string())),
+  source_url: s.optional(s.nullable(s.string())),
+  source_referer: s.optional(s.nullable(s.string())),
+})
+
+export const RowsAppend = s.object({
+  rows: s.array(s.array(s.anything()), {
+    description: 'One array per row, with one value per column in column order.',
+  }),
+})
+
+export const RowsAppended = s.object({
+  fid: s.string(),
+  rows_added: s.integer(),
+  row_count: s.integer(),
+  warnings: s.array(s.string()),
+})
+export type RowsAppended = s.Static<typeof RowsAppended>
+
+export const ColumnsCreate = s.object({
+  cols: s.string({ description: 'JSON-encoded array of {name, data}.' }),
+})
+
+export const ColumnsUpdate = s.object({
+  cols: s.union(
+    s.string({ description: 'JSON-encoded array of {data, name, order}, matched to the uids of the query.' }),
+    s.array(s.anything()),
+  ),
+})
+
+export const ColumnsWritten = s.object({ cols: s.array(ColumnMeta) })
+export type ColumnsWritten = s.Static<typeof ColumnsWritten>
