@@ -9,7 +9,7 @@ import {
   givenTypes,
 } from '../../ingest/index.ts'
 import type { Call } from '../core/call.ts'
-import type { GridService } from './append.ts'
+import type { GridService } from './append/queue.ts'
 
 /** A request that uploads or appends a data file. */
 export type DataCall = Call & { headers: HeadersOf<'grids.upload'> }

@@ -6,7 +6,7 @@ import {
   unpacked,
 } from '../../ingest/index.ts'
 import type { Bytes } from '../../json/index.ts'
-import type { GridService } from './append.ts'
+import type { GridService } from './append/queue.ts'
 import type { NewColumn } from './create.ts'
 import { type DataCall, readingOptions, refuseWarnings } from './reading-options.ts'
 import { SliceWriter } from './slices.ts'

@@ -1,11 +1,11 @@
-import type { Fid } from '../../contract/fid.ts'
-import { authorize, checkReplay, type Principal } from '../access/access.ts'
-import { checkIfMatch } from '../core/etag.ts'
-import type { ColumnRow, SliceRef } from '../store/grids.ts'
-import type { WriteKey } from '../store/idempotency.ts'
-import type { ColumnType } from '../store/schema.ts'
-import type { Writers } from '../store/store.ts'
-import { after, type Layout } from './compact.ts'
+import type { Fid } from '../../../contract/fid.ts'
+import { authorize, checkReplay, type Principal } from '../../access/access.ts'
+import { checkIfMatch } from '../../core/etag.ts'
+import type { ColumnRow, SliceRef } from '../../store/grids.ts'
+import type { WriteKey } from '../../store/idempotency.ts'
+import type { ColumnType } from '../../store/schema.ts'
+import type { Writers } from '../../store/store.ts'
+import { after, type Layout } from '../compact.ts'
 
 /** An append: grid, principal, idempotency key and expected version. */
 export interface Appending {

@@ -1,0 +1,109 @@
+import { Problem } from '../../../contract/errors.ts'
+import { authorize, checkReplay } from '../../access/access.ts'
+import { checkIfMatch } from '../../core/etag.ts'
+import { combineTypes, decodeTypes, encodeTypes, fits } from '../../store/column-types.ts'
+import { kept, otherRequest, sameRequest, type WriteKey } from '../../store/idempotency.ts'
+import type { Writers } from '../../store/store.ts'
+import {
+  type Append,
+  type Appended,
+  columnsChanged,
+  Misfit,
+  moved,
+  UnequalColumns,
+  wrongLength,
+} from './request.ts'
+import { type RowText, tailBodies } from './tail.ts'
+
+/** The tail is folded into slices when it exceeds either limit. */
+const FOLD_ROWS = 4096
+export const FOLD_BYTES = 256 * 1024
+
+export interface Applied {
+  /** One for each append, in order. */
+  outcomes: Outcome[]
+  /** Size of the tail afterwards, or one above `FOLD_BYTES` if it has many rows. 0 if nothing was added. */
+  tailBytes: number
+}
+
+export type Outcome = { result: Appended; error?: undefined } | { result?: undefined; error: unknown }
+
+/** Applies appends to one grid, in order of arrival. One that fails does not stop the others. */
+export async function appendTo(writers: Writers, list: readonly Append[]): Promise<Applied> {
+  const { owner, idlocal } = list[0].fid
+  const file = await writers.files.get(owner, idlocal)
+  const outcomes: Outcome[] = []
+  const known = await writers.idempotency.findAll(list.map(({ write }) => write))
+  const grid = file?.filetype === 'grid' ? await writers.grids.get(owner, idlocal) : undefined
+  let types = decodeTypes(grid?.types ?? '')
+  const width = types.length
+  const bodies: RowText[] = []
+  const records: { write: WriteKey; result: Appended }[] = []
+  let added = 0
+  for (const [k, append] of list.entries()) {
+    try {
+      const before = known[k] ?? sameKey(records, append.write)
+      if (before instanceof Problem) throw before
+      if (before) {
+        await checkReplay(writers, file, append.write, append.principal)
+        outcomes.push({ result: before as Appended })
+        continue
+      }
+      await authorize(writers, file, append.principal, { access: 'write', filetype: 'grid' })
+      checkIfMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
+      if (append.width !== width || width === 0) throw wrongLength(append, width)
+      if (append.columns && moved(await writers.grids.columns(owner, idlocal), append.columns))
+        throw columnsChanged()
+      if (grid!.ragged) throw new UnequalColumns()
+      const given = decodeTypes(append.types)
+      if (!append.mayChangeTypes) {
+        const misfit = given.findIndex((type, column) => !fits(type, types[column]))
+        if (misfit >= 0) {
+          const columns = await writers.grids.columns(owner, idlocal)
+          throw new Misfit(misfit, columns[misfit].name, types[misfit])
+        }
+      }
+      types = combineTypes(types, given)
+      for (const body of append.bodies) bodies.push(body)
+      const count = append.bodies.reduce((sum, { rows }) => sum + rows, 0)
+      added += count
+      const result = { rows_added: count, row_count: grid!.row_count + added }
+      records.push({ write: append.write, result })
+      outcomes.push({ result })
+    } catch (error) {
+      outcomes.push({ error })
+    }
+  }
+  if (added === 0) return { outcomes, tailBytes: 0 }
+  let { tail_seq, tail_bytes } = grid!
+  for (const { rows, body } of tailBodies(bodies)) {
+    await writers.grids.addTail({ owner, idlocal, seq: ++tail_seq, rows, body })
+    tail_bytes += body.length
+  }
+  await writers.grids.change(owner, idlocal, {
+    row_count: grid!.row_count + added,
+    tail_rows: grid!.tail_rows + added,
+    tail_bytes,
+    tail_seq,
+    types: encodeTypes(types),
+  })
+  await writers.files.change(owner, idlocal)
+  await writers.idempotency.record(records)
+  const tailBytes = grid!.tail_rows + added > FOLD_ROWS ? Math.max(tail_bytes, FOLD_BYTES + 1) : tail_bytes
+  return { outcomes, tailBytes }
+}
+
+/** The result of an earlier append in the same group with the same idempotency key. */
+function sameKey(
+  records: { write: WriteKey; result: Appended }[],
+  write: WriteKey,
+): Appended | Problem | undefined {
+  if (write.key === undefined) return undefined
+  const before = records.find((r) => r.write.key === write.key && r.write.caller === write.caller)
+  return (
+    before &&
+    (sameRequest(write, { ...before.write, fingerprint: kept(before.write) })
+      ? before.result
+      : otherRequest())
+  )
+}

@@ -1,0 +1,100 @@
+import { breathe, turnIsLong } from '../../../json/index.ts'
+import { authorize } from '../../access/access.ts'
+import type { Blobs } from '../../store/blobs.ts'
+import { decodeTypes, mergeTypes } from '../../store/column-types.ts'
+import type { SliceRef } from '../../store/grids.ts'
+import { storeTexts } from '../../store/texts.ts'
+import { FULL_ROWS, padShortColumns, rewriteLayout } from '../compact.ts'
+import { sliceBytes } from '../create.ts'
+import { addRows, newBuilders } from '../values.ts'
+import { FOLD_BYTES } from './apply.ts'
+import type { AppendStore } from './queue.ts'
+import {
+  type Append,
+  type Appended,
+  checkTypes,
+  columnsChanged,
+  Misfit,
+  misfitIn,
+  moved,
+  UnequalColumns,
+  wrongLength,
+} from './request.ts'
+import { commitSlices } from './slices.ts'
+import type { RowText } from './tail.ts'
+
+/**
+ * Appends rows. Pads columns that are shorter than others first. Small appends go into the tail; large ones
+ * are stored as slices directly.
+ */
+export async function appendRows(service: AppendStore, append: Append): Promise<Appended> {
+  const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
+  const once = (): Promise<Appended> =>
+    bytes > FOLD_BYTES ? appendLarge(service, append) : service.appends.add(append)
+  try {
+    return await once()
+  } catch (error) {
+    if (error instanceof Misfit) throw await misfitIn(append, error)
+    if (!(error instanceof UnequalColumns)) throw error
+    // Padding changes the grid: only for a caller who may append to it, whatever the rows come to.
+    const { owner, idlocal } = append.fid
+    await service.store.read(async (readers) =>
+      authorize(readers, await readers.files.get(owner, idlocal), append.principal, {
+        access: 'write',
+        filetype: 'grid',
+      }),
+    )
+    await padShortColumns(service, append.fid)
+    return once()
+  }
+}
+
+function appendLarge(service: AppendStore, append: Append): Promise<Appended> {
+  const { bodies, width } = append
+  const added = bodies.reduce((sum, { rows }) => sum + rows, 0)
+  return rewriteLayout(
+    service,
+    append.fid,
+    async ({ columns, grid }) => {
+      if (width !== columns.length || width === 0) throw wrongLength(append, columns.length)
+      if (append.columns && moved(columns, append.columns)) throw columnsChanged()
+      if (grid.ragged) throw new UnequalColumns()
+      const given = decodeTypes(append.types)
+      if (!append.mayChangeTypes) checkTypes(given, columns)
+      const slices = await storeRows(service.store.blobs, bodies, width)
+      return columns.map((column, k) => ({
+        column,
+        slices: slices[k],
+        rows: column.rows + added,
+        type: mergeTypes(column.type, given[k]),
+      }))
+    },
+    (writers, longer, layout) =>
+      commitSlices(writers, append, layout, longer, {
+        rows_added: added,
+        row_count: layout.grid.row_count + added,
+      }),
+  )
+}
+
+/** Stores rows as slices of their columns. */
+async function storeRows(blobs: Blobs, bodies: readonly RowText[], width: number): Promise<SliceRef[][]> {
+  const builders = newBuilders(width)
+  const slices: SliceRef[][] = builders.map(() => [])
+  const most = sliceBytes(width)
+  const store = async (full: readonly number[]): Promise<void> => {
+    const refs = await storeTexts(
+      blobs,
+      full.map((k) => builders[k].take()),
+    )
+    for (const [at, k] of full.entries()) slices[k].push(refs[at])
+  }
+  for (const { body } of bodies) {
+    addRows(builders, body)
+    const full = builders.flatMap(({ size, rows }, k) => (size >= most || rows >= FULL_ROWS ? [k] : []))
+    if (full.length > 0) await store(full)
+    if (turnIsLong()) await breathe()
+  }
+  await store(builders.flatMap(({ rows }, k) => (rows > 0 ? [k] : [])))
+  return slices
+}
