@@ -180,6 +180,24 @@ describe('imports run downhill', () => {
     expect(wrong).toEqual([])
   })
 
+  it('what is exported is used by another file', () => {
+    const texts = new Map(
+      [...sources('src'), ...sources('test')].map((path) => [path, readFileSync(join(root, path), 'utf8')]),
+    )
+    const words = new Map<string, Set<string>>()
+    for (const [path, text] of texts)
+      for (const word of new Set(text.match(/\w+/g)))
+        words.set(word, (words.get(word) ?? new Set()).add(path))
+    // Functions of the kernel are called from WebAssembly, and entry points by the build.
+    const entries = /kernel\/rows\.as\.ts$|run\/(main|root-help)\.ts$/
+    const unused = sources('src').flatMap((path) =>
+      [...texts.get(path)!.matchAll(/^export (?:async )?(?:const|function\*?|class) (\w+)/gm)]
+        .filter(([, name]) => !entries.test(path) && words.get(name)!.size === 1)
+        .map(([, name]) => `${path}: ${name}`),
+    )
+    expect(unused).toEqual([])
+  })
+
   it('no directory is named utils, helpers, common or lib', () => {
     expect(sources('src').filter((path) => /\/(utils?|helpers?|common|lib)\//.test(path))).toEqual([])
   })

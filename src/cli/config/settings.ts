@@ -28,7 +28,7 @@ export type SettingName = keyof Settings
 export const settingNames: readonly SettingName[] = ['url', 'user', 'api_key', 'format', 'profile']
 
 /** Setting → environment variable. (GRIDLINE_HOME sets the directory of config and data.) */
-export const environmentVariables: Record<SettingName, string> = {
+const environmentVariables: Record<SettingName, string> = {
   url: 'GRIDLINE_URL',
   user: 'GRIDLINE_USER',
   api_key: 'GRIDLINE_API_KEY',

@@ -85,7 +85,7 @@ export async function runEach<T extends string | { of: string }>(
   return { many: ended.filter((result) => Array.isArray(result)).flat(), failures }
 }
 
-export function warned(context: Context, of: string, made: object): object {
+function warned(context: Context, of: string, made: object): object {
   for (const warning of (made as { warnings?: string[] }).warnings ?? [])
     context.messages.warning(warning, of)
   return made

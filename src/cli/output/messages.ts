@@ -157,7 +157,7 @@ function about(of: string | undefined, message: string): string {
 }
 
 /** Breaks a line between words at a width. Escape codes take no room. A longer word stays whole, so it can be copied. */
-export function wrapped(line: string, width: number): string {
+function wrapped(line: string, width: number): string {
   let used = 0
   let text = ''
   for (const word of line.split(' ')) {

@@ -48,7 +48,7 @@ export async function askForUpdate(environment: NodeJS.ProcessEnv): Promise<void
 }
 
 /** Whether a version is later: `0.10.0` than `0.9.1`. */
-export function isNewer(one: string, other: string): boolean {
+function isNewer(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => text.split('.').map(Number))
   const k = a.findIndex((part, index) => part !== b[index])
   return k >= 0 && a[k] > b[k]

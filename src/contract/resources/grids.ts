@@ -25,7 +25,7 @@ export const GridMeta = s.object({
 export type GridMeta = s.Static<typeof GridMeta>
 
 /** A number, a text of up to 200 characters, or null. */
-export const scalar = s.anything()
+const scalar = s.anything()
 
 export const ColumnDescription = s.object({
   name: s.string(),
@@ -63,7 +63,7 @@ export const GridDescription = s.object({
 export type GridDescription = s.Static<typeof GridDescription>
 
 /** Possible results of an upload. */
-export const uploadActions = ['created', 'replaced', 'appended', 'unchanged'] as const
+const uploadActions = ['created', 'replaced', 'appended', 'unchanged'] as const
 
 export type UploadAction = (typeof uploadActions)[number]
 
@@ -93,7 +93,7 @@ export const Column = s.object({
 })
 
 /** Columns of a new grid, by name. A JSON-encoded string is accepted too. See docs/api.md#grids. */
-export const GridData = s.object({
+const GridData = s.object({
   cols: s.record(
     s.object({
       data: s.array(s.anything()),

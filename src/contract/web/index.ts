@@ -185,5 +185,3 @@ export const webRoutes = {
 } as const satisfies Record<string, WebRoute>
 
 export type WebRouteName = keyof typeof webRoutes
-
-export const webRouteNames = Object.keys(webRoutes) as WebRouteName[]

@@ -186,7 +186,7 @@ export function subjectMatches(trusted: string, subject: string): boolean {
 }
 
 /** Throws `invalid_request` unless an issuer has an https URL, or is on this machine. */
-export function checkIssuer(url: string): string {
+function checkIssuer(url: string): string {
   const found = URL.canParse(url) ? new URL(url) : undefined
   const isLocal = found?.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(found.hostname)
   if (found && (found.protocol === 'https:' || isLocal)) return url

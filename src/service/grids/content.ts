@@ -174,7 +174,7 @@ function afterValues(text: Buffer, count: number): Buffer {
 }
 
 /** A snapshot that reads with few queries, if these columns are read one after the other. */
-export function batched(snap: Snapshot, columns: readonly SnapshotColumn[]): Snapshot {
+function batched(snap: Snapshot, columns: readonly SnapshotColumn[]): Snapshot {
   const blobs = new BatchedBlobs(
     snap.blobs,
     columns.flatMap(({ slices }) => slices),

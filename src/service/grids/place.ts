@@ -98,7 +98,7 @@ export function renamed(wanted: string, filename: string): string {
 }
 
 /** The rows of the longest column. */
-export function longest(columns: readonly { rows: number }[]): number {
+function longest(columns: readonly { rows: number }[]): number {
   return columns.reduce((most, { rows }) => Math.max(most, rows), 0)
 }
 

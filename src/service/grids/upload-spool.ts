@@ -156,7 +156,10 @@ export class SpooledUpload {
     this.unchecked += chunk.length
     if (this.unchecked >= LOOK_EVERY_BYTES) {
       this.unchecked = 0
-      if (!this.hasRoom()) return this.remove()
+      if (!this.hasRoom()) {
+        this.remove()
+        return
+      }
     }
     try {
       for (let at = 0; at < chunk.length; ) at += writeSync(this.file, chunk, at)

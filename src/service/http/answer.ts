@@ -9,7 +9,7 @@ import { RateLimited } from './rates.ts'
 /** Small chunks are merged up to this many bytes: each write costs a turn of the event loop. */
 const GATHER = 16 * 1024
 
-export function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse {
+function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse {
   return new HttpResponse(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
 }
 
@@ -42,7 +42,7 @@ export function errorReply(
 }
 
 /** Whether a request accepts Brotli: named, and not with a quality of 0. */
-export function acceptsBrotli({ headers }: Pick<HttpRequest, 'headers'>): boolean {
+function acceptsBrotli({ headers }: Pick<HttpRequest, 'headers'>): boolean {
   return /(?:^|,)\s*br\s*(?:;\s*q=(?:1|0?\.0*[1-9])[\d.]*\s*)?(?:,|$)/i.test(
     headers.get('accept-encoding') ?? '',
   )

@@ -33,7 +33,7 @@ function lookAtAll(): void {
 }
 
 /** The time allowed for a body of `size` bytes at `rate` bytes per second, in ms. */
-export function allowedMs(size: number, rate: number, limits: Limits): number {
+function allowedMs(size: number, rate: number, limits: Limits): number {
   return (limits.slow_seconds + size / rate) * 1000
 }
 

@@ -47,7 +47,7 @@ export function decodeHeaderText(text: string): string {
 }
 
 /** Reads a boolean in any case: Python clients send `True` and `False`. */
-export function readBoolean(text: string): boolean | undefined {
+function readBoolean(text: string): boolean | undefined {
   const word = text.trim().toLowerCase()
   if (word === 'true' || word === '1') return true
   return word === 'false' || word === '0' ? false : undefined

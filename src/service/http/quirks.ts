@@ -11,7 +11,7 @@ interface Quirk {
   objects?: readonly string[]
 }
 
-export const quirks: readonly Quirk[] = [
+const quirks: readonly Quirk[] = [
   {
     client: 'R',
     says: /^R\b/,

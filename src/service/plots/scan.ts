@@ -66,7 +66,7 @@ export type Found = Reference | Data | Empty
 export type FigureLimits = Pick<Limits, 'figure_columns' | 'figure_traces' | 'json_members'>
 
 /** Parses a reference (`alice:3:0f12ab,c0ffee`); undefined if it is invalid. */
-export function readSource(text: string): Source | undefined {
+function readSource(text: string): Source | undefined {
   const match = /^([A-Za-z0-9._-]+):(\d{1,15}):([^:\0]*)$/.exec(text.trim())
   if (!match) return undefined
   let list = match[3]

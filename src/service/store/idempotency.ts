@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Db } from './schema.ts'
 
 /** How long an idempotency key is stored, in ms. See docs/api.md#idempotency. */
-export const KEY_LIFETIME = 24 * 3600 * 1000
+const KEY_LIFETIME = 24 * 3600 * 1000
 
 /** Identifies one write of one caller, so that retries apply once. */
 export interface WriteKey {
