@@ -2,6 +2,7 @@ import { closest, hintWith } from '../contract/closest.ts'
 import { ifFound, Problem } from '../contract/errors.ts'
 import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources/index.ts'
+import { filetypeName } from '../contract/resources/index.ts'
 import type { Client } from './client.ts'
 
 export type Kind = 'grid' | 'plot' | 'fold'
@@ -88,7 +89,9 @@ export async function lookup(
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'not_found') throw error
     const other = filetype && (await lookupIfThere(client, path, parent))
-    const why = other ? `${path} is a ${kindName(other.filetype)}, not a ${what}` : `no ${what} at ${path}`
+    const why = other
+      ? `${path} is a ${filetypeName(other.filetype)}, not a ${what}`
+      : `no ${what} at ${path}`
     const meant = other ? undefined : await similarTo(client, path, parent)
     const list = (other && suggestions[`${other.filetype} for ${filetype}`]?.(other.fid)) ?? LIST
     throw new Problem('not_found', why, {
@@ -140,10 +143,6 @@ async function similarTo(
     if (!(error instanceof Problem)) throw error
   }
   return undefined
-}
-
-function kindName(filetype: string): string {
-  return filetype === 'fold' ? 'folder' : filetype
 }
 
 /** Like `lookup`, but returns undefined if there is no such file. */

@@ -40,3 +40,8 @@ function distanceOf(a: string, b: string, most: number): number {
   }
   return Math.min(row[b.length], most)
 }
+
+/** Names for a message: the first ones, and whether there are more. */
+export function listed(names: readonly string[], most = 20): string {
+  return `${names.slice(0, most).join(', ')}${names.length > most ? ' …' : ''}`
+}

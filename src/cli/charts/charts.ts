@@ -1,5 +1,5 @@
 import type { Client } from '../../client/index.ts'
-import { closest } from '../../contract/closest.ts'
+import { closest, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import type { Option } from '../core/define.ts'
@@ -178,10 +178,7 @@ class Chart {
     const names = cols.map((column) => column.name)
     const meant = closest(name, names)
     throw new Problem('unknown_column', `${flag} ${name}: the grid ${filename} has no column of that name`, {
-      hint:
-        meant === undefined
-          ? `Columns: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}`
-          : `Did you mean ${meant}?`,
+      hint: meant === undefined ? `Columns: ${listed(names)}` : `Did you mean ${meant}?`,
     })
   }
 
@@ -198,10 +195,7 @@ class Chart {
     if (given === undefined) {
       if (isHistogram) return []
       throw new Problem('usage', `a ${this.type} chart needs --y`, {
-        hint: `Columns: ${this.grid.cols
-          .map(({ name }) => name)
-          .slice(0, 20)
-          .join(', ')}`,
+        hint: `Columns: ${listed(this.grid.cols.map(({ name }) => name))}`,
       })
     }
     const names = this.grid.cols.map(({ name }) => name)
@@ -236,7 +230,7 @@ class Chart {
         hint: reason
           ? `To load them as numbers, ${again}; of a grid that exists, upload the file again with --on-conflict replace.`
           : numbers.length > 0
-            ? `Columns of numbers: ${numbers.slice(0, 20).join(', ')}.`
+            ? `Columns of numbers: ${listed(numbers)}.`
             : `If they are numbers, ${asNumbers}.`,
       },
     )

@@ -1,4 +1,5 @@
 import { type Client, headerText, resolve } from '../../client/index.ts'
+import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatByName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
@@ -145,7 +146,7 @@ async function planned(
       'unknown_column',
       `${input.name}: the grid has no column ${JSON.stringify(unknown.name)}`,
       {
-        hint: `Its columns are: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}`,
+        hint: `Its columns are: ${listed(names)}`,
       },
     )
   if (isNameless && ingested.columns.length > names.length)

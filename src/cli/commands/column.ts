@@ -1,5 +1,5 @@
 import { type Client, resolve } from '../../client/index.ts'
-import { closest } from '../../contract/closest.ts'
+import { closest, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnMeta } from '../../contract/resources/index.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
@@ -43,10 +43,7 @@ function columnIn(cols: readonly ColumnMeta[], wanted: string): ColumnMeta {
     cols.map(({ name }) => name),
   )
   throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(wanted)}`, {
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Its columns are: ${cols
-      .slice(0, 20)
-      .map(({ name }) => name)
-      .join(', ')}${cols.length > 20 ? ' …' : ''}`,
+    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Its columns are: ${listed(cols.map(({ name }) => name))}`,
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
+import { filetypeName } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
@@ -8,7 +9,7 @@ import { confirm } from '../core/prompt.ts'
 import { runOnTargets } from '../files/batch.ts'
 import { resolveTargets } from '../files/targets.ts'
 import type { Failure } from '../output/failure.ts'
-import { filetypeName, type TableView } from '../output/view.ts'
+import type { TableView } from '../output/view.ts'
 
 /** Maximum number of names in the confirmation question. */
 const NAMED = 5

@@ -2,6 +2,7 @@ import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
+import { filetypeName } from '../../contract/resources/index.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../charts/figures.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
@@ -12,7 +13,6 @@ import { type ChartFigure, chartText } from '../output/chart.ts'
 import { hasColor } from '../output/color.ts'
 import { fittedTable } from '../output/fitted.ts'
 import { sparkline } from '../output/picture.ts'
-import { filetypeName } from '../output/view.ts'
 
 /** Rows of a grid that are summarized. */
 const ROWS = 100_000

@@ -7,7 +7,6 @@ import {
   rmSync,
   statSync,
   utimesSync,
-  writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { Readable } from 'node:stream'
@@ -15,6 +14,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
+import { writePrivately } from '../config/private-file.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
@@ -149,8 +149,7 @@ class Downloaded {
   }
 
   save(): void {
-    writeFileSync(`${this.file}.${process.pid}`, `${JSON.stringify(this.entries)}\n`)
-    renameSync(`${this.file}.${process.pid}`, this.file)
+    writePrivately(this.file, `${JSON.stringify(this.entries)}\n`)
   }
 
   private key(path: string): string {

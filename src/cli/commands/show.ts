@@ -1,10 +1,11 @@
 import { type Client, resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
+import { filetypeName } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
 import { object } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { isPattern } from '../files/patterns.ts'
-import { filetypeName, type TableView, typeName } from '../output/view.ts'
+import { type TableView, typeName } from '../output/view.ts'
 
 const detailView: TableView = {
   id: 'fid',

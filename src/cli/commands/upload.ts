@@ -8,6 +8,7 @@ import { conflictRules } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import type { ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta, GridMeta, UploadAction } from '../../contract/resources/index.ts'
+import { filetypeName } from '../../contract/resources/index.ts'
 import { type ChartType, chartOf, chartOptions, chartTypes, checkChart } from '../charts/charts.ts'
 import { assertOwnNames, createPlot } from '../charts/plots.ts'
 import { annotated, provenanceOf } from '../core/ci.ts'
@@ -25,7 +26,7 @@ import {
   strict,
 } from '../files/parse-options.ts'
 import { Progress } from '../output/progress.ts'
-import { chartView, filetypeName, madeView, type TableView, typeName } from '../output/view.ts'
+import { chartView, madeView, type TableView, typeName } from '../output/view.ts'
 import { expand, type LocalFile } from '../upload/expand.ts'
 import { MOST_SHRINK, placeOf, Sender } from '../upload/send.ts'
 

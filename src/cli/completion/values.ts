@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writePrivately } from '../config/private-file.ts'
 import { LOCAL, places } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import type { Completed } from '../core/define.ts'
@@ -133,9 +134,6 @@ class Cache {
   private keep(key: string, values: string[]): void {
     const now = Date.now()
     const recent = Object.entries(this.entries()).filter(([, { at }]) => now - at < STALE_MS)
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
-    const written = JSON.stringify({ ...Object.fromEntries(recent), [key]: { at: now, values } })
-    writeFileSync(`${this.file}.${process.pid}`, written, { mode: 0o600 })
-    renameSync(`${this.file}.${process.pid}`, this.file)
+    writePrivately(this.file, JSON.stringify({ ...Object.fromEntries(recent), [key]: { at: now, values } }))
   }
 }

@@ -1,18 +1,10 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
+import { writePrivately } from './private-file.ts'
 
 /** All settings. */
 export interface Settings {
@@ -133,8 +125,7 @@ const EMBEDDED_URL = 'http://127.0.0.1:8080'
 export function recordServing(environment: NodeJS.ProcessEnv, url: string): void {
   const file = servingFile(environment)
   const serving: Serving = { url, pid: process.pid }
-  writeFileSync(`${file}.${process.pid}`, JSON.stringify(serving), { mode: 0o600 })
-  renameSync(`${file}.${process.pid}`, file)
+  writePrivately(file, JSON.stringify(serving))
 }
 
 /** Deletes the recorded URL, if it cannot be served again (random port). */

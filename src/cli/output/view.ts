@@ -1,3 +1,4 @@
+import { filetypeName } from '../../contract/resources/index.ts'
 /** How results are shown as tables. JSON output has all fields. */
 export interface TableView {
   columns: readonly ViewColumn[]
@@ -67,11 +68,6 @@ export const linkView: TableView = {
     { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
     { field: 'web_url', title: 'LINK' },
   ],
-}
-
-/** The type of a file for display: the API says `fold`. */
-export function filetypeName(filetype: string): string {
-  return filetype === 'fold' ? 'folder' : filetype
 }
 
 /** The type of a column for display: `json` in the API means mixed types. */

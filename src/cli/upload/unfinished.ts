@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { writePrivately } from '../config/private-file.ts'
 import { places } from '../config/settings.ts'
 
 /** Uploads that are remembered. */
@@ -52,16 +53,11 @@ export class UnfinishedUploads {
   }
 
   private write(uploads: Uploads): void {
-    const part = `${this.file}.${process.pid}`
     try {
       if (Object.keys(uploads).length === 0) rmSync(this.file, { force: true })
-      else {
-        mkdirSync(join(this.file, '..'), { recursive: true, mode: 0o700 })
-        writeFileSync(part, JSON.stringify(uploads), { mode: 0o600 })
-        renameSync(part, this.file)
-      }
+      else writePrivately(this.file, JSON.stringify(uploads))
     } catch {
-      rmSync(part, { force: true })
+      // Uploads work without it.
     }
   }
 }

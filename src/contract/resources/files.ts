@@ -119,3 +119,8 @@ export const FolderCreate = s.object({
   ...Parent,
   world_readable: s.optional(s.boolean()),
 })
+
+/** The type of a file for people: the API says `fold`. */
+export function filetypeName(filetype: string): string {
+  return filetype === 'fold' ? 'folder' : filetype
+}

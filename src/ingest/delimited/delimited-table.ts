@@ -1,3 +1,4 @@
+import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { breathe, excerpt, turnIsLong } from '../../json/index.ts'
 import type { Kernel } from '../kernel/index.ts'
@@ -326,7 +327,7 @@ function columnBuilders(
     if (names.includes(name)) continue
     throw new Problem('unknown_column', `${source}: no column named ${name}`, {
       field: 'column',
-      hint: `Columns are: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}`,
+      hint: `Its columns are: ${listed(names)}`,
     })
   }
   return names.map(

@@ -1,3 +1,4 @@
+import { listed as namesListed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { badData } from '../values/warnings.ts'
 
@@ -21,12 +22,11 @@ export function sheetNamed(listed: readonly { name: string }[], wanted: string, 
   const at =
     near < 0 && Number.isInteger(number) && number >= 1 && number <= listed.length ? number - 1 : near
   if (at >= 0) return at
-  const names = listed.slice(0, 20).map(({ name }) => name)
   throw badData(
     source,
     {},
     `no sheet ${JSON.stringify(wanted)}`,
-    `Its sheets are: ${names.join(', ')}${listed.length > 20 ? ' …' : ''}`,
+    `Its sheets are: ${namesListed(listed.map(({ name }) => name))}`,
   )
 }
 

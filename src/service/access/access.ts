@@ -8,6 +8,7 @@ import {
   type OperationName,
   operations,
 } from '../../contract/operations/index.ts'
+import { filetypeName } from '../../contract/resources/index.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Grant } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
@@ -181,18 +182,10 @@ export function accessDenied(caller: Caller | undefined, access: FileAccess): Pr
   })
 }
 
-/** Filetype names for messages. */
-export const filetypeNames: Record<FileKind, string> = {
-  grid: 'grid',
-  plot: 'plot',
-  fold: 'folder',
-  extra: 'extra',
-}
-
 export function notFound(filetype?: FileKind): Problem {
   return new Problem(
     'not_found',
-    `no such ${filetype ? filetypeNames[filetype] : 'file'}, or you may not see it`,
+    `no such ${filetype ? filetypeName(filetype) : 'file'}, or you may not see it`,
   )
 }
 

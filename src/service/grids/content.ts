@@ -1,4 +1,4 @@
-import { closest } from '../../contract/closest.ts'
+import { closest, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
@@ -104,8 +104,7 @@ function didYouMean(name: string, columns: readonly { name: string }[]): string 
 }
 
 export function columnsAre(columns: readonly { name: string }[]): string {
-  const names = columns.slice(0, 20).map(({ name }) => name)
-  return `Its columns are: ${names.join(', ')}${columns.length > 20 ? ' …' : ''}`
+  return `Its columns are: ${listed(columns.map(({ name }) => name))}`
 }
 
 /** A snapshot without the first `count` rows. */

@@ -2,6 +2,7 @@ import type { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
 import type { UploadAction } from '../../contract/resources/index.ts'
+import { filetypeName } from '../../contract/resources/index.ts'
 import { authorize } from '../access/access.ts'
 import { checkIfMatch } from '../core/etag.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
@@ -33,7 +34,7 @@ export const ON_CONFLICT = 'Choose another name, or replace or append to it (--o
 
 /** The error if the name is taken by a file that is not a grid. */
 export function notAGrid({ filename, filetype }: FileRow): Problem {
-  const what = filetype === 'fold' ? 'folder' : filetype
+  const what = filetypeName(filetype)
   return nameTaken(
     filename,
     `It is a ${what}; only grids can be replaced or appended to. Choose another name.`,

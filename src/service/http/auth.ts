@@ -4,6 +4,7 @@ import type { HttpRequest } from '../../contract/http.ts'
 import type { Caller } from '../access/access.ts'
 import { findSession, isValidKey } from '../accounts/sessions.ts'
 import type { FormerNames } from '../core/former-names.ts'
+import { Lru } from '../core/lru.ts'
 import type { KeyRow } from '../store/accounts.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
@@ -34,9 +35,14 @@ export function sessionToken(headers: HttpRequest['headers'], url: string): stri
   return cookieOf(headers, name)?.slice(name.length + 1)
 }
 
+/** Verified credentials, and until when they are known. */
+function verifiedOnes(): Lru<{ caller: Caller; until: number }> {
+  return new Lru(REMEMBERED, () => 1)
+}
+
 /** Authenticates requests by their headers. */
 export class Authenticator {
-  private readonly known = new Map<string, { caller: Caller; until: number }>()
+  private known = verifiedOnes()
 
   constructor(
     private readonly store: Store,
@@ -71,7 +77,6 @@ export class Authenticator {
     if (known && known.until > performance.now()) return known.caller
     const caller = given.startsWith(this.cookie) ? await this.session(given) : await this.check(given)
     if (!caller) return this.actingAs
-    if (this.known.size >= REMEMBERED) this.known.clear()
     this.known.set(given, { caller, until: performance.now() + FRESH })
     return caller
   }
@@ -107,7 +112,7 @@ export class Authenticator {
 
   /** Clears the cache of verified credentials. */
   forget(): void {
-    this.known.clear()
+    this.known = verifiedOnes()
   }
 
   private async check(header: string): Promise<Caller> {

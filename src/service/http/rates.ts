@@ -1,6 +1,8 @@
 import { Problem } from '../../contract/errors.ts'
+import { Lru } from '../core/lru.ts'
 
 const MINUTE = 60_000
+/** Users and addresses that are remembered. */
 const REMEMBERED = 100_000
 
 /**
@@ -8,7 +10,7 @@ const REMEMBERED = 100_000
  * on its own.
  */
 export class Rates {
-  private readonly buckets = new Map<string, { left: number; at: number }>()
+  private readonly buckets = new Lru<{ left: number; at: number }>(REMEMBERED, () => 1)
 
   constructor(
     /** Requests per minute; 0 for no limit. */
@@ -24,7 +26,6 @@ export class Rates {
     const bucket = this.buckets.get(who) ?? { left: this.perMinute, at: now }
     bucket.left = Math.min(this.perMinute, bucket.left + ((now - bucket.at) / MINUTE) * this.perMinute)
     bucket.at = now
-    if (this.buckets.size >= REMEMBERED) this.buckets.clear()
     this.buckets.set(who, bucket)
     if (bucket.left < 1) {
       const wait = Math.ceil(((1 - bucket.left) / this.perMinute) * 60)

@@ -37,7 +37,7 @@ export interface LiveService extends Service {
  * many ask, the database is read once a second for the state, and once for each change.
  */
 export class LiveFigures {
-  private readonly states = new Map<string, { state: Promise<string>; until: number }>()
+  private readonly states = new Lru<{ state: Promise<string>; until: number }>(STATES, () => 1)
   private readonly figures = new Lru<Buffer>(KEPT_BYTES, ({ length }) => length)
   private readonly reading = new Map<string, Promise<{ text: Buffer | undefined; state: string }>>()
   /** Open streams by user or address. */
@@ -58,7 +58,6 @@ export class LiveFigures {
       const { file } = await authorizeCall(readers, asked)
       return stateOfFigure(readers, file, await contentOf(readers, file), asked)
     })
-    if (this.states.size >= STATES) this.states.clear()
     this.states.set(key, { state, until: performance.now() + FRESH })
     state.catch(() => this.states.delete(key))
     return state

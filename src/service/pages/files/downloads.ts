@@ -1,6 +1,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatFid } from '../../../contract/fid.ts'
 import { dataTypes, type ImageFormat, imageTypes } from '../../../contract/operations/index.ts'
+import { filetypeName } from '../../../contract/resources/index.ts'
 import type { RawJson } from '../../../json/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
@@ -25,7 +26,7 @@ function attachment(filename: string, extension: string): string {
 }
 
 function noContent({ filetype }: FileRow, what: string): Problem {
-  return new Problem('invalid_request', `a ${filetype === 'fold' ? 'folder' : filetype} has no ${what}`)
+  return new Problem('invalid_request', `a ${filetypeName(filetype)} has no ${what}`)
 }
 
 /** The file that is read, and its rows if it is a grid. Files without `what` are 400. */

@@ -1,6 +1,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { webUrl } from '../../../contract/fid.ts'
-import { filetypeNames, type Principal, visibleFile, visibleTo } from '../../access/access.ts'
+import { filetypeName } from '../../../contract/resources/index.ts'
+import { type Principal, visibleFile, visibleTo } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { FileRow } from '../../store/files.ts'
 import { type Answer, html } from '../answer.ts'
@@ -66,7 +67,7 @@ ${plots.length > 0 ? `<h2>Public plots</h2>${fileList(service, plots)}` : ''}`
 export function fileList(service: Service, files: readonly FileRow[]): string {
   const items = files.map(
     (file) =>
-      `<li><a href="${text(webUrl(service.url, file))}">${text(file.filename)}</a> <span class="kind">${filetypeNames[file.filetype]} · ${file.world_readable ? 'public' : 'private'} · ${new Date(file.date_modified).toISOString().slice(0, 10)}</span></li>`,
+      `<li><a href="${text(webUrl(service.url, file))}">${text(file.filename)}</a> <span class="kind">${filetypeName(file.filetype)} · ${file.world_readable ? 'public' : 'private'} · ${new Date(file.date_modified).toISOString().slice(0, 10)}</span></li>`,
   )
   return `<ul class="files">${items.join('\n')}</ul>`
 }
@@ -74,7 +75,7 @@ export function fileList(service: Service, files: readonly FileRow[]): string {
 /** Type, owner, access and time of change of a file, as HTML. */
 export function summaryOf(file: FileRow): string {
   const iso = new Date(file.date_modified).toISOString()
-  const kind = filetypeNames[file.filetype]
+  const kind = filetypeName(file.filetype)
   return `${kind[0].toUpperCase()}${kind.slice(1)} of ${text(file.owner)} · ${accessOf(file)} · changed <time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
 }
 
