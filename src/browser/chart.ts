@@ -61,7 +61,7 @@ const chart = document.getElementById('chart')!
 const status = document.getElementById('status')!
 
 /** Time after which a chart that is not drawn is given up, in ms. */
-const PATIENCE = 30_000
+const PATIENCE_MS = 30_000
 
 /** Opens links of a figure in a new tab, whatever they ask for: the page there cannot reach this one. */
 document.addEventListener(
@@ -93,7 +93,7 @@ async function draw(text: string): Promise<void> {
 async function begin(): Promise<void> {
   try {
     const late = new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new Error('it takes too long')), PATIENCE)
+      setTimeout(() => reject(new Error('it takes too long')), PATIENCE_MS)
     })
     late.catch(() => {})
     await Promise.race([draw(document.getElementById('figure')!.textContent!), late])
@@ -115,7 +115,7 @@ function tellParent(): void {
 }
 
 /** How often a chart asks whether its data has changed, in ms. */
-const ASK_EVERY = 5000
+const ASK_EVERY_MS = 5000
 let state = script.dataset.state ?? ''
 let events: EventSource | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
@@ -143,7 +143,7 @@ function follow(): void {
 
 function later(): void {
   clearTimeout(timer)
-  timer = setTimeout(ask, ASK_EVERY * (0.8 + Math.random() * 0.4))
+  timer = setTimeout(ask, ASK_EVERY_MS * (0.8 + Math.random() * 0.4))
 }
 
 async function ask(): Promise<void> {

@@ -18,7 +18,7 @@ export interface DrawerOptions {
 
 const IDLE_SECONDS = 60
 /** Time for starting Chromium and its first page, in ms. */
-const START_TIME = 30_000
+const START_MS = 30_000
 
 interface Waiting {
   resolve(response: DrawResponse): void
@@ -54,7 +54,7 @@ export class Drawer {
     const timeout = this.options.seconds * 1000
     return new Promise<DrawResponse>((resolve) => {
       // The process keeps the time itself; this is for a process that hangs.
-      const backstop = setTimeout(() => child.kill('SIGKILL'), timeout + START_TIME)
+      const backstop = setTimeout(() => child.kill('SIGKILL'), timeout + START_MS)
       this.waiting.set(id, {
         resolve: (response) => {
           clearTimeout(backstop)

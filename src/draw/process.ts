@@ -11,7 +11,7 @@ import { type DrawingPage, openPage, PageCrashed } from './pages.ts'
 const settings = JSON.parse(process.argv[2]) as DrawSettings
 
 /** How often the memory of Chromium is measured while it draws, in ms. */
-const MEASURE_EVERY = 250
+const MEASURE_EVERY_MS = 250
 
 const ARGS = [
   '--disable-background-networking',
@@ -174,7 +174,7 @@ async function draw({ id, figure, options, timeout }: DrawRequest): Promise<Draw
       const used = usageOf(pid).memory
       if (used > settings.memory)
         stop('too_large', `more than ${Math.round(settings.memory / 1024 / 1024)} MiB of memory`)
-    }, MEASURE_EVERY)
+    }, MEASURE_EVERY_MS)
     const image = await page.draw(Buffer.from(figure).toString('utf8'), options)
     if (page.worn) await page.close()
     else idle.push(page)

@@ -73,7 +73,7 @@ export class RawJson {
 
   /** Indexes the members of a large object in advance, yielding to the event loop. */
   async index(): Promise<this> {
-    if (this.kind !== 'object' || this.end - this.start < LARGE || this.kept) return this
+    if (this.kind !== 'object' || this.end - this.start < LARGE_BYTES || this.kept) return this
     const kept: Member[] = []
     for (const member of this.bounded()) {
       kept.push(member)
@@ -85,7 +85,7 @@ export class RawJson {
 
   /** The offsets of the members. Cached for large objects. */
   private spans(): Iterable<Member> {
-    if (this.end - this.start < LARGE) return membersOf(this.buf, this.start)
+    if (this.end - this.start < LARGE_BYTES) return membersOf(this.buf, this.start)
     this.kept ??= [...this.bounded()]
     return this.kept
   }
@@ -129,7 +129,7 @@ function tooManyMembers({ json_members }: JsonLimits): Problem {
 }
 
 /** Size in bytes from which objects cache the offsets of their members. */
-const LARGE = 64 * 1024
+const LARGE_BYTES = 64 * 1024
 
 function* membersOf(buf: Buffer, start: number): Generator<Member> {
   for (let at = firstMember(buf, start); at; at = nextMember(buf, at.end)) yield at
@@ -330,7 +330,7 @@ export function skipBlanks(buf: Uint8Array, from: number): number {
 
 /** The end of the value at `from`, which must be valid JSON: only brackets and quotes are checked. */
 export function endOf(buf: Uint8Array, from: number): number {
-  if (buf.length > LARGE_TEXT) {
+  if (buf.length > LARGE_TEXT_BYTES) {
     const known = largeSpans(buf)?.get(from)
     if (known !== undefined) return known
   }
@@ -360,8 +360,8 @@ export function endOf(buf: Uint8Array, from: number): number {
 }
 
 /** Size in bytes from which texts cache the ends of their large parts, to avoid repeated scans. */
-const LARGE_TEXT = 1024 * 1024
-const LARGE_SPAN = 64 * 1024
+const LARGE_TEXT_BYTES = 1024 * 1024
+const LARGE_SPAN_BYTES = 64 * 1024
 const spansByText = new WeakMap<Uint8Array, Map<number, number>>()
 let lastText: WeakRef<Uint8Array> | undefined
 let lastSpans: Map<number, number> | undefined
@@ -468,7 +468,7 @@ class Validator {
         } else if (c === (inArray ? 0x5d : 0x7d)) {
           i++
           const start = this.starts[--depth]
-          if (i - start > LARGE_SPAN && buf.length > LARGE_TEXT) this.keepSpan(start, i)
+          if (i - start > LARGE_SPAN_BYTES && buf.length > LARGE_TEXT_BYTES) this.keepSpan(start, i)
         } else throw new NotJson(i)
       }
     }

@@ -1,5 +1,5 @@
 /** Maximum duration of a turn of the event loop before long work yields, in ms. */
-const TURN = 10
+const TURN_MS = 10
 
 let began = performance.now()
 let watching = false
@@ -8,9 +8,9 @@ function watch(): void {
   watching = false
 }
 
-/** Whether this turn of the event loop has already taken longer than `TURN`. */
+/** Whether this turn of the event loop has already taken longer than `TURN_MS`. */
 export function turnIsLong(): boolean {
-  if (watching) return performance.now() - began > TURN
+  if (watching) return performance.now() - began > TURN_MS
   // The first call in this turn.
   watching = true
   began = performance.now()

@@ -51,9 +51,9 @@ type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid'> & {
 type ChartGrid = Pick<GridMeta, 'fid' | 'filename'> & { cols: readonly Column[] }
 
 /** Values of a text column that are read to say why it is not a number. */
-const SAMPLE = 100
+const SAMPLE_ROWS = 100
 /** Diameter of the largest point sized by a column, in pixels. */
-const LARGEST_POINT = 40
+const LARGEST_POINT_PIXELS = 40
 
 /** A figure whose traces refer to columns of a grid, so that it changes with the grid. Throws `usage`. */
 export async function chartOf(
@@ -239,7 +239,7 @@ class Chart {
   /** The first values of a column. */
   private async sample(column: Column): Promise<unknown[]> {
     if (!this.client) return (column.seen ?? []).map(({ text }) => text)
-    const query = { columns: [column.name], head: SAMPLE, format: 'json' as const }
+    const query = { columns: [column.name], head: SAMPLE_ROWS, format: 'json' as const }
     const response = await this.client.response('grids.content', { fid: this.grid.fid, query })
     const content = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
     return content.cols[column.name]?.data ?? []
@@ -253,7 +253,7 @@ class Chart {
     const { cols } = (await response.json()) as { cols: { data: unknown[] }[] }
     let most = 0
     for (const value of cols[0].data) if (typeof value === 'number' && value > most) most = value
-    return most === 0 ? 1 : (2 * most) / LARGEST_POINT ** 2
+    return most === 0 ? 1 : (2 * most) / LARGEST_POINT_PIXELS ** 2
   }
 
   only(flag: string, column: Column | undefined, types: readonly ChartType[]): void {

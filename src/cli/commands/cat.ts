@@ -15,7 +15,7 @@ import { hasColor } from '../output/color.ts'
 import { fittedTable } from '../output/fitted.ts'
 
 /** Rows that a terminal shows without --limit. */
-const ON_TERMINAL = 1000
+const TERMINAL_ROWS = 1000
 /** How often --follow looks for new rows, in ms. */
 const FOLLOW_MS = 1000
 
@@ -181,7 +181,7 @@ async function table(
   const isTerminal = process.stdout.isTTY === true
   const isAll = options.limit === undefined && options.tail === undefined && options.sample === undefined
   const query = queryOf(options)
-  if (isAll && isTerminal) query.head = ON_TERMINAL
+  if (isAll && isTerminal) query.head = TERMINAL_ROWS
   const response = await client.response('grids.content', { fid, query: { ...query, format: 'ndjson' } })
   const names = query.columns ?? meta.cols.map(({ name }) => name)
   const { cellsOf } = await import('../files/rows.ts')

@@ -7,8 +7,8 @@ import { localOptions } from '../files/parse-options.ts'
 import { sparkline } from '../output/picture.ts'
 import { type TableView, typeName } from '../output/view.ts'
 
-const WIDEST = 20
-const SPARKLINE = 24
+const WIDEST_CHARACTERS = 20
+const SPARKLINE_CHARACTERS = 24
 
 const quantiles = [
   { field: 'quantile_25', title: '25 %' },
@@ -55,7 +55,7 @@ const view: TableView = {
       format: (trend: (number | null)[]) =>
         sparkline(
           trend.filter((value) => value !== null),
-          SPARKLINE,
+          SPARKLINE_CHARACTERS,
         ),
     },
   ],
@@ -99,5 +99,5 @@ function shortNumber(value: number): string {
 function shortValue(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = String(value)
-  return text.length <= WIDEST ? text : `${text.slice(0, WIDEST - 1)}…`
+  return text.length <= WIDEST_CHARACTERS ? text : `${text.slice(0, WIDEST_CHARACTERS - 1)}…`
 }

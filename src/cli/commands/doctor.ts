@@ -34,7 +34,7 @@ const view: TableView = {
 /** A clock that differs by more breaks tokens and signatures, in ms. */
 const SKEW_MS = 60_000
 /** Free disk space below which uploads are likely to fail, in bytes. */
-const LITTLE_SPACE = 1024 * 1024 * 1024
+const LITTLE_SPACE_BYTES = 1024 * 1024 * 1024
 
 export const command = defineCommand({
   prints: array([], {
@@ -154,7 +154,7 @@ function database({ environment }: Context): Check {
     const { bavail, bsize } = statfsSync(existsSync(data) ? data : '/')
     const free = bavail * bsize
     const detail = `${at ? `${file}, ${bytesText(at.size)}` : `none yet (${file})`}; ${bytesText(free)} free`
-    return free < LITTLE_SPACE
+    return free < LITTLE_SPACE_BYTES
       ? bad('database', 'warning', detail, 'Free some disk space.')
       : ok('database', detail)
   } catch (error) {

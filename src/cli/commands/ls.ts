@@ -9,7 +9,7 @@ import { isPattern, matchingFiles } from '../files/patterns.ts'
 import { type Trashed, trashedFiles } from '../files/trash.ts'
 import { fileView, type TableView } from '../output/view.ts'
 
-const PAGE = 500
+const PAGE_ITEMS = 500
 const orders = ['filename', '-filename', 'date_modified', '-date_modified'] as const
 
 const trashedView: TableView = {
@@ -33,7 +33,8 @@ const pathView: TableView = {
 async function withPaths(client: Client, files: readonly FileMeta[]): Promise<object[]> {
   const folders = await pages(
     async (cursor) =>
-      (await client.call('folders.all', { query: { page_size: PAGE, cursor, filetype: ['fold'] } })).children,
+      (await client.call('folders.all', { query: { page_size: PAGE_ITEMS, cursor, filetype: ['fold'] } }))
+        .children,
   )
   const known = new Map(folders.map((folder) => [Number(folder.fid.split(':')[1]), folder]))
   const pathOf = ({ filename, parent }: FileMeta): string => {
@@ -109,7 +110,7 @@ export const command = defineCommand({
     const fid = folder === undefined || folder === '/' ? undefined : await resolve(client, folder, 'fold')
     const most = limit ?? Number.POSITIVE_INFINITY
     const files: FileMeta[] = await pages(async (cursor) => {
-      const page = { page_size: Math.min(PAGE, Math.max(1, most)), cursor }
+      const page = { page_size: Math.min(PAGE_ITEMS, Math.max(1, most)), cursor }
       if (shared) return (await client.call('folders.shared', { query: page })).children
       if (starred) return (await client.call('folders.starred', { query: page })).children
       const query = { ...page, filetype: type ? [type] : undefined, order_by: order }

@@ -14,9 +14,9 @@ import { defineCommand } from '../core/define.ts'
 import { other } from '../core/prints.ts'
 
 /** Characters of an answer that are returned to an agent. */
-const LONGEST = 100_000
+const LONGEST_CHARACTERS = 100_000
 /** Rows of a grid that are returned if the agent asks for no number. */
-const ROWS = 100
+const MOST_ROWS = 100
 
 export const command = defineCommand({
   prints: other('nothing; it speaks the Model Context Protocol'),
@@ -41,7 +41,7 @@ export const command = defineCommand({
       if (!tool) throw new Problem('usage', `no tool named ${params.name}`)
       try {
         const text = await tool.run(context, params.arguments ?? {})
-        return { content: [{ type: 'text' as const, text: text.slice(0, LONGEST) }] }
+        return { content: [{ type: 'text' as const, text: text.slice(0, LONGEST_CHARACTERS) }] }
       } catch (error) {
         if (!(error instanceof Problem)) throw error
         return { isError: true, content: [{ type: 'text' as const, text: JSON.stringify(errorBody(error)) }] }
@@ -123,7 +123,7 @@ function toolOf(name: OperationName, operation: Operation, isRead: boolean): Too
       if (name === 'grids.content') {
         asked.format ??= 'csv'
         if (asked.head === undefined && asked.tail === undefined && asked.sample === undefined)
-          asked.head = ROWS
+          asked.head = MOST_ROWS
       }
       const what = parameter === undefined ? undefined : String(given[parameter])
       // In a path, these would name another operation.

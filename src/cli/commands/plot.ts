@@ -3,8 +3,14 @@ import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources/index.ts'
 import { chartOf, chartOptions, chartTypes } from '../charts/charts.ts'
+import {
+  assertOwnNames,
+  createPlot,
+  figureBody,
+  type PlotPlace,
+  plotConflictRules,
+} from '../charts/create.ts'
 import { figureName, readFigure, readFigures } from '../charts/figures.ts'
-import { assertOwnNames, createPlot, figureBody, type PlotPlace, plotConflictRules } from '../charts/plots.ts'
 import type { Context } from '../core/context.ts'
 import {
   type Command,

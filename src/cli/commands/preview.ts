@@ -15,10 +15,10 @@ import { fittedTable } from '../output/fitted.ts'
 import { sparkline } from '../output/picture.ts'
 
 /** Rows of a grid that are summarized. */
-const ROWS = 100_000
+const MOST_ROWS = 100_000
 /** Rows that are shown. */
-const SHOWN = 5
-const SPARKLINE = 24
+const SHOWN_ROWS = 5
+const SPARKLINE_CHARACTERS = 24
 
 export const command = defineCommand({
   prints: other('nothing; it prints a picture'),
@@ -56,13 +56,13 @@ function chart(context: Context, figure: string): Promise<string> {
 /** The first rows of a grid, and a line about each column of numbers. */
 async function gridText(context: Context, client: Client, fid: string): Promise<string> {
   const meta: GridMeta = await client.call('grids.get', { fid })
-  const response = await client.response('grids.content', { fid, query: { format: 'json', head: ROWS } })
+  const response = await client.response('grids.content', { fid, query: { format: 'json', head: MOST_ROWS } })
   const { cols } = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
   const { table } = await import('../output/table.ts')
   const every = meta.cols.map(({ name }) => name)
   const color = hasColor(process.stdout, context.environment)
   const isNumber = new Set(meta.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
-  const rows = Array.from({ length: Math.min(SHOWN, meta.row_count) }, (_, row) =>
+  const rows = Array.from({ length: Math.min(SHOWN_ROWS, meta.row_count) }, (_, row) =>
     every.map((name) => textOf(cols[name].data[row])),
   )
   const numeric = every.map((name) => isNumber.has(name))
@@ -87,7 +87,7 @@ async function gridText(context: Context, client: Client, fid: string): Promise<
         shortNumber(values.length === 0 ? Number.NaN : sum / values.length),
         exact(values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)),
         String(nulls),
-        sparkline(values, SPARKLINE),
+        sparkline(values, SPARKLINE_CHARACTERS),
       ]
     })
     const titles = ['COLUMN', 'MIN', 'MEAN', 'MAX', 'NULL', '']
@@ -97,7 +97,7 @@ async function gridText(context: Context, client: Client, fid: string): Promise<
       align: k > 0 && k < 5 ? ('right' as const) : undefined,
     }))
     parts.push('\n', table(false, { columns: aligned }, summary, color))
-    if (meta.row_count > ROWS) parts.push(`The summary is of the first ${ROWS} rows.\n`)
+    if (meta.row_count > MOST_ROWS) parts.push(`The summary is of the first ${MOST_ROWS} rows.\n`)
   }
   return parts.join('')
 }

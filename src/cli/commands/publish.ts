@@ -1,4 +1,4 @@
-import { notePrivateData } from '../charts/plots.ts'
+import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'

@@ -2,7 +2,7 @@ import { type Client, headerText, lookupIfThere, uploadInParts } from '../../cli
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
-import { figureBody } from '../charts/plots.ts'
+import { figureBody } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
 import { array } from '../core/prints.ts'

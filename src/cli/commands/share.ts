@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { notePrivateData } from '../charts/plots.ts'
+import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'

@@ -10,7 +10,7 @@ import type { ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta, GridMeta, UploadAction } from '../../contract/resources/index.ts'
 import { filetypeName } from '../../contract/resources/index.ts'
 import { type ChartType, chartOf, chartOptions, chartTypes, checkChart } from '../charts/charts.ts'
-import { assertOwnNames, createPlot } from '../charts/plots.ts'
+import { assertOwnNames, createPlot } from '../charts/create.ts'
 import { annotated, provenanceOf } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
@@ -206,10 +206,10 @@ function pathOf({ folders }: LocalFile, folder: string | undefined, filename: st
 /** Files that are sent at once. */
 const JOBS = 4
 /** Files that a message names. */
-const NAMED = 3
+const MOST_NAMED = 3
 
 function someOf(files: readonly string[]): string {
-  return files.slice(0, NAMED).join(', ') + (files.length > NAMED ? ' …' : '')
+  return files.slice(0, MOST_NAMED).join(', ') + (files.length > MOST_NAMED ? ' …' : '')
 }
 
 function totalOf(context: Context, files: readonly LocalFile[]): Progress {
@@ -237,7 +237,7 @@ function flagOf(flags: string): string {
 }
 
 /** Bytes of a text file that are read to know its columns. */
-const HEAD = 1024 * 1024
+const HEAD_BYTES = 1024 * 1024
 
 /**
  * Throws what the chart would be refused with, before anything is sent: a file with several tables, a column that does
@@ -250,7 +250,7 @@ async function refuseChart(context: Context, file: string, type: ChartType, opti
   const { ingestFile } = await import('../../ingest/index.ts')
   const limits = limitsFrom(context.environment)
   const reading = { ...readingOptionsOf(options, input.name), fileName: basename(file), limits }
-  const bytes = isText && (input.size ?? 0) > HEAD ? firstLines(input.open()) : input.open()
+  const bytes = isText && (input.size ?? 0) > HEAD_BYTES ? firstLines(input.open()) : input.open()
   const found = await ingestFile(bytes, reading, () => ({ slice() {} })).catch((error) => {
     // What is wrong with the file is said by the upload.
     if (error instanceof Problem) return undefined
@@ -274,7 +274,7 @@ async function* firstLines(text: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   let size = 0
   for await (const chunk of text) {
     size += chunk.length
-    if (size < HEAD) yield chunk
+    if (size < HEAD_BYTES) yield chunk
     else {
       yield chunk.subarray(0, chunk.lastIndexOf(0x0a) + 1)
       return

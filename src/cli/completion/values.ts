@@ -9,7 +9,7 @@ import type { Completed } from '../core/define.ts'
 const FRESH_MS = 20_000
 const STALE_MS = 3600_000
 /** Files of a folder that are read. */
-const MOST = 500
+const MOST_VALUES = 500
 
 export interface Asked {
   kind: Exclude<Completed, 'local'>
@@ -70,7 +70,7 @@ async function filesOf(context: Context, cache: Cache, kind: Completed, current:
   const files = await cache.get(`files ${folder}`, async () => {
     const client = await context.client()
     const { resolve } = await import('../../client/index.ts')
-    const query = { page_size: MOST }
+    const query = { page_size: MOST_VALUES }
     const { children } =
       folder === ''
         ? await client.call('folders.home', { query })

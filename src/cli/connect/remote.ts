@@ -5,9 +5,9 @@ import { Problem } from '../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 
 /** Time for a response to begin, in ms: an upload is stored before the response. */
-const HEADERS_TIMEOUT = 10 * 60_000
-const BODY_TIMEOUT = 60_000
-const CONNECT_TIMEOUT = 10_000
+const HEADERS_TIMEOUT_MS = 10 * 60_000
+const BODY_TIMEOUT_MS = 60_000
+const CONNECT_TIMEOUT_MS = 10_000
 
 const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const
 
@@ -54,7 +54,7 @@ function directFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Pro
       return new Promise((resolve, reject) => {
         const asked = request(url, { method, headers: headers.entries(), agent: agentFor(protocol), signal })
         // The first byte of the response, after all of the request: an upload is stored before it is answered.
-        const patience = Number(process.env.GRIDLINE_TIMEOUT_MS) || HEADERS_TIMEOUT
+        const patience = Number(process.env.GRIDLINE_TIMEOUT_MS) || HEADERS_TIMEOUT_MS
         const late = (code: string): void => void asked.destroy(Object.assign(new Error(code), { code }))
         let timer: NodeJS.Timeout | undefined
         asked.on('finish', () => {
@@ -62,7 +62,7 @@ function directFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Pro
         })
         asked.on('socket', (socket) => {
           if (!socket.connecting) return
-          const connecting = setTimeout(() => late('UND_ERR_CONNECT_TIMEOUT'), CONNECT_TIMEOUT)
+          const connecting = setTimeout(() => late('UND_ERR_CONNECT_TIMEOUT'), CONNECT_TIMEOUT_MS)
           for (const event of ['connect', 'error', 'close'])
             socket.once(event, () => clearTimeout(connecting))
         })
@@ -72,7 +72,7 @@ function directFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Pro
         })
         asked.on('response', (response) => {
           clearTimeout(timer)
-          response.setTimeout(BODY_TIMEOUT, () =>
+          response.setTimeout(BODY_TIMEOUT_MS, () =>
             response.destroy(Object.assign(new Error('silent'), { code: 'UND_ERR_BODY_TIMEOUT' })),
           )
           const found = Object.entries(response.headers).map(([name, value]) => [
@@ -116,9 +116,9 @@ function proxiedFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Pr
   const load = async () => {
     const { proxied } = await import('./proxied.ts')
     const timeouts = {
-      headersTimeout: Number(process.env.GRIDLINE_TIMEOUT_MS) || HEADERS_TIMEOUT,
-      bodyTimeout: BODY_TIMEOUT,
-      connectTimeout: CONNECT_TIMEOUT,
+      headersTimeout: Number(process.env.GRIDLINE_TIMEOUT_MS) || HEADERS_TIMEOUT_MS,
+      bodyTimeout: BODY_TIMEOUT_MS,
+      connectTimeout: CONNECT_TIMEOUT_MS,
     }
     return proxied(timeouts, ca)
   }

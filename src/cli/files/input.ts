@@ -7,7 +7,7 @@ import type { BodySource } from '../../client/index.ts'
 import { closest } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
-const CHUNK = 512 * 1024
+const CHUNK_BYTES = 512 * 1024
 
 /** A file or standard input, to be uploaded. */
 export interface Input {
@@ -42,7 +42,7 @@ export async function openInput(file: string): Promise<Input> {
     repeatable: size !== undefined,
     async *open(start = 0) {
       try {
-        yield* createReadStream(file, { highWaterMark: CHUNK, start })
+        yield* createReadStream(file, { highWaterMark: CHUNK_BYTES, start })
       } catch (error) {
         throw readProblem(file, error)
       }
@@ -81,7 +81,7 @@ export async function spooled(input: Input): Promise<Input> {
     async *open(from = 0) {
       for (let at = from; ; ) {
         if (at < size) {
-          const chunk = Buffer.allocUnsafe(Math.min(CHUNK, size - at))
+          const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - at))
           const { bytesRead } = await kept.read(chunk, 0, chunk.length, at)
           at += bytesRead
           yield chunk.subarray(0, bytesRead)

@@ -2,7 +2,7 @@ import { table } from './table.ts'
 import type { TableView } from './view.ts'
 
 /** The longest text of a cell that is shown. */
-const WIDEST = 40
+const WIDEST_CHARACTERS = 40
 
 /** Rows of a grid as texts, by column. */
 export interface Cells {
@@ -41,5 +41,5 @@ export function fittedTable(
 }
 
 function shortText(text: string): string {
-  return text.length <= WIDEST ? text : `${text.slice(0, WIDEST - 1)}…`
+  return text.length <= WIDEST_CHARACTERS ? text : `${text.slice(0, WIDEST_CHARACTERS - 1)}…`
 }

@@ -82,13 +82,13 @@ export function graphicsOf(environment: NodeJS.ProcessEnv): Graphics | undefined
 }
 
 /** Bytes of a piece of a picture in the kitty protocol. */
-const PIECE = 4096
+const PIECE_CHARACTERS = 4096
 
 /** A PNG as the control sequence that shows it. */
 export function picture(png: Uint8Array, graphics: Graphics): string {
   const data = Buffer.from(png).toString('base64')
   if (graphics === 'iterm') return `\u001b]1337;File=inline=1;size=${png.length}:${data}\u0007\n`
-  const pieces = data.match(new RegExp(`.{1,${PIECE}}`, 'g')) ?? []
+  const pieces = data.match(new RegExp(`.{1,${PIECE_CHARACTERS}}`, 'g')) ?? []
   const sequences = pieces.map((piece, k) => {
     const more = k < pieces.length - 1 ? 1 : 0
     return `\u001b_G${k === 0 ? 'a=T,f=100,' : ''}m=${more};${piece}\u001b\\`

@@ -180,7 +180,7 @@ function axisOf(
   if (type === 'date' || ((type === undefined || type === '-') && known.every(isDate))) {
     const days = known.map(timeOf)
     if (days.some(Number.isNaN)) return undefined
-    return numbers(days, rangeGiven(range, timeOf), pad * DAY, timeOf, dateTicks)
+    return numbers(days, rangeGiven(range, timeOf), pad * DAY_MS, timeOf, dateTicks)
   }
   if (!known.every(isNumeric)) return undefined
   if (type === 'log') {
@@ -302,27 +302,28 @@ function logTicks(from: number, to: number, room: number): { value: number; text
     : numberTicks(from, to, room).map(({ value }) => ({ value, text: (10 ** value).toPrecision(3) }))
 }
 
-const SECOND = 1000
-const DAY = 86_400 * SECOND
-const TIME_STEPS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200].map(
-  (seconds) => seconds * SECOND,
+const SECOND_MS = 1000
+const DAY_MS = 86_400 * SECOND_MS
+const TIME_STEPS_MS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200].map(
+  (seconds) => seconds * SECOND_MS,
 )
-const DAY_STEPS = [1, 2, 7, 14].map((days) => days * DAY)
+const DAY_STEPS_MS = [1, 2, 7, 14].map((days) => days * DAY_MS)
 const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 12_000]
 
 function dateTicks(from: number, to: number, room: number): { value: number; text: string }[] {
   const rough = (to - from) / room
-  const fixed = [...TIME_STEPS, ...DAY_STEPS].find((step) => step >= rough)
+  const fixed = [...TIME_STEPS_MS, ...DAY_STEPS_MS].find((step) => step >= rough)
   const ticks: { value: number; text: string }[] = []
   if (fixed !== undefined) {
     for (let value = Math.ceil(from / fixed) * fixed; value <= to; value += fixed) {
       const iso = new Date(value).toISOString()
-      const isDay = fixed >= DAY || value % DAY === 0
-      ticks.push({ value, text: isDay ? iso.slice(0, 10) : iso.slice(11, fixed < 60 * SECOND ? 19 : 16) })
+      const isDay = fixed >= DAY_MS || value % DAY_MS === 0
+      ticks.push({ value, text: isDay ? iso.slice(0, 10) : iso.slice(11, fixed < 60 * SECOND_MS ? 19 : 16) })
     }
     return ticks
   }
-  const months = MONTH_STEPS.find((step) => step * 30.4 * DAY >= rough) ?? MONTH_STEPS[MONTH_STEPS.length - 1]
+  const months =
+    MONTH_STEPS.find((step) => step * 30.4 * DAY_MS >= rough) ?? MONTH_STEPS[MONTH_STEPS.length - 1]
   const start = new Date(from)
   let month = Math.ceil((start.getUTCFullYear() * 12 + start.getUTCMonth()) / months) * months
   for (; ; month += months) {

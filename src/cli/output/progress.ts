@@ -5,7 +5,7 @@ import type { Messages } from './messages.ts'
 const BAR_AFTER_MS = 300
 const LINES_AFTER_MS = 2_000
 const LINE_EVERY_MS = 10_000
-const BAR = 24
+const BAR_CHARACTERS = 24
 
 /** Upload progress of one or several files: a bar on a terminal, otherwise a line per 25 % or 10 s. */
 export class Progress {
@@ -83,8 +83,8 @@ export class Progress {
     const percent = `${Math.floor(share * 100)} %`
     if (this.messages.style !== 'bar')
       return `${name}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}`
-    const filled = Math.round(share * BAR)
-    return `${name}  ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}  ${left} left`
+    const filled = Math.round(share * BAR_CHARACTERS)
+    return `${name}  ${'█'.repeat(filled)}${'░'.repeat(BAR_CHARACTERS - filled)}  ${percent}  ${bytesText(this.done)} of ${bytesText(this.total)}  ${speed}  ${left} left`
   }
 }
 

@@ -55,7 +55,7 @@ async function jqText(json: string, expression: string): Promise<string> {
 }
 
 /** Bytes of rows that are filtered at once. */
-const BATCH = 1024 * 1024
+const BATCH_BYTES = 1024 * 1024
 
 /** The results of a jq expression on each line of NDJSON, in batches of lines. */
 export async function* jqOnLines(
@@ -70,7 +70,7 @@ export async function* jqOnLines(
   }
   for await (const chunk of bytes) {
     text += decoder.decode(chunk, { stream: true })
-    if (text.length < BATCH) continue
+    if (text.length < BATCH_BYTES) continue
     const end = text.lastIndexOf('\n') + 1
     if (end === 0) continue
     yield await results(text.slice(0, end))

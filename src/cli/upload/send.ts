@@ -24,7 +24,7 @@ import { Meter, Progress } from '../output/progress.ts'
 import type { LocalFile } from './expand.ts'
 
 /** Files larger than this are sent in parts, in bytes. */
-const IN_PARTS = 64 * 1024 * 1024
+const PARTS_FROM_BYTES = 64 * 1024 * 1024
 
 type Headers = HeadersOf<'grids.upload'>
 type Place = Pick<Headers, 'Parent' | 'Parent-Path'>
@@ -147,7 +147,9 @@ export class Sender {
     const name = this.options.name ?? basename(file)
     const plainHeaders = { [FILE_NAME_HEADER]: headerText(name) }
     const inParts =
-      isRemote && (input.size ?? Number.POSITIVE_INFINITY) > IN_PARTS && input.name !== 'standard input'
+      isRemote &&
+      (input.size ?? Number.POSITIVE_INFINITY) > PARTS_FROM_BYTES &&
+      input.name !== 'standard input'
     const send = (given: Headers): Promise<ResultOf<'grids.upload'>> =>
       inParts
         ? this.sendInParts(client, input, file, given, plainHeaders, meter)

@@ -74,11 +74,11 @@ export async function* unpacked(
 }
 
 async function* gunzip(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
-  yield* decompressed(whole, createGunzip({ chunkSize: CHUNK }), 'gzip', name, limits)
+  yield* decompressed(whole, createGunzip({ chunkSize: CHUNK_BYTES }), 'gzip', name, limits)
 }
 
 /** Bytes of unpacked data at a time. */
-const CHUNK = 256 * 1024
+const CHUNK_BYTES = 256 * 1024
 
 /** What a decompressor of Node.js makes of a source. Throws if it is a bomb. */
 async function* decompressed(
@@ -124,7 +124,13 @@ async function* unzstd(whole: Bytes, name: string, limits: Limits): AsyncGenerat
       'compressed with zstd, which needs Node.js 22.15 or later',
       'Unpack it first: zstd -d FILE',
     )
-  yield* decompressed(zstdFrames(whole), createZstdDecompress({ chunkSize: CHUNK }), 'zstd', name, limits)
+  yield* decompressed(
+    zstdFrames(whole),
+    createZstdDecompress({ chunkSize: CHUNK_BYTES }),
+    'zstd',
+    name,
+    limits,
+  )
 }
 
 /** Streams that follow one another in one file: parallel compressors make one for each 900 kB. */

@@ -21,7 +21,7 @@ import {
 /** An Arrow file is read into memory as a whole. */
 const MOST_BYTES = 1024 * 1024 * 1024
 /** Values of one run. */
-const RUN = 65_536
+const RUN_ROWS = 65_536
 
 /** Reads an Arrow IPC file or stream (also known as Feather, version 2). */
 export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }: ColumnarJob): Table {
@@ -81,8 +81,8 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
     async *values() {
       for (const [k] of columns.entries()) {
         const column = table.getChildAt(k)
-        for (let from = 0; from < table.numRows; from += RUN) {
-          const length = Math.min(RUN, table.numRows - from)
+        for (let from = 0; from < table.numRows; from += RUN_ROWS) {
+          const length = Math.min(RUN_ROWS, table.numRows - from)
           yield { column: k, values: Array.from({ length }, (_, r) => column.at(from + r)) }
         }
       }
@@ -146,7 +146,7 @@ function columnType(type: DataType): { type: ColumnType; toText: ToText } {
 
 /** A date or time as text, by its type. */
 function momentOf(type: DataType): (value: unknown) => string {
-  if (type.typeId === Type.Date) return (value) => dayText(Math.floor(Number(value) / DAY))
+  if (type.typeId === Type.Date) return (value) => dayText(Math.floor(Number(value) / DAY_MS))
   if (type.typeId === Type.Time) {
     const perSecond = UNITS[type.unit]
     return (value) => timeText(BigInt(value as bigint), perSecond)
@@ -159,7 +159,7 @@ function momentOf(type: DataType): (value: unknown) => string {
 
 /** Units of a second: seconds, milliseconds, microseconds, nanoseconds. */
 const UNITS = [1n, 1000n, 1_000_000n, 1_000_000_000n]
-const DAY = 24 * 3600 * 1000
+const DAY_MS = 24 * 3600 * 1000
 
 /** Values of nested types with their dates, times and decimals as texts and numbers. */
 function plainOf(type: DataType): (value: unknown) => unknown {

@@ -13,7 +13,7 @@ import { badData } from '../values/warnings.ts'
 import type { ColumnarFormat, ColumnarJob, ColumnarMessage } from './messages.ts'
 
 /** Files that are decoded at once. Others wait, each user in turn. */
-const AT_ONCE = 2
+const PROCESSES_AT_ONCE = 2
 /** How long a file waits, in ms. */
 const WAIT_MS = 60_000
 /** Memory of one decoder, and the time in which it must give the first values, and the next ones. */
@@ -65,9 +65,9 @@ function leave(who: string): void {
 
 /** Starts files that wait: first those of users who have none running. A user never has all places. */
 function admit(): void {
-  while (queue.length > 0 && count() < AT_ONCE) {
+  while (queue.length > 0 && count() < PROCESSES_AT_ONCE) {
     const fair = queue.findIndex(({ who }) => !running.has(who))
-    const isLast = count() === AT_ONCE - 1
+    const isLast = count() === PROCESSES_AT_ONCE - 1
     if (fair < 0 && isLast && running.size > 0) return
     const [next] = queue.splice(Math.max(0, fair), 1)
     running.set(next.who, (running.get(next.who) ?? 0) + 1)

@@ -90,13 +90,13 @@ function bytesText(value: Uint8Array): string {
 
 export const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
-const DAY = 24 * 3600 * 1000
+const DAY_MS = 24 * 3600 * 1000
 
 const NANOS_PER_DAY = 86_400_000_000_000n
 
 /** A day of the calendar, by days since 1970: `2024-01-31`, `+012024-01-31` beyond the year 9999. */
 export function dayText(days: number): string {
-  const date = new Date(days * DAY)
+  const date = new Date(days * DAY_MS)
   return Number.isNaN(date.getTime()) ? String(days) : date.toISOString().split('T')[0]
 }
 

@@ -13,7 +13,7 @@ import { DelimitedTable, headerOf } from './delimited-table.ts'
 import { hasPlainRows } from './plain-rows.ts'
 import { unprinted } from './printed.ts'
 
-const BLOCK = 512 * 1024
+const BLOCK_BYTES = 512 * 1024
 
 /**
  * Parses delimited text (any encoding, also gzipped) into slices, in constant memory. A column is `number`
@@ -159,12 +159,12 @@ function lineEnd(piece: Uint8Array, crEnds: boolean): number {
   return lf === cr + 1 ? lf : cr
 }
 
-/** Splits the text into chunks of at most `BLOCK` bytes. Yields to the event loop. */
+/** Splits the text into chunks of at most `BLOCK_BYTES` bytes. Yields to the event loop. */
 async function* inBlocks(text: Bytes): Bytes {
   for await (const chunk of text) {
-    for (let at = 0; at < chunk.length; at += BLOCK) {
+    for (let at = 0; at < chunk.length; at += BLOCK_BYTES) {
       if (turnIsLong()) await breathe()
-      yield chunk.subarray(at, at + BLOCK)
+      yield chunk.subarray(at, at + BLOCK_BYTES)
     }
   }
 }
@@ -179,9 +179,9 @@ async function blocks(
   source: string,
 ): Promise<void> {
   const { tokenizer } = table
-  let work = kernel?.text ?? Buffer.allocUnsafe(2 * BLOCK + 1)
+  let work = kernel?.text ?? Buffer.allocUnsafe(2 * BLOCK_BYTES + 1)
   let filled = 0
-  let threshold = BLOCK
+  let threshold = BLOCK_BYTES
   let preamble = dialect.preamble
   let endsWithCr = false
   for await (const part of inBlocks(text)) {
@@ -212,7 +212,7 @@ async function blocks(
     filled -= done
     if (filled > maxRecord) throw lineTooLong(source, tokenizer.line, maxRecord)
     // Parse a long incomplete row again only after twice as much of it has arrived.
-    threshold = tokenizer.inLongCell ? filled + BLOCK : Math.max(BLOCK, filled * 2)
+    threshold = tokenizer.inLongCell ? filled + BLOCK_BYTES : Math.max(BLOCK_BYTES, filled * 2)
   }
   if (filled === 0) return
   await table.take(work, 0, filled, true)

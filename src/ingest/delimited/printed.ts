@@ -4,7 +4,7 @@ import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, lineTooLong, type Warnings } from '../values/warnings.ts'
 
 /** Lines of the beginning in which a printed table is recognized. */
-const LINES = 100
+const HEAD_LINES = 100
 /** Marks lines that are no part of the table, so that the others keep their line numbers. */
 const DROPPED = '\x1e'
 /** Stands for a delimiter of two characters. */
@@ -64,7 +64,7 @@ export function unprinted(
   if (options.delimiter !== undefined || options.quote !== undefined) return undefined
   const lines = head.toString('utf8', 0, Math.min(head.length, 64 * 1024)).split(/\r?\n/)
   if (lines.length > 1) lines.pop()
-  lines.splice(LINES)
+  lines.splice(HEAD_LINES)
   const changed = (change: (line: string) => string): Bytes => linesOf(text, change, maxRecord, source)
   const several = LONG_DELIMITERS.find((delimiter) => isDelimiter(delimiter, lines))
   if (several !== undefined) {

@@ -31,7 +31,7 @@ interface Row {
 const FEWEST_NAMES = 3
 const ROWS_BELOW = 5
 const FIRST_LINES = 4
-const LONGEST_TITLE = 80
+const LONGEST_TITLE_CHARACTERS = 80
 /** Lines of one cell in quotes, before the quote is taken for a stray one. */
 const MOST_LINES = 20
 
@@ -104,7 +104,7 @@ function titleOf(rows: readonly Row[], k: number): Row | undefined {
     return undefined
   const title = filled(rows[above])
   const isFree = above === 0 || filled(rows[above - 1]).length === 0
-  return title.length === 1 && isFree && isName(title[0]) && title[0].length <= LONGEST_TITLE
+  return title.length === 1 && isFree && isName(title[0]) && title[0].length <= LONGEST_TITLE_CHARACTERS
     ? rows[above]
     : undefined
 }

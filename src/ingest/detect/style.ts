@@ -13,19 +13,19 @@ const STYLE_CHARACTERS = 64 * 1024
 const NONE = '\x1f'
 
 /** Number of characters used to detect the style. */
-const STYLE_TEXT = 512 * 1024
+const STYLE_TEXT_CHARACTERS = 512 * 1024
 
-/** Detects the style from the first `STYLE_TEXT` characters. A longer first line is then read in full. */
+/** Detects the style from the first `STYLE_TEXT_CHARACTERS` characters. A longer first line is then read in full. */
 export async function chooseStyle(
   text: string,
   options: DelimitedOptions,
   warnings: Warnings,
 ): Promise<Candidate> {
-  if (text.length <= STYLE_TEXT) return withLineEnds(text, options, warnings)
-  const best = await withLineEnds(text.slice(0, STYLE_TEXT), options, warnings)
+  if (text.length <= STYLE_TEXT_CHARACTERS) return withLineEnds(text, options, warnings)
+  const best = await withLineEnds(text.slice(0, STYLE_TEXT_CHARACTERS), options, warnings)
   // The last row is cut off: ignore it.
   return best.rows.length > 1
-    ? candidate(text.slice(0, STYLE_TEXT), best.style.delimiter, best.style.crOnly, options, true)
+    ? candidate(text.slice(0, STYLE_TEXT_CHARACTERS), best.style.delimiter, best.style.crOnly, options, true)
     : candidate(text, best.style.delimiter, best.style.crOnly, options)
 }
 
@@ -354,7 +354,7 @@ function isWhole(rows: readonly string[][]): boolean {
 }
 
 /** Characters of a line whose quotes are looked at: longer ones take long. */
-const LONGEST_LINE = 4000
+const LONGEST_LINE_CHARACTERS = 4000
 
 /**
  * The number of lines with a cell in single quotes, if every quote at the start of a cell has one at the end of a cell on
@@ -367,7 +367,7 @@ function quotedLines(text: string, delimiter: string): number {
   let lines = 0
   let hides = false
   for (const line of text.split(/\r?\n/).slice(0, -1)) {
-    if (line.length > LONGEST_LINE) return 0
+    if (line.length > LONGEST_LINE_CHARACTERS) return 0
     const cells = line.match(cell) ?? []
     if (cells.length === 0) {
       if (opening.test(line)) return 0

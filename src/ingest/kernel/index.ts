@@ -46,8 +46,8 @@ const OUT_BYTES = TEXT_BYTES * 6 + CELLS * 8 + 64
 const PAGES = Math.ceil((OUT + OUT_BYTES) / 65_536)
 
 /** Kernels that are kept for the next file, and kernels at once: each has 8 MB of memory, used as needed. */
-const KEPT = 2
-const MOST = 32
+const KEPT_KERNELS = 2
+const MOST_KERNELS = 32
 
 /** What tables of one dialect have in common. Characters are bytes; −1 for none. */
 export interface KernelSettings {
@@ -96,7 +96,7 @@ export class Kernel {
 
   /** A kernel for a file, until `release`; undefined if it is read without, as where there is no WebAssembly. */
   static acquire(isLarge: boolean): Kernel | undefined {
-    if (broken || inUse >= MOST || Kernel.use === 'never' || (Kernel.use === 'large' && !isLarge))
+    if (broken || inUse >= MOST_KERNELS || Kernel.use === 'never' || (Kernel.use === 'large' && !isLarge))
       return undefined
     try {
       const kernel = idle.pop() ?? new Kernel((module ??= compile()), WebAssembly!)
@@ -111,7 +111,7 @@ export class Kernel {
 
   release(): void {
     inUse--
-    if (idle.length < KEPT) idle.push(this)
+    if (idle.length < KEPT_KERNELS) idle.push(this)
   }
 
   /** Sets what the rows of a table have in common. Returns whether they can be read. */

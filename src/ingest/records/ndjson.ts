@@ -12,7 +12,7 @@ export interface JsonLine {
 }
 
 /** Size in bytes from which a line is validated in several turns of the event loop. */
-const LONG = 256 * 1024
+const LONG_BYTES = 256 * 1024
 
 /** Parses NDJSON (any encoding, also gzipped). Skips blank lines. Throws `bad_data` with line and text. */
 export async function* jsonLines(
@@ -32,7 +32,7 @@ export async function* jsonLines(
     if (bytes.length < 1024 && bytes.toString('latin1').trim() === '') return undefined
     try {
       const value =
-        bytes.length < LONG
+        bytes.length < LONG_BYTES
           ? parseRaw(bytes, 'the line', limits)
           : await parseRawInTurns(bytes, 'the line', limits)
       if (value.kind === 'object' || value.kind === 'array') return { line, value }

@@ -66,7 +66,7 @@ function standardName(label: string): string | undefined {
 const WESTERN = 'windows-1252'
 const MAC = 'macintosh'
 /** Bytes beyond ASCII from which a text says more than that. */
-const ENOUGH = 6
+const ENOUGH_CHARACTERS = 6
 /** Candidates this close to the best one are equally likely. */
 const CLOSE = 0.97
 const ALTERNATIVES = 3
@@ -86,8 +86,8 @@ export async function guessedEncoding(sample: Buffer): Promise<{ encoding: strin
   const best = likely[0]
   const isWestern =
     !best ||
-    (western && (special < ENOUGH || western.confidence >= best.confidence * CLOSE)) ||
-    (special < ENOUGH && decodes(sample, WESTERN)) ||
+    (western && (special < ENOUGH_CHARACTERS || western.confidence >= best.confidence * CLOSE)) ||
+    (special < ENOUGH_CHARACTERS && decodes(sample, WESTERN)) ||
     // Curly quotes and dashes of Windows are letters of the Mac.
     (best.encoding === MAC && decodes(sample, WESTERN) && fitIn(sample, WESTERN) > fitIn(sample, MAC) + 0.2)
   const modern = isWestern ? WESTERN : best.encoding

@@ -87,7 +87,7 @@ export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLA
 }
 
 /** Characters of the longest number that is read in a style. */
-const LONGEST = 400
+const LONGEST_CHARACTERS = 400
 const MOST_PATTERNS = 100
 
 /** Spaces and apostrophes that people type for one another. */
@@ -121,7 +121,7 @@ function patternOf({ decimal, thousands }: NumberStyle): RegExp {
  * no decimal point where the comma is.
  */
 export function styledNumber(text: string, { decimal, thousands }: NumberStyle): string | undefined {
-  if (text.length > LONGEST) return undefined
+  if (text.length > LONGEST_CHARACTERS) return undefined
   const plain = text.trim()
   const match = patternOf({ decimal, thousands }).exec(plain)
   if (!match) return decimal === '.' && isJsonNumber(plain) ? plain : undefined

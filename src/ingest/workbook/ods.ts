@@ -11,9 +11,9 @@ import { parsing, readPart, type Visitor } from './xml-parts.ts'
 /** Columns of a sheet. */
 const MOST_COLUMNS = 16_384
 /** Characters of one cell. */
-const MOST_CELL = 8 * 1024 * 1024
+const MOST_CELL_CHARACTERS = 8 * 1024 * 1024
 /** Characters of one row; and of a row with its repetitions, which are written at once. */
-const MOST_ROW = 16 * 1024 * 1024
+const MOST_ROW_CHARACTERS = 16 * 1024 * 1024
 const MOST_REPEATED = 4 * 1024 * 1024
 
 /** The non-empty sheets of an OpenDocument spreadsheet, in order. */
@@ -136,13 +136,13 @@ function rowsOf(
   /** Adds to the text of the cell: of many parts, each of which is short. */
   const add = (part: string): void => {
     text = `${text ?? ''}${part}`
-    if (text.length > MOST_CELL) throw tooLarge(visitor.closed)
+    if (text.length > MOST_CELL_CHARACTERS) throw tooLarge(visitor.closed)
   }
   const addCell = (): void => {
     const cell = value ?? text
     if (cell !== undefined && cell !== '') {
       size += cell.length * Math.max(0, Math.min(repeated, MOST_COLUMNS - column))
-      if (size > MOST_ROW) throw tooLarge(visitor.closed)
+      if (size > MOST_ROW_CHARACTERS) throw tooLarge(visitor.closed)
       for (let k = 0; k < repeated && column + k < MOST_COLUMNS; k++) {
         row[column + k] = cell
         filled++

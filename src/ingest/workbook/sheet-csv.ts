@@ -30,7 +30,7 @@ export interface SheetSize {
 }
 
 /** Bytes of CSV that are passed on at once. */
-const CHUNK = 64 * 1024
+const CHUNK_BYTES = 64 * 1024
 
 /** Writes the rows of a sheet as CSV, in one pass. Rows are padded to the largest width so far, see `padded`. */
 export class SheetWriter {
@@ -96,7 +96,7 @@ export class SheetWriter {
 
   /** What was written since the last call, if it is worth passing on; at the end, all of it. */
   *take(final: boolean): Generator<Uint8Array> {
-    if (this.out === '' || (!final && this.out.length < CHUNK)) return
+    if (this.out === '' || (!final && this.out.length < CHUNK_BYTES)) return
     const bytes = Buffer.from(this.out)
     this.count(bytes.length)
     this.written += bytes.length

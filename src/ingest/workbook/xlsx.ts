@@ -11,10 +11,10 @@ import { areaOf, columnOf, MOST_ROWS, sheetNamed, WHOLE } from './sheet-range.ts
 import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
 
 /** Maximum size of a workbook's shared strings, which are held in memory. */
-const MOST_TEXT = 64 * 1024 * 1024
+const MOST_TEXT_BYTES = 64 * 1024 * 1024
 /** Characters of one cell. */
-const MOST_CELL = 8 * 1024 * 1024
-const DAY = 86_400_000
+const MOST_CELL_CHARACTERS = 8 * 1024 * 1024
+const DAY_MS = 86_400_000
 
 /** What a number format shows: dates, durations, or integers with leading zeros up to a width. */
 type Style = 'date' | 'duration' | number | undefined
@@ -159,8 +159,13 @@ async function sharedTexts(member: ArchiveEntry | undefined, source: string): Pr
       if (!inText) return
       current += text
       size += text.length
-      if (size > MOST_TEXT)
-        throw badData(source, {}, `more than ${bytesText(MOST_TEXT)} of text`, 'Export its sheets as CSV.')
+      if (size > MOST_TEXT_BYTES)
+        throw badData(
+          source,
+          {},
+          `more than ${bytesText(MOST_TEXT_BYTES)} of text`,
+          'Export its sheets as CSV.',
+        )
     },
     close(name) {
       const tag = local(name)
@@ -267,7 +272,7 @@ function cells(
       if (!inValue || !cell) return
       cell.text += text
       // Of many runs, each of which is short.
-      if (cell.text.length > MOST_CELL) throw tooLong(number)
+      if (cell.text.length > MOST_CELL_CHARACTERS) throw tooLong(number)
     },
     close(name) {
       const tag = local(name)
@@ -303,7 +308,7 @@ async function* sheetCsv(
     badData(
       source,
       { line },
-      `a cell has more than ${bytesText(MOST_CELL)} of text`,
+      `a cell has more than ${bytesText(MOST_CELL_CHARACTERS)} of text`,
       'Export the sheet as CSV.',
     )
   const visitor = cells((row, filled, number) => writer.row(row, filled, number, textOf), noValue, tooLong)
@@ -357,7 +362,7 @@ function padded(number: number, width: number, line: number, warnings: Warnings)
  * both.
  */
 function moment(serial: number, kind: 'date' | 'duration', from1904: boolean): string {
-  const ms = Math.round(serial * DAY)
+  const ms = Math.round(serial * DAY_MS)
   if (kind === 'duration' || (serial >= 0 && serial < 1)) {
     const sign = ms < 0 ? '-' : ''
     const seconds = Math.round(Math.abs(ms) / 1000)
@@ -368,6 +373,6 @@ function moment(serial: number, kind: 'date' | 'duration', from1904: boolean): s
   const at = new Date(first + ms)
   if (Number.isNaN(at.getTime())) return String(serial)
   const iso = at.toISOString()
-  if (ms % DAY === 0) return iso.slice(0, 10)
+  if (ms % DAY_MS === 0) return iso.slice(0, 10)
   return `${iso.slice(0, 10)} ${iso.slice(11, ms % 1000 === 0 ? 19 : 23)}`
 }

@@ -5,14 +5,14 @@ import type { ArchiveEntry } from '../archive/archive.ts'
 import { badData } from '../values/warnings.ts'
 
 /** Characters parsed per step: a few of them can refer to long texts. */
-const STEP = 4096
+const STEP_CHARACTERS = 4096
 
 /** Elements inside one another. Workbooks need about ten. */
 const MOST_DEPTH = 256
 /** Attributes of one element. */
 const MOST_ATTRIBUTES = 1000
 /** Characters of one text, comment, name or attribute. */
-const MOST_TEXT = 8 * 1024 * 1024
+const MOST_TEXT_CHARACTERS = 8 * 1024 * 1024
 
 export interface Visitor {
   open?(tag: SaxesTagPlain): void
@@ -72,7 +72,7 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
     try {
       silent += text.length
       parser.write(text)
-      if (silent > MOST_TEXT) fail(new Error('a text is too long'))
+      if (silent > MOST_TEXT_CHARACTERS) fail(new Error('a text is too long'))
     } catch (error) {
       if (error instanceof Problem) throw error
       throw damaged(failed ?? error)
@@ -86,8 +86,8 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
     )
   for await (const chunk of await member.open()) {
     const text = decoder.decode(chunk, { stream: true })
-    for (let at = 0; at < text.length; at += STEP) {
-      step(text.slice(at, at + STEP))
+    for (let at = 0; at < text.length; at += STEP_CHARACTERS) {
+      step(text.slice(at, at + STEP_CHARACTERS))
       yield
       await breathe()
     }

@@ -99,12 +99,13 @@ function givenUid(json: RawJson | undefined, taken: Set<string>): string | undef
 }
 
 /** Maximum size of a value that is parsed, in bytes. Column data is never parsed as a whole. */
-const SMALL_VALUE = 1024 * 1024
+const SMALL_VALUE_BYTES = 1024 * 1024
 
 /** Parses a value other than column data. Throws `invalid_request` if it is too large. */
 export function smallValue(json: RawJson, path: string): unknown {
   const size = json.end - json.start
-  if (size > SMALL_VALUE) throw invalidField(path.slice(0, 80), `${size} bytes; the limit is ${SMALL_VALUE}`)
+  if (size > SMALL_VALUE_BYTES)
+    throw invalidField(path.slice(0, 80), `${size} bytes; the limit is ${SMALL_VALUE_BYTES}`)
   return json.value()
 }
 

@@ -7,11 +7,11 @@ import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 /** Different values that are counted. */
 const MOST_DISTINCT = 100_000
 /** Bytes of values that are kept to count them. Of longer values, a hash is. */
-const LONGEST_KEPT = 200
+const LONGEST_KEPT_CHARACTERS = 200
 /** Values of which quantiles are made. */
-const SAMPLE = 10_000
+const SAMPLE_VALUES = 10_000
 /** Runs of rows of which a mean is given. */
-const RUNS = 24
+const TREND_RUNS = 24
 
 /** Statistics of a column, computed while its values are streamed: in constant memory. */
 export async function describeColumn(
@@ -53,7 +53,7 @@ class Statistics {
   private readonly runLength: number
 
   constructor(rows: number) {
-    const count = Math.min(RUNS, rows)
+    const count = Math.min(TREND_RUNS, rows)
     this.runs = Array.from({ length: count }, () => ({ sum: 0, count: 0 }))
     this.runLength = rows / Math.max(1, count)
   }
@@ -76,7 +76,7 @@ class Statistics {
     if (!this.isExact) return
     const length = end - start
     this.seen.add(
-      length > LONGEST_KEPT
+      length > LONGEST_KEPT_CHARACTERS
         ? createHash('sha256').update(buf.subarray(start, end)).digest('base64')
         : buf.toString('latin1', start, end),
     )
@@ -93,8 +93,8 @@ class Statistics {
     run.sum += value
     run.count++
     // Algorithm R: each value has the same chance.
-    const k = this.numbers < SAMPLE ? this.numbers : Math.floor(Math.random() * (this.numbers + 1))
-    if (k < SAMPLE) this.sample[k] = value
+    const k = this.numbers < SAMPLE_VALUES ? this.numbers : Math.floor(Math.random() * (this.numbers + 1))
+    if (k < SAMPLE_VALUES) this.sample[k] = value
     this.numbers++
   }
 
@@ -126,7 +126,7 @@ class Statistics {
       max: exact(this.max, this.maxWritten),
       mean: this.numbers === 0 ? null : finite(this.sum / this.numbers),
       // Beyond the sample, they are estimates.
-      quantiles_are_exact: this.numbers <= SAMPLE,
+      quantiles_are_exact: this.numbers <= SAMPLE_VALUES,
       quantiles: this.numbers === 0 ? null : [quantile(0.25), quantile(0.5), quantile(0.75)],
       trend:
         this.numbers === 0
@@ -156,10 +156,12 @@ function isBefore(a: number | string, b: number | string): boolean {
 
 /** The beginning of a text value. */
 function textOf(buf: Buffer, start: number, end: number): string {
-  if (end - start <= LONGEST_KEPT) return JSON.parse(buf.toString('utf8', start, end)) as string
-  const whole = buf.toString('utf8', start + 1, Math.min(end - 1, start + LONGEST_KEPT * 6))
+  if (end - start <= LONGEST_KEPT_CHARACTERS) return JSON.parse(buf.toString('utf8', start, end)) as string
+  const whole = buf.toString('utf8', start + 1, Math.min(end - 1, start + LONGEST_KEPT_CHARACTERS * 6))
   // The cut can be inside of an escape or a character.
-  const text = whole.slice(0, LONGEST_KEPT).replace(/(\\u?[0-9a-f]{0,3}|\ufffd|[\ud800-\udbff])$/i, '')
+  const text = whole
+    .slice(0, LONGEST_KEPT_CHARACTERS)
+    .replace(/(\\u?[0-9a-f]{0,3}|\ufffd|[\ud800-\udbff])$/i, '')
   try {
     return JSON.parse(`"${text}"`) as string
   } catch {

@@ -1,7 +1,7 @@
 import { type Bytes, breathe, endOf, skipBlanks } from '../../json/index.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 
-const PIECE = 64 * 1024
+const PIECE_BYTES = 64 * 1024
 const NULL = Buffer.from('null')
 
 /** Iterates over the values of one column. */
@@ -60,7 +60,7 @@ interface RowWriter {
 
 /** A growing output buffer. */
 class Out {
-  buf = Buffer.allocUnsafe(PIECE * 2)
+  buf = Buffer.allocUnsafe(PIECE_BYTES * 2)
   at = 0
 
   reserve(more: number): void {
@@ -97,7 +97,7 @@ class Out {
 
   take(): Buffer {
     const taken = this.buf.subarray(0, this.at)
-    this.buf = Buffer.allocUnsafe(PIECE * 2)
+    this.buf = Buffer.allocUnsafe(PIECE_BYTES * 2)
     this.at = 0
     return taken
   }
@@ -131,7 +131,7 @@ export async function* rowsAs(
       }
       next++
       writer.row(cursors, out)
-      if (out.at >= PIECE) yield out.take()
+      if (out.at >= PIECE_BYTES) yield out.take()
     }
     writer.tail?.(out)
     if (out.at > 0) yield out.take()

@@ -7,7 +7,7 @@ import { loadText, storeText, storeTexts } from '../store/texts.ts'
  * Batches compressed and stored concurrently: two, so that a core is left for parsing. The parser waits while
  * more than `BACKLOG_BYTES` are queued.
  */
-const AT_ONCE = 2
+const STORES_AT_ONCE = 2
 const BATCH_BYTES = 512 * 1024
 const BACKLOG_BYTES = 2 * 1024 * 1024
 /** How long stored slices are held for the transaction that makes them visible, in ms. */
@@ -77,7 +77,7 @@ export class SliceWriter implements SliceSink {
   }
 
   private work(): void {
-    while (this.running.size < AT_ONCE && this.waiting.length > 0) {
+    while (this.running.size < STORES_AT_ONCE && this.waiting.length > 0) {
       const job: Promise<void> = this.storeSome(this.batch())
         .catch((error) => {
           this.failed ??= error

@@ -7,7 +7,7 @@ import { isUnchanged } from './desk.ts'
 import { RateLimited } from './rates.ts'
 
 /** Small chunks are merged up to this many bytes: each write costs a turn of the event loop. */
-const GATHER = 16 * 1024
+const GATHER_BYTES = 16 * 1024
 
 function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse {
   return new HttpResponse(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
@@ -76,13 +76,13 @@ async function* gathered(bytes: Bytes): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = []
   let size = 0
   for await (const piece of bytes) {
-    if (size === 0 && piece.length >= GATHER) {
+    if (size === 0 && piece.length >= GATHER_BYTES) {
       yield piece
       continue
     }
     held.push(piece)
     size += piece.length
-    if (size < GATHER) continue
+    if (size < GATHER_BYTES) continue
     yield Buffer.concat(held)
     held = []
     size = 0

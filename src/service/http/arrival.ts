@@ -7,18 +7,18 @@ import type { Bytes } from '../../json/index.ts'
 export const SMALL_BYTES = 16 * 1024
 
 /** How often slow clients are looked for, in ms. */
-const CHECK = 250
+const CHECK_EVERY_MS = 250
 
 const waits = new Set<() => void>()
 let timer: NodeJS.Timeout | undefined
 
 /**
- * Calls `look` every `CHECK` ms until `unwatch(look)`. All share one timer: most bodies arrive at once, and a
+ * Calls `look` every `CHECK_EVERY_MS` ms until `unwatch(look)`. All share one timer: most bodies arrive at once, and a
  * timer for each would cost more than reading it.
  */
 export function watch(look: () => void): void {
   waits.add(look)
-  timer ??= setInterval(lookAtAll, CHECK).unref()
+  timer ??= setInterval(lookAtAll, CHECK_EVERY_MS).unref()
 }
 
 export function unwatch(look: () => void): void {

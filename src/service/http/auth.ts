@@ -10,8 +10,8 @@ import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
 
 /** How long a verified credential is cached, in ms. A revoked key works at most this much longer. */
-const FRESH = 2000
-const REMEMBERED = 1000
+const FRESH_MS = 2000
+const MOST_KNOWN = 1000
 
 /**
  * The name of the cookie of a browser that is signed in. With the prefix, which browsers accept over HTTPS only, no
@@ -37,7 +37,7 @@ export function sessionToken(headers: HttpRequest['headers'], url: string): stri
 
 /** Verified credentials, and until when they are known. */
 function verifiedOnes(): Lru<{ caller: Caller; until: number }> {
-  return new Lru(REMEMBERED, () => 1)
+  return new Lru(MOST_KNOWN, () => 1)
 }
 
 /** Authenticates requests by their headers. */
@@ -77,7 +77,7 @@ export class Authenticator {
     if (known && known.until > performance.now()) return known.caller
     const caller = given.startsWith(this.cookie) ? await this.session(given) : await this.check(given)
     if (!caller) return this.actingAs
-    this.known.set(given, { caller, until: performance.now() + FRESH })
+    this.known.set(given, { caller, until: performance.now() + FRESH_MS })
     return caller
   }
 

@@ -118,14 +118,14 @@ async function formFields(
 }
 
 /** Maximum number of unknown fields named in a response. */
-const NAMED = 100
+const MOST_NAMED = 100
 
 function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
   const unknown = new Set<string>()
   for (const name of names) {
     if (Object.hasOwn(schema.properties, name)) continue
     unknown.add(name)
-    if (unknown.size === NAMED) break
+    if (unknown.size === MOST_NAMED) break
   }
   return [...unknown]
 }
@@ -165,7 +165,7 @@ async function* limited(
       credit = Math.min(MOST_CREDIT_MS, credit - (performance.now() - began))
       if (done) return
       size += value.length
-      const rate = limits.body_bytes_per_second * (pressed() ? PRESSED : 1)
+      const rate = limits.body_bytes_per_second * (pressed() ? PRESSED_FACTOR : 1)
       credit += (value.length / rate) * 1000
       if (size > limit) throw tooLarge(size, name, limit)
       yield value
@@ -180,7 +180,7 @@ async function* limited(
 const MOST_CREDIT_MS = 60_000
 
 /** Factor by which the minimum upload rate rises while other uploads wait. */
-const PRESSED = 64
+const PRESSED_FACTOR = 64
 
 function inTime<T>(coming: Promise<T>, isLate: () => boolean, limits: Limits): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -22,11 +22,11 @@ export interface Listening {
 }
 
 /** Idle timeout of a connection, in ms. */
-const SILENCE = 120_000
+const SILENCE_MS = 120_000
 /** Time for all headers of a request to arrive, in ms. */
-const HEADERS = 20_000
+const HEADERS_MS = 20_000
 /** How often connections are checked for timeouts, in ms. */
-const CHECK = 5_000
+const CHECK_EVERY_MS = 5_000
 
 export interface ListenOptions {
   host: string
@@ -46,9 +46,9 @@ export function listen(
   const server = createServer(
     {
       keepAliveTimeout: 65_000,
-      headersTimeout: HEADERS,
+      headersTimeout: HEADERS_MS,
       requestTimeout: 0,
-      connectionsCheckingInterval: CHECK,
+      connectionsCheckingInterval: CHECK_EVERY_MS,
     },
     (request, response) => {
       const service = current()
@@ -60,7 +60,7 @@ export function listen(
         })
     },
   )
-  server.timeout = SILENCE
+  server.timeout = SILENCE_MS
   server.maxConnections = limits.connections
   // Idle connections make room for new ones.
   server.on('drop', () => server.closeIdleConnections())
@@ -117,11 +117,11 @@ const BUSY_HEADERS = {
 }
 
 /** Minimum delay of a refusal, in ms: a refused client would send its next request at once. */
-const REFUSAL_DELAY = 1000
+const REFUSAL_DELAY_MS = 1000
 /** Refusals sent per ms at most. The delay grows with the queue, so that refusals use little CPU time. */
 const REFUSALS_PER_MS = 0.5
-const LONGEST_DELAY = 5000
-const REFUSAL_CHECK = 50
+const LONGEST_DELAY_MS = 5000
+const REFUSAL_CHECK_MS = 50
 
 /**
  * Refuses requests cheaply and after a delay. Under overload, refusals would otherwise use the CPU time that
@@ -132,9 +132,9 @@ class Refusals {
   private timer: NodeJS.Timeout | undefined
 
   add(request: IncomingMessage, response: ServerResponse): void {
-    const delay = Math.min(LONGEST_DELAY, REFUSAL_DELAY + this.waiting.length / REFUSALS_PER_MS)
+    const delay = Math.min(LONGEST_DELAY_MS, REFUSAL_DELAY_MS + this.waiting.length / REFUSALS_PER_MS)
     this.waiting.push({ request, response, at: performance.now() + delay })
-    this.timer ??= setInterval(() => this.answerDue(), REFUSAL_CHECK)
+    this.timer ??= setInterval(() => this.answerDue(), REFUSAL_CHECK_MS)
   }
 
   private answerDue(): void {

@@ -5,8 +5,8 @@ import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { OperationName } from '../../contract/operations/index.ts'
 import { readOnlyFields } from '../../contract/resources/index.ts'
 import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'
+import { isTagged, SummedBytes } from '../core/body-sum.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
-import { isTagged, WatchedBytes } from '../core/watched.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
 import { jsonPage } from '../pages/reference/json.ts'
 import { respond } from './answer.ts'
@@ -160,9 +160,9 @@ async function callOf(asked: Asked, received: Received): Promise<OperationCall<O
   const { headers } = request
   const head =
     key === undefined ? '' : await fingerprint(sent, fields.headers as never, headers, received.json)
-  const watched =
+  const summed =
     key !== undefined && received.json === undefined && !isTagged(fields.headers as never)
-      ? new WatchedBytes(received.bytes)
+      ? new SummedBytes(received.bytes)
       : undefined
   const fileName = headers.get(FILE_NAME_HEADER)
   return {
@@ -177,7 +177,7 @@ async function callOf(asked: Asked, received: Received): Promise<OperationCall<O
     query: fields.query as never,
     headers: fields.headers as never,
     fields: received.fields as never,
-    bytes: watched?.bytes ?? received.bytes,
+    bytes: summed?.bytes ?? received.bytes,
     contentType: received.contentType,
     fileName: fileName === null ? received.fileName : decodeHeaderText(fileName),
     ifMatch: headers.get('if-match') ?? undefined,
@@ -187,7 +187,7 @@ async function callOf(asked: Asked, received: Received): Promise<OperationCall<O
       key,
       operation: name,
       fingerprint: head,
-      bodySum: watched?.sum,
+      bodySum: summed?.sum,
     }),
   }
 }

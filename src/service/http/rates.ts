@@ -1,16 +1,16 @@
 import { Problem } from '../../contract/errors.ts'
 import { Lru } from '../core/lru.ts'
 
-const MINUTE = 60_000
+const MINUTE_MS = 60_000
 /** Users and addresses that are remembered. */
-const REMEMBERED = 100_000
+const MOST_BUCKETS = 100_000
 
 /**
  * Rate limiting by user or IP address: a token bucket that holds one minute's requests. Each process counts
  * on its own.
  */
 export class Rates {
-  private readonly buckets = new Lru<{ left: number; at: number }>(REMEMBERED, () => 1)
+  private readonly buckets = new Lru<{ left: number; at: number }>(MOST_BUCKETS, () => 1)
 
   constructor(
     /** Requests per minute; 0 for no limit. */
@@ -24,7 +24,7 @@ export class Rates {
     if (this.perMinute === 0) return
     const now = this.now()
     const bucket = this.buckets.get(who) ?? { left: this.perMinute, at: now }
-    bucket.left = Math.min(this.perMinute, bucket.left + ((now - bucket.at) / MINUTE) * this.perMinute)
+    bucket.left = Math.min(this.perMinute, bucket.left + ((now - bucket.at) / MINUTE_MS) * this.perMinute)
     bucket.at = now
     this.buckets.set(who, bucket)
     if (bucket.left < 1) {

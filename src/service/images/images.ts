@@ -8,7 +8,7 @@ import { Admission } from '../core/admission.ts'
 import { Lru } from '../core/lru.ts'
 
 /** How long a figure that could not be drawn is not tried again, in ms. */
-const FAILURE_TIME = 60_000
+const FAILURE_MS = 60_000
 /** What a cached failure counts, in bytes. */
 const FAILURE_SIZE = 1000
 
@@ -86,7 +86,7 @@ export class Images {
             return { image, key: shown }
           } catch (error) {
             if (error instanceof Undrawable && error.isFinal)
-              this.kept.set(shown, { problem: error, until: Date.now() + FAILURE_TIME })
+              this.kept.set(shown, { problem: error, until: Date.now() + FAILURE_MS })
             throw error
           }
         },
@@ -115,10 +115,10 @@ export function imageKey(shown: string, { format, width, height, scale }: ImageO
 }
 
 /** Size of an image where neither the request nor the layout says one, in CSS pixels. */
-const WIDTH = 700
-const HEIGHT = 500
+const WIDTH_PIXELS = 700
+const HEIGHT_PIXELS = 500
 /** The smallest width and height that plotly.js draws. */
-const SMALLEST = 10
+const SMALLEST_PIXELS = 10
 
 export interface WantedImage {
   format?: ImageFormat
@@ -134,17 +134,17 @@ export function imageOptions(figure: RawJson, wanted: WantedImage, limits: Limit
   const side = (name: 'width' | 'height', usual: number): number => {
     const given = wanted[name]
     if (given !== undefined && given !== null) {
-      if (!(given >= SMALLEST)) throw invalidField(name, `must be at least ${SMALLEST}`)
+      if (!(given >= SMALLEST_PIXELS)) throw invalidField(name, `must be at least ${SMALLEST_PIXELS}`)
       return Math.round(given)
     }
     const inLayout = layout?.kind === 'object' ? layout.get(name) : undefined
     const value = inLayout?.kind === 'number' ? (inLayout.value() as number) : usual
     // A layout was not written for this request: a size that cannot be drawn is not an error of it.
     const most = Math.sqrt(limits.image_pixels) / scale
-    return Math.round(Math.max(SMALLEST, Math.min(value >= SMALLEST ? value : usual, most)))
+    return Math.round(Math.max(SMALLEST_PIXELS, Math.min(value >= SMALLEST_PIXELS ? value : usual, most)))
   }
   if (!(scale > 0)) throw invalidField('scale', 'must be greater than 0')
-  const [width, height] = [side('width', WIDTH), side('height', HEIGHT)]
+  const [width, height] = [side('width', WIDTH_PIXELS), side('height', HEIGHT_PIXELS)]
   const pixels = Math.ceil(width * scale) * Math.ceil(height * scale)
   if (pixels > limits.image_pixels)
     throw new Problem(

@@ -1,6 +1,6 @@
 import type { Bytes } from '../../json/index.ts'
+import { isTagged, SummedBytes } from '../core/body-sum.ts'
 import type { Call, OperationCall } from '../core/call.ts'
-import { isTagged, WatchedBytes } from '../core/watched.ts'
 import type { WriteKey } from '../store/idempotency.ts'
 import { gridHandlers } from './grids.ts'
 import type { Handlers, OperationService } from './handler.ts'
@@ -18,7 +18,7 @@ function reader(
 ) {
   return (bytes: Bytes): ReturnType<(typeof gridHandlers)['grids.upload']> => {
     // A key stands for the content too, which arrives later.
-    const watched = isTagged(headers) ? undefined : new WatchedBytes(bytes)
+    const summed = isTagged(headers) ? undefined : new SummedBytes(bytes)
     return gridHandlers['grids.upload'](service, {
       caller,
       fid,
@@ -32,8 +32,8 @@ function reader(
       ifMatch: undefined,
       query: {},
       fields: {},
-      bytes: watched?.bytes ?? bytes,
-      writeKey: (owner) => ({ ...key, owner, bodySum: watched?.sum }),
+      bytes: summed?.bytes ?? bytes,
+      writeKey: (owner) => ({ ...key, owner, bodySum: summed?.sum }),
     })
   }
 }

@@ -10,9 +10,9 @@ import { csvOf, figureOf, imageOf } from './files/downloads.ts'
 import { embed } from './files/embed.ts'
 import type { SortingService } from './files/grid-page.ts'
 import { startPage, userPage } from './files/lists.ts'
+import { readerOf, watched } from './files/live-chart.ts'
 import { oEmbed } from './files/oembed.ts'
 import { pageOf } from './files/page.ts'
-import { watched, watcherOf } from './files/watch.ts'
 import { newChartPage, previewPage } from './forms/newchart.ts'
 
 export type { Answer } from './answer.ts'
@@ -65,7 +65,7 @@ function formatOf(ending: string): ImageFormat {
 function watching(what: 'state' | 'events' | 'live'): PageHandler {
   return async (service, { principal, query, fid, who }) => {
     const token = query.get('watch')
-    const reader = token === null ? principal : await watcherOf(service, token, fid)
+    const reader = token === null ? principal : await readerOf(service, token, fid)
     if (!reader) throw new Problem('not_found', 'this page has expired; load it again')
     return watched(service, reader, fid, what, token !== null, who)
   }

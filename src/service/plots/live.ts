@@ -17,16 +17,16 @@ import {
 import { stateOfFigure } from './shown.ts'
 
 /** How long a state is shared by those who ask for it, and how often a stream asks, in ms. */
-const FRESH = 1000
+const FRESH_MS = 1000
 /** How often a stream without changes sends a comment, so that proxies keep it open, in ms. */
-const HEARTBEAT = 15_000
+const HEARTBEAT_MS = 15_000
 /** The fraction of the streams that one user or address may have. */
 const USER_SHARE = 0.5
 /** Size of the figures with data that are kept, and of the largest one of them, in bytes. */
 const KEPT_BYTES = 32 * 1024 * 1024
-const LARGEST = 8 * 1024 * 1024
+const LARGEST_BYTES = 8 * 1024 * 1024
 /** States that are kept. */
-const STATES = 10_000
+const MOST_STATES = 10_000
 
 export interface LiveService extends Service {
   live: LiveFigures
@@ -37,7 +37,7 @@ export interface LiveService extends Service {
  * many ask, the database is read once a second for the state, and once for each change.
  */
 export class LiveFigures {
-  private readonly states = new Lru<{ state: Promise<string>; until: number }>(STATES, () => 1)
+  private readonly states = new Lru<{ state: Promise<string>; until: number }>(MOST_STATES, () => 1)
   private readonly figures = new Lru<Buffer>(KEPT_BYTES, ({ length }) => length)
   private readonly reading = new Map<string, Promise<{ text: Buffer | undefined; state: string }>>()
   /** Open streams by user or address. */
@@ -58,7 +58,7 @@ export class LiveFigures {
       const { file } = await authorizeCall(readers, asked)
       return stateOfFigure(readers, file, await contentOf(readers, file), asked)
     })
-    this.states.set(key, { state, until: performance.now() + FRESH })
+    this.states.set(key, { state, until: performance.now() + FRESH_MS })
     state.catch(() => this.states.delete(key))
     return state
   }
@@ -93,7 +93,7 @@ export class LiveFigures {
     stored: StoredFigure,
   ): Promise<{ text: Buffer | undefined; state: string }> {
     const live = await openFigure(service, asked, stored)
-    const text = await wholeFigure(live, LARGEST)
+    const text = await wholeFigure(live, LARGEST_BYTES)
     if (text) this.figures.set(live.state, text)
     return { text, state: live.state }
   }
@@ -140,16 +140,16 @@ export class LiveFigures {
     let silent = 0
     yield event(state)
     while (!this.closed) {
-      await new Promise((resolve) => setTimeout(resolve, FRESH).unref())
+      await new Promise((resolve) => setTimeout(resolve, FRESH_MS).unref())
       const now = await this.state(service, asked).catch((error) => {
         // The plot has gone, or its access. Anything else passes, as a database that restarts does.
         if (error instanceof Problem && error.status < 500) return undefined
         return state
       })
       if (now === undefined) return
-      silent += FRESH
+      silent += FRESH_MS
       if (now !== state) yield event(now)
-      else if (silent >= HEARTBEAT) yield Buffer.from(': still here\n\n')
+      else if (silent >= HEARTBEAT_MS) yield Buffer.from(': still here\n\n')
       else continue
       state = now
       silent = 0

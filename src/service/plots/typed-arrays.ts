@@ -81,7 +81,7 @@ async function arrayText(
     const value = valueAt(k)
     text += typeof value === 'bigint' || Number.isFinite(value) ? value : 'null'
     for (const row of rows) if ((k + 1) % row === 0) text += ']'
-    if (text.length >= PIECE) {
+    if (text.length >= PIECE_BYTES) {
       pieces.push(Buffer.from(text))
       size += text.length
       if (size > most) return undefined
@@ -92,10 +92,10 @@ async function arrayText(
   return Buffer.concat([...pieces, Buffer.from(`${text}]`)])
 }
 
-const PIECE = 64 * 1024
+const PIECE_BYTES = 64 * 1024
 
 /** Maximum number of dimensions, as in plotly.js. */
-const DIMENSIONS = 3
+const MOST_DIMENSIONS = 3
 
 async function isBase64(text: string): Promise<boolean> {
   if (text.length % 4 !== 0) return false
@@ -117,7 +117,7 @@ function shapeOf(given: RawJson | undefined): unknown {
 function readShape(given: unknown, count: number): number[] | undefined {
   if (given === undefined || given === null || given === '') return [count]
   const sizes = (Array.isArray(given) ? given : String(given).split(',')).map(Number)
-  const fits = sizes.every((size) => Number.isInteger(size) && size >= 0) && sizes.length <= DIMENSIONS
+  const fits = sizes.every((size) => Number.isInteger(size) && size >= 0) && sizes.length <= MOST_DIMENSIONS
   if (!fits || sizes.reduce((product, size) => product * size, 1) !== count) return undefined
   // Without values, nested rows cannot be written: use one dimension.
   return count === 0 ? [0] : sizes

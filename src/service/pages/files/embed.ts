@@ -8,7 +8,7 @@ import { assetPath } from '../assets.ts'
 import { shareKeyQuery, text } from '../html.ts'
 import { described } from './alt-text.ts'
 import { reading } from './downloads.ts'
-import { watchToken } from './watch.ts'
+import { chartToken } from './live-chart.ts'
 
 /**
  * The policy of an embedded chart. A figure is hostile input: it is drawn in an opaque origin, which has no cookies,
@@ -47,7 +47,7 @@ export async function embed(
   // On its own page, a chart is told of changes. Of many charts on another page, each asks now and then: browsers
   // open few connections to one server.
   const follow = query.get('live') === 'events' ? 'events' : 'state'
-  const token = await watchToken(service, principal, fid)
+  const token = await chartToken(service, principal, fid)
   const head = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

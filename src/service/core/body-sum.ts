@@ -10,16 +10,16 @@ export function isTagged(headers: { 'Source-Tag'?: unknown }): boolean {
  * Passes request bytes through and computes a checksum, which is available once all have arrived. CRC-32 is
  * enough: it compares two requests of the same caller, and costs little.
  */
-export class WatchedBytes {
+export class SummedBytes {
   readonly bytes: Bytes
   /** The checksum; undefined until all bytes have arrived. */
   sum: string | undefined
 
   constructor(bytes: Bytes) {
-    this.bytes = this.watch(bytes)
+    this.bytes = this.counted(bytes)
   }
 
-  private async *watch(bytes: Bytes): AsyncGenerator<Uint8Array> {
+  private async *counted(bytes: Bytes): AsyncGenerator<Uint8Array> {
     let length = 0
     let sum = 0
     for await (const chunk of bytes) {

@@ -22,7 +22,7 @@ interface Watching {
  * A token with which an embedded chart asks for its data. Its page has an opaque origin, so it has no cookies; and
  * without the token no page of another site can read the responses.
  */
-export function watchToken({ cursors }: Service, { caller, shareKey }: Principal, fid: Fid): Promise<string> {
+export function chartToken({ cursors }: Service, { caller, shareKey }: Principal, fid: Fid): Promise<string> {
   const watching: Watching = {
     fid: formatFid(fid),
     user: caller?.username,
@@ -34,7 +34,7 @@ export function watchToken({ cursors }: Service, { caller, shareKey }: Principal
 }
 
 /** The reader that a token names; undefined for a token of another plot, or one that has expired. */
-export async function watcherOf(
+export async function readerOf(
   { cursors }: Service,
   token: string,
   fid: Fid,
