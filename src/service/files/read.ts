@@ -133,13 +133,17 @@ export async function replayed<T>(readers: Readers, call: Call): Promise<{ resul
 
 /**
  * Checks access and version before the body is read, so that a write that must fail fails early. Returns
- * undefined for a retry of a write that was applied.
+ * undefined for a retry of a write that was applied. `more` reads on the same snapshot.
  */
-export async function assertCanChange(service: Service, call: Call): Promise<AuthorizedFile | undefined> {
+export async function assertCanChange<T = AuthorizedFile>(
+  service: Service,
+  call: Call,
+  more: (readers: Readers, found: AuthorizedFile) => Promise<T> = async (_, found) => found as T,
+): Promise<T | undefined> {
   return service.store.read(async (readers) => {
     if (await replayed(readers, call)) return undefined
     const found = await authorizeCall(readers, call)
     checkIfMatch(found.file, call.ifMatch)
-    return found
+    return more(readers, found)
   })
 }

@@ -4,6 +4,7 @@ import { badData } from '../../ingest/index.ts'
 import { decodeTypes, fits } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
+import type { Readers } from '../store/store.ts'
 import type { GridService } from './append/queue.ts'
 import { columnsAre } from './content.ts'
 import type { NewColumn } from './create.ts'
@@ -173,9 +174,7 @@ export function refuseShrink(
 }
 
 /** The columns of a grid. Their types include rows in the tail. */
-export async function columnsNow(service: GridService, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
-  return service.store.read(async ({ grids }) => {
-    const types = decodeTypes((await grids.get(owner, idlocal)).types)
-    return (await grids.columns(owner, idlocal)).map((column, k) => ({ ...column, type: types[k] }))
-  })
+export async function columnsNow({ grids }: Readers, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
+  const types = decodeTypes((await grids.get(owner, idlocal)).types)
+  return (await grids.columns(owner, idlocal)).map((column, k) => ({ ...column, type: types[k] }))
 }

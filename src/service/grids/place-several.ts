@@ -193,7 +193,9 @@ async function checkPlaced(
   })
   if (!existing) return
   if (existing.filetype !== 'grid') throw notAGrid(existing)
-  const columns = await columnsNow(service, { owner, idlocal: existing.idlocal })
+  const columns = await service.store.read((readers) =>
+    columnsNow(readers, { owner, idlocal: existing.idlocal }),
+  )
   if (target.onConflict === 'replace') {
     refuseLoss(call, existing, table.columns, columns)
     const { row_count } = await service.store.read(({ grids }) => grids.get(owner, existing.idlocal))

@@ -29,8 +29,8 @@ import type { Readers } from '../store/store.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { gridContent } from './grids.content.ts'
 import { importUrl, sourceOf } from './grids.import.ts'
-import { foundBefore, madeBefore } from './grids.upload.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
+import { appliedBefore, uploadedBefore } from './retries.ts'
 
 /** Reads the grid in the path after checking access. Adds the entity tag. */
 function reading<T>(
@@ -89,7 +89,7 @@ export const gridHandlers = {
       source_tag: sourceTag(headers['Source-Tag']),
     }
     checkFilename(target.filename, service.limits)
-    const before = await madeBefore(service, call, target)
+    const before = await uploadedBefore(service, call, target)
     const { idlocal, warnings, action } =
       before ?? (await createOrUpdateGrids(service, call, await storeTables(service, call), target))
     const made = await respondWithFile(service, call, { owner, idlocal })
@@ -139,8 +139,12 @@ export const gridHandlers = {
   'rows.append': async (service, call) => {
     const { contentType } = call
     if (contentType === dataTypes.csv || contentType === dataTypes.tsv) {
-      await assertCanChange(service, call)
-      const columns = await columnsNow(service, call.fid)
+      const read = (readers: Readers) => columnsNow(readers, call.fid)
+      const now = await assertCanChange(service, call, read)
+      // A retry of an append that was applied: its body is read to compare it.
+      const before = now ? undefined : await appendedBefore(service, call)
+      if (before) return appendedBody(call, before)
+      const columns = now ?? (await service.store.read(read))
       const options = {
         ...readingOptions(service, call),
         ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
@@ -151,20 +155,11 @@ export const gridHandlers = {
           return column?.type === 'boolean' && !mayChangeTypes(call) ? ('boolean' as const) : undefined
         },
       }
-      const done =
-        (await appendedBefore(service, call)) ??
-        (await appendTable(service, call, call.fid, await tableOf(service, call, options)))
-      return {
-        body: {
-          fid: formatFid(call.fid),
-          rows_added: done.rows_added,
-          row_count: done.row_count,
-          warnings: done.warnings ?? [],
-        },
-      }
+      const table = await tableOf(service, call, options)
+      return appendedBody(call, await appendTable(service, call, call.fid, table, columns))
     }
     const before = contentType === dataTypes.ndjson ? await appendedBefore(service, call) : undefined
-    if (before) return { body: { fid: formatFid(call.fid), ...before, warnings: before.warnings ?? [] } }
+    if (before) return appendedBody(call, before)
     const given =
       contentType === dataTypes.ndjson
         ? await rowsOfLines(service, call)
@@ -181,7 +176,7 @@ export const gridHandlers = {
     if (given.bodies.length === 0) await assertCanChange(service, call)
     const done =
       given.bodies.length === 0 ? await nothingAdded(service, call) : await appendRows(service, append)
-    return { body: { fid: formatFid(call.fid), ...done, warnings: [] } }
+    return appendedBody(call, done)
   },
 
   'columns.get': async (service, call) => {
@@ -231,9 +226,18 @@ async function tableOf(service: Service, call: DataCall, options: DelimitedOptio
   return table
 }
 
+interface AppendedRows {
+  rows_added: number
+  row_count: number
+  warnings?: string[]
+}
+
+function appendedBody({ fid }: Call, { rows_added, row_count, warnings = [] }: AppendedRows) {
+  return { body: { fid: formatFid(fid), rows_added, row_count, warnings } }
+}
+
 function appendedBefore(service: Service, call: Call) {
-  type Appended = { rows_added: number; row_count: number; warnings: string[] }
-  return foundBefore<Appended>(call, () => service.store.read((readers) => replayed(readers, call)))
+  return appliedBefore<AppendedRows>(call, () => service.store.read((readers) => replayed(readers, call)))
 }
 
 async function nothingAdded(service: Service, { fid }: Call) {

@@ -11,6 +11,7 @@ import type { Source } from './scan.ts'
 
 /** A grid with the columns that a plot shows. */
 export interface Shown {
+  file: FileRow
   snap: Snapshot
   columns: Map<string, SnapshotColumn>
   /** Whether the caller may read the grid itself. */
@@ -37,7 +38,7 @@ export async function shownGrids(
     if (!found) continue
     const snap = await snapshot(service.store, readers, fid, (all) => all.filter(({ uid }) => uids.has(uid)))
     const columns = new Map(snap.columns.map((column) => [column.uid, column]))
-    shown.set(key, { snap, columns, readable: found.readable })
+    shown.set(key, { file: found.file, snap, columns, readable: found.readable })
   }
   return shown
 }

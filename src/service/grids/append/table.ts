@@ -1,8 +1,9 @@
 import type { Fid } from '../../../contract/fid.ts'
 import { isSparse, numbersAsText } from '../../../ingest/index.ts'
 import { encodeTypes, mergeTypes } from '../../store/column-types.ts'
+import type { ColumnRow } from '../../store/grids.ts'
 import { repeatedSlices, rewriteLayout, tooRagged } from '../compact.ts'
-import { checkType, columnsNow, convertSlices, matchColumns, typeWithin } from '../match.ts'
+import { checkType, convertSlices, matchColumns, typeWithin } from '../match.ts'
 import { type DataCall, mayChangeTypes, refuseWarnings } from '../reading-options.ts'
 import type { Table } from '../tables.ts'
 import { transposeColumns } from '../values.ts'
@@ -27,9 +28,10 @@ export async function appendTable(
   call: DataCall,
   fid: Fid,
   table: Table,
+  /** The columns of the grid, read before. If they change meanwhile, the append fails with `conflict`. */
+  columns: readonly ColumnRow[],
 ): Promise<Omit<AppendedTable, 'idlocal'>> {
   if (!table.small) return appendSlices(service, call, fid, table)
-  const columns = await columnsNow(service, fid)
   const warnings = [...table.warnings]
   const name = call.fileName ?? 'the upload'
   const matched = matchColumns(table, columns, name, warnings)

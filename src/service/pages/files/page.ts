@@ -1,5 +1,6 @@
 import type { Fid } from '../../../contract/fid.ts'
 import { authorize, type Principal } from '../../access/access.ts'
+import { contentOf } from '../../plots/content.ts'
 import { type Answer, html } from '../answer.ts'
 import { document } from '../html.ts'
 import { folderPage } from './folder-page.ts'
@@ -14,13 +15,14 @@ export async function pageOf(
   fid: Fid,
   query: URLSearchParams,
 ): Promise<Answer> {
-  const { file } = await service.store.read(async (readers) => {
+  const { file, content } = await service.store.read(async (readers) => {
     const row = await readers.files.get(fid.owner, fid.idlocal)
-    return authorize(readers, row, principal, { access: 'read' })
+    const { file } = await authorize(readers, row, principal, { access: 'read' })
+    return { file, content: file.filetype === 'plot' ? await contentOf(readers, file) : undefined }
   })
   switch (file.filetype) {
     case 'plot':
-      return plotPage(service, principal, file)
+      return plotPage(service, principal, { file, content: content! })
     case 'grid':
       return gridPage(service, principal, file, query)
     case 'fold':

@@ -4,8 +4,7 @@ import type { Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/content.ts'
 import { affordable, valuesAt } from '../../grids/values-at.ts'
-import { openFigure } from '../../plots/content.ts'
-import type { FileRow } from '../../store/files.ts'
+import { openFigure, type StoredFigure } from '../../plots/content.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
 import { document, shareKeyQuery, text, withQuery } from '../html.ts'
@@ -22,18 +21,13 @@ const COLUMNS = 50
 const READ_BYTES = 64 * 1024 * 1024
 
 /** The page of a plot: the chart, its downloads, its data and how to embed it. */
-export async function plotPage(service: Service, principal: Principal, file: FileRow): Promise<Answer> {
-  const live = await openFigure(service, reading(principal, file))
-  const grids = await service.store.read(async (readers) => {
-    const rows = new Map<string, FileRow>()
-    for (const { source } of live.references) {
-      const fid = formatFid(source.grid)
-      if (rows.has(fid)) continue
-      const row = await readers.files.get(source.grid.owner, source.grid.idlocal)
-      if (row) rows.set(fid, row)
-    }
-    return rows
-  })
+export async function plotPage(
+  service: Service,
+  principal: Principal,
+  stored: StoredFigure,
+): Promise<Answer> {
+  const { file } = stored
+  const live = await openFigure(service, reading(principal, file), stored)
   const key = shareKeyQuery(principal.shareKey)
   const link = (url: string, what: string, ...parameters: string[]): string =>
     `<a href="${text(withQuery(url, ...parameters, key))}">${what}</a>`
@@ -55,8 +49,8 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
     ].join(' ')}</p>`,
   ]
   const hidden = [...live.shown].filter(([, { readable }]) => !readable).length
-  const lent = [...grids.values()].filter(
-    (grid) => grid.owner === file.owner && !grid.world_readable && live.shown.has(formatFid(grid)),
+  const lent = [...live.shown.values()].flatMap(({ file: grid }) =>
+    grid.owner === file.owner && !grid.world_readable ? [grid] : [],
   )
   if (own && lent.length > 0 && (file.world_readable || file.share_key !== null))
     parts.push(
@@ -74,8 +68,7 @@ export async function plotPage(service: Service, principal: Principal, file: Fil
     )
   const sources = [...live.shown]
     .filter(([, { readable }]) => readable)
-    .map(([fid]) => grids.get(fid)!)
-    .map((grid) => `<li>${link(webUrl(service.url, grid), text(grid.filename))}</li>`)
+    .map(([, { file: grid }]) => `<li>${link(webUrl(service.url, grid), text(grid.filename))}</li>`)
   if (hidden > 0) sources.push(`<li>${hidden === 1 ? 'a private grid' : `${hidden} private grids`}</li>`)
   if (sources.length > 0) parts.push(`<h2>Sources</h2><ul>${sources.join('')}</ul>`)
 

@@ -6,7 +6,7 @@ import { notAGrid, ON_CONFLICT, type Target } from '../grids/place.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** The stored result of a streamed write, if it was applied before. Reads the body to compare it. */
-export async function foundBefore<T>(
+export async function appliedBefore<T>(
   call: Call,
   find: () => Promise<{ result: T } | undefined>,
 ): Promise<T | undefined> {
@@ -16,11 +16,11 @@ export async function foundBefore<T>(
 }
 
 /** Returns the result of an upload that was applied before. Throws early if the upload must fail. */
-export async function madeBefore(service: Service, call: Call, target: Target) {
+export async function uploadedBefore(service: Service, call: Call, target: Target) {
   const owner = call.caller!.username
   const { limits, store } = service
   type Made = { idlocal: number; warnings: string[]; action: UploadAction }
-  const made = await foundBefore(call, () =>
+  const made = await appliedBefore(call, () =>
     store.read(({ idempotency }) => idempotency.find<Made>(call.writeKey(owner))),
   )
   if (made) return made
