@@ -1,6 +1,6 @@
 /** Files, folders and extras. See docs/api.md#files. */
 import * as s from '../schema.ts'
-import { Metadata, Parent, Results, Timestamp } from './shared.ts'
+import { Parent, placed, Results, Timestamp } from './shared.ts'
 
 /** Metadata common to all filetypes. Fields that only the owner sees are optional. See docs/api.md#files. */
 export const meta = {
@@ -73,11 +73,7 @@ export const Created = <T extends s.Schema>(file: T) => s.object({ file, warning
 
 /** Writable metadata. Fields that are not given stay unchanged. */
 export const writable = {
-  filename: s.optional(s.string()),
-  ...Parent,
-  world_readable: s.optional(s.boolean()),
-  share_key_enabled: s.optional(s.boolean()),
-  metadata: s.optional(Metadata),
+  ...placed,
   is_theme: s.optional(s.nullable(s.boolean())),
   is_template: s.optional(s.nullable(s.boolean())),
 }

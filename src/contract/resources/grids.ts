@@ -1,7 +1,7 @@
 /** Grids, their columns and rows. See docs/api.md#grids. */
 import * as s from '../schema.ts'
 import { FolderMeta, meta } from './files.ts'
-import { Metadata, Parent } from './shared.ts'
+import { placed } from './shared.ts'
 
 export const columnTypes = ['empty', 'number', 'text', 'boolean', 'json'] as const
 
@@ -108,11 +108,7 @@ const GridData = s.object({
 /** Body of `grids.create`. Without `data`, the grid is imported from `source_url`. */
 export const GridCreate = s.object({
   data: s.optional(s.union(GridData, s.string())),
-  filename: s.optional(s.string()),
-  ...Parent,
-  world_readable: s.optional(s.boolean()),
-  share_key_enabled: s.optional(s.boolean()),
-  metadata: s.optional(Metadata),
+  ...placed,
   source_fid: s.optional(s.nullable(s.string())),
   source_url: s.optional(s.nullable(s.string())),
   source_referer: s.optional(s.nullable(s.string())),

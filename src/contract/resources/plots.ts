@@ -2,7 +2,7 @@
 import * as s from '../schema.ts'
 import { UserSummary } from './accounts.ts'
 import { meta, writable } from './files.ts'
-import { Metadata, Parent } from './shared.ts'
+import { placed } from './shared.ts'
 
 /** A plotly.js figure. See docs/api.md#plots. */
 export const Figure = s.object({
@@ -51,11 +51,7 @@ export const PlotCreate = s.object({
         'What to do if the name is taken: `fail` (409; the default), `rename` (to `chart (1)`), `replace` (the figure of the plot of that name; it keeps its fid, its link and its access).',
     }),
   ),
-  filename: s.optional(s.string()),
-  ...Parent,
-  world_readable: s.optional(s.boolean()),
-  share_key_enabled: s.optional(s.boolean()),
-  metadata: s.optional(Metadata),
+  ...placed,
   source_fid: s.optional(s.nullable(s.string())),
 })
 

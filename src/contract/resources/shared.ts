@@ -10,6 +10,17 @@ export const Parent = {
   parent_path: s.optional(s.string()),
 }
 
-export const Metadata = s.union(s.record(s.anything()), s.string())
+const Metadata = s.union(s.record(s.anything()), s.string())
+
+/** Fields that grids and plots are created with, and that an update can change. */
+export const placed = {
+  filename: s.optional(s.string()),
+  ...Parent,
+  world_readable: s.optional(s.boolean()),
+  share_key_enabled: s.optional(s.boolean()),
+  metadata: s.optional(Metadata),
+}
+
+export type Placed = s.Static<ReturnType<typeof s.object<typeof placed>>>
 
 export const Health = s.object({ status: s.string() })

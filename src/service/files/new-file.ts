@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
+import type { Limits } from '../../contract/limits.ts'
 import type { FileKind } from '../../contract/operations/index.ts'
+import type { Placed } from '../../contract/resources/index.ts'
 import { parseRaw } from '../../json/index.ts'
 import { type Principal, visibleFileById } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
@@ -47,6 +49,31 @@ export function metadataText(given: unknown, limit: number): string {
 /** Creates a new key each time sharing is enabled, so that old links stay invalid. */
 export function newShareKey(): string {
   return randomBytes(18).toString('base64url')
+}
+
+/** What the fields of a new file become in its row. A field that is missing here does not compile. */
+const rowOf: {
+  [F in keyof Required<Placed>]: (
+    value: Placed[F],
+    limits: Limits,
+  ) => Partial<Pick<FileRow, 'world_readable' | 'share_key' | 'metadata'>>
+} = {
+  // The name and the place need the folder: see `placeOf` and `freeName`.
+  filename: () => ({}),
+  parent: () => ({}),
+  parent_path: () => ({}),
+  world_readable: (value) => ({ world_readable: value ? 1 : 0 }),
+  share_key_enabled: (value) => ({ share_key: value ? newShareKey() : null }),
+  metadata: (value, limits) => ({ metadata: metadataText(value, limits.metadata_bytes) }),
+}
+
+/** The fields of the row of a new file, besides its name and place. */
+export function newRow(
+  fields: Placed,
+  limits: Limits,
+): Pick<FileRow, 'world_readable' | 'share_key' | 'metadata'> {
+  const names = Object.keys(rowOf) as (keyof Placed)[]
+  return Object.assign({}, ...names.map((name) => rowOf[name](fields[name] as never, limits)))
 }
 
 /** What becomes of each field of a file in its copies. A field that is missing here does not compile. */

@@ -10,7 +10,7 @@ import type { Call } from '../core/call.ts'
 import { etag, etagOf } from '../core/etag.ts'
 import { columnMeta, describe } from '../files/meta.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
-import { metadataText, newShareKey, readSourceFid } from '../files/new-file.ts'
+import { newRow, readSourceFid } from '../files/new-file.ts'
 import { assertCanChange, getFile, lookup, replayed, respondWithFile } from '../files/read.ts'
 import type { Append } from '../grids/append/request.ts'
 import { appendRows } from '../grids/append/rows.ts'
@@ -52,7 +52,7 @@ export const gridHandlers = {
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
     if (fields.data === undefined) return importUrl(service, call)
     const { columns: parts, metadata: inside } = await readGridData(fields.data, limits)
-    const metadata = metadataText(fields.metadata ?? inside, limits.metadata_bytes)
+    const row = newRow({ ...fields, metadata: fields.metadata ?? inside }, limits)
     const columns = await storeArrays(store.blobs, parts)
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
       const parent = await placeOf(writers, owner, fields, limits)
@@ -64,9 +64,7 @@ export const gridHandlers = {
         filetype: 'grid',
         filename: fields.filename ?? (await freeName(writers.files, owner, parent, gridName(undefined))),
         parent,
-        world_readable: fields.world_readable ? 1 : 0,
-        share_key: fields.share_key_enabled ? newShareKey() : null,
-        metadata,
+        ...row,
         source_fid: await readSourceFid(service, writers, fields.source_fid, call, 'grid'),
         ...sourceOf(fields),
       })

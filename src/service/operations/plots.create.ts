@@ -5,7 +5,7 @@ import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
 import { type AuthorizedFile, visibleFileById } from '../access/access.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
 import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../files/names.ts'
-import { metadataText, newShareKey, readSourceFid } from '../files/new-file.ts'
+import { newRow, readSourceFid } from '../files/new-file.ts'
 import { getFile, updateFile } from '../files/read.ts'
 import { update } from '../files/update.ts'
 import { compact } from '../grids/compact.ts'
@@ -101,9 +101,7 @@ async function create(
     filetype: 'plot',
     filename: await freeName(files, owner, parent, wanted),
     parent,
-    world_readable: fields.world_readable ? 1 : 0,
-    share_key: fields.share_key_enabled ? newShareKey() : null,
-    metadata: metadataText(fields.metadata, service.limits.metadata_bytes),
+    ...newRow(fields, service.limits),
     source_fid: await readSourceFid(service, writers, fields.source_fid, call, 'plot'),
   })
   await putFigure(writers, file, figure, call)
