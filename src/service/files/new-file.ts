@@ -69,7 +69,8 @@ const rowOf: {
 
 /** The fields of the row of a new file, besides its name and place. */
 export function newRow(
-  fields: Placed,
+  /** Metadata of a data file can be anything; `metadataText` checks it. */
+  fields: Omit<Placed, 'metadata'> & { metadata?: unknown },
   limits: Limits,
 ): Pick<FileRow, 'world_readable' | 'share_key' | 'metadata'> {
   const names = Object.keys(rowOf) as (keyof Placed)[]
