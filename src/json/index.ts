@@ -1,5 +1,5 @@
 /** JSON kept as the bytes it came in, and work on many bytes that lets others have their turn. */
-export { asBuffer, type Bytes, once } from './bytes.ts'
+export { asBuffer, type Bytes, once, withRoom } from './bytes.ts'
 export { excerpt } from './excerpt.ts'
 export {
   acceptedBefore,

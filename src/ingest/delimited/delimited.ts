@@ -1,5 +1,5 @@
 import { defaultLimits } from '../../contract/limits.ts'
-import { asBuffer, type Bytes, breathe, excerpt, turnIsLong } from '../../json/index.ts'
+import { asBuffer, type Bytes, breathe, excerpt, turnIsLong, withRoom } from '../../json/index.ts'
 import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
 import { Kernel } from '../kernel/index.ts'
 import { utf8 } from '../text/bytes.ts'
@@ -199,11 +199,8 @@ async function blocks(
       endsWithCr = end === piece.length - 1 && piece[end] === 0x0d
       piece = piece.subarray(end < 0 ? piece.length : end + 1)
     }
-    if (filled + piece.length >= work.length) {
-      const bigger = Buffer.allocUnsafe(Math.max(work.length * 2, filled + piece.length + 1))
-      work.copy(bigger, 0, 0, filled)
-      work = bigger
-    }
+    // One byte more: the tokenizer writes behind the last one.
+    work = withRoom(work, filled, piece.length + 1)
     work.set(piece, filled)
     filled += piece.length
     if (filled < threshold) continue

@@ -11,6 +11,7 @@ import {
   type RawJson,
   skipBlanks,
   turnIsLong,
+  withRoom,
 } from '../../json/index.ts'
 import { isSparse, sparse } from '../delimited/gaps.ts'
 import { utf8 } from '../text/bytes.ts'
@@ -33,7 +34,7 @@ class Column {
   rows = 0
   /** Number of rows already passed to the sink. */
   given = 0
-  private out = Buffer.allocUnsafe(64)
+  private out: Buffer = Buffer.allocUnsafe(64)
   private at = 0
 
   constructor(
@@ -75,12 +76,7 @@ class Column {
   }
 
   private write(text: Buffer): void {
-    const needed = this.at + text.length + 1
-    if (needed > this.out.length) {
-      const bigger = Buffer.allocUnsafe(Math.max(needed, this.out.length * 2))
-      this.out.copy(bigger, 0, 0, this.at)
-      this.out = bigger
-    }
+    this.out = withRoom(this.out, this.at, text.length + 1)
     if (this.rows > 0) this.out[this.at++] = 0x2c
     text.copy(this.out, this.at)
     this.at += text.length

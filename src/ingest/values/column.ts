@@ -1,5 +1,5 @@
 import type { Problem } from '../../contract/errors.ts'
-import { excerpt } from '../../json/index.ts'
+import { excerpt, withRoom } from '../../json/index.ts'
 import { type Kernel, OUT } from '../kernel/index.ts'
 import { isoDate } from './date.ts'
 import type { GivenType, NumberStyle } from './dialect.ts'
@@ -351,11 +351,9 @@ export class ColumnBuilder {
 
   /** Returns a buffer with room for `more` bytes. */
   private grow(more: number): Buffer {
-    if (this.at + more <= this.out.length) return this.out
-    const bigger = Buffer.allocUnsafe(Math.max(FIRST_BYTES, this.out.length * 2, this.at + more))
-    this.out.copy(bigger, 0, 0, this.at)
-    this.out = bigger
-    return bigger
+    if (this.at + more > this.out.length)
+      this.out = withRoom(this.out, this.at, Math.max(more, FIRST_BYTES - this.at))
+    return this.out
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Bytes, breathe, endOf, skipBlanks } from '../../json/index.ts'
+import { type Bytes, breathe, endOf, skipBlanks, withRoom } from '../../json/index.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 
 const PIECE_BYTES = 64 * 1024
@@ -60,14 +60,11 @@ interface RowWriter {
 
 /** A growing output buffer. */
 class Out {
-  buf = Buffer.allocUnsafe(PIECE_BYTES * 2)
+  buf: Buffer = Buffer.allocUnsafe(PIECE_BYTES * 2)
   at = 0
 
   reserve(more: number): void {
-    if (this.at + more <= this.buf.length) return
-    const bigger = Buffer.allocUnsafe(Math.max(this.buf.length * 2, this.at + more))
-    this.buf.copy(bigger, 0, 0, this.at)
-    this.buf = bigger
+    this.buf = withRoom(this.buf, this.at, more)
   }
 
   bytes(source: Uint8Array, start: number, end: number): void {

@@ -1,5 +1,5 @@
 import type { Slice } from '../../ingest/index.ts'
-import { breathe, endOf, type RawJson, skipBlanks, turnIsLong } from '../../json/index.ts'
+import { breathe, endOf, type RawJson, skipBlanks, turnIsLong, withRoom } from '../../json/index.ts'
 import { mergeTypes, typeOf } from '../store/column-types.ts'
 import type { ColumnType } from '../store/schema.ts'
 
@@ -41,12 +41,7 @@ class ValueBuilder {
 
   /** Adds one JSON value, buf[start, end). */
   add(buf: Uint8Array, start: number, end: number): void {
-    const needed = this.at + (end - start) + 1
-    if (needed > this.out.length) {
-      const bigger = Buffer.allocUnsafe(Math.max(needed, this.out.length * 2))
-      this.out.copy(bigger, 0, 0, this.at)
-      this.out = bigger
-    }
+    this.out = withRoom(this.out, this.at, end - start + 1)
     if (this.rows > 0) this.out[this.at++] = 0x2c
     for (let i = start; i < end; i++) this.out[this.at++] = buf[i]
     if (this.type !== 'json') this.type = mergeTypes(this.type, typeOf(buf[start]))
