@@ -34,7 +34,7 @@ export function* sliceArray(array: RawJson, maxBytes = 512 * 1024, maxRows = 65_
 
 /** Collects values of one column. */
 class ValueBuilder {
-  private out = Buffer.allocUnsafe(1024)
+  private out: Buffer = Buffer.allocUnsafe(1024)
   private at = 0
   rows = 0
   type: ColumnType = 'empty'
