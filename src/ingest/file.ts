@@ -54,11 +54,35 @@ export async function ingestFile<S extends SliceSink>(
   open: () => S,
 ): Promise<{ tables: FoundTable<S>[]; warnings: string[] }> {
   const source = options.source ?? 'input'
-  const warnings = new Warnings()
   const meter = options.meter ?? new UnpackMeter(source, options.limits)
   const arriving = options.meter ? input : meter.arriving(input)
   const { head, whole } = await peek(unpacked(arriving, source, options.limits, meter), 1024)
-  const tables: FoundTable<S>[] = []
+  const kind = checkedKind(head, source, options)
+  const reading: Reading<S> = {
+    source,
+    options: { ...options, meter },
+    open,
+    warnings: new Warnings(),
+    tables: [],
+  }
+  if (kind === 'lines' && readerByName(options.fileName) === 'delimited')
+    reading.warnings.note('read as NDJSON: each line is a JSON object')
+  await readers[kind](reading as Reading<SliceSink>, whole, kind)
+  const { tables, warnings } = reading
+  if (tables.length === 0)
+    throw badData(
+      source,
+      {},
+      'the archive contains no data file',
+      'Supported files are CSV, TSV, JSON, NDJSON, XLSX, ODS, Parquet and Arrow.',
+    )
+  // A single table needs no path, even in an archive.
+  if (tables.length === 1) tables[0].path = []
+  return { tables, warnings: warnings.list() }
+}
+
+/** The format of a file. Throws `bad_data` for formats, options and depths that are not supported. */
+function checkedKind(head: Buffer, source: string, options: FileOptions): Kind {
   if (head.toString('latin1', 0, 4) === 'PARE')
     throw badData(source, {}, 'this is an encrypted Parquet file', 'Write it without encryption.')
   const kind = kindOf(head, options.fileName)
@@ -70,126 +94,146 @@ export async function ingestFile<S extends SliceSink>(
       'this is no Arrow file, or one of a version before 0.15',
       'Write it again with a current version of its program.',
     )
-  if (kind === 'lines' && readerByName(options.fileName) === 'delimited')
-    warnings.note('read as NDJSON: each line is a JSON object')
   if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
     throw badData(source, {}, 'this is no workbook: it has no sheets', 'Leave out --sheet and --range.')
   const { depth = 0 } = options
   if (depth > MOST_DEPTH)
     throw badData(source, {}, `archives in archives, ${depth} deep`, 'Unpack them first.')
-  const each = async (member: ArchiveEntry): Promise<void> => {
-    const parts = member.path.split('/')
-    const name = parts.pop()!
-    if (name.startsWith('.') || parts[0] === '__MACOSX') return
-    if (!isDataFile(name) || isAboutFile(name)) {
-      warnings.note(`${member.path} was skipped: not a data file`)
-      return
-    }
-    if (tables.length >= options.limits.archive_entries)
-      throw badData(
-        source,
-        {},
-        `more than ${options.limits.archive_entries} data files (limit archive_entries)`,
-        'Split it into several archives.',
-      )
-    const inner = await ingestFile(
-      await member.open(),
-      { ...options, source: `${source}: ${member.path}`, fileName: name, depth: depth + 1, meter },
-      open,
-    )
-    warnings.addAll(inner.warnings)
-    for (const table of inner.tables)
-      tables.push({ ...table, path: [...parts, gridName(name), ...table.path] })
+  return kind
+}
+
+/** A file that is being read: what its readers share. */
+interface Reading<S> {
+  source: string
+  options: FileOptions
+  open: () => S
+  warnings: Warnings
+  tables: FoundTable<S>[]
+}
+
+type Reader = (reading: Reading<SliceSink>, whole: Bytes, kind: Kind) => Promise<void>
+
+/** What reads each format. One without a reader does not compile. */
+const readers: Record<Kind, Reader> = {
+  tar: readTar,
+  zip: readZip,
+  parquet: readColumnar,
+  arrow: readColumnar,
+  delimited: async ({ tables, options, open, warnings }, whole) => {
+    tables.push(...(await delimited(whole, options, open, warnings)))
+  },
+  json: readRecords,
+  lines: readRecords,
+}
+
+/** A file in an archive. */
+async function readMember(reading: Reading<SliceSink>, member: ArchiveEntry): Promise<void> {
+  const { source, options, open, warnings, tables } = reading
+  const parts = member.path.split('/')
+  const name = parts.pop()!
+  if (name.startsWith('.') || parts[0] === '__MACOSX') return
+  if (!isDataFile(name) || isAboutFile(name)) {
+    warnings.note(`${member.path} was skipped: not a data file`)
+    return
   }
-  switch (kind) {
-    case 'tar': {
-      const { tarMembers } = await import('./archive/archive.ts')
-      for await (const member of tarMembers(whole, options.limits, source)) await each(member)
-      break
-    }
-    case 'zip': {
-      const [{ tooLargeArchive, zipMembers }, { spool }] = await Promise.all([
-        import('./archive/archive.ts'),
-        import('./archive/spool.ts'),
-      ])
-      const spooled = await spool(whole, options.limits.archive_bytes, () =>
-        tooLargeArchive(source, options.limits),
-      )
-      try {
-        const members = await zipMembers(spooled, options.limits, source)
-        const sheetsOf = await workbookReader(members)
-        if (sheetsOf) {
-          let failed: Problem | undefined
-          for await (const sheet of sheetsOf(spooled, options.limits, source, warnings, options)) {
-            const where = sheet.oneOfSeveral ? `${source}, sheet ${sheet.name}` : source
-            const written = { delimiter: ',', quote: '"', escape: '', encoding: 'utf-8' }
-            const sheetName = sheet.oneOfSeveral ? sheet.name : undefined
-            const reading = { ...options, source: where, ...written, width: sheet.width, sheetName }
-            try {
-              const found = await delimited(sheet.csv, reading, open, warnings)
-              tables.push(...found.map((table) => ({ ...table, path: [sheet.name, ...table.path] })))
-            } catch (error) {
-              if (!(error instanceof Problem) || error.code !== 'bad_data' || !sheet.oneOfSeveral) throw error
-              failed ??= error
-              warnings.note(`sheet ${sheet.name} was skipped: ${error.message}`)
-            }
-          }
-          // One sheet at least can be read, or the error says why not.
-          if (tables.length === 0 && failed) throw failed
-        } else {
-          const other = otherOffice(members.map(({ path }) => path))
-          if (other) throw badData(source, {}, other, 'Save it as XLSX or CSV first.')
-          for (const member of members) await each(member)
-        }
-      } finally {
-        await spooled.close()
-      }
-      break
-    }
-    case 'parquet':
-    case 'arrow': {
-      const [{ tooLargeArchive }, { spool }, { ingestColumnar }] = await Promise.all([
-        import('./archive/archive.ts'),
-        import('./archive/spool.ts'),
-        import('./columnar/process.ts'),
-      ])
-      const { limits } = options
-      const spooled = await spool(whole, limits.archive_bytes, () => tooLargeArchive(source, limits))
-      try {
-        const sink = open()
-        tables.push({
-          path: [],
-          ingested: await ingestColumnar(kind, spooled, { limits, source, sink, who: options.who }),
-          sink,
-        })
-      } finally {
-        await spooled.close()
-      }
-      break
-    }
-    case 'delimited':
-      tables.push(...(await delimited(whole, options, open, warnings)))
-      break
-    case 'json':
-    case 'lines': {
-      const sink = open()
-      tables.push({ path: [], ingested: await one(kind, whole, options, sink), sink })
-      break
-    }
-    default:
-      // A format without a reader does not compile.
-      throw new Error(`no reader for ${kind satisfies never}`)
-  }
-  if (tables.length === 0)
+  if (tables.length >= options.limits.archive_entries)
     throw badData(
       source,
       {},
-      'the archive contains no data file',
-      'Supported files are CSV, TSV, JSON, NDJSON, XLSX, ODS, Parquet and Arrow.',
+      `more than ${options.limits.archive_entries} data files (limit archive_entries)`,
+      'Split it into several archives.',
     )
-  // A single table needs no path, even in an archive.
-  if (tables.length === 1) tables[0].path = []
-  return { tables, warnings: warnings.list() }
+  const { depth = 0 } = options
+  const inner = await ingestFile(
+    await member.open(),
+    { ...options, source: `${source}: ${member.path}`, fileName: name, depth: depth + 1 },
+    open,
+  )
+  warnings.addAll(inner.warnings)
+  for (const table of inner.tables) tables.push({ ...table, path: [...parts, gridName(name), ...table.path] })
+}
+
+async function readTar(reading: Reading<SliceSink>, whole: Bytes): Promise<void> {
+  const { tarMembers } = await import('./archive/archive.ts')
+  for await (const member of tarMembers(whole, reading.options.limits, reading.source))
+    await readMember(reading, member)
+}
+
+/** A ZIP file: a workbook, or an archive of files. */
+async function readZip(reading: Reading<SliceSink>, whole: Bytes): Promise<void> {
+  const { source, options } = reading
+  const { tooLargeArchive, zipMembers } = await import('./archive/archive.ts')
+  const { spool } = await import('./archive/spool.ts')
+  const spooled = await spool(whole, options.limits.archive_bytes, () =>
+    tooLargeArchive(source, options.limits),
+  )
+  try {
+    const members = await zipMembers(spooled, options.limits, source)
+    const sheetsOf = await workbookReader(members)
+    if (sheetsOf) {
+      await readSheets(reading, sheetsOf(spooled, options.limits, source, reading.warnings, options))
+      return
+    }
+    const other = otherOffice(members.map(({ path }) => path))
+    if (other) throw badData(source, {}, other, 'Save it as XLSX or CSV first.')
+    for (const member of members) await readMember(reading, member)
+  } finally {
+    await spooled.close()
+  }
+}
+
+/** The sheets of a workbook. Of several, those that cannot be read are skipped. */
+async function readSheets(
+  { source, options, open, warnings, tables }: Reading<SliceSink>,
+  sheets: ReturnType<typeof xlsxSheets>,
+): Promise<void> {
+  let failed: Problem | undefined
+  for await (const sheet of sheets) {
+    const where = sheet.oneOfSeveral ? `${source}, sheet ${sheet.name}` : source
+    const written = { delimiter: ',', quote: '"', escape: '', encoding: 'utf-8' }
+    const sheetName = sheet.oneOfSeveral ? sheet.name : undefined
+    const reading = { ...options, source: where, ...written, width: sheet.width, sheetName }
+    try {
+      const found = await delimited(sheet.csv, reading, open, warnings)
+      tables.push(...found.map((table) => ({ ...table, path: [sheet.name, ...table.path] })))
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'bad_data' || !sheet.oneOfSeveral) throw error
+      failed ??= error
+      warnings.note(`sheet ${sheet.name} was skipped: ${error.message}`)
+    }
+  }
+  // One sheet at least can be read, or the error says why not.
+  if (tables.length === 0 && failed) throw failed
+}
+
+/** Parquet and Arrow need random access: from a temporary file. */
+async function readColumnar(reading: Reading<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
+  const { source, options, open, tables } = reading
+  const [{ tooLargeArchive }, { spool }, { ingestColumnar }] = await Promise.all([
+    import('./archive/archive.ts'),
+    import('./archive/spool.ts'),
+    import('./columnar/process.ts'),
+  ])
+  const { limits, who } = options
+  const spooled = await spool(whole, limits.archive_bytes, () => tooLargeArchive(source, limits))
+  try {
+    const sink = open()
+    const ingested = await ingestColumnar(kind as 'parquet' | 'arrow', spooled, { limits, source, sink, who })
+    tables.push({ path: [], ingested, sink })
+  } finally {
+    await spooled.close()
+  }
+}
+
+async function readRecords(
+  { options, open, tables }: Reading<SliceSink>,
+  whole: Bytes,
+  kind: Kind,
+): Promise<void> {
+  const { ingestJson, ingestLines } = await import('./records/records.ts')
+  const sink = open()
+  const read = kind === 'lines' ? ingestLines : ingestJson
+  tables.push({ path: [], ingested: await read(whole, options, sink), sink })
 }
 
 /** Tables of delimited text: one, or several that follow one another in a text that is not long. */
@@ -242,16 +286,6 @@ async function delimited<S extends SliceSink>(
   const lines = parts.map(({ line }) => line).join(', ')
   warnings.note(`${parts.length} tables were found, which begin in lines ${lines}; each is a grid of its own`)
   return found
-}
-
-async function one(
-  kind: 'json' | 'lines',
-  bytes: Bytes,
-  options: FileOptions,
-  sink: SliceSink,
-): Promise<Ingested> {
-  const { ingestJson, ingestLines } = await import('./records/records.ts')
-  return kind === 'lines' ? ingestLines(bytes, options, sink) : ingestJson(bytes, options, sink)
 }
 
 /** Detects the format of a file by its first bytes, otherwise by its extension. */

@@ -1,6 +1,7 @@
 import { Problem } from '../contract/errors.ts'
+import { type Fid, formatFid } from '../contract/fid.ts'
 import type { HttpRequest, HttpResponse } from '../contract/http.ts'
-import { limitsFrom } from '../contract/limits.ts'
+import { type Limits, limitsFrom } from '../contract/limits.ts'
 import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
 import { OidcLogin } from './accounts/oidc.ts'
@@ -96,46 +97,77 @@ export async function listen(current: () => Served | undefined, at: ListenOption
   return start(current, at)
 }
 
+/** The handlers of all operations. One without a handler does not compile. */
+const handlers: Handlers = {
+  ...gridHandlers,
+  ...uploadHandlers,
+  ...fileHandlers,
+  ...folderHandlers,
+  ...plotHandlers,
+  ...imageHandlers,
+  ...extraHandlers,
+  ...sharingHandlers,
+  ...teamHandlers,
+  ...accountHandlers,
+  ...systemHandlers,
+}
+
 /** Opens the store and creates the service on it. */
 export async function createService(options: ServiceOptions): Promise<RunningService> {
   const limits = limitsFrom(options.environment ?? process.env)
   const store = await openStore({ limits, ...options })
+  const background = new Background(options.log)
+  const service = serviceOn(store, limits, options, background, () => authenticator.forget())
+  const actingAs = options.actingAs === undefined ? undefined : await localCaller(store, options.actingAs)
+  const authenticator = new Authenticator(store, actingAs, service.url, service.names)
+  const app = createApp(service, handlers, authenticator, options.log ?? (() => {}))
+  let wrote = false
+  return {
+    handle: (request) => {
+      if (request.method !== 'GET') wrote = true
+      return app.handle(request)
+    },
+    refuses: app.refuses,
+    fetch: async (request) => toResponse(await app.handle(request as HttpRequest)),
+    store,
+    idle: () => background.idle(),
+    async close() {
+      service.live.close()
+      service.uploads.close()
+      await background.idle()
+      await service.mail?.close()
+      await service.images.close()
+      // Without a server, nothing else sweeps. A failed sweep must not fail the command.
+      if (actingAs && wrote) await store.sweepIfDue().catch(() => {})
+      await store.close()
+    },
+  }
+}
+
+/** The local user, created if missing: the caller of requests without credentials. */
+async function localCaller(store: Store, username: string): Promise<Caller> {
+  await ensureUser(store, username)
+  return { username, scopes: new Set(['read', 'write', 'admin']), isAdmin: true, expiresAt: null }
+}
+
+function serviceOn(
+  store: Store,
+  limits: Limits,
+  options: ServiceOptions,
+  background: Background,
+  forgetCredentials: () => void,
+): Service {
+  const url = options.url.replace(/\/+$/, '')
+  const run = (work: () => Promise<void>): void => background.run(work)
   // Next to the database; processes of a server on PostgreSQL share no folder.
   const folder = options.actingAs ? undefined : besideDatabase(options.database, 'uploads')
-  const pending = new Set<Promise<void>>()
-  const names = new Map<string, Promise<void>>()
-  const background = (work: () => Promise<void>): void => {
-    const job = work()
-      .catch((error) => {
-        if (!(error instanceof Problem))
-          options.log?.({
-            request_id: '-',
-            method: '-',
-            path: 'background',
-            status: 500,
-            ms: 0,
-            error: String(error?.stack ?? error),
-          })
-      })
-      .finally(() => pending.delete(job))
-    pending.add(job)
-  }
-  // Fold each grid at most once at a time: a concurrent fold would find nothing to do.
-  const fold: (fid: { owner: string; idlocal: number }) => Promise<void> = (fid) => {
-    const key = `${fid.owner}:${fid.idlocal}`
-    const running = names.get(key)
-    if (running) return running
-    const job = compact(store, fid).finally(() => names.delete(key))
-    names.set(key, job)
-    return job
-  }
-  const service: Service = {
+  return {
     store,
-    url: options.url.replace(/\/+$/, ''),
+    url,
     limits,
-    appends: new AppendQueue(store, fold, background),
-    background,
-    views: new ViewCounter(store, background),
+    appends: new AppendQueue(store, foldedOnce(store), run),
+    background: run,
+    views: new ViewCounter(store, run),
     mail: options.smtp ? new Mail(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,
     metrics: new Metrics(),
     cursors: new CursorSigner(store),
@@ -147,58 +179,42 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       'describes_at_once',
     ),
     uploads: new ResumableUploads(limits, folder === undefined ? undefined : new UploadSpool(folder)),
-    oidc: new OidcLogin(store, options.url.replace(/\/+$/, '')),
+    oidc: new OidcLogin(store, url),
     images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
-    forgetCredentials: () => authenticator.forget(),
+    forgetCredentials,
   }
-  let actingAs: Caller | undefined
-  if (options.actingAs) {
-    await ensureUser(store, options.actingAs)
-    actingAs = {
-      username: options.actingAs,
-      scopes: new Set(['read', 'write', 'admin']),
-      isAdmin: true,
-      expiresAt: null,
-    }
+}
+
+/** Folds each grid at most once at a time: a concurrent fold would find nothing to do. */
+function foldedOnce(store: Store): (fid: Fid) => Promise<void> {
+  const running = new Map<string, Promise<void>>()
+  return (fid) => {
+    const key = formatFid(fid)
+    const job = running.get(key) ?? compact(store, fid).finally(() => running.delete(key))
+    running.set(key, job)
+    return job
   }
-  const handlers: Handlers = {
-    ...gridHandlers,
-    ...uploadHandlers,
-    ...fileHandlers,
-    ...folderHandlers,
-    ...plotHandlers,
-    ...imageHandlers,
-    ...extraHandlers,
-    ...sharingHandlers,
-    ...teamHandlers,
-    ...accountHandlers,
-    ...systemHandlers,
+}
+
+/** Work that no response waits for. What fails unexpectedly is logged. */
+class Background {
+  private readonly pending = new Set<Promise<void>>()
+
+  constructor(private readonly log: ServiceOptions['log']) {}
+
+  run(work: () => Promise<void>): void {
+    const job = work()
+      .catch((error) => {
+        if (error instanceof Problem) return
+        const line = { request_id: '-', method: '-', path: 'background', status: 500, ms: 0 }
+        this.log?.({ ...line, error: String(error?.stack ?? error) })
+      })
+      .finally(() => this.pending.delete(job))
+    this.pending.add(job)
   }
-  const authenticator = new Authenticator(store, actingAs, service.url, service.names)
-  const app = createApp(service, handlers, authenticator, options.log ?? (() => {}))
-  let wrote = false
-  const idle = async (): Promise<void> => {
-    while (pending.size > 0) await Promise.all(pending)
-  }
-  return {
-    handle: (request) => {
-      if (request.method !== 'GET') wrote = true
-      return app.handle(request)
-    },
-    refuses: app.refuses,
-    fetch: async (request) => toResponse(await app.handle(request as HttpRequest)),
-    store,
-    idle,
-    async close() {
-      service.live.close()
-      service.uploads.close()
-      await idle()
-      await service.mail?.close()
-      await service.images.close()
-      // Without a server, nothing else sweeps. A failed sweep must not fail the command.
-      if (actingAs && wrote) await store.sweepIfDue().catch(() => {})
-      await store.close()
-    },
+
+  async idle(): Promise<void> {
+    while (this.pending.size > 0) await Promise.all(this.pending)
   }
 }
