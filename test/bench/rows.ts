@@ -9,6 +9,7 @@ import { failover, names, overload, type Row } from './faults.ts'
 import { writeCsv } from './generate.ts'
 import { post } from './load.ts'
 import { median, peakReport, residentMegabytes } from './measure.ts'
+import { modules } from './modules.ts'
 
 interface Place {
   root: string
@@ -38,6 +39,8 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
   if (!existsSync(million)) writeCsv(million, 1_000_000)
   const groups: Record<string, () => Promise<Row[]>> = {
     start: async () => start(place),
+    modules: async () =>
+      modules(folder, place.executable, { GRIDLINE_HOME: place.home, GRIDLINE_PROFILE: 'local' }),
     upload: async () => upload(place, million),
     commands: () => commandsOnServer(place),
     files: () => manyFiles(place),
