@@ -143,3 +143,6 @@ export function prefixed(headers: { get(name: string): string | null }, name: st
   }
   return undefined
 }
+
+/** What an image of a plot does not show because its data is gone, as a percent-encoded text. Absent otherwise. */
+export const MISSING_HEADER = 'gridline-missing'

@@ -1,5 +1,5 @@
 // Charts from the command line: of grids, of figures, as images.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Ended, gridline } from '../support/cli.ts'
@@ -322,5 +322,32 @@ describe('plot create with pages', () => {
     file('lost.json', '{"data":[{"type":"bar","ysrc":"someone:12:abc123"}]}')
     const lost = await run('plot', 'create', 'lost.json')
     expect([lost.code, lost.stderr]).toEqual([2, expect.stringContaining('someone:12')])
+  })
+})
+
+describe('a chart whose column is gone', () => {
+  const { run } = home('lost')
+  const replace = ['upload', 'stock.csv', '--on-conflict', 'replace', '--yes']
+
+  it('is empty and says so; image fails without a file; the column brings it back', async () => {
+    file('stock.csv', 'name,qty\na,10\nb,20\n')
+    await run('upload', 'stock.csv')
+    await run('plot', 'create', '--grid', 'stock', '--type', 'bar', '--x', 'name', '--y', 'qty')
+    file('stock.csv', 'name,price\na,1\nb,2\n')
+    expect((await run(...replace)).stderr).toMatch(
+      /plot stock bar \(.*\) shows a column that no longer exists: qty/,
+    )
+    expect((await run('preview', 'stock bar')).stdout).toMatch(/^No data: the trace refers to columns/)
+    const image = await run('image', 'stock bar', '-o', 'gone.png')
+    expect([image.code, image.stderr, existsSync(join(folder.path, 'gone.png'))]).toEqual([
+      7,
+      expect.stringMatching(/^error: stock bar: No data: the column qty no longer exists/),
+      false,
+    ])
+    file('stock.csv', 'name,qty\na,5\nb,6\n')
+    expect((await run(...replace)).stderr).toBe('')
+    expect((await run('preview', 'stock bar')).stdout).not.toMatch(/No data/)
+    const removed = await run('column', 'remove', 'stock', 'qty', '--yes')
+    expect(removed.stderr).toMatch(/plot stock bar \(.*\) will lose its data: qty/)
   })
 })

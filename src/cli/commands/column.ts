@@ -1,7 +1,8 @@
 import { type Client, resolve } from '../../client/index.ts'
 import { closest, listed } from '../../contract/closest.ts'
-import { Problem } from '../../contract/errors.ts'
+import { ifFound, Problem } from '../../contract/errors.ts'
 import type { ColumnMeta } from '../../contract/resources/index.ts'
+import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
 import { array, object, other } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
@@ -191,6 +192,7 @@ const remove = defineCommand({
     const { fid, cols } = await columnsOf(client, grid)
     const gone = names.map((name) => columnIn(cols, name))
     const what = gone.map(({ name }) => name).join(', ')
+    await warnOfPlots(context, client, fid, gone)
     await confirm(
       `The values of ${what} will be lost. Remove ${gone.length === 1 ? 'the column' : 'the columns'}?`,
       options.yes === true,
@@ -199,6 +201,32 @@ const remove = defineCommand({
     return { many: gone, view }
   },
 })
+
+/** Plots that are looked at before columns are removed. */
+const MOST_PLOTS = 20
+
+/** Warns of plots that show columns which will be removed. */
+async function warnOfPlots(
+  context: Context,
+  client: Client,
+  fid: string,
+  gone: readonly { uid: string; name: string }[],
+): Promise<void> {
+  const { referencers } = await client.call('files.get', { fid })
+  for (const plot of referencers.slice(0, MOST_PLOTS) as string[]) {
+    // A plot of somebody else, which the caller may not read, is not theirs to know.
+    const response = await ifFound(client.response('plots.content', { fid: plot }))
+    if (!response) continue
+    const figure = await response.text()
+    const sources = [...figure.matchAll(/src"\s*:\s*"([^"]*)"/g)].map(([, source]) => source)
+    const own = sources.filter((source) => source.startsWith(`${fid}:`)).join(',')
+    const lost = gone.filter(({ uid }) => own.includes(uid)).map(({ name }) => name)
+    if (lost.length > 0) {
+      const { filename } = await client.call('plots.get', { fid: plot })
+      context.messages.warning(`plot ${filename} (${plot}) will lose its data: ${lost.join(', ')}`)
+    }
+  }
+}
 
 async function update(client: Client, grid: string, name: string, change: object) {
   const { fid, cols } = await columnsOf(client, grid)

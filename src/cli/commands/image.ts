@@ -3,6 +3,7 @@ import { extname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import { MISSING_HEADER } from '../../contract/headers.ts'
 import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
 import { once } from '../../json/index.ts'
 import { chartOf, chartOptions, chartTypes } from '../charts/charts.ts'
@@ -146,5 +147,12 @@ async function drawPlot(context: Context, plot: string, wanted: Wanted) {
   })
   const { filename } = await client.call('plots.get', { fid })
   const response = await client.response('files.image', { fid, query: wanted })
+  const missing = response.headers[MISSING_HEADER]
+  if (missing !== undefined) {
+    await response.bytes()[Symbol.asyncIterator]().return?.(undefined)
+    throw new Problem('bad_data', `${plot}: ${decodeURIComponent(missing)}`, {
+      hint: 'No image was saved. Add the column to its grid again, or change the chart.',
+    })
+  }
   return { image: await buffer(response.bytes()), name: filename.replace(/[/\\]/g, '_') }
 }

@@ -22,11 +22,13 @@ const LINES = 20
  * bars are drawn here; other charts are drawn by Chromium and shown as dots.
  */
 export async function chartText(
-  figure: ChartFigure,
+  given: ChartFigure,
   environment: NodeJS.ProcessEnv,
   stream: NodeJS.WriteStream,
 ): Promise<string> {
   const { drawFigure } = await import('../../service/index.ts')
+  const { figure, lost } = withoutLost(given)
+  if (lost > 0 && figure.data?.length === 0) return noData(lost)
   const draw = (shown: object, width: number, height: number): Promise<Uint8Array> =>
     drawFigure(JSON.stringify(shown), { format: 'png' satisfies ImageFormat, width, height }, environment)
   const graphics = stream.isTTY ? graphicsOf(environment) : undefined
@@ -43,6 +45,7 @@ export async function chartText(
       ...own,
       ...(across ? [center(across, columns)] : []),
       ...legendOf(data, hasColor(stream, environment), plain),
+      ...(lost > 0 ? [noData(lost).trimEnd()] : []),
       '',
     ].join('\n')
   }
@@ -50,9 +53,35 @@ export async function chartText(
   const image = await draw(withoutText(figure), width, height)
   const color = hasColor(stream, environment)
   const title = titleOf(figure.layout)
-  return [...(title ? [center(title, columns)] : []), ...braille(image, color), ...ranges(figure), ''].join(
-    '\n',
+  return [
+    ...(title ? [center(title, columns)] : []),
+    ...braille(image, color),
+    ...ranges(figure),
+    ...(lost > 0 ? [noData(lost).trimEnd()] : []),
+    '',
+  ].join('\n')
+}
+
+/** The traces of a figure that have their data: others would be drawn by the numbers of their points. */
+function withoutLost(figure: ChartFigure): { figure: ChartFigure; lost: number } {
+  const { data = [] } = figure
+  const kept = data.filter((trace) => !hasLost(trace))
+  return { figure: { ...figure, data: kept }, lost: data.length - kept.length }
+}
+
+/** Whether a trace, or an object in it, has a reference without its data. */
+function hasLost(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const object = value as Record<string, unknown>
+  return Object.entries(object).some(([name, inner]) =>
+    name.endsWith('src') && typeof inner === 'string' && /^[^:]+:\d+:./.test(inner)
+      ? object[name.slice(0, -'src'.length)] === undefined
+      : hasLost(inner),
   )
+}
+
+function noData(lost: number): string {
+  return `No data: ${lost === 1 ? 'the trace refers' : `${lost} traces refer`} to columns that no longer exist.\n`
 }
 
 /** The figure without what cannot be read in so few dots: texts, grid lines, legends and margins. */

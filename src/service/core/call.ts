@@ -57,6 +57,8 @@ export interface OperationResult<T> {
   type?: string
   /** Whether pages of other sites may not show the body. */
   ownSiteOnly?: boolean
+  /** Further headers of the response. */
+  headers?: Record<string, string>
   /** The streamed body in Brotli, for clients that accept it. */
   brotli?: () => Bytes
   /**

@@ -204,16 +204,30 @@ export async function addColumns(
   position: number,
 ): Promise<string[]> {
   for (const { uid } of columns) if (uid) taken.add(uid)
+  // A column that comes back by its name is the one that plots refer to.
+  const lost = new Map((await grids.lost(owner, idlocal)).map(({ name, uid }) => [name, uid]))
+  const found = (name: string): string | undefined => {
+    const uid = lost.get(name)
+    if (uid === undefined || taken.has(uid)) return undefined
+    taken.add(uid)
+    return uid
+  }
   const rows = columns.map(({ name, uid, type, rows }, k) => ({
     owner,
     idlocal,
-    uid: uid ?? newUid(taken),
+    uid: uid ?? found(name) ?? newUid(taken),
     position: position + k,
     name,
     type,
     rows,
   }))
   await grids.addColumns(rows)
+  if (lost.size > 0)
+    await grids.removeLost(
+      owner,
+      idlocal,
+      rows.map(({ uid }) => uid),
+    )
   await grids.addSlices(
     owner,
     idlocal,

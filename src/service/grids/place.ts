@@ -12,6 +12,7 @@ import type { GridService } from './append/queue.ts'
 import { appendSlices } from './append/table.ts'
 import { rewriteLayout } from './compact.ts'
 import { addColumns, addGrid } from './create.ts'
+import { recordLost } from './lost.ts'
 import { isSame, refuseLoss, refuseShrink, typesChanged } from './match.ts'
 import { type DataCall, refuseWarnings } from './reading-options.ts'
 import type { Table } from './tables.ts'
@@ -136,6 +137,12 @@ async function replaceColumns(
             columns.map(({ uid }) => uid),
           )
           const kept = table.columns.map((column) => ({ ...column, uid: uids.get(column.name) }))
+          const names = new Set(table.columns.map(({ name }) => name))
+          await recordLost(
+            writers,
+            fid,
+            columns.filter(({ name }) => !names.has(name)),
+          )
           await addColumns(writers, fid.owner, fid.idlocal, kept, new Set(), 0)
         }
         if (!same || publish)

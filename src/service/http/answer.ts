@@ -93,10 +93,10 @@ async function* gathered(bytes: Bytes): AsyncGenerator<Uint8Array> {
 /** The response of an operation: 304 if the client has it already. */
 export async function respond(
   operation: Operation,
-  { body, etag, type, brotli, ownSiteOnly }: OperationResult<unknown>,
+  { body, etag, type, brotli, ownSiteOnly, headers: own }: OperationResult<unknown>,
   request: HttpRequest,
 ): Promise<HttpResponse> {
-  const headers: Record<string, string> = etag ? { etag } : {}
+  const headers: Record<string, string> = { ...own, ...(etag && { etag }) }
   if (brotli) headers.vary = 'accept-encoding'
   if (ownSiteOnly) headers['cross-origin-resource-policy'] = 'same-origin'
   if (operation.method === 'GET' && etag) {

@@ -21,8 +21,12 @@ interface Drawing {
 }
 
 /** Draws images, a few at once, and keeps the last ones in memory by what they show. */
+/** States of plots whose missing data is remembered. */
+const MOST_NOTES = 10_000
+
 export class Images {
   private readonly kept: Lru<Kept>
+  private readonly notes = new Lru<{ note: string | undefined }>(MOST_NOTES, () => 1)
   private readonly drawing = new Map<string, Drawing>()
   private readonly admission: Admission
   private readonly drawer: Drawer
@@ -42,6 +46,15 @@ export class Images {
       },
       'images_waiting',
     )
+  }
+
+  /** What a plot does not show in a state, found once for each state; undefined if nothing is missing. */
+  async noteOf(state: string, find: () => Promise<string | undefined>): Promise<string | undefined> {
+    const known = this.notes.get(state)
+    if (known) return known.note
+    const note = await find()
+    this.notes.set(state, { note })
+    return note
   }
 
   /** An image that was drawn before. Throws if that failed a short time ago. */

@@ -1,11 +1,12 @@
 import { Problem } from '../../contract/errors.ts'
+import { MISSING_HEADER } from '../../contract/headers.ts'
 import { bytesText } from '../../contract/limits.ts'
 import { imageTypes } from '../../contract/operations/index.ts'
 import { acceptedBefore, type Bytes, once, parseRaw } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
-import { contentOf, openFigure, wholeFigure } from '../plots/content.ts'
+import { contentOf, missingNote, openFigure, wholeFigure } from '../plots/content.ts'
 import { stateOfFigure } from '../plots/shown.ts'
 import { loadText } from '../store/texts.ts'
 import { type Images, imageKey, imageOptions, type WantedImage } from './images.ts'
@@ -40,8 +41,10 @@ export async function plotImage(
   const key = imageKey(state, options)
   const etag = `"${key}"`
   const type = imageTypes[options.format]
+  const missing = await images.noteOf(state, async () => missingNote(await openFigure(service, asked)))
+  const headers = missing === undefined ? undefined : { [MISSING_HEADER]: encodeURIComponent(missing) }
   const found = images.find(key)
-  if (found) return { body: once(found), type, etag, ownSiteOnly }
+  if (found) return { body: once(found), type, etag, ownSiteOnly, headers }
   const live = async () => {
     const opened = await openFigure(service, asked)
     const text = await wholeFigure(opened, limits.image_figure_bytes)
@@ -58,6 +61,7 @@ export async function plotImage(
     type,
     etag,
     ownSiteOnly,
+    headers,
     later: async (user, gone) => ({ body: once(await images.draw(user, key, live, options, gone)), type }),
   }
 }

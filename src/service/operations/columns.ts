@@ -9,11 +9,11 @@ import {
   arrayOf,
   checkColumnName,
   type NewColumn,
-  newUid,
   smallValue,
   storeArray,
   tooManyColumns,
 } from '../grids/create.ts'
+import { recordLost } from '../grids/lost.ts'
 import type { ColumnRow } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
@@ -84,7 +84,6 @@ export async function createColumns(service: Service, call: Call, cols: RawJson)
         refuseDoubles([...columns, ...stored].map(({ name }) => name))
         const taken = new Set(columns.map(({ uid }) => uid))
         const { owner, idlocal } = call.fid
-        for (const column of stored) column.uid = newUid(taken)
         return addColumns(writers, owner, idlocal, stored, taken, nextPosition(columns))
       }),
   )
@@ -196,6 +195,11 @@ export async function deleteColumns(service: Service, call: Call, uids: string[]
         const { owner, idlocal } = call.fid
         await writers.grids.removeColumns(owner, idlocal, uids)
         const removed = new Set(uids)
+        await recordLost(
+          writers,
+          call.fid,
+          columns.filter(({ uid }) => removed.has(uid)),
+        )
         const left = columns.filter(({ uid }) => !removed.has(uid))
         for (const [position, { uid, position: old }] of left.entries()) {
           if (position !== old) await writers.grids.changeColumn(owner, idlocal, uid, { position })

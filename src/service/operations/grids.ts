@@ -1,5 +1,5 @@
 import { invalidField, Problem } from '../../contract/errors.ts'
-import { formatFid } from '../../contract/fid.ts'
+import { type Fid, formatFid } from '../../contract/fid.ts'
 import { gridName } from '../../contract/formats.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { ColumnDescription, GridMeta } from '../../contract/resources/index.ts'
@@ -25,6 +25,7 @@ import { createOrUpdateGrids } from '../grids/place-several.ts'
 import { previewed, previewOf } from '../grids/preview.ts'
 import { type DataCall, mayChangeTypes, readingOptions, refuseWarnings } from '../grids/reading-options.ts'
 import { storeTable, storeTables } from '../grids/tables.ts'
+import { brokenPlots, brokenWarnings } from '../plots/lost.ts'
 import type { Readers } from '../store/store.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { gridContent } from './grids.content.ts'
@@ -90,6 +91,7 @@ export const gridHandlers = {
     const before = await uploadedBefore(service, call, target)
     const { idlocal, warnings, action } =
       before ?? (await createOrUpdateGrids(service, call, await storeTables(service, call), target))
+    if (action === 'replaced') warnings.push(...(await warningsOfPlots(service, { owner, idlocal })))
     const made = await respondWithFile(service, call, { owner, idlocal })
     return { body: { file: made.body, warnings, action }, etag: made.etag }
   },
@@ -216,6 +218,11 @@ export const gridHandlers = {
     return { body: undefined }
   },
 } satisfies Partial<Handlers>
+
+/** Warnings about plots that show columns which are gone from a grid. */
+function warningsOfPlots({ store }: Service, grid: Fid): Promise<string[]> {
+  return store.read(async (readers) => brokenWarnings(await brokenPlots(store, readers, grid)))
+}
 
 /** The table of a body. With `Strict`, its warnings are errors. */
 async function tableOf(service: Service, call: DataCall, options: DelimitedOptions) {

@@ -42,7 +42,7 @@ export const plotHandlers = {
     const { inline_data, map_data } = call.query
     // No entity tag: the data changes without changing the plot.
     if (inline_data && !map_data)
-      return { body: await service.live.inlined(service, call), type: 'application/json' }
+      return { body: await service.live.inlined(service, call, 'data'), type: 'application/json' }
     return figureContent(service, call, call.query)
   },
 

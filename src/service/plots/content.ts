@@ -1,3 +1,4 @@
+import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
@@ -85,9 +86,56 @@ export async function openFigure(
   return { file, state, figure, references, shown }
 }
 
-/** The figure with the data next to each reference, as JSON text. */
+/** The figure with the data next to each reference, as JSON text. References without data stay as they are. */
 export function withInlineData(live: LiveFigure): Bytes {
   return pieces(live, true, false)
+}
+
+/**
+ * The figure as it is drawn, as JSON text: with the data next to each reference. A trace whose data is gone has no
+ * points, since plotly.js would count them instead, and the chart says what is missing.
+ */
+export async function* drawn(live: LiveFigure): Bytes {
+  const { shown, figure, references } = live
+  const gone = references.filter((reference) => !hasData(live, reference))
+  const broken = new Set(gone.map(traceOf))
+  const inlined = references.filter((reference) => !broken.has(traceOf(reference)))
+  const empty = references.filter((reference) => broken.has(traceOf(reference)))
+  const blobs = batchedFor(shown, inlined)
+  for (const part of withData(figure, inlined, empty, missingNote(live)))
+    if (Buffer.isBuffer(part)) yield part
+    else yield* data(shown, part, blobs)
+}
+
+/** Whether all columns of a reference are there. */
+function hasData({ shown }: LiveFigure, { source: { grid, uids } }: Reference): boolean {
+  const columns = shown.get(formatFid(grid))?.columns
+  return columns !== undefined && uids.every((uid) => columns.has(uid))
+}
+
+/** The path of the trace of a reference: `data.0`. */
+function traceOf({ path, attribute }: Reference): string {
+  return path.slice(0, -attribute.length - 1)
+}
+
+/** What a chart does not find: the names of columns, as far as they are known. Undefined if nothing is missing. */
+export function missingNote(live: LiveFigure): string | undefined {
+  const gone = live.references.filter((reference) => !hasData(live, reference))
+  if (gone.length === 0) return undefined
+  const names = new Set<string>()
+  let others = false
+  for (const { source } of gone) {
+    const grid = live.shown.get(formatFid(source.grid))
+    for (const uid of source.uids) {
+      if (grid?.columns.has(uid)) continue
+      const name = grid?.lost.get(uid)
+      if (name === undefined) others = true
+      else names.add(name)
+    }
+  }
+  if (names.size === 0) return 'No data: what this chart shows is no longer available'
+  const known = `${names.size === 1 ? 'the column' : 'the columns'} ${listed([...names], 5)}`
+  return `No data: ${known}${others ? ' and others' : ''} no longer ${names.size + (others ? 1 : 0) === 1 ? 'exists' : 'exist'}`
 }
 
 /** The least size of a figure with its data, in bytes. */
@@ -103,11 +151,15 @@ function sizeOf({ figure, shown, references }: LiveFigure): number {
 }
 
 /** The figure with its data as one text; undefined if it is larger than `most` bytes. */
-export async function wholeFigure(live: LiveFigure, most: number): Promise<Buffer | undefined> {
+export async function wholeFigure(
+  live: LiveFigure,
+  most: number,
+  written: (live: LiveFigure) => Bytes = drawn,
+): Promise<Buffer | undefined> {
   if (sizeOf(live) > most) return undefined
   const parts: Uint8Array[] = []
   let size = 0
-  for await (const part of withInlineData(live)) {
+  for await (const part of written(live)) {
     size += part.length
     if (size > most) return undefined
     parts.push(part)
@@ -115,15 +167,9 @@ export async function wholeFigure(live: LiveFigure, most: number): Promise<Buffe
   return Buffer.concat(parts)
 }
 
-async function* pieces(
-  { shown, figure, references }: LiveFigure,
-  inline: boolean,
-  map: boolean,
-): AsyncGenerator<Uint8Array> {
-  const withColumns = references.filter(({ source: { grid, uids } }) => {
-    const columns = shown.get(formatFid(grid))?.columns
-    return columns !== undefined && uids.every((uid) => columns.has(uid))
-  })
+async function* pieces(live: LiveFigure, inline: boolean, map: boolean): AsyncGenerator<Uint8Array> {
+  const { shown, figure, references } = live
+  const withColumns = references.filter((reference) => hasData(live, reference))
   const inlined = inline ? withColumns : []
   const blobs = batchedFor(shown, inlined)
   // `map_data` is inserted before the closing brace.

@@ -108,14 +108,66 @@ export function withGrids(figure: RawJson, other: (grid: Fid) => Fid | undefined
   return Buffer.concat([...edited(figure, edits)] as Buffer[])
 }
 
-/** Splits a figure into parts, with a part for the data next to each of these references. */
-export function withData(figure: RawJson, references: readonly Reference[]): Generator<Part> {
-  const edits = references.map((reference): Edit => {
+/**
+ * Splits a figure into parts, with a part for the data next to each of these references. Those that are `empty` get an
+ * empty list. `note` is shown in the chart.
+ */
+export function withData(
+  figure: RawJson,
+  references: readonly Reference[],
+  empty: readonly Reference[] = [],
+  note?: string,
+): Generator<Part> {
+  const beside = (reference: Reference, data: Part): Edit => {
     const { name, end, twin } = reference
-    if (twin) return { ...twin, parts: [reference] }
-    return { start: end, end, parts: [Buffer.from(`,${JSON.stringify(name)}:`), reference] }
+    // The span of a twin is that of its value.
+    if (twin) return { ...twin, parts: [data] }
+    return { start: end, end, parts: [Buffer.from(`,${JSON.stringify(name)}:`), data] }
+  }
+  return edited(figure, [
+    ...references.map((reference) => beside(reference, reference)),
+    ...empty.map((reference) => beside(reference, NO_DATA)),
+    ...(note === undefined ? [] : [noteIn(figure, note)]),
+  ])
+}
+
+const NO_DATA = Buffer.from('[]')
+
+/** Adds a note to the annotations of a figure: it is drawn above the chart, also in images. */
+function noteIn(figure: RawJson, note: string): Edit {
+  const text = note.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const annotation = JSON.stringify({
+    text,
+    xref: 'paper',
+    yref: 'paper',
+    x: 0,
+    y: 1,
+    xanchor: 'left',
+    yanchor: 'bottom',
+    showarrow: false,
+    align: 'left',
+    font: { size: 13 },
   })
-  return edited(figure, edits)
+  const layout = figure.get('layout')
+  if (layout?.kind !== 'object') {
+    const isEmpty = figure.members().next().done === true
+    const at = figure.end - 1
+    const added = `${isEmpty ? '' : ','}"layout":{"annotations":[${annotation}]}`
+    return { start: at, end: at, parts: [Buffer.from(added)] }
+  }
+  const annotations = layout.get('annotations')
+  if (annotations?.kind !== 'array') {
+    const isEmpty = layout.members().next().done === true
+    const at = layout.end - 1
+    return {
+      start: at,
+      end: at,
+      parts: [Buffer.from(`${isEmpty ? '' : ','}"annotations":[${annotation}]`)],
+    }
+  }
+  const isEmpty = annotations.items().next().done === true
+  const at = annotations.end - 1
+  return { start: at, end: at, parts: [Buffer.from(`${isEmpty ? '' : ','}${annotation}`)] }
 }
 
 function member(name: string, value: string): Buffer {

@@ -8,6 +8,8 @@ import { Lru } from '../core/lru.ts'
 import type { Readers } from '../store/store.ts'
 import {
   contentOf,
+  drawn,
+  missingNote,
   openFigure,
   type StoredFigure,
   storedFigure,
@@ -31,6 +33,10 @@ const MOST_STATES = 10_000
 export interface LiveService extends Service {
   live: LiveFigures
 }
+
+/** How a figure is written: with the data that is there, or as it is drawn. */
+const forms = { data: withInlineData, drawn } as const
+export type Form = keyof typeof forms
 
 /**
  * What open pages of plots ask for again and again: whether the plot has changed, and what it shows now. However
@@ -64,26 +70,28 @@ export class LiveFigures {
   }
 
   /**
-   * The figure with its present data, as JSON text. A small one is kept until it changes; access is checked each
-   * time. Throws `not_found` if the caller may not read the plot.
+   * The figure with its present data, as JSON text: `form` says whether for a program or to be drawn, which differs only
+   * if data is gone. A small one is kept until it changes; access is checked each time. Throws `not_found` if the caller
+   * may not read the plot.
    */
-  async inlined(service: Service, asked: FileRequest): Promise<Bytes> {
+  async inlined(service: Service, asked: FileRequest, form: Form): Promise<Bytes> {
     await service.store.read((readers) => assertSignedIn(readers, asked))
     const stored = await storedFigure(service, asked)
     const { state } = await service.store.read(async (readers) => ({
       state: await stateOfFigure(readers, stored.file, stored.content, asked),
     }))
-    const kept = this.figures.get(state)
+    const kept = this.figures.get(`${state} whole`) ?? this.figures.get(`${state} ${form}`)
     if (kept) return once(kept)
-    let reading = this.reading.get(state)
+    const key = `${state} ${form}`
+    let reading = this.reading.get(key)
     if (!reading) {
-      reading = this.read(service, asked, stored).finally(() => this.reading.delete(state))
-      this.reading.set(state, reading)
+      reading = this.read(service, asked, stored, form).finally(() => this.reading.delete(key))
+      this.reading.set(key, reading)
     }
     const found = await reading
     // Who began to read may see more by now, or the data has changed: then it is read again for this caller.
     if (found.text && found.state === state) return once(found.text)
-    return withInlineData(await openFigure(service, asked, stored))
+    return forms[form](await openFigure(service, asked, stored))
   }
 
   /** The text is undefined if the figure is too large to be kept. */
@@ -91,10 +99,12 @@ export class LiveFigures {
     service: Service,
     asked: FileRequest,
     stored: StoredFigure,
+    form: Form,
   ): Promise<{ text: Buffer | undefined; state: string }> {
     const live = await openFigure(service, asked, stored)
-    const text = await wholeFigure(live, LARGEST_BYTES)
-    if (text) this.figures.set(live.state, text)
+    const text = await wholeFigure(live, LARGEST_BYTES, forms[form])
+    const isWhole = missingNote(live) === undefined
+    if (text) this.figures.set(`${live.state} ${isWhole ? 'whole' : form}`, text)
     return { text, state: live.state }
   }
 

@@ -14,6 +14,8 @@ export interface Shown {
   file: FileRow
   snap: Snapshot
   columns: Map<string, SnapshotColumn>
+  /** Names of columns that the plot refers to and that are gone, by uid. */
+  lost: Map<string, string>
   /** Whether the caller may read the grid itself. */
   readable: boolean
 }
@@ -38,7 +40,10 @@ export async function shownGrids(
     if (!found) continue
     const snap = await snapshot(service.store, readers, fid, (all) => all.filter(({ uid }) => uids.has(uid)))
     const columns = new Map(snap.columns.map((column) => [column.uid, column]))
-    shown.set(key, { file: found.file, snap, columns, readable: found.readable })
+    const isWhole = [...uids].every((uid) => columns.has(uid))
+    const gone = isWhole ? [] : await readers.grids.lost(fid.owner, fid.idlocal)
+    const lost = new Map(gone.map(({ uid, name }) => [uid, name]))
+    shown.set(key, { file: found.file, snap, columns, lost, readable: found.readable })
   }
   return shown
 }

@@ -11,6 +11,7 @@ const OWNED = [
   'tail',
   'slices',
   'columns',
+  'lost_columns',
   'grids',
   'contents',
   'references',

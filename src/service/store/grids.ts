@@ -39,6 +39,9 @@ function* inBatches<T>(all: readonly T[]): Generator<T[]> {
 }
 
 /** Columns of grids, their slices, and the tail (rows appended since the last fold). */
+/** Lost columns that are remembered of a grid. */
+const MOST_LOST = 1000
+
 export class GridReader {
   constructor(protected readonly db: Db) {}
 
@@ -61,6 +64,16 @@ export class GridReader {
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .orderBy('position')
+      .execute()
+  }
+
+  /** Columns that are gone and that plots may refer to. */
+  lost(owner: string, idlocal: number): Promise<{ uid: string; name: string }[]> {
+    return this.db
+      .selectFrom('lost_columns')
+      .select(['uid', 'name'])
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
       .execute()
   }
 
@@ -183,6 +196,39 @@ export class GridWriter extends GridReader {
           .execute()
       }
     }
+  }
+
+  /** Remembers the names of columns that are removed: the last `MOST_LOST` of a grid. */
+  async addLost(
+    owner: string,
+    idlocal: number,
+    columns: readonly Pick<ColumnRow, 'uid' | 'name'>[],
+  ): Promise<void> {
+    const rows = columns.slice(0, MOST_LOST).map(({ uid, name }) => ({ owner, idlocal, uid, name }))
+    await this.removeLost(
+      owner,
+      idlocal,
+      rows.map(({ uid }) => uid),
+    )
+    const kept = await this.lost(owner, idlocal)
+    const over = kept.length + rows.length - MOST_LOST
+    if (over > 0)
+      await this.removeLost(
+        owner,
+        idlocal,
+        kept.slice(0, over).map(({ uid }) => uid),
+      )
+    for (const some of inBatches(rows)) await this.db.insertInto('lost_columns').values(some).execute()
+  }
+
+  async removeLost(owner: string, idlocal: number, uids: readonly string[]): Promise<void> {
+    for (const some of inBatches(uids))
+      await this.db
+        .deleteFrom('lost_columns')
+        .where('owner', '=', owner)
+        .where('idlocal', '=', idlocal)
+        .where('uid', 'in', some)
+        .execute()
   }
 
   /** Removes columns with their slices. */

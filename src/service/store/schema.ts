@@ -135,6 +135,8 @@ export interface Schema {
     /** Number of rows in slices, without the tail. */
     rows: number
   }
+  /** Columns that are gone from a grid that plots refer to, with the names that they had. */
+  lost_columns: { owner: string; idlocal: number; uid: string; name: string }
   slices: {
     owner: string
     idlocal: number

@@ -43,7 +43,7 @@ async function opened(service: Service, principal: Principal, fid: Fid, what: st
 /** The figure of a plot with its data, or the content of a grid by column, as JSON. */
 export async function figureOf(service: LiveService, principal: Principal, fid: Fid): Promise<Answer> {
   const { asked, snap } = await opened(service, principal, fid, 'figure')
-  const body = snap ? contentJson(snap) : await service.live.inlined(service, asked)
+  const body = snap ? contentJson(snap) : await service.live.inlined(service, asked, 'data')
   return { body, type: 'application/json' }
 }
 

@@ -2,7 +2,7 @@ import { type Fid, webUrl } from '../../../contract/fid.ts'
 import type { Bytes } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import { openFigure, withInlineData } from '../../plots/content.ts'
+import { drawn, openFigure } from '../../plots/content.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
 import { shareKeyQuery, text } from '../html.ts'
@@ -70,7 +70,7 @@ body { display: flex; flex-direction: column; font: 15px/1.5 system-ui, sans-ser
 <script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-modebar="${modebar}" data-live="${follow}" data-state="${live.state}" data-own="${text(own)}" data-watch="${token}"></script>
 </html>
 `
-  return html(around(head, withoutTags(withInlineData(live)), tail), {
+  return html(around(head, withoutTags(drawn(live)), tail), {
     headers: { 'content-security-policy': policyOf(own) },
     viewed: fid,
   })

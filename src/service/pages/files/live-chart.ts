@@ -86,6 +86,6 @@ export async function watched(
         headers,
       }
     case 'live':
-      return { body: await live.inlined(service, asked), type: 'application/json', headers }
+      return { body: await live.inlined(service, asked, 'drawn'), type: 'application/json', headers }
   }
 }

@@ -4,7 +4,7 @@ import type { Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/content.ts'
 import { affordable, valuesAt } from '../../grids/values-at.ts'
-import { openFigure, type StoredFigure } from '../../plots/content.ts'
+import { missingNote, openFigure, type StoredFigure } from '../../plots/content.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
 import { document, shareKeyQuery, text, withQuery } from '../html.ts'
@@ -58,14 +58,8 @@ export async function plotPage(
         .map((grid) => link(webUrl(service.url, grid), text(grid.filename)))
         .join(', ')}.</p>`,
     )
-  const lost = live.references.filter(({ source: { grid, uids } }) => {
-    const columns = live.shown.get(formatFid(grid))?.columns
-    return columns && uids.some((uid) => !columns.has(uid))
-  }).length
-  if (lost > 0)
-    parts.push(
-      `<p class="note">${lost} of the ${live.references.length} columns that this chart shows no longer exist in their grids. These traces are empty.</p>`,
-    )
+  const missing = missingNote(live)
+  if (missing !== undefined) parts.push(`<p class="note">${text(missing)}. These traces are empty.</p>`)
   const sources = [...live.shown]
     .filter(([, { readable }]) => readable)
     .map(([, { file: grid }]) => `<li>${link(webUrl(service.url, grid), text(grid.filename))}</li>`)

@@ -7,6 +7,7 @@ import * as sourceTags from './0005-source-tags.ts'
 import * as oidcTrust from './0006-oidc-trust.ts'
 import * as disabledUsers from './0007-disabled-users.ts'
 import * as formerNames from './0008-former-names.ts'
+import * as lostColumns from './0009-lost-columns.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: Migration[] = [
   { name: '0006-oidc-trust', up: oidcTrust.up },
   { name: '0007-disabled-users', up: disabledUsers.up },
   { name: '0008-former-names', up: formerNames.up },
+  { name: '0009-lost-columns', up: lostColumns.up },
 ]

@@ -1,0 +1,47 @@
+import { listed } from '../../contract/closest.ts'
+import { type Fid, formatFid } from '../../contract/fid.ts'
+import { acceptedBefore, parseRaw } from '../../json/index.ts'
+import type { FileRow } from '../store/files.ts'
+import type { Readers, Store } from '../store/store.ts'
+import { loadText } from '../store/texts.ts'
+import { sourcesIn } from './figure.ts'
+
+/** Plots that are named in a warning, and whose figures are read for it. */
+const MOST_PLOTS = 20
+
+/** A plot with the names of columns that it no longer finds. */
+export interface BrokenPlot {
+  plot: FileRow
+  columns: string[]
+}
+
+/**
+ * The plots that show columns which are gone from a grid: of the owner of the grid only, since others would learn of
+ * plots that they may not see. At most `MOST_PLOTS`.
+ */
+export async function brokenPlots(store: Store, readers: Readers, grid: Fid): Promise<BrokenPlot[]> {
+  const columns = await readers.grids.lost(grid.owner, grid.idlocal)
+  if (columns.length === 0) return []
+  const names = new Map(columns.map(({ uid, name }) => [uid, name]))
+  const broken: BrokenPlot[] = []
+  for (const plot of await readers.plots.referencersOf(grid, 'grid', undefined, false, MOST_PLOTS)) {
+    if (plot.owner !== grid.owner || plot.trashed_at !== null) continue
+    const content = await readers.plots.content(plot.owner, plot.idlocal)
+    if (!content) continue
+    const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
+    const uids = sourcesIn(figure)
+      .filter((source) => formatFid(source.grid) === formatFid(grid))
+      .flatMap((source) => source.uids)
+    const lost = [...new Set(uids)].flatMap((uid) => names.get(uid) ?? [])
+    if (lost.length > 0) broken.push({ plot, columns: lost })
+  }
+  return broken
+}
+
+/** A warning for each plot that no longer finds its columns. */
+export function brokenWarnings(broken: readonly BrokenPlot[]): string[] {
+  return broken.map(
+    ({ plot, columns }) =>
+      `plot ${plot.filename} (${formatFid(plot)}) shows ${columns.length === 1 ? 'a column' : 'columns'} that no longer ${columns.length === 1 ? 'exists' : 'exist'}: ${listed(columns)}; ${columns.length === 1 ? 'its trace is' : 'their traces are'} empty until ${columns.length === 1 ? 'it comes' : 'they come'} back`,
+  )
+}

@@ -1,0 +1,14 @@
+import type { Kysely } from 'kysely'
+import type { Types } from '../engine.ts'
+
+/** Columns that plots refer to and that are gone from their grids: a column that comes back by its name is the same. */
+export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
+  await db.schema
+    .createTable('lost_columns')
+    .addColumn('owner', text, (c) => c.notNull())
+    .addColumn('idlocal', int, (c) => c.notNull())
+    .addColumn('uid', text, (c) => c.notNull())
+    .addColumn('name', text, (c) => c.notNull())
+    .addPrimaryKeyConstraint('lost_columns_pk', ['owner', 'idlocal', 'uid'])
+    .execute()
+}
