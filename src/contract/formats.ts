@@ -112,9 +112,12 @@ export function delimiterByName(fileName: string): string | undefined {
   return format?.delimiter
 }
 
-/** The name of the grid for a data file: without folders and extensions. `sales.csv.gz` → `sales`. */
+/**
+ * The name of the grid for a data file: without folders and extensions. `sales.csv.gz` → `sales`. Letters with accents
+ * are single characters (NFC): some systems name files by letter and accent, which would be another name that looks alike.
+ */
 export function gridName(fileName: string | undefined): string {
-  const last = (fileName ?? '').split(/[/\\]/).pop() ?? ''
+  const last = (fileName ?? '').normalize('NFC').split(/[/\\]/).pop() ?? ''
   const name = withoutCompression(last.replaceAll(new RegExp(HIDDEN, 'g'), ''))
   const named = formatByName(name)
   const format: FileFormat | undefined = named && fileFormats[named]

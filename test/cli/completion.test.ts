@@ -56,6 +56,12 @@ describe('completed values', () => {
     ],
     [['cat', 'sales', '--columns', 'city,'], ['city,price']],
     [['column', 'get', 'sales', 'p'], ['price']],
+    [
+      ['upload', 'sales.csv', '--plot', 'line', '--x', ''],
+      ['city', 'price'],
+    ],
+    [['profile', 'use', ''], ['local']],
+    [['profile', 'use', 'local', ''], []],
     [['ls', '--profile', ''], ['local']],
     [['key', 'list', '--json', 'cr'], ['created_at']],
     [['key', 'list', '--json=id,cr'], ['--json=id,created_at']],

@@ -100,6 +100,17 @@ describe('--dry-run', () => {
     expect(stdout).toMatch(shown)
   })
 
+  it.each([
+    [['share', 'grid', '--link'], 'create a secret link\tgrid\t'],
+    [['rename', 'grid', 'other'], 'rename\tgrid\t', 'name=other'],
+    [['column', 'rename', 'grid', 'n', 'm'], 'change a column\tgrid\t', 'name=m'],
+    [['mkdir', 'new'], 'create a folder\tnew\t', 'path=new'],
+    [['plot', 'create', 'figure.json', '--name', 'p', '--public'], 'create a plot\t', 'public name=p'],
+  ])('%j is told in words of the command line', async (args, start, change = '') => {
+    const { stdout } = await run([...args, '--dry-run'])
+    expect([stdout.startsWith(start), stdout.trimEnd().split('\t')[3] ?? '']).toEqual([true, change])
+  })
+
   it('changes nothing', async () => {
     expect(await state()).toBe(before)
   })

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { xlsx } from '../support/archives.ts'
 import { gridline, serve } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -166,6 +167,16 @@ describe('a file that is on the server already', () => {
     expect(JSON.parse(rows.stdout)).toEqual([{ action: 'unchanged', row_count: 2 }])
     const wrong = await run(['upload', 'c.csv', ...chart.map((word) => (word === 'price' ? 'prise' : word))])
     expect([wrong.code, wrong.stderr]).toEqual([7, expect.stringMatching(/Did you mean price\?/)])
+  })
+
+  it('a sheet that does not exist is said before the name that is taken', async () => {
+    const { cwd, run } = place('sheet', { 'book.csv': 'n\n1\n' })
+    await run(['upload', 'book.csv'])
+    writeFileSync(join(cwd, 'book.xlsx'), await xlsx({ One: [['a'], [1]], Two: [['b'], [2]] }))
+    const wrong = await run(['upload', 'book.xlsx', '--sheet', 'Nope'])
+    expect([wrong.code, wrong.stderr]).toEqual([7, expect.stringMatching(/no sheet "Nope".*One, Two/s)])
+    const taken = await run(['upload', 'book.xlsx', '--sheet', 'One'])
+    expect([taken.code, taken.stderr]).toEqual([6, expect.stringMatching(/already exists/)])
   })
 
   it('two files of one name are refused before anything is sent', async () => {

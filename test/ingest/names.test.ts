@@ -13,6 +13,7 @@ it('the name of a grid has no extension of any format or compression', () => {
   for (const extension of extensions)
     for (const packed of compressed)
       expect(gridName(`folder/my.sales.${extension}${packed}`)).toBe('my.sales')
+  expect(gridName('u\u0308n.csv')).toBe('\u00fcn')
   expect(gridName('sales.csv.zip')).toBe('sales')
   expect(gridName('report.2024')).toBe('report.2024')
   expect(gridName('.csv')).toBe('Untitled grid')

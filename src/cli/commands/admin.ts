@@ -102,6 +102,7 @@ function shown({ hash: _, ...made }: NewKey & { hash?: string }): NewKey {
 }
 
 const verifiedView: TableView = {
+  isLabeled: true,
   columns: [
     { field: 'files', title: 'FILES', align: 'right' },
     { field: 'grids', title: 'GRIDS', align: 'right' },

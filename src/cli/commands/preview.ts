@@ -58,7 +58,7 @@ async function gridText(context: Context, client: Client, fid: string): Promise<
   const meta: GridMeta = await client.call('grids.get', { fid })
   const response = await client.response('grids.content', { fid, query: { format: 'json', head: MOST_ROWS } })
   const { cols } = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
-  const { table } = await import('../output/table.ts')
+  const { narrowed, table } = await import('../output/table.ts')
   const every = meta.cols.map(({ name }) => name)
   const color = hasColor(process.stdout, context.environment)
   const isNumber = new Set(meta.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
@@ -66,7 +66,8 @@ async function gridText(context: Context, client: Client, fid: string): Promise<
     every.map((name) => textOf(cols[name].data[row])),
   )
   const numeric = every.map((name) => isNumber.has(name))
-  const fitted = fittedTable({ names: every, numeric, rows }, process.stdout.columns || 80, color)
+  const width = process.stdout.columns || 80
+  const fitted = fittedTable({ names: every, numeric, rows }, width, color)
   const parts = [
     `${meta.filename}: ${meta.row_count} ${meta.row_count === 1 ? 'row' : 'rows'}, ${every.length} ${every.length === 1 ? 'column' : 'columns'}\n\n`,
     fitted.text,
@@ -95,8 +96,10 @@ async function gridText(context: Context, client: Client, fid: string): Promise<
       field: title,
       title,
       align: k > 0 && k < 5 ? ('right' as const) : undefined,
+      isOptional: k === 2 || k > 3 ? (true as const) : undefined,
     }))
-    parts.push('\n', table(false, { columns: aligned }, summary, color))
+    const { view, cells } = narrowed({ columns: aligned }, summary, width)
+    parts.push('\n', table(false, view, cells, color, width))
     if (meta.row_count > MOST_ROWS) parts.push(`The summary is of the first ${MOST_ROWS} rows.\n`)
   }
   return parts.join('')

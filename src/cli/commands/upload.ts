@@ -16,6 +16,7 @@ import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
+import { tablesOf } from '../files/head.ts'
 import { openInput } from '../files/input.ts'
 import {
   allowTypeChange,
@@ -170,7 +171,7 @@ export const command = defineCommand({
       if (dryRun) return preview(context, local, { ...options, shrink: maxShrink }, sender)
       const made = isAddress(local.file)
         ? await importFrom(context, local.file, options)
-        : uploaded(context, local.file, await sender.send(local))
+        : uploaded(context, local.file, await sent(context, sender, local, options))
       if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
       const result = plot === undefined ? made : await plotOf(context, made, plot, options)
       if (provenance && plot !== undefined) await recordProvenance(context, result as Made, provenance)
@@ -236,28 +237,18 @@ function flagOf(flags: string): string {
   return flags.split(' ')[0].slice(2)
 }
 
-/** Bytes of a text file that are read to know its columns. */
-const HEAD_BYTES = 1024 * 1024
-
 /**
  * Throws what the chart would be refused with, before anything is sent: a file with several tables, a column that does
  * not exist or holds no numbers. Of a long text, the beginning is read; the whole file is checked once it is a grid.
  */
 async function refuseChart(context: Context, file: string, type: ChartType, options: Options): Promise<void> {
   if (file === '-' || isAddress(file)) return
-  const input = await openInput(file)
-  const isText = /\.(csv|tsv|tab|psv|txt|dat|ndjson|jsonl)$/i.test(file)
-  const { ingestFile } = await import('../../ingest/index.ts')
-  const limits = limitsFrom(context.environment)
-  const reading = { ...readingOptionsOf(options, input.name), fileName: basename(file), limits }
-  const bytes = isText && (input.size ?? 0) > HEAD_BYTES ? firstLines(input.open()) : input.open()
-  const found = await ingestFile(bytes, reading, () => ({ slice() {} })).catch((error) => {
+  const tables = await tablesOf(file, readingOptionsOf(options, file), context.environment).catch((error) => {
     // What is wrong with the file is said by the upload.
     if (error instanceof Problem) return undefined
     throw error
   })
-  if (!found) return
-  const { tables } = found
+  if (!tables) return
   if (tables.length > 1) {
     const names = tables.slice(0, 10).map(({ path }) => path.join('/'))
     throw new Problem('usage', `--plot: ${file} contains ${tables.length} tables: ${names.join(', ')}`, {
@@ -269,16 +260,23 @@ async function refuseChart(context: Context, file: string, type: ChartType, opti
   await checkChart(gridName(options.name ?? basename(file)), tables[0].ingested.columns, type, options)
 }
 
-/** The whole lines at the beginning of a text. */
-async function* firstLines(text: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let size = 0
-  for await (const chunk of text) {
-    size += chunk.length
-    if (size < HEAD_BYTES) yield chunk
-    else {
-      yield chunk.subarray(0, chunk.lastIndexOf(0x0a) + 1)
-      return
-    }
+/**
+ * Uploads a file. That its name is taken is said before the file is read; a sheet that does not exist is the better
+ * answer then, since it would be the next one.
+ */
+async function sent(
+  context: Context,
+  sender: Sender,
+  local: LocalFile,
+  options: Options,
+): ReturnType<Sender['send']> {
+  try {
+    return await sender.send(local)
+  } catch (error) {
+    const isTaken = error instanceof Problem && error.code === 'already_exists'
+    if (isTaken && options.sheet !== undefined && local.file !== '-')
+      await tablesOf(local.file, readingOptionsOf(options, local.file), context.environment)
+    throw error
   }
 }
 

@@ -139,7 +139,10 @@ async function parse(commands: readonly CommandEntry[], words: readonly string[]
   }
   if (command) {
     const kinds = command.completes ?? kindsOf(command)
-    place.expected = words[0] === 'help' ? undefined : kinds[Math.min(place.given.length, kinds.length - 1)]
+    // The last argument may be one that repeats.
+    const isRepeated = /\.\.\.[>\]]$/.test(command.arguments ?? '')
+    const k = isRepeated ? Math.min(place.given.length, kinds.length - 1) : place.given.length
+    place.expected = words[0] === 'help' ? undefined : kinds[k]
     place.grid ??= place.given[0]
     place.command = command
   }

@@ -4,12 +4,16 @@ import { writePrivately } from '../config/private-file.ts'
 import { LOCAL, places } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import type { Completed } from '../core/define.ts'
+import { isDataFileHere } from '../files/local-data.ts'
+import { readingOptionsOf } from '../files/parse-options.ts'
 
 /** How long an answer is used again, in ms. Older ones are used when the server is slow. */
 const FRESH_MS = 20_000
 const STALE_MS = 3600_000
 /** Files of a folder that are read. */
 const MOST_VALUES = 500
+/** Bytes of a local file, other than a text, that are read for its columns. */
+const MOST_FILE_BYTES = 4 * 1024 * 1024
 
 export interface Asked {
   kind: Exclude<Completed, 'local'>
@@ -42,15 +46,28 @@ export async function valuesOf(
 
 /** Columns of a grid; in a comma-separated list, those that are not in it. */
 async function columnsOf(context: Context, cache: Cache, grid: string, current: string): Promise<string[]> {
+  if (await isDataFileHere(grid)) return listed(await columnsOfFile(context, grid), current)
   const names = await cache.get(`columns ${grid}`, async () => {
     const client = await context.client()
     const { resolve } = await import('../../client/index.ts')
     const { cols } = await client.call('grids.get', { fid: await resolve(client, grid, 'grid') })
     return cols.map(({ name }) => name)
   })
+  return listed(names, current)
+}
+
+/** Names that may follow in a comma-separated list. */
+function listed(names: readonly string[], current: string): string[] {
   const comma = current.lastIndexOf(',') + 1
   const given = current.slice(0, comma)
   return names.filter((name) => !given.split(',').includes(name)).map((name) => given + name)
+}
+
+/** Columns of a data file of this machine. None if it is so long that a shell would wait. */
+async function columnsOfFile({ environment }: Context, file: string): Promise<string[]> {
+  const { tablesOf } = await import('../files/head.ts')
+  const tables = await tablesOf(file, readingOptionsOf({}, file), environment, MOST_FILE_BYTES)
+  return tables.length === 1 ? tables[0].ingested.columns.map(({ name }) => name) : []
 }
 
 async function peopleOf(context: Context, cache: Cache, kind: 'team' | 'user'): Promise<string[]> {

@@ -41,6 +41,35 @@ function phraseOf(operation: OperationName, change: unknown): string {
   return PHRASES[operation] ?? operations[operation].summary
 }
 
+/** The fields of a change in words of the command line. What the phrase says already is left out. */
+function changeText(operation: OperationName, change: Record<string, unknown>): string {
+  const isUpdate = operation === 'files.update'
+  const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+  const said = (name: string, value: unknown): string | undefined => {
+    if (value === undefined || value === null) return undefined
+    if (name === 'filename') return `name=${text(value)}`
+    if (name === 'parent')
+      return value === -1 && !isUpdate ? undefined : `folder=${value === -1 ? '/' : text(value)}`
+    if (name === 'parent_path') return `folder=${text(value)}`
+    if (name === 'world_readable') return isUpdate || !value ? undefined : 'public'
+    if (name === 'share_key_enabled') return isUpdate || !value ? undefined : 'with a secret link'
+    if (Array.isArray(value) && value.every((one) => typeof one === 'string'))
+      return value.length === 0 ? undefined : `${name}=${value.join(',')}`
+    if (name === 'cols') {
+      const cols = typeof value === 'string' ? JSON.parse(value) : value
+      return (cols as object[])
+        .flatMap((column) => Object.entries(column).map(([key, one]) => said(key, one)))
+        .filter((one) => one !== undefined)
+        .join(' ')
+    }
+    return `${name}=${text(value)}`
+  }
+  return Object.entries(change)
+    .map(([name, value]) => said(name, value))
+    .filter((one) => one !== undefined)
+    .join(' ')
+}
+
 const PHRASES: Partial<Record<OperationName, string>> = {
   'files.trash': 'move to the trash',
   'files.restore': 'restore from the trash',
@@ -73,11 +102,8 @@ export const plannedView: TableView = {
     {
       field: 'change',
       title: 'CHANGE',
-      format: (change: Record<string, unknown> | null) =>
-        Object.entries(change ?? {})
-          .filter(([, value]) => value !== undefined)
-          .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-          .join(' '),
+      format: (change: Record<string, unknown> | null, { operation }: { operation: OperationName }) =>
+        changeText(operation, change ?? {}),
     },
   ],
 }

@@ -69,7 +69,7 @@ export async function print(
       if ('empty' in outcome && outcome.empty) process.stderr.write(`${outcome.empty}\n`)
       return
     }
-    const { table } = await import('../output/table.ts')
+    const { narrowed, table } = await import('../output/table.ts')
     const shown = rows.map((row) => view.columns.map((column) => shownText(row, column)))
     const whole = { view, cells: isTerminal ? shown : cells }
     const width = process.stdout.columns || 80
@@ -79,7 +79,10 @@ export async function print(
     )
     return
   }
-  await writeText(cells.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
+  const lines = view.isLabeled
+    ? cells.flatMap((row) => view.columns.map(({ field }, k) => [field, row[k]]))
+    : cells
+  await writeText(lines.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
 }
 
 function cellText(row: Record<string, unknown>, { field, format }: TableView['columns'][number]): string {
@@ -90,18 +93,6 @@ function cellText(row: Record<string, unknown>, { field, format }: TableView['co
     : typeof value === 'object'
       ? JSON.stringify(value)
       : String(value)
-}
-
-/** A table without optional columns that do not fit, the last ones first. */
-function narrowed(view: TableView, cells: string[][], width: number): { view: TableView; cells: string[][] } {
-  const widths = view.columns.map(({ title }, k) =>
-    cells.reduce((most, row) => Math.max(most, row[k].length), title.length),
-  )
-  const wide = widths.reduce((sum, one) => sum + one + 2, -2)
-  const last = view.columns.findLastIndex(({ isOptional }) => isOptional)
-  if (wide <= width || last < 0) return { view, cells }
-  const without = <T>(all: readonly T[]): T[] => all.filter((_, k) => k !== last)
-  return narrowed({ ...view, columns: without(view.columns) }, cells.map(without), width)
 }
 
 /** The text of a cell on a terminal. */

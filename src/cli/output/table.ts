@@ -96,3 +96,19 @@ function fitted(natural: readonly number[], least: readonly number[], room: numb
   }
   return widths
 }
+
+/** A table without optional columns that do not fit, the last ones first. */
+export function narrowed(
+  view: TableView,
+  cells: string[][],
+  width: number,
+): { view: TableView; cells: string[][] } {
+  const widths = view.columns.map(({ title }, k) =>
+    cells.reduce((most, row) => Math.max(most, row[k].length), title.length),
+  )
+  const wide = widths.reduce((sum, one) => sum + one + 2, -2)
+  const last = view.columns.findLastIndex(({ isOptional }) => isOptional)
+  if (wide <= width || last < 0) return { view, cells }
+  const without = <T>(all: readonly T[]): T[] => all.filter((_, k) => k !== last)
+  return narrowed({ ...view, columns: without(view.columns) }, cells.map(without), width)
+}

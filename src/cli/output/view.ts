@@ -4,6 +4,8 @@ export interface TableView {
   columns: readonly ViewColumn[]
   /** The field printed with `--quiet`. */
   id?: string
+  /** In tab-separated output, a line for each field, with its name. For counts, whose order says nothing. */
+  isLabeled?: true
 }
 
 export interface ViewColumn {

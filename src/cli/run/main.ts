@@ -169,7 +169,7 @@ async function runCommand(
     const ran = command
       .run(context, args, dryRun ? { ...options, yes: true, confirmed: options.yes } : options)
       .catch((error) => {
-        if (error instanceof Planned) return { one: error.row(), view: plannedView }
+        if (error instanceof Planned) return { one: error.row(args[0]), view: plannedView }
         throw error
       })
     const done = await Promise.race([ran, ...ends])
