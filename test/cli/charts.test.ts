@@ -2,6 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { type ChartType, chartOf, chartTypes } from '../../src/cli/charts/charts.ts'
+import { type Figure, merged } from '../../src/cli/charts/merge.ts'
 import { type Ended, gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -83,6 +85,83 @@ describe('upload --plot', () => {
   it('options of charts need --plot', async () => {
     const { code, stderr } = await run('upload', 'more.csv', '--y', 'price')
     expect([code, stderr]).toEqual([2, expect.stringContaining('--y can only be used with --plot')])
+  })
+})
+
+describe('upload --plot of a chart that exists', () => {
+  const { run, json } = home('design')
+  const chart = (type: string, y: string, ...more: string[]) =>
+    [
+      'upload',
+      'sold.csv',
+      '--plot',
+      type,
+      '--x',
+      'date',
+      '--y',
+      y,
+      '--on-conflict',
+      'replace',
+      ...more,
+    ] as const
+  const figureOf = (name: string) => json('plot', 'data', name)
+
+  it('changes the data, and keeps the design', async () => {
+    file('sold.csv', 'date,city,price,cost\n2024-01-01,Oslo,10,4\n2024-01-02,Rome,14,5\n')
+    const [made] = await json(...chart('line', 'price'))
+    const figure = await figureOf('sold line')
+    figure.data[0].line = { color: 'crimson', dash: 'dot' }
+    figure.data[0].mode = 'lines+markers'
+    figure.data.push({ y: [12, 12], name: 'target' })
+    figure.layout.title = { text: 'Ours', font: { size: 30 } }
+    figure.layout.yaxis = { type: 'log', title: { text: 'Euros' } }
+    file('design.json', JSON.stringify(figure))
+    await run('plot', 'update', 'sold line', 'design.json')
+    const designed = await figureOf('sold line')
+    file('sold.csv', 'date,city,price,cost\n2024-01-01,Oslo,11,4\n2024-01-02,Rome,15,5\n')
+    const [again] = await json(...chart('line', 'price'))
+    expect([again.fid, again.action, again.grid_action]).toEqual([made.fid, 'unchanged', 'replaced'])
+    expect(await figureOf('sold line')).toEqual(designed)
+    const { data } = await json('plot', 'data', 'sold line', '--inline')
+    expect(data.map(({ y }: { y: number[] }) => y)).toEqual([
+      [11, 15],
+      [12, 12],
+    ])
+  })
+
+  it('an option changes what it names, and only that', async () => {
+    const before = await figureOf('sold line')
+    const [titled] = await json(...chart('line', 'price', '--title', 'Theirs'))
+    expect([titled.action, titled.grid_action]).toEqual(['replaced', 'unchanged'])
+    const renamed = await figureOf('sold line')
+    expect(renamed).toEqual({
+      ...before,
+      layout: { ...before.layout, title: { text: 'Theirs', font: { size: 30 } } },
+    })
+    await run(...chart('line', 'cost'))
+    const other = await figureOf('sold line')
+    expect(other.data[0]).toEqual({ ...renamed.data[0], name: 'cost', ysrc: other.data[0].ysrc })
+    expect([other.data[0].ysrc === renamed.data[0].ysrc, other.layout, other.data[1]]).toEqual([
+      false,
+      renamed.layout,
+      renamed.data[1],
+    ])
+  })
+
+  it('another type changes the one chart, at its link', async () => {
+    const [line] = await json('plot', 'show', 'sold line')
+    const [bar] = await json(...chart('bar', 'cost'))
+    expect([bar.fid, bar.filename, bar.action]).toEqual([line.fid, 'sold bar', 'replaced'])
+    const { data, layout } = await figureOf('sold bar')
+    expect([data[0].type, data[0].mode, data[0].line, data.length, layout.yaxis.type]).toEqual([
+      'bar',
+      undefined,
+      { color: 'crimson', dash: 'dot' },
+      2,
+      'log',
+    ])
+    const plots = (await json('ls')).filter(({ filetype }: { filetype: string }) => filetype === 'plot')
+    expect(plots.map(({ filename }: { filename: string }) => filename)).toEqual(['sold bar'])
   })
 })
 
@@ -349,5 +428,63 @@ describe('a chart whose column is gone', () => {
     expect((await run('preview', 'stock bar')).stdout).not.toMatch(/No data/)
     const removed = await run('column', 'remove', 'stock', 'qty', '--yes')
     expect(removed.stderr).toMatch(/plot stock bar \(.*\) will lose its data: qty/)
+  })
+})
+
+describe('what a command changes in a chart that exists', () => {
+  const cols = [
+    { uid: 'd1', name: 'day', type: 'text' },
+    { uid: 'p1', name: 'price', type: 'number' },
+    { uid: 'c1', name: 'cost', type: 'number' },
+  ]
+  const grid = { fid: 'me:1', filename: 'g', cols: cols as never }
+  const made = async (type: ChartType, y = 'price', title?: string): Promise<Figure> =>
+    JSON.parse(JSON.stringify(await chartOf(undefined, grid, type, { x: 'day', y, title })))
+  const types = chartTypes.filter((type) => type !== 'heatmap')
+
+  it.each(types)('nothing, when a %s is made again', async (type) => {
+    for (const y of type === 'pie' ? ['price'] : ['price', 'price,cost']) {
+      const figure = await made(type, y)
+      expect(merged(figure, figure, grid)).toEqual(figure)
+      const designed = { ...figure, layout: { ...figure.layout, paper_bgcolor: 'black' } }
+      designed.data = designed.data.map((trace) => ({ ...trace, name: 'mine', opacity: 0.5 }))
+      expect(merged(designed, figure, grid)).toEqual(designed)
+    }
+  })
+
+  it('every type becomes every other one, with its columns, and stays so', async () => {
+    for (const from of types)
+      for (const to of types)
+        for (const [before, after] of [
+          ['price', 'cost'],
+          ['price,cost', 'price'],
+          ['price', 'price,cost'],
+        ]) {
+          if ((from === 'pie' && before.includes(',')) || (to === 'pie' && after.includes(','))) continue
+          const wanted = await made(to, after)
+          const next = merged(await made(from, before), wanted, grid)
+          const said = `${from} ${before} → ${to} ${after}`
+          expect(next.data.length, said).toBe(wanted.data.length)
+          for (const [k, trace] of wanted.data.entries()) expect(next.data[k], said).toMatchObject(trace)
+          const sources = (trace: object) => Object.keys(trace).filter((key) => key.endsWith('src'))
+          expect(next.data.flatMap(sources).sort(), said).toEqual(wanted.data.flatMap(sources).sort())
+          expect(merged(next, wanted, grid), said).toEqual(next)
+        }
+  })
+
+  it('values in the figure are replaced by the column, and other traces stay', async () => {
+    const wanted = await made('line')
+    const figure = {
+      data: [
+        { y: [1], name: 'target' },
+        { type: 'scatter', mode: 'lines', x: [1], y: [2], textsrc: 'me:1:d1' },
+      ],
+      layout: {},
+    }
+    const { data } = merged(figure, wanted, grid)
+    expect(data).toEqual([
+      { y: [1], name: 'target' },
+      { type: 'scatter', mode: 'lines', name: 'price', xsrc: 'me:1:d1', ysrc: 'me:1:p1', textsrc: 'me:1:d1' },
+    ])
   })
 })

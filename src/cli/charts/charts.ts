@@ -81,7 +81,7 @@ export async function chartOf(
     ys.map((y) => ({ name: y.name, ...shared, ysrc: chart.reference(y), ...make(y) }))
   switch (type) {
     case 'scatter': {
-      const marker = {
+      const marker = (color || size) && {
         colorsrc: chart.reference(color),
         ...(color && { showscale: true, colorbar: { title: { text: color.name } } }),
         sizesrc: chart.reference(size),

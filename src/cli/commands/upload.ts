@@ -10,7 +10,8 @@ import type { ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta, GridMeta, UploadAction } from '../../contract/resources/index.ts'
 import { filetypeName } from '../../contract/resources/index.ts'
 import { type ChartType, chartOf, chartOptions, chartTypes, checkChart } from '../charts/charts.ts'
-import { assertOwnNames, createPlot } from '../charts/create.ts'
+import { assertOwnNames } from '../charts/create.ts'
+import { createOrUpdateChart } from '../charts/update.ts'
 import { annotated, provenanceOf } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
@@ -280,7 +281,10 @@ async function sent(
   }
 }
 
-/** The chart of an uploaded grid, next to it. What happens to the grid if its name is taken happens to the chart. */
+/**
+ * The chart of an uploaded grid, next to it. If the name of the grid may be taken, so may that of the chart: it gets what
+ * the options name, and keeps everything else.
+ */
 async function plotOf(context: Context, grid: Made, type: ChartType, options: Options): Promise<object> {
   if (grid.filetype !== 'grid')
     throw new Problem(
@@ -299,13 +303,7 @@ async function plotOf(context: Context, grid: Made, type: ChartType, options: Op
       hint: `${hint ? `${hint.replace(/[.?]?$/, (end) => end || '.')} ` : ''}To make the chart: gridline plot create --grid ${fid} --type ${type} --x COLUMN --y COLUMN`,
     })
   })
-  const { onConflict } = options
-  const plot = await createPlot(context, JSON.stringify(figure), {
-    filename: `${grid.filename} ${type}`,
-    parent: grid.parent,
-    world_readable: options.public === true,
-    on_conflict: onConflict === 'append' ? 'replace' : onConflict,
-  })
+  const plot = await createOrUpdateChart(context, grid, type, figure, options)
   if (process.stdout.isTTY && !context.messages.silent) await showChart(context, plot.fid)
   return {
     ...plot,
