@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // Runs in the page that draws images. The page has no network and a strict policy: see src/draw/pages.ts.
+import { withToday } from './older.ts'
 import { loadGeo, needsGeo, withoutTiles } from './plotly.ts'
 
 interface Wanted {
@@ -18,7 +19,7 @@ declare global {
 
 window.drawFigure = async (text, wanted) => {
   const { data, layout } = parsed(text)
-  const figure = { data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }
+  const figure = withToday({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } })
   figure.layout = withoutTiles(figure)
   if (needsGeo(figure)) await loadGeo('/plotly-geo.js')
   const image = await Plotly.toImage(figure, wanted)

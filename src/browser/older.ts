@@ -1,0 +1,179 @@
+// Figures of earlier versions of plotly.js, as its present version draws them. The rows of these tables are the removals
+// that the changelog of plotly.js names for versions 2.0, 3.0 and 4.0. Figures are stored as they came.
+
+// biome-ignore lint/suspicious/noExplicitAny: figures are open
+type Attributes = Record<string, any>
+
+/** Attributes that became part of a title, at any depth. */
+const IN_TITLE: Readonly<Record<string, string>> = {
+  titlefont: 'font',
+  titleside: 'side',
+  titleposition: 'position',
+  titleoffset: 'offset',
+}
+
+/** Types of traces that were replaced, and how the attributes of a trace change with its type. */
+const TYPES: Readonly<Record<string, [type: string, change?: (trace: Attributes) => Attributes]>> = {
+  heatmapgl: ['heatmap'],
+  contourgl: ['contour'],
+  pointcloud: ['scattergl', pointcloud],
+  scattermapbox: ['scattermap', onMap],
+  choroplethmapbox: ['choroplethmap', onMap],
+  densitymapbox: ['densitymap', onMap],
+  area: ['barpolar', polar],
+}
+
+/** Attributes of traces that have other names now: by type of trace, or for all (`*`). */
+const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '*': { bardir: 'orientation', scl: 'colorscale', reversescl: 'reversescale' },
+  surface: { zauto: 'cauto', zmin: 'cmin', zmax: 'cmax' },
+}
+
+/** Contents of these are data, in which a title is a text like any other. */
+const DATA_KEYS = new Set(['meta', 'customdata', 'geojson', 'source', 'ids'])
+
+/** The figure with today's attributes. What is not a figure is unchanged. */
+export function withToday<T extends { data: unknown; layout: unknown }>(figure: T): T {
+  const { frames } = figure as { frames?: unknown }
+  return {
+    ...(drawable(figure) as object),
+    ...(Array.isArray(frames) && { frames: frames.map(drawable) }),
+  } as T
+}
+
+/** A figure, or a frame of one, which may have data or a layout alone. */
+function drawable(given: unknown): unknown {
+  if (!isObject(given)) return given
+  const { data, layout } = given
+  return {
+    ...given,
+    ...(Array.isArray(data) && { data: data.map(traceOf) }),
+    ...(isObject(layout) && { layout: layoutOf(layout) }),
+  }
+}
+
+function traceOf(given: unknown): unknown {
+  if (!isObject(given)) return given
+  let trace = withTitles(given)
+  if (isLegacyPolar(trace))
+    trace = polar({ ...trace, type: trace.type === 'bar' ? 'barpolar' : 'scatterpolar' })
+  const [type, change] = Object.hasOwn(TYPES, trace.type) ? TYPES[trace.type] : [trace.type]
+  if (type !== trace.type) trace = { ...(change?.(trace) ?? trace), type }
+  const names = { ...RENAMED['*'], ...(Object.hasOwn(RENAMED, type ?? '') ? RENAMED[type] : {}) }
+  for (const [before, after] of Object.entries(names)) {
+    if (trace[before] === undefined) continue
+    const { [before]: value, ...rest } = trace
+    trace = { [after]: value, ...rest }
+  }
+  for (const key of ['error_x', 'error_y', 'error_z'])
+    if (isObject(trace[key])) trace[key] = errorBars(trace[key])
+  return trace
+}
+
+function layoutOf(given: Attributes): Attributes {
+  const layout = withTitles(given)
+  for (const [key, value] of Object.entries(layout)) {
+    if (/^[xy]axis\d*$/.test(key) && isObject(value)) layout[key] = axisOf(value)
+    // The subplot of the new types of maps.
+    const [, number] = /^mapbox(\d*)$/.exec(key) ?? []
+    if (number !== undefined) {
+      layout[`map${number}`] ??= value
+      delete layout[key]
+    }
+  }
+  if (Array.isArray(layout.annotations)) layout.annotations = layout.annotations.map(annotationOf)
+  const { template } = layout
+  if (isObject(template)) {
+    const next = { ...template }
+    if (isObject(template.layout)) next.layout = layoutOf(template.layout)
+    if (isObject(template.data))
+      next.data = Object.fromEntries(
+        Object.entries(template.data).map(([type, traces]) => [
+          type,
+          Array.isArray(traces) ? traces.map(traceOf) : traces,
+        ]),
+      )
+    layout.template = next
+  }
+  return layout
+}
+
+/** A copy in which titles are objects, as deep as there are any. Arrays of values are not walked. */
+function withTitles(given: Attributes): Attributes {
+  const copy: Attributes = {}
+  for (const [key, value] of Object.entries(given)) {
+    if (DATA_KEYS.has(key)) copy[key] = value
+    else if (key === 'title' && isText(value)) copy.title = { ...copy.title, text: String(value) }
+    // Of a button that changes a title.
+    else if (key.endsWith('.title') && isText(value)) copy[`${key}.text`] = String(value)
+    else if (key === 'title' && isObject(value)) copy.title = { ...withTitles(value), ...copy.title }
+    else if (Object.hasOwn(IN_TITLE, key)) {
+      const title = isText(copy.title) ? { text: String(copy.title) } : copy.title
+      // What a present attribute says goes before.
+      copy.title = { [IN_TITLE[key]]: value, ...title }
+    } else if (isObject(value)) copy[key] = withTitles(value)
+    else if (Array.isArray(value) && value.some(isObject))
+      copy[key] = value.map((one) => (isObject(one) ? withTitles(one) : one))
+    else copy[key] = value
+  }
+  return copy
+}
+
+function axisOf({ autotick, ...axis }: Attributes): Attributes {
+  if (typeof autotick !== 'boolean' || axis.tickmode !== undefined) return axis
+  return { ...axis, tickmode: autotick ? 'auto' : axis.tickvals === undefined ? 'linear' : 'array' }
+}
+
+function annotationOf(annotation: unknown): unknown {
+  if (!isObject(annotation) || annotation.ref === undefined) return annotation
+  const { ref, ...rest } = annotation
+  const isPaper = ref === 'paper'
+  return { xref: isPaper ? 'paper' : 'x', yref: isPaper ? 'paper' : 'y', ...rest }
+}
+
+/** The opacity of error bars is that of their color. */
+function errorBars({ opacity, ...bars }: Attributes): Attributes {
+  const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(bars.color ?? '')
+  const rgb = hex
+    ? hex.slice(1).map((pair) => Number.parseInt(pair, 16))
+    : /^rgb\(\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)$/.exec(bars.color ?? '')?.slice(1)
+  if (typeof opacity !== 'number' || !rgb) return bars
+  return { ...bars, color: `rgba(${rgb.join(', ')}, ${opacity})` }
+}
+
+function pointcloud({ xy, marker, ...trace }: Attributes): Attributes {
+  const { sizemin = 0.5, sizemax: _, blend: __, border, ...rest } = isObject(marker) ? marker : {}
+  const pairs = Array.isArray(xy) || ArrayBuffer.isView(xy) ? Array.from(xy as ArrayLike<number>) : undefined
+  return {
+    ...trace,
+    ...(pairs && { x: pairs.filter((_, k) => k % 2 === 0), y: pairs.filter((_, k) => k % 2 === 1) }),
+    mode: 'markers',
+    marker: {
+      size: Math.max(2 * sizemin, 1),
+      ...rest,
+      ...(isObject(border) && border.color !== undefined && { line: { color: border.color, width: 1 } }),
+    },
+  }
+}
+
+function onMap(trace: Attributes): Attributes {
+  const { subplot } = trace
+  return typeof subplot === 'string' ? { ...trace, subplot: subplot.replace(/^mapbox/, 'map') } : trace
+}
+
+/** Points and bars with an angle `t` and a radius `r`, from before there were types of their own. */
+function isLegacyPolar({ type = 'scatter', r, t, x, y }: Attributes): boolean {
+  return (type === 'scatter' || type === 'bar') && r !== undefined && t !== undefined && !x && !y
+}
+
+function polar({ t, ...trace }: Attributes): Attributes {
+  return t === undefined ? trace : { theta: t, ...trace }
+}
+
+function isObject(value: unknown): value is Attributes {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)
+}
+
+function isText(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number'
+}

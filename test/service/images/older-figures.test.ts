@@ -1,0 +1,146 @@
+// Figures of earlier versions of plotly.js are drawn as those versions drew them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { withToday } from '../../../src/browser/older.ts'
+import { defaultLimits } from '../../../src/contract/limits.ts'
+import { Drawer } from '../../../src/draw/index.ts'
+import { difference } from '../../support/png.ts'
+
+let drawer: Drawer
+beforeAll(() => {
+  drawer = new Drawer({ memory: defaultLimits.image_memory_bytes, seconds: 30 })
+})
+afterAll(() => drawer.close())
+
+const size = { format: 'png', width: 400, height: 300, scale: 1 } as const
+const draw = (figure: object) => drawer.draw(Buffer.from(JSON.stringify(figure)), size)
+
+const bar = { type: 'bar', x: ['a', 'b'], y: [1, 2] }
+const heatmap = { x: [1, 2], y: [1, 2], z: [[1, 2], [3, 4]] } // biome-ignore format: a matrix
+const font = { size: 30, color: 'red' }
+
+/** What was written for an earlier version, and the same for the present one. */
+const pairs: Record<string, [before: object, today: object]> = {
+  'titles that are texts': [
+    { data: [bar], layout: { title: 'Bars', xaxis: { title: 'Cat' }, yaxis: { title: 5 } } },
+    {
+      data: [bar],
+      layout: { title: { text: 'Bars' }, xaxis: { title: { text: 'Cat' } }, yaxis: { title: { text: '5' } } },
+    },
+  ],
+  'fonts of titles, before and after the title': [
+    { data: [bar], layout: { titlefont: font, title: 'Bars', xaxis: { title: 'Cat', titlefont: font } } },
+    { data: [bar], layout: { title: { text: 'Bars', font }, xaxis: { title: { text: 'Cat', font } } } },
+  ],
+  'titles of color bars': [
+    { data: [{ type: 'heatmap', ...heatmap, colorbar: { title: 'Deg', titleside: 'right' } }], layout: {} },
+    {
+      data: [{ type: 'heatmap', ...heatmap, colorbar: { title: { text: 'Deg', side: 'right' } } }],
+      layout: {},
+    },
+  ],
+  'titles of pies': [
+    { data: [{ type: 'pie', values: [1, 2], title: 'Pie', titleposition: 'bottom left' }], layout: {} },
+    {
+      data: [{ type: 'pie', values: [1, 2], title: { text: 'Pie', position: 'bottom left' } }],
+      layout: {},
+    },
+  ],
+  'titles in templates': [
+    {
+      data: [bar],
+      layout: { title: 'T', template: { layout: { titlefont: font, xaxis: { title: 'Cat' } } } },
+    },
+    {
+      data: [bar],
+      layout: {
+        title: { text: 'T' },
+        template: { layout: { title: { font }, xaxis: { title: { text: 'Cat' } } } },
+      },
+    },
+  ],
+  'heatmaps with WebGL': [
+    { data: [{ type: 'heatmapgl', ...heatmap }], layout: {} },
+    { data: [{ type: 'heatmap', ...heatmap }], layout: {} },
+  ],
+  'contours with WebGL': [
+    { data: [{ type: 'contourgl', ...heatmap }], layout: {} },
+    { data: [{ type: 'contour', ...heatmap }], layout: {} },
+  ],
+  'directions of bars': [
+    { data: [{ ...bar, bardir: 'h', x: [1, 2], y: ['a', 'b'] }], layout: {} },
+    { data: [{ ...bar, orientation: 'h', x: [1, 2], y: ['a', 'b'] }], layout: {} },
+  ],
+  'references of annotations': [
+    {
+      data: [bar],
+      layout: { annotations: [{ ref: 'paper', x: 0.5, y: 0.5, text: 'here', showarrow: false }] },
+    },
+    {
+      data: [bar],
+      layout: {
+        annotations: [{ xref: 'paper', yref: 'paper', x: 0.5, y: 0.5, text: 'here', showarrow: false }],
+      },
+    },
+  ],
+  'opacity of error bars': [
+    { data: [{ ...bar, error_y: { array: [1, 1], color: '#ff0000', opacity: 0.3 } }], layout: {} },
+    { data: [{ ...bar, error_y: { array: [1, 1], color: 'rgba(255, 0, 0, 0.3)' } }], layout: {} },
+  ],
+  'ticks that are not automatic': [
+    { data: [bar], layout: { yaxis: { autotick: false, dtick: 0.5, tick0: 0 } } },
+    { data: [bar], layout: { yaxis: { tickmode: 'linear', dtick: 0.5, tick0: 0 } } },
+  ],
+  'polar charts by radius and angle': [
+    { data: [{ type: 'area', r: [1, 2, 3], t: [0, 90, 180] }], layout: {} },
+    { data: [{ type: 'barpolar', r: [1, 2, 3], theta: [0, 90, 180] }], layout: {} },
+  ],
+  'lines by radius and angle': [
+    { data: [{ type: 'scatter', r: [1, 2, 3], t: [0, 90, 180] }], layout: {} },
+    { data: [{ type: 'scatterpolar', r: [1, 2, 3], theta: [0, 90, 180] }], layout: {} },
+  ],
+}
+
+describe('figures of earlier versions', () => {
+  it.each(Object.entries(pairs))('%s', async (_, [before, today]) => {
+    const drawn = await draw(today)
+    expect(difference(await draw(before), drawn)).toBe(0)
+  })
+
+  it('maps have the names of their successors', () => {
+    const layout = { mapbox: { zoom: 3 }, mapbox2: { zoom: 4 } }
+    const trace = { type: 'scattermapbox', lat: [1], lon: [2], subplot: 'mapbox2' }
+    expect(withToday({ data: [trace], layout })).toEqual({
+      data: [{ type: 'scattermap', lat: [1], lon: [2], subplot: 'map2' }],
+      layout: { map: { zoom: 3 }, map2: { zoom: 4 } },
+    })
+  })
+
+  it('point clouds are points', () => {
+    expect(
+      withToday({ data: [{ type: 'pointcloud', xy: [1, 2, 3, 4], marker: { color: 'red' } }], layout: {} })
+        .data,
+    ).toEqual([
+      { type: 'scattergl', x: [1, 3], y: [2, 4], mode: 'markers', marker: { size: 1, color: 'red' } },
+    ])
+  })
+
+  it('data stays as it is: titles in custom data, metadata and maps', () => {
+    const figure = {
+      data: [{ ...bar, customdata: [{ title: 'x' }], meta: { title: 'y' } }],
+      layout: { meta: { title: 'z' }, map: { layers: [{ source: { properties: { title: 'q' } } }] } },
+      frames: [{ name: 'f', layout: { title: 'F' } }, null],
+    }
+    expect(withToday(figure)).toEqual({
+      ...figure,
+      frames: [{ name: 'f', layout: { title: { text: 'F' } } }, null],
+    })
+  })
+
+  it('what is no figure is left to plotly.js', () => {
+    for (const figure of [
+      { data: 'no', layout: 3 },
+      { data: [null, 1, 'x'], layout: { annotations: [null], xaxis: 'x', template: 'white' } },
+    ])
+      expect(withToday(figure)).toEqual(figure)
+  })
+})
