@@ -57,9 +57,10 @@ function traceOf(given: unknown): unknown {
   let trace = withTitles(given)
   if (isLegacyPolar(trace))
     trace = polar({ ...trace, type: trace.type === 'bar' ? 'barpolar' : 'scatterpolar' })
-  const [type, change] = Object.hasOwn(TYPES, trace.type) ? TYPES[trace.type] : [trace.type]
+  const [type, change] =
+    isText(trace.type) && Object.hasOwn(TYPES, trace.type) ? TYPES[trace.type] : [trace.type]
   if (type !== trace.type) trace = { ...(change?.(trace) ?? trace), type }
-  const names = { ...RENAMED['*'], ...(Object.hasOwn(RENAMED, type ?? '') ? RENAMED[type] : {}) }
+  const names = { ...RENAMED['*'], ...(isText(type) && Object.hasOwn(RENAMED, type) ? RENAMED[type] : {}) }
   for (const [before, after] of Object.entries(names)) {
     if (trace[before] === undefined) continue
     const { [before]: value, ...rest } = trace
@@ -74,6 +75,7 @@ function layoutOf(given: Attributes): Attributes {
   const layout = withTitles(given)
   for (const [key, value] of Object.entries(layout)) {
     if (/^[xy]axis\d*$/.test(key) && isObject(value)) layout[key] = axisOf(value)
+    if (/^scene\d*$/.test(key) && isObject(value)) layout[key] = sceneOf(value)
     // The subplot of the new types of maps.
     const [, number] = /^mapbox(\d*)$/.exec(key) ?? []
     if (number !== undefined) {
@@ -86,27 +88,37 @@ function layoutOf(given: Attributes): Attributes {
   if (isObject(template)) {
     const next = { ...template }
     if (isObject(template.layout)) next.layout = layoutOf(template.layout)
-    if (isObject(template.data))
-      next.data = Object.fromEntries(
-        Object.entries(template.data).map(([type, traces]) => [
-          type,
-          Array.isArray(traces) ? traces.map(traceOf) : traces,
-        ]),
-      )
+    if (isObject(template.data)) {
+      // Its traces are listed by type.
+      next.data = {}
+      for (const [type, traces] of Object.entries(template.data)) {
+        const today = Object.hasOwn(TYPES, type) ? TYPES[type][0] : type
+        if (Array.isArray(traces) && type !== '__proto__')
+          next.data[today] ??= traces.map((one) => templateOf(type, one))
+      }
+    }
     layout.template = next
   }
   return layout
+}
+
+/** A trace of a template, which has no type of its own. */
+function templateOf(type: string, trace: unknown): unknown {
+  if (!isObject(trace)) return trace
+  const { type: _, ...rest } = traceOf({ ...trace, type }) as Attributes
+  return rest
 }
 
 /** A copy in which titles are objects, as deep as there are any. Arrays of values are not walked. */
 function withTitles(given: Attributes): Attributes {
   const copy: Attributes = {}
   for (const [key, value] of Object.entries(given)) {
+    // Assigned, it would be the prototype of the copy.
+    if (key === '__proto__') continue
     if (DATA_KEYS.has(key)) copy[key] = value
+    else if ((key === 'args' || key === 'args2') && Array.isArray(value)) copy[key] = argumentsOf(value)
     else if (key === 'title' && isText(value)) copy.title = { ...copy.title, text: String(value) }
-    // Of a button that changes a title.
-    else if (key.endsWith('.title') && isText(value)) copy[`${key}.text`] = String(value)
-    else if (key === 'title' && isObject(value)) copy.title = { ...withTitles(value), ...copy.title }
+    else if (key === 'title' && isObject(value)) copy.title = { ...copy.title, ...withTitles(value) }
     else if (Object.hasOwn(IN_TITLE, key)) {
       const title = isText(copy.title) ? { text: String(copy.title) } : copy.title
       // What a present attribute says goes before.
@@ -119,9 +131,42 @@ function withTitles(given: Attributes): Attributes {
   return copy
 }
 
+/**
+ * What a button or a slider passes on: attributes by their paths, or one path and its value. A title that is a text
+ * changes the text alone, as it did.
+ */
+function argumentsOf(values: readonly unknown[]): unknown[] {
+  const [path, value] = values
+  if (typeof path === 'string') return [todaysPath(path, value), ...values.slice(1)]
+  return values.map((one) =>
+    isObject(one)
+      ? Object.fromEntries(
+          Object.entries(one).map(([key, inner]) => [
+            todaysPath(key, inner),
+            isObject(inner) ? withTitles(inner) : inner,
+          ]),
+        )
+      : one,
+  )
+}
+
+/** `xaxis.title` → `xaxis.title.text`, `titlefont.size` → `title.font.size`. */
+function todaysPath(path: string, value: unknown): string {
+  if (/(^|\.)title$/.test(path) && (isText(value) || Array.isArray(value))) return `${path}.text`
+  return path.replace(
+    /(^|\.)(titlefont|titleside|titleposition|titleoffset)(?=\.|$)/,
+    (_, before, name) => `${before}title.${IN_TITLE[name]}`,
+  )
+}
+
 function axisOf({ autotick, ...axis }: Attributes): Attributes {
   if (typeof autotick !== 'boolean' || axis.tickmode !== undefined) return axis
   return { ...axis, tickmode: autotick ? 'auto' : axis.tickvals === undefined ? 'linear' : 'array' }
+}
+
+function sceneOf(scene: Attributes): Attributes {
+  const axes = Object.entries(scene).filter(([key, value]) => /^[xyz]axis$/.test(key) && isObject(value))
+  return { ...scene, ...Object.fromEntries(axes.map(([key, axis]) => [key, axisOf(axis)])) }
 }
 
 function annotationOf(annotation: unknown): unknown {
@@ -133,10 +178,11 @@ function annotationOf(annotation: unknown): unknown {
 
 /** The opacity of error bars is that of their color. */
 function errorBars({ opacity, ...bars }: Attributes): Attributes {
-  const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(bars.color ?? '')
+  const color = isText(bars.color) ? String(bars.color) : ''
+  const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color)
   const rgb = hex
     ? hex.slice(1).map((pair) => Number.parseInt(pair, 16))
-    : /^rgb\(\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)$/.exec(bars.color ?? '')?.slice(1)
+    : /^rgb\(\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)$/.exec(color)?.slice(1)
   if (typeof opacity !== 'number' || !rgb) return bars
   return { ...bars, color: `rgba(${rgb.join(', ')}, ${opacity})` }
 }

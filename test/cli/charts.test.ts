@@ -472,6 +472,57 @@ describe('what a command changes in a chart that exists', () => {
         }
   })
 
+  it('traces that were added by hand stay, also those of the same grid', async () => {
+    const wanted = await made('line')
+    const trend = { name: 'trend', xsrc: 'me:1:d1', ysrc: 'me:1:c1', line: { dash: 'dot' } }
+    const points = { name: 'seen', type: 'scatter', mode: 'markers', xsrc: 'me:1:d1', ysrc: 'me:1:p1' }
+    for (const data of [
+      [wanted.data[0], trend],
+      [points, wanted.data[0]],
+    ])
+      expect(merged({ data, layout: wanted.layout }, wanted, grid)).toEqual({ data, layout: wanted.layout })
+  })
+
+  it('bars that lie stay so', async () => {
+    const wanted = await made('bar')
+    const { xsrc, ysrc, ...rest } = wanted.data[0]
+    const layout = { xaxis: wanted.layout.yaxis, yaxis: wanted.layout.xaxis }
+    const figure = { data: [{ ...rest, orientation: 'h', xsrc: ysrc, ysrc: xsrc }], layout }
+    expect(merged(figure, wanted, grid)).toEqual(figure)
+    const other = merged(figure, await made('bar', 'cost'), grid)
+    expect([other.data[0].xsrc, other.layout.xaxis]).toEqual(['me:1:c1', { title: { text: 'cost' } }])
+  })
+
+  it('a heatmap of columns has their names, and takes its axes away', async () => {
+    const heatmap = await made('heatmap', 'price,cost')
+    const other = await made('heatmap', 'cost,price')
+    expect(merged(heatmap, other, grid)).toEqual(other)
+    const line = await made('line')
+    const { xaxis, yaxis } = merged(heatmap, line, grid).layout
+    expect({ xaxis, yaxis }).toEqual(line.layout)
+  })
+
+  it('bars beside each other follow from their type', async () => {
+    const { layout } = merged(await made('histogram'), await made('bar', 'price,cost'), grid)
+    expect(layout.barmode).toBe('group')
+  })
+
+  it('the columns of a marker change what comes with them', async () => {
+    const of = async (options: object) =>
+      JSON.parse(
+        JSON.stringify(await chartOf(undefined, grid, 'scatter', { x: 'day', y: 'price', ...options })),
+      )
+    const figure = await made('scatter')
+    figure.data[0].marker = { color: 'red', symbol: 'star', colorbar: { len: 0.5 } }
+    const { data } = merged(figure, await of({ color: 'cost' }), grid)
+    expect(data[0].marker).toEqual({
+      symbol: 'star',
+      colorsrc: 'me:1:c1',
+      showscale: true,
+      colorbar: { len: 0.5, title: { text: 'cost' } },
+    })
+  })
+
   it('values in the figure are replaced by the column, and other traces stay', async () => {
     const wanted = await made('line')
     const figure = {

@@ -22,46 +22,94 @@ export interface ChartedGrid {
 
 /** Attributes that make a trace one type of chart. */
 const TYPE_KEYS = ['type', 'mode', 'fill', 'stackgroup']
-/** Attributes of the layout that come with a type of chart. */
-const LAYOUT_KEYS = ['barmode', 'showlegend']
+/** Attributes of axes that a heatmap of several columns sets. */
+const HEATMAP_AXIS_KEYS = ['tickmode', 'tickvals', 'ticktext', 'autorange']
+/** Types whose bars or boxes may lie: then `x` and `y` are exchanged. */
+const LYING_TYPES = new Set(['bar', 'box', 'violin', 'histogram'])
+/** Attributes that come with a column of a marker. */
+const WITH_COLUMN: Readonly<Record<string, readonly string[]>> = {
+  colorsrc: ['showscale', 'colorbar'],
+  sizesrc: ['sizemode', 'sizeref', 'sizemin'],
+}
 
 /** The chart that exists, with the columns, the type and the title of the one that would be made. Neither is changed. */
 export function merged(current: Figure, made: Figure, grid: ChartedGrid): Figure {
   const { data, layout } = current
-  const isOfGrid = (trace: Attributes): boolean =>
-    sourcesOf(trace).some(({ value }) => value.startsWith(`${grid.fid}:`))
-  const ours = data.filter(isOfGrid)
-  const drawn = match(ours, made.data)
-  const isOtherType = made.data.some((trace, k) => drawn[k] && typeOf(drawn[k]) !== typeOf(trace))
-  const isOtherCount = ours.length !== made.data.length
+  const ours = data.filter((trace) => sourcesOf(trace).some(({ value }) => value.startsWith(`${grid.fid}:`)))
+  const isLying = ours.some(({ orientation }) => orientation === 'h') && LYING_TYPES.has(made.data[0]?.type)
+  const wanted = isLying ? lying(made) : made
+  const drawn = match(ours, wanted.data, grid)
+  const isOtherType = wanted.data.some((trace, k) => drawn[k] && typeOf(drawn[k]) !== typeOf(trace))
+  const isGone = (trace: Attributes): boolean => !drawn.includes(trace) && isNamedByColumn(trace, grid)
+  const shown = ours.filter((trace) => !isGone(trace))
+  const left = wanted.data.map((trace, k) =>
+    drawn[k] ? mergedTrace(drawn[k], trace, grid, drawn.length !== ours.length) : trace,
+  )
+  // In the order of the options, in the places of those that were there. Traces that were added by hand stay.
+  const all = data
+    .flatMap((trace) => {
+      if (drawn.includes(trace)) return left.splice(0, 1)
+      return ours.includes(trace) && !shown.includes(trace) ? [] : [trace]
+    })
+    .concat(left)
+  return {
+    ...current,
+    data: all,
+    layout: mergedLayout(layout, wanted, drawn, ours.length, isOtherType, grid),
+  }
+}
+
+/** A chart whose bars or boxes lie. */
+function lying({ data, layout }: Figure): Figure {
+  const { xaxis, yaxis, ...rest } = layout
+  return {
+    data: data.map(({ xsrc, ysrc, ...trace }) => ({
+      ...trace,
+      ...(ysrc !== undefined && { xsrc: ysrc }),
+      ...(xsrc !== undefined && { ysrc: xsrc }),
+    })),
+    layout: { ...rest, ...(yaxis && { xaxis: yaxis }), ...(xaxis && { yaxis: xaxis }) },
+  }
+}
+
+function mergedLayout(
+  layout: Attributes,
+  made: Figure,
+  drawn: readonly (Attributes | undefined)[],
+  count: number,
+  isOtherType: boolean,
+  grid: ChartedGrid,
+): Attributes {
+  const next: Attributes = { ...layout }
   // The titles of axes are those of the first trace.
   const [before, after] = [drawn[0], made.data[0]]
-  const traces = made.data.map((trace, k) =>
-    drawn[k] ? mergedTrace(drawn[k], trace, grid, isOtherCount) : trace,
-  )
-  // In the order of the options, in the places of those that were there.
-  const left = [...traces]
-  const all = data.flatMap((trace) => (isOfGrid(trace) ? left.splice(0, 1) : [trace])).concat(left)
-  const next: Attributes = { ...layout }
+  const isOtherCount = count !== made.data.length
+  const isOtherMap = before?.zsrc !== after?.zsrc
   if (made.layout.title)
-    next.title = { ...(typeof layout.title === 'object' ? layout.title : {}), text: made.layout.title.text }
+    next.title = { ...(isObject(layout.title) ? layout.title : {}), text: made.layout.title.text }
   for (const [axis, source] of [
     ['xaxis', 'xsrc'],
     ['yaxis', 'ysrc'],
   ]) {
     const isNewColumn = !before || before[source] !== after?.[source] || (axis === 'yaxis' && isOtherCount)
-    if (!isNewColumn && !isOtherType) continue
-    const title = textOf(layout[axis]?.title)
+    if (!isNewColumn && !isOtherType && !isOtherMap) continue
+    const given: Attributes = isObject(layout[axis]) ? layout[axis] : {}
+    const title = textOf(given.title)
     const isDefault = title === undefined || !before || isNameOf(title, before[source], grid)
     const { title: fresh, ...rest } = made.layout[axis] ?? {}
-    const kept = { ...rest, ...layout[axis] }
+    const kept: Attributes = { ...given }
+    if (before?.type === 'heatmap') for (const key of HEATMAP_AXIS_KEYS) delete kept[key]
+    Object.assign(kept, rest)
     if (isDefault && isNewColumn) kept.title = fresh
     if (kept.title === undefined) delete kept.title
     if (Object.keys(kept).length > 0 || layout[axis]) next[axis] = kept
   }
-  if (isOtherType || isOtherCount)
-    for (const key of LAYOUT_KEYS) if (made.layout[key] !== undefined) next[key] ??= made.layout[key]
-  return { ...current, data: all, layout: next }
+  if (isOtherType) {
+    delete next.barmode
+    if (made.layout.barmode !== undefined) next.barmode = made.layout.barmode
+  } else if (isOtherCount && made.layout.barmode !== undefined) next.barmode ??= made.layout.barmode
+  if (made.layout.showlegend !== undefined && isOtherCount) next.showlegend ??= made.layout.showlegend
+  return next
 }
 
 /** Whether nothing of a figure changes. */
@@ -69,20 +117,36 @@ export function isSameFigure(a: Figure, b: Figure): boolean {
   return isDeepStrictEqual(a, b)
 }
 
-/** The existing trace for each trace that is made: that of the same values, otherwise the next in order. */
-function match(ours: readonly Attributes[], made: readonly Attributes[]): (Attributes | undefined)[] {
+/** The existing trace for each trace that is made: that of the same values, otherwise the next one in order. */
+function match(
+  ours: readonly Attributes[],
+  made: readonly Attributes[],
+  grid: ChartedGrid,
+): (Attributes | undefined)[] {
   const free = new Set(ours)
-  const take = (found: Attributes | undefined): Attributes | undefined => {
-    if (found) free.delete(found)
-    return found
+  const found: (Attributes | undefined)[] = made.map(() => undefined)
+  const take = (isIt: (one: Attributes, wanted: Attributes) => boolean): void => {
+    for (const [k, wanted] of made.entries()) {
+      found[k] ??= [...free].find((one) => isIt(one, wanted))
+      if (found[k]) free.delete(found[k])
+    }
   }
-  const same = made.map((trace) => take([...free].find((one) => valuesOf(one) === valuesOf(trace))))
-  return made.map((_, k) => same[k] ?? take(free.values().next().value))
+  take((one, wanted) => valuesOf(one) === valuesOf(wanted) && typeOf(one) === typeOf(wanted))
+  take((one, wanted) => valuesOf(one) === valuesOf(wanted))
+  // Others may have been added by hand, unless there are as many as there shall be.
+  take((one) => ours.length === made.length || isNamedByColumn(one, grid))
+  return found
+}
+
+/** Whether a trace has the name that it got with its column. */
+function isNamedByColumn(trace: Attributes, grid: ChartedGrid): boolean {
+  return trace.name === undefined || isNameOf(trace.name, valuesOf(trace), grid)
 }
 
 /** The reference to the column that a trace shows. */
 function valuesOf(trace: Attributes): string | undefined {
-  return trace.ysrc ?? trace.valuessrc ?? trace.zsrc ?? trace.xsrc
+  const { xsrc, ysrc, zsrc, valuessrc, orientation } = trace
+  return orientation === 'h' ? (xsrc ?? ysrc) : (zsrc ?? valuessrc ?? ysrc ?? xsrc)
 }
 
 function mergedTrace(
@@ -95,6 +159,7 @@ function mergedTrace(
   if (typeOf(trace) !== typeOf(made)) {
     for (const key of TYPE_KEYS) delete next[key]
     for (const { path } of sourcesOf(trace)) if (path.length === 1) delete next[path[0]]
+    if (!LYING_TYPES.has(made.type)) delete next.orientation
     for (const key of TYPE_KEYS) if (made[key] !== undefined) next[key] = made[key]
   } else if (typeOf(made) === 'area' && isOtherCount) {
     for (const key of ['fill', 'stackgroup'] as const) {
@@ -109,14 +174,19 @@ function mergedTrace(
       // The column is drawn in place of values that were in the figure.
       delete next[first.slice(0, -'src'.length)]
     } else if (trace[first]?.[last] !== value) {
-      next[first] = { ...trace[first], ...made[first] }
-      delete next[first][last.slice(0, -'src'.length)]
+      const group: Attributes = { ...next[first], [last]: value }
+      delete group[last.slice(0, -'src'.length)]
+      for (const key of WITH_COLUMN[last] ?? []) {
+        const fresh = made[first][key]
+        if (fresh !== undefined) group[key] = isObject(fresh) ? { ...group[key], ...fresh } : fresh
+      }
+      next[first] = group
     }
   }
   const isNewColumn = valuesOf(trace) !== valuesOf(made)
-  const isNamedByColumn = isNewColumn && isNameOf(next.name, valuesOf(trace), grid)
-  const isNew = next.name === undefined && (isNewColumn || typeOf(trace) !== typeOf(made))
-  if (made.name !== undefined && (isNamedByColumn || isNew)) next.name = made.name
+  const isNew = next.name === undefined && typeOf(trace) !== typeOf(made)
+  if (made.name !== undefined && ((isNewColumn && isNamedByColumn(trace, grid)) || isNew))
+    next.name = made.name
   return next
 }
 
@@ -129,13 +199,17 @@ function isNameOf(text: unknown, source: unknown, { cols }: ChartedGrid): boolea
 
 /** The references to columns of a trace: `xsrc`, or `marker.colorsrc`. */
 function sourcesOf(trace: Attributes): { path: string[]; value: string }[] {
-  return Object.entries(trace).flatMap(([key, value]) => {
+  return Object.entries(trace ?? {}).flatMap(([key, value]) => {
     if (typeof value === 'string') return key.endsWith('src') ? [{ path: [key], value }] : []
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+    if (!isObject(value)) return []
     return Object.entries(value).flatMap(([inner, one]) =>
       typeof one === 'string' && inner.endsWith('src') ? [{ path: [key, inner], value: one }] : [],
     )
   })
+}
+
+function isObject(value: unknown): value is Attributes {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function textOf(title: unknown): string | undefined {

@@ -4,7 +4,7 @@ import type { conflictRules } from '../../contract/headers.ts'
 import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { type ChartType, chartTypes } from './charts.ts'
-import { createPlot } from './create.ts'
+import { createPlot, figureBody } from './create.ts'
 import { type Figure, isSameFigure, merged } from './merge.ts'
 
 type Grid = Pick<GridMeta, 'fid' | 'filename' | 'parent' | 'referencers' | 'cols'>
@@ -40,9 +40,13 @@ export async function createOrUpdateChart(
   const current: Partial<Figure> = JSON.parse(stored)
   const before: Figure = { ...current, data: current.data ?? [], layout: current.layout ?? {} }
   const after = merged(before, JSON.parse(JSON.stringify(figure)), grid)
-  if (existing.filename !== filename)
-    await client.call('files.update', { fid: existing.fid, json: { filename } })
-  return createPlot(context, isSameFigure(before, after) ? stored : JSON.stringify(after), replace)
+  const isSame = isSameFigure(before, after)
+  const { fid } = existing
+  if (isSame && existing.filename === filename && (existing.world_readable || !isPublic))
+    return { ...(await client.call('plots.get', { fid })), action: 'unchanged', warnings: [] }
+  const changes = { filename, world_readable: isPublic || undefined }
+  const body = figureBody(isSame ? stored : JSON.stringify(after), changes)
+  return { ...(await client.call('plots.update', { fid, body })), action: 'replaced', warnings: [] }
 }
 
 /** The plot that an earlier upload made for a grid: of this type, or else the only one of another type. */

@@ -136,6 +136,57 @@ describe('figures of earlier versions', () => {
     })
   })
 
+  it('what is said today goes before what was said then, in any order', () => {
+    const title = { text: 't', font: { size: 20 } }
+    for (const layout of [
+      { titlefont: { size: 10 }, title },
+      { title, titlefont: { size: 10 } },
+    ])
+      expect(withToday({ data: [], layout }).layout).toEqual({ title })
+  })
+
+  it('buttons change the text of a title, and its font', () => {
+    const button = (args: unknown[]) => ({ updatemenus: [{ buttons: [{ args }] }] })
+    for (const [before, today] of [
+      [
+        ['title', 'New'],
+        ['title.text', 'New'],
+      ],
+      [
+        ['xaxis.title', 'New'],
+        ['xaxis.title.text', 'New'],
+      ],
+      [[{ title: 'New' }], [{ 'title.text': 'New' }]],
+      [
+        [{ visible: [true] }, { 'xaxis.titlefont.size': 3 }],
+        [{ visible: [true] }, { 'xaxis.title.font.size': 3 }],
+      ],
+      [[{ yaxis: { title: 'Y' } }], [{ yaxis: { title: { text: 'Y' } } }]],
+      [[{ title: { text: 'New' } }], [{ title: { text: 'New' } }]],
+    ])
+      expect(withToday({ data: [], layout: button(before) }).layout).toEqual(button(today))
+  })
+
+  it('templates list traces by the types of today', () => {
+    const template = {
+      data: { scattermapbox: [{ marker: { size: 9 } }], surface: [{ zmin: 1 }], bar: [null] },
+    }
+    expect(withToday({ data: [], layout: { template } }).layout).toEqual({
+      template: { data: { scattermap: [{ marker: { size: 9 } }], surface: [{ cmin: 1 }], bar: [null] } },
+    })
+  })
+
+  it('hostile figures change no prototype', () => {
+    const text =
+      '{"data":[{"__proto__":{"title":"x"},"type":{"toString":1}}],"layout":{"__proto__":{"title":"x"}}}'
+    const { data, layout } = withToday(JSON.parse(text))
+    expect([data[0].title, layout.title, ({} as { title?: string }).title]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
   it('what is no figure is left to plotly.js', () => {
     for (const figure of [
       { data: 'no', layout: 3 },
