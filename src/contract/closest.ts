@@ -45,3 +45,8 @@ function distanceOf(a: string, b: string, most: number): number {
 export function listed(names: readonly string[], most = 20): string {
   return `${names.slice(0, most).join(', ')}${names.length > most ? ' …' : ''}`
 }
+
+/** A number of things for a message: `1 row`, `2 rows`, `no rows`. */
+export function counted(count: number, thing: string): string {
+  return `${count === 0 ? 'no' : count} ${thing}${count === 1 ? '' : 's'}`
+}

@@ -1,5 +1,5 @@
 import { type Client, headerText, resolve } from '../../client/index.ts'
-import { listed } from '../../contract/closest.ts'
+import { counted, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatByName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
@@ -152,7 +152,7 @@ async function planned(
   if (isNameless && ingested.columns.length > names.length)
     throw new Problem(
       'bad_data',
-      `${input.name}: ${ingested.columns.length} cells; the grid has ${names.length} columns`,
+      `${input.name}: ${counted(ingested.columns.length, 'cell')}; the grid has ${counted(names.length, 'column')}`,
     )
   const columns = isNameless
     ? names.slice(0, ingested.columns.length)

@@ -1,4 +1,5 @@
 import { type Client, resolve } from '../../client/index.ts'
+import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
@@ -69,7 +70,7 @@ async function gridText(context: Context, client: Client, fid: string): Promise<
   const width = process.stdout.columns || 80
   const fitted = fittedTable({ names: every, numeric, rows }, width, color)
   const parts = [
-    `${meta.filename}: ${meta.row_count} ${meta.row_count === 1 ? 'row' : 'rows'}, ${every.length} ${every.length === 1 ? 'column' : 'columns'}\n\n`,
+    `${meta.filename}: ${counted(meta.row_count, 'row')}, ${counted(every.length, 'column')}\n\n`,
     fitted.text,
   ]
   if (fitted.shown < every.length) {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Client, lookupIfThere } from '../../client/index.ts'
+import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { gridName } from '../../contract/formats.ts'
@@ -388,8 +389,7 @@ async function refuseAsUpload(
     const isTooFew =
       ingested.rows < row_count &&
       (ingested.rows === 0 || (row_count - ingested.rows) * 100 > row_count * (shrink ?? MOST_SHRINK))
-    const has = ingested.rows === 0 ? 'no rows' : ingested.rows === 1 ? '1 row' : `${ingested.rows} rows`
-    const what = `the file has ${has}, and '${filename}' has ${row_count}: ${row_count - ingested.rows} rows would be lost`
+    const what = `the file has ${counted(ingested.rows, 'row')}, and '${filename}' has ${row_count}: ${counted(row_count - ingested.rows, 'row')} would be lost`
     if (isTooFew && shrink !== undefined)
       throw new Problem('row_loss', `${file}: ${what} (--max-shrink ${shrink}%)`, {
         hint: 'If that is right, give a higher --max-shrink.',

@@ -1,3 +1,4 @@
+import { counted } from '../../contract/closest.ts'
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { badData, jsonLines, unpacked } from '../../ingest/index.ts'
 import { breathe, RawJson, turnIsLong } from '../../json/index.ts'
@@ -98,7 +99,7 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
         throw badData(
           source,
           { line },
-          `${values} values; the grid has ${columns.length} columns`,
+          `${counted(values, 'value')}; the grid has ${counted(columns.length, 'column')}`,
           'Give a value for every column; use null for missing values.',
         )
       }

@@ -1,3 +1,4 @@
+import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { badData } from '../../ingest/index.ts'
@@ -26,7 +27,7 @@ export function matchColumns(
     throw badData(
       source,
       { line: 1 },
-      `${table.columns.length} cells; the grid has ${columns.length} columns`,
+      `${counted(table.columns.length, 'cell')}; the grid has ${counted(columns.length, 'column')}`,
       'Give a cell for every column, or a header line with the names of the columns.',
     )
   }
@@ -165,10 +166,9 @@ export function refuseShrink(
   const most = headers['Max-Shrink']
   if (most === undefined || before === 0 || rows >= before) return
   if (rows > 0 && (before - rows) * 100 <= before * most) return
-  const has = rows === 0 ? 'no rows' : rows === 1 ? '1 row' : `${rows} rows`
   throw new Problem(
     'row_loss',
-    `the file has ${has}, and '${file.filename}' has ${before}: ${before - rows} rows would be lost`,
+    `the file has ${counted(rows, 'row')}, and '${file.filename}' has ${before}: ${counted(before - rows, 'row')} would be lost`,
     { hint: 'If that is right, add --yes, or allow it with --max-shrink 100%.' },
   )
 }

@@ -53,9 +53,12 @@ gridline upload sales.csv --plot line --x date --y price</pre>
 chart_studio.tools.set_credentials_file(username="${username}", api_key="…")
 chart_studio.tools.set_config_file(plotly_domain="${url}", plotly_api_domain="${url}")</pre>
 <h2>The share button of plotly.js charts</h2>
-<pre>{plotlyServerURL: "${url}/newchart"}                          // config of Plotly.newPlot, from version 3.7 on
-fig.show(config={"plotlyServerURL": "${url}/newchart"})   # Python
-window.PLOTLYENV = {BASE_URL: "${url}"}                      // before version 3.7</pre>
+<pre>// config of Plotly.newPlot, from version 3.7 on
+{plotlyServerURL: "${url}/newchart"}
+// before version 3.7
+window.PLOTLYENV = {BASE_URL: "${url}"}
+# Python
+fig.show(config={"plotlyServerURL": "${url}/newchart"})</pre>
 <h2>R</h2>
 <pre>Sys.setenv(plotly_username = "${username}", plotly_api_key = "…")
 Sys.setenv(plotly_domain = "${url}", plotly_api_domain = "https://${text(host)}")</pre>${protocol === 'https:' ? '' : '\n<p>The R package asks over https only. This server does not: put it behind a proxy that does.</p>'}
@@ -76,7 +79,7 @@ export function fileList(service: Service, files: readonly FileRow[]): string {
 export function summaryOf(file: FileRow): string {
   const iso = new Date(file.date_modified).toISOString()
   const kind = filetypeName(file.filetype)
-  return `${kind[0].toUpperCase()}${kind.slice(1)} of ${text(file.owner)} · ${accessOf(file)} · changed <time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
+  return `${kind[0].toUpperCase()}${kind.slice(1)} by ${text(file.owner)} · ${accessOf(file)} · changed <time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
 }
 
 function accessOf({ world_readable, share_key }: FileRow): string {
