@@ -1,7 +1,7 @@
 // Figures of earlier versions of plotly.js, as its present version draws them. The rows of these tables are the removals
 // that the changelog of plotly.js names for versions 2.0, 3.0 and 4.0. Figures are stored as they came.
 
-// biome-ignore lint/suspicious/noExplicitAny: figures are open
+// biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
 
 /** Attributes that became part of a title, at any depth. */

@@ -483,7 +483,7 @@ describe('what a command changes in a chart that exists', () => {
       expect(merged({ data, layout: wanted.layout }, wanted, grid)).toEqual({ data, layout: wanted.layout })
   })
 
-  it('bars that lie stay so', async () => {
+  it('horizontal bars stay horizontal', async () => {
     const wanted = await made('bar')
     const { xsrc, ysrc, ...rest } = wanted.data[0]
     const layout = { xaxis: wanted.layout.yaxis, yaxis: wanted.layout.xaxis }

@@ -6,7 +6,7 @@ import type { ChartType } from './charts.ts'
  * design stays: colors, titles, axes, and traces that were added by hand.
  */
 
-// biome-ignore lint/suspicious/noExplicitAny: figures are open; only the attributes that charts are made of are read
+// biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
 
 export interface Figure {
@@ -24,8 +24,8 @@ export interface ChartedGrid {
 const TYPE_KEYS = ['type', 'mode', 'fill', 'stackgroup']
 /** Attributes of axes that a heatmap of several columns sets. */
 const HEATMAP_AXIS_KEYS = ['tickmode', 'tickvals', 'ticktext', 'autorange']
-/** Types whose bars or boxes may lie: then `x` and `y` are exchanged. */
-const LYING_TYPES = new Set(['bar', 'box', 'violin', 'histogram'])
+/** Types whose bars or boxes can be horizontal: then `x` and `y` are exchanged. */
+const HORIZONTAL_TYPES = new Set(['bar', 'box', 'violin', 'histogram'])
 /** Attributes that come with a column of a marker. */
 const WITH_COLUMN: Readonly<Record<string, readonly string[]>> = {
   colorsrc: ['showscale', 'colorbar'],
@@ -36,12 +36,11 @@ const WITH_COLUMN: Readonly<Record<string, readonly string[]>> = {
 export function merged(current: Figure, made: Figure, grid: ChartedGrid): Figure {
   const { data, layout } = current
   const ours = data.filter((trace) => sourcesOf(trace).some(({ value }) => value.startsWith(`${grid.fid}:`)))
-  const isLying = ours.some(({ orientation }) => orientation === 'h') && LYING_TYPES.has(made.data[0]?.type)
-  const wanted = isLying ? lying(made) : made
+  const isHorizontal =
+    ours.some(({ orientation }) => orientation === 'h') && HORIZONTAL_TYPES.has(made.data[0]?.type)
+  const wanted = isHorizontal ? horizontal(made) : made
   const drawn = match(ours, wanted.data, grid)
   const isOtherType = wanted.data.some((trace, k) => drawn[k] && typeOf(drawn[k]) !== typeOf(trace))
-  const isGone = (trace: Attributes): boolean => !drawn.includes(trace) && isNamedByColumn(trace, grid)
-  const shown = ours.filter((trace) => !isGone(trace))
   const left = wanted.data.map((trace, k) =>
     drawn[k] ? mergedTrace(drawn[k], trace, grid, drawn.length !== ours.length) : trace,
   )
@@ -49,7 +48,7 @@ export function merged(current: Figure, made: Figure, grid: ChartedGrid): Figure
   const all = data
     .flatMap((trace) => {
       if (drawn.includes(trace)) return left.splice(0, 1)
-      return ours.includes(trace) && !shown.includes(trace) ? [] : [trace]
+      return ours.includes(trace) && isNamedByColumn(trace, grid) ? [] : [trace]
     })
     .concat(left)
   return {
@@ -59,8 +58,8 @@ export function merged(current: Figure, made: Figure, grid: ChartedGrid): Figure
   }
 }
 
-/** A chart whose bars or boxes lie. */
-function lying({ data, layout }: Figure): Figure {
+/** A chart with horizontal bars or boxes. */
+function horizontal({ data, layout }: Figure): Figure {
   const { xaxis, yaxis, ...rest } = layout
   return {
     data: data.map(({ xsrc, ysrc, ...trace }) => ({
@@ -159,7 +158,7 @@ function mergedTrace(
   if (typeOf(trace) !== typeOf(made)) {
     for (const key of TYPE_KEYS) delete next[key]
     for (const { path } of sourcesOf(trace)) if (path.length === 1) delete next[path[0]]
-    if (!LYING_TYPES.has(made.type)) delete next.orientation
+    if (!HORIZONTAL_TYPES.has(made.type)) delete next.orientation
     for (const key of TYPE_KEYS) if (made[key] !== undefined) next[key] = made[key]
   } else if (typeOf(made) === 'area' && isOtherCount) {
     for (const key of ['fill', 'stackgroup'] as const) {

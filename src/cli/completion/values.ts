@@ -4,8 +4,6 @@ import { writePrivately } from '../config/private-file.ts'
 import { LOCAL, places } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import type { Completed } from '../core/define.ts'
-import { isDataFileHere } from '../files/local-data.ts'
-import { readingOptionsOf } from '../files/parse-options.ts'
 
 /** How long an answer is used again, in ms. Older ones are used when the server is slow. */
 const FRESH_MS = 20_000
@@ -46,6 +44,7 @@ export async function valuesOf(
 
 /** Columns of a grid; in a comma-separated list, those that are not in it. */
 async function columnsOf(context: Context, cache: Cache, grid: string, current: string): Promise<string[]> {
+  const { isDataFileHere } = await import('../files/local-data.ts')
   if (await isDataFileHere(grid)) return listed(await columnsOfFile(context, grid), current)
   const names = await cache.get(`columns ${grid}`, async () => {
     const client = await context.client()
@@ -66,6 +65,7 @@ function listed(names: readonly string[], current: string): string[] {
 /** Columns of a data file of this machine. None if it is so long that a shell would wait. */
 async function columnsOfFile({ environment }: Context, file: string): Promise<string[]> {
   const { tablesOf } = await import('../files/head.ts')
+  const { readingOptionsOf } = await import('../files/parse-options.ts')
   const tables = await tablesOf(file, readingOptionsOf({}, file), environment, MOST_FILE_BYTES)
   return tables.length === 1 ? tables[0].ingested.columns.map(({ name }) => name) : []
 }

@@ -96,15 +96,8 @@ export async function* odsSheets(
   } finally {
     await steps.return(undefined)
   }
-  noteEmpty(empty, found, warnings)
-  if (found === 0)
-    throw badData(
-      source,
-      {},
-      chosen === undefined && area === WHOLE
-        ? 'all sheets of the spreadsheet are empty'
-        : 'there are no values in this sheet or range',
-    )
+  const isWhole = chosen === undefined && area === WHOLE
+  noteEmpty('spreadsheet', { names: empty, found, isWhole }, source, warnings)
 }
 
 /**

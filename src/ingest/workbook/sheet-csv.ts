@@ -1,8 +1,9 @@
+import { listed } from '../../contract/closest.ts'
 import type { Bytes } from '../../json/index.ts'
 import { type ArchiveLimits, tooMuchUnpacked } from '../archive/archive.ts'
 import { chunksOf, spool } from '../archive/spool.ts'
 import { isSparse, sparse } from '../delimited/gaps.ts'
-import type { Warnings } from '../values/warnings.ts'
+import { badData, type Warnings } from '../values/warnings.ts'
 import type { Area } from './sheet-range.ts'
 
 /** One sheet, converted to CSV with rows of equal width. */
@@ -197,10 +198,24 @@ async function* withoutLeft(csv: Bytes, left: number, from: number): AsyncGenera
   }
 }
 
-/** Notes sheets without cells: they become no grid. */
-export function noteEmpty(names: readonly string[], found: number, warnings: Warnings): void {
-  if (names.length === 0 || found === 0) return
-  const shown = names.slice(0, 10).join(', ') + (names.length > 10 ? ' …' : '')
+/**
+ * Notes sheets without cells, which become no grid. `kind`: what the file is. Throws `bad_data` if no table was found in
+ * all of its sheets (`isWhole`), or in the sheet or range that was asked for.
+ */
+export function noteEmpty(
+  kind: 'workbook' | 'spreadsheet',
+  { names, found, isWhole }: { names: readonly string[]; found: number; isWhole: boolean },
+  source: string,
+  warnings: Warnings,
+): void {
+  if (found === 0)
+    throw badData(
+      source,
+      {},
+      isWhole ? `all sheets of the ${kind} are empty` : 'there are no values in this sheet or range',
+    )
+  if (names.length === 0) return
+  const shown = listed(names, 10)
   warnings.note(
     names.length === 1
       ? `sheet ${shown} was skipped: it is empty`

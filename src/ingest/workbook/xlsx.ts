@@ -101,15 +101,8 @@ export async function* xlsxSheets(
     }
     if (found === before && chosen === undefined) empty.push(name)
   }
-  noteEmpty(empty, found, warnings)
-  if (found === 0)
-    throw badData(
-      source,
-      {},
-      chosen === undefined && area === WHOLE
-        ? 'all sheets of the workbook are empty'
-        : 'there are no values in this sheet or range',
-    )
+  const isWhole = chosen === undefined && area === WHOLE
+  noteEmpty('workbook', { names: empty, found, isWhole }, source, warnings)
 }
 
 /** The name of a part: some writers separate folders with `\\`, or begin with `/`. */
