@@ -19,4 +19,5 @@ export {
   givenTypes,
 } from './values/dialect.ts'
 export type { ColumnFound, Ingested, Slice, SliceSink } from './values/table.ts'
+export { type Rewrite, rewritten } from './values/text-type.ts'
 export { badData } from './values/warnings.ts'

@@ -245,6 +245,8 @@ class Push {
       number: 'number',
       text: 'text',
       boolean: 'boolean',
+      date: 'date',
+      datetime: 'datetime',
       empty: 'text',
       json: undefined,
     } as const

@@ -3,7 +3,7 @@ import * as s from '../schema.ts'
 import { FolderMeta, meta } from './files.ts'
 import { placed } from './shared.ts'
 
-export const columnTypes = ['empty', 'number', 'text', 'boolean', 'json'] as const
+export const columnTypes = ['empty', 'number', 'text', 'boolean', 'date', 'datetime', 'json'] as const
 
 export const ColumnMeta = s.object({
   name: s.string(),
@@ -12,6 +12,12 @@ export const ColumnMeta = s.object({
   type: s.enumOf(columnTypes, {
     description: 'Type of the values that are not null; `json` if their types differ.',
   }),
+  date_order: s.optional(
+    s.enumOf(['dmy', 'mdy', 'undecided'], {
+      description:
+        'The order of day and month in which the dates were written, if they were not in ISO 8601. `undecided`: the column is text, since its dates can be read in both orders.',
+    }),
+  ),
 })
 export type ColumnMeta = s.Static<typeof ColumnMeta>
 

@@ -9,6 +9,7 @@ import type { Spooled } from '../archive/spool.ts'
 import { bomb, isBomb } from '../archive/unpack.ts'
 import { type ColumnType, noDialect } from '../values/dialect.ts'
 import type { Ingested, SliceSink } from '../values/table.ts'
+import { IsoTexts } from '../values/text-type.ts'
 import { badData } from '../values/warnings.ts'
 import type { ColumnarFormat, ColumnarJob, ColumnarMessage } from './messages.ts'
 
@@ -167,6 +168,7 @@ async function received(
 ): Promise<Ingested> {
   let columns: { name: string; type: ColumnType }[] = []
   let counts: number[] = []
+  let texts: (IsoTexts | undefined)[] = []
   let rows = 0
   let bytes = 0
   for await (const message of messages) {
@@ -176,6 +178,7 @@ async function received(
       columns = message.columns.map(({ type }, k) => ({ name: names[k], type }))
       rows = message.rows
       counts = columns.map(() => 0)
+      texts = columns.map(({ type }) => (type === 'text' ? new IsoTexts() : undefined))
       if (columns.length === 0) throw badData(source, {}, 'no columns')
       sink.begin?.(names)
     } else if ('text' in message) {
@@ -185,6 +188,7 @@ async function received(
       if (counts[column] > rows) throw damaged(source)
       if (bytes > limits.unpacked_bytes) throw tooMuchUnpacked(source, limits)
       if (isBomb(bytes, size, limits)) throw bomb(source, limits)
+      texts[column]?.add(text)
       await sink.slice({
         column,
         rows: message.rows,
@@ -195,7 +199,8 @@ async function received(
     } else {
       if (counts.some((count) => count !== rows)) throw damaged(source)
       const names = columns.map(({ name }) => name)
-      return { rows, columns, dialect: noDialect(names), warnings: message.warnings }
+      const typed = columns.map(({ name, type }, k) => ({ name, type: texts[k]?.type ?? type }))
+      return { rows, columns: typed, dialect: noDialect(names), warnings: message.warnings }
     }
   }
   throw damaged(source)

@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { breathe, excerpt, turnIsLong } from '../../json/index.ts'
 import type { Kernel } from '../kernel/index.ts'
 import { ColumnBuilder } from '../values/column.ts'
+import { type DateOrder, isoDate } from '../values/date.ts'
 import type { DelimitedOptions, Dialect, GivenType, NumberStyle } from '../values/dialect.ts'
 import { optionsOf, styledNumber } from '../values/number.ts'
 import type { ColumnFound, Ingested, SliceSink } from '../values/table.ts'
@@ -104,6 +105,7 @@ export class DelimitedTable {
     for (let column = 0; column < width; column++) {
       if (isPlain) builders[column].addPlain(kernel!, column, width, skip, skip + count)
       else builders[column].add(buf, s, e, l, column, width, count)
+      builders[column].typeTexts(l, count)
       size += builders[column].size
       const found = builders[column].wrong
       if (found && (!wrong || found.line < wrong.line)) wrong = found
@@ -144,8 +146,12 @@ export class DelimitedTable {
       const seen = firstText && [
         { type: 'text' as const, where: `line ${firstText.line}`, text: firstText.text },
       ]
-      const type = typeOfGiven(given) ?? (rows === 0 ? 'empty' : builder.isText ? 'text' : 'number')
-      return { name: names[k], type, seen, text: builder.numbers > 0 ? firstText : undefined }
+      const name = names[k]
+      const isText = given === undefined ? builder.isText : given === 'text' || given.startsWith('date')
+      if (!isText) return { name, type: rows === 0 ? 'empty' : given === 'boolean' ? given : 'number', seen }
+      const mixed = builder.numbers > 0 && given === undefined ? firstText : undefined
+      const type = given === undefined && rows === 0 ? 'empty' : 'text'
+      return { name, type, seen, text: mixed, ...typedTexts(builder, given) }
     })
     for (const [k, builder] of builders.entries()) {
       const { protectedCells } = builder
@@ -219,7 +225,14 @@ function numberWarnings(
       )
       continue
     }
+    const dates = dateWarning(builder, names[k])
+    if (dates !== undefined) {
+      said.push(dates)
+      continue
+    }
     const look = profile.looks[k]
+    const isKnown = builder.texts !== undefined && builder.texts.result().type !== 'text'
+    if (isKnown) continue
     if (look && builder.isText && builder.given === undefined && firstText) {
       const types = look.types.map((type) => `--column ${JSON.stringify(`${names[k]}:${type}`)}`)
       // Numbers of another style need it too, where it is not given and reads no other column wrongly.
@@ -263,9 +276,37 @@ function numberWarnings(
   return said
 }
 
-/** The type of a column whose type the user gave: dates are text. */
-function typeOfGiven(given: GivenType | undefined): 'number' | 'text' | 'boolean' | undefined {
-  return given === 'date' || given === 'date-dmy' || given === 'date-mdy' ? 'text' : given
+/** Dates and booleans before one that is neither, from which on the column was likely meant to be of their type. */
+const FEW_VALUES = 3
+
+/** What the texts of a column are, if not only text. */
+function typedTexts(
+  { texts, brokenLine }: ColumnBuilder,
+  given: GivenType | undefined,
+): Partial<ColumnFound> {
+  if (texts === undefined) return {}
+  const { type, order, rewrite, isUndecided } = texts.result()
+  const { broken, count } = texts
+  if (isUndecided) return { dateOrder: 'undecided' }
+  if (type !== 'text') return { type, dateOrder: orderIn(given) ?? order, rewrite }
+  if (!broken || count < FEW_VALUES || brokenLine === undefined) return {}
+  return { text: { line: brokenLine, text: broken.text } }
+}
+
+function orderIn(given: GivenType | undefined): DateOrder {
+  return given === 'date-dmy' ? 'dmy' : given === 'date-mdy' ? 'mdy' : undefined
+}
+
+/** What is said about dates that are stored in another way than they are written, or cannot be read. */
+function dateWarning({ texts }: ColumnBuilder, name: string): string | undefined {
+  const { type, order, isUndecided, written } = texts?.result() ?? {}
+  if (written === undefined) return undefined
+  const columns = ['dmy', 'mdy'].map((one) => `--column ${JSON.stringify(`${name}:date-${one}`)}`)
+  if (isUndecided)
+    return `column ${name}: dates such as ${excerpt(written)} can have the day or the month first; kept as text; to read them: ${columns.join(' or ')}`
+  if (type === 'text' || type === 'boolean') return undefined
+  const first = order === undefined ? '' : ` (the ${order === 'dmy' ? 'day' : 'month'} is first)`
+  return `column ${name}: dates such as ${excerpt(written)} are stored as ${isoDate(written, order ?? 'dmy')}${first}; to keep them as written: --column ${JSON.stringify(`${name}:text`)}`
 }
 
 /**
@@ -337,8 +378,8 @@ function columnBuilders(
         given:
           options.types?.get(name) ??
           options.expected?.(name, k) ??
-          dialect.profile.dated[k] ??
           (isUndecided(dialect, options, k) ? 'text' : undefined),
+        order: options.order?.(name, k) ?? orderIn(options.dates),
         styled: dialect.profile.styled[k],
         nullTexts: options.nullTexts,
         numbers: options.numbers,

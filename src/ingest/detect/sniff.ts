@@ -1,6 +1,5 @@
 import { defaultLimits } from '../../contract/limits.ts'
 import { excerpt } from '../../json/index.ts'
-import { isoDate } from '../values/date.ts'
 import type { ColumnProfile, DelimitedOptions, Dialect } from '../values/dialect.ts'
 import { isGrouped, styledNumber, writtenIn } from '../values/number.ts'
 import { isTotal } from '../values/total.ts'
@@ -129,7 +128,7 @@ const PROFILE_ROWS = 3
 function profileOf(
   rows: string[][],
   width: number,
-  { numbers: style, dates, nullTexts = [] }: DelimitedOptions,
+  { numbers: style, nullTexts = [] }: DelimitedOptions,
 ): ColumnProfile {
   const isMissing = (cell: string): boolean => cell === '' || cell === '\\N' || nullTexts.includes(cell)
   const whole = rows.filter((row) => row.length === width && (width === 1 || !isNote(row)))
@@ -157,12 +156,6 @@ function profileOf(
     }),
     looks: (endsInTotal ? knownOf(whole.slice(0, -1)) : known).map(lookOf),
     endsInTotal,
-    dated: known.map((cells) => {
-      const order = dates === 'date-dmy' ? 'dmy' : dates === 'date-mdy' ? 'mdy' : undefined
-      const isDate = (cell: string): boolean =>
-        /\D/.test(cell) && !['ambiguous', undefined].includes(isoDate(cell, order))
-      return dates !== undefined && cells.length > 0 && cells.every(isDate) ? dates : undefined
-    }),
   }
 }
 

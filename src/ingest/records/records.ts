@@ -17,6 +17,7 @@ import { isSparse, sparse } from '../delimited/gaps.ts'
 import { utf8 } from '../text/bytes.ts'
 import { type ColumnType, type DelimitedOptions, type FirstValue, noDialect } from '../values/dialect.ts'
 import type { Ingested, SliceSink } from '../values/table.ts'
+import { IsoTexts } from '../values/text-type.ts'
 import { badData, Warnings } from '../values/warnings.ts'
 import { recordsOf } from './json-array.ts'
 import { jsonLines } from './ndjson.ts'
@@ -29,6 +30,7 @@ const SLICE_BYTES = 512 * 1024
 /** A column with its buffered values, comma-separated, up to the next slice. */
 class Column {
   type: ColumnType | 'empty' = 'empty'
+  private readonly texts = new IsoTexts()
   /** The first value of each type. */
   readonly seen: FirstValue[] = []
   rows = 0
@@ -54,9 +56,16 @@ class Column {
     const kind = kindOf(value[0])
     if (kind === 'null') return
     const type = kind === 'string' ? 'text' : kind === 'number' || kind === 'boolean' ? kind : 'json'
+    this.texts.add(value)
     if (!this.seen.some((one) => one.type === type))
       this.seen.push({ type, where: `record ${record}`, text: excerpt(value) })
     this.type = this.type === 'empty' || this.type === type ? type : 'json'
+  }
+
+  /** The type of all values. */
+  get found(): ColumnType {
+    if (this.type === 'empty') return 'text'
+    return this.type === 'text' ? this.texts.type : this.type
   }
 
   /** Adds `count` nulls. */
@@ -228,11 +237,7 @@ class Table {
         )
     return {
       rows: this.rows,
-      columns: this.columns.map(({ name, type, seen }) => ({
-        name,
-        type: type === 'empty' ? 'text' : type,
-        seen,
-      })),
+      columns: this.columns.map(({ name, found, seen }) => ({ name, type: found, seen })),
       dialect: noDialect(this.columns.map(({ name }) => name)),
       warnings: warnings.list(),
     }

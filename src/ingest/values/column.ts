@@ -1,10 +1,11 @@
 import type { Problem } from '../../contract/errors.ts'
 import { excerpt, withRoom } from '../../json/index.ts'
 import { type Kernel, OUT } from '../kernel/index.ts'
-import { isoDate } from './date.ts'
+import { type DateOrder, isoDate } from './date.ts'
 import type { GivenType, NumberStyle } from './dialect.ts'
 import { ESCAPED, QUOTED } from './flags.ts'
 import { asNumber, commaStyle, isPaddedNumber, optionsOf, styledNumber } from './number.ts'
+import { TextType } from './text-type.ts'
 import { isTotal } from './total.ts'
 import { badData } from './warnings.ts'
 
@@ -57,6 +58,8 @@ export interface ColumnRules {
   styled?: boolean
   nullTexts?: readonly string[]
   numbers?: NumberStyle
+  /** The order of day and month in the column that the values are added to. */
+  order?: DateOrder
   quote: number
   /** The byte before an escaped quote; −1 if there is none. */
   escape: number
@@ -82,11 +85,32 @@ export class ColumnBuilder {
   private changed = false
 
   private readonly nulls: readonly Buffer[]
+  /** What the texts are; undefined if the user says that they are text. */
+  readonly texts: TextType | undefined
+  /** Bytes of the buffered text that `texts` has seen. */
+  private typed = 0
 
   constructor(private readonly rules: ColumnRules) {
-    this.form = rules.given === 'text' || rules.given?.startsWith('date') ? 'text' : 'number'
+    const { given } = rules
+    this.form = given === 'text' || given?.startsWith('date') ? 'text' : 'number'
     this.nulls = nullTexts(rules.nullTexts)
+    if (given === undefined || given.startsWith('date')) this.texts = new TextType(rules.order, true)
   }
+
+  /** Finds what the texts of the last `count` rows are, which begin on `lines`. */
+  typeTexts(lines: Int32Array, count: number): void {
+    const { texts, at, typed } = this
+    this.typed = at
+    if (this.form !== 'text' || texts === undefined || texts.isDecided) return
+    // Of numbers and texts, the column is text. A column of nulls begins as one of numbers.
+    if (this.numbers > 0 && this.given === undefined) texts.mixed()
+    else texts.add(this.out, typed, at)
+    // A column of nulls that becomes text is read from its first row.
+    if (texts.broken) this.brokenLine ??= lines[texts.broken.row - (typed === 0 ? this.rows - count : 0)]
+  }
+
+  /** The line of the text that does not agree with those before. */
+  brokenLine: number | undefined
 
   /** Bytes of buffered text. */
   get size(): number {
@@ -233,6 +257,7 @@ export class ColumnBuilder {
         ? NO_BYTES
         : Buffer.allocUnsafe(Math.min(this.out.length, this.at + (this.at >> 3)))
     this.at = 0
+    this.typed = 0
     this.rows = 0
     return slice
   }
@@ -261,6 +286,7 @@ export class ColumnBuilder {
   private becomeText(line: number, buf: Uint8Array, start: number, end: number): void {
     this.firstText ??= { line, text: excerpt(buf.subarray(start, end)) }
     this.form = 'text'
+    this.typed = 0
     if (this.at === 0) return
     const quoted = numbersAsText(this.out.subarray(0, this.at - 1))
     this.out = Buffer.allocUnsafe(Math.max(this.out.length, quoted.length * 2))

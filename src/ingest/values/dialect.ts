@@ -1,4 +1,6 @@
 import type { Limits } from '../../contract/limits.ts'
+import type { Moment } from '../../json/index.ts'
+import type { DateOrder } from './date.ts'
 
 /** The dialect of a delimited text, detected by `sniff` or given. */
 export interface Dialect {
@@ -52,7 +54,6 @@ export function noDialect(names: string[]): Dialect {
       grouped: [],
       looks: [],
       endsInTotal: false,
-      dated: [],
     },
   }
 }
@@ -71,12 +72,10 @@ export interface ColumnProfile {
   endsInTotal: boolean
   /** What texts look like. */
   looks: (Look | undefined)[]
-  /** The order of day and month in which all values are dates, if a locale is given. */
-  dated: (GivenType | undefined)[]
 }
 
-/** The type of a column's values: numbers, strings, booleans, or any JSON. Nulls are allowed in all types. */
-export type ColumnType = 'number' | 'text' | 'boolean' | 'json'
+/** The type of a column's values: numbers, texts, booleans, dates and times as texts, or any JSON. Nulls are allowed in all types. */
+export type ColumnType = 'number' | 'text' | 'boolean' | 'json' | Moment
 
 /** The first value of a type in a column: its place (`line 3`, `record 5`) and text. */
 export interface FirstValue {
@@ -85,8 +84,8 @@ export interface FirstValue {
   text: string
 }
 
-/** The types that users can give with NAME:TYPE. Dates are text in ISO 8601; see `isoDate`. */
-export const givenTypes = ['number', 'text', 'boolean', 'date', 'date-dmy', 'date-mdy'] as const
+/** The types that users can give with NAME:TYPE. Dates may have times; see `isoDate`. */
+export const givenTypes = ['number', 'text', 'boolean', 'date', 'datetime', 'date-dmy', 'date-mdy'] as const
 export type GivenType = (typeof givenTypes)[number]
 
 /** Values that a reader takes for something else than text, and the types that read all of them. */
@@ -116,6 +115,8 @@ export interface DelimitedOptions {
   types?: ReadonlyMap<string, GivenType>
   /** Known column types (of the target grid), by name and position. */
   expected?: (name: string, position: number) => GivenType | undefined
+  /** The order of day and month in columns of the target grid, as far as known. */
+  order?: (name: string, position: number) => DateOrder
   /** Texts that mean a missing value, in addition to the empty cell. */
   nullTexts?: readonly string[]
   /** The character that quotes cells; empty for none. */
@@ -131,7 +132,7 @@ export interface DelimitedOptions {
   /** Lines that begin with this character are skipped. */
   comment?: string
   numbers?: NumberStyle
-  /** The type of columns in which all values of the sample are dates. Default: they are text. */
+  /** The order of day and month where dates can be read in both: `date-dmy` or `date-mdy`. */
   dates?: GivenType
   /** Of a workbook: the name of a sheet, or its number from 1. Default: all. */
   sheet?: string

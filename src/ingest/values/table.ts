@@ -1,5 +1,6 @@
 import type { SliceEncoding } from './column.ts'
 import type { ColumnType, Dialect, FirstValue } from './dialect.ts'
+import type { Rewrite } from './text-type.ts'
 
 /** A run of rows of one column, as the JSON text it is served as, without brackets. */
 export interface Slice {
@@ -20,6 +21,10 @@ export interface ColumnFound {
   name: string
   /** `empty`: the column has no values. */
   type: ColumnType | 'empty'
+  /** Of dates: the order of day and month in which they were written; `undecided` makes them text. */
+  dateOrder?: 'dmy' | 'mdy' | 'undecided'
+  /** How slices in `text` encoding become values of the type; see `rewritten`. */
+  rewrite?: Rewrite
   /** The first values that are text. */
   seen?: FirstValue[]
   /** For a text column that also contains numbers: the first cell that is not a number. */

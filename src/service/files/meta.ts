@@ -21,7 +21,7 @@ import {
 import { isAllowed } from '../access/policy.ts'
 import { userSummary } from '../accounts/summary.ts'
 import type { Service } from '../core/context.ts'
-import { decodeTypes } from '../store/column-types.ts'
+import { decodeTypes, familyOf, orderOf } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow } from '../store/grids.ts'
 import type { ContentRow } from '../store/plots.ts'
@@ -231,7 +231,8 @@ async function readable(
 }
 
 export function columnMeta({ name, uid, position, type }: ColumnRow): ColumnMeta {
-  return { name, uid, order: position, type }
+  const date_order = type === 'text-undecided' ? 'undecided' : orderOf(type)
+  return { name, uid, order: position, type: familyOf(type), ...(date_order && { date_order }) }
 }
 
 async function gridMeta(

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { breathe, endOf, skipBlanks } from '../../json/index.ts'
+import { familyOf } from '../store/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 
 /** Different values that are counted. */
@@ -33,7 +34,7 @@ export async function describeColumn(
     }
     await breathe()
   }
-  return { name: column.name, type: column.type, rows: column.rows, ...found.result() }
+  return { name: column.name, type: familyOf(column.type), rows: column.rows, ...found.result() }
 }
 
 class Statistics {

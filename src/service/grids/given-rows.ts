@@ -4,7 +4,15 @@ import { badData, jsonLines, unpacked } from '../../ingest/index.ts'
 import { breathe, RawJson, turnIsLong } from '../../json/index.ts'
 import type { Service } from '../core/context.ts'
 import { assertCanChange } from '../files/read.ts'
-import { combineTypes, decodeTypes, encodeTypes, fits, mergeTypes, typeOf } from '../store/column-types.ts'
+import {
+  combineTypes,
+  decodeTypes,
+  encodeTypes,
+  fits,
+  isTexts,
+  mergeTypes,
+  typeOf,
+} from '../store/column-types.ts'
 import { type RowText, RowTexts } from './append/tail.ts'
 import { columnsAre } from './content.ts'
 import { type DataCall, mayChangeTypes } from './reading-options.ts'
@@ -55,8 +63,8 @@ function unlike(values: number, before: number | undefined, most: number): strin
 /** The types of the values in a row. Stops after `most` + 1 values. */
 function typesOf(row: RawJson, most: number): ColumnType[] {
   const types: ColumnType[] = []
-  for (const { buf, start } of row.items()) {
-    types.push(typeOf(buf[start]))
+  for (const { buf, start, end } of row.items()) {
+    types.push(typeOf(buf, start, end))
     if (types.length > most) break
   }
   return types
@@ -107,7 +115,11 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
     }
     const found = typesOf(new RawJson(row, 0, row.length), columns.length)
     if (!mayChangeTypes(call)) {
-      const misfit = found.findIndex((type, k) => !fits(type, mergeTypes(held[k], types[k])))
+      const misfit = found.findIndex((type, k) => {
+        // Texts that are dates at first are texts, where the column was empty.
+        if (held[k] === 'empty' && isTexts(type) && isTexts(types[k])) return false
+        return !fits(type, mergeTypes(held[k], types[k]))
+      })
       if (misfit >= 0) {
         const cell = [...new RawJson(row, 0, row.length).items()][misfit]
         const type = mergeTypes(held[misfit], types[misfit])

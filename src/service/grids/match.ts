@@ -12,7 +12,7 @@ import type { NewColumn } from './create.ts'
 import { type DataCall, mayChangeTypes } from './reading-options.ts'
 import { quoteNumbers, type StoredSlice } from './slices.ts'
 import type { Table } from './tables.ts'
-import { nouns, typeChange } from './types.ts'
+import { nounOf, typeChange } from './types.ts'
 import type { ColumnType } from './values.ts'
 
 /** Matches columns: for each column of the grid, the column of the table, if any. */
@@ -87,14 +87,23 @@ export function checkType(
   const type = typeWithin(source, target.type)
   if (fits(type, target.type)) return
   if (mayChangeTypes(call)) {
-    warnings.push(`column ${target.name} held ${nouns[target.type]} and now holds ${nouns[type]} as well`)
+    warnings.push(`column ${target.name} held ${nounOf(target.type)} and now holds ${nounOf(type)} as well`)
     return
   }
   const first = source.seen?.find((value) => !fits(value.type, target.type))
+  if (source.type === 'text-undecided' && first)
+    throw new Problem(
+      'type_change',
+      `${name}, ${first.where}, column ${target.name}: ${JSON.stringify(first.text)} can have the day or the month first`,
+      {
+        field: target.name,
+        hint: `Give the order: --column ${JSON.stringify(`${target.name}:date-dmy`)} or ${JSON.stringify(`${target.name}:date-mdy`)}.`,
+      },
+    )
   throw typeChange(
     first ? `${name}, ${first.where}` : name,
     target.name,
-    first ? first.text : nouns[type],
+    first ? first.text : nounOf(type),
     target.type,
   )
 }
@@ -130,7 +139,7 @@ export function typesChanged(table: readonly NewColumn[], columns: readonly Colu
   return table.flatMap(({ name, type }) => {
     const before = columns.find((column) => column.name === name)?.type ?? 'empty'
     if (before === type || before === 'empty' || type === 'empty') return []
-    return [`column ${name} held ${nouns[before]} and now holds ${nouns[type]}`]
+    return [`column ${name} held ${nounOf(before)} and now holds ${nounOf(type)}`]
   })
 }
 

@@ -1,4 +1,11 @@
-import { type Form, numbersAsText, type Slice, type SliceSink } from '../../ingest/index.ts'
+import {
+  type ColumnFound,
+  type Form,
+  numbersAsText,
+  rewritten,
+  type Slice,
+  type SliceSink,
+} from '../../ingest/index.ts'
 import type { Blobs, Claim } from '../store/blobs.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { loadText, storeText, storeTexts } from '../store/texts.ts'
@@ -51,18 +58,19 @@ export class SliceWriter implements SliceSink {
     return this.bytes <= SMALL_BYTES ? this.waiting : undefined
   }
 
-  /** Flushes queued slices, then re-encodes number slices of columns that turned out to be text. */
-  async finish(isText: (column: number) => boolean): Promise<void> {
+  /** Flushes queued slices, then encodes those again that are not of the type that was found. */
+  async finish(found: readonly ColumnFound[]): Promise<void> {
     while (!this.failed && (this.waiting.length > 0 || this.running.size > 0)) {
       this.work()
       await Promise.race(this.running)
     }
     if (this.failed) throw this.failed
     for (const [column, slices] of this.columns.entries()) {
-      if (!isText(column)) continue
+      const { type } = found[column]
+      if (type === 'number' || type === 'empty') continue
       for (const slice of slices) {
-        if (slice.form === 'number')
-          Object.assign(slice, await quoteNumbers(this.blobs, slice), { form: 'text' })
+        const text = await encodedAgain(this.blobs, slice, found[column])
+        if (text) Object.assign(slice, await storeText(this.blobs, slice.rows, text), { form: 'text' })
       }
     }
     // The transaction that refers to them follows; until then, no upload that is given up may remove them.
@@ -109,6 +117,19 @@ export class SliceWriter implements SliceSink {
     const refs = await storeTexts(this.blobs, batch, this.claim)
     for (const [k, { hash }] of refs.entries()) stored[k].hash = hash
   }
+}
+
+/** The text of a slice as it is stored, if it is another one than that of the reader. */
+async function encodedAgain(
+  blobs: Blobs,
+  slice: StoredSlice,
+  { type, rewrite }: ColumnFound,
+): Promise<Buffer | undefined> {
+  if (rewrite) return rewritten(await loadText(blobs, slice), rewrite)
+  if (slice.form !== 'number') return undefined
+  const text = await loadText(blobs, slice)
+  // Nulls, some of which were empty texts in quotes. A date is never an empty text.
+  return type === 'text' ? numbersAsText(text) : rewritten(text, { as: 'moment', order: undefined })
 }
 
 /** Stores a slice of numbers again as text. */

@@ -1,4 +1,5 @@
 import {
+  type ColumnFound,
   type DelimitedOptions,
   type Ingested,
   ingestDelimited,
@@ -6,11 +7,12 @@ import {
   unpacked,
 } from '../../ingest/index.ts'
 import type { Bytes } from '../../json/index.ts'
+import { isColumnType } from '../store/column-types.ts'
 import type { GridService } from './append/queue.ts'
 import type { NewColumn } from './create.ts'
 import { type DataCall, readingOptions, refuseWarnings } from './reading-options.ts'
 import { SliceWriter } from './slices.ts'
-import { type Values, valuesOf } from './values.ts'
+import { type ColumnType, type Values, valuesOf } from './values.ts'
 
 /** A table whose values are stored, but that is not part of a grid yet. */
 export interface Table {
@@ -42,12 +44,12 @@ export async function storeTable(
     await writer.settle().catch(() => {})
     throw error
   }
-  const small = keepSmall ? writer.small?.map(valuesOf) : undefined
-  if (!small) await writer.finish((column) => found.columns[column].type === 'text')
+  const small = keepSmall
+    ? writer.small?.map((slice) => valuesOf(slice, found.columns[slice.column]))
+    : undefined
+  if (!small) await writer.finish(found.columns)
   const columns = small
-    ? found.columns.map(
-        ({ name, type, seen }): NewColumn => ({ name, type, rows: found.rows, slices: [], seen }),
-      )
+    ? found.columns.map((column): NewColumn => ({ ...typed(column), rows: found.rows, slices: [] }))
     : columnsFrom(found, writer)
   return {
     rows: found.rows,
@@ -78,7 +80,7 @@ export async function storeTables(service: GridService, call: DataCall): Promise
     const { tables, warnings } = await ingestFile(call.bytes, options, open)
     const stored: Tables['tables'] = []
     for (const { path, ingested, sink } of tables) {
-      await sink.finish((column) => ingested.columns[column].type === 'text')
+      await sink.finish(ingested.columns)
       stored.push({
         path,
         table: {
@@ -104,8 +106,14 @@ export async function storeTables(service: GridService, call: DataCall): Promise
 }
 
 function columnsFrom({ columns }: Ingested, writer: SliceWriter): NewColumn[] {
-  return columns.map(({ name, type, seen }, k) => {
+  return columns.map((column, k) => {
     const slices = writer.columns[k]
-    return { name, type, rows: slices.reduce((sum, { rows }) => sum + rows, 0), slices, seen }
+    return { ...typed(column), rows: slices.reduce((sum, { rows }) => sum + rows, 0), slices }
   })
+}
+
+/** The name and type of a column, with what is known beside the type. */
+function typed({ name, type, dateOrder, seen }: ColumnFound): Pick<NewColumn, 'name' | 'type' | 'seen'> {
+  const order = dateOrder && (`${type}-${dateOrder}` as ColumnType)
+  return { name, type: order !== undefined && isColumnType(order) ? order : type, seen }
 }

@@ -1,4 +1,4 @@
-import type { Slice } from '../../ingest/index.ts'
+import { type ColumnFound, rewritten, type Slice } from '../../ingest/index.ts'
 import { breathe, endOf, type RawJson, skipBlanks, turnIsLong, withRoom } from '../../json/index.ts'
 import { mergeTypes, typeOf } from '../store/column-types.ts'
 import type { ColumnType } from '../store/schema.ts'
@@ -12,6 +12,14 @@ export interface Values {
   text: Buffer
 }
 
+/** The type of a column of type `type` with one more value. */
+function withValue(type: ColumnType, buf: Uint8Array, start: number, end: number): ColumnType {
+  if (type === 'json' || (type === 'text' && buf[start] === QUOTE)) return type
+  return mergeTypes(type, typeOf(buf, start, end))
+}
+
+const QUOTE = 0x22
+
 /** Splits a JSON array into slices between values. The text of values is kept as written. */
 export function* sliceArray(array: RawJson, maxBytes = 512 * 1024, maxRows = 65_536): Generator<Values> {
   const { buf } = array
@@ -22,8 +30,8 @@ export function* sliceArray(array: RawJson, maxBytes = 512 * 1024, maxRows = 65_
     let rows = 0
     let type: ColumnType = 'empty'
     while (buf[i] !== 0x5d && rows < maxRows && end - start < maxBytes) {
-      type = mergeTypes(type, typeOf(buf[i]))
       end = endOf(buf, i)
+      type = withValue(type, buf, i, end)
       rows++
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
@@ -44,7 +52,7 @@ class ValueBuilder {
     this.out = withRoom(this.out, this.at, end - start + 1)
     if (this.rows > 0) this.out[this.at++] = 0x2c
     for (let i = start; i < end; i++) this.out[this.at++] = buf[i]
-    if (this.type !== 'json') this.type = mergeTypes(this.type, typeOf(buf[start]))
+    this.type = withValue(this.type, buf, start, end)
     this.rows++
   }
 
@@ -119,6 +127,7 @@ export function transposeColumns(texts: readonly (Buffer | undefined)[], rows: n
   })
 }
 
-export function valuesOf({ rows, form, text }: Slice): Values {
-  return { rows, type: form, text }
+/** The values of a slice, as those of the type that was found. */
+export function valuesOf({ rows, form, text }: Slice, { rewrite }: ColumnFound): Values {
+  return { rows, type: form, text: rewrite ? rewritten(text, rewrite) : text }
 }

@@ -26,6 +26,7 @@ import { previewed, previewOf } from '../grids/preview.ts'
 import { type DataCall, mayChangeTypes, readingOptions, refuseWarnings } from '../grids/reading-options.ts'
 import { storeTable, storeTables } from '../grids/tables.ts'
 import { brokenPlots, brokenWarnings } from '../plots/lost.ts'
+import { familyOf, orderOf } from '../store/column-types.ts'
 import type { Readers } from '../store/store.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { gridContent } from './grids.content.ts'
@@ -145,15 +146,20 @@ export const gridHandlers = {
       const before = now ? undefined : await appendedBefore(service, call)
       if (before) return appendedBody(call, before)
       const columns = now ?? (await service.store.read(read))
+      const target = (name: string, position: number) =>
+        call.headers.Header === false ? columns[position] : columns.find((one) => one.name === name)
       const options = {
         ...readingOptions(service, call),
         ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
         // Text files contain booleans as text: parse them as booleans for a boolean column.
         expected: (name: string, position: number) => {
-          const column =
-            call.headers.Header === false ? columns[position] : columns.find((one) => one.name === name)
-          return column?.type === 'boolean' && !mayChangeTypes(call) ? ('boolean' as const) : undefined
+          const family = familyOf(target(name, position)?.type ?? 'empty')
+          // Texts stay as they are written, also if they look like dates.
+          if (family === 'text') return family
+          return family === 'boolean' && !mayChangeTypes(call) ? family : undefined
         },
+        // Dates are read as those before were.
+        order: (name: string, position: number) => orderOf(target(name, position)?.type ?? 'empty'),
       }
       const table = await tableOf(service, call, options)
       return appendedBody(call, await appendTable(service, call, call.fid, table, columns))

@@ -1,7 +1,24 @@
 import type { Generated, Kysely } from 'kysely'
 
-/** The type of a column's values, ignoring nulls; `json` if they differ. */
-export type ColumnType = 'empty' | 'number' | 'text' | 'boolean' | 'json'
+/**
+ * The type of a column's values, ignoring nulls; `json` if they differ. What follows a hyphen is known beside the type
+ * of the contract: the order of day and month in which dates were written, that times have a zone, or that texts are
+ * dates whose order is not known.
+ */
+export type ColumnType =
+  | 'empty'
+  | 'number'
+  | 'text'
+  | 'text-undecided'
+  | 'boolean'
+  | 'date'
+  | 'date-dmy'
+  | 'date-mdy'
+  | 'datetime'
+  | 'datetime-dmy'
+  | 'datetime-mdy'
+  | 'datetime-zone'
+  | 'json'
 
 /**
  * The database tables. Keys start with `owner` (a username), so that a distributed engine can store a user's rows

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { breathe, endOf, skipBlanks } from '../../json/index.ts'
-import { combineTypes, decodeTypes, encodeTypes, typesOfRows } from './column-types.ts'
+import { combineTypes, decodeTypes, fits, typesOfRows } from './column-types.ts'
 import type { FileRow } from './files.ts'
 import type { ColumnRow, GridRow, SliceRef, TailRow } from './grids.ts'
 import type { Db } from './schema.ts'
@@ -189,7 +189,13 @@ async function verifyGrid(
   let types = columns.map(({ type }) => type)
   for (const { body } of tail)
     types = combineTypes(types, decodeTypes(typesOfRows(Buffer.from(body), columns.length)))
-  if (encodeTypes(types) !== grid.types) say('the types of the columns do not match their values')
+  // Grids of before dates were types are text where they could be dates.
+  const known = decodeTypes(grid.types)
+  if (
+    known.length !== types.length ||
+    types.some((type, k) => !fits(type, known[k]) || (type === 'empty') !== (known[k] === 'empty'))
+  )
+    say('the types of the columns do not match their values')
 }
 
 /** The number of values in the text of a slice. */

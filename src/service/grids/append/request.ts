@@ -52,7 +52,7 @@ export async function misfitIn({ bodies }: Append, { column, columnName, type }:
     for (const cells of rowsIn(body)) {
       row++
       const value = valueAt(cells, column)
-      if (!fits(typeOf(value.buf[value.start]), type))
+      if (!fits(typeOf(value.buf, value.start, value.end), type))
         return typeChange(`row ${row}`, columnName, value.bytes, type)
       if (turnIsLong()) await breathe()
     }

@@ -7,6 +7,7 @@ import type { Service } from '../../core/context.ts'
 import { type Snapshot, type SnapshotColumn, snapshot } from '../../grids/content.ts'
 import type { RowOrders } from '../../grids/order.ts'
 import { affordable, valuesAt } from '../../grids/values-at.ts'
+import { familyOf } from '../../store/column-types.ts'
 import type { FileRow } from '../../store/files.ts'
 import { stateOfGrid } from '../../store/grids.ts'
 import type { ColumnType } from '../../store/schema.ts'
@@ -27,12 +28,9 @@ export interface SortingService extends Service {
 }
 
 /** Column types, as shown in the head of a table. */
-const typeNames: Record<ColumnType, string> = {
-  empty: 'empty',
-  number: 'number',
-  text: 'text',
-  boolean: 'boolean',
-  json: 'mixed',
+function typeName(type: ColumnType): string {
+  const family = familyOf(type)
+  return family === 'json' ? 'mixed' : family
 }
 
 /** What a page of a grid shows: parameters `page`, `columns` (from 1), `sort` (a uid) and `order`. */
@@ -171,7 +169,7 @@ async function htmlOf(
     const link = to({ sort: column.uid, descending: sorted && !view.descending, page: 1 })
     const direction = view.descending ? 'descending' : 'ascending'
     return {
-      head: `<a href="${link}">${text(column.name)}</a>${sorted ? (view.descending ? ' ↓' : ' ↑') : ''}<span class="type">${typeNames[column.type]}</span>`,
+      head: `<a href="${link}">${text(column.name)}</a>${sorted ? (view.descending ? ' ↓' : ' ↑') : ''}<span class="type">${typeName(column.type)}</span>`,
       attributes: sorted ? ` aria-sort="${direction}"` : '',
       values: values[k],
     }

@@ -1,0 +1,320 @@
+import { excerpt, isDay, type Moment, momentIn, withRoom } from '../../json/index.ts'
+import { type DateOrder, isoDate } from './date.ts'
+
+/**
+ * Finds which texts of a format that has types are dates: those in ISO 8601. Others stay as they are: who writes such a
+ * format writes dates so.
+ */
+export class IsoTexts {
+  private readonly texts = new TextType(undefined, false)
+
+  /** Adds the comma-separated JSON values of a column. */
+  add(values: Uint8Array): void {
+    if (!this.texts.isDecided) this.texts.add(values, 0, values.length)
+  }
+
+  get type(): 'text' | Moment {
+    const { type, rewrite } = this.texts.result()
+    return rewrite || type === 'boolean' ? 'text' : type
+  }
+}
+
+/** How the texts of a column become values of its type. */
+export type Rewrite = { as: 'boolean' } | { as: 'moment'; order: DateOrder }
+
+/** What the texts of a column are. See docs/data-types.md. */
+export interface TextFound {
+  type: 'text' | 'boolean' | Moment
+  /** The order of day and month that a value decided, or that was given. */
+  order?: DateOrder
+  /** Set if values are stored in another way than they are written. */
+  rewrite?: Rewrite
+  /** The first value that is stored in another way. */
+  written?: string
+  /** All are dates, and each of them can be read with the day or with the month first. */
+  isUndecided?: boolean
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const N = 0x6e
+const ZERO = 0x30
+const SPACE = 0x20
+const COLON = 0x3a
+/** Longest text that is tried: more is no date. */
+const LONGEST_BYTES = 64
+/** Readings of texts that are kept: the same days occur again and again. */
+const MOST_KEPT = 4096
+
+/** A text that is no date in ISO 8601: as a day and as a month that comes first, and how it is written. */
+interface Reading {
+  dmy: string | undefined
+  mdy: string | undefined
+  /** Texts of different forms do not agree: `/`, `.`, `-`, `year` or `name`. */
+  form: string
+}
+
+/**
+ * Finds what the texts of a column are: dates, times, booleans or text. Add all values, in order; a value that does not
+ * agree with those before makes the column text. Memory is constant.
+ */
+export class TextType {
+  private isText = false
+  private isBoolean = false
+  private moment: Moment | undefined
+  private form: string | undefined
+  /** Whether all values can be read so, and whether the readings of one differ. */
+  private canBeDmy = true
+  private canBeMdy = true
+  private differ = false
+  private isRewritten = false
+  private written: string | undefined
+  private readonly kept = new Map<string, Reading>()
+  /** Values that agree. */
+  count = 0
+  /** The value that made the column text, among the values added: the row of the call that added it, and its text. */
+  broken?: { row: number; text: string }
+
+  /**
+   * `given`: the order of day and month, where the user or the column says so. `emptyIsNull`: empty texts are missing
+   * values, as in delimited files.
+   */
+  constructor(
+    private readonly given: DateOrder,
+    private readonly emptyIsNull: boolean,
+  ) {}
+
+  /** Whether it is decided that the column is text: more values change nothing. */
+  get isDecided(): boolean {
+    return this.isText
+  }
+
+  /** There are values that are not text. */
+  mixed(): void {
+    this.isText = true
+  }
+
+  /** Adds the comma-separated JSON values in buf[from, to). */
+  add(buf: Uint8Array, from: number, to: number): void {
+    for (let i = from, row = 0; i < to && !this.isText; row++) {
+      const start = i
+      if (buf[i] === N) i += 4
+      else if (buf[i] !== QUOTE) {
+        this.isText = true
+        return
+      } else {
+        i++
+        while (i < to && buf[i] !== QUOTE && buf[i] !== BACKSLASH && i - start <= LONGEST_BYTES) i++
+        const fits = buf[i] === QUOTE && (i > start + 1 ? this.takes(buf, start + 1, i) : this.takesEmpty())
+        if (!fits) {
+          this.isText = true
+          if (this.count > 0)
+            this.broken = { row, text: excerpt(buf.subarray(start + 1, endOfText(buf, i, to))) }
+          return
+        }
+        i++
+      }
+      // The next value, after a comma.
+      while (i < to && buf[i] !== COMMA) i++
+      i++
+    }
+  }
+
+  private takesEmpty(): boolean {
+    if (this.emptyIsNull) this.isRewritten = true
+    return this.emptyIsNull
+  }
+
+  private takes(buf: Uint8Array, start: number, end: number): boolean {
+    const isFirst = this.count === 0
+    if (isFirst) this.isBoolean = booleanIn(buf, start, end) !== undefined
+    if (this.isBoolean) {
+      if (booleanIn(buf, start, end) === undefined) return false
+      this.count++
+      return true
+    }
+    const moment = momentIn(buf, start, end)
+    if (moment) {
+      if (this.form !== undefined && this.form !== 'iso') return false
+      this.form = 'iso'
+      return this.agrees(moment)
+    }
+    // No date begins or ends with anything else than a letter or a digit, but for spaces and marks.
+    if (isFirst && !mayBeDate(buf, start, end)) return false
+    const reading = readingIn(buf, start, end, this.kept)
+    const { dmy, mdy, form } = reading
+    if (this.form !== undefined && this.form !== form) return false
+    const first = dmy ?? mdy
+    if (first === undefined) return false
+    this.canBeDmy &&= dmy !== undefined
+    this.canBeMdy &&= mdy !== undefined
+    if (!this.canBeDmy && !this.canBeMdy) return false
+    this.differ ||= dmy !== mdy
+    this.form = form
+    this.isRewritten = true
+    this.written ??= Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
+    return this.agrees(
+      first.length === 10 ? 'date' : /(?:Z|[+-]\d\d:?\d\d)$/.test(first) ? 'datetime-zone' : 'datetime',
+    )
+  }
+
+  /** A day among times is its first moment; but with zones, every value has one. */
+  private agrees(moment: Moment): boolean {
+    this.count++
+    if (this.moment === undefined || this.moment === moment) this.moment = moment
+    else if (this.moment === 'datetime-zone' || moment === 'datetime-zone') return false
+    else this.moment = 'datetime'
+    return true
+  }
+
+  result(): TextFound {
+    if (this.isText || this.count === 0) return { type: 'text' }
+    if (this.isBoolean) return { type: 'boolean', rewrite: { as: 'boolean' } }
+    const { canBeDmy, canBeMdy, differ, given, written } = this
+    const type = this.moment!
+    const isUndecided = canBeDmy && canBeMdy && differ
+    if (isUndecided && given === undefined) return { type: 'text', isUndecided, written }
+    const order = !canBeDmy ? 'mdy' : !canBeMdy ? 'dmy' : isUndecided ? given : undefined
+    if (!this.isRewritten) return { type }
+    return { type, order, rewrite: { as: 'moment', order: order ?? 'dmy' }, written }
+  }
+}
+
+/** The end of a text, or of its first bytes. */
+function endOfText(buf: Uint8Array, from: number, to: number): number {
+  let i = from
+  while (i < to && i < from + LONGEST_BYTES && buf[i] !== QUOTE) i += buf[i] === BACKSLASH ? 2 : 1
+  return Math.min(i, to)
+}
+
+/** `true` and `false` in any case. */
+function booleanIn(buf: Uint8Array, start: number, end: number): boolean | undefined {
+  const length = end - start
+  if (length !== 4 && length !== 5) return undefined
+  const word = length === 4 ? TRUE : FALSE
+  for (let k = 0; k < length; k++) if ((buf[start + k] | 0x20) !== word[k]) return undefined
+  return length === 4
+}
+
+const TRUE = Buffer.from('true')
+const FALSE = Buffer.from('false')
+
+/** Whether a text can be a date: it has a digit, and is not too short. */
+function mayBeDate(buf: Uint8Array, start: number, end: number): boolean {
+  if (end - start < 8) return false
+  for (let i = start; i < end; i++) if (buf[i] >= ZERO && buf[i] <= 0x39) return true
+  return false
+}
+
+/** Reads a text that is not in ISO 8601. */
+function readingIn(buf: Uint8Array, start: number, end: number, kept: Map<string, Reading>): Reading {
+  const plain = numericIn(buf, start, end)
+  if (plain) return plain
+  const text = Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
+  const known = kept.get(text)
+  if (known) return known
+  const clear = (order: DateOrder): string | undefined => {
+    const found = isoDate(text, order)
+    return found === 'ambiguous' || found?.startsWith('0000') ? undefined : found
+  }
+  const reading = { dmy: clear('dmy'), mdy: clear('mdy'), form: formOf(text) }
+  if (kept.size >= MOST_KEPT) kept.clear()
+  kept.set(text, reading)
+  return reading
+}
+
+/** How a date is written: with the year first, with a name of a month, or by what separates its numbers. */
+function formOf(text: string): string {
+  const trimmed = text.trim()
+  if (/^\d{4}-\d{2}-\d{2}/.test(trimmed)) return 'iso'
+  if (/^\d{4}/.test(trimmed)) return 'year'
+  return /^\d{1,2}([-/.\s])\s?\d{1,2}[-/.\s]/.exec(trimmed)?.[1] ?? 'name'
+}
+
+/** Where the last text was read by `numericIn`. */
+let at = 0
+
+function digits(buf: Uint8Array, end: number, most: number): number {
+  let value = 0
+  const from = at
+  while (at < end && at - from < most && buf[at] >= ZERO && buf[at] <= 0x39)
+    value = value * 10 + buf[at++] - ZERO
+  return at === from ? -1 : value
+}
+
+/** `31.01.2024` and `1/31/2024`, also with ` 9:30` or ` 09:30:00`: most dates that are not in ISO 8601. */
+function numericIn(buf: Uint8Array, start: number, end: number): Reading | undefined {
+  at = start
+  const a = digits(buf, end, 2)
+  const separator = buf[at]
+  if (a < 0 || (separator !== 0x2f && separator !== 0x2e && separator !== 0x2d)) return undefined
+  at++
+  const b = digits(buf, end, 2)
+  if (b < 0 || buf[at++] !== separator) return undefined
+  const from = at
+  const year = digits(buf, end, 4)
+  if (at - from !== 4) return undefined
+  let time = ''
+  if (at < end) {
+    if (buf[at++] !== SPACE) return undefined
+    const hour = digits(buf, end, 2)
+    if (hour < 0 || hour > 23 || buf[at++] !== COLON) return undefined
+    const minute = two(buf, end)
+    if (minute < 0 || minute > 59) return undefined
+    let second = 0
+    if (at < end && buf[at] === COLON) {
+      at++
+      second = two(buf, end)
+      if (second < 0 || second > 59) return undefined
+    }
+    if (at < end) return undefined
+    time = `T${padded(hour)}:${padded(minute)}:${padded(second)}`
+  }
+  const day = (month: number, date: number): string | undefined =>
+    isDay(year, month, date)
+      ? `${String(year).padStart(4, '0')}-${padded(month)}-${padded(date)}${time}`
+      : undefined
+  return { dmy: day(b, a), mdy: day(a, b), form: String.fromCharCode(separator) }
+}
+
+function two(buf: Uint8Array, end: number): number {
+  const from = at
+  const value = digits(buf, end, 2)
+  return at - from === 2 ? value : -1
+}
+
+function padded(value: number): string {
+  return value < 10 ? `0${value}` : String(value)
+}
+
+/** The values of a column as those of its type. `text`: all of its values were added to the `TextType` that found it. */
+export function rewritten(text: Uint8Array, rewrite: Rewrite): Buffer {
+  let out: Buffer = Buffer.allocUnsafe(Math.max(64, text.length + (text.length >> 2)))
+  let to = 0
+  const kept = new Map<string, Reading>()
+  const write = (value: string): void => {
+    out = withRoom(out, to, value.length + 1)
+    to += out.write(value, to, 'latin1')
+  }
+  for (let i = 0; i < text.length; ) {
+    if (to > 0) write(',')
+    if (text[i] !== QUOTE) {
+      write('null')
+      while (i < text.length && text[i] !== COMMA) i++
+      i++
+      continue
+    }
+    const start = i + 1
+    const end = text.indexOf(QUOTE, start)
+    if (end === start) write('null')
+    else if (rewrite.as === 'boolean') write(booleanIn(text, start, end) ? 'true' : 'false')
+    else if (momentIn(text, start, end))
+      write(Buffer.from(text.buffer, text.byteOffset + start - 1, end - start + 2).toString('latin1'))
+    else write(`"${readingIn(text, start, end, kept)[rewrite.order ?? 'dmy']}"`)
+    i = end + 1
+    while (i < text.length && text[i] !== COMMA) i++
+    i++
+  }
+  return out.subarray(0, to)
+}

@@ -1,0 +1,81 @@
+/** Dates and times in ISO 8601, as they are stored. See docs/data-types.md. */
+
+/** What a text in ISO 8601 is: a day, a time without a zone, or a time with one. */
+export type Moment = 'date' | 'datetime' | 'datetime-zone'
+
+const ZERO = 0x30
+const HYPHEN = 0x2d
+const COLON = 0x3a
+const PLUS = 0x2b
+const POINT = 0x2e
+/** The length of `2024-01-31`. */
+const DAY_BYTES = 10
+/** The length of `2024-01-31T09:30`. */
+const MINUTE_BYTES = 16
+/** The longest text that is tried: a fraction of seconds can have any number of digits. */
+const LONGEST_BYTES = 64
+
+const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+function isDigit(c: number): boolean {
+  return c >= ZERO && c <= 0x39
+}
+
+/** The number of two digits at `i`; −1 if there are none. */
+function two(buf: Uint8Array, i: number): number {
+  const a = buf[i] - ZERO
+  const b = buf[i + 1] - ZERO
+  return a >= 0 && a <= 9 && b >= 0 && b <= 9 ? a * 10 + b : -1
+}
+
+/** Whether a year, month (from 1) and day are in the calendar. Years are 1 to 9999. */
+export function isDay(year: number, month: number, day: number): boolean {
+  if (year < 1 || month < 1 || month > 12 || day < 1 || day > DAYS[month - 1]) return false
+  return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0))
+}
+
+/**
+ * What buf[start, end) is, as it is written: `2024-01-31`, `2024-01-31T09:30`, with a space for the T, with seconds, a
+ * fraction and a zone: `Z`, `+02`, `+0200` or `+02:00`. Undefined for any other text.
+ */
+export function momentIn(buf: Uint8Array, start: number, end: number): Moment | undefined {
+  const length = end - start
+  if (length < DAY_BYTES || length > LONGEST_BYTES) return undefined
+  if (buf[start + 4] !== HYPHEN || buf[start + 7] !== HYPHEN) return undefined
+  const century = two(buf, start)
+  const year = two(buf, start + 2)
+  if (century < 0 || year < 0) return undefined
+  if (!isDay(century * 100 + year, two(buf, start + 5), two(buf, start + 8))) return undefined
+  if (length === DAY_BYTES) return 'date'
+  const separator = buf[start + DAY_BYTES]
+  if (length < MINUTE_BYTES || (separator !== 0x54 && separator !== 0x20)) return undefined
+  const hour = two(buf, start + 11)
+  const minute = two(buf, start + 14)
+  if (hour < 0 || hour > 23 || buf[start + 13] !== COLON || minute < 0 || minute > 59) return undefined
+  let i = start + MINUTE_BYTES
+  if (buf[i] === COLON && i < end) {
+    const second = i + 3 <= end ? two(buf, i + 1) : -1
+    if (second < 0 || second > 59) return undefined
+    i += 3
+    if (buf[i] === POINT && i < end) {
+      const fraction = ++i
+      while (i < end && isDigit(buf[i])) i++
+      if (i === fraction) return undefined
+    }
+  }
+  if (i === end) return 'datetime'
+  return isZone(buf, i, end) ? 'datetime-zone' : undefined
+}
+
+/** Whether buf[i, end) is an offset from UTC. */
+function isZone(buf: Uint8Array, i: number, end: number): boolean {
+  if (buf[i] === 0x5a) return i + 1 === end
+  if (buf[i] !== PLUS && buf[i] !== HYPHEN) return false
+  const hours = i + 3 <= end ? two(buf, i + 1) : -1
+  // The largest offset in use is +14:00.
+  if (hours < 0 || hours > 15) return false
+  if (i + 3 === end) return true
+  const minutes = buf[i + 3] === COLON ? i + 4 : i + 3
+  const count = minutes + 2 === end ? two(buf, minutes) : -1
+  return count >= 0 && count <= 59
+}
