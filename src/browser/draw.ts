@@ -2,6 +2,7 @@
 // Runs in the page that draws images. The page has no network and a strict policy: see src/draw/pages.ts.
 import { withToday } from './older.ts'
 import { loadGeo, needsGeo, withoutTiles } from './plotly.ts'
+import { inUtc } from './zones.ts'
 
 interface Wanted {
   format: 'png' | 'jpeg' | 'webp' | 'svg'
@@ -19,7 +20,7 @@ declare global {
 
 window.drawFigure = async (text, wanted) => {
   const { data, layout } = parsed(text)
-  const figure = withToday({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } })
+  const figure = inUtc(withToday({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }))
   figure.layout = withoutTiles(figure)
   if (needsGeo(figure)) await loadGeo('/plotly-geo.js')
   const image = await Plotly.toImage(figure, wanted)

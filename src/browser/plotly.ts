@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 // The parts of plotly.js that our pages use.
 import { withToday } from './older.ts'
+import { inUtc } from './zones.ts'
 
 export interface Figure {
   data: Record<string, unknown>[]
@@ -102,7 +103,7 @@ let mapWorkersAllowed = false
 /** Reads a figure (JSON text) and loads what plotly.js needs to draw it in an opaque origin. */
 export async function prepared(text: string, geoUrl: string): Promise<Figure> {
   const given = JSON.parse(text) as Partial<Figure>
-  const figure = withToday<Figure>({ ...given, data: given.data ?? [], layout: given.layout ?? {} })
+  const figure = inUtc(withToday<Figure>({ ...given, data: given.data ?? [], layout: given.layout ?? {} }))
   if (needsGeo(figure)) await loadGeo(geoUrl)
   if (needsMap(figure) && !mapWorkersAllowed) {
     allowMapWorkers()

@@ -79,3 +79,14 @@ function isZone(buf: Uint8Array, i: number, end: number): boolean {
   const count = minutes + 2 === end ? two(buf, minutes) : -1
   return count >= 0 && count <= 59
 }
+
+const PARTS = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d+)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/
+
+/** The time of a text in ISO 8601, in ms since 1970, with fractions; NaN for any other text. Without a zone, it is UTC. */
+export function instantOf(text: string): number {
+  const match = PARTS.exec(text)
+  if (!match) return Number.NaN
+  const [, day, minute = '00:00', second = ':00', fraction = '', zone = 'Z'] = match
+  const offset = zone === 'Z' ? zone : `${zone.slice(0, 3)}:${zone.replace(':', '').slice(3) || '00'}`
+  return Date.parse(`${day}T${minute}${second}${offset}`) + Number(`0${fraction}`) * 1000
+}

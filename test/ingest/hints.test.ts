@@ -8,7 +8,9 @@ import { read } from './read.ts'
 /** The options that a hint names: each alternative on its own. */
 function optionsIn(warning: string): { options: DelimitedOptions; column: string }[] {
   const column = /^column (\w+)/.exec(warning)?.[1] ?? ''
-  const hint = /(?:to read (?:them|it as \S+)|separates thousands): (.*)$/.exec(warning)?.[1] ?? ''
+  const hint =
+    /(?:to read (?:them|it as \S+)|separates thousands|to keep them as written): (.*)$/.exec(warning)?.[1] ??
+    ''
   const found: { options: DelimitedOptions; column: string }[] = []
   for (const part of hint.split(/\(or|\(this also|; as a| or /)) {
     const decimal = /--decimal (\S)/.exec(part)?.[1]

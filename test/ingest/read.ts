@@ -1,4 +1,10 @@
-import { type DelimitedOptions, ingestDelimited, numbersAsText, unpacked } from '../../src/ingest/index.ts'
+import {
+  type DelimitedOptions,
+  ingestDelimited,
+  numbersAsText,
+  rewritten,
+  unpacked,
+} from '../../src/ingest/index.ts'
 
 /** Reads a text whole: names, types, rows as values, warnings. `pieces`: how many bytes come at once. */
 export async function read(text: string | Uint8Array, options: DelimitedOptions = {}, pieces = 64 * 1024) {
@@ -16,11 +22,13 @@ export async function read(text: string | Uint8Array, options: DelimitedOptions 
       },
     },
   )
-  const columns = found.columns.map(({ type }, k) =>
+  const columns = found.columns.map(({ type, rewrite }, k) =>
     slices
       .filter(({ column }) => column === k)
       .flatMap(({ form, text: part }) =>
-        JSON.parse(`[${type === 'text' && form === 'number' ? numbersAsText(part) : part}]`),
+        JSON.parse(
+          `[${rewrite ? rewritten(part, rewrite) : type === 'text' && form === 'number' ? numbersAsText(part) : part}]`,
+        ),
       ),
   )
   const rows = Array.from({ length: found.rows }, (_, r) => columns.map((column) => column[r]))

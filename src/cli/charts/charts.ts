@@ -42,7 +42,7 @@ export interface ChartOptions {
   title?: string
 }
 
-type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid'> & {
+type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid' | 'date_order'> & {
   /** The first value of each type, where the table was read here. */
   seen?: readonly { text: string }[]
 }
@@ -72,7 +72,7 @@ export async function chartOf(
   chart.only('--size', size, ['scatter'])
   const layout: Record<string, unknown> = {}
   if (options.title !== undefined) layout.title = { text: options.title }
-  const titled = (column: Column | undefined) => column && { title: { text: column.name } }
+  const titled = (column: Column | undefined) => column && { title: { text: column.name }, ...axisOf(column) }
   layout.xaxis = titled(x)
   layout.yaxis = ys.length === 1 ? titled(ys[0]) : undefined
   if (ys.length > 1) layout.showlegend = true
@@ -154,12 +154,40 @@ export async function chartOf(
 /** Checks the options of a chart against a table that is not uploaded. Throws `usage`. */
 export async function checkChart(
   filename: string,
-  columns: readonly { name: string; type: string; seen?: readonly { text: string }[] }[],
+  columns: readonly {
+    name: string
+    type: string
+    dateOrder?: string
+    seen?: readonly { text: string }[]
+  }[],
   type: ChartType,
   options: ChartOptions,
 ): Promise<void> {
-  const cols = columns.map((column) => ({ ...column, uid: '' }) as Column)
+  const cols = columns.map(({ dateOrder, ...column }) => {
+    const type = column.type === 'datetime-zone' ? 'datetime' : column.type
+    return { ...column, type, date_order: dateOrder, uid: '' } as Column
+  })
   await chartOf(undefined, { fid: '', filename, cols }, type, options)
+}
+
+/**
+ * The type of the axis of a column, as plotly.js names it: zip codes are labels, and dates are times. Numbers need none.
+ * Throws `bad_data` for dates that can be read in two ways.
+ */
+function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date' } {
+  if (date_order === 'undecided') {
+    const columns = ['dmy', 'mdy'].map((order) => `--column ${JSON.stringify(`${name}:date-${order}`)}`)
+    throw new Problem(
+      'bad_data',
+      `column ${name}: its dates can have the day or the month first, so it cannot be an axis`,
+      {
+        field: name,
+        hint: `Read the file with ${columns.join(' or ')}, or as labels with --column ${JSON.stringify(`${name}:text`)}; of a grid that exists, upload it again with --on-conflict replace.`,
+      },
+    )
+  }
+  if (type === 'date' || type === 'datetime') return { type: 'date' }
+  return type === 'text' || type === 'boolean' ? { type: 'category' } : {}
 }
 
 class Chart {

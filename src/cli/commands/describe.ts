@@ -29,7 +29,7 @@ const view: TableView = {
       format: (count: number, { distinct_is_exact }: ColumnDescription) =>
         distinct_is_exact ? String(count) : `> ${count - 1}`,
     },
-    { field: 'min', title: 'MIN', align: 'right', format: shortValue },
+    { field: 'min', title: 'MIN', align: 'right', format: extreme },
     ...quantiles.map(({ field, title }, k) => ({
       field,
       title,
@@ -40,7 +40,7 @@ const view: TableView = {
         return `${row.quantiles_are_exact ? '' : '~'}${shortNumber(row.quantiles[k])}`
       },
     })),
-    { field: 'max', title: 'MAX', align: 'right', format: shortValue },
+    { field: 'max', title: 'MAX', align: 'right', format: extreme },
     {
       field: 'mean',
       title: 'MEAN',
@@ -93,6 +93,11 @@ export const command = defineCommand({
 /** A computed number, in as many digits as are worth reading. */
 function shortNumber(value: number): string {
   return String(Number(value.toPrecision(15)))
+}
+
+/** The least or greatest value. Dates are whole: what is cut off would be their zone. */
+function extreme(value: unknown, { type }: { type: string }): string {
+  return type === 'datetime' && value !== null ? String(value) : shortValue(value)
 }
 
 /** A value as it is, exact; a long text is cut. */

@@ -26,6 +26,10 @@ export async function tablesOf(
   const bytes = isText && size > HEAD_BYTES ? firstLines(input.open()) : input.open()
   const options = { ...reading, fileName: basename(file), limits: limitsFrom(environment) }
   const { tables } = await ingestFile(bytes, options, () => ({ slice() {} }))
+  // A row further down may decide whether the day or the month is first.
+  if (isText && size > HEAD_BYTES)
+    for (const { ingested } of tables)
+      for (const column of ingested.columns) if (column.dateOrder === 'undecided') delete column.dateOrder
   return tables
 }
 

@@ -74,5 +74,6 @@ export const linkView: TableView = {
 
 /** The type of a column for display: `json` in the API means mixed types. */
 export function typeName(type: string): string {
-  return type === 'json' ? 'mixed' : type
+  if (type === 'json') return 'mixed'
+  return type === 'datetime-zone' ? 'datetime' : type
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
-import { breathe, endOf, skipBlanks } from '../../json/index.ts'
-import { familyOf } from '../store/column-types.ts'
+import { breathe, endOf, instantOf, skipBlanks } from '../../json/index.ts'
+import { familyOf, isMoments } from '../store/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 
 /** Different values that are counted. */
@@ -20,7 +20,7 @@ export async function describeColumn(
   column: SnapshotColumn,
   gone: () => boolean = () => false,
 ): Promise<ColumnDescription> {
-  const found = new Statistics(column.rows)
+  const found = new Statistics(column.rows, isMoments(column.type))
   for await (const text of columnText(snap, column)) {
     if (gone()) throw new Problem('aborted', 'the client disconnected')
     const buf = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
@@ -53,7 +53,14 @@ class Statistics {
   private readonly runs: { sum: number; count: number }[]
   private readonly runLength: number
 
-  constructor(rows: number) {
+  /** The times of the least and the latest text, of a column of dates. */
+  private earliest = Number.POSITIVE_INFINITY
+  private latest = Number.NEGATIVE_INFINITY
+
+  constructor(
+    rows: number,
+    private readonly isMoments: boolean,
+  ) {
     const count = Math.min(TREND_RUNS, rows)
     this.runs = Array.from({ length: count }, () => ({ sum: 0, count: 0 }))
     this.runLength = rows / Math.max(1, count)
@@ -68,7 +75,8 @@ class Statistics {
       return
     }
     this.count(buf, start, end)
-    if (first === 0x22) this.extend(textOf(buf, start, end))
+    if (first === 0x22 && this.isMoments) this.moment(buf.toString('latin1', start + 1, end - 1))
+    else if (first === 0x22) this.extend(textOf(buf, start, end))
     else if (first === 0x2d || (first >= 0x30 && first <= 0x39))
       this.number(buf.toString('latin1', start, end), row)
   }
@@ -97,6 +105,12 @@ class Statistics {
     const k = this.numbers < SAMPLE_VALUES ? this.numbers : Math.floor(Math.random() * (this.numbers + 1))
     if (k < SAMPLE_VALUES) this.sample[k] = value
     this.numbers++
+  }
+
+  private moment(text: string): void {
+    const instant = instantOf(text)
+    if (instant < this.earliest) [this.earliest, this.min] = [instant, text]
+    if (instant > this.latest) [this.latest, this.max] = [instant, text]
   }
 
   /** Numbers come before texts. */

@@ -1,8 +1,9 @@
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
-import { breathe, endOf, hasEscapes, kindOf, skipBlanks, turnIsLong } from '../../json/index.ts'
+import { breathe, endOf, hasEscapes, instantOf, kindOf, skipBlanks, turnIsLong } from '../../json/index.ts'
 import { Admission } from '../core/admission.ts'
 import { Lru } from '../core/lru.ts'
+import { isMoments } from '../store/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 import { startOfText } from './cut.ts'
 
@@ -101,7 +102,11 @@ class Keys {
   readonly rows: Uint32Array
   count = 0
 
-  constructor(rows: number, bytes: number) {
+  constructor(
+    rows: number,
+    bytes: number,
+    private readonly isMoments: boolean,
+  ) {
     this.ranks = new Uint8Array(rows)
     this.numbers = new Float64Array(rows)
     this.texts = Buffer.allocUnsafe(bytes)
@@ -115,6 +120,8 @@ class Keys {
     if (kind === 'null') this.empty.push(row)
     else this.rows[this.count++] = row
     if (kind === 'number') this.numbers[row] = Number(text.toString('latin1', start, end))
+    else if (kind === 'string' && this.isMoments)
+      this.numbers[row] = instantOf(text.toString('latin1', start + 1, end - 1))
     else if (kind === 'string') {
       this.ranks[row] = TEXT
       // The beginning of a long text is enough.
@@ -158,7 +165,7 @@ class Keys {
 }
 
 async function sorted(snap: Snapshot, column: SnapshotColumn): Promise<RowOrder> {
-  const keys = new Keys(column.rows, sizeOf(column))
+  const keys = new Keys(column.rows, sizeOf(column), isMoments(column.type))
   let row = 0
   for await (const text of columnText(snap, column, undefined, 1)) {
     const piece = Buffer.from(text.buffer, text.byteOffset, text.length)

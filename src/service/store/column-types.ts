@@ -44,6 +44,12 @@ export function isTexts(type: ColumnType): boolean {
   return family === 'text' || family === 'date' || family === 'datetime'
 }
 
+/** Whether the values are dates, with or without times. */
+export function isMoments(type: ColumnType): boolean {
+  const family = familyOf(type)
+  return family === 'date' || family === 'datetime'
+}
+
 /** The type of a column that contains values of both types, with what is known of the first. */
 export function mergeTypes(a: ColumnType, b: ColumnType): ColumnType {
   if (a === b || b === 'empty') return a

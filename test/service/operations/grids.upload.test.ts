@@ -51,7 +51,7 @@ onBothStores('upload of other formats', (test) => {
       city: ['Köln & Bonn', '<b>', null],
       price: [1.5, 0.30000000000000004, -3],
       day: ['2024-01-01', '2024-01-01 12:00:00', null],
-      open: ['true', 'false', null],
+      open: [true, false, null],
     })
   })
 

@@ -1,0 +1,61 @@
+// Times with a zone are drawn in UTC: plotly.js would cut the zone off. See docs/data-types.md.
+
+/** A time in ISO 8601 with a zone. */
+const ZONED = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)$/i
+/** Attributes of traces that are placed on an axis. */
+const PLACED = ['x', 'y', 'z', 'base', 'open', 'high', 'low', 'close'] as const
+
+interface Drawn {
+  data?: unknown
+  layout?: unknown
+  frames?: unknown
+}
+
+/** The figure with its times in UTC, except on axes of labels. Arrays that hold no such times are kept. */
+export function inUtc<T extends Drawn>(figure: T): T {
+  const { data, frames } = figure
+  const layout = isObject(figure.layout) ? figure.layout : {}
+  return {
+    ...figure,
+    ...(Array.isArray(data) && { data: data.map((trace) => traceInUtc(trace, layout)) }),
+    ...(Array.isArray(frames) && {
+      frames: frames.map((frame) => (isObject(frame) ? inUtc(frame as Drawn) : frame)),
+    }),
+  }
+}
+
+function traceInUtc(trace: unknown, layout: Record<string, unknown>): unknown {
+  if (!isObject(trace)) return trace
+  const changed: Record<string, unknown> = {}
+  for (const name of PLACED) {
+    const values = trace[name]
+    if (!Array.isArray(values)) continue
+    const axis = name === 'x' ? trace.xaxis : trace.yaxis
+    const settings = layout[`${name === 'x' ? 'x' : 'y'}axis${/\d+$/.exec(String(axis ?? ''))?.[0] ?? ''}`]
+    if (isObject(settings) && settings.type === 'category') continue
+    // The type of a column is that of all of its values.
+    const first = values.find((value) => value !== null && value !== undefined)
+    if (typeof first === 'string' && ZONED.test(first)) changed[name] = values.map(utc)
+  }
+  return Object.keys(changed).length > 0 ? { ...trace, ...changed } : trace
+}
+
+function utc(value: unknown): unknown {
+  if (typeof value !== 'string' || !ZONED.test(value)) return value
+  const iso = value
+    .replace(' ', 'T')
+    .replace(/([+-]\d\d)$/, '$1:00')
+    .replace(/([+-]\d\d)(\d\d)$/, '$1:$2')
+    .toUpperCase()
+  const time = Date.parse(iso)
+  return Number.isNaN(time)
+    ? value
+    : new Date(time)
+        .toISOString()
+        .replace('T', ' ')
+        .replace(/(?:\.000)?Z$/, '')
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
