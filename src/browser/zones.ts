@@ -1,4 +1,4 @@
-// Times with a zone are drawn in UTC: plotly.js would cut the zone off. See docs/data-types.md.
+// Times with a zone are drawn in UTC: plotly.js would cut the zone off. See docs/formats.md#types.
 
 /** A time in ISO 8601 with a zone. */
 const ZONED = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)$/i

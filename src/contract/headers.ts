@@ -44,7 +44,7 @@ export const uploadHeaders = {
   Columns: s.optional(
     s.string({
       description:
-        'Column types as a percent-encoded JSON object, for example {"zip": "text"}: number, text, boolean, date, date-dmy or date-mdy.',
+        'Column types as a percent-encoded JSON object, for example {"zip": "text"}: number, text, boolean, date, datetime, date-dmy or date-mdy.',
     }),
   ),
   'Allow-Type-Change': s.optional(

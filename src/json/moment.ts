@@ -1,4 +1,4 @@
-/** Dates and times in ISO 8601, as they are stored. See docs/data-types.md. */
+/** Dates and times in ISO 8601, as they are stored. See docs/formats.md#types. */
 
 /** What a text in ISO 8601 is: a day, a time without a zone, or a time with one. */
 export type Moment = 'date' | 'datetime' | 'datetime-zone'

@@ -48,8 +48,35 @@ describe('upload --plot', () => {
         type: 'scatter',
         mode: 'lines',
       })),
-      layout: { title: { text: 'Sales' }, xaxis: { title: { text: 'date' } }, showlegend: true },
+      layout: {
+        title: { text: 'Sales' },
+        xaxis: { title: { text: 'date' }, type: 'date' },
+        showlegend: true,
+      },
     })
+  })
+
+  it('the axis follows the type of its column, and dates that can be read in two ways are refused', async () => {
+    file('kinds.csv', 'zip,ok,when,n\nA01,true,01/02/2024,1\n01234,false,03/04/2024,2\n')
+    const axis = async (x: string) =>
+      (await json('upload', 'kinds.csv', '--name', `by ${x}`, '--plot', 'bar', '--x', x, '--y', 'n'))[0]
+        .figure.layout.xaxis
+    expect(await axis('zip')).toEqual({ title: { text: 'zip' }, type: 'category' })
+    expect(await axis('ok')).toEqual({ title: { text: 'ok' }, type: 'category' })
+    const chart = ['--plot', 'line', '--x', 'when', '--y', 'n']
+    const refused = await run('upload', 'kinds.csv', ...chart)
+    expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining('"when:date-mdy"')])
+    expect((await run('show', 'kinds')).code).toBe(3)
+    await run('upload', 'kinds.csv')
+    expect((await json('show', 'kinds')).cols[2]).toMatchObject({ type: 'text', date_order: 'undecided' })
+    const later = await run('plot', 'create', '--grid', 'kinds', '--type', 'line', '--x', 'when', '--y', 'n')
+    expect([later.code, later.stderr]).toEqual([7, expect.stringContaining('"when:date-dmy"')])
+    const replace = ['--on-conflict', 'replace', '--column', 'when:date-dmy']
+    const [made] = await json('upload', 'kinds.csv', ...chart, ...replace)
+    expect(made.figure.layout.xaxis.type).toBe('date')
+    expect((await run('cat', 'kinds', '--columns', 'when', '--no-header')).stdout).toBe(
+      '2024-02-01\n2024-04-03\n',
+    )
   })
 
   it('run again, it updates the same chart at the same link', async () => {

@@ -61,7 +61,7 @@ describe('Parquet', () => {
       const [found] = await readFile(await parquet(query, `, codec '${codec}'`))
       expect(found.names).toEqual('i big huge f single dec ok s d ts tm n l st'.split(' '))
       expect(found.types).toEqual(
-        'number number text number number number boolean text text text text number json json'.split(' '),
+        'number number text number number number boolean text date datetime text number json json'.split(' '),
       )
       expect(found.rows).toEqual(Array.from({ length: 5 }, (_, k) => row(k)))
     },

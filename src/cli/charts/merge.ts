@@ -98,6 +98,8 @@ function mergedLayout(
     const { title: fresh, ...rest } = made.layout[axis] ?? {}
     const kept: Attributes = { ...given }
     if (before?.type === 'heatmap') for (const key of HEATMAP_AXIS_KEYS) delete kept[key]
+    // These follow from the column; others, such as `log`, are a choice.
+    if (kept.type === 'category' || kept.type === 'date') delete kept.type
     Object.assign(kept, rest)
     if (isDefault && isNewColumn) kept.title = fresh
     if (kept.title === undefined) delete kept.title

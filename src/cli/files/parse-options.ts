@@ -51,7 +51,8 @@ export const textOptions = [
   },
   {
     flags: '--column <name:type>',
-    description: 'set the type of a column: number, text, boolean, date, date-dmy or date-mdy (repeatable)',
+    description:
+      'set the type of a column: number, text, boolean, date, datetime, date-dmy or date-mdy (repeatable)',
     repeatable: true,
   },
 ] as const satisfies readonly Option[]

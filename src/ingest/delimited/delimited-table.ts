@@ -305,6 +305,8 @@ function dateWarning({ texts }: ColumnBuilder, name: string): string | undefined
   if (isUndecided)
     return `column ${name}: dates such as ${excerpt(written)} can have the day or the month first; kept as text; to read them: ${columns.join(' or ')}`
   if (type === 'text' || type === 'boolean') return undefined
+  // Where the order was said, or is that of the column, nothing is assumed.
+  if (texts?.given !== undefined && (order ?? texts.given) === texts.given) return undefined
   const first = order === undefined ? '' : ` (the ${order === 'dmy' ? 'day' : 'month'} is first)`
   return `column ${name}: dates such as ${excerpt(written)} are stored as ${isoDate(written, order ?? 'dmy')}${first}; to keep them as written: --column ${JSON.stringify(`${name}:text`)}`
 }

@@ -22,7 +22,7 @@ export class IsoTexts {
 /** How the texts of a column become values of its type. */
 export type Rewrite = { as: 'boolean' } | { as: 'moment'; order: DateOrder }
 
-/** What the texts of a column are. See docs/data-types.md. */
+/** What the texts of a column are. See docs/formats.md#types. */
 export interface TextFound {
   type: 'text' | 'boolean' | Moment
   /** The order of day and month that a value decided, or that was given. */
@@ -81,7 +81,7 @@ export class TextType {
    * values, as in delimited files.
    */
   constructor(
-    private readonly given: DateOrder,
+    readonly given: DateOrder,
     private readonly emptyIsNull: boolean,
   ) {}
 

@@ -81,7 +81,7 @@ function columnTypes(header: string | undefined): Map<string, GivenType> | undef
   }
   throw new Problem(
     'invalid_request',
-    'Columns: must be a JSON object of column names to types: number, text, boolean, date, date-dmy, date-mdy',
+    'Columns: must be a JSON object of column names to types: number, text, boolean, date, datetime, date-dmy, date-mdy',
     { field: 'Columns' },
   )
 }

@@ -67,7 +67,7 @@ export class SliceWriter implements SliceSink {
     if (this.failed) throw this.failed
     for (const [column, slices] of this.columns.entries()) {
       const { type } = found[column]
-      if (type === 'number' || type === 'empty') continue
+      if (type === 'number' || type === 'empty' || (type === 'boolean' && !found[column].rewrite)) continue
       for (const slice of slices) {
         const text = await encodedAgain(this.blobs, slice, found[column])
         if (text) Object.assign(slice, await storeText(this.blobs, slice.rows, text), { form: 'text' })

@@ -1,0 +1,91 @@
+// The types of columns: uploads, appends of files and of JSON, statistics, sorted pages.
+import { expect, it } from 'vitest'
+import { onBothStores } from '../../support/service.ts'
+
+onBothStores('types of columns', (test) => {
+  let made = 0
+  const send = (path: string, body: string, headers: Record<string, string> = {}) =>
+    test().ask('alice', 'POST', path, {
+      body: Buffer.from(body),
+      headers: { 'Content-Type': 'text/csv', ...headers },
+    })
+  const upload = async (body: string): Promise<string> =>
+    (await send(`/v2/grids/upload`, body, { 'Gridline-Filename': `types ${made++}.csv` })).json.file.fid
+  const column = async (fid: string, k = 0) => {
+    const { json } = await test().ask('alice', 'GET', `/v2/grids/${fid}`)
+    const { type, date_order } = json.cols[k]
+    return date_order ? [type, date_order] : [type]
+  }
+  const values = async (fid: string, name = 'd') =>
+    (await test().ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols[name].data
+
+  it('appends of files are read as the column was, and refused if they do not fit', async () => {
+    const fid = await upload('d,n\n31.01.2024,1\n01.02.2024,2\n')
+    expect(await column(fid)).toEqual(['date', 'dmy'])
+    expect((await send(`/v2/grids/${fid}/row`, 'd,n\n05.02.2024,3\n')).status).toBe(201)
+    expect((await send(`/v2/grids/${fid}/row`, 'd,n\n2024-02-06,4\n')).status).toBe(201)
+    expect(await values(fid)).toEqual(['2024-01-31', '2024-02-01', '2024-02-05', '2024-02-06'])
+    for (const cell of ['soon', '2024-02-06 10:00', '7', '06.02.24']) {
+      const { status, json } = await send(`/v2/grids/${fid}/row`, `d,n\n${cell},5\n`)
+      expect([cell, status, JSON.stringify(json)]).toEqual([
+        cell,
+        409,
+        expect.stringContaining('type_change'),
+      ])
+    }
+    const plain = await upload('d,n\n2024-01-31,1\n')
+    const { status, text } = await send(`/v2/grids/${plain}/row`, 'd,n\n05/02/2024,5\n')
+    expect([status, text]).toEqual([409, expect.stringContaining('date-mdy')])
+    expect(await column(plain)).toEqual(['date'])
+  })
+
+  it('texts stay as they are written in a column of text', async () => {
+    const fid = await upload('d,n\nsoon,1\n')
+    await send(`/v2/grids/${fid}/row`, 'd,n\n31.01.2024,2\nTRUE,3\n')
+    expect(await values(fid)).toEqual(['soon', '31.01.2024', 'TRUE'])
+  })
+
+  it('JSON keeps its values: columns are dates if all texts are in ISO 8601, until one is not', async () => {
+    const cols = { d: { data: ['2024-01-31', null], order: 0 }, e: { data: ['31.01.2024', 'x'], order: 1 } }
+    const { json } = await test().ask('alice', 'POST', '/v2/grids', {
+      json: { filename: `json ${made++}`, data: { cols } },
+    })
+    const { fid } = json.file
+    expect([await column(fid, 0), await column(fid, 1)]).toEqual([['date'], ['text']])
+    const add = (rows: unknown[]) => test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })
+    await add([['2024-02-01', '']])
+    expect(await column(fid)).toEqual(['date'])
+    await add([['tomorrow', '']])
+    expect([await column(fid), await values(fid)]).toEqual([
+      ['text'],
+      ['2024-01-31', null, '2024-02-01', 'tomorrow'],
+    ])
+  })
+
+  it('the least and the latest time are those of the clock, whatever the zone', async () => {
+    const fid = await upload(
+      't,n\n2024-01-01T10:00:00+02:00,1\n2024-01-01T09:00:00Z,2\n2024-01-01T03:30:00-05:00,3\n',
+    )
+    const { json } = await test().ask('alice', 'GET', `/v2/grids/${fid}/describe`)
+    expect([json.columns[0].type, json.columns[0].min, json.columns[0].max]).toEqual([
+      'datetime',
+      '2024-01-01T10:00:00+02:00',
+      '2024-01-01T09:00:00Z',
+    ])
+  })
+
+  it('many rows: dates and booleans of all slices are rewritten', async () => {
+    const rows = Array.from(
+      { length: 70_000 },
+      (_, k) => `${(k % 28) + 1}/1/2024,${k % 2 === 0 ? 'TRUE' : ''},"x"`,
+    )
+    const fid = await upload(`d,ok,s\n${rows.join('\n')}\n`)
+    const days = await values(fid)
+    expect([days.length, days[27], days[69_999]]).toEqual([
+      70_000,
+      '2024-01-28',
+      `2024-01-${String((69_999 % 28) + 1).padStart(2, '0')}`,
+    ])
+    expect((await values(fid, 'ok')).slice(0, 3)).toEqual([true, null, true])
+  })
+})
