@@ -6,7 +6,8 @@ import { ColumnBuilder } from '../values/column.ts'
 import { type DateOrder, isoDate } from '../values/date.ts'
 import type { DelimitedOptions, Dialect, GivenType, NumberStyle } from '../values/dialect.ts'
 import { optionsOf, styledNumber } from '../values/number.ts'
-import type { ColumnFound, Ingested, SliceSink } from '../values/table.ts'
+import type { ColumnFound, Ingested, Slice, SliceSink } from '../values/table.ts'
+import { type Rewrite, rewritten } from '../values/text-type.ts'
 import { isTotal } from '../values/total.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import { isSparse, sparse } from './gaps.ts'
@@ -16,6 +17,8 @@ import { Tokenizer } from './tokenizer.ts'
 /** A slice ends at the first limit reached: its rows, or the bytes of all columns. */
 const SLICE_ROWS = 65_536
 const GROUP_BYTES = 8 * 1024 * 1024
+/** Text of dates that is held until the file decides how it is read. More is rewritten when it is stored. */
+const HELD_BYTES = 32 * 1024 * 1024
 /** Numbers whose commas can separate groups of digits: 1,234 and 12,345,678. */
 const THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
 /** Numbers with a decimal comma: 1,5 and 1.234,50. */
@@ -35,6 +38,14 @@ export class DelimitedTable {
   private last: { line: number; text: string } | undefined
   /** Rows since the last slices. */
   private pending = 0
+  /**
+   * Slices by column that wait for the end of the file: it decides how dates are read, and rewriting what is stored
+   * costs more.
+   */
+  private readonly held = new Map<number, Slice[]>()
+  private heldBytes = 0
+  /** Columns of which the sink has texts. */
+  private readonly isGiven: boolean[] = []
   /** Header rows still to be skipped. */
   private headerRows: number
 
@@ -131,13 +142,52 @@ export class DelimitedTable {
     this.pending = 0
     for (const [column, builder] of this.builders.entries()) {
       if (builder.rows === 0) continue
-      await this.sink.slice({ column, ...builder.take() })
+      const slice = { column, ...builder.take() }
+      const held = this.held.get(column)
+      if (
+        builder.texts?.isRewrite &&
+        this.heldBytes + slice.text.length <= HELD_BYTES &&
+        (held || !this.isGiven[column])
+      ) {
+        this.heldBytes += slice.text.length
+        if (held) held.push(slice)
+        else this.held.set(column, [slice])
+        continue
+      }
+      await this.release(column)
+      this.isGiven[column] ||= slice.form === 'text'
+      await this.sink.slice(slice)
     }
+  }
+
+  /** Gives the sink the slices of a column that were held. */
+  private async release(column: number, rewrite?: Rewrite): Promise<void> {
+    for (const { text, form, ...slice } of this.held.get(column) ?? []) {
+      this.heldBytes -= text.length
+      this.isGiven[column] = true
+      await this.sink.slice(
+        rewrite ? { ...slice, form: 'text', text: rewritten(text, rewrite) } : { ...slice, form, text },
+      )
+      if (turnIsLong()) await breathe()
+    }
+    this.held.delete(column)
+  }
+
+  /** Gives the sink what was held, as it is stored. Returns the columns whose slices are rewritten. */
+  private async releaseAll(): Promise<ReadonlySet<number>> {
+    const done = new Set<number>()
+    for (const column of [...this.held.keys()]) {
+      const rewrite = this.builders[column].texts?.result().rewrite
+      if (rewrite) done.add(column)
+      await this.release(column, rewrite)
+    }
+    return done
   }
 
   /** Gives the sink what is left, and returns what is known of the table. */
   async end(): Promise<Ingested> {
     await this.flush()
+    const done = await this.releaseAll()
     const { rows, warnings, builders, dialect } = this
     const { names } = dialect
     if (rows === 0) warnings.note('there are no rows below the header')
@@ -151,7 +201,9 @@ export class DelimitedTable {
       if (!isText) return { name, type: rows === 0 ? 'empty' : given === 'boolean' ? given : 'number', seen }
       const mixed = builder.numbers > 0 && given === undefined ? firstText : undefined
       const type = given === undefined && rows === 0 ? 'empty' : 'text'
-      return { name, type, seen, text: mixed, ...typedTexts(builder, given) }
+      const typed = typedTexts(builder, given)
+      if (done.has(k)) delete typed.rewrite
+      return { name, type, seen, text: mixed, ...typed }
     })
     for (const [k, builder] of builders.entries()) {
       const { protectedCells } = builder

@@ -21,6 +21,7 @@ interface Exports {
   ): void
   tokenize(from: number, to: number, maxRows: number, line: number): number
   column(index: number, from: number, to: number, numeric: boolean): number
+  days(from: number, to: number): number
   newlines(from: number, to: number): number
   rows: { value: number }
   line: { value: number }
@@ -158,6 +159,14 @@ export class Kernel {
    */
   column(column: number, from: number, to: number, numeric: boolean): number {
     return this.exports.column(column, from, to, numeric)
+  }
+
+  /**
+   * Passes days in ISO 8601 and nulls in the text of a column that was just built, up to `end`. Returns the offset of
+   * the first other value; sets `stop`, how many were passed, and `numbers`, how many of them are days.
+   */
+  days(end: number): number {
+    return this.exports.days(OUT, end)
   }
 
   get stop(): number {

@@ -87,8 +87,9 @@ export class ColumnBuilder {
   private readonly nulls: readonly Buffer[]
   /** What the texts are; undefined if the user says that they are text. */
   readonly texts: TextType | undefined
-  /** Bytes of the buffered text that `texts` has seen. */
+  /** Bytes and rows of the buffered text that `texts` has seen. */
   private typed = 0
+  private typedRows = 0
 
   constructor(private readonly rules: ColumnRules) {
     const { given } = rules
@@ -99,14 +100,15 @@ export class ColumnBuilder {
 
   /** Finds what the texts of the last `count` rows are, which begin on `lines`. */
   typeTexts(lines: Int32Array, count: number): void {
-    const { texts, at, typed } = this
+    const { texts, at, typed, typedRows } = this
     this.typed = at
-    if (this.form !== 'text' || texts === undefined || texts.isDecided) return
+    this.typedRows = this.rows
+    if (typed === at || this.form !== 'text' || texts === undefined || texts.isDecided) return
     // Of numbers and texts, the column is text. A column of nulls begins as one of numbers.
     if (this.numbers > 0 && this.given === undefined) texts.mixed()
     else texts.add(this.out, typed, at)
     // A column of nulls that becomes text is read from its first row.
-    if (texts.broken) this.brokenLine ??= lines[texts.broken.row - (typed === 0 ? this.rows - count : 0)]
+    if (texts.broken) this.brokenLine ??= lines[texts.broken.row + typedRows - (this.rows - count)]
   }
 
   /** The line of the text that does not agree with those before. */
@@ -138,10 +140,16 @@ export class ColumnBuilder {
     for (let row = from; row < to; ) {
       if (others < MOST_OTHERS) {
         const end = kernel.column(column, row, to, this.form === 'number')
+        const isTyped = this.typed === this.at
         this.at += bytes.copy(this.grow(end - OUT), this.at, OUT, end)
         this.numbers += kernel.numbers
         this.rows += kernel.stop - row
         row = kernel.stop
+        if (isTyped && this.form === 'text' && this.numbers === 0 && this.texts?.mayBeDays) {
+          this.typed += kernel.days(end) - OUT
+          this.typedRows += kernel.stop
+          this.texts.addDays(kernel.numbers)
+        }
         if (row === to) return
       }
       const count = others++ < MOST_OTHERS ? 1 : to - row
@@ -258,6 +266,7 @@ export class ColumnBuilder {
         : Buffer.allocUnsafe(Math.min(this.out.length, this.at + (this.at >> 3)))
     this.at = 0
     this.typed = 0
+    this.typedRows = 0
     this.rows = 0
     return slice
   }
@@ -287,6 +296,7 @@ export class ColumnBuilder {
     this.firstText ??= { line, text: excerpt(buf.subarray(start, end)) }
     this.form = 'text'
     this.typed = 0
+    this.typedRows = 0
     if (this.at === 0) return
     const quoted = numbersAsText(this.out.subarray(0, this.at - 1))
     this.out = Buffer.allocUnsafe(Math.max(this.out.length, quoted.length * 2))

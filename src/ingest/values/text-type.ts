@@ -42,6 +42,9 @@ const N = 0x6e
 const ZERO = 0x30
 const SPACE = 0x20
 const COLON = 0x3a
+const HYPHEN = 0x2d
+/** The longest number as it is written by `writeNumeric`. */
+const NUMERIC_BYTES = 21
 /** Longest text that is tried: more is no date. */
 const LONGEST_BYTES = 64
 /** Readings of texts that are kept: the same days occur again and again. */
@@ -88,6 +91,26 @@ export class TextType {
   /** Whether it is decided that the column is text: more values change nothing. */
   get isDecided(): boolean {
     return this.isText
+  }
+
+  /** Whether the values so far are stored in another way than they are written, if the others agree. */
+  get isRewrite(): boolean {
+    return !this.isText && (this.isRewritten || (this.isBoolean && this.count > 0))
+  }
+
+  /** Whether days in ISO 8601 agree with all values so far. */
+  get mayBeDays(): boolean {
+    return (
+      !this.isText && !this.isBoolean && (this.form ?? 'iso') === 'iso' && this.moment !== 'datetime-zone'
+    )
+  }
+
+  /** Adds days in ISO 8601, where they may be. */
+  addDays(count: number): void {
+    if (count === 0) return
+    this.count += count
+    this.form = 'iso'
+    this.moment ??= 'date'
   }
 
   /** There are values that are not text. */
@@ -140,23 +163,20 @@ export class TextType {
       this.form = 'iso'
       return this.agrees(moment)
     }
-    // No date begins or ends with anything else than a letter or a digit, but for spaces and marks.
     if (isFirst && !mayBeDate(buf, start, end)) return false
-    const reading = readingIn(buf, start, end, this.kept)
-    const { dmy, mdy, form } = reading
+    // Most dates that are not in ISO 8601 are numbers: their texts are made only if they are rewritten.
+    const numbers = numericIn(buf, start, end)
+    const { dmy, mdy, form } = numbers ?? readingIn(buf, start, end, this.kept)
     if (this.form !== undefined && this.form !== form) return false
-    const first = dmy ?? mdy
-    if (first === undefined) return false
-    this.canBeDmy &&= dmy !== undefined
-    this.canBeMdy &&= mdy !== undefined
+    if (!dmy && !mdy) return false
+    this.canBeDmy &&= Boolean(dmy)
+    this.canBeMdy &&= Boolean(mdy)
     if (!this.canBeDmy && !this.canBeMdy) return false
-    this.differ ||= dmy !== mdy
+    this.differ ||= numbers ? numbers.first !== numbers.second : dmy !== mdy
     this.form = form
     this.isRewritten = true
     this.written ??= Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
-    return this.agrees(
-      first.length === 10 ? 'date' : /(?:Z|[+-]\d\d:?\d\d)$/.test(first) ? 'datetime-zone' : 'datetime',
-    )
+    return this.agrees(numbers ? (numbers.hour < 0 ? 'date' : 'datetime') : momentOf((dmy || mdy) as string))
   }
 
   /** A day among times is its first moment; but with zones, every value has one. */
@@ -207,10 +227,13 @@ function mayBeDate(buf: Uint8Array, start: number, end: number): boolean {
   return false
 }
 
+function momentOf(iso: string): Moment {
+  if (iso.length === 10) return 'date'
+  return /(?:Z|[+-]\d\d:?\d\d)$/.test(iso) ? 'datetime-zone' : 'datetime'
+}
+
 /** Reads a text that is not in ISO 8601. */
 function readingIn(buf: Uint8Array, start: number, end: number, kept: Map<string, Reading>): Reading {
-  const plain = numericIn(buf, start, end)
-  if (plain) return plain
   const text = Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
   const known = kept.get(text)
   if (known) return known
@@ -243,49 +266,93 @@ function digits(buf: Uint8Array, end: number, most: number): number {
   return at === from ? -1 : value
 }
 
+/** A date as numbers: `hour` is −1 without a time. It is used before the next one is read. */
+const numeric = {
+  first: 0,
+  second: 0,
+  year: 0,
+  hour: -1,
+  minute: 0,
+  seconds: 0,
+  dmy: false,
+  mdy: false,
+  form: '',
+}
+const FORMS: Record<number, string> = { 47: '/', 46: '.', 45: '-' }
+
 /** `31.01.2024` and `1/31/2024`, also with ` 9:30` or ` 09:30:00`: most dates that are not in ISO 8601. */
-function numericIn(buf: Uint8Array, start: number, end: number): Reading | undefined {
+function numericIn(buf: Uint8Array, start: number, end: number): typeof numeric | undefined {
   at = start
-  const a = digits(buf, end, 2)
+  const first = digits(buf, end, 2)
   const separator = buf[at]
-  if (a < 0 || (separator !== 0x2f && separator !== 0x2e && separator !== 0x2d)) return undefined
+  const form = first < 0 ? undefined : FORMS[separator]
+  if (form === undefined) return undefined
   at++
-  const b = digits(buf, end, 2)
-  if (b < 0 || buf[at++] !== separator) return undefined
+  const second = digits(buf, end, 2)
+  if (second < 0 || buf[at++] !== separator) return undefined
   const from = at
   const year = digits(buf, end, 4)
   if (at - from !== 4) return undefined
-  let time = ''
+  let hour = -1
+  let minute = 0
+  let seconds = 0
   if (at < end) {
     if (buf[at++] !== SPACE) return undefined
-    const hour = digits(buf, end, 2)
+    hour = digits(buf, end, 2)
     if (hour < 0 || hour > 23 || buf[at++] !== COLON) return undefined
-    const minute = two(buf, end)
+    minute = two(buf, end)
     if (minute < 0 || minute > 59) return undefined
-    let second = 0
     if (at < end && buf[at] === COLON) {
       at++
-      second = two(buf, end)
-      if (second < 0 || second > 59) return undefined
+      seconds = two(buf, end)
+      if (seconds < 0 || seconds > 59) return undefined
     }
     if (at < end) return undefined
-    time = `T${padded(hour)}:${padded(minute)}:${padded(second)}`
   }
-  const day = (month: number, date: number): string | undefined =>
-    isDay(year, month, date)
-      ? `${String(year).padStart(4, '0')}-${padded(month)}-${padded(date)}${time}`
-      : undefined
-  return { dmy: day(b, a), mdy: day(a, b), form: String.fromCharCode(separator) }
+  numeric.first = first
+  numeric.second = second
+  numeric.year = year
+  numeric.hour = hour
+  numeric.minute = minute
+  numeric.seconds = seconds
+  numeric.dmy = isDay(year, second, first)
+  numeric.mdy = isDay(year, first, second)
+  numeric.form = form
+  return numeric
+}
+
+/** Writes a date as a JSON text in ISO 8601 at `to`. Returns the offset after it. */
+function writeNumeric(out: Uint8Array, to: number, order: DateOrder): number {
+  const { first, second, year, hour, minute, seconds } = numeric
+  const [day, month] = order === 'mdy' ? [second, first] : [first, second]
+  let k = to
+  const pair = (value: number): void => {
+    out[k++] = ZERO + Math.floor(value / 10)
+    out[k++] = ZERO + (value % 10)
+  }
+  out[k++] = QUOTE
+  pair(Math.floor(year / 100))
+  pair(year % 100)
+  out[k++] = HYPHEN
+  pair(month)
+  out[k++] = HYPHEN
+  pair(day)
+  if (hour >= 0) {
+    out[k++] = 0x54
+    pair(hour)
+    out[k++] = COLON
+    pair(minute)
+    out[k++] = COLON
+    pair(seconds)
+  }
+  out[k++] = QUOTE
+  return k
 }
 
 function two(buf: Uint8Array, end: number): number {
   const from = at
   const value = digits(buf, end, 2)
   return at - from === 2 ? value : -1
-}
-
-function padded(value: number): string {
-  return value < 10 ? `0${value}` : String(value)
 }
 
 /** The values of a column as those of its type. `text`: all of its values were added to the `TextType` that found it. */
@@ -298,7 +365,10 @@ export function rewritten(text: Uint8Array, rewrite: Rewrite): Buffer {
     to += out.write(value, to, 'latin1')
   }
   for (let i = 0; i < text.length; ) {
-    if (to > 0) write(',')
+    if (to > 0) {
+      out = withRoom(out, to, 1)
+      out[to++] = COMMA
+    }
     if (text[i] !== QUOTE) {
       write('null')
       while (i < text.length && text[i] !== COMMA) i++
@@ -306,12 +376,17 @@ export function rewritten(text: Uint8Array, rewrite: Rewrite): Buffer {
       continue
     }
     const start = i + 1
-    const end = text.indexOf(QUOTE, start)
+    let end = start
+    while (text[end] !== QUOTE) end++
     if (end === start) write('null')
     else if (rewrite.as === 'boolean') write(booleanIn(text, start, end) ? 'true' : 'false')
-    else if (momentIn(text, start, end))
-      write(Buffer.from(text.buffer, text.byteOffset + start - 1, end - start + 2).toString('latin1'))
-    else write(`"${readingIn(text, start, end, kept)[rewrite.order ?? 'dmy']}"`)
+    else if (momentIn(text, start, end)) {
+      out = withRoom(out, to, end - start + 2)
+      for (let k = start - 1; k <= end; k++) out[to++] = text[k]
+    } else if (numericIn(text, start, end)) {
+      out = withRoom(out, to, NUMERIC_BYTES)
+      to = writeNumeric(out, to, rewrite.order)
+    } else write(`"${readingIn(text, start, end, kept)[rewrite.order ?? 'dmy']}"`)
     i = end + 1
     while (i < text.length && text[i] !== COMMA) i++
     i++

@@ -4,6 +4,7 @@ import {
   type Ingested,
   ingestDelimited,
   ingestFile,
+  type Slice,
   unpacked,
 } from '../../ingest/index.ts'
 import type { Bytes } from '../../json/index.ts'
@@ -44,9 +45,7 @@ export async function storeTable(
     await writer.settle().catch(() => {})
     throw error
   }
-  const small = keepSmall
-    ? writer.small?.map((slice) => valuesOf(slice, found.columns[slice.column]))
-    : undefined
+  const small = keepSmall ? writer.small && valuesByColumn(writer.small, found.columns) : undefined
   if (!small) await writer.finish(found.columns)
   const columns = small
     ? found.columns.map((column): NewColumn => ({ ...typed(column), rows: found.rows, slices: [] }))
@@ -103,6 +102,12 @@ export async function storeTables(service: GridService, call: DataCall): Promise
     for (const writer of writers) await writer.settle().catch(() => {})
     throw error
   }
+}
+
+/** The values of a small table, in column order: slices may come in another one. */
+function valuesByColumn(slices: readonly Slice[], columns: readonly ColumnFound[]): Values[] {
+  const inOrder = [...slices].sort((a, b) => a.column - b.column)
+  return inOrder.map((slice) => valuesOf(slice, columns[slice.column]))
 }
 
 function columnsFrom({ columns }: Ingested, writer: SliceWriter): NewColumn[] {

@@ -29,13 +29,13 @@ onBothStores('types of columns', (test) => {
       const { status, json } = await send(`/v2/grids/${fid}/row`, `d,n\n${cell},5\n`)
       expect([cell, status, JSON.stringify(json)]).toEqual([
         cell,
-        409,
+        400,
         expect.stringContaining('type_change'),
       ])
     }
     const plain = await upload('d,n\n2024-01-31,1\n')
     const { status, text } = await send(`/v2/grids/${plain}/row`, 'd,n\n05/02/2024,5\n')
-    expect([status, text]).toEqual([409, expect.stringContaining('date-mdy')])
+    expect([status, text]).toEqual([400, expect.stringContaining('date-mdy')])
     expect(await column(plain)).toEqual(['date'])
   })
 
