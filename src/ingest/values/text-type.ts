@@ -280,8 +280,36 @@ const numeric = {
 }
 const FORMS: Record<number, string> = { 47: '/', 46: '.', 45: '-' }
 
+/** Reads `31.01.2024`, in one pass: the form that most of them have. */
+function isPaddedDay(buf: Uint8Array, i: number): boolean {
+  const form = FORMS[buf[i + 2]]
+  if (form === undefined || buf[i + 5] !== buf[i + 2]) return false
+  const a = buf[i] - ZERO
+  const b = buf[i + 1] - ZERO
+  const c = buf[i + 3] - ZERO
+  const d = buf[i + 4] - ZERO
+  const e = buf[i + 6] - ZERO
+  const f = buf[i + 7] - ZERO
+  const g = buf[i + 8] - ZERO
+  const h = buf[i + 9] - ZERO
+  if (a < 0 || a > 9 || b < 0 || b > 9 || c < 0 || c > 9 || d < 0 || d > 9) return false
+  if (e < 0 || e > 9 || f < 0 || f > 9 || g < 0 || g > 9 || h < 0 || h > 9) return false
+  const first = a * 10 + b
+  const second = c * 10 + d
+  const year = e * 1000 + f * 100 + g * 10 + h
+  numeric.first = first
+  numeric.second = second
+  numeric.year = year
+  numeric.hour = -1
+  numeric.dmy = isDay(year, second, first)
+  numeric.mdy = isDay(year, first, second)
+  numeric.form = form
+  return true
+}
+
 /** `31.01.2024` and `1/31/2024`, also with ` 9:30` or ` 09:30:00`: most dates that are not in ISO 8601. */
 function numericIn(buf: Uint8Array, start: number, end: number): typeof numeric | undefined {
+  if (end - start === 10 && isPaddedDay(buf, start)) return numeric
   at = start
   const first = digits(buf, end, 2)
   const separator = buf[at]
