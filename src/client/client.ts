@@ -1,4 +1,4 @@
-import { type ErrorBody, type ErrorCode, isErrorCode, Problem } from '../contract/errors.ts'
+import { type ErrorBody, type ErrorCode, errorCodes, isErrorCode, Problem } from '../contract/errors.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER, prefixes } from '../contract/headers.ts'
 import { HttpHeaders, type HttpRequest, type HttpResponse } from '../contract/http.ts'
 import {
@@ -75,7 +75,12 @@ interface SendOptions {
 const WAITS = [300, 1000, 3000]
 /** Longest `Retry-After` that is obeyed, in ms. Beyond it, the request fails. */
 const LONGEST_WAIT = 60_000
-const RETRIED: ReadonlySet<ErrorCode> = new Set(['unreachable', 'rate_limited', 'overloaded'])
+/** Errors that pass: of the statuses that say so, and of the network. */
+const RETRIED: ReadonlySet<string> = new Set(
+  Object.entries(errorCodes).flatMap(([code, { status }]) =>
+    status === 429 || status === 503 ? [code] : [],
+  ),
+)
 
 /** Calls API operations through a `fetch`. Every write has an idempotency key, kept on retries. */
 export class Client {

@@ -128,3 +128,16 @@ export function gridName(fileName: string | undefined): string {
 function withoutExtension(name: string): string {
   return name.slice(0, name.lastIndexOf('.'))
 }
+
+/** Formats of images, with their media types. */
+export const imageTypes = {
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+} as const
+
+export type ImageFormat = keyof typeof imageTypes
+
+export const imageFormats = Object.keys(imageTypes) as [ImageFormat, ...ImageFormat[]]

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { environmentTable } from '../../src/cli/help/environment.ts'
+import { errorCodes } from '../../src/contract/errors.ts'
 import { limits } from '../../src/contract/limits.ts'
 import { type Operation, operations } from '../../src/contract/operations/index.ts'
 import { type WebRoute, webRoutes } from '../../src/contract/web/index.ts'
@@ -43,6 +44,14 @@ describe('documents', () => {
         if (!isThere) missing.push(`${document}: ${path}`)
       }
     expect(missing).toEqual([])
+  })
+
+  it('docs/api.md has a row for each limit and each error of the service', () => {
+    const api = read('docs/api.md')
+    // Those of the command line, and of a client that has gone, are not sent.
+    const local = ['failed', 'usage', 'no_such_file', 'unreachable', 'partly_done', 'interrupted', 'aborted']
+    const sent = Object.keys(errorCodes).filter((code) => !local.includes(code))
+    expect([...Object.keys(limits), ...sent].filter((name) => !api.includes(`| \`${name}\` |`))).toEqual([])
   })
 
   it('the tables of docs/api.md have the operations of the contract, with method, path and access', () => {

@@ -112,7 +112,9 @@ const set = defineCommand({
       }
       const profile = settings.profile.value!
       const before = config.profiles?.[profile] ?? {}
-      const changed = name === 'url' ? withUrl(before, checkUrl(value)) : { ...before, [name]: value }
+      // A setting that is not of a profile needs a line of its own above.
+      const field: keyof Profile = name
+      const changed = field === 'url' ? withUrl(before, checkUrl(value)) : { ...before, [field]: value }
       // A key that is set here is kept here.
       if (name === 'api_key') delete changed.keychain
       if (name === 'api_key') changed.key_origin = changed.url && originOf(changed.url)

@@ -13,6 +13,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import { contentFormats } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { writePrivately } from '../config/private-file.ts'
 import { defineCommand } from '../core/define.ts'
@@ -34,8 +35,7 @@ const view: TableView = {
   ],
 }
 
-const formats = ['csv', 'tsv', 'ndjson', 'json'] as const
-type Format = (typeof formats)[number]
+type Format = (typeof contentFormats)[number]
 
 export const command = defineCommand({
   prints: array([], {
@@ -47,7 +47,7 @@ export const command = defineCommand({
   usage: '<file...> <directory>',
   completes: ['file', ['file', 'local']],
   options: [
-    { flags: '--format <format>', description: 'format of grids (default: csv)', choices: formats },
+    { flags: '--format <format>', description: 'format of grids (default: csv)', choices: contentFormats },
     {
       flags: '--jobs <n>',
       integer: { max: 64 },

@@ -17,8 +17,6 @@ export interface Settings {
 
 export type SettingName = keyof Settings
 
-export const settingNames: readonly SettingName[] = ['url', 'user', 'api_key', 'format', 'profile']
-
 /** Setting → environment variable. (GRIDLINE_HOME sets the directory of config and data.) */
 const environmentVariables: Record<SettingName, string> = {
   url: 'GRIDLINE_URL',
@@ -27,6 +25,8 @@ const environmentVariables: Record<SettingName, string> = {
   format: 'GRIDLINE_FORMAT',
   profile: 'GRIDLINE_PROFILE',
 }
+
+export const settingNames = Object.keys(environmentVariables) as SettingName[]
 
 /** Formats of output. */
 export const formats = ['table', 'tsv', 'csv', 'json', 'ndjson'] as const

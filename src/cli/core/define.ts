@@ -1,3 +1,4 @@
+import { formats } from '../config/settings.ts'
 import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
 import type { Context } from './context.ts'
@@ -130,17 +131,25 @@ export function defineCommand<
 }
 
 /** An entry of the command table. The command is loaded on demand. */
-export interface CommandEntry {
+interface NamedCommand {
   name: string
   /** Other names that people type. */
   aliases?: readonly string[]
   summary: string
+  load: () => Promise<{ command: Command } | { commands: readonly CommandEntry[] }>
+}
+
+/** A command, or a subcommand of one. */
+export interface CommandEntry extends NamedCommand {
   /** The section of the help that lists it. */
   group?: Group
   /** Left out of help, completion and documentation. */
   hidden?: true
-  load: () => Promise<{ command: Command } | { commands: readonly CommandEntry[] }>
 }
+
+/** A command of the registry: one without a section of the help does not compile. */
+export type RegisteredCommand = NamedCommand &
+  ({ group: Group; hidden?: never } | { hidden: true; group?: never })
 
 /** The sections of the help, in its order. */
 export const groups = {
@@ -250,7 +259,7 @@ export const globalOptions: readonly Option[] = [
     flags: '--format <format>',
     description:
       'output format: table, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)',
-    completes: { words: ['table', 'tsv', 'csv', 'json', 'ndjson'] },
+    completes: { words: formats },
   },
   { flags: '-q, --quiet', description: 'print only ids, without progress' },
   {

@@ -1,7 +1,7 @@
-import type { CommandEntry } from '../core/define.ts'
+import type { RegisteredCommand } from '../core/define.ts'
 
 /** All commands, in the order of the help. To add one, add a line here and a file in commands/. */
-export const commands: readonly CommandEntry[] = [
+export const commands: readonly RegisteredCommand[] = [
   {
     group: 'start',
     name: 'upload',

@@ -43,18 +43,7 @@ export const pageQuery = {
 /** Image sizes of `files.image`; any other name is answered with 400. */
 export const imageNames = ['default', 'block-thumb', 'list-thumb'] as const
 
-/** Formats of images, with their media types. */
-export const imageTypes = {
-  png: 'image/png',
-  svg: 'image/svg+xml',
-  jpeg: 'image/jpeg',
-  webp: 'image/webp',
-  pdf: 'application/pdf',
-} as const
-
-export type ImageFormat = keyof typeof imageTypes
-
-export const imageFormats = Object.keys(imageTypes) as [ImageFormat, ...ImageFormat[]]
+export { type ImageFormat, imageFormats, imageTypes } from '../formats.ts'
 
 export const plotContentQuery = {
   inline_data: s.optional(s.boolean({ description: 'If true, include the data next to the references.' })),
@@ -67,11 +56,12 @@ export const plotContentQuery = {
 
 export const contentFormats = ['json', 'csv', 'tsv', 'ndjson'] as const
 
+/** The media types of content, but for JSON. */
 export const dataTypes = {
   csv: fileFormats.csv.mediaTypes[0],
   tsv: fileFormats.tsv.mediaTypes[0],
   ndjson: fileFormats.ndjson.mediaTypes[0],
-} as const
+} as const satisfies Record<Exclude<(typeof contentFormats)[number], 'json'>, string>
 
 /** Media types accepted for upload. The actual file format is detected from the bytes. */
 export const uploadTypes: readonly string[] = [

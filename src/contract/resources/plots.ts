@@ -1,4 +1,5 @@
 /** Plots, figures and images. See docs/api.md#plots. */
+import { imageFormats } from '../formats.ts'
 import * as s from '../schema.ts'
 import { UserSummary } from './accounts.ts'
 import { meta, writable } from './files.ts'
@@ -77,7 +78,7 @@ const size = (description: string) => s.optional(s.nullable(s.number({ descripti
 
 export const ImageCreate = s.object({
   figure: Figure,
-  format: s.optional(s.enumOf(['png', 'svg', 'jpeg', 'webp', 'pdf'], { description: 'Default: png.' })),
+  format: s.optional(s.enumOf(imageFormats, { description: 'Default: png.' })),
   width: size('In CSS pixels. Default: the width in the layout, or 700.'),
   height: size('In CSS pixels. Default: the height in the layout, or 500.'),
   scale: size('Pixels per CSS pixel. Default: 1.'),

@@ -2,7 +2,7 @@
 import { arrowTable } from './arrow.ts'
 import type { ColumnarJob, ColumnarMessage } from './messages.ts'
 import { parquetTable } from './parquet.ts'
-import { Refused } from './table.ts'
+import { Refused, type Table } from './table.ts'
 import type { Lost, ToText } from './values.ts'
 
 /** A run of values ends at the first limit reached. */
@@ -25,8 +25,14 @@ function send(message: ColumnarMessage): void {
 
 process.on('disconnect', () => process.exit())
 
+/** What decodes each format. One without a decoder does not compile. */
+const tables: Record<ColumnarJob['format'], (job: ColumnarJob) => Table | Promise<Table>> = {
+  parquet: parquetTable,
+  arrow: arrowTable,
+}
+
 async function run(): Promise<void> {
-  const table = job.format === 'parquet' ? await parquetTable(job) : arrowTable(job)
+  const table = await tables[job.format](job)
   send({ columns: table.columns.map(({ name, type }) => ({ name, type })), rows: table.rows })
   const lost = table.columns.map((): Lost => ({ infinite: 0 }))
   for await (const { column, values } of table.values()) {

@@ -376,7 +376,13 @@ export class ColumnBuilder {
           : asNumber(cell, this.rules.numbers)
       case 'boolean':
         return asBoolean(cell)
-      default: {
+      case 'text':
+      case undefined:
+        return undefined
+      case 'date':
+      case 'datetime':
+      case 'date-dmy':
+      case 'date-mdy': {
         const order =
           this.rules.given === 'date-dmy' ? 'dmy' : this.rules.given === 'date-mdy' ? 'mdy' : undefined
         const date = isoDate(cell, order, true)

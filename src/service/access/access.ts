@@ -8,7 +8,7 @@ import {
   type OperationName,
   operations,
 } from '../../contract/operations/index.ts'
-import { filetypeName } from '../../contract/resources/index.ts'
+import { type FileMeta, filetypeName } from '../../contract/resources/index.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Grant } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
@@ -40,7 +40,10 @@ export function asOwner(username: string): Principal {
 }
 
 /** The value of `current_user_permission` in the API. */
-export type Permission = 'read' | 'write' | 'admin'
+export type Permission = FileMeta['current_user_permission']
+
+/** The access that each of them is, from the highest. */
+const permissions: Record<Permission, FileAccess> = { admin: 'own', write: 'write', read: 'read' }
 
 /** A file the caller may see, with their roles and permission. */
 export interface AuthorizedFile {
@@ -91,8 +94,8 @@ function same(a: string, b: string): boolean {
 }
 
 function permissionOf(roles: ReadonlySet<Role>, state: State): Permission {
-  if (isAllowed('own', state, roles)) return 'admin'
-  return isAllowed('write', state, roles) ? 'write' : 'read'
+  const all = Object.entries(permissions) as [Permission, FileAccess][]
+  return all.find(([, access]) => isAllowed(access, state, roles))?.[0] ?? 'read'
 }
 
 /** Returns the file with roles and permission, or undefined if `principal` may not read it. */

@@ -40,10 +40,14 @@ const FRESH = 3600 * 1000
 
 /** Blobs stored in the database, in pieces. */
 export class SqlBlobs implements Blobs {
-  /** How many uploads of this process need a blob: a retry needs what the upload before it has stored. */
-  private readonly holders = new Map<string, number>()
-
-  constructor(private readonly engine: Transactions) {}
+  /**
+   * `holders`: how many uploads of this process need a blob; a retry needs what the upload before it has stored. All
+   * lanes of a store share it.
+   */
+  constructor(
+    private readonly engine: Transactions,
+    private readonly holders = new Map<string, number>(),
+  ) {}
 
   async put(bytes: Uint8Array): Promise<string> {
     const [hash] = await this.putAll([bytes])

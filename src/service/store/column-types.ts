@@ -31,7 +31,8 @@ export function decodeTypes(text: string): ColumnType[] {
   return [...text].map((letter) => byLetter.get(letter) ?? 'json')
 }
 
-type Family = 'empty' | 'number' | 'text' | 'boolean' | 'date' | 'datetime' | 'json'
+type FamilyOf<T> = T extends `${infer F}-${string}` ? F : T
+type Family = FamilyOf<ColumnType>
 
 /** The type without what is known beside it. */
 export function familyOf(type: ColumnType): Family {

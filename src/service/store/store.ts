@@ -92,8 +92,8 @@ export function withoutCommit(store: Store): Store {
   }
 }
 
-function storeOn(engine: Engine, transactions: Transactions): Store {
-  const blobs = new SqlBlobs(transactions)
+function storeOn(engine: Engine, transactions: Transactions, holders = new Map<string, number>()): Store {
+  const blobs = new SqlBlobs(transactions, holders)
   const read: Store['read'] = (work) =>
     transactions.read((db) =>
       work({
@@ -140,7 +140,7 @@ function storeOn(engine: Engine, transactions: Transactions): Store {
       }),
     for: (owner) => {
       const lane = engine.lane(owner)
-      return lane === transactions ? store : storeOn(engine, lane)
+      return lane === transactions ? store : storeOn(engine, lane, holders)
     },
     sweep,
     async sweepIfDue() {
