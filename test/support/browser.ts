@@ -164,6 +164,11 @@ export function inBrowser({ chromium, isNamed = true, proxy }: SiteOptions = {})
   return () => site!
 }
 
+/** A browser without a site. */
+export async function launched(): Promise<Browser> {
+  return launch(await ownChromium())
+}
+
 async function launch({ path, env, args = [] }: Chromium): Promise<Browser> {
   return puppeteer.launch({
     executablePath: path,

@@ -1,8 +1,9 @@
 import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
+import { bytesText } from '../../contract/limits.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
-import { acceptedBefore, type Bytes, once, parseRaw, RawJson } from '../../json/index.ts'
+import { acceptedBefore, type Bytes, joinInTurns, once, parseRaw, RawJson } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -35,6 +36,7 @@ export async function figureContent(
     return { body: once(await loadText(service.store.blobs, stored.content)), etag: etag(stored.file), type }
   const live = await openFigure(service, call, stored)
   // No entity tag: the data changes without changing the plot.
+  if (inline_data && !map_data) return { body: withInlineData(live), type }
   return { body: pieces(live, inline_data === true, map_data === 'unreadable'), type }
 }
 
@@ -88,14 +90,53 @@ export async function openFigure(
 
 /** The figure with the data next to each reference, as JSON text. References without data stay as they are. */
 export function withInlineData(live: LiveFigure): Bytes {
-  return pieces(live, true, false)
+  return evaluated(live, pieces(live, true, false))
+}
+
+/** Largest figure whose transforms are evaluated, in bytes: it is parsed as a whole. */
+const TRANSFORMED_BYTES = 32 * 1024 * 1024
+
+/** A figure with the transforms of its traces evaluated; one that is too large has no data, and says so. */
+async function* evaluated(live: LiveFigure, written: Bytes): Bytes {
+  if (!hasTransforms(live.figure)) {
+    yield* written
+    return
+  }
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of written) {
+    size += part.length
+    if (size > TRANSFORMED_BYTES)
+      throw new Problem(
+        'too_large',
+        `the figure has transforms and more than ${bytesText(TRANSFORMED_BYTES)} of data`,
+        { hint: 'Evaluate the transforms before, or show fewer rows.' },
+      )
+    parts.push(part)
+  }
+  const { transformed } = await import('./transforms/index.ts')
+  yield Buffer.from(JSON.stringify(transformed(JSON.parse((await joinInTurns(parts)).toString('utf8')))))
+}
+
+function hasTransforms(figure: RawJson): boolean {
+  const data = figure.get('data')
+  if (data?.kind !== 'array') return false
+  for (const trace of data.items()) {
+    const transforms = trace.kind === 'object' ? trace.get('transforms') : undefined
+    if (transforms?.kind === 'array' && !transforms.items().next().done) return true
+  }
+  return false
 }
 
 /**
  * The figure as it is drawn, as JSON text: with the data next to each reference. A trace whose data is gone has no
  * points, since plotly.js would count them instead, and the chart says what is missing.
  */
-export async function* drawn(live: LiveFigure): Bytes {
+export function drawn(live: LiveFigure): Bytes {
+  return evaluated(live, withoutGone(live))
+}
+
+async function* withoutGone(live: LiveFigure): Bytes {
   const { shown, figure, references } = live
   const gone = references.filter((reference) => !hasData(live, reference))
   const broken = new Set(gone.map(traceOf))

@@ -1,0 +1,128 @@
+import {
+  type Attributes,
+  arraysOf,
+  isObject,
+  setAt,
+  type Transform,
+  targetOf,
+  valueAt,
+} from './attributes.ts'
+import type { Axes } from './axes.ts'
+
+/** Values that are numbers. */
+type Aggregate = (numbers: readonly number[], all: readonly (number | undefined)[]) => number | undefined
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0)
+const least = (numbers: readonly number[]): number =>
+  numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
+const greatest = (numbers: readonly number[]): number =>
+  numbers.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
+const ofSome =
+  (aggregate: Aggregate): Aggregate =>
+  (numbers, all) =>
+    numbers.length === 0 ? undefined : aggregate(numbers, all)
+
+/** Functions of numbers. `first`, `last` and `count` take any values. */
+const functions: Readonly<Record<string, Aggregate>> = {
+  sum,
+  avg: ofSome((numbers) => sum(numbers) / numbers.length),
+  min: ofSome(least),
+  max: ofSome(greatest),
+  range: ofSome((numbers) => greatest(numbers) - least(numbers)),
+  change: (_, all) => {
+    const [first, last] = [all[0], all.at(-1)]
+    return first === undefined || last === undefined ? undefined : last - first
+  },
+  median: ofSome((numbers) => {
+    const sorted = [...numbers].sort((a, b) => a - b)
+    const middle = (sorted.length - 1) / 2
+    return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2
+  }),
+  mode: (numbers) => {
+    const counts = new Map<number, number>()
+    let most = 0
+    let found: number | undefined
+    for (const number of numbers) {
+      const count = (counts.get(number) ?? 0) + 1
+      counts.set(number, count)
+      if (count > most) [most, found] = [count, number]
+    }
+    return found
+  },
+  rms: ofSome((numbers) => Math.sqrt(sum(numbers.map((one) => one * one)) / numbers.length)),
+}
+
+/** The deviation of a sample, or of a population. */
+function deviation(numbers: readonly number[], isPopulation: boolean): number | undefined {
+  if (numbers.length === 0) return undefined
+  const count = isPopulation ? numbers.length : numbers.length - 1
+  if (count === 0) return 0
+  // Relative to the first value, which loses fewer digits.
+  const shifted = numbers.map((one) => one - numbers[0])
+  const total = sum(shifted)
+  return Math.sqrt((sum(shifted.map((one) => one * one)) - (total * total) / numbers.length) / count)
+}
+
+/** Makes one point of all points of a group. Arrays without an aggregation of their own have their first values. */
+export function aggregate(trace: Attributes, transform: Transform, axes: Axes): void {
+  const { groups = 'x', aggregations } = transform
+  const keys = targetOf(trace, groups)
+  if (!keys) return
+  const rows = new Map<string, number[]>()
+  for (const [k, key] of keys.entries()) {
+    const own = rows.get(String(key))
+    if (own) own.push(k)
+    else rows.set(String(key), [k])
+  }
+  const groupings = [...rows.values()]
+  // Arrays of transforms that follow keep their values, as far as there are points.
+  const index = (trace.transforms as unknown[]).indexOf(transform)
+  const isLater = (path: string): boolean => Number(/^transforms\.(\d+)/.exec(path)?.[1] ?? -1) >= index
+  const [later, paths] = [new Set<string>(), new Set<string>()]
+  for (const path of arraysOf(trace)) (isLater(path) ? later : paths).add(path)
+  for (const path of later) setAt(trace, path, (valueAt(trace, path) as unknown[]).slice(0, groupings.length))
+  const done = new Set<string>()
+  const given = Array.isArray(aggregations) ? aggregations.filter(isObject) : []
+  for (const aggregation of given) {
+    const { target, func = 'first', enabled, funcmode } = aggregation
+    // The values by which points are grouped stay those of the group.
+    if (enabled === false || typeof target !== 'string' || done.has(target) || target === groups) continue
+    if (!paths.has(target) && func !== 'count') continue
+    done.add(target)
+    const array = valueAt(trace, target)
+    const values = Array.isArray(array) ? array : []
+    setAt(trace, target, reduced(trace, target, values, groupings, String(func), funcmode, axes))
+  }
+  for (const path of paths) {
+    if (done.has(path)) continue
+    const array = valueAt(trace, path) as unknown[]
+    setAt(
+      trace,
+      path,
+      groupings.map(([first]) => array[first]),
+    )
+  }
+}
+
+function reduced(
+  trace: Attributes,
+  target: string,
+  values: readonly unknown[],
+  groupings: readonly number[][],
+  func: string,
+  funcmode: unknown,
+  axes: Axes,
+): unknown[] {
+  if (func === 'count') return groupings.map((rows) => rows.length)
+  if (func === 'last') return groupings.map((rows) => values[rows[rows.length - 1]])
+  const isDeviation = func === 'stddev'
+  if (!isDeviation && !Object.hasOwn(functions, func)) return groupings.map(([first]) => values[first])
+  const { toNumber, toValue } = axes.conversionOf(trace, target, values)
+  return groupings.map((rows) => {
+    const all = rows.map((k) => toNumber(values[k]))
+    const numbers = all.filter((one): one is number => one !== undefined)
+    if (isDeviation) return deviation(numbers, funcmode === 'population')
+    const found = functions[func](numbers, all)
+    return found === undefined ? undefined : toValue(found)
+  })
+}

@@ -1,0 +1,66 @@
+import { dataAttributes } from '../data-attributes.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a trace can have any attribute
+export type Attributes = Record<string, any>
+export type Transform = Attributes
+
+export function isObject(value: unknown): value is Attributes {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value at a path such as `marker.color`. */
+export function valueAt(trace: Attributes, path: string): unknown {
+  let value: unknown = trace
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    value = (value as Attributes)[name]
+  }
+  return value
+}
+
+/** Sets the value at a path. Objects on the way are made, unless something else is there. */
+export function setAt(trace: Attributes, path: string, value: unknown): void {
+  const names = path.split('.')
+  // What every object has is not an attribute.
+  if (names.some((name) => name in Object.prototype)) return
+  const last = names.pop()!
+  let at = trace
+  for (const name of names) {
+    at[name] ??= {}
+    if (typeof at[name] !== 'object') return
+    at = at[name]
+  }
+  at[last] = value
+}
+
+/** Attributes of transforms that can be arrays with a value for each point. */
+const OF_TRANSFORMS = ['groups', 'target']
+
+/** Paths of the arrays that have a value for each point, also those of the transforms. */
+export function arraysOf(trace: Attributes): string[] {
+  const paths = [...dataAttributes(String(trace.type ?? 'scatter'))].filter((path) =>
+    Array.isArray(valueAt(trace, path)),
+  )
+  for (const [k, transform] of ((trace.transforms ?? []) as unknown[]).entries())
+    if (isObject(transform))
+      for (const name of OF_TRANSFORMS)
+        if (Array.isArray(transform[name])) paths.push(`transforms.${k}.${name}`)
+  return paths
+}
+
+/** The values that a transform is about: an array of its own, or one of the trace. */
+export function targetOf(trace: Attributes, target: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(target)) return target
+  const values = typeof target === 'string' ? valueAt(trace, target) : undefined
+  return Array.isArray(values) ? values : undefined
+}
+
+/** A copy whose objects can be changed. Arrays are shared: they are replaced, never changed. */
+export function copied(trace: Attributes): Attributes {
+  const copy: Attributes = {}
+  for (const [name, value] of Object.entries(trace))
+    if (name !== '__proto__') copy[name] = isObject(value) ? copied(value) : value
+  if (Array.isArray(trace.transforms))
+    copy.transforms = trace.transforms.map((one: unknown) => (isObject(one) ? copied(one) : one))
+  return copy
+}

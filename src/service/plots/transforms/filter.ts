@@ -1,0 +1,64 @@
+import { type Attributes, arraysOf, setAt, type Transform, targetOf, valueAt } from './attributes.ts'
+import type { Axes } from './axes.ts'
+
+type Test = (value: number | undefined) => boolean
+type Bound = number | undefined
+
+const isBelow = (a: Bound, b: Bound): boolean => (a as number) < (b as number)
+const isAtMost = (a: Bound, b: Bound): boolean => (a as number) <= (b as number)
+
+/** Operations with one value. */
+const comparisons: Readonly<Record<string, (bound: Bound) => Test>> = {
+  '=': (bound) => (value) => value === bound,
+  '!=': (bound) => (value) => value !== bound,
+  '<': (bound) => (value) => isBelow(value, bound),
+  '<=': (bound) => (value) => isAtMost(value, bound),
+  '>': (bound) => (value) => isBelow(bound, value),
+  '>=': (bound) => (value) => isAtMost(bound, value),
+}
+
+/** Operations with two values: inside of an interval, then outside of one. */
+const intervals: Readonly<Record<string, (low: Bound, high: Bound) => Test>> = {
+  '[]': (low, high) => (value) => isAtMost(low, value) && isAtMost(value, high),
+  '()': (low, high) => (value) => isBelow(low, value) && isBelow(value, high),
+  '[)': (low, high) => (value) => isAtMost(low, value) && isBelow(value, high),
+  '(]': (low, high) => (value) => isBelow(low, value) && isAtMost(value, high),
+  '][': (low, high) => (value) => isAtMost(value, low) || isAtMost(high, value),
+  ')(': (low, high) => (value) => isBelow(value, low) || isBelow(high, value),
+  '](': (low, high) => (value) => isAtMost(value, low) || isBelow(high, value),
+  ')[': (low, high) => (value) => isBelow(value, low) || isAtMost(high, value),
+}
+
+/** Keeps the points whose target passes the operation. With `preservegaps`, the others become gaps. */
+export function filter(trace: Attributes, transform: Transform, axes: Axes): void {
+  const { target = 'x', operation = '=', value: given = 0, preservegaps = false } = transform
+  const values = targetOf(trace, target)
+  if (!values) return
+  const { toNumber } = axes.conversionOf(trace, target, values)
+  const test = testOf(String(operation), given, toNumber)
+  if (!test) return
+  const kept = values.map((value) => test(toNumber(value)))
+  for (const path of arraysOf(trace)) {
+    const array = valueAt(trace, path) as unknown[]
+    if (preservegaps === true)
+      setAt(
+        trace,
+        path,
+        kept.map((isKept, k) => (isKept ? array[k] : undefined)),
+      )
+    else
+      setAt(
+        trace,
+        path,
+        kept.flatMap((isKept, k) => (isKept ? [array[k]] : [])),
+      )
+  }
+}
+
+function testOf(operation: string, given: unknown, toNumber: (value: unknown) => Bound): Test | undefined {
+  const bounds: Bound[] = Array.isArray(given) ? given.map(toNumber) : [toNumber(given), toNumber(given)]
+  if (Object.hasOwn(comparisons, operation)) return comparisons[operation](bounds[0])
+  if (Object.hasOwn(intervals, operation)) return intervals[operation](bounds[0], bounds[1])
+  if (operation === '{}') return (value) => bounds.includes(value)
+  return operation === '}{' ? (value) => !bounds.includes(value) : undefined
+}

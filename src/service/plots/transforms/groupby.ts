@@ -1,0 +1,78 @@
+import { type Attributes, arraysOf, copied, isObject, setAt, type Transform, valueAt } from './attributes.ts'
+
+/** A trace for each group of its points, in the order of their first points. `index` and `count`: of the traces. */
+export function expand(given: Attributes, index: number, count: number): Attributes[] {
+  let traces = [copied(given)]
+  for (const k of (given.transforms as unknown[]).keys())
+    traces = traces.flatMap((trace) => {
+      const transform: unknown = trace.transforms[k]
+      return isObject(transform) && transform.type === 'groupby' && transform.enabled !== false
+        ? grouped(trace, transform, `transforms.${k}.groups`, index, count)
+        : [trace]
+    })
+  if (traces.length > 1 && given.uid !== undefined)
+    for (const [k, trace] of traces.entries()) trace.uid = `${given.uid}${k}`
+  return traces
+}
+
+function grouped(
+  trace: Attributes,
+  { nameformat, styles }: Transform,
+  path: string,
+  index: number,
+  count: number,
+): Attributes[] {
+  const groups = valueAt(trace, path)
+  if (!Array.isArray(groups) || groups.length === 0) return [trace]
+  const rows = new Map<string, number[]>()
+  const names = new Map<string, unknown>()
+  for (const [k, group] of groups.entries()) {
+    const key = String(group)
+    const own = rows.get(key)
+    if (own) own.push(k)
+    else {
+      rows.set(key, [k])
+      names.set(key, group)
+    }
+  }
+  const format = typeof nameformat === 'string' ? nameformat : count > 1 ? '%{group} (%{trace})' : '%{group}'
+  const paths = arraysOf(trace)
+  return [...rows].map(([key, own]) => {
+    const style = styleOf(styles, key)
+    const name = isObject(style) ? style.name : undefined
+    const part = merged(copied(trace), isObject(style) ? style : {})
+    part.name =
+      typeof name === 'string'
+        ? name
+        : format
+            .replaceAll('%{group}', textOf(names.get(key)))
+            .replaceAll('%{trace}', textOf(trace.name ?? `trace ${index}`))
+    for (const one of paths) {
+      const array = valueAt(trace, one) as unknown[]
+      setAt(
+        part,
+        one,
+        own.map((k) => array[k]),
+      )
+    }
+    return part
+  })
+}
+
+/** The attributes that one group has. */
+function styleOf(styles: unknown, key: string): unknown {
+  const list = Array.isArray(styles) ? styles.filter(isObject) : []
+  return list.findLast((style) => String(style.target) === key)?.value
+}
+
+function merged(trace: Attributes, style: Attributes): Attributes {
+  for (const [name, value] of Object.entries(style)) {
+    if (name === '__proto__') continue
+    trace[name] = isObject(value) && isObject(trace[name]) ? merged(trace[name], value) : value
+  }
+  return trace
+}
+
+function textOf(value: unknown): string {
+  return value === null || value === undefined ? '' : String(value)
+}
