@@ -79,6 +79,35 @@ describe('upload --plot', () => {
     )
   })
 
+  it('rows of several categories are series with --by, or one point with --aggregate', async () => {
+    file(
+      'tidy.csv',
+      'city,day,temp\nOslo,2024-01-01,1\nRome,2024-01-01,10\nOslo,2024-01-03,3\nOslo,2024-01-02,2\n',
+    )
+    const inline = async (name: string) => (await json('plot', 'data', name, '--inline')).data
+    const chart = ['--plot', 'line', '--x', 'day', '--y', 'temp', '--by', 'city']
+    const [made] = await json('upload', 'tidy.csv', ...chart)
+    expect(made.figure.data).toHaveLength(1)
+    expect(await inline('tidy line')).toMatchObject([
+      { name: 'Oslo', x: ['2024-01-01', '2024-01-02', '2024-01-03'], y: [1, 2, 3] },
+      { name: 'Rome', x: ['2024-01-01'], y: [10] },
+    ])
+    await run('append', 'tidy', '--row', 'Paris,2024-01-01,5')
+    expect((await inline('tidy line')).map(({ name }: { name: string }) => name)).toEqual([
+      'Oslo',
+      'Rome',
+      'Paris',
+    ])
+    const bars = ['plot', 'create', '--grid', 'tidy', '--type', 'bar', '--x', 'city', '--y', 'temp']
+    const refused = await run(...bars)
+    expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining('--aggregate sum')])
+    expect((await run(...bars, '--aggregate', 'mean')).code).toBe(0)
+    expect(await inline('tidy bar')).toMatchObject([{ x: ['Oslo', 'Rome', 'Paris'], y: [2, 10, 5] }])
+    // A chart that exists keeps its groups.
+    await run('upload', 'tidy.csv', '--on-conflict', 'replace', ...chart.slice(0, 6))
+    expect((await inline('tidy line')).map(({ name }: { name: string }) => name)).toEqual(['Oslo', 'Rome'])
+  })
+
   it('run again, it updates the same chart at the same link', async () => {
     const [before] = await json('plot', 'show', 'sales line')
     const [replaced] = await json('upload', 'sales.csv', ...chart, '--on-conflict', 'replace')

@@ -20,6 +20,9 @@ export const chartTypes = [
 ] as const
 export type ChartType = (typeof chartTypes)[number]
 
+/** What `--aggregate` computes of the rows with the same x. */
+const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
+
 /** Options that say what a chart shows. */
 export const chartOptions = [
   { flags: '--x <column>', description: 'column of the x axis; pie: labels' },
@@ -30,6 +33,15 @@ export const chartOptions = [
   },
   { flags: '--size <column>', description: 'column of numbers that sizes the points of a scatter' },
   { flags: '--text <column>', description: 'column with the text shown for each point' },
+  {
+    flags: '--by <column>',
+    description: 'column whose values become series of their own, such as the city of each row',
+  },
+  {
+    flags: '--aggregate <function>',
+    description: 'what is shown of rows with the same x: their sum, mean …',
+    choices: aggregateFunctions,
+  },
   { flags: '--title <text>', description: 'title of the chart' },
 ] as const satisfies readonly Option[]
 
@@ -39,6 +51,8 @@ export interface ChartOptions {
   color?: string
   size?: string
   text?: string
+  by?: string
+  aggregate?: (typeof aggregateFunctions)[number]
   title?: string
 }
 
@@ -68,6 +82,9 @@ export async function chartOf(
   const color = await chart.number('--color', options.color)
   const size = await chart.number('--size', options.size)
   const text = chart.column('--text', options.text)
+  const by = chart.column('--by', options.by)
+  chart.only('--by', by, GROUPED)
+  chart.only('--aggregate', options.aggregate, AGGREGATED)
   chart.only('--color', color, ['scatter', 'heatmap'])
   chart.only('--size', size, ['scatter'])
   const layout: Record<string, unknown> = {}
@@ -77,8 +94,12 @@ export async function chartOf(
   layout.yaxis = ys.length === 1 ? titled(ys[0]) : undefined
   if (ys.length > 1) layout.showlegend = true
   const shared = { xsrc: chart.reference(x), textsrc: chart.reference(text) }
+  const { aggregate } = options
+  const transforms = transformsOf(type, chart.reference(by), aggregate)
+  if (by) layout.showlegend = true
+  if (!by && !aggregate && x && (type === 'bar' || type === 'pie')) await chart.assertSingle(x)
   const each = (make: (y: Column) => object): object[] =>
-    ys.map((y) => ({ name: y.name, ...shared, ysrc: chart.reference(y), ...make(y) }))
+    ys.map((y) => ({ name: y.name, ...shared, ysrc: chart.reference(y), ...make(y), transforms }))
   switch (type) {
     case 'scatter': {
       const marker = (color || size) && {
@@ -96,14 +117,14 @@ export async function chartOf(
         data: each(() => ({
           type: 'scatter',
           mode: 'lines',
-          ...(ys.length > 1 ? { stackgroup: 'one' } : { fill: 'tozeroy' }),
+          ...(ys.length > 1 || by ? { stackgroup: 'one' } : { fill: 'tozeroy' }),
         })),
         layout,
       }
     case 'bar':
       return {
         data: each(() => ({ type: 'bar' })),
-        layout: { ...layout, barmode: ys.length > 1 ? 'group' : undefined },
+        layout: { ...layout, barmode: ys.length > 1 || by ? 'group' : undefined },
       }
     case 'box':
     case 'violin':
@@ -111,14 +132,19 @@ export async function chartOf(
     case 'histogram': {
       // One column makes a histogram, given as x or as y.
       const columns = x ? [x, ...ys] : ys
-      const data = columns.map((column) => ({ type, name: column.name, xsrc: chart.reference(column) }))
+      const data = columns.map((column) => ({
+        type,
+        name: column.name,
+        xsrc: chart.reference(column),
+        transforms,
+      }))
       return {
         data,
         layout: {
           ...layout,
           xaxis: columns.length === 1 ? titled(columns[0]) : undefined,
           yaxis: { title: { text: 'count' } },
-          barmode: columns.length > 1 ? 'overlay' : undefined,
+          barmode: columns.length > 1 || by ? 'overlay' : undefined,
         },
       }
     }
@@ -144,11 +170,33 @@ export async function chartOf(
           labelssrc: chart.reference(x),
           valuessrc: chart.reference(y),
           textsrc: chart.reference(text),
+          transforms,
         })),
         layout: { title },
       }
     }
   }
+}
+
+/** Types that can have a series for each value of a column, and types of which several rows can be one point. */
+const GROUPED: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'box', 'violin', 'histogram']
+const AGGREGATED: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'pie']
+
+/** What the service evaluates before the chart is drawn, in the words of plotly.js: see docs/api.md#transforms. */
+function transformsOf(
+  type: ChartType,
+  groupssrc: string | undefined,
+  aggregate: ChartOptions['aggregate'],
+): object[] | undefined {
+  const [groups, target] = type === 'pie' ? ['labels', 'values'] : ['x', 'y']
+  const func = aggregate === 'mean' ? 'avg' : aggregate
+  const transforms = [
+    ...(groupssrc ? [{ type: 'groupby', groupssrc }] : []),
+    ...(func ? [{ type: 'aggregate', groups, aggregations: [{ target, func }] }] : []),
+    // Lines go from point to point, so the points of each series are in the order of the axis.
+    ...((groupssrc || func) && (type === 'line' || type === 'area') ? [{ type: 'sort', target: 'x' }] : []),
+  ]
+  return transforms.length > 0 ? transforms : undefined
 }
 
 /** Checks the options of a chart against a table that is not uploaded. Throws `usage`. */
@@ -284,8 +332,27 @@ class Chart {
     return most === 0 ? 1 : (2 * most) / LARGEST_POINT_PIXELS ** 2
   }
 
-  only(flag: string, column: Column | undefined, types: readonly ChartType[]): void {
-    if (column && !types.includes(this.type))
+  /** Throws `bad_data` if several rows have the same value: their bars would be drawn over each other. */
+  async assertSingle({ name }: Column): Promise<void> {
+    if (!this.client) return
+    const { columns } = await this.client.call('grids.describe', {
+      fid: this.grid.fid,
+      query: { columns: [name] },
+    })
+    const [{ rows, nulls, distinct }] = columns
+    if (distinct >= rows - nulls || distinct === 0) return
+    throw new Problem(
+      'bad_data',
+      `--x ${name}: ${rows - nulls} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`,
+      {
+        field: name,
+        hint: 'Add --aggregate sum (or mean, count …), or show the rows of each category with --by COLUMN.',
+      },
+    )
+  }
+
+  only(flag: string, given: unknown, types: readonly ChartType[]): void {
+    if (given !== undefined && !types.includes(this.type))
       throw new Problem('usage', `${flag} can only be used with --type ${types.join(' or ')}`)
   }
 

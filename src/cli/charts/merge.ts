@@ -184,6 +184,8 @@ function mergedTrace(
       next[first] = group
     }
   }
+  // Groups and functions that are given take the place of those before.
+  if (made.transforms !== undefined) next.transforms = made.transforms
   const isNewColumn = valuesOf(trace) !== valuesOf(made)
   const isNew = next.name === undefined && typeOf(trace) !== typeOf(made)
   if (made.name !== undefined && ((isNewColumn && isNamedByColumn(trace, grid)) || isNew))

@@ -33,6 +33,13 @@ export function setAt(trace: Attributes, path: string, value: unknown): void {
   at[last] = value
 }
 
+export function removeAt(trace: Attributes, path: string): void {
+  const names = path.split('.')
+  const last = names.pop()!
+  const above = names.length === 0 ? trace : valueAt(trace, names.join('.'))
+  if (isObject(above)) delete above[last]
+}
+
 /** Attributes of transforms that can be arrays with a value for each point. */
 const OF_TRANSFORMS = ['groups', 'target']
 

@@ -1,5 +1,13 @@
 import { aggregate } from './aggregate.ts'
-import { type Attributes, arraysOf, isObject, setAt, type Transform, valueAt } from './attributes.ts'
+import {
+  type Attributes,
+  arraysOf,
+  isObject,
+  removeAt,
+  setAt,
+  type Transform,
+  valueAt,
+} from './attributes.ts'
 import { Axes } from './axes.ts'
 import { filter } from './filter.ts'
 import { expand } from './groupby.ts'
@@ -45,6 +53,8 @@ function evaluated(trace: Attributes, axes: Axes): Attributes {
   for (const transform of trace.transforms as unknown[])
     if (isObject(transform) && transform.enabled !== false && Object.hasOwn(changes, String(transform.type)))
       changes[String(transform.type)](trace, transform, axes)
+  // The arrays are no longer those of the columns.
+  for (const path of arraysOf(trace)) removeAt(trace, `${path}src`)
   const { transforms, ...rest } = trace
   return rest
 }

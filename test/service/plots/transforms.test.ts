@@ -1,0 +1,119 @@
+// Transforms of stored figures: what is served with data, and what is stored. The values are compared with plotly.js in
+// test/system/transforms.test.ts.
+import { expect, it } from 'vitest'
+import { transformed } from '../../../src/service/plots/transforms/index.ts'
+import { onBothStores } from '../../support/service.ts'
+
+onBothStores('transforms', (test) => {
+  let made = 0
+  const plotOf = async (transforms: unknown[]) => {
+    const cols = {
+      city: { data: ['Oslo', 'Rome', 'Oslo'], order: 0 },
+      n: { data: [1, 2, 3], order: 1 },
+    }
+    const grid = await test().ask('alice', 'POST', '/v2/grids', {
+      json: { filename: `cities ${made++}`, data: { cols } },
+    })
+    const { fid, cols: given } = grid.json.file
+    const [city, n] = given.map(({ uid }: { uid: string }) => `${fid}:${uid}`)
+    const figure = {
+      data: [
+        {
+          type: 'bar',
+          xsrc: city,
+          ysrc: n,
+          transforms: transforms.map((one) => one ?? { type: 'groupby', groupssrc: city }),
+        },
+      ],
+      layout: {},
+    }
+    const plot = await test().ask('alice', 'POST', '/v2/plots', { json: { figure, filename: `p ${made++}` } })
+    expect(plot.status).toBeLessThan(300)
+    const content = async (query = '') =>
+      (await test().ask('alice', 'GET', `/v2/plots/${plot.json.file.fid}/content${query}`)).json
+    return { figure, grid: fid, content }
+  }
+
+  it('are evaluated with inline data, and stored as they were given', async () => {
+    const { figure, content } = await plotOf([null])
+    expect(await content()).toEqual(figure)
+    expect((await content('?inline_data=true')).data).toEqual([
+      { type: 'bar', name: 'Oslo', x: ['Oslo', 'Oslo'], y: [1, 3] },
+      { type: 'bar', name: 'Rome', x: ['Rome'], y: [2] },
+    ])
+  })
+
+  it('follow the data, with groups that appear later', async () => {
+    const { grid, content } = await plotOf([
+      { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'sum' }] },
+    ])
+    await test().ask('alice', 'POST', `/v2/grids/${grid}/row`, {
+      json: {
+        rows: [
+          ['Paris', 7],
+          ['Rome', 1],
+        ],
+      },
+    })
+    expect((await content('?inline_data=true')).data).toEqual([
+      { type: 'bar', x: ['Oslo', 'Rome', 'Paris'], y: [4, 3, 7] },
+    ])
+  })
+})
+
+it.each<[string, unknown]>([
+  ['no list', 'filter'],
+  ['not objects', [null, 1, 'x', []]],
+  ['unknown types', [{ type: 'nest' }, { type: 'constructor' }, {}]],
+  [
+    'operations and functions of every object',
+    [
+      { type: 'filter', operation: 'constructor' },
+      { type: 'aggregate', aggregations: [{ target: 'y', func: 'toString' }] },
+    ],
+  ],
+  [
+    'targets that are not there',
+    [
+      { type: 'filter', target: 'marker.size' },
+      { type: 'sort', target: '' },
+      { type: 'aggregate', groups: 'z' },
+    ],
+  ],
+  [
+    'targets of every object',
+    [
+      {
+        type: 'aggregate',
+        aggregations: [
+          { target: '__proto__.x', func: 'count' },
+          { target: 'constructor.prototype.x', func: 'count' },
+        ],
+      },
+    ],
+  ],
+  [
+    'groups that are not one for each point',
+    [
+      { type: 'groupby', groups: ['a'] },
+      { type: 'groupby', groups: 7 },
+    ],
+  ],
+  [
+    'styles of every object',
+    [
+      {
+        type: 'groupby',
+        groups: ['a', 'b', 'a'],
+        styles: [{ target: 'a', value: JSON.parse('{"__proto__": {"x": 1}}') }],
+      },
+    ],
+  ],
+])('%s change nothing outside of the trace and do not fail', (_, transforms) => {
+  const figure = { data: [{ x: [1, 2, 3], y: [3, 2, 1], transforms }, null, 7], layout: {} }
+  const before = JSON.stringify(figure)
+  const { data } = transformed(figure) as { data: unknown[] }
+  expect(data.length).toBeGreaterThanOrEqual(3)
+  expect(JSON.stringify(figure)).toBe(before)
+  expect(({} as { x?: number }).x).toBeUndefined()
+})
