@@ -140,7 +140,7 @@ describe('transforms', () => {
       .map((data): Figure => ({ data: data.map((one, k) => ({ ...one, name: `t${k}` })), layout: {} }))
     const drawn = await expected(figures)
     for (const [k, figure] of figures.entries()) {
-      const ours = (transformed(structuredClone(figure)) as Figure).data.map(keys)
+      const ours = ((await transformed(structuredClone(figure))) as Figure).data.map(keys)
       expect(ours, JSON.stringify(figure)).toEqual(drawn[k])
     }
   }, 120_000)

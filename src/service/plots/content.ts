@@ -115,7 +115,8 @@ async function* evaluated(live: LiveFigure, written: Bytes): Bytes {
     parts.push(part)
   }
   const { transformed } = await import('./transforms/index.ts')
-  yield Buffer.from(JSON.stringify(transformed(JSON.parse((await joinInTurns(parts)).toString('utf8')))))
+  const figure = JSON.parse((await joinInTurns(parts)).toString('utf8'))
+  yield Buffer.from(JSON.stringify(await transformed(figure)))
 }
 
 function hasTransforms(figure: RawJson): boolean {

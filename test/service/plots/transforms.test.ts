@@ -109,11 +109,19 @@ it.each<[string, unknown]>([
       },
     ],
   ],
-])('%s change nothing outside of the trace and do not fail', (_, transforms) => {
+])('%s change nothing outside of the trace and do not fail', async (_, transforms) => {
   const figure = { data: [{ x: [1, 2, 3], y: [3, 2, 1], transforms }, null, 7], layout: {} }
   const before = JSON.stringify(figure)
-  const { data } = transformed(figure) as { data: unknown[] }
+  const { data } = (await transformed(figure)) as { data: unknown[] }
   expect(data.length).toBeGreaterThanOrEqual(3)
   expect(JSON.stringify(figure)).toBe(before)
   expect(({} as { x?: number }).x).toBeUndefined()
+})
+
+it.each([
+  ['more transforms', Array.from({ length: 21 }, () => ({ type: 'sort' }))],
+  ['more groups', [{ type: 'groupby', groups: Array.from({ length: 1001 }, (_, k) => k) }]],
+])('%s than are drawn are refused', async (_, transforms) => {
+  const x = Array.from({ length: 1001 }, (_, k) => k)
+  await expect(transformed({ data: [{ x, y: x, transforms }] })).rejects.toThrow(/at most/)
 })

@@ -15,6 +15,20 @@ export function expand(given: Attributes, index: number, count: number): Attribu
   return traces
 }
 
+/** The most traces that the groups of a trace can give: there is one for each combination that occurs. */
+export function groupsOf(trace: Attributes): number {
+  const combinations = new Set<string>()
+  const lists = (trace.transforms as unknown[]).flatMap((one) =>
+    isObject(one) && one.type === 'groupby' && one.enabled !== false && Array.isArray(one.groups)
+      ? [one.groups as unknown[]]
+      : [],
+  )
+  const rows = Math.max(0, ...lists.map(({ length }) => length))
+  for (let row = 0; row < rows; row++)
+    combinations.add(JSON.stringify(lists.map((list) => String(list[row]))))
+  return combinations.size
+}
+
 function grouped(
   trace: Attributes,
   { nameformat, styles }: Transform,

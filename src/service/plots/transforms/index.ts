@@ -1,3 +1,5 @@
+import { Problem } from '../../../contract/errors.ts'
+import { breathe, turnIsLong } from '../../../json/index.ts'
 import { aggregate } from './aggregate.ts'
 import {
   type Attributes,
@@ -10,7 +12,7 @@ import {
 } from './attributes.ts'
 import { Axes } from './axes.ts'
 import { filter } from './filter.ts'
-import { expand } from './groupby.ts'
+import { expand, groupsOf } from './groupby.ts'
 import { sort } from './sort.ts'
 
 /**
@@ -25,18 +27,49 @@ const changes: Readonly<Record<string, (trace: Attributes, transform: Transform,
   aggregate,
 }
 
-/** The figure with its transforms evaluated. Traces without transforms, and what is not known, stay as they are. */
-export function transformed(figure: { data?: unknown; layout?: unknown }): object {
+/** Transforms of one trace, and traces that they can give. More takes longer than anybody waits for a chart. */
+const MOST_TRANSFORMS = 20
+const MOST_TRACES = 1000
+
+/**
+ * The figure with its transforms evaluated. Traces without transforms, and what is not known, stay as they are. Throws
+ * `too_large`. Yields to the event loop.
+ */
+export async function transformed(figure: { data?: unknown; layout?: unknown }): Promise<object> {
   const { data } = figure
   if (!Array.isArray(data)) return figure
   const traces = data.filter(isObject)
-  const expanded = data.flatMap((trace, k) => (isEvaluable(trace) ? expand(trace, k, data.length) : [trace]))
+  const expanded: unknown[] = []
+  for (const [k, trace] of data.entries()) {
+    if (!isEvaluable(trace)) {
+      expanded.push(trace)
+      continue
+    }
+    const count = trace.transforms.length
+    if (count > MOST_TRANSFORMS)
+      throw tooMany(`a trace has ${count} transforms; at most ${MOST_TRANSFORMS} are evaluated`)
+    const groups = groupsOf(trace)
+    if (groups > MOST_TRACES) throw tooMany(`a trace has ${groups} groups; at most ${MOST_TRACES} are drawn`)
+    for (const part of expand(trace, k, data.length)) expanded.push(part)
+    if (turnIsLong()) await breathe()
+  }
   const axes = new Axes(isObject(figure.layout) ? figure.layout : {}, expanded.filter(isObject), traces)
-  return { ...figure, data: expanded.map((trace) => (isEvaluable(trace) ? evaluated(trace, axes) : trace)) }
+  const drawn: unknown[] = []
+  for (const trace of expanded) drawn.push(isEvaluable(trace) ? await evaluated(trace, axes) : trace)
+  return { ...figure, data: drawn }
+}
+
+function tooMany(what: string): Problem {
+  return new Problem('too_large', what, { hint: 'Show fewer categories, or evaluate the transforms before.' })
 }
 
 function isEvaluable(trace: unknown): trace is Attributes {
   return isObject(trace) && Array.isArray(trace.transforms) && trace.transforms.length > 0
+}
+
+async function changed(trace: Attributes, transform: Transform, axes: Axes): Promise<void> {
+  changes[String(transform.type)](trace, transform, axes)
+  if (turnIsLong()) await breathe()
 }
 
 /** Points have an x and a y: what is beyond the shorter one is not drawn. */
@@ -47,12 +80,12 @@ function cutToLength(trace: Attributes): void {
   for (const path of arraysOf(trace)) setAt(trace, path, (valueAt(trace, path) as unknown[]).slice(0, length))
 }
 
-function evaluated(trace: Attributes, axes: Axes): Attributes {
+async function evaluated(trace: Attributes, axes: Axes): Promise<Attributes> {
   cutToLength(trace)
   axes.number(trace)
   for (const transform of trace.transforms as unknown[])
     if (isObject(transform) && transform.enabled !== false && Object.hasOwn(changes, String(transform.type)))
-      changes[String(transform.type)](trace, transform, axes)
+      await changed(trace, transform, axes)
   // The arrays are no longer those of the columns.
   for (const path of arraysOf(trace)) removeAt(trace, `${path}src`)
   const { transforms, ...rest } = trace
