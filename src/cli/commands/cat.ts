@@ -151,6 +151,9 @@ async function printed(
   return { bytes: bytesOf(client, fid, options, format) }
 }
 
+/** Whether the first line has the names of the columns. */
+const HAS_HEADER: Record<Format, boolean> = { csv: true, tsv: true, ndjson: false, json: false }
+
 async function* bytesOf(
   client: Client,
   fid: string,
@@ -159,8 +162,7 @@ async function* bytesOf(
 ): AsyncGenerator<Uint8Array> {
   const response = await client.response('grids.content', { fid, query: { ...queryOf(options), format } })
   const bytes = response.bytes()
-  const isText = format === 'csv' || format === 'tsv'
-  if (isText && options.header === false) yield* withoutHeader(bytes)
+  if (HAS_HEADER[format] && options.header === false) yield* withoutHeader(bytes)
   else yield* format === 'json' ? withNewline(bytes) : bytes
 }
 
@@ -218,7 +220,7 @@ async function* followed(
   const offset = tail === undefined ? undefined : Math.max(0, row_count - tail)
   const head = tail ?? limit ?? row_count
   const first = await client.response('grids.content', { fid, query: { format, columns, head, offset } })
-  yield* options.header === false && format !== 'ndjson' ? withoutHeader(first.bytes()) : first.bytes()
+  yield* options.header === false && HAS_HEADER[format] ? withoutHeader(first.bytes()) : first.bytes()
   // Tells a grid that was replaced from one that has grown.
   let last = await rowAt(client, fid, next - 1)
   for (;;) {
@@ -234,7 +236,7 @@ async function* followed(
       fid,
       query: { format, columns, offset: next, head: rows - next },
     })
-    yield* format === 'ndjson' ? more.bytes() : withoutHeader(more.bytes())
+    yield* HAS_HEADER[format] ? withoutHeader(more.bytes()) : more.bytes()
     next = rows
     last = await rowAt(client, fid, next - 1)
   }

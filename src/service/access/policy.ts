@@ -20,8 +20,19 @@ export type Role =
 
 export type State = 'active' | 'trashed'
 
-const everybody: readonly Role[] = ['owner', 'writer', 'reader', 'key_holder', 'anyone']
-const collaborators: readonly Role[] = ['owner', 'writer', 'reader']
+/** Who has a role. A new one does not compile without. Who may write to a folder above is a writer as well. */
+const kinds: Record<Role, 'collaborator' | 'guest' | 'above'> = {
+  owner: 'collaborator',
+  writer: 'collaborator',
+  reader: 'collaborator',
+  folder_writer: 'above',
+  key_holder: 'guest',
+  anyone: 'guest',
+}
+const rolesOf = (...wanted: string[]): Role[] =>
+  (Object.keys(kinds) as Role[]).filter((role) => wanted.includes(kinds[role]))
+const everybody: readonly Role[] = rolesOf('collaborator', 'guest')
+const collaborators: readonly Role[] = rolesOf('collaborator')
 
 /** Access → file state → roles that have it. Trashed files are hidden from key holders and the public. */
 export const policy: Record<FileAccess, Record<State, readonly Role[]>> = {

@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/errors.ts'
+import { type ErrorCode, Problem } from '../../contract/errors.ts'
 import type { Caller } from '../access/access.ts'
 
 /** Whether a caller may see what files contain: everybody but API keys without the read scope. */
@@ -6,15 +6,54 @@ export function mayRead(caller: Caller | undefined): boolean {
   return !caller || caller.scopes.has('read') || caller.scopes.has('admin')
 }
 
+/**
+ * What API keys without the read scope are told: all of an error, nothing of its hint and place (false), or this text in
+ * place of its message. A code that is not decided does not compile.
+ */
+const told: Record<ErrorCode, boolean | string> = {
+  invalid_request: true,
+  bad_data: true,
+  column_exists: true,
+  unknown_column: false,
+  type_change: 'values do not fit the types of the columns',
+  column_loss: 'columns of the grid would be lost',
+  row_loss: 'rows of the grid would be lost',
+  unauthenticated: true,
+  forbidden: true,
+  not_found: true,
+  method_not_allowed: true,
+  already_exists: true,
+  conflict: true,
+  version_mismatch: true,
+  too_slow: true,
+  too_large: true,
+  unsupported_media_type: true,
+  idempotency_mismatch: true,
+  bad_figure: true,
+  rate_limited: true,
+  aborted: true,
+  internal: true,
+  damaged: true,
+  no_chromium: true,
+  overloaded: true,
+  disk_full: true,
+  failed: true,
+  usage: true,
+  no_such_file: true,
+  unreachable: true,
+  partly_done: true,
+  interrupted: true,
+}
+
 /** Removes file content (column names, values) from an error, for API keys without the read scope. */
 export function withoutNames(error: unknown): unknown {
   if (!(error instanceof Problem)) return error
   const { code, message, field } = error
-  if (code === 'type_change')
-    return new Problem(code, 'values do not fit the types of the columns', { hint: '' })
-  if (code === 'column_loss') return new Problem(code, 'columns of the grid would be lost', { hint: '' })
-  if (code === 'row_loss') return new Problem(code, 'rows of the grid would be lost', { hint: '' })
-  return code === 'unknown_column' ? new Problem(code, message, { field, hint: '' }) : error
+  const what = told[code]
+  if (what === true) return error
+  return typeof what === 'string'
+    ? new Problem(code, what, { hint: '' })
+    : new Problem(code, message, { field, hint: '' })
 }
 
 /** Response fields sent to API keys without the read scope: what was created, and where. */

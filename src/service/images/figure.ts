@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { imageTypes } from '../../contract/operations/index.ts'
 import { type Bytes, once, type RawJson } from '../../json/index.ts'
 import type { OperationResult } from '../core/call.ts'
+import { withoutTransforms } from '../plots/content.ts'
 import { readFigure } from '../plots/figure.ts'
 import { imageKey, imageOptions, type WantedImage } from './images.ts'
 import type { ImageService } from './plot.ts'
@@ -20,7 +21,13 @@ export async function figureImage(
   return {
     body: once(new Uint8Array()),
     later: async (user, gone) => {
-      const image = await images.draw(user, key, async () => ({ text, key }), options, gone)
+      const image = await images.draw(
+        user,
+        key,
+        async () => ({ text: await withoutTransforms(figure), key }),
+        options,
+        gone,
+      )
       if (!encoded) return { body: once(image), type }
       const json = JSON.stringify({ image: Buffer.from(image).toString('base64') })
       return { body: once(Buffer.from(json)), type: 'application/json' }

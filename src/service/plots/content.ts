@@ -119,6 +119,13 @@ async function* evaluated(live: LiveFigure, written: Bytes): Bytes {
   yield Buffer.from(JSON.stringify(await transformed(figure)))
 }
 
+/** The text of a figure with data, with the transforms of its traces evaluated. */
+export async function withoutTransforms(figure: RawJson): Promise<Buffer> {
+  if (!hasTransforms(figure)) return figure.bytes
+  const { transformed } = await import('./transforms/index.ts')
+  return Buffer.from(JSON.stringify(await transformed(figure.value() as object)))
+}
+
 function hasTransforms(figure: RawJson): boolean {
   const data = figure.get('data')
   if (data?.kind !== 'array') return false
