@@ -56,18 +56,13 @@ const isNumber = ({ type }) => type === 'number'
 const numbers = made.cols.filter(isNumber)
 const y = numbers.find(({ name }) => name === 'temp_max') ?? numbers[0]
 const x = made.cols.find(({ name }) => /date|day|time|year|month/i.test(name) && name !== y?.name)
-// Two places in one column would make one line of two: only one of them is drawn.
-const place = own ? undefined : 'seattle'
+// Two places in one column are two lines.
+const by = made.cols.some(({ name }) => name === 'location') && x ? ['--by', 'location'] : []
 if (y) {
-  const grid = place ?? made.filename
-  if (place) {
-    const rows = gridline(['cat', made.fid], { shown: false })
-    const [header, ...lines] = rows.split('\n')
-    const input = [header, ...lines.filter((line) => line.startsWith('Seattle,'))].join('\n')
-    console.log(`\n$ grep -e location -e Seattle ${path} | gridline upload - --name ${grid}`)
-    gridline(['upload', '-', '--name', grid], { shown: false, input: `${input}\n` })
-  }
-  const words = x ? ['--type', 'line', '--x', x.name, '--y', y.name] : ['--type', 'histogram', '--y', y.name]
+  const grid = made.filename
+  const words = x
+    ? ['--type', 'line', '--x', x.name, '--y', y.name, ...by]
+    : ['--type', 'histogram', '--y', y.name]
   const plot = JSON.parse(gridline(['plot', 'create', '--grid', grid, ...words, '--json'], { shown: false }))
   console.log(`\n$ gridline plot create --grid ${grid} ${words.join(' ')}`)
   console.log(`${plot.fid}  ${plot.filename}  ${plot.web_url}`)
