@@ -66,6 +66,8 @@ type ChartGrid = Pick<GridMeta, 'fid' | 'filename'> & { cols: readonly Column[] 
 
 /** Values of a text column that are read to say why it is not a number. */
 const SAMPLE_ROWS = 100
+/** Series of a chart, as the service draws them. */
+const MOST_SERIES = 1000
 /** Diameter of the largest point sized by a column, in pixels. */
 const LARGEST_POINT_PIXELS = 40
 
@@ -96,7 +98,10 @@ export async function chartOf(
   const shared = { xsrc: chart.reference(x), textsrc: chart.reference(text) }
   const { aggregate } = options
   const transforms = transformsOf(type, chart.reference(by), aggregate)
-  if (by) layout.showlegend = true
+  if (by) {
+    layout.showlegend = true
+    await chart.assertFew(by)
+  }
   if (!by && !aggregate && x && (type === 'bar' || type === 'pie')) await chart.assertSingle(x)
   const each = (make: (y: Column) => object): object[] =>
     ys.map((y) => ({ name: y.name, ...shared, ysrc: chart.reference(y), ...make(y), transforms }))
@@ -332,6 +337,20 @@ class Chart {
     return most === 0 ? 1 : (2 * most) / LARGEST_POINT_PIXELS ** 2
   }
 
+  /** Throws `bad_data` if a column has more values than a chart has series. */
+  async assertFew({ name }: Column): Promise<void> {
+    if (!this.client) return
+    const query = { columns: [name] }
+    const { columns } = await this.client.call('grids.describe', { fid: this.grid.fid, query })
+    const [{ distinct }] = columns
+    if (distinct > MOST_SERIES)
+      throw new Problem(
+        'bad_data',
+        `--by ${name}: the column has ${distinct} different values; a chart shows at most ${MOST_SERIES} series`,
+        { field: name, hint: 'Give a column with fewer categories.' },
+      )
+  }
+
   /** Throws `bad_data` if several rows have the same value: their bars would be drawn over each other. */
   async assertSingle({ name }: Column): Promise<void> {
     if (!this.client) return
@@ -339,14 +358,15 @@ class Chart {
       fid: this.grid.fid,
       query: { columns: [name] },
     })
-    const [{ rows, nulls, distinct }] = columns
-    if (distinct >= rows - nulls || distinct === 0) return
+    const [{ rows, nulls, distinct, distinct_is_exact }] = columns
+    if (!distinct_is_exact || distinct >= rows - nulls || distinct === 0) return
+    const by = GROUPED.includes(this.type) ? ', or show the rows of each category with --by COLUMN' : ''
     throw new Problem(
       'bad_data',
       `--x ${name}: ${rows - nulls} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`,
       {
         field: name,
-        hint: 'Add --aggregate sum (or mean, count …), or show the rows of each category with --by COLUMN.',
+        hint: `Add --aggregate sum (or mean, count …)${by}.`,
       },
     )
   }

@@ -284,6 +284,8 @@ export class ColumnBuilder {
     this.at += this.out.write(text, this.at, 'utf8')
     this.out[this.at++] = COMMA
     this.protectedCells++
+    // Who protects a text wants it to stay one.
+    this.texts?.mixed()
     return true
   }
 

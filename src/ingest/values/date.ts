@@ -114,6 +114,36 @@ function isoDay(text: string, order: DateOrder): string | 'ambiguous' | undefine
   return american ? dayOf(american[3], monthOf(american[1]), american[2]) : undefined
 }
 
+/** Whether a text is written as dates are: an id such as `2024-0101` or a text such as `Paid 5 Feb 2024` is none. */
+export function isWrittenAsDate(given: string): boolean {
+  const text = given.trim()
+  if (/^\d{4}/.test(text))
+    return /^(?:\d{4}([-/.])\d{1,2}\1\d{1,2}(?!\d)|\d{4}\s?[年년]|\d{8}T\d{4})/u.test(text)
+  const word = /^(\p{L}[\p{L}\p{M}]*)/u.exec(text)?.[1]
+  return word === undefined || monthOf(word) !== '0' || isWeekday(word)
+}
+
+let weekdays: ReadonlySet<string> | undefined
+
+/** Whether a word is a name of a day of the week, in full or abbreviated. */
+function isWeekday(word: string): boolean {
+  weekdays ??= new Set(
+    ['en', ...LANGUAGES].flatMap((language) =>
+      (['long', 'short'] as const).flatMap((weekday) => {
+        const format = new Intl.DateTimeFormat(language, { weekday, timeZone: 'UTC' })
+        return Array.from({ length: 7 }, (_, day) =>
+          format
+            .format(Date.UTC(2024, 0, 1 + day))
+            .toLowerCase()
+            .replace(/\.$/, '')
+            .normalize('NFC'),
+        )
+      }),
+    ),
+  )
+  return weekdays.has(word.toLowerCase().normalize('NFC'))
+}
+
 /** The number of a month by its name, or an abbreviation of it; 0 if there is none. */
 function monthOf(name: string): string {
   const given = name.toLowerCase()

@@ -1,5 +1,5 @@
 import { excerpt, isDay, type Moment, momentIn, withRoom } from '../../json/index.ts'
-import { type DateOrder, isoDate } from './date.ts'
+import { type DateOrder, isoDate, isWrittenAsDate } from './date.ts'
 
 /**
  * Finds which texts of a format that has types are dates: those in ISO 8601. Others stay as they are: who writes such a
@@ -132,8 +132,7 @@ export class TextType {
         const fits = buf[i] === QUOTE && (i > start + 1 ? this.takes(buf, start + 1, i) : this.takesEmpty())
         if (!fits) {
           this.isText = true
-          if (this.count > 0)
-            this.broken = { row, text: excerpt(buf.subarray(start + 1, endOfText(buf, i, to))) }
+          if (this.count > 0) this.broken = { row, text: decoded(buf, start + 1, endOfText(buf, i, to)) }
           return
         }
         i++
@@ -201,6 +200,16 @@ export class TextType {
   }
 }
 
+/** The first characters of a text, whose JSON text is buf[start, end). */
+function decoded(buf: Uint8Array, start: number, end: number): string {
+  const text = excerpt(buf.subarray(start, end))
+  try {
+    return JSON.parse(`"${text}"`) as string
+  } catch {
+    return text
+  }
+}
+
 /** The end of a text, or of its first bytes. */
 function endOfText(buf: Uint8Array, from: number, to: number): number {
   let i = from
@@ -237,7 +246,9 @@ function readingIn(buf: Uint8Array, start: number, end: number, kept: Map<string
   const text = Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
   const known = kept.get(text)
   if (known) return known
+  const isDate = isWrittenAsDate(text)
   const clear = (order: DateOrder): string | undefined => {
+    if (!isDate) return undefined
     const found = isoDate(text, order)
     return found === 'ambiguous' || found?.startsWith('0000') ? undefined : found
   }

@@ -138,7 +138,7 @@ export function isSame(
 export function typesChanged(table: readonly NewColumn[], columns: readonly ColumnRow[]): string[] {
   return table.flatMap(({ name, type }) => {
     const before = columns.find((column) => column.name === name)?.type ?? 'empty'
-    if (before === type || before === 'empty' || type === 'empty') return []
+    if (nounOf(before) === nounOf(type) || before === 'empty' || type === 'empty') return []
     return [`column ${name} held ${nounOf(before)} and now holds ${nounOf(type)}`]
   })
 }

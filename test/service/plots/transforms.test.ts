@@ -121,7 +121,26 @@ it.each<[string, unknown]>([
 it.each([
   ['more transforms', Array.from({ length: 21 }, () => ({ type: 'sort' }))],
   ['more groups', [{ type: 'groupby', groups: Array.from({ length: 1001 }, (_, k) => k) }]],
+  [
+    'more shared attributes',
+    [{ type: 'groupby', groups: Array.from({ length: 1000 }, (_, k) => k), note: 'x'.repeat(40_000) }],
+  ],
 ])('%s than are drawn are refused', async (_, transforms) => {
   const x = Array.from({ length: 1001 }, (_, k) => k)
-  await expect(transformed({ data: [{ x, y: x, transforms }] })).rejects.toThrow(/at most/)
+  await expect(transformed({ data: [{ x, y: x, transforms }] })).rejects.toThrow(/at most|too many/)
+})
+
+it('sums of dates beyond the calendar are gaps', async () => {
+  const many = <T>(value: T): T[] => Array.from({ length: 6000 }, () => value)
+  const transforms = [{ type: 'aggregate', aggregations: [{ target: 'y', func: 'sum' }] }]
+  const figure = { data: [{ x: many('a'), y: many('2024-01-31'), transforms }] }
+  expect(JSON.parse(JSON.stringify(await transformed(figure))).data).toEqual([{ x: ['a'], y: [null] }])
+})
+
+it('times with a zone are in the order of the clock', async () => {
+  const x = ['2024-01-01T23:00-05:00', '2024-01-02T01:00Z']
+  const { data } = (await transformed({ data: [{ x, y: [2, 1], transforms: [{ type: 'sort' }] }] })) as {
+    data: unknown[]
+  }
+  expect(data).toEqual([{ x: [x[1], x[0]], y: [1, 2] }])
 })

@@ -1,7 +1,9 @@
+import { dataAttributes } from '../data-attributes.ts'
 import {
   type Attributes,
   arraysOf,
   isObject,
+  keyOf,
   setAt,
   type Transform,
   targetOf,
@@ -70,9 +72,9 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
   if (!keys) return
   const rows = new Map<string, number[]>()
   for (const [k, key] of keys.entries()) {
-    const own = rows.get(String(key))
+    const own = rows.get(keyOf(key))
     if (own) own.push(k)
-    else rows.set(String(key), [k])
+    else rows.set(keyOf(key), [k])
   }
   const groupings = [...rows.values()]
   // Arrays of transforms that follow keep their values, as far as there are points.
@@ -87,11 +89,11 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
     const { target, func = 'first', enabled, funcmode } = aggregation
     // The values by which points are grouped stay those of the group.
     if (enabled === false || typeof target !== 'string' || done.has(target) || target === groups) continue
-    if (!paths.has(target) && func !== 'count') continue
+    if (!paths.has(target) && !(func === 'count' && isAttribute(trace, target))) continue
     done.add(target)
     const array = valueAt(trace, target)
     const values = Array.isArray(array) ? array : []
-    setAt(trace, target, reduced(trace, target, values, groupings, String(func), funcmode, axes))
+    setAt(trace, target, reduced(trace, target, values, groupings, keyOf(func), funcmode, axes))
   }
   for (const path of paths) {
     if (done.has(path)) continue
@@ -102,6 +104,10 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
       groupings.map(([first]) => array[first]),
     )
   }
+}
+
+function isAttribute({ type = 'scatter' }: Attributes, path: string): boolean {
+  return dataAttributes(keyOf(type)).has(path)
 }
 
 function reduced(

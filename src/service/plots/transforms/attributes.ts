@@ -8,6 +8,11 @@ export function isObject(value: unknown): value is Attributes {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** A value as a key: as keys of objects, 1 and "1" are the same. */
+export function keyOf(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+}
+
 /** The value at a path such as `marker.color`. */
 export function valueAt(trace: Attributes, path: string): unknown {
   let value: unknown = trace
@@ -18,19 +23,21 @@ export function valueAt(trace: Attributes, path: string): unknown {
   return value
 }
 
-/** Sets the value at a path. Objects on the way are made, unless something else is there. */
+/** Sets the value at a path. Objects on the way are made, unless something else is there; arrays get no members. */
 export function setAt(trace: Attributes, path: string, value: unknown): void {
   const names = path.split('.')
   // What every object has is not an attribute.
   if (names.some((name) => name in Object.prototype)) return
   const last = names.pop()!
-  let at = trace
+  let at: Attributes = trace
   for (const name of names) {
+    const isList: boolean = Array.isArray(at)
+    if (isList && !(Object.hasOwn(at, name) && isObject(at[name]))) return
     at[name] ??= {}
     if (typeof at[name] !== 'object') return
     at = at[name]
   }
-  at[last] = value
+  if (!Array.isArray(at)) at[last] = value
 }
 
 export function removeAt(trace: Attributes, path: string): void {
@@ -45,7 +52,7 @@ const OF_TRANSFORMS = ['groups', 'target']
 
 /** Paths of the arrays that have a value for each point, also those of the transforms. */
 export function arraysOf(trace: Attributes): string[] {
-  const paths = [...dataAttributes(String(trace.type ?? 'scatter'))].filter((path) =>
+  const paths = [...dataAttributes(keyOf(trace.type ?? 'scatter'))].filter((path) =>
     Array.isArray(valueAt(trace, path)),
   )
   for (const [k, transform] of ((trace.transforms ?? []) as unknown[]).entries())

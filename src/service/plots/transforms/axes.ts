@@ -1,4 +1,4 @@
-import { type Attributes, isObject } from './attributes.ts'
+import { type Attributes, isObject, keyOf } from './attributes.ts'
 
 /** Values as what they are compared and counted by, and back. Undefined is a value that cannot be placed. */
 export interface Conversion {
@@ -12,12 +12,22 @@ type AxisType = 'linear' | 'log' | 'date' | 'category'
 export class Axes {
   private readonly known = new Map<string, Conversion>()
 
-  /** `traces`: those that are drawn. `given`: those of the figure, whose first values decide the type of an axis. */
+  /** The first values of each axis, which decide its type. */
+  private readonly first = new Map<string, readonly unknown[]>()
+
+  /** `traces`: those that are drawn. `given`: those of the figure. */
   constructor(
     private readonly layout: Attributes,
-    private readonly traces: readonly Attributes[],
-    private readonly given: readonly Attributes[],
-  ) {}
+    traces: readonly Attributes[],
+    given: readonly Attributes[],
+  ) {
+    for (const trace of [...traces, ...given])
+      for (const letter of ['x', 'y', 'z']) {
+        const values: unknown = trace[letter]
+        const axis = letter + keyOf(trace[`${letter}axis`] ?? letter)
+        if (Array.isArray(values) && values.length > 0 && !this.first.has(axis)) this.first.set(axis, values)
+      }
+  }
 
   /** How values of an attribute are read: by their axis, or as an axis of their own. */
   conversionOf(trace: Attributes, target: unknown, values: readonly unknown[]): Conversion {
@@ -49,11 +59,8 @@ export class Axes {
     const settings = this.layout[name]
     const type = isObject(settings) ? settings.type : undefined
     if (type === 'log' || type === 'date' || type === 'category' || type === 'linear') return type
-    const isOn = (trace: Attributes): boolean => (trace[`${letter}axis`] ?? letter) === axis
-    const first = [...this.traces, ...this.given].find(
-      (trace) => isOn(trace) && Array.isArray(trace[letter]) && trace[letter].length > 0,
-    )
-    return first ? typeOf(first[letter]) : 'linear'
+    const values = this.first.get(letter + axis)
+    return values ? typeOf(values) : 'linear'
   }
 }
 
@@ -72,7 +79,7 @@ function categories(): Conversion {
     toNumber(value) {
       if (value === null || value === undefined) return undefined
       // As keys of an object: 1 and "1" are the same label.
-      const key = String(value)
+      const key = keyOf(value)
       let index = indexes.get(key)
       if (index === undefined) {
         index = labels.push(value) - 1
@@ -97,21 +104,35 @@ function isNumeric(value: unknown): boolean {
 }
 
 const DATE =
-  /^\s*(-?\d\d\d\d)(?:-(\d?\d)(?:-(\d?\d)(?:[ Tt]([01]?\d|2[0-3])(?::([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?:Z|z|[+-]\d\d(?::?\d\d)?)?)?)?)?)?\s*$/
+  /^\s*(-?\d\d\d\d)(?:-(\d?\d)(?:-(\d?\d)(?:[ Tt]([01]?\d|2[0-3])(?::([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(Z|z|[+-]\d\d(?::?\d\d)?)?)?)?)?)?\s*$/
 
 function instant(value: unknown): number | undefined {
   if (typeof value === 'number') return Math.abs(value) < 8.64e15 ? value : undefined
   const match = typeof value === 'string' ? DATE.exec(value) : null
   if (!match) return undefined
-  const [, year, month = '1', day = '1', hour = '0', minute = '0', second = '0'] = match
+  const [, year, month = '1', day = '1', hour = '0', minute = '0', second = '0', zone] = match
   const date = new Date(0)
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined
-  return date.getTime() + Number(hour) * 3_600_000 + Number(minute) * 60_000 + Number(second) * 1000
+  return (
+    date.getTime() -
+    offsetOf(zone) +
+    Number(hour) * 3_600_000 +
+    Number(minute) * 60_000 +
+    Number(second) * 1000
+  )
+}
+
+/** The offset of a zone from UTC, in ms. Times are drawn in UTC. */
+function offsetOf(zone: string | undefined): number {
+  if (zone === undefined || /z/i.test(zone)) return 0
+  const sign = zone.startsWith('-') ? -1 : 1
+  return sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', ''))) * 60_000
 }
 
 /** A date without the parts that are zero at its end. */
-function dateText(time: number): string {
+function dateText(time: number): string | undefined {
+  if (Math.abs(time) > 8.64e15) return undefined
   const iso = new Date(Math.round(time)).toISOString().replace('T', ' ').slice(0, -1)
   return iso
     .replace(/\.?0+$/, (zeros) => (zeros.startsWith('.') ? '' : zeros))

@@ -1,4 +1,4 @@
-import { type Attributes, arraysOf, setAt, type Transform, targetOf, valueAt } from './attributes.ts'
+import { type Attributes, arraysOf, keyOf, setAt, type Transform, targetOf, valueAt } from './attributes.ts'
 import type { Axes } from './axes.ts'
 
 type Test = (value: number | undefined) => boolean
@@ -35,7 +35,7 @@ export function filter(trace: Attributes, transform: Transform, axes: Axes): voi
   const values = targetOf(trace, target)
   if (!values) return
   const { toNumber } = axes.conversionOf(trace, target, values)
-  const test = testOf(String(operation), given, toNumber)
+  const test = testOf(keyOf(operation), given, toNumber)
   if (!test) return
   const kept = values.map((value) => test(toNumber(value)))
   for (const path of arraysOf(trace)) {

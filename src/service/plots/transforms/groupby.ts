@@ -1,4 +1,13 @@
-import { type Attributes, arraysOf, copied, isObject, setAt, type Transform, valueAt } from './attributes.ts'
+import {
+  type Attributes,
+  arraysOf,
+  copied,
+  isObject,
+  keyOf,
+  setAt,
+  type Transform,
+  valueAt,
+} from './attributes.ts'
 
 /** A trace for each group of its points, in the order of their first points. `index` and `count`: of the traces. */
 export function expand(given: Attributes, index: number, count: number): Attributes[] {
@@ -11,7 +20,7 @@ export function expand(given: Attributes, index: number, count: number): Attribu
         : [trace]
     })
   if (traces.length > 1 && given.uid !== undefined)
-    for (const [k, trace] of traces.entries()) trace.uid = `${given.uid}${k}`
+    for (const [k, trace] of traces.entries()) trace.uid = `${keyOf(given.uid)}${k}`
   return traces
 }
 
@@ -24,8 +33,7 @@ export function groupsOf(trace: Attributes): number {
       : [],
   )
   const rows = Math.max(0, ...lists.map(({ length }) => length))
-  for (let row = 0; row < rows; row++)
-    combinations.add(JSON.stringify(lists.map((list) => String(list[row]))))
+  for (let row = 0; row < rows; row++) combinations.add(JSON.stringify(lists.map((list) => keyOf(list[row]))))
   return combinations.size
 }
 
@@ -41,7 +49,7 @@ function grouped(
   const rows = new Map<string, number[]>()
   const names = new Map<string, unknown>()
   for (const [k, group] of groups.entries()) {
-    const key = String(group)
+    const key = keyOf(group)
     const own = rows.get(key)
     if (own) own.push(k)
     else {
@@ -76,7 +84,7 @@ function grouped(
 /** The attributes that one group has. */
 function styleOf(styles: unknown, key: string): unknown {
   const list = Array.isArray(styles) ? styles.filter(isObject) : []
-  return list.findLast((style) => String(style.target) === key)?.value
+  return list.findLast((style) => keyOf(style.target) === key)?.value
 }
 
 function merged(trace: Attributes, style: Attributes): Attributes {
@@ -88,5 +96,5 @@ function merged(trace: Attributes, style: Attributes): Attributes {
 }
 
 function textOf(value: unknown): string {
-  return value === null || value === undefined ? '' : String(value)
+  return value === null || value === undefined ? '' : keyOf(value)
 }

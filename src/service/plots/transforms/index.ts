@@ -5,6 +5,7 @@ import {
   type Attributes,
   arraysOf,
   isObject,
+  keyOf,
   removeAt,
   setAt,
   type Transform,
@@ -30,6 +31,8 @@ const changes: Readonly<Record<string, (trace: Attributes, transform: Transform,
 /** Transforms of one trace, and traces that they can give. More takes longer than anybody waits for a chart. */
 const MOST_TRANSFORMS = 20
 const MOST_TRACES = 1000
+/** Characters of attributes that all groups have. */
+const MOST_SHARED = 32 * 1024 * 1024
 
 /**
  * The figure with its transforms evaluated. Traces without transforms, and what is not known, stay as they are. Throws
@@ -40,6 +43,7 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
   if (!Array.isArray(data)) return figure
   const traces = data.filter(isObject)
   const expanded: unknown[] = []
+  let [total, shared] = [0, 0]
   for (const [k, trace] of data.entries()) {
     if (!isEvaluable(trace)) {
       expanded.push(trace)
@@ -49,7 +53,10 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
     if (count > MOST_TRANSFORMS)
       throw tooMany(`a trace has ${count} transforms; at most ${MOST_TRANSFORMS} are evaluated`)
     const groups = groupsOf(trace)
-    if (groups > MOST_TRACES) throw tooMany(`a trace has ${groups} groups; at most ${MOST_TRACES} are drawn`)
+    total += groups
+    if (total > MOST_TRACES) throw tooMany(`the figure has ${total} groups; at most ${MOST_TRACES} are drawn`)
+    shared += groups * JSON.stringify(trace, withoutArrays).length
+    if (shared > MOST_SHARED) throw tooMany('the groups of the figure share too many attributes')
     for (const part of expand(trace, k, data.length)) expanded.push(part)
     if (turnIsLong()) await breathe()
   }
@@ -57,6 +64,10 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
   const drawn: unknown[] = []
   for (const trace of expanded) drawn.push(isEvaluable(trace) ? await evaluated(trace, axes) : trace)
   return { ...figure, data: drawn }
+}
+
+function withoutArrays(_: string, value: unknown): unknown {
+  return Array.isArray(value) && value.length > 16 ? undefined : value
 }
 
 function tooMany(what: string): Problem {
@@ -68,7 +79,7 @@ function isEvaluable(trace: unknown): trace is Attributes {
 }
 
 async function changed(trace: Attributes, transform: Transform, axes: Axes): Promise<void> {
-  changes[String(transform.type)](trace, transform, axes)
+  changes[keyOf(transform.type)](trace, transform, axes)
   if (turnIsLong()) await breathe()
 }
 
@@ -84,7 +95,7 @@ async function evaluated(trace: Attributes, axes: Axes): Promise<Attributes> {
   cutToLength(trace)
   axes.number(trace)
   for (const transform of trace.transforms as unknown[])
-    if (isObject(transform) && transform.enabled !== false && Object.hasOwn(changes, String(transform.type)))
+    if (isObject(transform) && transform.enabled !== false && Object.hasOwn(changes, keyOf(transform.type)))
       await changed(trace, transform, axes)
   // The arrays are no longer those of the columns.
   for (const path of arraysOf(trace)) removeAt(trace, `${path}src`)

@@ -7,21 +7,21 @@ export function sort(trace: Attributes, { target = 'x', order }: Transform, axes
   if (!values) return
   const { toNumber } = axes.conversionOf(trace, target, values)
   const isDescending = order === 'descending'
-  const rows = values
-    .map((value, k) => ({ value, k }))
-    .sort((a, b) => {
-      const [one, other] = [toNumber(a.value), toNumber(b.value)]
-      // What cannot be placed is last.
-      if (one === undefined) return 1
-      if (other === undefined) return -1
-      return isDescending ? other - one : one - other
-    })
+  const numbers = values.map(toNumber)
+  const rows = values.map((_, k) => k)
+  rows.sort((a, b) => {
+    const [one, other] = [numbers[a], numbers[b]]
+    // What cannot be placed is last.
+    if (one === undefined || other === undefined)
+      return Number(one === undefined) - Number(other === undefined)
+    return isDescending ? other - one : one - other
+  })
   for (const path of arraysOf(trace)) {
     const array = valueAt(trace, path) as unknown[]
     setAt(
       trace,
       path,
-      rows.map(({ k }) => array[k]),
+      rows.map((k) => array[k]),
     )
   }
 }
