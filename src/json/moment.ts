@@ -22,7 +22,7 @@ function isDigit(c: number): boolean {
 }
 
 /** The number of two digits at `i`; −1 if there are none. */
-function two(buf: Uint8Array, i: number): number {
+export function twoDigits(buf: Uint8Array, i: number): number {
   const a = buf[i] - ZERO
   const b = buf[i + 1] - ZERO
   return a >= 0 && a <= 9 && b >= 0 && b <= 9 ? a * 10 + b : -1
@@ -42,19 +42,19 @@ export function momentIn(buf: Uint8Array, start: number, end: number): Moment | 
   const length = end - start
   if (length < DAY_BYTES || length > LONGEST_BYTES) return undefined
   if (buf[start + 4] !== HYPHEN || buf[start + 7] !== HYPHEN) return undefined
-  const century = two(buf, start)
-  const year = two(buf, start + 2)
+  const century = twoDigits(buf, start)
+  const year = twoDigits(buf, start + 2)
   if (century < 0 || year < 0) return undefined
-  if (!isDay(century * 100 + year, two(buf, start + 5), two(buf, start + 8))) return undefined
+  if (!isDay(century * 100 + year, twoDigits(buf, start + 5), twoDigits(buf, start + 8))) return undefined
   if (length === DAY_BYTES) return 'date'
   const separator = buf[start + DAY_BYTES]
   if (length < MINUTE_BYTES || (separator !== 0x54 && separator !== 0x20)) return undefined
-  const hour = two(buf, start + 11)
-  const minute = two(buf, start + 14)
+  const hour = twoDigits(buf, start + 11)
+  const minute = twoDigits(buf, start + 14)
   if (hour < 0 || hour > 23 || buf[start + 13] !== COLON || minute < 0 || minute > 59) return undefined
   let i = start + MINUTE_BYTES
   if (buf[i] === COLON && i < end) {
-    const second = i + 3 <= end ? two(buf, i + 1) : -1
+    const second = i + 3 <= end ? twoDigits(buf, i + 1) : -1
     if (second < 0 || second > 59) return undefined
     i += 3
     if (buf[i] === POINT && i < end) {
@@ -71,12 +71,12 @@ export function momentIn(buf: Uint8Array, start: number, end: number): Moment | 
 function isZone(buf: Uint8Array, i: number, end: number): boolean {
   if (buf[i] === 0x5a) return i + 1 === end
   if (buf[i] !== PLUS && buf[i] !== HYPHEN) return false
-  const hours = i + 3 <= end ? two(buf, i + 1) : -1
+  const hours = i + 3 <= end ? twoDigits(buf, i + 1) : -1
   // The largest offset in use is +14:00.
   if (hours < 0 || hours > 15) return false
   if (i + 3 === end) return true
   const minutes = buf[i + 3] === COLON ? i + 4 : i + 3
-  const count = minutes + 2 === end ? two(buf, minutes) : -1
+  const count = minutes + 2 === end ? twoDigits(buf, minutes) : -1
   return count >= 0 && count <= 59
 }
 

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/index.ts'
 import { closest, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { GridMeta } from '../../contract/resources/index.ts'
+import type { ColumnDescription, GridMeta } from '../../contract/resources/index.ts'
 import type { Option } from '../core/define.ts'
 import { typeName } from '../output/view.ts'
 import { columnNames } from './columns.ts'
@@ -337,12 +337,15 @@ class Chart {
     return most === 0 ? 1 : (2 * most) / LARGEST_POINT_PIXELS ** 2
   }
 
+  private async describe(client: Client, name: string): Promise<ColumnDescription> {
+    const query = { columns: [name] }
+    return (await client.call('grids.describe', { fid: this.grid.fid, query })).columns[0]
+  }
+
   /** Throws `bad_data` if a column has more values than a chart has series. */
   async assertFew({ name }: Column): Promise<void> {
     if (!this.client) return
-    const query = { columns: [name] }
-    const { columns } = await this.client.call('grids.describe', { fid: this.grid.fid, query })
-    const [{ distinct }] = columns
+    const { distinct } = await this.describe(this.client, name)
     if (distinct > MOST_SERIES)
       throw new Problem(
         'bad_data',
@@ -354,11 +357,7 @@ class Chart {
   /** Throws `bad_data` if several rows have the same value: their bars would be drawn over each other. */
   async assertSingle({ name }: Column): Promise<void> {
     if (!this.client) return
-    const { columns } = await this.client.call('grids.describe', {
-      fid: this.grid.fid,
-      query: { columns: [name] },
-    })
-    const [{ rows, nulls, distinct, distinct_is_exact }] = columns
+    const { rows, nulls, distinct, distinct_is_exact } = await this.describe(this.client, name)
     if (!distinct_is_exact || distinct >= rows - nulls || distinct === 0) return
     const by = GROUPED.includes(this.type) ? ', or show the rows of each category with --by COLUMN' : ''
     throw new Problem(

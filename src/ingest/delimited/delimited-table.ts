@@ -3,8 +3,14 @@ import { Problem } from '../../contract/errors.ts'
 import { breathe, excerpt, turnIsLong } from '../../json/index.ts'
 import type { Kernel } from '../kernel/index.ts'
 import { ColumnBuilder } from '../values/column.ts'
-import { type DateOrder, isoDate } from '../values/date.ts'
-import type { DelimitedOptions, Dialect, GivenType, NumberStyle } from '../values/dialect.ts'
+import { isoDate } from '../values/date.ts'
+import {
+  type DelimitedOptions,
+  type Dialect,
+  type GivenType,
+  type NumberStyle,
+  orderIn,
+} from '../values/dialect.ts'
 import { optionsOf, styledNumber } from '../values/number.ts'
 import type { ColumnFound, Ingested, Slice, SliceSink } from '../values/table.ts'
 import { type Rewrite, rewritten } from '../values/text-type.ts'
@@ -343,10 +349,6 @@ function typedTexts(
   if (type !== 'text') return { type, dateOrder: orderIn(given) ?? order, rewrite }
   if (!broken || count < FEW_VALUES || brokenLine === undefined) return {}
   return { text: { line: brokenLine, text: broken.text } }
-}
-
-function orderIn(given: GivenType | undefined): DateOrder {
-  return given === 'date-dmy' ? 'dmy' : given === 'date-mdy' ? 'mdy' : undefined
 }
 
 /** What is said about dates that are stored in another way than they are written, or cannot be read. */

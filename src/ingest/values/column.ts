@@ -2,7 +2,7 @@ import type { Problem } from '../../contract/errors.ts'
 import { excerpt, withRoom } from '../../json/index.ts'
 import { type Kernel, OUT } from '../kernel/index.ts'
 import { type DateOrder, isoDate } from './date.ts'
-import type { GivenType, NumberStyle } from './dialect.ts'
+import { type GivenType, type NumberStyle, orderIn } from './dialect.ts'
 import { ESCAPED, QUOTED } from './flags.ts'
 import { asNumber, commaStyle, isPaddedNumber, optionsOf, styledNumber } from './number.ts'
 import { TextType } from './text-type.ts'
@@ -385,9 +385,7 @@ export class ColumnBuilder {
       case 'datetime':
       case 'date-dmy':
       case 'date-mdy': {
-        const order =
-          this.rules.given === 'date-dmy' ? 'dmy' : this.rules.given === 'date-mdy' ? 'mdy' : undefined
-        const date = isoDate(cell, order, true)
+        const date = isoDate(cell, orderIn(this.rules.given), true)
         return date === undefined || date === 'ambiguous' ? date : `"${date}"`
       }
     }

@@ -88,6 +88,11 @@ export interface FirstValue {
 export const givenTypes = ['number', 'text', 'boolean', 'date', 'datetime', 'date-dmy', 'date-mdy'] as const
 export type GivenType = (typeof givenTypes)[number]
 
+/** The order of day and month that a type says. */
+export function orderIn(given: GivenType | undefined): DateOrder {
+  return given === 'date-dmy' ? 'dmy' : given === 'date-mdy' ? 'mdy' : undefined
+}
+
 /** Values that a reader takes for something else than text, and the types that read all of them. */
 export interface Look {
   /** In words: `amounts with a currency`. */

@@ -1,4 +1,4 @@
-import { excerpt, isDay, type Moment, momentIn, withRoom } from '../../json/index.ts'
+import { excerpt, isDay, type Moment, momentIn, twoDigits, withRoom } from '../../json/index.ts'
 import { type DateOrder, isoDate, isWrittenAsDate } from './date.ts'
 
 /**
@@ -295,19 +295,10 @@ const FORMS: Record<number, string> = { 47: '/', 46: '.', 45: '-' }
 function isPaddedDay(buf: Uint8Array, i: number): boolean {
   const form = FORMS[buf[i + 2]]
   if (form === undefined || buf[i + 5] !== buf[i + 2]) return false
-  const a = buf[i] - ZERO
-  const b = buf[i + 1] - ZERO
-  const c = buf[i + 3] - ZERO
-  const d = buf[i + 4] - ZERO
-  const e = buf[i + 6] - ZERO
-  const f = buf[i + 7] - ZERO
-  const g = buf[i + 8] - ZERO
-  const h = buf[i + 9] - ZERO
-  if (a < 0 || a > 9 || b < 0 || b > 9 || c < 0 || c > 9 || d < 0 || d > 9) return false
-  if (e < 0 || e > 9 || f < 0 || f > 9 || g < 0 || g > 9 || h < 0 || h > 9) return false
-  const first = a * 10 + b
-  const second = c * 10 + d
-  const year = e * 1000 + f * 100 + g * 10 + h
+  const [first, second] = [twoDigits(buf, i), twoDigits(buf, i + 3)]
+  const [century, ofCentury] = [twoDigits(buf, i + 6), twoDigits(buf, i + 8)]
+  if (first < 0 || second < 0 || century < 0 || ofCentury < 0) return false
+  const year = century * 100 + ofCentury
   numeric.first = first
   numeric.second = second
   numeric.year = year

@@ -114,16 +114,18 @@ async function* evaluated(live: LiveFigure, written: Bytes): Bytes {
       )
     parts.push(part)
   }
-  const { transformed } = await import('./transforms/index.ts')
-  const figure = JSON.parse((await joinInTurns(parts)).toString('utf8'))
-  yield Buffer.from(JSON.stringify(await transformed(figure)))
+  yield await transformedText(JSON.parse((await joinInTurns(parts)).toString('utf8')))
 }
 
 /** The text of a figure with data, with the transforms of its traces evaluated. */
 export async function withoutTransforms(figure: RawJson): Promise<Buffer> {
   if (!hasTransforms(figure)) return figure.bytes
+  return transformedText(figure.value() as object)
+}
+
+async function transformedText(figure: object): Promise<Buffer> {
   const { transformed } = await import('./transforms/index.ts')
-  return Buffer.from(JSON.stringify(await transformed(figure.value() as object)))
+  return Buffer.from(JSON.stringify(await transformed(figure)))
 }
 
 function hasTransforms(figure: RawJson): boolean {

@@ -4,8 +4,10 @@ import {
   arraysOf,
   isObject,
   keyOf,
+  rowsByKey,
   setAt,
   type Transform,
+  takeRows,
   targetOf,
   valueAt,
 } from './attributes.ts'
@@ -70,13 +72,7 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
   const { groups = 'x', aggregations } = transform
   const keys = targetOf(trace, groups)
   if (!keys) return
-  const rows = new Map<string, number[]>()
-  for (const [k, key] of keys.entries()) {
-    const own = rows.get(keyOf(key))
-    if (own) own.push(k)
-    else rows.set(keyOf(key), [k])
-  }
-  const groupings = [...rows.values()]
+  const groupings = [...rowsByKey(keys).values()]
   // Arrays of transforms that follow keep their values, as far as there are points.
   const index = (trace.transforms as unknown[]).indexOf(transform)
   const isLater = (path: string): boolean => Number(/^transforms\.(\d+)/.exec(path)?.[1] ?? -1) >= index
@@ -95,15 +91,13 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
     const values = Array.isArray(array) ? array : []
     setAt(trace, target, reduced(trace, target, values, groupings, keyOf(func), funcmode, axes))
   }
-  for (const path of paths) {
-    if (done.has(path)) continue
-    const array = valueAt(trace, path) as unknown[]
-    setAt(
-      trace,
-      path,
-      groupings.map(([first]) => array[first]),
-    )
-  }
+  const firsts = groupings.map(([first]) => first)
+  takeRows(
+    trace,
+    firsts,
+    trace,
+    [...paths].filter((path) => !done.has(path)),
+  )
 }
 
 function isAttribute({ type = 'scatter' }: Attributes, path: string): boolean {

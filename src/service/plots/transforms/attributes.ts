@@ -62,6 +62,38 @@ export function arraysOf(trace: Attributes): string[] {
   return paths
 }
 
+/**
+ * Gives `into` the points of these rows, in this order: of all arrays of a trace, or of those with these paths. A row of
+ * −1 is a gap.
+ */
+export function takeRows(
+  trace: Attributes,
+  rows: readonly number[],
+  into = trace,
+  paths: Iterable<string> = arraysOf(trace),
+): void {
+  for (const path of paths) {
+    const array = valueAt(trace, path) as unknown[]
+    setAt(
+      into,
+      path,
+      rows.map((k) => array[k]),
+    )
+  }
+}
+
+/** The rows of each value, in the order of their first rows. */
+export function rowsByKey(values: readonly unknown[]): Map<string, number[]> {
+  const rows = new Map<string, number[]>()
+  for (const [k, value] of values.entries()) {
+    const key = keyOf(value)
+    const own = rows.get(key)
+    if (own) own.push(k)
+    else rows.set(key, [k])
+  }
+  return rows
+}
+
 /** The values that a transform is about: an array of its own, or one of the trace. */
 export function targetOf(trace: Attributes, target: unknown): readonly unknown[] | undefined {
   if (Array.isArray(target)) return target

@@ -1,4 +1,4 @@
-import { type Attributes, arraysOf, keyOf, setAt, type Transform, targetOf, valueAt } from './attributes.ts'
+import { type Attributes, keyOf, type Transform, takeRows, targetOf } from './attributes.ts'
 import type { Axes } from './axes.ts'
 
 type Test = (value: number | undefined) => boolean
@@ -37,22 +37,8 @@ export function filter(trace: Attributes, transform: Transform, axes: Axes): voi
   const { toNumber } = axes.conversionOf(trace, target, values)
   const test = testOf(keyOf(operation), given, toNumber)
   if (!test) return
-  const kept = values.map((value) => test(toNumber(value)))
-  for (const path of arraysOf(trace)) {
-    const array = valueAt(trace, path) as unknown[]
-    if (preservegaps === true)
-      setAt(
-        trace,
-        path,
-        kept.map((isKept, k) => (isKept ? array[k] : undefined)),
-      )
-    else
-      setAt(
-        trace,
-        path,
-        kept.flatMap((isKept, k) => (isKept ? [array[k]] : [])),
-      )
-  }
+  const kept = values.map((value, k) => (test(toNumber(value)) ? k : -1))
+  takeRows(trace, preservegaps === true ? kept : kept.filter((k) => k >= 0))
 }
 
 function testOf(operation: string, given: unknown, toNumber: (value: unknown) => Bound): Test | undefined {

@@ -4,8 +4,9 @@ import {
   copied,
   isObject,
   keyOf,
-  setAt,
+  rowsByKey,
   type Transform,
+  takeRows,
   valueAt,
 } from './attributes.ts'
 
@@ -46,20 +47,9 @@ function grouped(
 ): Attributes[] {
   const groups = valueAt(trace, path)
   if (!Array.isArray(groups) || groups.length === 0) return [trace]
-  const rows = new Map<string, number[]>()
-  const names = new Map<string, unknown>()
-  for (const [k, group] of groups.entries()) {
-    const key = keyOf(group)
-    const own = rows.get(key)
-    if (own) own.push(k)
-    else {
-      rows.set(key, [k])
-      names.set(key, group)
-    }
-  }
   const format = typeof nameformat === 'string' ? nameformat : count > 1 ? '%{group} (%{trace})' : '%{group}'
   const paths = arraysOf(trace)
-  return [...rows].map(([key, own]) => {
+  return [...rowsByKey(groups)].map(([key, own]) => {
     const style = styleOf(styles, key)
     const name = isObject(style) ? style.name : undefined
     const part = merged(copied(trace), isObject(style) ? style : {})
@@ -67,16 +57,9 @@ function grouped(
       typeof name === 'string'
         ? name
         : format
-            .replaceAll('%{group}', textOf(names.get(key)))
+            .replaceAll('%{group}', textOf(groups[own[0]]))
             .replaceAll('%{trace}', textOf(trace.name ?? `trace ${index}`))
-    for (const one of paths) {
-      const array = valueAt(trace, one) as unknown[]
-      setAt(
-        part,
-        one,
-        own.map((k) => array[k]),
-      )
-    }
+    takeRows(trace, own, part, paths)
     return part
   })
 }

@@ -1,4 +1,4 @@
-import { type Attributes, arraysOf, setAt, type Transform, targetOf, valueAt } from './attributes.ts'
+import { type Attributes, type Transform, takeRows, targetOf } from './attributes.ts'
 import type { Axes } from './axes.ts'
 
 /** Puts the points in the order of the target. Equal ones keep their order. */
@@ -16,12 +16,5 @@ export function sort(trace: Attributes, { target = 'x', order }: Transform, axes
       return Number(one === undefined) - Number(other === undefined)
     return isDescending ? other - one : one - other
   })
-  for (const path of arraysOf(trace)) {
-    const array = valueAt(trace, path) as unknown[]
-    setAt(
-      trace,
-      path,
-      rows.map((k) => array[k]),
-    )
-  }
+  takeRows(trace, rows)
 }
