@@ -35,6 +35,8 @@ export interface ClientOptions {
   idempotencyKey?: string
   /** Makes the error that is thrown in place of each write: nothing is changed. */
   plan?: (operation: OperationName, target: string | undefined, change: unknown) => Error
+  /** false: a write is a mistake of the caller's declaration, and throws. */
+  writes?: boolean
   /** Where the key comes from; for messages only. */
   keyFrom?: string
   /** The proxy in use, without credentials; for messages only. */
@@ -108,6 +110,8 @@ export class Client {
   /** Calls an operation and returns the response, for streamed results. */
   async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<HttpResponse> {
     const operation: Operation = operations[name]
+    if (this.options.writes === false && operation.method !== 'GET')
+      throw new Error(`${name} changes data, but the command does not declare \`writes\` or \`stores\``)
     if (this.options.plan && operation.method !== 'GET') {
       // What is not there cannot be changed.
       if (options.fid !== undefined) await this.call('files.get', { fid: options.fid })

@@ -166,7 +166,7 @@ export function hasEscapes(buf: Buffer, start: number, end: number): boolean {
 }
 
 /** Validates one JSON value. Throws `invalid_request` with the position of the error. */
-export function parseRaw(buf: Buffer, what = 'the body', limits: JsonLimits = defaultLimits): RawJson {
+export function parseRaw(buf: Buffer, what: string, limits: JsonLimits): RawJson {
   try {
     const validator = new Validator(startOf(buf), limits)
     validator.run(Number.POSITIVE_INFINITY)

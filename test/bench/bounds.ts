@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { ingestDelimited } from '../../src/ingest/index.ts'
-import { parseRaw } from '../../src/json/index.ts'
+import { acceptedBefore, parseRaw } from '../../src/json/index.ts'
 import { scanFigure } from '../../src/service/plots/scan.ts'
 import { blankLine, bombs, costlyFigures, sameNames } from '../support/hostile.ts'
 import type { Row } from './faults.ts'
@@ -42,7 +42,9 @@ export async function survey(): Promise<Row[]> {
   const leaves = `{"a":${text},"b":${text},"c":${text},"d":${text}}`
   const scan = (figure: string) => {
     // One for each round: nothing found in one survey helps the next.
-    const raws = Array.from({ length: ROUNDS + 1 }, () => parseRaw(Buffer.from(figure)))
+    const raws = Array.from({ length: ROUNDS + 1 }, () =>
+      parseRaw(Buffer.from(figure), 'the text', acceptedBefore),
+    )
     return () => scanFigure(raws.pop()!)
   }
   const deep = scan(`{"data":[${'{"marker":'.repeat(240)}${leaves}${'}'.repeat(240)}]}`)

@@ -1,3 +1,4 @@
+import { defaultLimits } from '../../src/contract/limits.ts'
 import {
   type DelimitedOptions,
   ingestDelimited,
@@ -14,7 +15,7 @@ export async function read(text: string | Uint8Array, options: DelimitedOptions 
   })()
   const slices: { column: number; form: string; text: Buffer }[] = []
   const found = await ingestDelimited(
-    unpacked(input, 'test.csv'),
+    unpacked(input, 'test.csv', options.limits ?? defaultLimits),
     { source: 'test.csv', ...options },
     {
       slice(slice) {

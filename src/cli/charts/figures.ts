@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
+import { defaultLimits } from '../../contract/limits.ts'
 import { wholeOf } from '../files/input.ts'
 
 /** A figure from a file or standard input (`-`). */
@@ -117,7 +118,7 @@ async function figureIn(text: string, source: string): Promise<string> {
   if (typeof parsed !== 'object' || parsed === null)
     throw new Problem('bad_data', `${source}: not a figure`, { hint: SHAPE })
   const { parseRaw } = await import('../../json/index.ts')
-  let figure = parseRaw(Buffer.from(text), source)
+  let figure = parseRaw(Buffer.from(text), source, defaultLimits)
   // Kaleido's requests and some exports wrap the figure.
   for (const wrapper of ['figure', 'data', 'x']) {
     const inner = figure.get(wrapper)

@@ -1,3 +1,4 @@
+import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { loginName } from '../config/settings.ts'
 import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
@@ -204,10 +205,6 @@ const keyRevoke = defineCommand({
 /** `Their 2 files stay`, `Their 1 file stays`, and nothing where there is none. */
 function theirs(count: number, what: string, [one, many]: [string, string]): string {
   return count === 0 ? '' : ` Their ${counted(count, what)} ${count === 1 ? one : many}.`
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${count === 1 ? what : `${what}s`}`
 }
 
 export const userCommands: readonly CommandEntry[] = [

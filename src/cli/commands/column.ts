@@ -1,5 +1,5 @@
 import { type Client, resolve } from '../../client/index.ts'
-import { closest, listed } from '../../contract/closest.ts'
+import { closest, counted, listed } from '../../contract/closest.ts'
 import { ifFound, Problem } from '../../contract/errors.ts'
 import type { ColumnMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
@@ -81,8 +81,8 @@ const get = defineCommand({
     const response = await client.response('columns.get', { fid, query: { uid } })
     if (context.flags.json !== undefined || context.flags.jq !== undefined)
       return { one: (await response.json()) as object, view }
-    const { parseRaw } = await import('../../json/index.ts')
-    const found = parseRaw(Buffer.from(await response.text()))
+    const { acceptedBefore, parseRaw } = await import('../../json/index.ts')
+    const found = parseRaw(Buffer.from(await response.text()), 'the answer', acceptedBefore)
       .entries()
       .get('cols')!
     // One row per line, columns separated by tabs; text without quotes.
@@ -128,7 +128,7 @@ const set = defineCommand({
       const missing = rows - list.length
       if (missing > 0)
         await confirm(
-          `${name} gets ${count(list.length, 'value')} but the grid has ${count(rows, 'row')}: the last ${missing === 1 ? 'value' : `${missing} values`} of the column will be lost. Set it?`,
+          `${name} gets ${counted(list.length, 'value')} but the grid has ${counted(rows, 'row')}: the last ${missing === 1 ? 'value' : `${missing} values`} of the column will be lost. Set it?`,
           options.yes === true,
         )
     }
@@ -144,10 +144,6 @@ const set = defineCommand({
     return changed
   },
 })
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
-}
 
 const add = defineCommand({
   prints: object('Column'),

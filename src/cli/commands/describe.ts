@@ -1,3 +1,4 @@
+import { counted } from '../../contract/closest.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { chosenColumns } from '../charts/columns.ts'
 import { defineCommand } from '../core/define.ts'
@@ -85,7 +86,7 @@ export const command = defineCommand({
       query: { columns: await chosenColumns(client, fid, columns) },
     })
     const rows = described.row_count
-    context.messages.aside(`${described.filename}: ${rows} ${rows === 1 ? 'row' : 'rows'}`)
+    context.messages.aside(`${described.filename}: ${counted(rows, 'row')}`)
     return { many: described.columns, view, empty: 'No columns.' }
   },
 })

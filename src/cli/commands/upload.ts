@@ -155,7 +155,7 @@ export const command = defineCommand({
     if (lost) throw new Problem('usage', `--${flagOf(lost.flags)} can only be used with --plot`)
     if (skipped.length > 0)
       context.messages.note(
-        `${skipped.length} ${skipped.length === 1 ? 'file was' : 'files were'} skipped, not data: ${someOf(skipped)}`,
+        `${counted(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data: ${someOf(skipped)}`,
       )
     const provenance = options.provenance ? provenanceOf(context.environment) : undefined
     const reading = readingHeaders(options)

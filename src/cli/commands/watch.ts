@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { headerText } from '../../client/index.ts'
+import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { delimiterByName, formatByName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
@@ -146,9 +147,7 @@ async function append(
       },
     },
   })
-  context.messages.note(
-    `${file}: ${rows_added} ${rows_added === 1 ? 'row' : 'rows'} appended, ${row_count} in total`,
-  )
+  context.messages.note(`${file}: ${counted(rows_added, 'row')} appended, ${row_count} in total`)
   const size = known.size + rows.bytes.length
   return { fid: known.fid, size, seen, sum: sum(size) }
 }

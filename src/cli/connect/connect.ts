@@ -43,7 +43,8 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { url, user, api_key, profile } = settings
-  const { environment, changes, trace, caFile, ...clientOptions } = options
+  const { environment, changes, trace, caFile, ...rest } = options
+  const clientOptions = { ...rest, writes: changes }
   if (url.value) {
     const server = checkUrl(url.value)
     if (user.source.startsWith('environment') && !api_key.value)

@@ -211,7 +211,7 @@ export const dryRun = {
   flags: '--dry-run',
   description: 'show what would be changed, without changing anything',
 } as const satisfies Option
-const writeOption: Option = {
+export const writeOption: Option = {
   flags: '--idempotency-key <key>',
   description: 'apply the command only once, even if it is repeated with this key within 24 hours',
 }

@@ -1,4 +1,4 @@
-import { parseRaw } from '../../json/index.ts'
+import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import type { Cells } from '../output/fitted.ts'
 
 /** The rows of NDJSON as texts, with numbers as written. `names`: the columns, for a grid without rows. */
@@ -8,7 +8,7 @@ export function cellsOf(ndjson: string, names: readonly string[]): Cells {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
-      const row = parseRaw(Buffer.from(line)).entries()
+      const row = parseRaw(Buffer.from(line), 'the answer', acceptedBefore).entries()
       return names.map((name, k) => {
         const value = row.get(name)
         if (!value || value.kind === 'null') return ''

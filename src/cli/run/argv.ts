@@ -1,5 +1,5 @@
 import type { GlobalFlags } from '../core/context.ts'
-import { isNamed } from '../core/define.ts'
+import { globalOptions, isNamed, writeOption } from '../core/define.ts'
 import { commands } from './registry.ts'
 
 /** Global flags needed before the command line is parsed, so that parse errors can be JSON too. */
@@ -10,20 +10,24 @@ export function peekGlobalFlags(argv: readonly string[]): GlobalFlags {
   return { json: json ? true : undefined, quiet: argv.includes('-q') || argv.includes('--quiet') }
 }
 
+/** The options that may stand before the command, by each spelling, with whether they take a value. */
+const leading = new Map(
+  [...globalOptions, writeOption].flatMap(({ flags }) =>
+    flags
+      .replace(/ [<[].*/, '')
+      .split(', ')
+      .map((name) => [name, flags.includes('<')] as const),
+  ),
+)
+
 /** Moves global options before the command behind it: `gridline -q ls` → `gridline ls -q`. */
 export function moveGlobalFlagsLast(argv: readonly string[]): string[] {
   const moved: string[] = []
   let k = 0
-  while (
-    k < argv.length &&
-    /^(-q|--quiet|--json|--jq|--template|--profile|--local|--timeout|--idempotency-key|--format|--progress|--output-file|--verbose|--ca-file)(=|$)/.test(
-      argv[k],
-    )
-  ) {
+  while (k < argv.length && leading.has(argv[k].replace(/=.*/s, ''))) {
     const word = argv[k++]
     moved.push(word)
-    if (/^--(jq|template|profile|timeout|idempotency-key|format|progress|output-file|ca-file)$/.test(word))
-      moved.push(argv[k++])
+    if (leading.get(word)) moved.push(argv[k++])
     // Before the command, `--json X` takes X as fields, unless X is a command name.
     else if (
       word === '--json' &&

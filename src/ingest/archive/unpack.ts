@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import zlib, { createGunzip } from 'node:zlib'
 import { Problem } from '../../contract/errors.ts'
-import { defaultLimits, type Limits } from '../../contract/limits.ts'
+import type { Limits } from '../../contract/limits.ts'
 import { type Bytes, breathe } from '../../json/index.ts'
 import { peek } from '../text/peek.ts'
 import { badData } from '../values/warnings.ts'
@@ -61,7 +61,7 @@ export class UnpackMeter {
 export async function* unpacked(
   source: Bytes,
   name: string,
-  limits: Limits = defaultLimits,
+  limits: Limits,
   meter = new UnpackMeter(name, { compression_ratio: Number.POSITIVE_INFINITY }),
 ): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(source, 4)

@@ -29,13 +29,15 @@ export async function readSourceFid(
 }
 
 /** The JSON text of `metadata`, given as an object or as a JSON-encoded string. */
-export function metadataText(given: unknown, limit: number): string {
+export function metadataText(given: unknown, limits: Limits): string {
   let value = given
-  if (typeof value === 'string') value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata').value()
+  if (typeof value === 'string')
+    value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata', limits).value()
   if (value === undefined || value === null) value = {}
   if (typeof value !== 'object' || Array.isArray(value))
     throw invalidField('metadata', 'must be an object, or an object encoded as a JSON string')
   const text = JSON.stringify(value)
+  const limit = limits.metadata_bytes
   if (Buffer.byteLength(text) > limit) {
     throw new Problem(
       'too_large',
@@ -64,7 +66,7 @@ const rowOf: {
   parent_path: () => ({}),
   world_readable: (value) => ({ world_readable: value ? 1 : 0 }),
   share_key_enabled: (value) => ({ share_key: value ? newShareKey() : null }),
-  metadata: (value, limits) => ({ metadata: metadataText(value, limits.metadata_bytes) }),
+  metadata: (value, limits) => ({ metadata: metadataText(value, limits) }),
 }
 
 /** The fields of the row of a new file, besides its name and place. */

@@ -69,7 +69,7 @@ const changers: {
   is_theme: (update, value) => set(update, 'is_theme', 'is_theme', asFlag(value)),
   is_template: (update, value) => set(update, 'is_template', 'is_template', asFlag(value)),
   metadata: (update, value) =>
-    set(update, 'metadata', 'metadata', metadataText(value, update.service.limits.metadata_bytes)),
+    set(update, 'metadata', 'metadata', metadataText(value, update.service.limits)),
   share_key_enabled({ call, found, changes }, value) {
     if (value === (found.file.share_key !== null)) return
     mayWrite(call, found, 'share_key_enabled')

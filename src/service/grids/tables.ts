@@ -37,8 +37,8 @@ export async function storeTable(
   let found: Ingested
   try {
     found = await ingestDelimited(
-      unpacked(bytes, options.source ?? 'the upload', options.limits),
-      options,
+      unpacked(bytes, options.source ?? 'the upload', service.limits),
+      { ...options, limits: service.limits },
       writer,
     )
   } catch (error) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
-import { parseRaw } from '../../../src/json/index.ts'
+import { acceptedBefore, parseRaw } from '../../../src/json/index.ts'
 import { withData, withReferences } from '../../../src/service/plots/figure.ts'
 import { type Reference, scanFigure } from '../../../src/service/plots/scan.ts'
 
@@ -51,7 +51,7 @@ describe('edits of figure text match edits of the parsed value', () => {
   it('replaces arrays, and existing references next to them, by new references', () => {
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
-        const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)))
+        const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', acceptedBefore)
         const found = scanFigure(raw)
         const arrays = new Set(found.filter(({ kind }) => kind === 'array').map(({ path }) => path))
         const out = withReferences(raw, found, (path) => (arrays.has(path) ? `bob:1:${path}` : undefined))
@@ -69,7 +69,7 @@ describe('edits of figure text match edits of the parsed value', () => {
         )
         expect(made).toEqual({ data: expected, layout: value.layout })
         // A second survey finds only references, each at the place of its array.
-        const again = scanFigure(parseRaw(out)) as Reference[]
+        const again = scanFigure(parseRaw(out, 'the text', acceptedBefore)) as Reference[]
         expect(again.some(({ kind }) => (kind as string) === 'array')).toBe(false)
         for (const { kind, text, path } of again)
           if (kind === 'reference' && text.startsWith('bob')) expect(text).toBe(`bob:1:${path}`)
@@ -80,7 +80,7 @@ describe('edits of figure text match edits of the parsed value', () => {
   it('inserts data next to references, replacing data already there', () => {
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
-        const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)))
+        const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', acceptedBefore)
         const references = scanFigure(raw).filter((one): one is Reference => one.kind === 'reference')
         const out = [...withData(raw, references)].map((part) => (Buffer.isBuffer(part) ? part : '["here"]'))
         const expected = mapped(value, (object) => {
@@ -98,14 +98,22 @@ describe('edits of figure text match edits of the parsed value', () => {
 
 describe('a survey of a figure', () => {
   it('counts the columns a figure refers to, including data arrays', () => {
-    const raw = parseRaw(Buffer.from('{"data":[{"x":[1],"ysrc":"alice:1:a,b,c"}]}'))
+    const raw = parseRaw(
+      Buffer.from('{"data":[{"x":[1],"ysrc":"alice:1:a,b,c"}]}'),
+      'the text',
+      acceptedBefore,
+    )
     const within = (figure_columns: number) => scanFigure(raw, { ...defaultLimits, figure_columns })
     expect(within(4)).toHaveLength(2)
     expect(() => within(3)).toThrow(/at most 3 columns \(limit figure_columns\)/)
   })
 
   it('recognizes names written with escapes', () => {
-    const raw = parseRaw(Buffer.from('{"data":[{"\\u0078":[1],"y\\u0073rc":"alice:1:a","y":[2]}]}'))
+    const raw = parseRaw(
+      Buffer.from('{"data":[{"\\u0078":[1],"y\\u0073rc":"alice:1:a","y":[2]}]}'),
+      'the text',
+      acceptedBefore,
+    )
     expect(scanFigure(raw).map(({ kind, path }) => [kind, path])).toEqual([
       ['array', 'data.0.x'],
       ['reference', 'data.0.y'],
