@@ -5,6 +5,7 @@
  */
 export const errorCodes = {
   invalid_request: { status: 400, exit: 2 },
+  invalid_query: { status: 400, exit: 2 },
   bad_data: { status: 400, exit: 7 },
   column_exists: { status: 400, exit: 6 },
   unknown_column: { status: 400, exit: 7 },

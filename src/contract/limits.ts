@@ -128,8 +128,12 @@ export const limits = {
   },
   image_pixels: { value: 25_000_000, unit: 'pixels', what: 'pixels of one image' },
   image_cache_bytes: { value: 64 * MiB, unit: 'bytes', what: 'images kept in memory' },
-  sort_bytes: { value: 64 * MiB, unit: 'bytes', what: 'text of a column by which a page sorts a grid' },
-  sort_rows: { value: 5_000_000, unit: 'rows', what: 'rows of a grid that a page sorts' },
+  sort_bytes: {
+    value: 64 * MiB,
+    unit: 'bytes',
+    what: 'values by which rows are sorted, or rows that are put into another order',
+  },
+  sort_rows: { value: 5_000_000, unit: 'rows', what: 'rows that are sorted at once' },
   describes_at_once: {
     value: 4,
     unit: 'grids',

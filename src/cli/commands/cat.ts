@@ -1,4 +1,5 @@
 import type { Client } from '../../client/index.ts'
+import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
@@ -9,6 +10,7 @@ import { other } from '../core/prints.ts'
 import { readableGrid } from '../files/local-data.ts'
 import { localOptions, type ReadingOptions } from '../files/parse-options.ts'
 import { isPattern } from '../files/patterns.ts'
+import { sortOption, whereOption } from '../files/row-options.ts'
 import { resolveTargets } from '../files/targets.ts'
 import { withNewline } from '../output/bytes.ts'
 import { hasColor } from '../output/color.ts'
@@ -39,6 +41,8 @@ const options = [
   },
   { flags: '--tail <rows>', integer: {}, description: 'print only this many rows from the end' },
   { flags: '--sample <rows>', integer: {}, description: 'print this many rows at random, in their order' },
+  whereOption,
+  sortOption,
   { flags: '--no-header', description: 'print csv and tsv without the names of the columns' },
   { flags: '-f, --follow', description: 'print rows as they are appended, until Ctrl-C' },
   { flags: '--no-pager', description: 'do not page the table on a terminal' },
@@ -56,6 +60,7 @@ export const command = defineCommand({
     'gridline cat sales',
     'gridline cat sales.csv.gz --limit 10',
     'gridline cat sales --columns city,price --limit 10',
+    'gridline cat sales --where "price > 100 and city = \'Oslo\'" --sort -price --limit 10',
     "gridline cat sales --jq 'select(.price > 100) | .city'",
     'gridline cat sales --tail 5 --follow',
     "gridline cat 'Reports/2024*' --format ndjson",
@@ -117,8 +122,8 @@ function formatOf(context: Context, { format }: Options): Format {
   return format ?? (json !== undefined ? 'json' : jq !== undefined ? 'ndjson' : 'csv')
 }
 
-function queryOf({ columns, limit, tail, sample }: Options) {
-  return { columns, head: limit, tail, sample }
+function queryOf({ columns, limit, tail, sample, where, sort }: Options) {
+  return { columns, head: limit, tail, sample, where, sort }
 }
 
 async function printed(
@@ -133,6 +138,14 @@ async function printed(
     (options.format === undefined && process.stdout.isTTY === true && jq === undefined && json === undefined)
   const format = formatOf(context, options)
   if (options.follow) {
+    if (options.where !== undefined || options.sort !== undefined)
+      throw new Problem(
+        'usage',
+        '--follow prints rows as they are appended; it has no --where and no --sort',
+        {
+          hint: 'To filter new rows, use --jq.',
+        },
+      )
     if (jq !== undefined || format === 'json')
       throw new Problem('usage', '--follow supports only csv, tsv and ndjson')
     return { bytes: followed(context, client, fid, options, format) }
@@ -192,7 +205,11 @@ async function table(
   const { text, shown } = fittedTable(cells, width, hasColor(process.stdout, context.environment), isTerminal)
   const left: string[] = []
   if (isTerminal && cells.rows.length < meta.row_count)
-    left.push(`${cells.rows.length} of ${meta.row_count} rows`)
+    left.push(
+      options.where === undefined
+        ? `${cells.rows.length} of ${meta.row_count} rows`
+        : `${isAll && cells.rows.length === TERMINAL_ROWS ? 'the first ' : ''}${counted(cells.rows.length, 'row')} of those that match, of ${meta.row_count} in all`,
+    )
   if (shown < names.length)
     left.push(
       `${shown} of ${names.length} columns; not shown: ${names.slice(shown, shown + 10).join(', ')}${names.length - shown > 10 ? ' …' : ''}`,

@@ -5,6 +5,7 @@ import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { readableGrid } from '../files/local-data.ts'
 import { localOptions } from '../files/parse-options.ts'
+import { whereOption } from '../files/row-options.ts'
 import { sparkline } from '../output/picture.ts'
 import { type TableView, typeName } from '../output/view.ts'
 
@@ -72,18 +73,20 @@ export const command = defineCommand({
       description: 'describe only these columns, comma-separated (repeatable)',
       repeatable: true,
     },
+    whereOption,
     ...localOptions,
   ],
   examples: [
     'gridline describe sales',
     'gridline describe sales.csv',
+    'gridline describe sales --where "city = \'Oslo\'"',
     "gridline describe sales --columns price --jq '.[0].quantiles'",
   ],
-  async run(context, [grid], { columns, ...reading }) {
+  async run(context, [grid], { columns, where, ...reading }) {
     const { client, fid } = await readableGrid(context, grid, reading)
     const described = await client.call('grids.describe', {
       fid,
-      query: { columns: await chosenColumns(client, fid, columns) },
+      query: { columns: await chosenColumns(client, fid, columns), where },
     })
     const rows = described.row_count
     context.messages.aside(`${described.filename}: ${counted(rows, 'row')}`)

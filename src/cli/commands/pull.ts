@@ -20,6 +20,7 @@ import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
 import { safeName } from '../files/local-names.ts'
+import { sortOption, whereOption } from '../files/row-options.ts'
 import { resolveTargets } from '../files/targets.ts'
 import { type Found, filesBelow } from '../files/tree.ts'
 import type { TableView } from '../output/view.ts'
@@ -57,6 +58,8 @@ export const command = defineCommand({
       flags: '--force',
       description: 'download all files, also those that are unchanged or were changed here',
     },
+    whereOption,
+    sortOption,
     { flags: '--dry-run', description: 'show what would be downloaded, without writing anything' },
   ],
   examples: [
@@ -76,6 +79,8 @@ export const command = defineCommand({
     for (const { fid } of files)
       found.push(...(await filesBelow(client, await client.call('files.get', { fid }))))
     const format = options.format ?? 'csv'
+    const { where, sort } = options
+    const query = { where, sort }
     const items = found
       .filter(({ file }) => file.filetype === 'grid' || file.filetype === 'plot')
       .map(({ file, folders }) => {
@@ -103,7 +108,7 @@ export const command = defineCommand({
             hint: 'Move it away, or use --force to replace it.',
           })
         if (options.dryRun) return { path, fid, action: 'would download' }
-        await download(client, file, format, path, directory)
+        await download(client, file, { format, ...query }, path, directory)
         state.note(path)
         return { path, fid, action: 'downloaded' }
       },
@@ -171,7 +176,7 @@ function assertNoLink(folder: string, directory: string): void {
 async function download(
   client: Client,
   { fid, filetype, date_modified }: FileMeta,
-  format: Format,
+  query: { format: Format; where?: string; sort?: string },
   path: string,
   directory: string,
 ): Promise<void> {
@@ -179,7 +184,7 @@ async function download(
   mkdirSync(dirname(path), { recursive: true })
   const response =
     filetype === 'grid'
-      ? await client.response('grids.content', { fid, query: { format } })
+      ? await client.response('grids.content', { fid, query })
       : await client.response('plots.content', { fid, query: { inline_data: true } })
   const part = `${path}.${process.pid}.part`
   try {

@@ -4,6 +4,13 @@ import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
 import { contentFormats, data, dataTypes, lookupQuery, none, readingHeaders, uploadTypes } from './shared.ts'
 
+const whereField = s.optional(
+  s.string({
+    description:
+      "Only rows for which this is true: temp > 20 and city in ('Oslo', 'Rome'). See docs/queries.md.",
+  }),
+)
+
 export const gridsOperations = {
   'grids.create': {
     summary: 'Create a grid from columns',
@@ -79,6 +86,12 @@ export const gridsOperations = {
           description: 'Number of rows to return at random, in their order. Not with json.',
         }),
       ),
+      where: whereField,
+      sort: s.optional(
+        s.string({
+          description: 'Columns to sort by, comma-separated; a minus sign means descending: -date,city.',
+        }),
+      ),
     }),
     body: none,
     status: 200,
@@ -97,6 +110,7 @@ export const gridsOperations = {
           description: 'Names of the columns to describe, in this order. Default: all columns.',
         }),
       ),
+      where: whereField,
     }),
     body: none,
     status: 200,

@@ -218,7 +218,7 @@ export function contentBrotli(given: Snapshot): Bytes {
   return brotliStream(pieces())
 }
 
-function contentHeader({ name, uid, order }: SnapshotColumn, position: number): string {
+export function contentHeader({ name, uid, order }: SnapshotColumn, position: number): string {
   return `${position > 0 ? ',' : ''}${JSON.stringify(name)}:{"uid":"${uid}","order":${order},"data":[`
 }
 

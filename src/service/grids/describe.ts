@@ -4,6 +4,7 @@ import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { breathe, endOf, instantOf, skipBlanks } from '../../json/index.ts'
 import { familyOf, isMoments } from '../store/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
+import type { RowSet } from './row-set.ts'
 
 /** Different values that are counted. */
 const MOST_DISTINCT = 100_000
@@ -14,13 +15,16 @@ const SAMPLE_VALUES = 10_000
 /** Runs of rows of which a mean is given. */
 const TREND_RUNS = 24
 
-/** Statistics of a column, computed while its values are streamed: in constant memory. */
+/** Statistics of a column, or of some rows of it, computed while its values are streamed: in constant memory. */
 export async function describeColumn(
   snap: Snapshot,
   column: SnapshotColumn,
   gone: () => boolean = () => false,
+  rows?: RowSet,
 ): Promise<ColumnDescription> {
-  const found = new Statistics(column.rows, isMoments(column.type))
+  const count = rows?.count ?? column.rows
+  const found = new Statistics(count, isMoments(column.type))
+  let [row, added] = [0, 0]
   for await (const text of columnText(snap, column)) {
     if (gone()) throw new Problem('aborted', 'the client disconnected')
     const buf = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
@@ -28,13 +32,17 @@ export async function describeColumn(
     if (buf.length === 1 && buf[0] === 0x2c) continue
     for (let i = skipBlanks(buf, 0), n = 0; i < buf.length; n++) {
       const end = endOf(buf, i)
-      found.add(buf, i, end)
+      if (!rows || rows.has(row)) {
+        found.add(buf, i, end)
+        added++
+      }
+      row++
       i = skipBlanks(buf, skipBlanks(buf, end) + 1)
       if (n % 1024 === 0) await breathe()
     }
     await breathe()
   }
-  return { name: column.name, type: familyOf(column.type), rows: column.rows, ...found.result() }
+  return { name: column.name, type: familyOf(column.type), rows: added, ...found.result() }
 }
 
 class Statistics {

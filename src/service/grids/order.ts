@@ -6,14 +6,7 @@ import { Lru } from '../core/lru.ts'
 import { isMoments } from '../store/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 import { startOfText } from './cut.ts'
-
-/** The rows of a grid, sorted by one column. */
-export interface RowOrder {
-  /** Row numbers: those with a value in ascending order, then those without one. */
-  rows: Uint32Array
-  /** How many have a value. */
-  values: number
-}
+import type { RowSet } from './row-set.ts'
 
 const KEPT_BYTES = 64 * 1024 * 1024
 /** How long a request waits for its turn, in ms. */
@@ -24,8 +17,8 @@ const AT_ONCE = 2
 
 /** Sorts grids by a column, few at a time, and keeps the orders that were asked for last. */
 export class RowOrders {
-  private readonly kept = new Lru<RowOrder>(KEPT_BYTES, ({ rows }) => rows.byteLength)
-  private readonly running = new Map<string, Promise<RowOrder>>()
+  private readonly kept = new Lru<Uint32Array>(KEPT_BYTES, ({ byteLength }) => byteLength)
+  private readonly running = new Map<string, Promise<Uint32Array>>()
   private readonly turns: Admission
 
   constructor(private readonly limits: Limits) {
@@ -35,20 +28,40 @@ export class RowOrders {
     )
   }
 
-  /** Throws `too_large` for a grid with too many rows to sort, or a column with too much text to sort by. */
-  private check({ rows }: Snapshot, column: SnapshotColumn): void {
-    const { sort_rows } = this.limits
+  /** Throws `too_large` for too many rows to sort, or too much text to sort by. */
+  private check(rows: number, columns: readonly SnapshotColumn[]): void {
+    const { sort_rows, sort_bytes } = this.limits
+    const hint = 'Choose fewer rows with a where, or sort by other columns.'
     if (rows > sort_rows)
       throw new Problem(
         'too_large',
-        `the grid has ${rows} rows; a page sorts at most ${sort_rows} (limit sort_rows)`,
+        `${rows} rows to sort; at most ${sort_rows} are sorted (limit sort_rows)`,
+        {
+          field: 'sort',
+          hint,
+        },
       )
+    const bytes = columns.reduce((sum, column) => sum + sizeOf(column), 0)
+    if (bytes > sort_bytes) {
+      const names = columns.map(({ name }) => JSON.stringify(name)).join(', ')
+      throw new Problem(
+        'too_large',
+        `${names}: ${bytesText(bytes)} of values to sort by; at most ${bytesText(sort_bytes)} are sorted (limit sort_bytes)`,
+        { field: 'sort', hint },
+      )
+    }
+  }
+
+  /** Throws `too_large` for rows that are too much text to be put in another order. */
+  checkOutput(snap: Snapshot, chosen: number): void {
     const most = this.limits.sort_bytes
-    const bytes = sizeOf(column)
+    const all = snap.columns.reduce((sum, column) => sum + sizeOf(column), 0)
+    const bytes = snap.rows === 0 ? 0 : (all * chosen) / snap.rows
     if (bytes > most)
       throw new Problem(
         'too_large',
-        `the column ${JSON.stringify(column.name)} has ${bytesText(bytes)} of text; a page sorts at most ${bytesText(most)} (limit sort_bytes)`,
+        `about ${bytesText(Math.round(bytes))} of rows to sort; at most ${bytesText(most)} are sorted (limit sort_bytes)`,
+        { field: 'sort', hint: 'Read fewer rows with head or where, or fewer columns.' },
       )
   }
 
@@ -57,30 +70,46 @@ export class RowOrders {
     return this.turns.run(user, work, gone)
   }
 
-  /** The order of a grid's rows by one of its columns. `state` identifies the column's data. Throws `too_large`. */
-  async order(state: string, snap: Snapshot, column: SnapshotColumn): Promise<RowOrder> {
-    const kept = this.kept.get(state)
+  /** The order of a grid's rows by one of its columns, which is kept. `state` identifies the data. Throws `too_large`. */
+  async orderByOne(state: string, snap: Snapshot, by: SortColumn): Promise<Uint32Array> {
+    const key = `${state} ${by.column.uid} ${by.descending}`
+    const kept = this.kept.get(key)
     if (kept) return kept
-    let work = this.running.get(state)
+    let work = this.running.get(key)
     if (!work) {
-      this.check(snap, column)
-      work = sorted(snap, column).finally(() => this.running.delete(state))
-      this.running.set(state, work)
+      work = this.orderBy(snap, [by]).finally(() => this.running.delete(key))
+      this.running.set(key, work)
     }
     const order = await work
-    this.kept.set(state, order)
+    this.kept.set(key, order)
     return order
   }
+
+  /** The order of some rows of a grid, or of all, by several columns. Rows without a value are last. Throws `too_large`. */
+  async orderBy(snap: Snapshot, by: readonly SortColumn[], only?: RowSet): Promise<Uint32Array> {
+    this.check(
+      snap.rows,
+      by.map(({ column }) => column),
+    )
+    return sorted(snap, by, only)
+  }
+}
+
+/** A column to sort by, and how. */
+export interface SortColumn {
+  column: SnapshotColumn
+  descending: boolean
 }
 
 function sizeOf({ slices, tail }: SnapshotColumn): number {
   return slices.reduce((sum, { bytes }) => sum + bytes, tail.length)
 }
 
-/** Ranks of values of different kinds: numbers come first. */
+/** Ranks of values of different kinds: numbers come first, and rows without a value last. */
 const NUMBER = 0
 const OTHER = 1
 const TEXT = 2
+const NONE = 3
 /** Bytes of a value by which it is sorted. */
 const LONGEST_KEY = 1024
 /** Bytes after the prefix that are compared one by one. */
@@ -97,28 +126,22 @@ class Keys {
   private readonly texts: Buffer
   private readonly starts: Uint32Array
   private at = 0
-  /** Rows without a value. */
-  readonly empty: number[] = []
-  readonly rows: Uint32Array
-  count = 0
-
   constructor(
     rows: number,
     bytes: number,
     private readonly isMoments: boolean,
   ) {
-    this.ranks = new Uint8Array(rows)
+    // Other columns can be longer: their rows have no value here.
+    this.ranks = new Uint8Array(rows).fill(NONE)
     this.numbers = new Float64Array(rows)
     this.texts = Buffer.allocUnsafe(bytes)
     this.starts = new Uint32Array(rows + 1)
-    this.rows = new Uint32Array(rows)
   }
 
   add(row: number, text: Buffer, start: number, end: number): void {
     const kind = kindOf(text[start])
     this.starts[row] = this.at
-    if (kind === 'null') this.empty.push(row)
-    else this.rows[this.count++] = row
+    if (kind !== 'null') this.ranks[row] = NUMBER
     if (kind === 'number') this.numbers[row] = Number(text.toString('latin1', start, end))
     else if (kind === 'string' && this.isMoments)
       this.numbers[row] = instantOf(text.toString('latin1', start + 1, end - 1))
@@ -134,7 +157,8 @@ class Keys {
       this.at += text.copy(this.texts, this.at, start, Math.min(end, start + LONGEST_KEY))
     }
     this.starts[row + 1] = this.at
-    if (this.ranks[row] !== NUMBER) this.numbers[row] = this.prefix(this.starts[row])
+    if (this.ranks[row] === TEXT || this.ranks[row] === OTHER)
+      this.numbers[row] = this.prefix(this.starts[row])
   }
 
   /** The first bytes of the text that ends here, as a number that sorts as they do. Spares most comparisons of texts. */
@@ -144,13 +168,18 @@ class Keys {
     return number
   }
 
-  /** Negative if row `a` comes before row `b`. Equal values keep the order of their rows. */
-  readonly compare = (a: number, b: number): number => {
+  /** Whether a row has no value. */
+  isEmpty(row: number): boolean {
+    return this.ranks[row] === NONE
+  }
+
+  /** Negative if the value of row `a` comes before that of row `b`; 0 if they are equal. */
+  compare(a: number, b: number): number {
     const { ranks, numbers, texts, starts } = this
     const rank = ranks[a]
     if (rank !== ranks[b]) return rank - ranks[b]
     if (numbers[a] !== numbers[b]) return numbers[a] - numbers[b]
-    if (rank === NUMBER) return a - b
+    if (rank === NUMBER || rank === NONE) return 0
     const end = starts[a + 1]
     const endOther = starts[b + 1]
     // Texts that end within the prefix, with zero bytes after it, differ in length only.
@@ -160,12 +189,30 @@ class Keys {
     for (const near = i + NEAR; i < near && i < end && j < endOther; i++, j++)
       if (texts[i] !== texts[j]) return texts[i] - texts[j]
     const rest = i < end && j < endOther ? texts.compare(texts, j, endOther, i, end) : 0
-    return rest || end - starts[a] - (endOther - starts[b]) || a - b
+    return rest || end - starts[a] - (endOther - starts[b])
   }
 }
 
-async function sorted(snap: Snapshot, column: SnapshotColumn): Promise<RowOrder> {
-  const keys = new Keys(column.rows, sizeOf(column), isMoments(column.type))
+async function sorted(snap: Snapshot, by: readonly SortColumn[], only?: RowSet): Promise<Uint32Array> {
+  const keys: Keys[] = []
+  for (const { column } of by) keys.push(await keysOf(snap, column))
+  const rows = new Uint32Array(only ? only.count : snap.rows)
+  let at = 0
+  if (only) for (const row of only) rows[at++] = row
+  else for (; at < rows.length; at++) rows[at] = at
+  const compare = (a: number, b: number): number => {
+    for (let k = 0; k < keys.length; k++) {
+      const found = keys[k].compare(a, b)
+      if (found !== 0) return by[k].descending && !keys[k].isEmpty(a) && !keys[k].isEmpty(b) ? -found : found
+    }
+    // Equal rows keep their order.
+    return a - b
+  }
+  return mergeSort(rows, compare)
+}
+
+async function keysOf(snap: Snapshot, column: SnapshotColumn): Promise<Keys> {
+  const keys = new Keys(snap.rows, sizeOf(column), isMoments(column.type))
   let row = 0
   for await (const text of columnText(snap, column, undefined, 1)) {
     const piece = Buffer.from(text.buffer, text.byteOffset, text.length)
@@ -178,17 +225,7 @@ async function sorted(snap: Snapshot, column: SnapshotColumn): Promise<RowOrder>
     }
     await breathe()
   }
-  // Other columns can be longer.
-  const missing = Math.max(0, snap.rows - row)
-  const rows = new Uint32Array(keys.count + keys.empty.length + missing)
-  rows.set(await mergeSort(keys.rows.subarray(0, keys.count), keys.compare))
-  rows.set(keys.empty, keys.count)
-  const first = rows.length - missing
-  for (let k = 0; k < missing; k++) {
-    rows[first + k] = row + k
-    if ((k & 0xffff) === 0) await breathe()
-  }
-  return { rows, values: keys.count }
+  return keys
 }
 
 const COMMA = 0x2c

@@ -1,60 +1,14 @@
-import { type Bytes, breathe, endOf, skipBlanks, withRoom } from '../../json/index.ts'
-import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
+import { type Bytes, breathe, turnIsLong, withRoom } from '../../json/index.ts'
+import { type Cell, Cursor, Seeker } from './cells.ts'
+import type { Snapshot, SnapshotColumn } from './content.ts'
+import { RowSet } from './row-set.ts'
 
 const PIECE_BYTES = 64 * 1024
-const NULL = Buffer.from('null')
 
-/** Iterates over the values of one column. */
-class Cursor {
-  private readonly pieces: AsyncIterator<Uint8Array>
-  buf: Uint8Array = NULL
-  start = 0
-  end = 0
-  private at = 0
-
-  constructor(snap: Snapshot, column: SnapshotColumn, head: number | undefined) {
-    this.pieces = columnText(snap, column, head, snap.columns.length > 8 ? 1 : undefined)[
-      Symbol.asyncIterator
-    ]()
-    this.buf = Buffer.alloc(0)
-  }
-
-  /** Whether `fill` must be called before `next`. */
-  get dry(): boolean {
-    return this.at >= this.buf.length
-  }
-
-  async fill(): Promise<void> {
-    while (this.at >= this.buf.length) {
-      const { value, done } = await this.pieces.next()
-      if (done) {
-        // A column shorter than the others: return nulls.
-        this.buf = NULL
-        this.at = 0
-        return
-      }
-      // Skip chunks that are only the comma between two values.
-      this.buf = value.length === 1 && value[0] === 0x2c ? Buffer.alloc(0) : value
-      this.at = 0
-    }
-  }
-
-  /** Sets start and end to the next value in `buf`. */
-  next(): void {
-    this.start = skipBlanks(this.buf, this.at)
-    this.end = endOf(this.buf, this.start)
-    this.at = skipBlanks(this.buf, this.end) + 1
-  }
-
-  async close(): Promise<void> {
-    await this.pieces.return?.()
-  }
-}
-
-interface RowWriter {
+export interface RowWriter {
   head(columns: SnapshotColumn[]): string
-  /** Writes the current row of all cursors. */
-  row(cursors: Cursor[], out: Out): void
+  /** Writes the current row. */
+  row(cells: readonly Cell[], out: Out): void
   tail?(out: Out): void
 }
 
@@ -100,33 +54,19 @@ class Out {
   }
 }
 
-/**
- * Streams the rows of a grid in constant memory: about one slice per column. `chosen`: the only rows to return, in
- * ascending order.
- */
-export async function* rowsAs(
-  snap: Snapshot,
-  writer: RowWriter,
-  head?: number,
-  chosen?: readonly number[],
-): Bytes {
+/** Streams the rows of a grid in constant memory: about one slice per column. */
+export async function* rowsAs(snap: Snapshot, writer: RowWriter, head?: number): Bytes {
   const out = new Out()
   out.text(writer.head(snap.columns))
   const cursors = snap.columns.map((column) => new Cursor(snap, column, head))
   const longest = Math.max(0, ...snap.columns.map(({ rows }) => rows))
-  const rows = Math.min(longest, head ?? longest, chosen ? (chosen.at(-1) ?? -1) + 1 : longest)
-  let next = 0
+  const rows = Math.min(longest, head ?? longest)
   try {
     for (let row = 0; row < rows; row++) {
       for (const cursor of cursors) {
         if (cursor.dry) await cursor.fill()
         cursor.next()
       }
-      if (chosen && chosen[next] !== row) {
-        await breathe()
-        continue
-      }
-      next++
       writer.row(cursors, out)
       if (out.at >= PIECE_BYTES) yield out.take()
     }
@@ -137,6 +77,80 @@ export async function* rowsAs(
   }
 }
 
+/** Streams chosen rows of a grid, in constant memory. */
+export async function* chosenRowsAs(snap: Snapshot, writer: RowWriter, rows: RowSet): Bytes {
+  const out = new Out()
+  out.text(writer.head(snap.columns))
+  const write = (cells: readonly Cell[]): boolean => {
+    writer.row(cells, out)
+    return out.at >= PIECE_BYTES
+  }
+  for await (const _ of written(snap, rows, write)) yield out.take()
+  writer.tail?.(out)
+  if (out.at > 0) yield out.take()
+}
+
+/** Streams rows of a grid in an order of their own. Keeps all of them in memory. */
+export async function* orderedRowsAs(snap: Snapshot, writer: RowWriter, order: Uint32Array): Bytes {
+  const out = new Out()
+  out.text(writer.head(snap.columns))
+  yield out.take()
+  // Where each row begins, in ascending order of rows.
+  const starts = new Float64Array(order.length + 1)
+  let count = 0
+  const write = (cells: readonly Cell[]): boolean => {
+    starts[count++] = out.at
+    writer.row(cells, out)
+    return turnIsLong()
+  }
+  for await (const _ of written(snap, RowSet.of(snap.rows, order), write)) await breathe()
+  starts[count] = out.at
+  const ascending = Uint32Array.from(order).sort()
+  const text = out.buf
+  const sorted = new Out()
+  for (const row of order) {
+    const k = placeOf(ascending, row)
+    sorted.bytes(text, starts[k], starts[k + 1])
+    if (sorted.at >= PIECE_BYTES) {
+      yield sorted.take()
+      await breathe()
+    }
+  }
+  writer.tail?.(sorted)
+  if (sorted.at > 0) yield sorted.take()
+}
+
+/** Writes the values of each chosen row, in ascending order of rows. Yields whenever `write` returns true. */
+async function* written(
+  snap: Snapshot,
+  rows: RowSet,
+  write: (cells: readonly Cell[]) => boolean,
+): AsyncGenerator<void> {
+  const seekers = snap.columns.map((column) => new Seeker(snap, column, rows))
+  try {
+    for (let row = rows.next(0); Number.isFinite(row); row = rows.next(row + 1)) {
+      for (const seeker of seekers) {
+        if (seeker.isBeyond(row)) await seeker.load(row)
+        seeker.seek(row)
+      }
+      if (write(seekers)) yield
+    }
+  } finally {
+    await Promise.all(seekers.map((seeker) => seeker.close()))
+  }
+}
+
+/** The place of a number in a list in ascending order. */
+function placeOf(ascending: Uint32Array, wanted: number): number {
+  let [low, high] = [0, ascending.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ascending[middle] < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** NDJSON: one object per row, keyed by column name. */
 export function ndjson(): RowWriter {
   let names: string[] = []
@@ -145,14 +159,14 @@ export function ndjson(): RowWriter {
       names = columns.map(({ name }, k) => `${k > 0 ? ',' : '{'}${JSON.stringify(name)}:`)
       return ''
     },
-    row(cursors, out) {
-      for (const [k, { buf, start, end }] of cursors.entries()) {
+    row(cells, out) {
+      for (const [k, { buf, start, end }] of cells.entries()) {
         out.text(names[k])
         const first = buf[start]
         if (first === 0x5b || first === 0x7b) out.line(buf, start, end)
         else out.bytes(buf, start, end)
       }
-      out.text(cursors.length > 0 ? '}\n' : '{}\n')
+      out.text(cells.length > 0 ? '}\n' : '{}\n')
     },
   }
 }
@@ -162,10 +176,10 @@ export function arrays(): RowWriter {
   let first = true
   return {
     head: () => '',
-    row(cursors, out) {
+    row(cells, out) {
       out.text(first ? '[' : ',[')
       first = false
-      for (const [k, { buf, start, end }] of cursors.entries()) {
+      for (const [k, { buf, start, end }] of cells.entries()) {
         if (k > 0) out.byte(0x2c)
         out.bytes(buf, start, end)
       }
@@ -174,11 +188,23 @@ export function arrays(): RowWriter {
   }
 }
 
+/** The values of one column, comma-separated. */
+export function values(): RowWriter {
+  return {
+    head: () => '',
+    row([{ buf, start, end }], out) {
+      out.bytes(buf, start, end)
+      out.byte(0x2c)
+    },
+  }
+}
+
 /**
  * CSV or TSV as in RFC 4180, with LF. Null is an empty cell, the empty string is `""`; arrays and objects are
- * written as JSON. Reading the result gives the same values again.
+ * written as JSON. Reading the result gives the same values again. `isOrdered`: rows are put into another order after they
+ * are written, so that each row stands for itself.
  */
-export function delimited(delimiter: ',' | '\t'): RowWriter {
+export function delimited(delimiter: ',' | '\t', isOrdered = false): RowWriter {
   const separator = delimiter.charCodeAt(0)
   const quoteIf = new RegExp(`^$|^[ \t']|[ \t]$|["\\r\\n${delimiter}]`)
   const cell = (text: string): string => (quoteIf.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
@@ -186,15 +212,16 @@ export function delimited(delimiter: ',' | '\t'): RowWriter {
   let blanks = 0
   return {
     head: (columns) => `${columns.map(({ name }) => cell(name)).join(delimiter)}\n`,
-    row(cursors, out) {
-      if (cursors.length === 1) {
-        if (cursors[0].buf[cursors[0].start] === 0x6e) {
-          blanks++
+    row(cells, out) {
+      if (cells.length === 1) {
+        if (cells[0].buf[cells[0].start] === 0x6e) {
+          if (isOrdered) out.text('""\n')
+          else blanks++
           return
         }
         for (; blanks > 0; blanks--) out.byte(0x0a)
       }
-      for (const [k, { buf, start, end }] of cursors.entries()) {
+      for (const [k, { buf, start, end }] of cells.entries()) {
         if (k > 0) out.byte(separator)
         writeCell(buf, start, end, separator, cell, out)
       }

@@ -12,6 +12,7 @@ export function mayRead(caller: Caller | undefined): boolean {
  */
 const told: Record<ErrorCode, boolean | string> = {
   invalid_request: true,
+  invalid_query: false,
   bad_data: true,
   column_exists: true,
   unknown_column: false,

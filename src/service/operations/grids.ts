@@ -24,6 +24,7 @@ import type { Target } from '../grids/place.ts'
 import { createOrUpdateGrids } from '../grids/place-several.ts'
 import { previewed, previewOf } from '../grids/preview.ts'
 import { type DataCall, mayChangeTypes, readingOptions, refuseWarnings } from '../grids/reading-options.ts'
+import { Selection } from '../grids/selection.ts'
 import { storeTable, storeTables } from '../grids/tables.ts'
 import { brokenPlots, brokenWarnings } from '../plots/lost.ts'
 import { familyOf, orderOf } from '../store/column-types.ts'
@@ -115,11 +116,17 @@ export const gridHandlers = {
   'grids.content': (service, call) => gridContent(service, call, call.query),
 
   'grids.describe': async (service, call) => {
-    const { file, snap } = await service.store.read(async (readers) => {
+    const { columns: names, where } = call.query
+    const selection = new Selection({ where })
+    const { file, snap: all } = await service.store.read(async (readers) => {
       const { file: found } = await authorizeCall(readers, call)
-      const names = call.query.columns && byName([...new Set(call.query.columns)])
-      return { file: found, snap: await snapshot(service.store, readers, call.fid, names) }
+      const choose = names && byName([...new Set(names)])
+      const snap = await snapshot(service.store, readers, call.fid, (own) =>
+        selection.columns(own, choose ? choose(own) : own),
+      )
+      return { file: found, snap }
     })
+    const snap = selection.printedOf(all)
     const head = { fid: formatFid(call.fid), filename: file.filename, row_count: snap.rows }
     return {
       body: { ...head, columns: [] },
@@ -128,9 +135,11 @@ export const gridHandlers = {
         service.describing.run(
           user,
           async () => {
+            const selected = await selection.select(service.orders, all, gone)
+            const rows = 'rows' in selected ? selected.rows : undefined
             const columns: ColumnDescription[] = []
-            for (const column of snap.columns) columns.push(await describeColumn(snap, column, gone))
-            return { body: { ...head, columns } }
+            for (const column of snap.columns) columns.push(await describeColumn(snap, column, gone, rows))
+            return { body: { ...head, row_count: rows?.count ?? snap.rows, columns } }
           },
           gone,
         ),

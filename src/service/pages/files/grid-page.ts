@@ -2,10 +2,12 @@ import { Problem } from '../../../contract/errors.ts'
 import { formatFid, webUrl } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import { once } from '../../../json/index.ts'
+import { nameText, parseSort, type SortKey, sortText } from '../../../query/index.ts'
 import type { Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import { type Snapshot, type SnapshotColumn, snapshot } from '../../grids/content.ts'
 import type { RowOrders } from '../../grids/order.ts'
+import { type Selected, Selection } from '../../grids/selection.ts'
 import { affordable, valuesAt } from '../../grids/values-at.ts'
 import { familyOf } from '../../store/column-types.ts'
 import type { FileRow } from '../../store/files.ts'
@@ -33,12 +35,12 @@ function typeName(type: ColumnType): string {
   return family === 'json' ? 'mixed' : family
 }
 
-/** What a page of a grid shows: parameters `page`, `columns` (from 1), `sort` (a uid) and `order`. */
+/** What a page of a grid shows: parameters `page`, `columns` (from 1), `where` and `sort` as in the API. */
 interface View {
   page: number
   columns: number
+  where: string | undefined
   sort: string | undefined
-  descending: boolean
 }
 
 function viewOf(query: URLSearchParams): View {
@@ -46,15 +48,22 @@ function viewOf(query: URLSearchParams): View {
     const value = Number(query.get(name) ?? 1)
     return Number.isSafeInteger(value) && value >= 1 ? value : 1
   }
+  const where = query.get('where')?.trim()
   return {
     page: number('page'),
     columns: number('columns'),
-    sort: query.get('sort') ?? undefined,
-    descending: query.get('order') === 'desc',
+    where: where === '' ? undefined : where,
+    sort: query.get('sort') || undefined,
   }
 }
 
-/** The page of a grid: its rows, page by page, in their own order or sorted by a column. */
+/** An expression that cannot be read is shown on the page, without it. */
+function isMistake(error: unknown): error is Problem {
+  const codes = ['invalid_query', 'unknown_column', 'too_large']
+  return error instanceof Problem && codes.includes(error.code)
+}
+
+/** The page of a grid: its rows, page by page, those that a `where` chooses, in their own order or sorted. */
 export async function gridPage(
   service: SortingService,
   principal: Principal,
@@ -62,70 +71,79 @@ export async function gridPage(
   query: URLSearchParams,
 ): Promise<Answer> {
   const wanted = viewOf(query)
+  const none = new Selection({})
+  let selection = none
+  let note = ''
+  try {
+    selection = new Selection(wanted)
+  } catch (error) {
+    if (!isMistake(error)) throw error
+    note = mistakeText(error)
+  }
   const opened = await service.store.read(async (readers) => {
     const grid = await readers.grids.get(file.owner, file.idlocal)
     let count = 0
     let columnPages = 1
     let columnPage = 1
-    let uids = new Set<string>()
     const snap = await snapshot(service.store, readers, file, (all) => {
       count = all.length
       columnPages = Math.max(1, Math.ceil(count / COLUMNS))
       columnPage = Math.min(wanted.columns, columnPages)
-      uids = new Set(all.slice((columnPage - 1) * COLUMNS, columnPage * COLUMNS).map(({ uid }) => uid))
-      return all.filter(({ uid }) => uids.has(uid) || uid === wanted.sort)
+      const shown = all.slice((columnPage - 1) * COLUMNS, columnPage * COLUMNS)
+      try {
+        return selection.columns(all, shown)
+      } catch (error) {
+        if (!isMistake(error)) throw error
+        note = mistakeText(error)
+        selection = none
+        return selection.columns(all, shown)
+      }
     })
-    return {
-      snap,
-      shown: snap.columns.filter(({ uid }) => uids.has(uid)),
-      sort: snap.columns.find(({ uid }) => uid === wanted.sort),
-      count,
-      columnPages,
-      columnPage,
-      state: stateOfGrid(grid),
-    }
+    return { snap, count, columnPages, columnPage, state: stateOfGrid(grid) }
   })
-  const { snap, sort, columnPage } = opened
-  const pages = Math.max(1, Math.ceil(snap.rows / ROWS))
-  const view: View = {
-    ...wanted,
-    page: Math.min(wanted.page, pages),
-    columns: columnPage,
-    sort: sort?.uid,
+  const { snap, columnPage } = opened
+  const page = (selected: Selected): Promise<string> => {
+    const count =
+      'rows' in selected ? selected.rows.count : 'order' in selected ? selected.order.length : snap.rows
+    const pages = Math.max(1, Math.ceil(count / ROWS))
+    const view: View = { ...wanted, page: Math.min(wanted.page, pages), columns: columnPage }
+    const first = (view.page - 1) * ROWS
+    const rows = rowsOn(selected, first, Math.min(ROWS, count - first))
+    const shown = selection.printedOf(snap).columns
+    return htmlOf(service, principal, file, { ...opened, shown, view, pages, rows, note, chosen: count })
   }
-  const first = (view.page - 1) * ROWS
-  const inPage = Math.min(ROWS, snap.rows - first)
-  const page = (rows: readonly number[], note: string): Promise<string> =>
-    htmlOf(service, principal, file, { ...opened, view, pages, rows, note })
   const answer = html('', { viewed: file })
-  const inOrder = Array.from({ length: inPage }, (_, k) => first + k)
-  if (!sort) {
-    const note = wanted.sort === undefined ? '' : 'The column to sort by is no longer in this grid.'
-    return { ...answer, body: await page(inOrder, note) }
-  }
-  const sorted = async () => {
-    const key = `${formatFid(file)} ${file.version} ${opened.state} ${sort.uid}`
-    let rows: readonly number[] = inOrder
-    let note = ''
+  if (!selection.readsValues) return { ...answer, body: await page({ head: undefined }) }
+  const work = async (gone?: () => boolean) => {
+    let selected: Selected = { head: undefined }
     try {
-      const order = await service.orders.order(key, snap, sort)
-      rows = inOrder.map((k) => {
-        const at = view.descending && k < order.values ? order.values - 1 - k : k
-        return order.rows[at]
-      })
+      const key = `${formatFid(file)} ${file.version} ${opened.state}`
+      selected = await selection.select(service.orders, snap, gone, key)
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'too_large') throw error
-      view.sort = undefined
-      note = `${error.message}. The rows are shown in their own order.`
+      if (!isMistake(error)) throw error
+      note = mistakeText(error)
     }
-    return { body: once(Buffer.from(await page(rows, note))), type: answer.type }
+    return { body: once(Buffer.from(await page(selected))), type: answer.type }
   }
-  return { ...answer, later: (user, gone) => service.orders.inTurn(user, sorted, gone) }
+  return { ...answer, later: (user, gone) => service.orders.inTurn(user, () => work(gone), gone) }
+}
+
+function mistakeText({ message, hint }: Problem): string {
+  return `${message}. ${hint ?? ''} All rows are shown, in their own order.`
+}
+
+/** The numbers of the rows on a page. */
+function rowsOn(selected: Selected, first: number, count: number): number[] {
+  if ('order' in selected) return [...selected.order.subarray(first, first + count)]
+  if ('rows' in selected) return [...selected.rows.part(first, count)]
+  return Array.from({ length: count }, (_, k) => first + k)
 }
 
 interface GridView {
   snap: Snapshot
-  shown: SnapshotColumn[]
+  shown: readonly SnapshotColumn[]
+  /** How many rows are chosen. */
+  chosen: number
   /** How many columns the grid has. */
   count: number
   columnPages: number
@@ -140,19 +158,18 @@ async function htmlOf(
   service: Service,
   principal: Principal,
   file: FileRow,
-  { snap, shown, count, columnPages, view, pages, rows, note }: GridView,
+  { snap, shown, chosen, count, columnPages, view, pages, rows, note }: GridView,
 ): Promise<string> {
   const { shareKey } = principal
   const key = shareKeyQuery(shareKey)
   const self = webUrl(service.url, file)
   const to = (change: Partial<View>): string => {
-    const { page, columns, sort, descending } = { ...view, ...change }
+    const { page, columns, sort, where } = { ...view, ...change }
     const url = withQuery(
       self,
       page > 1 && `page=${page}`,
       columns > 1 && `columns=${columns}`,
-      sort !== undefined && `sort=${encodeURIComponent(sort)}`,
-      sort !== undefined && descending && 'order=desc',
+      ...queryParameters({ sort, where }),
       key,
     )
     return text(url)
@@ -160,17 +177,18 @@ async function htmlOf(
   const fid = formatFid(file)
   const content = service.url + pathOf('grids.content', fid)
   const download = (what: string, ...parameters: string[]): string =>
-    `<a href="${text(withQuery(content, ...parameters, key))}">${what}</a>`
+    `<a href="${text(withQuery(content, ...parameters, ...queryParameters(view), key))}">${what}</a>`
   const most = view.sort === undefined ? READ_BYTES : SORTED_READ_BYTES
   const readable = affordable(shown, rows, most)
   const values = await valuesAt(snap, readable, rows)
+  const [key0] = sortKeys(view.sort)
   const columns = readable.map((column, k): TableColumn => {
-    const sorted = view.sort === column.uid
-    const link = to({ sort: column.uid, descending: sorted && !view.descending, page: 1 })
-    const direction = view.descending ? 'descending' : 'ascending'
+    const sorted = key0?.name === column.name
+    const descending = sorted && key0.descending
+    const link = to({ sort: sortText({ name: column.name, descending: sorted && !descending }), page: 1 })
     return {
-      head: `<a href="${link}">${text(column.name)}</a>${sorted ? (view.descending ? ' ↓' : ' ↑') : ''}<span class="type">${typeName(column.type)}</span>`,
-      attributes: sorted ? ` aria-sort="${direction}"` : '',
+      head: `<a href="${link}">${text(column.name)}</a>${sorted ? (descending ? ' ↓' : ' ↑') : ''}<span class="type">${typeName(column.type)}</span>`,
+      attributes: sorted ? ` aria-sort="${descending ? 'descending' : 'ascending'}"` : '',
       values: values[k],
     }
   })
@@ -181,7 +199,8 @@ async function htmlOf(
     )
   const parts = [
     `<p>${summaryOf(file)}</p>`,
-    `<p>${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('JSON')} · <code>gridline cat ${text(fid)}</code></p>`,
+    `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('JSON')} · <code>gridline cat ${text(fid)}</code></p>`,
+    `<form method="get" action="${text(self)}" class="filter"><label>Where <input name="where" value="${text(view.where ?? '')}" placeholder="${text(exampleOf(shown))}" size="40" maxlength="10000"></label>${hiddenFields({ sort: view.sort, columns: view.columns > 1 ? String(view.columns) : undefined, share_key: shareKey })} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${to({ where: undefined, page: 1 })}">All rows</a>`}</form>`,
     ...notes.filter(Boolean).map((one) => `<p class="note">${text(one)}</p>`),
     pager('Rows', pages, view.page, (page) => to({ page })),
     await table(columns, rows),
@@ -190,19 +209,46 @@ async function htmlOf(
   ]
   if (view.sort !== undefined) parts.push(`<p><a href="${to({ sort: undefined })}">Original order</a></p>`)
   if (pages > 10) {
-    const hidden = [
-      ['sort', view.sort],
-      ['order', view.sort !== undefined && view.descending ? 'desc' : undefined],
-      ['columns', view.columns > 1 ? String(view.columns) : undefined],
-      ['share_key', shareKey],
-    ]
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => `<input type="hidden" name="${name}" value="${text(value!)}">`)
+    const hidden = hiddenFields({
+      sort: view.sort,
+      where: view.where,
+      columns: view.columns > 1 ? String(view.columns) : undefined,
+      share_key: shareKey,
+    })
     parts.push(
-      `<form method="get" action="${text(self)}"><label>Page <input class="short" type="number" name="page" min="1" max="${pages}" value="${view.page}"></label>${hidden.join('')} <button type="submit">Go</button></form>`,
+      `<form method="get" action="${text(self)}"><label>Page <input class="short" type="number" name="page" min="1" max="${pages}" value="${view.page}"></label>${hidden} <button type="submit">Go</button></form>`,
     )
   }
   return document(file.filename, parts.join('\n'), { user: principal.caller?.username ?? null })
+}
+
+/** The parameters of the API and of pages that choose and sort rows. */
+function queryParameters({ sort, where }: Pick<View, 'sort' | 'where'>): (string | false)[] {
+  return [
+    where !== undefined && `where=${encodeURIComponent(where)}`,
+    sort !== undefined && `sort=${encodeURIComponent(sort)}`,
+  ]
+}
+
+function hiddenFields(fields: Record<string, string | undefined>): string {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `<input type="hidden" name="${name}" value="${text(value!)}">`)
+    .join('')
+}
+
+function sortKeys(sort: string | undefined): SortKey[] {
+  try {
+    return sort === undefined ? [] : parseSort(sort)
+  } catch {
+    return []
+  }
+}
+
+/** A condition on a column of the page, as an example. */
+function exampleOf(columns: readonly SnapshotColumn[]): string {
+  const column = columns.find(({ type }) => type === 'number')
+  return column ? `${nameText(column.name)} > 0` : ''
 }
 
 function pager(what: string, pages: number, page: number, to: (page: number) => string): string {

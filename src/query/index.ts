@@ -1,0 +1,12 @@
+/** The language of `where` and `sort`: read in one place, for the API, pages, charts and commands. See docs/queries.md. */
+export {
+  boundWhere,
+  COMPOUND,
+  columnNamed,
+  type QueryColumn,
+  type QueryType,
+  type RowTest,
+  type Scalar,
+} from './bind.ts'
+export { parseSort, type SortKey, sortText } from './order.ts'
+export { columnsOf, nameText, numberOf, parseWhere, type Where } from './parse.ts'

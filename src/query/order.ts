@@ -1,0 +1,48 @@
+import { Problem } from '../contract/errors.ts'
+
+/** A column that rows are sorted by. */
+export interface SortKey {
+  name: string
+  descending: boolean
+}
+
+/** A key as `parseSort` reads it. */
+export function sortText({ name, descending }: SortKey): string {
+  const isPlain = /^[^-+",\s](?:[^",]*[^",\s])?$/.test(name)
+  return `${descending ? '-' : ''}${isPlain ? name : `"${name.replaceAll('"', '""')}"`}`
+}
+
+/** Columns that rows are sorted by at most. */
+const MOST_KEYS = 10
+/** Characters of a list of columns at most. */
+const LONGEST_CHARACTERS = 10_000
+
+/**
+ * Reads a list of columns to sort by: `-date,city`. A minus sign means descending. Names with commas or with a minus
+ * sign at the start are in double quotes: `-"Revenue, net"`. Throws `invalid_query`.
+ */
+export function parseSort(text: string): SortKey[] {
+  const wrong = (message: string): Problem =>
+    new Problem('invalid_query', `sort: ${message}`, {
+      field: 'sort',
+      hint: 'For example: -date,city. Names with commas are in double quotes.',
+    })
+  if (text.length > LONGEST_CHARACTERS)
+    throw wrong(`${text.length} characters; at most ${LONGEST_CHARACTERS} are read`)
+  const keys: SortKey[] = []
+  const KEY = /\s*([-+]?)(?:"((?:[^"]|"")*)"|([^,]*?))\s*(,|$)/y
+  for (let at = 0; ; ) {
+    KEY.lastIndex = at
+    const found = KEY.exec(text)
+    if (!found) throw wrong(`cannot be read at character ${at + 1}`)
+    const [whole, sign, quoted, plain = '', end] = found
+    const name = quoted?.replaceAll('""', '"') ?? plain
+    if (name === '') throw wrong('the name of a column is missing')
+    if (keys.some((key) => key.name === name)) throw wrong(`the column ${name} is named twice`)
+    keys.push({ name, descending: sign === '-' })
+    at += whole.length
+    if (end !== ',') break
+  }
+  if (keys.length > MOST_KEYS) throw wrong(`${keys.length} columns; rows are sorted by at most ${MOST_KEYS}`)
+  return keys
+}

@@ -1,0 +1,54 @@
+/** Rows of a grid, by number from 0: one bit for each row, in ascending order. */
+export class RowSet {
+  private readonly bits: Uint8Array
+  count = 0
+
+  constructor(rows: number) {
+    this.bits = new Uint8Array(Math.ceil(rows / 8))
+  }
+
+  /** The set of these rows. */
+  static of(rows: number, chosen: Iterable<number>): RowSet {
+    const set = new RowSet(rows)
+    for (const row of chosen) set.add(row)
+    return set
+  }
+
+  add(row: number): void {
+    const bit = 1 << (row & 7)
+    if ((this.bits[row >> 3] & bit) !== 0) return
+    this.bits[row >> 3] |= bit
+    this.count++
+  }
+
+  has(row: number): boolean {
+    return (this.bits[row >> 3] & (1 << (row & 7))) !== 0
+  }
+
+  /** The first row of the set that is at least `from`; infinite if there is none. */
+  next(from: number): number {
+    const { bits } = this
+    for (let row = from; row < bits.length * 8; row++) {
+      const rest = bits[row >> 3] >> (row & 7)
+      if (rest === 0) row |= 7
+      else if ((rest & 1) !== 0) return row
+    }
+    return Number.POSITIVE_INFINITY
+  }
+
+  *[Symbol.iterator](): Generator<number> {
+    for (let row = this.next(0); Number.isFinite(row); row = this.next(row + 1)) yield row
+  }
+
+  /** The rows of the set from its `offset`th one on, `count` at most. */
+  part(offset: number, count = Number.POSITIVE_INFINITY): RowSet {
+    if (offset === 0 && count >= this.count) return this
+    const part = new RowSet(this.bits.length * 8)
+    let at = 0
+    for (const row of this) {
+      if (at >= offset + count) break
+      if (at++ >= offset) part.add(row)
+    }
+    return part
+  }
+}

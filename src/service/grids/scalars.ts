@@ -1,0 +1,149 @@
+import { endOf, hasEscapes, instantOf, kindOf, skipBlanks } from '../../json/index.ts'
+import { COMPOUND, numberOf, type Scalar } from '../../query/index.ts'
+import { isMoments } from '../store/column-types.ts'
+import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
+
+const COMMA = 0x2c
+const QUOTE = 0x22
+const MINUS = 0x2d
+const POINT = 0x2e
+const ZERO = 0x30
+
+/**
+ * The values of one piece of a column, as expressions compare them. Numbers, and dates as ms since 1970, are an array of
+ * doubles as long as all of them fit; a missing one is NaN.
+ */
+export type Chunk = Float64Array | readonly Scalar[]
+
+/** Streams the values of a column, piece by piece. */
+export async function* scalarsOf(snap: Snapshot, column: SnapshotColumn): AsyncGenerator<Chunk> {
+  const texts = new Texts(isMoments(column.type) ? instantOf : (text) => text)
+  const isDoubles = column.type === 'number' || isMoments(column.type)
+  for await (const piece of columnText(snap, column)) {
+    if (piece.length === 1 && piece[0] === COMMA) continue
+    const buf = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
+    yield (isDoubles ? doublesIn(buf, texts) : undefined) ?? valuesIn(buf, texts)
+  }
+}
+
+/** All values as doubles; undefined if one is something else, such as a whole number of 20 digits. */
+function doublesIn(buf: Buffer, texts: Texts): Float64Array | undefined {
+  // Each value but the last takes two bytes at least.
+  const found = new Float64Array((buf.length >> 1) + 1)
+  let count = 0
+  for (let i = 0; i < buf.length; i++) {
+    while (buf[i] <= 0x20) i++
+    const start = i
+    const first = buf[i]
+    let value = Number.NaN
+    if (first === QUOTE) {
+      i = endOf(buf, i)
+      value = texts.valueOf(buf, start, i) as number
+    } else if (first === MINUS || (first >= ZERO && first <= 0x39)) {
+      while (i < buf.length && buf[i] !== COMMA && buf[i] > 0x20) i++
+      value = smallNumber(buf, start, i)
+      if (Number.isNaN(value)) {
+        const exact = numberOf(buf.toString('latin1', start, i))
+        if (typeof exact === 'bigint') return undefined
+        value = exact
+      }
+    } else if (first === 0x6e) i += 4
+    else return undefined
+    while (i < buf.length && buf[i] !== COMMA) i++
+    found[count++] = value
+  }
+  return found.subarray(0, count)
+}
+
+function valuesIn(buf: Buffer, texts: Texts): Scalar[] {
+  const found: Scalar[] = []
+  for (let i = skipBlanks(buf, 0); i < buf.length; ) {
+    const end = endOf(buf, i)
+    found.push(scalarOf(buf, i, end, texts))
+    i = skipBlanks(buf, skipBlanks(buf, end) + 1)
+  }
+  return found
+}
+
+function scalarOf(buf: Buffer, start: number, end: number, texts: Texts): Scalar {
+  switch (kindOf(buf[start])) {
+    case 'null':
+      return null
+    case 'boolean':
+      return buf[start] === 0x74
+    case 'number': {
+      const value = smallNumber(buf, start, end)
+      return Number.isNaN(value) ? numberOf(buf.toString('latin1', start, end)) : value
+    }
+    case 'string':
+      return texts.valueOf(buf, start, end)
+    default:
+      return COMPOUND
+  }
+}
+
+const POWERS = Array.from({ length: 16 }, (_, k) => 10 ** k)
+/** Digits of a number that a double holds exactly. */
+const EXACT_DIGITS = 15
+
+/** A number of few digits without an exponent; NaN for others. The quotient of two exact doubles is rounded correctly. */
+function smallNumber(buf: Uint8Array, start: number, end: number): number {
+  const isNegative = buf[start] === MINUS
+  const from = isNegative ? start + 1 : start
+  if (end - from > EXACT_DIGITS) return Number.NaN
+  let digits = 0
+  let scale = 0
+  for (let k = from; k < end; k++) {
+    const c = buf[k]
+    if (c >= ZERO && c <= 0x39) digits = digits * 10 + (c - ZERO)
+    else if (c === POINT) scale = end - k - 1
+    else return Number.NaN
+  }
+  const value = scale === 0 ? digits : digits / POWERS[scale]
+  return isNegative ? -value : value
+}
+
+/** Places for different texts, a power of two. Beyond half of it, texts are decoded each time. */
+const PLACES = 8192
+/** Bytes of texts that are kept. */
+const LONGEST_KEPT_BYTES = 64
+
+/** Decodes texts, and keeps the first different ones: categories and days come again and again. */
+class Texts {
+  private readonly places = new Array<{ bytes: Buffer; value: Scalar } | undefined>(PLACES)
+  private count = 0
+
+  constructor(private readonly decoded: (text: string) => Scalar) {}
+
+  /** The value of the JSON string buf[start, end). */
+  valueOf(buf: Buffer, start: number, end: number): Scalar {
+    if (end - start > LONGEST_KEPT_BYTES) return this.decode(buf, start, end)
+    let hash = end - start
+    for (let k = start; k < end; k++) hash = (Math.imul(hash, 31) + buf[k]) | 0
+    let place = (hash ^ (hash >>> 15)) & (PLACES - 1)
+    for (let kept = this.places[place]; kept; kept = this.places[place]) {
+      if (isSame(kept.bytes, buf, start, end)) return kept.value
+      place = (place + 1) & (PLACES - 1)
+    }
+    const value = this.decode(buf, start, end)
+    if (this.count < PLACES / 2) {
+      this.count++
+      this.places[place] = { bytes: Buffer.from(buf.subarray(start, end)), value }
+    }
+    return value
+  }
+
+  private decode(buf: Buffer, start: number, end: number): Scalar {
+    return this.decoded(
+      hasEscapes(buf, start, end)
+        ? (JSON.parse(buf.toString('utf8', start, end)) as string)
+        : buf.toString('utf8', start + 1, end - 1),
+    )
+  }
+}
+
+function isSame(bytes: Buffer, buf: Buffer, start: number, end: number): boolean {
+  if (bytes.length !== end - start) return false
+  for (let k = 0; k < bytes.length; k++) if (bytes[k] !== buf[start + k]) return false
+  return true
+}

@@ -1,0 +1,88 @@
+import { Problem } from '../../contract/errors.ts'
+import { breathe, turnIsLong } from '../../json/index.ts'
+import { boundWhere, type RowTest, type Scalar, type Where } from '../../query/index.ts'
+import { familyOf } from '../store/column-types.ts'
+import type { ColumnType } from '../store/schema.ts'
+import type { Snapshot } from './content.ts'
+import { RowSet } from './row-set.ts'
+import { type Chunk, scalarsOf } from './scalars.ts'
+
+/** The test of a `where` on the columns of a grid. Throws `unknown_column` and `invalid_query`. */
+export function testOf(where: Where, columns: readonly { name: string; type: ColumnType }[]): RowTest {
+  return boundWhere(
+    where,
+    columns.map(({ name, type }) => ({ name, type: familyOf(type) })),
+  )
+}
+
+/** Rows that are tested without letting others have their turn. */
+const RUN = 4096
+
+/**
+ * The rows of a grid that pass a test, the first `most` of them. Reads the columns of the test only, in constant memory
+ * but for one bit per row.
+ */
+export async function matchingRows(
+  snap: Snapshot,
+  { columns, test }: RowTest,
+  gone: () => boolean = () => false,
+  most = Number.POSITIVE_INFINITY,
+): Promise<RowSet> {
+  const readers = columns.map((name) => {
+    const column = snap.columns.find((one) => one.name === name)!
+    return new Values(scalarsOf(snap, column))
+  })
+  const found = new RowSet(snap.rows)
+  const row: Scalar[] = readers.map(() => null)
+  try {
+    for (let first = 0; first < snap.rows && found.count < most; ) {
+      let count = Math.min(snap.rows - first, RUN)
+      for (const reader of readers) {
+        if (reader.left === 0) await reader.fill()
+        count = Math.min(count, reader.left)
+      }
+      for (let k = 0; k < count && found.count < most; k++) {
+        for (let c = 0; c < readers.length; c++) row[c] = readers[c].next()
+        if (test(row)) found.add(first + k)
+      }
+      first += count
+      if (gone()) throw new Problem('aborted', 'the client disconnected')
+      if (turnIsLong()) await breathe()
+    }
+  } finally {
+    await Promise.all(readers.map((reader) => reader.close()))
+  }
+  return found
+}
+
+/** Goes through the values of a column. A column shorter than the others is null from its end on. */
+class Values {
+  private chunk: Chunk = []
+  private at = 0
+  private isOver = false
+
+  constructor(private readonly chunks: AsyncGenerator<Chunk>) {}
+
+  /** How many values can be read before `fill` must be called. */
+  get left(): number {
+    return this.isOver ? Number.POSITIVE_INFINITY : this.chunk.length - this.at
+  }
+
+  async fill(): Promise<void> {
+    while (this.left === 0) {
+      const { value, done } = await this.chunks.next()
+      this.at = 0
+      this.chunk = done ? [] : value
+      this.isOver = done === true
+    }
+  }
+
+  next(): Scalar {
+    const value = this.chunk[this.at++]
+    return value === undefined || Number.isNaN(value) ? null : value
+  }
+
+  async close(): Promise<void> {
+    await this.chunks.return(undefined)
+  }
+}
