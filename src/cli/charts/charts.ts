@@ -1,8 +1,10 @@
 import type { Client } from '../../client/index.ts'
 import { closest, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { ColumnDescription, GridMeta } from '../../contract/resources/index.ts'
+import type { GridMeta } from '../../contract/resources/index.ts'
+import { boundWhere, columnsOf, parseSort, parseWhere, type QueryType, sortText } from '../../query/index.ts'
 import type { Option } from '../core/define.ts'
+import { sortOption, whereOption } from '../core/row-options.ts'
 import { typeName } from '../output/view.ts'
 import { columnNames } from './columns.ts'
 
@@ -23,6 +25,13 @@ export type ChartType = (typeof chartTypes)[number]
 /** What `--aggregate` computes of the rows with the same x. */
 const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
 
+/** Periods that dates are put together in. */
+const periods = ['day', 'week', 'month', 'quarter', 'year'] as const
+/** Series of a chart, as the service draws them. */
+const MOST_SERIES = 1000
+/** Series that one can tell apart: without --top, there are not more. */
+const TOP_SERIES = 12
+
 /** Options that say what a chart shows. */
 export const chartOptions = [
   { flags: '--x <column>', description: 'column of the x axis; pie: labels' },
@@ -42,6 +51,18 @@ export const chartOptions = [
     description: 'what is shown of rows with the same x: their sum, mean …',
     choices: aggregateFunctions,
   },
+  {
+    flags: '--per <period>',
+    description: 'with --aggregate: one point for each day, week, month, quarter or year of a date axis',
+    choices: periods,
+  },
+  {
+    flags: '--top <n>',
+    description: 'show only the largest n: series with --by (default: 12), otherwise bars or slices',
+    integer: { max: MOST_SERIES },
+  },
+  whereOption,
+  sortOption,
   { flags: '--title <text>', description: 'title of the chart' },
 ] as const satisfies readonly Option[]
 
@@ -53,6 +74,10 @@ export interface ChartOptions {
   text?: string
   by?: string
   aggregate?: (typeof aggregateFunctions)[number]
+  per?: (typeof periods)[number]
+  top?: number
+  where?: string
+  sort?: string
   title?: string
 }
 
@@ -66,8 +91,8 @@ type ChartGrid = Pick<GridMeta, 'fid' | 'filename'> & { cols: readonly Column[] 
 
 /** Values of a text column that are read to say why it is not a number. */
 const SAMPLE_ROWS = 100
-/** Series of a chart, as the service draws them. */
-const MOST_SERIES = 1000
+/** Different cells of a heatmap that are counted. */
+const MOST_CELLS = 1_000_000
 /** Diameter of the largest point sized by a column, in pixels. */
 const LARGEST_POINT_PIXELS = 40
 
@@ -77,6 +102,7 @@ export async function chartOf(
   grid: ChartGrid,
   type: ChartType,
   options: ChartOptions,
+  note: (text: string) => void = () => {},
 ): Promise<object> {
   const chart = new Chart(client, grid, type)
   const x = chart.column('--x', options.x)
@@ -97,12 +123,18 @@ export async function chartOf(
   if (ys.length > 1) layout.showlegend = true
   const shared = { xsrc: chart.reference(x), textsrc: chart.reference(text) }
   const { aggregate } = options
-  const transforms = transformsOf(type, chart.reference(by), aggregate)
+  chart.only('--per', options.per, PERIODIC)
+  if (options.per !== undefined) assertPeriods(x, options)
+  if (options.top !== undefined && !by) chart.only('--top without --by', options.top, ['bar', 'pie'])
+  if (options.top === 0) throw new Problem('usage', '--top must be at least 1')
+  const selected = chart.selection(options)
+  const transforms = transformsOf(type, chart.reference(by), selected, options, { x, y: ys[0] })
   if (by) {
     layout.showlegend = true
-    await chart.assertFew(by)
+    await chart.noteOthers(by, options, note)
   }
-  if (!by && !aggregate && x && (type === 'bar' || type === 'pie')) await chart.assertSingle(x)
+  if (!aggregate && x && ((!by && (type === 'bar' || type === 'pie')) || (type === 'heatmap' && color)))
+    await chart.assertSingle(x, options.where, type === 'heatmap' ? ys[0] : undefined)
   const each = (make: (y: Column) => object): object[] =>
     ys.map((y) => ({ name: y.name, ...shared, ysrc: chart.reference(y), ...make(y), transforms }))
   switch (type) {
@@ -154,7 +186,11 @@ export async function chartOf(
       }
     }
     case 'heatmap': {
-      if (color) return { data: each(() => ({ type, zsrc: chart.reference(color) })).slice(0, 1), layout }
+      if (color)
+        return {
+          data: each(() => ({ type, zsrc: chart.reference(color), transforms })).slice(0, 1),
+          layout,
+        }
       if (ys.length < 2)
         throw new Problem('usage', 'a heatmap needs the values of its cells', {
           hint: 'Give them with --color COLUMN, or give several columns with --y.',
@@ -185,23 +221,72 @@ export async function chartOf(
 
 /** Types that can have a series for each value of a column, and types of which several rows can be one point. */
 const GROUPED: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'box', 'violin', 'histogram']
-const AGGREGATED: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'pie']
+const AGGREGATED: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'pie', 'heatmap']
+const PERIODIC: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'heatmap']
 
-/** What the service evaluates before the chart is drawn, in the words of plotly.js: see docs/api.md#transforms. */
+/** What the service evaluates before the chart is drawn: see docs/api.md#transforms and docs/api.md#own-transforms. */
 function transformsOf(
   type: ChartType,
   groupssrc: string | undefined,
-  aggregate: ChartOptions['aggregate'],
+  selected: object | undefined,
+  { aggregate, per, top, sort }: ChartOptions,
+  drawn: { x: Column | undefined; y: Column | undefined },
 ): object[] | undefined {
   const [groups, target] = type === 'pie' ? ['labels', 'values'] : ['x', 'y']
   const func = aggregate === 'mean' ? 'avg' : aggregate
+  // Points of several groups at one x cannot be one line or one bar.
+  const isOfOne = !func && (type === 'line' || type === 'area' || type === 'bar')
+  const other = isOfOne ? (type === 'line' ? 'avg' : 'sum') : undefined
+  // Sums are ordered, not the rows that they are made of.
+  const sorted = aggregate && sort !== undefined ? parseSort(sort) : []
+  const ordered = sorted.toReversed().flatMap(({ name, descending }) => {
+    const axis = name === drawn.y?.name ? target : name === drawn.x?.name ? groups : undefined
+    return axis ? [{ type: 'sort', target: axis, order: descending ? 'descending' : 'ascending' }] : []
+  })
   const transforms = [
-    ...(groupssrc ? [{ type: 'groupby', groupssrc }] : []),
-    ...(func ? [{ type: 'aggregate', groups, aggregations: [{ target, func }] }] : []),
+    ...(selected ? [selected] : []),
+    ...(per ? [{ type: 'per', target: 'x', unit: per }] : []),
+    ...(groupssrc ? [{ type: 'groupby', groupssrc, top: top ?? TOP_SERIES, other }] : []),
+    ...(func && type !== 'heatmap' ? [{ type: 'aggregate', groups, aggregations: [{ target, func }] }] : []),
+    ...(func && type === 'heatmap' ? [{ type: 'cells', func }] : []),
     // Lines go from point to point, so the points of each series are in the order of the axis.
-    ...((groupssrc || func) && (type === 'line' || type === 'area') ? [{ type: 'sort', target: 'x' }] : []),
+    ...((groupssrc || func) && sort === undefined && (type === 'line' || type === 'area')
+      ? [{ type: 'sort', target: 'x' }]
+      : []),
+    ...ordered,
+    ...(top !== undefined && !groupssrc
+      ? [
+          {
+            type: 'top',
+            count: top,
+            target,
+            labels: groups,
+            other: func === undefined || func === 'sum' || func === 'count',
+          },
+        ]
+      : []),
   ]
   return transforms.length > 0 ? transforms : undefined
+}
+
+/** Throws `usage` for --per without dates on the x axis, or without --aggregate. */
+function assertPeriods(x: Column | undefined, { aggregate, x: name }: ChartOptions): void {
+  if (!x || (x.type !== 'date' && x.type !== 'datetime' && x.type !== 'empty'))
+    throw new Problem(
+      'usage',
+      x
+        ? `--per needs dates on the x axis; the column ${name} holds ${typeName(x.type)} values`
+        : '--per needs --x with a column of dates',
+      {
+        hint: x
+          ? `Read the file with --column ${JSON.stringify(`${name}:date`)} if they are dates.`
+          : undefined,
+      },
+    )
+  if (!aggregate)
+    throw new Problem('usage', '--per puts several rows together, so it needs --aggregate', {
+      hint: 'For example: --per month --aggregate sum',
+    })
 }
 
 /** Checks the options of a chart against a table that is not uploaded. Throws `usage`. */
@@ -337,37 +422,89 @@ class Chart {
     return most === 0 ? 1 : (2 * most) / LARGEST_POINT_PIXELS ** 2
   }
 
-  private async describe(client: Client, name: string): Promise<ColumnDescription> {
-    const query = { columns: [name] }
-    return (await client.call('grids.describe', { fid: this.grid.fid, query })).columns[0]
-  }
-
-  /** Throws `bad_data` if a column has more values than a chart has series. */
-  async assertFew({ name }: Column): Promise<void> {
-    if (!this.client) return
-    const { distinct } = await this.describe(this.client, name)
-    if (distinct > MOST_SERIES)
-      throw new Problem(
-        'bad_data',
-        `--by ${name}: the column has ${distinct} different values; a chart shows at most ${MOST_SERIES} series`,
-        { field: name, hint: 'Give a column with fewer categories.' },
+  /** The transform that keeps and sorts rows; undefined without --where and --sort. Throws `usage` and `unknown_column`. */
+  selection({ where, sort, aggregate, x, y }: ChartOptions): object | undefined {
+    const condition = where === undefined ? undefined : parseWhere(where)
+    // With --aggregate, the axes are sorted after it.
+    const keys = sort === undefined ? [] : parseSort(sort)
+    const before = keys.filter(({ name }) => !aggregate || (name !== x && name !== y))
+    const named = [
+      ...new Set([...(condition ? columnsOf(condition.expression) : []), ...keys.map(({ name }) => name)]),
+    ]
+    const columns = named.map((name) => this.column(sort?.includes(name) ? '--sort' : '--where', name)!)
+    if (condition)
+      boundWhere(
+        condition,
+        columns.map(({ name, type }) => ({ name, type: type as QueryType })),
       )
+    if (!condition && before.length === 0) return undefined
+    return {
+      type: 'rows',
+      where,
+      sort: before.length === 0 ? undefined : before.map(sortText).join(','),
+      names: named,
+      valuessrc: `${this.grid.fid}:${columns.map(({ uid }) => uid).join(',')}`,
+    }
   }
 
-  /** Throws `bad_data` if several rows have the same value: their bars would be drawn over each other. */
-  async assertSingle({ name }: Column): Promise<void> {
+  /**
+   * Throws `bad_data` if several rows have the same value, or the same pair of values: their bars or cells would be drawn
+   * over each other.
+   */
+  async assertSingle({ name }: Column, where: string | undefined, second?: Column): Promise<void> {
     if (!this.client) return
-    const { rows, nulls, distinct, distinct_is_exact } = await this.describe(this.client, name)
-    if (!distinct_is_exact || distinct >= rows - nulls || distinct === 0) return
+    const { rows, distinct } = second
+      ? await this.pairs(this.client, [name, second.name], where)
+      : await this.distinct(this.client, name, where)
+    if (distinct >= rows || distinct === 0) return
     const by = GROUPED.includes(this.type) ? ', or show the rows of each category with --by COLUMN' : ''
-    throw new Problem(
-      'bad_data',
-      `--x ${name}: ${rows - nulls} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`,
-      {
-        field: name,
-        hint: `Add --aggregate sum (or mean, count …)${by}.`,
-      },
+    const what = second
+      ? `${rows} rows have ${distinct} different cells of ${name} and ${second.name}, so a ${this.type} would show one row of several`
+      : `${rows} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`
+    throw new Problem('bad_data', `--x ${name}: ${what}`, {
+      field: name,
+      hint: `Add --aggregate sum (or mean, count …)${by}.`,
+    })
+  }
+
+  /** Says how many values of --by are not series of their own. */
+  async noteOthers(
+    { name }: Column,
+    { where, top }: ChartOptions,
+    note: (text: string) => void,
+  ): Promise<void> {
+    if (!this.client) return
+    const { distinct } = await this.distinct(this.client, name, where)
+    const most = top ?? TOP_SERIES
+    if (distinct <= most) return
+    const own = Math.max(1, most - 1)
+    note(
+      `--by ${name}: the column has ${distinct} values; the ${own} largest are series of their own, and the other ${distinct - own} are one series, other (to show more, use --top ${Math.min(distinct, MOST_SERIES)})`,
     )
+  }
+
+  private async distinct(client: Client, name: string, where: string | undefined) {
+    const query = { columns: [name], where }
+    const described = (await client.call('grids.describe', { fid: this.grid.fid, query })).columns[0]
+    const rows = described.rows - described.nulls
+    return { rows, distinct: described.distinct_is_exact ? described.distinct : rows }
+  }
+
+  /** How many rows have both values, and how many different pairs there are. */
+  private async pairs(client: Client, columns: string[], where: string | undefined) {
+    const query = { columns, where, format: 'ndjson' as const }
+    const response = await client.response('grids.content', { fid: this.grid.fid, query })
+    const seen = new Set<string>()
+    let rows = 0
+    let rest = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of response.bytes()) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+      rest = lines.pop()!
+      rows += lines.length
+      for (const line of lines) if (seen.size < MOST_CELLS) seen.add(line)
+    }
+    return { rows, distinct: seen.size < MOST_CELLS ? seen.size : rows }
   }
 
   only(flag: string, given: unknown, types: readonly ChartType[]): void {

@@ -132,7 +132,7 @@ async function drawData(context: Context, file: string, wanted: Wanted, given: O
     })
   const { client, fid } = await gridOfFile(context, file, given)
   const grid = await client.call('grids.get', { fid })
-  const figure = await chartOf(client, grid, type, given)
+  const figure = await chartOf(client, grid, type, given, (text) => context.messages.note(text))
   const { file: plot } = await client.call('plots.create', { body: figureBody(JSON.stringify(figure), {}) })
   const response = await client.response('plots.content', { fid: plot.fid, query: { inline_data: true } })
   const { drawFigure } = await import('../../service/index.ts')

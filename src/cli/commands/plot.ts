@@ -141,7 +141,7 @@ async function createFromGrid(
     throw new Problem('usage', '--grid needs --type', { hint: `Types: ${chartTypes.join(', ')}.` })
   const client = await context.client()
   const grid = await client.call('grids.get', { fid: await resolve(client, name, 'grid') })
-  const figure = await chartOf(client, grid, type, options)
+  const figure = await chartOf(client, grid, type, options, (text) => context.messages.note(text))
   const isOwn = (await client.call('users.current')).username === grid.owner
   return createPlot(context, JSON.stringify(figure), {
     parent: options.folder === undefined && isOwn ? grid.parent : undefined,

@@ -296,14 +296,16 @@ async function plotOf(context: Context, grid: Made, type: ChartType, options: Op
       },
     )
   const client = await context.client()
-  const figure = await chartOf(client, grid, type, options).catch((error) => {
-    if (!(error instanceof Problem)) throw error
-    const { code, message, hint } = error
-    const { fid, action = 'created' } = grid
-    throw new Problem(code, `the grid is uploaded (${fid}, ${action}), but there is no chart: ${message}`, {
-      hint: `${hint ? `${hint.replace(/[.?]?$/, (end) => end || '.')} ` : ''}To make the chart: gridline plot create --grid ${fid} --type ${type} --x COLUMN --y COLUMN`,
-    })
-  })
+  const figure = await chartOf(client, grid, type, options, (text) => context.messages.note(text)).catch(
+    (error) => {
+      if (!(error instanceof Problem)) throw error
+      const { code, message, hint } = error
+      const { fid, action = 'created' } = grid
+      throw new Problem(code, `the grid is uploaded (${fid}, ${action}), but there is no chart: ${message}`, {
+        hint: `${hint ? `${hint.replace(/[.?]?$/, (end) => end || '.')} ` : ''}To make the chart: gridline plot create --grid ${fid} --type ${type} --x COLUMN --y COLUMN`,
+      })
+    },
+  )
   const plot = await createOrUpdateChart(context, grid, type, figure, options)
   if (process.stdout.isTTY && !context.messages.silent) await showChart(context, plot.fid)
   return {

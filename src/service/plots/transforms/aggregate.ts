@@ -100,6 +100,15 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
   )
 }
 
+/** Makes one cell of a map of all points with the same `x` and `y`. */
+export function cells(trace: Attributes, transform: Transform, axes: Axes): void {
+  const { x, y } = trace
+  if (!Array.isArray(x) || !Array.isArray(y) || typeof transform.func !== 'string') return
+  transform.groups = x.map((value, k) => JSON.stringify([value, y[k]]))
+  transform.aggregations = [{ target: 'z', func: transform.func }]
+  aggregate(trace, transform, axes)
+}
+
 function isAttribute({ type = 'scatter' }: Attributes, path: string): boolean {
   return dataAttributes(keyOf(type)).has(path)
 }

@@ -106,7 +106,8 @@ function isNumeric(value: unknown): boolean {
 const DATE =
   /^\s*(-?\d\d\d\d)(?:-(\d?\d)(?:-(\d?\d)(?:[ Tt]([01]?\d|2[0-3])(?::([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(Z|z|[+-]\d\d(?::?\d\d)?)?)?)?)?)?\s*$/
 
-function instant(value: unknown): number | undefined {
+/** The time of a value on an axis of dates, in ms since 1970, as plotly.js reads it. */
+export function instant(value: unknown): number | undefined {
   if (typeof value === 'number') return Math.abs(value) < 8.64e15 ? value : undefined
   const match = typeof value === 'string' ? DATE.exec(value) : null
   if (!match) return undefined

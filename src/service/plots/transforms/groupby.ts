@@ -40,7 +40,7 @@ export function groupsOf(trace: Attributes): number {
 
 function grouped(
   trace: Attributes,
-  { nameformat, styles }: Transform,
+  { nameformat, styles, otherGroup, other }: Transform,
   path: string,
   index: number,
   count: number,
@@ -49,7 +49,10 @@ function grouped(
   if (!Array.isArray(groups) || groups.length === 0) return [trace]
   const format = typeof nameformat === 'string' ? nameformat : count > 1 ? '%{group} (%{trace})' : '%{group}'
   const paths = arraysOf(trace)
-  return [...rowsByKey(groups)].map(([key, own]) => {
+  const rows = [...rowsByKey(groups)]
+  // What stands for all other groups is last.
+  rows.sort(([a], [b]) => Number(a === otherGroup) - Number(b === otherGroup))
+  return rows.map(([key, own]) => {
     const style = styleOf(styles, key)
     const name = isObject(style) ? style.name : undefined
     const part = merged(copied(trace), isObject(style) ? style : {})
@@ -60,6 +63,11 @@ function grouped(
             .replaceAll('%{group}', textOf(groups[own[0]]))
             .replaceAll('%{trace}', textOf(trace.name ?? `trace ${index}`))
     takeRows(trace, own, part, paths)
+    if (key === otherGroup && typeof other === 'string') {
+      // Points of many groups at the same x are one point.
+      part.name = `${part.name}, ${other === 'avg' ? 'mean' : other}`
+      part.transforms.push({ type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: other }] })
+    }
     return part
   })
 }

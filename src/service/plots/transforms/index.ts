@@ -1,9 +1,10 @@
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, turnIsLong } from '../../../json/index.ts'
-import { aggregate } from './aggregate.ts'
+import { aggregate, cells } from './aggregate.ts'
 import {
   type Attributes,
   arraysOf,
+  copied,
   isObject,
   keyOf,
   removeAt,
@@ -14,7 +15,10 @@ import {
 import { Axes } from './axes.ts'
 import { filter } from './filter.ts'
 import { expand, groupsOf } from './groupby.ts'
+import { per } from './per.ts'
+import { rows } from './rows.ts'
 import { sort } from './sort.ts'
+import { top, topGroups } from './top.ts'
 
 /**
  * Evaluates `transforms` of traces as plotly.js 2.35 does, which was the last version to have them, so that figures with
@@ -26,6 +30,15 @@ const changes: Readonly<Record<string, (trace: Attributes, transform: Transform,
   filter,
   sort,
   aggregate,
+  cells,
+  top,
+}
+
+/** Our own transforms that are evaluated before traces are grouped. */
+const preparations: Readonly<Record<string, (trace: Attributes, transform: Transform) => void>> = {
+  rows,
+  per,
+  groupby: limitGroups,
 }
 
 /** Transforms of one trace, and traces that they can give. More takes longer than anybody waits for a chart. */
@@ -44,11 +57,12 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
   const traces = data.filter(isObject)
   const expanded: unknown[] = []
   let [total, shared] = [0, 0]
-  for (const [k, trace] of data.entries()) {
-    if (!isEvaluable(trace)) {
-      expanded.push(trace)
+  for (const [k, given] of data.entries()) {
+    if (!isEvaluable(given)) {
+      expanded.push(given)
       continue
     }
+    const trace = prepared(given)
     const count = trace.transforms.length
     if (count > MOST_TRANSFORMS)
       throw tooMany(`a trace has ${count} transforms; at most ${MOST_TRANSFORMS} are evaluated`)
@@ -64,6 +78,30 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
   const drawn: unknown[] = []
   for (const trace of expanded) drawn.push(isEvaluable(trace) ? await evaluated(trace, axes) : trace)
   return { ...figure, data: drawn }
+}
+
+/** The trace after the transforms that come before the groups. */
+function prepared(given: Attributes): Attributes {
+  const transforms = (given.transforms as unknown[]).filter(isObject)
+  const isOurs = ({ type, top: most }: Transform): boolean =>
+    type === 'rows' || type === 'per' || most !== undefined
+  if (!transforms.some(isOurs)) return given
+  if (transforms.filter(({ type }) => type === 'rows').length > 1)
+    throw new Problem('bad_figure', 'a trace has more than one transform of type rows')
+  const trace = copied(given)
+  cutToLength(trace)
+  for (const transform of trace.transforms as unknown[]) {
+    const type = isObject(transform) && transform.enabled !== false ? keyOf(transform.type) : ''
+    if (Object.hasOwn(preparations, type)) preparations[type](trace, transform as Transform)
+  }
+  return trace
+}
+
+function limitGroups(trace: Attributes, transform: Transform): void {
+  if (transform.top === undefined || !Array.isArray(transform.groups)) return
+  const { groups, other } = topGroups(trace, transform, transform.groups)
+  transform.groups = groups
+  transform.otherGroup = other
 }
 
 function withoutArrays(_: string, value: unknown): unknown {

@@ -1,4 +1,4 @@
-import type { Option } from '../core/define.ts'
+import type { Option } from './define.ts'
 
 /** Which rows a command reads: see docs/queries.md. The service evaluates both. */
 export const whereOption = {

@@ -1,0 +1,102 @@
+import { Problem } from '../../../contract/errors.ts'
+import { instantOf } from '../../../json/index.ts'
+import {
+  boundWhere,
+  COMPOUND,
+  columnNamed,
+  parseSort,
+  parseWhere,
+  type QueryType,
+  type Scalar,
+} from '../../../query/index.ts'
+import { type Attributes, type Transform, takeRows } from './attributes.ts'
+
+/** A column that a `rows` transform names. */
+interface Named {
+  name: string
+  type: QueryType
+  values: readonly Scalar[]
+}
+
+/**
+ * Keeps the points of the rows for which `where` is true, in the order of `sort`: see docs/api.md#own-transforms. `names`
+ * are the columns that they use, and `values` their values. Throws `bad_figure`.
+ */
+export function rows(trace: Attributes, { where, sort, names, values }: Transform): void {
+  const columns = columnsOf(names, values)
+  let kept = Array.from(
+    { length: Math.max(0, ...columns.map((column) => column.values.length)) },
+    (_, k) => k,
+  )
+  try {
+    if (typeof where === 'string') {
+      const { columns: used, test } = boundWhere(parseWhere(where), columns)
+      const read = used.map((name) => columnNamed(name, columns).values)
+      kept = kept.filter((k) => test(read.map((list) => list[k] ?? null)))
+    }
+    if (typeof sort === 'string') {
+      const keys = parseSort(sort).map(({ name, descending }) => ({
+        values: columnNamed(name, columns).values,
+        sign: descending ? -1 : 1,
+      }))
+      kept.sort((a, b) => {
+        for (const { values: list, sign } of keys) {
+          const found = compared(list[a] ?? null, list[b] ?? null, sign)
+          if (found !== 0) return found
+        }
+        return a - b
+      })
+    }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    throw new Problem('bad_figure', `the figure cannot be drawn: ${error.message}`, { hint: error.hint })
+  }
+  takeRows(trace, kept)
+}
+
+function columnsOf(names: unknown, values: unknown): Named[] {
+  if (!Array.isArray(names) || !Array.isArray(values)) return []
+  // One column is a list of values, several are a list of columns.
+  const lists = names.length === 1 ? [values] : values
+  return names.map((name, k) => {
+    const list: unknown[] = Array.isArray(lists[k]) ? lists[k] : []
+    const type = typeOf(list)
+    return { name: String(name), type, values: list.map((value) => scalarOf(value, type)) }
+  })
+}
+
+/** The type of values, as the column has it. */
+function typeOf(values: readonly unknown[]): QueryType {
+  let found: QueryType = 'empty'
+  for (const value of values) {
+    if (value === null || value === undefined) continue
+    const type = typeof value
+    const own: QueryType =
+      type === 'number' || type === 'boolean'
+        ? type
+        : type !== 'string'
+          ? 'json'
+          : found !== 'text' && !Number.isNaN(instantOf(value as string))
+            ? 'datetime'
+            : 'text'
+    if (found === 'empty' || found === own) found = own
+    else if ((found === 'datetime' || found === 'text') && type === 'string') found = 'text'
+    else return 'json'
+  }
+  return found
+}
+
+function scalarOf(value: unknown, type: QueryType): Scalar {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'object') return COMPOUND
+  return type === 'datetime' ? instantOf(value as string) : (value as Scalar)
+}
+
+/** Numbers come before texts, and what is missing last, also in descending order. */
+function compared(a: Scalar, b: Scalar, sign: number): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null)
+  const [rank, other] = [typeof a === 'string' ? 1 : 0, typeof b === 'string' ? 1 : 0]
+  if (rank !== other) return sign * (rank - other)
+  if (a === COMPOUND || b === COMPOUND || a === b) return 0
+  return a < b ? -sign : sign
+}

@@ -1,0 +1,65 @@
+import { type Attributes, keyOf, rowsByKey, setAt, type Transform, takeRows, valueAt } from './attributes.ts'
+
+/** What is not among the largest, with how many they are. */
+const otherName = (count: number): string => `other (${count})`
+
+/**
+ * Keeps the `count` largest points, and one with the sum of the others if `other` is true. `target` are the values that
+ * tell how large they are, `labels` their names.
+ */
+export function top(trace: Attributes, { count, target = 'y', labels = 'x', other }: Transform): void {
+  const [sizes, names] = [valueAt(trace, target), valueAt(trace, labels)]
+  if (!Array.isArray(sizes) || !Array.isArray(names) || !isCount(count) || sizes.length <= count) return
+  const largest = new Set(
+    sizes
+      .map((_, k) => k)
+      .sort((a, b) => sizeOf(sizes[b]) - sizeOf(sizes[a]) || a - b)
+      .slice(0, count),
+  )
+  const rows = [...sizes.keys()]
+  const rest = rows.filter((k) => !largest.has(k))
+  takeRows(
+    trace,
+    rows.filter((k) => largest.has(k)),
+  )
+  if (other !== true) return
+  const sum = rest.reduce((total, k) => total + (Number.isFinite(Number(sizes[k])) ? Number(sizes[k]) : 0), 0)
+  setAt(trace, target, [...(valueAt(trace, target) as unknown[]), sum])
+  setAt(trace, labels, [...(valueAt(trace, labels) as unknown[]), otherName(rest.length)])
+}
+
+/**
+ * The groups of a `groupby` with `top`: the largest ones by the sum of `y`, or by their number of points, and all others
+ * as one. Groups that are one already stay as they are.
+ */
+export function topGroups(
+  trace: Attributes,
+  { top: count }: Transform,
+  groups: readonly unknown[],
+): { groups: unknown[]; other?: string } {
+  const rows = rowsByKey(groups)
+  if (!isCount(count) || rows.size <= count) return { groups: [...groups] }
+  const values: unknown = trace.y
+  const sizes = new Map(
+    [...rows].map(([key, own]) => [
+      key,
+      Array.isArray(values) && trace.type !== 'histogram'
+        ? own.reduce((sum, k) => sum + Math.max(0, sizeOf(values[k])), 0)
+        : own.length,
+    ]),
+  )
+  const order = [...rows.keys()].sort((a, b) => sizes.get(b)! - sizes.get(a)!)
+  // One of the series that are shown is that of the others.
+  const largest = new Set(order.slice(0, Math.max(1, count - 1)))
+  const other = otherName(rows.size - largest.size)
+  return { groups: groups.map((group) => (largest.has(keyOf(group)) ? group : other)), other }
+}
+
+function isCount(count: unknown): count is number {
+  return typeof count === 'number' && count >= 1
+}
+
+function sizeOf(value: unknown): number {
+  const size = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
+  return Number.isFinite(size) ? size : Number.NEGATIVE_INFINITY
+}
