@@ -57,6 +57,16 @@ function dark(layout: Record<string, unknown>): Record<string, unknown> {
   return { ...layout, template }
 }
 
+interface ShownAxis {
+  type?: string
+  range?: unknown[]
+  autorange?: unknown
+}
+
+interface Plotted {
+  on?: (event: string, listener: (change: Record<string, unknown>) => void) => void
+}
+
 const chart = document.getElementById('chart')!
 const status = document.getElementById('status')!
 
@@ -88,6 +98,7 @@ async function draw(text: string): Promise<void> {
   status.hidden = true
   status.textContent = ''
   chart.dataset.drawn = 'true'
+  isReduced = hasPointsNote(layout)
 }
 
 async function begin(): Promise<void> {
@@ -103,6 +114,7 @@ async function begin(): Promise<void> {
     status.textContent = `This chart cannot be drawn: ${(error as Error).message}`
     chart.dataset.drawn = 'failed'
   }
+  ;(chart as unknown as Plotted).on?.('plotly_relayout', zoomed)
   tellParent()
   follow()
 }
@@ -162,8 +174,45 @@ async function ask(): Promise<void> {
 async function changed(now: string): Promise<void> {
   if (now === state) return
   state = now
-  const response = await fetch(address('live'))
-  if (response.ok) await draw(await response.text())
+  await drawAgain()
+}
+
+/** Draws what the service has now, with the points that the shown parts of the axes have room for. */
+async function drawAgain(): Promise<void> {
+  const number = ++drawings
+  const ranges = shownRanges().map((range) => `&range=${encodeURIComponent(range)}`)
+  const response = await fetch(address('live') + ranges.join(''))
+  const text = response.ok ? await response.text() : undefined
+  // A later question has been asked.
+  if (text !== undefined && number === drawings) await draw(text)
+}
+
+/** Whether the chart has fewer points than its data, so that more can be read. */
+let isReduced = false
+let drawings = 0
+let zooming: ReturnType<typeof setTimeout> | undefined
+/** How long a chart waits for the next change of an axis, in ms. */
+const ZOOM_MS = 200
+
+function hasPointsNote({ annotations }: Record<string, unknown>): boolean {
+  return Array.isArray(annotations) && annotations.some(({ name }) => name === 'gridline-points')
+}
+
+/** The parts of the x axes that are shown, of those that the reader has changed: `xaxis,FROM,TO`. */
+function shownRanges(): string[] {
+  const layout = (chart as unknown as { layout?: Record<string, ShownAxis> }).layout
+  return Object.entries(layout ?? {}).flatMap(([name, axis]) =>
+    /^xaxis\d*$/.test(name) && axis.autorange !== true && axis.range?.length === 2
+      ? [`${name},${axis.range.map((end) => (axis.type === 'log' ? 10 ** Number(end) : end)).join(',')}`]
+      : [],
+  )
+}
+
+/** Reads more points of a part of an axis that the reader zooms to. */
+function zoomed(change: Record<string, unknown>): void {
+  if (!isReduced || !Object.keys(change).some((name) => /^xaxis\d*\.(range|autorange)/.test(name))) return
+  clearTimeout(zooming)
+  zooming = setTimeout(() => drawAgain().catch(() => {}), ZOOM_MS)
 }
 
 document.addEventListener('visibilitychange', follow)

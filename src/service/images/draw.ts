@@ -1,7 +1,7 @@
 import { limitsFrom } from '../../contract/limits.ts'
 import { Drawer } from '../../draw/index.ts'
 import { parseRawInTurns } from '../../json/index.ts'
-import { withoutTransforms } from '../plots/content.ts'
+import { drawable } from '../plots/content.ts'
 import { readFigure } from '../plots/figure.ts'
 import { imageOptions, type WantedImage } from './images.ts'
 
@@ -19,7 +19,7 @@ export async function drawFigure(
     chromium: environment.GRIDLINE_CHROMIUM,
   })
   try {
-    return await drawer.draw(await withoutTransforms(figure), imageOptions(figure, wanted, limits))
+    return await drawer.draw(await drawable(figure), imageOptions(figure, wanted, limits))
   } finally {
     await drawer.close()
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { imageTypes } from '../../contract/operations/index.ts'
 import { type Bytes, once, type RawJson } from '../../json/index.ts'
 import type { OperationResult } from '../core/call.ts'
-import { withoutTransforms } from '../plots/content.ts'
+import { drawable } from '../plots/content.ts'
 import { readFigure } from '../plots/figure.ts'
 import { imageKey, imageOptions, type WantedImage } from './images.ts'
 import type { ImageService } from './plot.ts'
@@ -24,7 +24,7 @@ export async function figureImage(
       const image = await images.draw(
         user,
         key,
-        async () => ({ text: await withoutTransforms(figure), key }),
+        async () => ({ text: await drawable(figure), key }),
         options,
         gone,
       )

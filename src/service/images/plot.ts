@@ -6,7 +6,7 @@ import { acceptedBefore, type Bytes, once, parseRaw } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
-import { contentOf, missingNote, openFigure, wholeFigure } from '../plots/content.ts'
+import { contentOf, missingNote, openDrawn, openFigure, wholeFigure } from '../plots/content.ts'
 import { stateOfFigure } from '../plots/shown.ts'
 import { loadText } from '../store/texts.ts'
 import { type Images, imageKey, imageOptions, type WantedImage } from './images.ts'
@@ -46,7 +46,7 @@ export async function plotImage(
   const found = images.find(key)
   if (found) return { body: once(found), type, etag, ownSiteOnly, headers }
   const live = async () => {
-    const opened = await openFigure(service, asked)
+    const opened = await openDrawn(service, asked)
     const text = await wholeFigure(opened, limits.image_figure_bytes)
     if (!text)
       throw new Problem(

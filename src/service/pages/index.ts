@@ -67,6 +67,6 @@ function watching(what: 'state' | 'events' | 'live'): PageHandler {
     const token = query.get('watch')
     const reader = token === null ? principal : await readerOf(service, token, fid)
     if (!reader) throw new Problem('not_found', 'this page has expired; load it again')
-    return watched(service, reader, fid, what, token !== null, who)
+    return watched(service, reader, fid, what, token !== null, who, query)
   }
 }

@@ -9,14 +9,18 @@ import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
 import { columnText } from '../grids/content.ts'
+import type { RowSet } from '../grids/row-set.ts'
 import { arrays, rowsAs } from '../grids/rows.ts'
+import { columnValues } from '../grids/selected-json.ts'
 import { BatchedBlobs, type BlobReader } from '../store/blobs.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ContentRow } from '../store/plots.ts'
 import type { Readers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 import { isTransposed } from './data-attributes.ts'
-import { referencesOf, withData } from './figure.ts'
+import { missingAnnotation, pointsNote, referencesOf, withData } from './figure.ts'
+import { reducedFigure } from './points/figure.ts'
+import { type Ranges, type Reduction, reductionOf } from './points/reduction.ts'
 import { type Reference, scanFigure } from './scan.ts'
 import { type Shown, shownGrids, stateOfFigure } from './shown.ts'
 
@@ -67,7 +71,11 @@ export interface LiveFigure {
   state: string
   figure: RawJson
   references: Reference[]
+  /** Paths of traces that have arrays of their own: `data.0`. */
+  withArrays: ReadonlySet<string>
   shown: Map<string, Shown>
+  /** Which points of large traces are drawn. */
+  reduction?: Reduction
 }
 
 /** Opens a plot for reading with its data. Throws `not_found` if the caller may not read it. */
@@ -79,13 +87,33 @@ export async function openFigure(
   const { file, content } = stored ?? (await storedFigure(service, asked))
   const { store } = service
   const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
-  const references = referencesOf(scanFigure(figure))
+  const found = scanFigure(figure)
+  const references = referencesOf(found)
+  const withArrays = new Set(
+    found.flatMap(({ kind, path }) =>
+      kind === 'array' || kind === 'typed' ? (/^data\.\d+/.exec(path) ?? []) : [],
+    ),
+  )
   const sources = references.map(({ source }) => source)
   const { shown, state } = await store.read(async (readers) => ({
     shown: await shownGrids(service, readers, file.owner, sources, asked),
     state: await stateOfFigure(readers, file, content, asked),
   }))
-  return { file, state, figure, references, shown }
+  return { file, state, figure, references, withArrays, shown }
+}
+
+/**
+ * Opens a plot to be drawn: of lines and scatters with more points than a picture has room for, those that it needs.
+ * `ranges`: the parts of axes that are shown. Throws `not_found`.
+ */
+export async function openDrawn(
+  service: Service,
+  asked: FileRequest,
+  stored?: StoredFigure,
+  ranges?: Ranges,
+): Promise<LiveFigure> {
+  const live = await openFigure(service, asked, stored)
+  return { ...live, reduction: await reductionOf(live, ranges) }
 }
 
 /** The figure with the data next to each reference, as JSON text. References without data stay as they are. */
@@ -97,7 +125,7 @@ export function withInlineData(live: LiveFigure): Bytes {
 const TRANSFORMED_BYTES = 32 * 1024 * 1024
 
 /** A figure with the transforms of its traces evaluated; one that is too large has no data, and says so. */
-async function* evaluated(live: LiveFigure, written: Bytes): Bytes {
+async function* evaluated(live: LiveFigure, written: Bytes, isDrawn = false): Bytes {
   if (!hasTransforms(live.figure)) {
     yield* written
     return
@@ -114,18 +142,31 @@ async function* evaluated(live: LiveFigure, written: Bytes): Bytes {
       )
     parts.push(part)
   }
-  yield await transformedText(JSON.parse((await joinInTurns(parts)).toString('utf8')))
+  yield await transformedText(JSON.parse((await joinInTurns(parts)).toString('utf8')), isDrawn)
 }
 
-/** The text of a figure with data, with the transforms of its traces evaluated. */
-export async function withoutTransforms(figure: RawJson): Promise<Buffer> {
-  if (!hasTransforms(figure)) return figure.bytes
-  return transformedText(figure.value() as object)
+/** Figures smaller than this have so few points that all are drawn, in bytes. */
+const SMALL_BYTES = 64 * 1024
+
+/** The text of a figure with data, as it is drawn: with the transforms of its traces evaluated, and its large traces reduced. */
+export async function drawable(figure: RawJson): Promise<Buffer> {
+  if (!hasTransforms(figure) && figure.end - figure.start < SMALL_BYTES) return figure.bytes
+  return transformedText(figure.value() as object, true)
 }
 
-async function transformedText(figure: object): Promise<Buffer> {
+async function transformedText(figure: object, isDrawn: boolean): Promise<Buffer> {
   const { transformed } = await import('./transforms/index.ts')
-  return Buffer.from(JSON.stringify(await transformed(figure)))
+  const whole = (await transformed(figure)) as { data?: unknown; layout?: unknown }
+  if (!isDrawn) return Buffer.from(JSON.stringify(whole))
+  const { figure: reduced, drawn: points, of } = reducedFigure(whole)
+  return Buffer.from(JSON.stringify(points < of ? withPointsNote(reduced, points, of) : reduced))
+}
+
+/** The figure with the note of how many points are drawn. */
+function withPointsNote(figure: { layout?: unknown }, points: number, of: number): object {
+  const layout = typeof figure.layout === 'object' && figure.layout !== null ? figure.layout : {}
+  const given = 'annotations' in layout && Array.isArray(layout.annotations) ? layout.annotations : []
+  return { ...figure, layout: { ...layout, annotations: [...given, pointsNote(points, of)] } }
 }
 
 function hasTransforms(figure: RawJson): boolean {
@@ -143,19 +184,27 @@ function hasTransforms(figure: RawJson): boolean {
  * points, since plotly.js would count them instead, and the chart says what is missing.
  */
 export function drawn(live: LiveFigure): Bytes {
-  return evaluated(live, withoutGone(live))
+  return evaluated(live, withoutGone(live), true)
 }
 
 async function* withoutGone(live: LiveFigure): Bytes {
-  const { shown, figure, references } = live
+  const { shown, figure, references, reduction } = live
   const gone = references.filter((reference) => !hasData(live, reference))
   const broken = new Set(gone.map(traceOf))
   const inlined = references.filter((reference) => !broken.has(traceOf(reference)))
   const empty = references.filter((reference) => broken.has(traceOf(reference)))
   const blobs = batchedFor(shown, inlined)
-  for (const part of withData(figure, inlined, empty, missingNote(live)))
+  const missing = missingNote(live)
+  const notes = [
+    ...(missing === undefined ? [] : [missingAnnotation(missing)]),
+    ...(reduction ? [pointsNote(reduction.drawn, reduction.of)] : []),
+  ]
+  for (const part of withData(figure, inlined, empty, notes))
     if (Buffer.isBuffer(part)) yield part
-    else yield* data(shown, part, blobs)
+    else {
+      const rows = reduction?.rows.get(traceOf(part))
+      yield* rows ? chosenData(shown, part, rows) : data(shown, part, blobs)
+    }
 }
 
 /** Whether all columns of a reference are there. */
@@ -190,9 +239,11 @@ export function missingNote(live: LiveFigure): string | undefined {
 }
 
 /** The least size of a figure with its data, in bytes. */
-function sizeOf({ figure, shown, references }: LiveFigure): number {
+function sizeOf({ figure, shown, references, reduction }: LiveFigure): number {
   let size = figure.end - figure.start
-  for (const { source, twin } of references) {
+  for (const reference of references) {
+    const { source, twin } = reference
+    if (reduction?.rows.has(traceOf(reference))) continue
     const columns = shown.get(formatFid(source.grid))?.columns
     if (!columns || !source.uids.every((uid) => columns.has(uid))) continue
     if (twin) size -= twin.end - twin.start
@@ -278,6 +329,18 @@ async function* data(
     }
     yield CLOSE
   }
+  yield CLOSE
+}
+
+/** The chosen rows of a reference. */
+async function* chosenData(shown: Map<string, Shown>, { source }: Reference, rows: RowSet): Bytes {
+  const { snap, columns } = shown.get(formatFid(source.grid))!
+  yield OPEN
+  for (const [k, uid] of source.uids.entries()) {
+    if (source.uids.length > 1) yield k > 0 ? NEXT : OPEN
+    yield* columnValues(snap, columns.get(uid)!, { rows })
+  }
+  if (source.uids.length > 1) yield CLOSE
   yield CLOSE
 }
 

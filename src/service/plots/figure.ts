@@ -110,13 +110,13 @@ export function withGrids(figure: RawJson, other: (grid: Fid) => Fid | undefined
 
 /**
  * Splits a figure into parts, with a part for the data next to each of these references. Those that are `empty` get an
- * empty list. `note` is shown in the chart.
+ * empty list. `notes` are added to the annotations of the chart.
  */
 export function withData(
   figure: RawJson,
   references: readonly Reference[],
   empty: readonly Reference[] = [],
-  note?: string,
+  notes: readonly object[] = [],
 ): Generator<Part> {
   const beside = (reference: Reference, data: Part): Edit => {
     const { name, end, twin } = reference
@@ -127,27 +127,40 @@ export function withData(
   return edited(figure, [
     ...references.map((reference) => beside(reference, reference)),
     ...empty.map((reference) => beside(reference, NO_DATA)),
-    ...(note === undefined ? [] : [noteIn(figure, note)]),
+    ...(notes.length === 0 ? [] : [notesIn(figure, notes)]),
   ])
 }
 
 const NO_DATA = Buffer.from('[]')
 
-/** Adds a note to the annotations of a figure: it is drawn above the chart, also in images. */
-function noteIn(figure: RawJson, note: string): Edit {
+/** What a chart does not show, above it on the left. */
+export function missingAnnotation(note: string): object {
   const text = note.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  const annotation = JSON.stringify({
+  return { ...ABOVE, text, x: 0, xanchor: 'left', align: 'left', font: { size: 13 } }
+}
+
+/** How many points are drawn, above the chart on the right. */
+export function pointsNote(points: number, of: number): object {
+  const text = `shows ${points.toLocaleString('en')} of ${of.toLocaleString('en')} points`
+  return {
+    ...ABOVE,
+    name: POINTS_NOTE,
     text,
-    xref: 'paper',
-    yref: 'paper',
-    x: 0,
-    y: 1,
-    xanchor: 'left',
-    yanchor: 'bottom',
-    showarrow: false,
-    align: 'left',
-    font: { size: 13 },
-  })
+    x: 1,
+    xanchor: 'right',
+    align: 'right',
+    opacity: 0.7,
+    font: { size: 11 },
+  }
+}
+
+const ABOVE = { xref: 'paper', yref: 'paper', y: 1, yanchor: 'bottom', showarrow: false }
+/** The name of the annotation, by which a page knows that it can read more points. */
+const POINTS_NOTE = 'gridline-points'
+
+/** Adds annotations to a figure. */
+function notesIn(figure: RawJson, notes: readonly object[]): Edit {
+  const annotation = notes.map((note) => JSON.stringify(note)).join(',')
   const layout = figure.get('layout')
   if (layout?.kind !== 'object') {
     const isEmpty = figure.members().next().done === true

@@ -10,12 +10,14 @@ import {
   contentOf,
   drawn,
   missingNote,
+  openDrawn,
   openFigure,
   type StoredFigure,
   storedFigure,
   wholeFigure,
   withInlineData,
 } from './content.ts'
+import { type Ranges, reductionOf } from './points/reduction.ts'
 import { stateOfFigure } from './shown.ts'
 
 /** How long a state is shared by those who ask for it, and how often a stream asks, in ms. */
@@ -35,7 +37,10 @@ export interface LiveService extends Service {
 }
 
 /** How a figure is written: with the data that is there, or as it is drawn. */
-const forms = { data: withInlineData, drawn } as const
+const forms = {
+  data: { open: openFigure, write: withInlineData },
+  drawn: { open: openDrawn, write: drawn },
+} as const
 export type Form = keyof typeof forms
 
 /**
@@ -74,9 +79,10 @@ export class LiveFigures {
    * if data is gone. A small one is kept until it changes; access is checked each time. Throws `not_found` if the caller
    * may not read the plot.
    */
-  async inlined(service: Service, asked: FileRequest, form: Form): Promise<Bytes> {
+  async inlined(service: Service, asked: FileRequest, form: Form, ranges?: Ranges): Promise<Bytes> {
     await service.store.read((readers) => assertSignedIn(readers, asked))
     const stored = await storedFigure(service, asked)
+    if (ranges && ranges.size > 0) return drawn(await openDrawn(service, asked, stored, ranges))
     const { state } = await service.store.read(async (readers) => ({
       state: await stateOfFigure(readers, stored.file, stored.content, asked),
     }))
@@ -91,7 +97,7 @@ export class LiveFigures {
     const found = await reading
     // Who began to read may see more by now, or the data has changed: then it is read again for this caller.
     if (found.text && found.state === state) return once(found.text)
-    return forms[form](await openFigure(service, asked, stored))
+    return forms[form].write(await forms[form].open(service, asked, stored))
   }
 
   /** The text is undefined if the figure is too large to be kept. */
@@ -101,9 +107,9 @@ export class LiveFigures {
     stored: StoredFigure,
     form: Form,
   ): Promise<{ text: Buffer | undefined; state: string }> {
-    const live = await openFigure(service, asked, stored)
-    const text = await wholeFigure(live, LARGEST_BYTES, forms[form])
-    const isWhole = missingNote(live) === undefined
+    const live = await forms[form].open(service, asked, stored)
+    const text = await wholeFigure(live, LARGEST_BYTES, forms[form].write)
+    const isWhole = missingNote(live) === undefined && !(live.reduction ?? (await reductionOf(live)))
     if (text) this.figures.set(`${live.state} ${isWhole ? 'whole' : form}`, text)
     return { text, state: live.state }
   }

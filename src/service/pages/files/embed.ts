@@ -2,7 +2,7 @@ import { type Fid, webUrl } from '../../../contract/fid.ts'
 import type { Bytes } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import { drawn, openFigure } from '../../plots/content.ts'
+import { drawn, openDrawn } from '../../plots/content.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
 import { shareKeyQuery, text } from '../html.ts'
@@ -35,7 +35,7 @@ export async function embed(
   fid: Fid,
   query: URLSearchParams,
 ): Promise<Answer> {
-  const live = await openFigure(service, { ...reading(principal, fid), filetype: 'plot' })
+  const live = await openDrawn(service, { ...reading(principal, fid), filetype: 'plot' })
   const { file } = live
   const modebar = query.get('modebar') === 'false' ? 'false' : ''
   const key = shareKeyQuery(principal.shareKey)

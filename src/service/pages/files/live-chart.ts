@@ -2,6 +2,7 @@ import { type Fid, formatFid } from '../../../contract/fid.ts'
 import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { LiveService } from '../../plots/live.ts'
+import type { Ranges } from '../../plots/points/reduction.ts'
 import type { Answer } from '../answer.ts'
 import { reading } from './downloads.ts'
 
@@ -68,6 +69,7 @@ export async function watched(
   what: 'events' | 'state' | 'live',
   hasToken: boolean,
   who: string,
+  query: URLSearchParams,
 ): Promise<Answer> {
   const headers = headersFor(hasToken)
   const asked = { ...reading(principal, fid), filetype: 'plot' as const }
@@ -86,6 +88,25 @@ export async function watched(
         headers,
       }
     case 'live':
-      return { body: await live.inlined(service, asked, 'drawn'), type: 'application/json', headers }
+      return {
+        body: await live.inlined(service, asked, 'drawn', rangesOf(query)),
+        type: 'application/json',
+        headers,
+      }
   }
+}
+
+/** Axes whose shown part is read: more are no chart. */
+const MOST_AXES = 50
+
+/** The parts of axes that an open chart shows: `range=xaxis2,FROM,TO`. */
+function rangesOf(query: URLSearchParams): Ranges {
+  const ranges = query
+    .getAll('range')
+    .slice(0, MOST_AXES)
+    .flatMap((text): [string, readonly [string, string]][] => {
+      const [axis, from, to] = text.split(',')
+      return /^xaxis\d*$/.test(axis) && from && to ? [[axis, [from, to]]] : []
+    })
+  return new Map(ranges)
 }

@@ -1,0 +1,139 @@
+/** Buckets of a picture: about one for each pixel of its width. */
+const MOST_BUCKETS = 1000
+const LEAST_BUCKETS = 100
+/** Points that a bucket keeps: the first, the least, the greatest and the last one. */
+export const POINTS_A_BUCKET = 4
+/** Points of all traces together: below this, all are drawn. */
+export const ENOUGH_POINTS = 10_000
+/** Points of all traces that a picture has room for. */
+const MOST_POINTS = 40_000
+/** Cells in which points without lines hide each other, across and down. */
+const CELLS_ACROSS = 160
+const CELLS_DOWN = 80
+/** Buckets on each side of the part of an axis that is shown. */
+const OUTSIDE = 50
+
+/** Buckets for each of several traces. */
+export function bucketsFor(traces: number): number {
+  const each = Math.floor(MOST_POINTS / POINTS_A_BUCKET / Math.max(1, traces))
+  return Math.max(LEAST_BUCKETS, Math.min(MOST_BUCKETS, each))
+}
+
+/** The extent of a trace, which is read before its points are chosen. NaN is a missing value. */
+export class Extent {
+  rows = 0
+  /** Whether x never becomes less. */
+  isAscending = true
+  readonly x = { least: Number.POSITIVE_INFINITY, greatest: Number.NEGATIVE_INFINITY }
+  readonly y = { least: Number.POSITIVE_INFINITY, greatest: Number.NEGATIVE_INFINITY }
+  private last = Number.NEGATIVE_INFINITY
+
+  add(x: number, y: number): void {
+    this.rows++
+    if (x < this.last) this.isAscending = false
+    if (x > this.last) this.last = x
+    if (x < this.x.least) this.x.least = x
+    if (x > this.x.greatest) this.x.greatest = x
+    if (y < this.y.least) this.y.least = y
+    if (y > this.y.greatest) this.y.greatest = y
+  }
+}
+
+export interface ChoiceOptions {
+  buckets: number
+  /** Whether points are drawn without lines. */
+  isCloud: boolean
+  /** The part of the x axis that is shown; all of it without. */
+  range?: readonly [number, number]
+}
+
+/**
+ * Chooses the points that a picture needs, so that no peak and no gap is lost: of each bucket, the first, last, least and
+ * greatest point, and the first one that is missing. Of clouds, one point for each cell too.
+ */
+export class PointChoice {
+  /** Row numbers by bucket; −1 is none. */
+  private readonly first: Float64Array
+  private readonly last: Float64Array
+  private readonly least: Float64Array
+  private readonly greatest: Float64Array
+  private readonly gap: Float64Array
+  private readonly low: Float64Array
+  private readonly high: Float64Array
+  private readonly cells: Float64Array | undefined
+  private row = 0
+
+  constructor(
+    private readonly extent: Extent,
+    private readonly options: ChoiceOptions,
+  ) {
+    const size = options.buckets + 2 * OUTSIDE
+    const list = (): Float64Array => new Float64Array(size).fill(-1)
+    this.first = list()
+    this.last = list()
+    this.least = list()
+    this.greatest = list()
+    this.gap = list()
+    this.low = new Float64Array(size).fill(Number.POSITIVE_INFINITY)
+    this.high = new Float64Array(size).fill(Number.NEGATIVE_INFINITY)
+    this.cells = options.isCloud ? new Float64Array(CELLS_ACROSS * CELLS_DOWN).fill(-1) : undefined
+  }
+
+  /** Adds the points in their order. */
+  add(x: number, y: number): void {
+    const row = this.row++
+    const bucket = this.bucketOf(x, row)
+    if (bucket < 0) return
+    if (Number.isNaN(y)) {
+      if (this.gap[bucket] < 0) this.gap[bucket] = row
+      return
+    }
+    if (this.first[bucket] < 0) this.first[bucket] = row
+    this.last[bucket] = row
+    if (y < this.low[bucket]) {
+      this.low[bucket] = y
+      this.least[bucket] = row
+    }
+    if (y > this.high[bucket]) {
+      this.high[bucket] = y
+      this.greatest[bucket] = row
+    }
+    if (this.cells) this.addToCell(x, y, row, this.cells)
+  }
+
+  private addToCell(x: number, y: number, row: number, cells: Float64Array): void {
+    const { extent, options } = this
+    const [from, to] = options.range ?? [extent.x.least, extent.x.greatest]
+    if (x < from || x > to) return
+    const across = placeIn(x, from, to, CELLS_ACROSS)
+    const down = placeIn(y, extent.y.least, extent.y.greatest, CELLS_DOWN)
+    const cell = down * CELLS_ACROSS + across
+    if (cells[cell] < 0) cells[cell] = row
+  }
+
+  private bucketOf(x: number, row: number): number {
+    const { extent, options } = this
+    const { buckets, isCloud, range } = options
+    // A line that goes back is divided by its order.
+    if (!extent.isAscending && !isCloud) return OUTSIDE + placeIn(row, 0, extent.rows, buckets)
+    if (Number.isNaN(x)) return -1
+    const [from, to] = range ?? [extent.x.least, extent.x.greatest]
+    if (x < from) return placeIn(x, extent.x.least, from, OUTSIDE)
+    if (x > to) return OUTSIDE + buckets + placeIn(x, to, extent.x.greatest, OUTSIDE)
+    return OUTSIDE + placeIn(x, from, to, buckets)
+  }
+
+  /** The rows that are drawn. */
+  rows(): Set<number> {
+    const lists = [this.first, this.last, this.least, this.greatest, this.gap, this.cells ?? []]
+    const rows = new Set<number>()
+    for (const list of lists) for (const row of list) if (row >= 0) rows.add(row)
+    return rows
+  }
+}
+
+/** The place of a value among `count` equal parts from `from` to `to`. */
+function placeIn(value: number, from: number, to: number, count: number): number {
+  if (!(to > from)) return 0
+  return Math.max(0, Math.min(count - 1, Math.floor(((value - from) / (to - from)) * count)))
+}
