@@ -261,7 +261,8 @@ function transformsOf(
             count: top,
             target,
             labels: groups,
-            other: func === undefined || func === 'sum' || func === 'count',
+            // The slices of a pie are parts of a whole.
+            other: type === 'pie' && (func === undefined || func === 'sum' || func === 'count'),
           },
         ]
       : []),

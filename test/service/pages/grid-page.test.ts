@@ -87,9 +87,8 @@ onBothStores('the page of a grid', (test) => {
         async (data, down) => {
           // The second column is longer: its last rows have no value in the first one.
           const longer = [...data, 1, 2].map((_, k) => k)
-          const { fid, web_url } = await test().grid('alice', `sorted ${++made}`, { data, longer })
-          const { data: uid } = await uidsOf(fid)
-          const query = `&sort=${uid}${down ? '&order=desc' : ''}`
+          const { web_url } = await test().grid('alice', `sorted ${++made}`, { data, longer })
+          const query = `&sort=${down ? '-' : ''}data`
           const rows: number[] = []
           for (let page = 1; rows.length < longer.length; page++) {
             const html = await pageOf(web_url, `?page=${page}${query}`, 'alice')
@@ -99,8 +98,8 @@ onBothStores('the page of a grid', (test) => {
             rows.push(...found.map(({ number }) => number - 1))
           }
           const valued = longer.filter((k) => (data[k] ?? null) !== null)
-          const expected = valued.sort((a, b) => compare(data[a], data[b]) || a - b)
-          if (down) expected.reverse()
+          // Equal values keep the order of their rows.
+          const expected = valued.sort((a, b) => (down ? -1 : 1) * compare(data[a], data[b]) || a - b)
           expect(rows).toEqual([...expected, ...longer.filter((k) => (data[k] ?? null) === null)])
         },
       ),
@@ -112,7 +111,7 @@ onBothStores('the page of a grid', (test) => {
     const { fid, web_url } = await test().grid('alice', 'follows', { n: [2, 3] })
     const { n: uid } = await uidsOf(fid)
     const sorted = async () =>
-      rowsOf(await pageOf(web_url, `?sort=${uid}`, 'alice')).map(({ cells }) => Number(cells[0]))
+      rowsOf(await pageOf(web_url, '?sort=n', 'alice')).map(({ cells }) => Number(cells[0]))
     expect(await sorted()).toEqual([2, 3])
     await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[1]] } })
     expect(await sorted()).toEqual([1, 2, 3])
@@ -125,8 +124,26 @@ onBothStores('the page of a grid', (test) => {
   it('a column with too much text, or one that is gone, is not sorted by; the page says so', async () => {
     const { web_url } = await test().grid('alice', 'gone', { n: [2, 1] })
     const html = await pageOf(web_url, '?sort=c0ffee&page=x&columns=-1', 'alice')
-    expect(html).toContain('The column to sort by is no longer in this grid.')
+    expect(html).toContain('the grid has no column &quot;c0ffee&quot;. Its columns are: n.')
     expect(rowsOf(html).map(({ number }) => number)).toEqual([1, 2])
+  })
+
+  it('a where chooses the rows of all pages, stays in links and downloads, and a mistake is shown', async () => {
+    const n = Array.from({ length: 300 }, (_, k) => k)
+    const { web_url } = await test().grid('alice', 'chosen', { n, half: n.map((k) => k / 2) })
+    const html = await pageOf(
+      web_url,
+      `?where=${encodeURIComponent('n >= 10 and n < 250')}&sort=-n&page=3`,
+      'alice',
+    )
+    expect(html).toContain('240 of 300 rows')
+    expect(rowsOf(html).map(({ number }) => number)).toEqual(Array.from({ length: 40 }, (_, k) => 50 - k))
+    for (const [, href] of html.matchAll(/href="([^"]*(?:page=|format=csv)[^"]*)"/g))
+      expect(href).toContain('where=n%20%3E%3D%2010%20and%20n%20%3C%20250')
+    const wrong = await pageOf(web_url, `?where=${encodeURIComponent('n >= "x')}`, 'alice')
+    expect(wrong).toContain('the quote &quot; is not closed, at character 6')
+    expect(wrong).toContain('value="n &gt;= &quot;x"')
+    expect(rowsOf(wrong).length).toBe(100)
   })
 
   it('links pass the share key on, and without it or access there is no page', async () => {
@@ -135,13 +152,12 @@ onBothStores('the page of a grid', (test) => {
     })
     await test().ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { share_key_enabled: true } })
     const { share_key } = (await test().ask('alice', 'GET', `/v2/files/${fid}`)).json
-    const { n: uid } = await uidsOf(fid)
-    const html = await pageOf(web_url, `?share_key=${share_key}&sort=${uid}`)
+    const html = await pageOf(web_url, `?share_key=${share_key}&sort=n&where=n%20%3E%3D%200`)
     const links = [...html.matchAll(/href="(http[^"]*)"/g)].map(([, href]) => href)
     expect(links.length).toBeGreaterThan(4)
     for (const href of links) expect(href).toContain(`share_key=${share_key}`)
     const path = new URL(web_url).pathname
-    for (const query of [`?sort=${uid}`, '?share_key=wrong'])
+    for (const query of ['?sort=n', '?share_key=wrong'])
       expect((await test().ask('bob', 'GET', `${path}${query}`)).status).toBe(404)
   })
 })

@@ -106,11 +106,22 @@ export async function gridPage(
     const count =
       'rows' in selected ? selected.rows.count : 'order' in selected ? selected.order.length : snap.rows
     const pages = Math.max(1, Math.ceil(count / ROWS))
-    const view: View = { ...wanted, page: Math.min(wanted.page, pages), columns: columnPage }
+    // What cannot be used is not in links.
+    const { where, sort } = note === '' ? wanted : { where: undefined, sort: undefined }
+    const view: View = { where, sort, page: Math.min(wanted.page, pages), columns: columnPage }
     const first = (view.page - 1) * ROWS
     const rows = rowsOn(selected, first, Math.min(ROWS, count - first))
     const shown = selection.printedOf(snap).columns
-    return htmlOf(service, principal, file, { ...opened, shown, view, pages, rows, note, chosen: count })
+    return htmlOf(service, principal, file, {
+      ...opened,
+      shown,
+      view,
+      pages,
+      rows,
+      note,
+      chosen: count,
+      asked: wanted.where,
+    })
   }
   const answer = html('', { viewed: file })
   if (!selection.readsValues) return { ...answer, body: await page({ head: undefined }) }
@@ -129,7 +140,10 @@ export async function gridPage(
 }
 
 function mistakeText({ message, hint }: Problem): string {
-  return `${message}. ${hint ?? ''} All rows are shown, in their own order.`
+  const said = [message, hint]
+    .filter((one) => one !== undefined)
+    .map((one) => (/[.!?]$/.test(one) ? one : `${one}.`))
+  return `${said.join(' ')} All rows are shown, in their own order.`
 }
 
 /** The numbers of the rows on a page. */
@@ -144,6 +158,8 @@ interface GridView {
   shown: readonly SnapshotColumn[]
   /** How many rows are chosen. */
   chosen: number
+  /** The condition as it was written. */
+  asked: string | undefined
   /** How many columns the grid has. */
   count: number
   columnPages: number
@@ -158,7 +174,7 @@ async function htmlOf(
   service: Service,
   principal: Principal,
   file: FileRow,
-  { snap, shown, chosen, count, columnPages, view, pages, rows, note }: GridView,
+  { snap, shown, chosen, asked, count, columnPages, view, pages, rows, note }: GridView,
 ): Promise<string> {
   const { shareKey } = principal
   const key = shareKeyQuery(shareKey)
@@ -200,7 +216,7 @@ async function htmlOf(
   const parts = [
     `<p>${summaryOf(file)}</p>`,
     `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('JSON')} · <code>gridline cat ${text(fid)}</code></p>`,
-    `<form method="get" action="${text(self)}" class="filter"><label>Where <input name="where" value="${text(view.where ?? '')}" placeholder="${text(exampleOf(shown))}" size="40" maxlength="10000"></label>${hiddenFields({ sort: view.sort, columns: view.columns > 1 ? String(view.columns) : undefined, share_key: shareKey })} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${to({ where: undefined, page: 1 })}">All rows</a>`}</form>`,
+    `<form method="get" action="${text(self)}" class="filter"><label>Where <input name="where" value="${text(asked ?? '')}" placeholder="${text(exampleOf(shown))}" size="40" maxlength="10000"></label>${hiddenFields({ sort: view.sort, columns: view.columns > 1 ? String(view.columns) : undefined, share_key: shareKey })} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${to({ where: undefined, page: 1 })}">All rows</a>`}</form>`,
     ...notes.filter(Boolean).map((one) => `<p class="note">${text(one)}</p>`),
     pager('Rows', pages, view.page, (page) => to({ page })),
     await table(columns, rows),

@@ -1,0 +1,180 @@
+// The language of conditions: read, checked against types, and evaluated as DuckDB does.
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { instantOf } from '../../src/json/index.ts'
+import { boundWhere, nameText, parseSort, parseWhere, type Scalar, sortText } from '../../src/query/index.ts'
+import { runs } from '../support/runs.ts'
+
+const columns = [
+  { name: 'n', type: 'number' },
+  { name: 'm', type: 'number' },
+  { name: 't', type: 'text' },
+  { name: 'b', type: 'boolean' },
+  { name: 'd', type: 'date' },
+  { name: 'unit price', type: 'number' },
+] as const
+
+function rejected(text: string): string {
+  try {
+    boundWhere(parseWhere(text), columns)
+  } catch (error) {
+    return `${(error as Error).message}${(error as { hint?: string }).hint ?? ''}`
+  }
+  return 'accepted'
+}
+
+describe('conditions', () => {
+  it.each([
+    ['', 'a condition is missing, at the end'],
+    ['n >', 'expected a column, a number or a text, at the end'],
+    ['n > 1 n < 2', 'expected and, or, or the end, at character 7'],
+    ['(n > 1', 'expected ), at the end'],
+    ["t = 'x", "the quote ' is not closed, at character 5"],
+    ['n = 1; drop', 'this character has no meaning, at character 6'],
+    ['1 < n < 2', 'comparisons cannot be chained'],
+    ['n in 1', 'expected ( after in'],
+    ['n is 1', 'expected null'],
+    ['n not 1', 'expected in, like, ilike or between'],
+    ['t like n', 'expected a text after like'],
+    ['n', 'this is a number, not a condition'],
+    ['n and b', 'expected a condition, and this is a number'],
+    ["n = '1'", 'a number cannot be compared with text, at character 5'],
+    ['t = 1', 'text cannot be compared with a number'],
+    ['t + 1 > 2', 'expected a number, and this is text'],
+    ["n in (1, 'x')", 'a number cannot be compared with text, at character 10'],
+    ["d > 'soon'", 'expected a date, at character 5'],
+    ['d > 2024', 'a date cannot be compared with a number'],
+    ['N > 1', 'the grid has no column "N"Did you mean n?'],
+    ['like > 1', 'write it in double quotes: "like"'],
+    ['2x > 1', 'a name cannot begin with a digit'],
+    [`${'('.repeat(101)}n${')'.repeat(101)} > 1`, 'nested more than 100 times'],
+    [`n in (${'1,'.repeat(6000)}1)`, 'at most 10000 are read'],
+  ])('%s is refused with its place', (text, message) => {
+    expect(rejected(text)).toContain(message)
+  })
+
+  it('whole numbers are exact, and values of mixed columns match their own type only', () => {
+    const test = (text: string, values: Scalar[]) => {
+      const bound = boundWhere(parseWhere(text), [{ name: 'v', type: 'json' }])
+      return values.map((value) => bound.test([value]))
+    }
+    expect(test('v = 9007199254740993', [9007199254740992n, 9007199254740993n, 9007199254740992])).toEqual([
+      false,
+      true,
+      false,
+    ])
+    expect(test("v = 'a' or v = 1 or v = true", ['a', 1, true, null, 'b', 0])).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
+  })
+
+  it('a pattern is matched in time that does not explode', () => {
+    const { test } = boundWhere(parseWhere(`t like '${'%a'.repeat(200)}%b'`), columns)
+    expect(test(['a'.repeat(5000)])).toBe(false)
+  })
+
+  it('names and keys are written as they are read', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), fc.boolean(), (name, descending) => {
+        expect(parseSort(sortText({ name, descending }))).toEqual([{ name, descending }])
+        const { expression } = parseWhere(`${nameText(name)} is null`)
+        expect(expression).toMatchObject({ kind: 'null', of: { kind: 'column', name } })
+      }),
+      { numRuns: runs(300, 10_000) },
+    )
+    for (const text of ['', 'a,', ',a', 'a,a', '-', 'a,b,c,d,e,f,g,h,i,j,k'])
+      expect(() => parseSort(text)).toThrow('sort:')
+    expect(parseSort('-"a, ""b", c')).toEqual([
+      { name: 'a, "b', descending: true },
+      { name: 'c', descending: false },
+    ])
+  })
+})
+
+describe('evaluated', () => {
+  let duck: DuckDBConnection
+  beforeAll(async () => {
+    duck = await (await DuckDBInstance.create()).connect()
+  })
+
+  const number = fc.oneof(fc.integer({ min: -3, max: 5 }), fc.constantFrom(0.5, 2.25, -1.5))
+  const word = fc.constantFrom('', 'a', 'Ab', 'abc', 'b_', 'a%', "it's", 'ä')
+  const day = fc.constantFrom('2023-12-31', '2024-01-01', '2024-02-29', '2025-06-01')
+  const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+  const numeric = fc.letrec<{ sum: string }>((tie) => ({
+    sum: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.oneof(number.map(String), fc.constantFrom('n', 'm', '"unit price"')),
+      fc
+        .tuple(tie('sum'), fc.constantFrom('+', '-', '*'), tie('sum'))
+        .map(([a, sign, b]) => `(${a} ${sign} ${b})`),
+      tie('sum').map((one) => `(- ${one})`),
+    ),
+  })).sum
+  const text = fc.oneof(word.map(quoted), fc.constant('t'))
+  const sign = fc.constantFrom('=', '<>', '<', '<=', '>', '>=')
+  const condition = fc.letrec<{ any: string }>((tie) => ({
+    any: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.tuple(numeric, sign, numeric).map((parts) => parts.join(' ')),
+      fc.tuple(text, sign, text).map((parts) => parts.join(' ')),
+      fc.tuple(sign, day).map(([one, other]) => `d ${one} ${quoted(other)}`),
+      fc
+        .tuple(numeric, fc.constantFrom('in', 'not in'), fc.array(number, { minLength: 1, maxLength: 3 }))
+        .map(([of, kind, list]) => `${of} ${kind} (${list.join(', ')})`),
+      fc.array(day, { minLength: 1, maxLength: 2 }).map((list) => `d in (${list.map(quoted).join(', ')})`),
+      fc
+        .tuple(
+          fc.constantFrom('like', 'not like', 'ilike'),
+          fc.constantFrom('a%', '%b%', '_b_', '%', 'A_', '', '%ä'),
+        )
+        .map(([kind, pattern]) => `t ${kind} ${quoted(pattern)}`),
+      fc
+        .tuple(numeric, fc.constantFrom('between', 'not between'), number, number)
+        .map(([of, kind, low, high]) => `${of} ${kind} ${low} and ${high}`),
+      fc
+        .tuple(fc.constantFrom('n', 't', 'b', 'd'), fc.constantFrom('is null', 'is not null'))
+        .map((p) => p.join(' ')),
+      fc.constantFrom('b', 'not b', 'b = true'),
+      fc
+        .tuple(tie('any'), fc.constantFrom('and', 'or'), tie('any'))
+        .map(([a, word, b]) => `(${a} ${word} ${b})`),
+      tie('any').map((one) => `not (${one})`),
+    ),
+  })).any
+  const row = fc.tuple(
+    ...[number, number, word, fc.boolean(), day, number].map((one) =>
+      fc.option(one as fc.Arbitrary<unknown>),
+    ),
+  )
+
+  it('random conditions choose the rows that DuckDB chooses', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), condition, async (rows, where) => {
+        const literals = rows.map(
+          (cells, k) =>
+            `(${k}, ${cells.map((cell) => (cell === null ? 'null' : typeof cell === 'string' ? quoted(cell) : String(cell))).join(', ')})`,
+        )
+        const found = await duck.runAndReadAll(
+          `select k from (select k, n::double n, m::double m, t::varchar t, b::boolean b, d::date d, u::double "unit price" from (values ${literals.join(', ')}) v(k, n, m, t, b, d, u)) where ${where} order by k`,
+        )
+        const { columns: names, test } = boundWhere(parseWhere(where), columns)
+        const places = names.map((name) => columns.findIndex((column) => column.name === name))
+        const chosen = rows.flatMap((cells, k) => {
+          const values = places.map((place) =>
+            place === 4 && cells[4] !== null ? instantOf(cells[4] as string) : (cells[place] as Scalar),
+          )
+          return test(values) ? [k] : []
+        })
+        expect(chosen).toEqual(found.getRows().map(([k]) => Number(k)))
+      }),
+      { numRuns: runs(300, 20_000) },
+    )
+  })
+})

@@ -1,0 +1,167 @@
+// The transforms that plotly.js never had: see docs/api.md#own-transforms.
+import { describe, expect, it } from 'vitest'
+import { transformed } from '../../../src/service/plots/transforms/index.ts'
+
+type Trace = Record<string, unknown>
+const evaluated = async (trace: Trace): Promise<Trace[]> =>
+  ((await transformed({ data: [trace], layout: {} })) as { data: Trace[] }).data
+const drawn = async (trace: Trace, ...names: string[]): Promise<unknown[]> =>
+  (await evaluated(trace)).map((one) => names.map((name) => one[name]))
+
+describe('rows', () => {
+  const trace = (transform: object, rest: object = {}) => ({
+    x: ['a', 'b', 'c', 'd'],
+    y: [1, 2, 3, 4],
+    marker: { color: [10, 20, 30, 40] },
+    transforms: [{ type: 'rows', ...transform }, ...((rest as { transforms?: object[] }).transforms ?? [])],
+  })
+
+  it('keeps the points of chosen rows, in order, with all that belongs to them', async () => {
+    const where = { where: "n > 1 and t <> 'x'", sort: '-n', names: ['n', 't'] }
+    const [found] = await evaluated(
+      trace({
+        ...where,
+        values: [
+          [2, 1, 5, 3],
+          ['y', 'y', 'y', 'x'],
+        ],
+      }),
+    )
+    expect(found).toMatchObject({ x: ['c', 'a'], y: [3, 1], marker: { color: [30, 10] } })
+  })
+
+  it('reads dates as dates, and one column as a list of its values', async () => {
+    const found = await drawn(
+      trace({
+        where: "d >= '2024-02-01'",
+        names: ['d'],
+        values: ['2024-01-31', '2024-02-01', null, '2025-01-01'],
+      }),
+      'x',
+    )
+    expect(found).toEqual([[['b', 'd']]])
+  })
+
+  it('comes before groups, so that a group without rows is no trace', async () => {
+    const groups = { type: 'groupby', groups: ['p', 'q', 'p', 'q'] }
+    const found = await drawn(
+      trace({ where: 'n < 3', names: ['n'], values: [1, 5, 2, 7] }, { transforms: [groups] }),
+      'name',
+      'x',
+    )
+    expect(found).toEqual([['p', ['a', 'c']]])
+  })
+
+  it.each([
+    [{ where: 'n >', names: ['n'], values: [1, 2, 3, 4] }, 'where: expected a column'],
+    [{ where: 'm > 1', names: ['n'], values: [1, 2, 3, 4] }, 'no column "m"'],
+    [{ sort: 'n,n', names: ['n'], values: [1, 2, 3, 4] }, 'named twice'],
+  ])('an expression that cannot be read is an error of the figure', async (transform, message) => {
+    await expect(evaluated(trace(transform))).rejects.toMatchObject({
+      code: 'bad_figure',
+      message: expect.stringContaining(message),
+    })
+  })
+})
+
+describe('per', () => {
+  it.each([
+    ['day', '2024-05-15'],
+    ['week', '2024-05-13'],
+    ['month', '2024-05-01'],
+    ['quarter', '2024-04-01'],
+    ['year', '2024-01-01'],
+  ])('%s is the first day of the period, in UTC', async (unit, first) => {
+    const x = ['2024-05-15', '2024-05-15 23:59', '2024-05-16T01:00:00+02:00', null, 'soon']
+    const found = await drawn({ x, y: [1, 2, 3, 4, 5], transforms: [{ type: 'per', unit }] }, 'x')
+    expect(found).toEqual([[[first, first, first, null, null]]])
+  })
+
+  it('weeks begin with Monday, also before 1970', async () => {
+    const x = ['1969-12-28', '1969-12-29', '1970-01-04', '1970-01-05']
+    const found = await drawn({ x, y: [1, 2, 3, 4], transforms: [{ type: 'per', unit: 'week' }] }, 'x')
+    expect(found).toEqual([[['1969-12-22', '1969-12-29', '1969-12-29', '1970-01-05']]])
+  })
+})
+
+describe('top', () => {
+  const groups = ['a', 'b', 'c', 'd', 'a', 'b', 'c', 'd']
+  const trace = (transform: object, more: object[] = []) => ({
+    x: [1, 1, 1, 1, 2, 2, 2, 2],
+    y: [9, 1, 5, 2, 9, 1, 5, 2],
+    transforms: [{ type: 'groupby', groups, ...transform }, ...more],
+  })
+
+  it('the largest groups are traces of their own, and the others are one, last', async () => {
+    expect(await drawn(trace({ top: 3, other: 'sum' }), 'name', 'x', 'y')).toEqual([
+      ['a', [1, 2], [9, 9]],
+      ['c', [1, 2], [5, 5]],
+      ['other (2), sum', [1, 2], [3, 3]],
+    ])
+    expect(await drawn(trace({ top: 3 }), 'name', 'y')).toEqual([
+      ['a', [9, 9]],
+      ['c', [5, 5]],
+      ['other (2)', [1, 2, 1, 2]],
+    ])
+  })
+
+  it('as many groups as there is room for stay as they are', async () => {
+    expect((await evaluated(trace({ top: 4, other: 'sum' }))).map(({ name }) => name)).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+    ])
+  })
+
+  it('an aggregate is that of all rows of the others', async () => {
+    const mean = { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'avg' }] }
+    expect(await drawn(trace({ top: 2 }, [mean]), 'name', 'y')).toEqual([
+      ['a', [9, 9]],
+      ['other (3)', [8 / 3, 8 / 3]],
+    ])
+  })
+
+  it('of points, keeps the largest, and the sum of the others if it is asked for', async () => {
+    const bars = (other: boolean) => ({
+      type: 'bar',
+      x: ['a', 'b', 'c', 'd'],
+      y: [1, 4, null, 3],
+      transforms: [{ type: 'top', count: 2, other }],
+    })
+    expect(await drawn(bars(false), 'x', 'y')).toEqual([
+      [
+        ['b', 'd'],
+        [4, 3],
+      ],
+    ])
+    expect(await drawn(bars(true), 'x', 'y')).toEqual([
+      [
+        ['b', 'd', 'other (2)'],
+        [4, 3, 1],
+      ],
+    ])
+  })
+})
+
+it('cells of a heatmap are one for each x and y', async () => {
+  const found = await drawn(
+    {
+      type: 'heatmap',
+      x: ['a', 'a', 'b', 'a'],
+      y: [1, 1, 1, 2],
+      z: [1, 3, 5, 7],
+      transforms: [{ type: 'cells', func: 'avg' }],
+    },
+    'x',
+    'y',
+    'z',
+  )
+  expect(found).toEqual([
+    [
+      ['a', 'b', 'a'],
+      [1, 1, 2],
+      [2, 5, 7],
+    ],
+  ])
+})

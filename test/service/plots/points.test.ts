@@ -1,0 +1,97 @@
+// The points that are drawn of large lines and scatters: no peak and no gap is lost, and everything else is as stored.
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { Extent, PointChoice } from '../../../src/service/plots/points/choice.ts'
+import { runs } from '../../support/runs.ts'
+import { onBothStores } from '../../support/service.ts'
+
+it('of each part of the axis, the first, last, least and greatest point is drawn, and a gap stays one', () => {
+  const y = fc.oneof(
+    { weight: 9, arbitrary: fc.integer({ min: -50, max: 50 }) },
+    { weight: 1, arbitrary: fc.constant(Number.NaN) },
+  )
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), y), { minLength: 1, maxLength: 300 }),
+      fc.integer({ min: 1, max: 20 }),
+      (steps, buckets) => {
+        let at = 0
+        const points = steps.map(([step, value]) => [(at += step), value] as const)
+        const extent = new Extent()
+        for (const [a, b] of points) extent.add(a, b)
+        const choice = new PointChoice(extent, { buckets, isCloud: false })
+        for (const [a, b] of points) choice.add(a, b)
+        const rows = choice.rows()
+        const [from, to] = [points[0][0], at]
+        const bucketOf = (x: number) =>
+          to > from ? Math.min(buckets - 1, Math.floor(((x - from) / (to - from)) * buckets)) : 0
+        const groups = Array.from({ length: buckets }, (_, bucket) =>
+          points.flatMap((point, k) => (bucketOf(point[0]) === bucket ? [{ point, k }] : [])),
+        )
+        for (const group of groups) {
+          const valued = group.filter(({ point }) => !Number.isNaN(point[1]))
+          const kept = valued.filter(({ k }) => rows.has(k)).map(({ point }) => point[1])
+          if (valued.length > 0) {
+            const values = valued.map(({ point }) => point[1])
+            expect(Math.min(...kept)).toBe(Math.min(...values))
+            expect(Math.max(...kept)).toBe(Math.max(...values))
+            expect([rows.has(valued[0].k), rows.has(valued.at(-1)!.k)]).toEqual([true, true])
+          }
+          if (valued.length < group.length)
+            expect(group.some(({ point, k }) => Number.isNaN(point[1]) && rows.has(k))).toBe(true)
+        }
+        expect(rows.size).toBeLessThanOrEqual(5 * buckets)
+      },
+    ),
+    { numRuns: runs(200, 5000) },
+  )
+})
+
+onBothStores('large charts', (test) => {
+  let made = 0
+  const ROWS = 30_000
+  const PEAK = 17_001
+  const plotOf = async (trace: object = { type: 'scatter', mode: 'lines' }) => {
+    const numbers = Array.from({ length: ROWS }, (_, k) => k)
+    const grid = await test().grid('alice', `large ${made++}`, {
+      x: numbers,
+      y: numbers.map((k) => (k === PEAK ? 99 : k > 20_000 && k < 21_000 ? null : Math.sin(k / 10))),
+      label: numbers.map((k) => `row ${k}`),
+    })
+    const { cols } = (await test().ask('alice', 'GET', `/v2/grids/${grid.fid}`)).json
+    const [xsrc, ysrc, textsrc] = cols.map(({ uid }: { uid: string }) => `${grid.fid}:${uid}`)
+    const { json } = await test().ask('alice', 'POST', '/v2/plots', {
+      json: { figure: { data: [{ ...trace, xsrc, ysrc, textsrc }], layout: {} }, filename: `p ${grid.fid}` },
+    })
+    const { fid, web_url } = json.file
+    const own = new URL(web_url).pathname.slice(0, -1)
+    const live = async (query = '') => (await test().ask('alice', 'GET', `${own}.live${query}`)).json
+    return { fid, live }
+  }
+
+  it('are drawn with few points, the peak and the gap, and say so; the data is whole', async () => {
+    const { fid, live } = await plotOf()
+    const { data, layout } = await live()
+    const [{ x, y, text }] = data
+    expect(x.length).toBeLessThan(5001)
+    expect(y[x.indexOf(PEAK)]).toBe(99)
+    expect(y.some((value: unknown, k: number) => value === null && x[k] > 20_000 && x[k] < 21_000)).toBe(true)
+    expect(text).toEqual(x.map((k: number) => `row ${k}`))
+    expect(layout.annotations).toEqual([
+      expect.objectContaining({ text: `shows ${x.length.toLocaleString('en')} of 30,000 points` }),
+    ])
+    const whole = (await test().ask('alice', 'GET', `/v2/plots/${fid}/content?inline_data=true`)).json
+    expect([whole.data[0].x.length, whole.layout]).toEqual([ROWS, {}])
+  })
+
+  it('have all points of a part of the axis that is small enough', async () => {
+    const { live } = await plotOf()
+    const [{ x }] = (await live('?range=xaxis,1000.5,1500')).data
+    expect(x.filter((k: number) => k > 1000 && k <= 1500).length).toBe(500)
+  })
+
+  it('keep labels, stacked areas and few points as they are', async () => {
+    const { live } = await plotOf({ type: 'scatter', stackgroup: 'one' })
+    expect((await live()).data[0].x.length).toBe(ROWS)
+  })
+})
