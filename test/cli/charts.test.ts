@@ -2,8 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type ChartType, chartOf, chartTypes } from '../../src/cli/charts/charts.ts'
+import { chartOf } from '../../src/cli/charts/charts.ts'
 import { type Figure, merged } from '../../src/cli/charts/merge.ts'
+import { type ChartType, chartTypes } from '../../src/cli/charts/options.ts'
 import { type Ended, gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 

@@ -40,6 +40,37 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
+  it('zooming into a large chart reads the points of the part that is shown, and going back fewer', async () => {
+    const { test } = site()
+    const numbers = Array.from({ length: 30_000 }, (_, k) => k)
+    const { fid: grid } = await test.grid('alice', 'large', {
+      x: numbers,
+      y: numbers.map((k) => Math.sin(k)),
+    })
+    const { cols } = (await test.ask('alice', 'GET', `/v2/grids/${grid}`)).json
+    const [xsrc, ysrc] = cols.map(({ uid }: { uid: string }) => `${grid}:${uid}`)
+    const fid = await shown({ data: [{ type: 'scatter', mode: 'lines', xsrc, ysrc }], layout: {} })
+    const visit = await site().visit(pathOf(fid, '.embed'))
+    const chart = await visit.chart()
+    const note = () => chart.$eval('.annotation', (element) => element.textContent)
+    expect(await note()).toMatch(/^shows [34],\d{3} of 30,000 points$/)
+    const zoomTo = (change: string): Promise<unknown> => chart.evaluate(`Plotly.relayout('chart', ${change})`)
+    const waitFor = (least: number, most: number): Promise<unknown> =>
+      chart.waitForFunction(
+        `(() => { const { length } = document.getElementById('chart').data[0].x.filter((k) => k >= 1000 && k < 1500); return length >= ${least} && length <= ${most} })()`,
+      )
+    await zoomTo("{ 'xaxis.range': [1000, 1500] }")
+    await waitFor(500, 500)
+    // What the reader has zoomed to stays.
+    expect(
+      await chart.evaluate("document.getElementById('chart').layout.xaxis.range.map(Math.round)"),
+    ).toEqual([1000, 1500])
+    await zoomTo("{ 'xaxis.autorange': true }")
+    await waitFor(1, 100)
+    expect(visit.seen).toEqual(nothing)
+    await visit.close()
+  })
+
   it('the embedded chart fills its frame and follows its size', async () => {
     const { visit, chart } = await embed({ ...titled, layout: { width: 300, height: 200 } })
     const width = () => chart.$eval('.main-svg', (svg) => svg.getBoundingClientRect().width)

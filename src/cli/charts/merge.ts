@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ChartType } from './charts.ts'
+import type { ChartType } from './options.ts'
 
 /**
  * What `upload --plot` changes in a chart that exists, see docs/guide.md#create-plots. Columns come from the options, and the

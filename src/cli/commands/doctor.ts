@@ -1,6 +1,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { release } from 'node:os'
 import { join } from 'node:path'
+import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
 import { version } from '../../contract/version.ts'
@@ -117,7 +118,7 @@ async function server(context: Context): Promise<Check[]> {
           : ok('clock', 'matches the clock of the server'),
       )
     }
-    checks.push(await credentials(context))
+    checks.push(await credentials(context), ...(await plots(context)))
     return checks
   } catch (error) {
     if (!(error instanceof Problem)) throw error
@@ -188,5 +189,42 @@ async function browser({ environment }: Context): Promise<Check> {
       'not found; images of plots are not available',
       'Install Chromium with the system, or name it with GRIDLINE_CHROMIUM.',
     )
+  }
+}
+
+/** Plots whose data is looked for, the last changed first. */
+const MOST_PLOTS = 100
+
+/** Whether the plots of this user find the columns that they show. */
+async function plots(context: Context): Promise<Check[]> {
+  const client = await context.client()
+  try {
+    const { username } = await client.call('users.current')
+    const { children } = await client.call('folders.all', {
+      query: { user: username, filetype: ['plot'], order_by: '-date_modified', page_size: MOST_PLOTS },
+    })
+    const read = await Promise.all(
+      children.results.map(({ fid }) => client.call('plots.get', { fid, query: { missing: true } })),
+    )
+    const broken = read.filter(({ missing }) => missing)
+    if (broken.length === 0)
+      return [
+        ok(
+          'plots',
+          `${counted(read.length, 'plot')}${read.length === MOST_PLOTS ? ', the last changed,' : ''} with all their data`,
+        ),
+      ]
+    return broken.map(({ filename, fid, missing }) =>
+      bad(
+        'plots',
+        'warning',
+        `${filename} (${fid}): ${missing}`,
+        'Upload the grid with the column of that name again, or update the plot.',
+      ),
+    )
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    // Without an account there are no plots; other errors are those of the server.
+    return []
   }
 }

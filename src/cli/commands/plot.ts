@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources/index.ts'
-import { chartOf, chartOptions, chartTypes } from '../charts/charts.ts'
+import { chartOf } from '../charts/charts.ts'
 import {
   assertOwnNames,
   createPlot,
@@ -11,6 +11,7 @@ import {
   plotConflictRules,
 } from '../charts/create.ts'
 import { figureName, readFigure, readFigures } from '../charts/figures.ts'
+import { chartOptions, chartTypes } from '../charts/options.ts'
 import type { Context } from '../core/context.ts'
 import {
   type Command,

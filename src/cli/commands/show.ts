@@ -24,6 +24,8 @@ const detailView: TableView = {
     { field: 'creation_time', title: 'CREATED', time: true },
     { field: 'date_modified', title: 'MODIFIED', time: true },
     { field: 'web_url', title: 'LINK' },
+    // Of plots: what they no longer find.
+    { field: 'missing', title: 'PROBLEM' },
   ],
 }
 
@@ -38,12 +40,14 @@ export const command = defineCommand({
   async run(context, files) {
     if (files.length === 1 && !isPattern(files[0])) {
       const client = await context.clientFor(files[0])
-      return {
-        one: await client.call('files.get', { fid: await resolve(client, files[0]) }),
-        view: detailView,
-      }
+      return { one: await read(client, await resolve(client, files[0])), view: detailView }
     }
-    const read = (client: Client, fid: string): Promise<object> => client.call('files.get', { fid })
     return runOnFiles(context, files, read, detailView, { read: true })
   },
 })
+
+/** A file; a plot with what it no longer finds. */
+async function read(client: Client, fid: string): Promise<object> {
+  const file = await client.call('files.get', { fid })
+  return file.filetype === 'plot' ? client.call('plots.get', { fid, query: { missing: true } }) : file
+}

@@ -58,6 +58,11 @@ export const plotsOperations = {
     path: '/v2/plots/:fid',
     access: 'read',
     agents: 'reads',
+    query: s.object({
+      missing: s.optional(
+        s.boolean({ description: 'Add `missing`: what the plot shows and no longer finds, or null.' }),
+      ),
+    }),
     body: none,
     status: 200,
     result: r.PlotMeta,

@@ -54,6 +54,12 @@ export const ColumnDescription = s.object({
       description: 'The 25 %, 50 % and 75 % quantiles; of a sample of 10,000 values if there are more.',
     }),
   ),
+  ascending: s.nullable(
+    s.boolean({
+      description:
+        'Whether no number or date is less than the one before it. null for texts and without values.',
+    }),
+  ),
   trend: s.array(s.nullable(s.number()), {
     description: 'Means of up to 24 runs of rows, in the order of the rows. Empty for texts.',
   }),

@@ -27,6 +27,13 @@ export const PlotMeta = s.object({
   width: s.nullable(s.anything()),
   user: s.optional(UserSummary),
   source_fid: s.optional(s.nullable(s.string())),
+  missing: s.optional(
+    s.nullable(
+      s.string({
+        description: 'What the plot shows and no longer finds, such as a column. Only if asked for.',
+      }),
+    ),
+  ),
 })
 export type PlotMeta = s.Static<typeof PlotMeta>
 

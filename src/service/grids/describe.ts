@@ -48,6 +48,7 @@ export async function describeColumn(
 class Statistics {
   private nulls = 0
   private numbers = 0
+  private hasTexts = false
   private sum = 0
   private row = 0
   private min: number | string | null = null
@@ -57,6 +58,9 @@ class Statistics {
   private maxWritten: string | undefined
   private readonly seen = new Set<string>()
   private isExact = true
+  /** Whether numbers or times never become less. */
+  private isAscending = true
+  private last = Number.NEGATIVE_INFINITY
   private readonly sample: number[] = []
   private readonly runs: { sum: number; count: number }[]
   private readonly runLength: number
@@ -84,8 +88,10 @@ class Statistics {
     }
     this.count(buf, start, end)
     if (first === 0x22 && this.isMoments) this.moment(buf.toString('latin1', start + 1, end - 1))
-    else if (first === 0x22) this.extend(textOf(buf, start, end))
-    else if (first === 0x2d || (first >= 0x30 && first <= 0x39))
+    else if (first === 0x22) {
+      this.hasTexts = true
+      this.extend(textOf(buf, start, end))
+    } else if (first === 0x2d || (first >= 0x30 && first <= 0x39))
       this.number(buf.toString('latin1', start, end), row)
   }
 
@@ -105,6 +111,7 @@ class Statistics {
     // Beyond what a double can represent.
     if (!Number.isFinite(value)) return
     this.extend(value, text)
+    this.follow(value)
     this.sum += value
     const run = this.runs[Math.min(this.runs.length - 1, Math.floor(row / this.runLength))]
     run.sum += value
@@ -115,8 +122,14 @@ class Statistics {
     this.numbers++
   }
 
+  private follow(value: number): void {
+    if (value < this.last) this.isAscending = false
+    this.last = value
+  }
+
   private moment(text: string): void {
     const instant = instantOf(text)
+    this.follow(instant)
     if (instant < this.earliest) [this.earliest, this.min] = [instant, text]
     if (instant > this.latest) [this.latest, this.max] = [instant, text]
   }
@@ -151,6 +164,7 @@ class Statistics {
       // Beyond the sample, they are estimates.
       quantiles_are_exact: this.numbers <= SAMPLE_VALUES,
       quantiles: this.numbers === 0 ? null : [quantile(0.25), quantile(0.5), quantile(0.75)],
+      ascending: this.last === Number.NEGATIVE_INFINITY || this.hasTexts ? null : this.isAscending,
       trend:
         this.numbers === 0
           ? []

@@ -4,7 +4,7 @@ import { notFound, visibleFileById } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
 import { assertCanChange, getFile, lookup, respondWithFile, updateFile } from '../files/read.ts'
 import { update } from '../files/update.ts'
-import { figureContent } from '../plots/content.ts'
+import { figureContent, missingNote, openFigure } from '../plots/content.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 import { createPlot, replaceFigure } from './plots.create.ts'
 import { feed, publicPlots } from './plots.list.ts'
@@ -34,7 +34,12 @@ export const plotHandlers = {
     return plotOf(service, call)
   },
 
-  'plots.get': (service, call) => plotOf(service, call),
+  'plots.get': async (service, call) => {
+    const found = await plotOf(service, call)
+    if (!call.query.missing) return found
+    // No entity tag: columns are removed without changing the plot.
+    return { body: { ...found.body, missing: missingNote(await openFigure(service, call)) ?? null } }
+  },
 
   'plots.lookup': (service, call) => lookup(service, call, call.query, 'plot'),
 

@@ -165,3 +165,57 @@ it('cells of a heatmap are one for each x and y', async () => {
     ],
   ])
 })
+
+describe('facet', () => {
+  const trace = (more: object[] = []) => ({
+    x: [1, 2, 1, 2],
+    y: [1, 2, 3, 4],
+    transforms: [{ type: 'groupby', groups: ['p', 'p', 'q', 'q'], facet: true }, ...more],
+  })
+
+  it('each value is a chart of its own, with the same scales and its name above', async () => {
+    const layout = { xaxis: { title: { text: 'x' }, type: 'linear' }, yaxis: { title: { text: 'y' } } }
+    const figure = (await transformed({ data: [trace()], layout })) as { data: Trace[]; layout: Trace }
+    expect(figure.data.map(({ xaxis, yaxis, y }) => [xaxis, yaxis, y])).toEqual([
+      ['x', 'y', [1, 2]],
+      ['x2', 'y2', [3, 4]],
+    ])
+    expect(figure.layout).toMatchObject({
+      xaxis: { type: 'linear', domain: [0, 0.47], title: { text: 'x' } },
+      xaxis2: { type: 'linear', domain: [0.53, 1], matches: 'x', anchor: 'y2' },
+      yaxis2: { matches: 'y', showticklabels: false },
+      showlegend: false,
+      annotations: [{ text: 'p' }, { text: 'q' }],
+    })
+  })
+
+  it('series have the same color in each, and one entry of the legend', async () => {
+    const by = { type: 'groupby', groups: ['a', 'b', 'b', 'a'] }
+    const found = await drawn(trace([by]), 'name', 'xaxis', 'showlegend', 'line')
+    const [blue, orange] = [{ color: '#1f77b4' }, { color: '#ff7f0e' }]
+    expect(found).toEqual([
+      ['a', 'x', true, blue],
+      ['b', 'x', true, orange],
+      ['b', 'x2', false, orange],
+      ['a', 'x2', false, blue],
+    ])
+  })
+
+  it('more than 36 are refused', async () => {
+    const groups = Array.from({ length: 37 }, (_, k) => k)
+    const many = { x: groups, y: groups, transforms: [{ type: 'groupby', groups, facet: true }] }
+    await expect(evaluated(many)).rejects.toMatchObject({ code: 'too_large' })
+  })
+})
+
+it.each([
+  ['2024-03-31T00:30:00Z', '2024-03-31 01:30:00.000'],
+  ['2024-03-31T01:30:00Z', '2024-03-31 03:30:00.000'],
+  ['2024-01-01 12:00:00.250-05:00', '2024-01-01 18:00:00.250'],
+  ['2024-01-01 12:00', '2024-01-01 12:00'],
+  ['2024-01-01', '2024-01-01'],
+  [null, null],
+])('zone: %s is %s in Oslo', async (value, local) => {
+  const found = await drawn({ x: [value], y: [1], transforms: [{ type: 'zone', zone: 'Europe/Oslo' }] }, 'x')
+  expect(found).toEqual([[[local]]])
+})

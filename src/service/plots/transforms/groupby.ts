@@ -10,15 +10,30 @@ import {
   valueAt,
 } from './attributes.ts'
 
-/** A trace for each group of its points, in the order of their first points. `index` and `count`: of the traces. */
-export function expand(given: Attributes, index: number, count: number): Attributes[] {
+/**
+ * A trace for each group of its points, in the order of their first points. `index` and `count`: of the traces. Adds the
+ * traces of small charts to `facets`.
+ */
+export function expand(
+  given: Attributes,
+  index: number,
+  count: number,
+  facets: Map<Attributes, string> = new Map(),
+): Attributes[] {
   let traces = [copied(given)]
   for (const k of (given.transforms as unknown[]).keys())
     traces = traces.flatMap((trace) => {
       const transform: unknown = trace.transforms[k]
-      return isObject(transform) && transform.type === 'groupby' && transform.enabled !== false
-        ? grouped(trace, transform, `transforms.${k}.groups`, index, count)
-        : [trace]
+      if (!isObject(transform) || transform.type !== 'groupby' || transform.enabled === false) return [trace]
+      const parts = grouped(trace, transform, `transforms.${k}.groups`, index, count)
+      // The parts of a facet are in it too.
+      const facet = facets.get(trace)
+      facets.delete(trace)
+      for (const part of parts) {
+        if (transform.facet === true) facets.set(part, part.name)
+        else if (facet !== undefined) facets.set(part, facet)
+      }
+      return parts
     })
   if (traces.length > 1 && given.uid !== undefined)
     for (const [k, trace] of traces.entries()) trace.uid = `${keyOf(given.uid)}${k}`

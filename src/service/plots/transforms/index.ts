@@ -13,12 +13,14 @@ import {
   valueAt,
 } from './attributes.ts'
 import { Axes } from './axes.ts'
+import { faceted, MOST_FACETS } from './facet.ts'
 import { filter } from './filter.ts'
 import { expand, groupsOf } from './groupby.ts'
 import { per } from './per.ts'
 import { rows } from './rows.ts'
 import { sort } from './sort.ts'
 import { top, topGroups } from './top.ts'
+import { zone } from './zone.ts'
 
 /**
  * Evaluates `transforms` of traces as plotly.js 2.35 does, which was the last version to have them, so that figures with
@@ -37,6 +39,7 @@ const changes: Readonly<Record<string, (trace: Attributes, transform: Transform,
 /** Our own transforms that are evaluated before traces are grouped. */
 const preparations: Readonly<Record<string, (trace: Attributes, transform: Transform) => void>> = {
   rows,
+  zone,
   per,
   groupby: limitGroups,
 }
@@ -56,6 +59,7 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
   if (!Array.isArray(data)) return figure
   const traces = data.filter(isObject)
   const expanded: unknown[] = []
+  const facets = new Map<Attributes, string>()
   let [total, shared] = [0, 0]
   for (const [k, given] of data.entries()) {
     if (!isEvaluable(given)) {
@@ -71,20 +75,23 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
     if (total > MOST_TRACES) throw tooMany(`the figure has ${total} groups; at most ${MOST_TRACES} are drawn`)
     shared += groups * JSON.stringify(trace, withoutArrays).length
     if (shared > MOST_SHARED) throw tooMany('the groups of the figure share too many attributes')
-    for (const part of expand(trace, k, data.length)) expanded.push(part)
+    for (const part of expand(trace, k, data.length, facets)) expanded.push(part)
     if (turnIsLong()) await breathe()
   }
-  const axes = new Axes(isObject(figure.layout) ? figure.layout : {}, expanded.filter(isObject), traces)
+  if (new Set(facets.values()).size > MOST_FACETS)
+    throw tooMany(`the figure has more than ${MOST_FACETS} small charts`)
+  const placed = facets.size > 0 ? faceted(figure, expanded.filter(isObject), facets) : figure
+  const axes = new Axes(isObject(placed.layout) ? placed.layout : {}, expanded.filter(isObject), traces)
   const drawn: unknown[] = []
   for (const trace of expanded) drawn.push(isEvaluable(trace) ? await evaluated(trace, axes) : trace)
-  return { ...figure, data: drawn }
+  return { ...placed, data: drawn }
 }
 
 /** The trace after the transforms that come before the groups. */
 function prepared(given: Attributes): Attributes {
   const transforms = (given.transforms as unknown[]).filter(isObject)
   const isOurs = ({ type, top: most }: Transform): boolean =>
-    type === 'rows' || type === 'per' || most !== undefined
+    type === 'rows' || type === 'zone' || type === 'per' || most !== undefined
   if (!transforms.some(isOurs)) return given
   if (transforms.filter(({ type }) => type === 'rows').length > 1)
     throw new Problem('bad_figure', 'a trace has more than one transform of type rows')

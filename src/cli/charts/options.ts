@@ -1,0 +1,100 @@
+import type { GridMeta } from '../../contract/resources/index.ts'
+import type { Option } from '../core/define.ts'
+import { sortOption, whereOption } from '../core/row-options.ts'
+
+/** Types of charts that are made from the columns of a grid. */
+export const chartTypes = [
+  'scatter',
+  'line',
+  'bar',
+  'area',
+  'box',
+  'violin',
+  'histogram',
+  'heatmap',
+  'pie',
+] as const
+export type ChartType = (typeof chartTypes)[number]
+
+/** What `--aggregate` computes of the rows with the same x. */
+const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
+
+/** Periods that dates are put together in. */
+const periods = ['day', 'week', 'month', 'quarter', 'year'] as const
+/** Series of a chart, as the service draws them. */
+export const MOST_SERIES = 1000
+/** Series that one can tell apart: without --top, there are not more. */
+export const TOP_SERIES = 12
+
+/** Options that say what a chart shows. */
+export const chartOptions = [
+  { flags: '--x <column>', description: 'column of the x axis; pie: labels' },
+  { flags: '--y <columns>', description: 'columns of the y axis, comma-separated; pie: values' },
+  {
+    flags: '--color <column>',
+    description: 'column of numbers that colors the points of a scatter or the cells of a heatmap',
+  },
+  { flags: '--size <column>', description: 'column of numbers that sizes the points of a scatter' },
+  { flags: '--text <column>', description: 'column with the text shown for each point' },
+  {
+    flags: '--by <column>',
+    description: 'column whose values become series of their own, such as the city of each row',
+  },
+  {
+    flags: '--facet <column>',
+    description: 'column whose values become small charts of their own, with the same scales',
+  },
+  {
+    flags: '--aggregate <function>',
+    description: 'what is shown of rows with the same x: their sum, mean …',
+    choices: aggregateFunctions,
+  },
+  {
+    flags: '--per <period>',
+    description: 'with --aggregate: one point for each day, week, month, quarter or year of a date axis',
+    choices: periods,
+  },
+  {
+    flags: '--zone <zone>',
+    description: 'time zone of an axis of times with offsets, such as Europe/Oslo (default: UTC)',
+  },
+  {
+    flags: '--top <n>',
+    description: 'show only the largest n: series with --by (default: 12), otherwise bars or slices',
+    integer: { max: MOST_SERIES },
+  },
+  whereOption,
+  sortOption,
+  { flags: '--title <text>', description: 'title of the chart' },
+] as const satisfies readonly Option[]
+
+export interface ChartOptions {
+  x?: string
+  y?: string
+  color?: string
+  size?: string
+  text?: string
+  by?: string
+  facet?: string
+  aggregate?: (typeof aggregateFunctions)[number]
+  zone?: string
+  per?: (typeof periods)[number]
+  top?: number
+  where?: string
+  sort?: string
+  title?: string
+}
+
+/** A column, as far as charts need it. */
+export type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid' | 'date_order'> & {
+  /** The first value of each type, where the table was read here. */
+  seen?: readonly { text: string }[]
+}
+
+/** A grid, as far as charts need it. */
+export type ChartGrid = Pick<GridMeta, 'fid' | 'filename'> & { cols: readonly Column[] }
+
+/** Types that can have a series for each value of a column, and types of which several rows can be one point. */
+export const GROUPED: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'box', 'violin', 'histogram']
+export const AGGREGATED: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'pie', 'heatmap']
+export const PERIODIC: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'heatmap']

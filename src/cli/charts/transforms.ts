@@ -1,0 +1,89 @@
+import { closest, hintWith } from '../../contract/closest.ts'
+import { Problem } from '../../contract/errors.ts'
+import { parseSort } from '../../query/index.ts'
+import { typeName } from '../output/view.ts'
+import { type ChartOptions, type ChartType, type Column, TOP_SERIES } from './options.ts'
+
+/** What the service evaluates before the chart is drawn: see docs/api.md#transforms and docs/api.md#own-transforms. */
+export function transformsOf(
+  type: ChartType,
+  { by: groupssrc, facet }: { by: string | undefined; facet: string | undefined },
+  selected: object | undefined,
+  { aggregate, per, top, sort, zone }: ChartOptions,
+  drawn: { x: Column | undefined; y: Column | undefined },
+): object[] | undefined {
+  const [groups, target] = type === 'pie' ? ['labels', 'values'] : ['x', 'y']
+  const func = aggregate === 'mean' ? 'avg' : aggregate
+  // Points of several groups at one x cannot be one line or one bar.
+  const isOfOne = !func && (type === 'line' || type === 'area' || type === 'bar')
+  const other = isOfOne ? (type === 'line' ? 'avg' : 'sum') : undefined
+  // Sums are ordered, not the rows that they are made of.
+  const sorted = aggregate && sort !== undefined ? parseSort(sort) : []
+  const ordered = sorted.toReversed().flatMap(({ name, descending }) => {
+    const axis = name === drawn.y?.name ? target : name === drawn.x?.name ? groups : undefined
+    return axis ? [{ type: 'sort', target: axis, order: descending ? 'descending' : 'ascending' }] : []
+  })
+  const transforms = [
+    ...(selected ? [selected] : []),
+    ...(zone ? [{ type: 'zone', target: 'x', zone }] : []),
+    ...(per ? [{ type: 'per', target: 'x', unit: per }] : []),
+    ...(facet ? [{ type: 'groupby', groupssrc: facet, facet: true }] : []),
+    ...(groupssrc ? [{ type: 'groupby', groupssrc, top: top ?? TOP_SERIES, other }] : []),
+    ...(func && type !== 'heatmap' ? [{ type: 'aggregate', groups, aggregations: [{ target, func }] }] : []),
+    ...(func && type === 'heatmap' ? [{ type: 'cells', func }] : []),
+    // Lines go from point to point, so the points of each series are in the order of the axis.
+    ...((groupssrc || facet || func) && sort === undefined && (type === 'line' || type === 'area')
+      ? [{ type: 'sort', target: 'x' }]
+      : []),
+    ...ordered,
+    ...(top !== undefined && !groupssrc
+      ? [
+          {
+            type: 'top',
+            count: top,
+            target,
+            labels: groups,
+            // The slices of a pie are parts of a whole.
+            other: type === 'pie' && (func === undefined || func === 'sum' || func === 'count'),
+          },
+        ]
+      : []),
+  ]
+  return transforms.length > 0 ? transforms : undefined
+}
+
+/** Throws `usage` for a zone that is not known, or without times on the x axis. */
+export function assertZone(zone: string, x: Column | undefined): void {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+  } catch {
+    throw new Problem('usage', `--zone ${zone}: no time zone has this name`, {
+      hint: hintWith(
+        closest(zone, Intl.supportedValuesOf('timeZone')),
+        'For example: Europe/Oslo, America/New_York or UTC.',
+      ),
+    })
+  }
+  if (!x || (x.type !== 'datetime' && x.type !== 'empty'))
+    throw new Problem('usage', '--zone needs --x with a column of times')
+}
+
+/** Throws `usage` for --per without dates on the x axis, or without --aggregate. */
+export function assertPeriods(x: Column | undefined, { aggregate, x: name }: ChartOptions): void {
+  if (!x || (x.type !== 'date' && x.type !== 'datetime' && x.type !== 'empty'))
+    throw new Problem(
+      'usage',
+      x
+        ? `--per needs dates on the x axis; the column ${name} holds ${typeName(x.type)} values`
+        : '--per needs --x with a column of dates',
+      {
+        hint: x
+          ? `Read the file with --column ${JSON.stringify(`${name}:date`)} if they are dates.`
+          : undefined,
+      },
+    )
+  if (!aggregate)
+    throw new Problem('usage', '--per puts several rows together, so it needs --aggregate', {
+      hint: 'For example: --per month --aggregate sum',
+    })
+}

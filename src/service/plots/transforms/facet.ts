@@ -1,0 +1,110 @@
+import { type Attributes, isObject } from './attributes.ts'
+
+/** Small charts of one figure. */
+export const MOST_FACETS = 36
+/** The part of a cell that is not its plot: room for the title and the ticks. */
+const GAP_ACROSS = 0.06
+const GAP_DOWN = 0.14
+/** Height of a row of small charts, in pixels. */
+const ROW_PIXELS = 200
+/** The default colors of traces in plotly.js, in order. */
+const COLORS = '#1f77b4 #ff7f0e #2ca02c #d62728 #9467bd #8c564b #e377c2 #7f7f7f #bcbd22 #17becf'.split(' ')
+
+/**
+ * Puts the traces of each facet into a chart of its own, with the same scales. Series of one name have one color and one
+ * entry of the legend. The facet of a trace is in `facets`; traces without one stay as they are.
+ */
+export function faceted(
+  figure: Attributes,
+  traces: readonly Attributes[],
+  facets: ReadonlyMap<Attributes, string>,
+): Attributes {
+  const names = [...new Set(facets.values())]
+  const layout: Attributes = isObject(figure.layout) ? figure.layout : {}
+  const across = names.length <= 3 ? names.length : Math.ceil(Math.sqrt(names.length))
+  const down = Math.ceil(names.length / across)
+  const colors: string[] = Array.isArray(layout.colorway) ? layout.colorway : COLORS
+  const series: string[] = []
+  for (const trace of traces) {
+    const facet = facets.get(trace)
+    if (facet === undefined) continue
+    const number = names.indexOf(facet) + 1
+    trace.xaxis = number === 1 ? 'x' : `x${number}`
+    trace.yaxis = number === 1 ? 'y' : `y${number}`
+    // Without series, the name is that of the facet, which is its title.
+    const name = trace.name === facet ? '' : String(trace.name)
+    const isNew = !series.includes(name)
+    if (isNew) series.push(name)
+    trace.legendgroup = name
+    trace.showlegend = isNew && name !== ''
+    const color = colors[series.indexOf(name) % colors.length]
+    trace.marker = { color, ...(isObject(trace.marker) ? trace.marker : {}) }
+    trace.line = { color, ...(isObject(trace.line) ? trace.line : {}) }
+  }
+  const axes: Attributes = {}
+  const titles = names.map((text, k) => {
+    const [column, row] = [k % across, Math.floor(k / across)]
+    const x = domain(column, across, GAP_ACROSS)
+    const y = domain(down - 1 - row, down, GAP_DOWN)
+    const suffix = k === 0 ? '' : String(k + 1)
+    const isLowest = k + across >= names.length
+    axes[`xaxis${suffix}`] = axisOf(layout.xaxis, x, `y${suffix}`, k > 0 && 'x', isLowest)
+    axes[`yaxis${suffix}`] = axisOf(layout.yaxis, y, `x${suffix}`, k > 0 && 'y', column === 0)
+    return {
+      text: escaped(text),
+      x: (x[0] + x[1]) / 2,
+      y: y[1],
+      xref: 'paper',
+      yref: 'paper',
+      xanchor: 'center',
+      yanchor: 'bottom',
+      showarrow: false,
+      font: { size: 13 },
+    }
+  })
+  const given: unknown[] = Array.isArray(layout.annotations) ? layout.annotations : []
+  const height = layout.height ?? (down > 2 ? down * ROW_PIXELS + 150 : undefined)
+  return {
+    ...figure,
+    layout: {
+      ...layout,
+      ...axes,
+      ...(height !== undefined && { height }),
+      showlegend: series.some((name) => name !== ''),
+      annotations: [...given, ...titles],
+    },
+  }
+}
+
+function axisOf(
+  given: unknown,
+  place: [number, number],
+  anchor: string,
+  matches: string | false,
+  isTitled: boolean,
+): Attributes {
+  const { title, ...rest }: Attributes = isObject(given) ? given : {}
+  return {
+    ...rest,
+    domain: place,
+    nticks: 4,
+    anchor,
+    ...(matches && { matches }),
+    ...(isTitled ? title !== undefined && { title } : { showticklabels: false }),
+  }
+}
+
+/** The part of the paper of one of `count` places, with gaps between them. */
+function domain(place: number, count: number, gap: number): [number, number] {
+  const size = (1 - gap * (count - 1)) / count
+  const from = place * (size + gap)
+  return [round(from), round(from + size)]
+}
+
+function round(share: number): number {
+  return Math.round(share * 10_000) / 10_000
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

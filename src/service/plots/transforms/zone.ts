@@ -1,0 +1,55 @@
+import { instantOf } from '../../../json/index.ts'
+import { type Attributes, setAt, type Transform, targetOf } from './attributes.ts'
+
+/** A time with an offset from UTC. */
+const ZONED = /[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$/i
+/** Offsets change at whole quarters of an hour. */
+const STEP_MS = 900_000
+
+/** Shows times that have an offset from UTC as the clocks of a zone do: `Europe/Oslo`. Others stay as they are. */
+export function zone(trace: Attributes, { target = 'x', zone: name }: Transform): void {
+  const values = targetOf(trace, target)
+  const offset = typeof name === 'string' ? offsetsOf(name) : undefined
+  if (!values || !offset || typeof target !== 'string') return
+  const local = (value: unknown): unknown => {
+    if (typeof value !== 'string' || !ZONED.test(value)) return value
+    const time = instantOf(value)
+    if (Number.isNaN(time)) return value
+    const date = new Date(Math.round(time + offset(time)))
+    return date.toISOString().slice(0, -1).replace('T', ' ')
+  }
+  setAt(trace, target, values.map(local))
+}
+
+/** The offset of a zone from UTC at a time, in ms; undefined for an unknown zone. */
+function offsetsOf(name: string): ((time: number) => number) | undefined {
+  let clock: Intl.DateTimeFormat
+  try {
+    clock = new Intl.DateTimeFormat('en', {
+      timeZone: name,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  } catch {
+    return undefined
+  }
+  const known = new Map<number, number>()
+  return (time) => {
+    const step = Math.floor(time / STEP_MS)
+    let offset = known.get(step)
+    if (offset === undefined) {
+      const parts = Object.fromEntries(
+        clock.formatToParts(step * STEP_MS).map(({ type, value }) => [type, Number(value)]),
+      )
+      const { year, month, day, hour, minute, second } = parts
+      offset = Date.UTC(year, month - 1, day, hour, minute, second) - step * STEP_MS
+      known.set(step, offset)
+    }
+    return offset
+  }
+}
