@@ -1,8 +1,10 @@
-/** The peer: a CSV into a durable DuckDB table, as a process of its own. */
+/** The peer: a CSV into a durable DuckDB table, or the rows of a CSV that a condition chooses, as a process of its own. */
 import { DuckDBInstance } from '@duckdb/node-api'
 
-const [csv, database] = process.argv.slice(2)
-const instance = await DuckDBInstance.create(database)
+const [csv, target, where] = process.argv.slice(2)
+const instance = await DuckDBInstance.create(where === undefined ? target : ':memory:')
 const connection = await instance.connect()
-await connection.run(`create table t as select * from read_csv('${csv}')`)
-await connection.run('checkpoint')
+if (where === undefined) {
+  await connection.run(`create table t as select * from read_csv('${csv}')`)
+  await connection.run('checkpoint')
+} else await connection.run(`copy (select * from read_csv('${csv}') where ${where}) to '${target}'`)

@@ -42,6 +42,7 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
     modules: async () =>
       modules(folder, place.executable, { GRIDLINE_HOME: place.home, GRIDLINE_PROFILE: 'local' }),
     upload: async () => upload(place, million),
+    queries: async () => queries(place, million),
     commands: () => commandsOnServer(place),
     files: () => manyFiles(place),
     memory: async () => memory(place),
@@ -314,6 +315,47 @@ function upload(place: Place, csv: string): Row[] {
     })
   }
   gone()
+  return rows
+}
+
+/** Rows of a stored grid that a condition chooses, against the same of its CSV; and what detecting dates costs. */
+function queries(place: Place, csv: string): Row[] {
+  fresh(place)()
+  seconds(gridline(place, ['upload', csv, '-q', '--name', 'million']))
+  const rows = ["city = 'Oslo' and price > 990", 'price > 500', "taken_at >= '2021-06-01'"].map(
+    (where): Row => {
+      const duck: Timed = {
+        command: process.execPath,
+        args: [join(place.folder, 'duckdb.mjs'), csv, join(place.folder, 'chosen.csv'), where],
+      }
+      const [a, b] = inTurn(gridline(place, ['cat', 'million', '--where', where]), duck)
+      return {
+        what: `cat --where "${where}", against DuckDB`,
+        ours: ms(a),
+        theirs: ms(b),
+        ratio: (b / a).toFixed(2),
+        atLeast: '≥ 1.0',
+      }
+    },
+  )
+  const report = peakReport(place.folder)
+  seconds({
+    command: process.execPath,
+    args: [...report.nodeArguments, place.executable, 'cat', 'million', '--where', 'price > 500'],
+    env: { GRIDLINE_HOME: place.home, GRIDLINE_PROFILE: 'local' },
+  })
+  rows.push({ what: 'its memory', ours: `${report.read()} MB`, theirs: '', ratio: '', atLeast: '≤ 150 MB' })
+  const [found, kept] = inTurn(
+    gridline(place, ['upload', csv, '-q'], fresh(place)),
+    gridline(place, ['upload', csv, '-q', '--column', 'taken_at:text'], fresh(place)),
+  )
+  rows.push({
+    what: 'upload with dates, against as text',
+    ours: ms(found),
+    theirs: ms(kept),
+    ratio: (found / kept).toFixed(2),
+    atLeast: '≤ 1.03',
+  })
   return rows
 }
 

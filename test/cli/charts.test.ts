@@ -109,6 +109,98 @@ describe('upload --plot', () => {
     expect((await inline('tidy line')).map(({ name }: { name: string }) => name)).toEqual(['Oslo', 'Rome'])
   })
 
+  it('chosen rows, periods, the largest series and small charts are part of the figure', async () => {
+    const rows = Array.from({ length: 60 }, (_, k) => `2024-0${1 + (k % 3)}-1${k % 10},shop ${k % 20},${k}`)
+    file('shops.csv', `day,shop,revenue\n${rows.join('\n')}\n`)
+    const of = async (...args: string[]) => {
+      const { stdout, stderr } = await run(
+        'upload',
+        'shops.csv',
+        '--on-conflict',
+        'rename',
+        '--json',
+        '--plot',
+        ...args,
+      )
+      const [{ fid }] = JSON.parse(stdout)
+      const { data } = await json('plot', 'data', fid, '--inline')
+      return { data }
+    }
+    const lines = [
+      'line',
+      '--x',
+      'day',
+      '--y',
+      'revenue',
+      '--by',
+      'shop',
+      '--per',
+      'month',
+      '--aggregate',
+      'sum',
+    ]
+    const { data } = await of(...lines)
+    const { stderr } = await run('upload', 'shops.csv', '--on-conflict', 'rename', '--plot', ...lines)
+    expect(stderr).toContain('the column has 20 values; the 11 largest are series of their own')
+    expect([data.length, data.at(-1).name]).toEqual([12, 'other (9)'])
+    expect(data[0].x).toEqual(['2024-01-01', '2024-02-01', '2024-03-01'])
+    expect((await of(...lines, '--top', '20')).data.length).toBe(20)
+    const bars = [
+      'bar',
+      '--x',
+      'shop',
+      '--y',
+      'revenue',
+      '--aggregate',
+      'sum',
+      '--sort',
+      '-revenue',
+      '--top',
+      '2',
+    ]
+    const chosen = (await of(...bars, '--where', "shop <> 'shop 19' and revenue >= 20")).data
+    expect([chosen[0].x, chosen[0].y]).toEqual([
+      ['shop 18', 'shop 17'],
+      [96, 94],
+    ])
+    const small = (
+      await of('bar', '--x', 'shop', '--y', 'revenue', '--facet', 'day', '--where', 'revenue < 3')
+    ).data
+    expect(small.map(({ xaxis, x }: { xaxis: string; x: string[] }) => [xaxis, x])).toEqual([
+      ['x', ['shop 0']],
+      ['x2', ['shop 1']],
+      ['x3', ['shop 2']],
+    ])
+  })
+
+  it.each([
+    [['line', '--x', 'shop', '--per', 'month', '--aggregate', 'sum'], '--per needs dates on the x axis'],
+    [['line', '--x', 'day', '--per', 'month'], 'it needs --aggregate'],
+    [['line', '--x', 'day', '--where', 'revenu > 1'], 'Did you mean revenue?'],
+    [['line', '--x', 'day', '--where', "revenue > 'a'"], 'a number cannot be compared with text'],
+    [['line', '--x', 'day', '--where', 'revenue >'], 'at the end'],
+    [['line', '--x', 'day', '--sort', 'days'], 'Did you mean day?'],
+    [['line', '--x', 'day', '--top', '3'], '--top without --by can only be used with --type bar or pie'],
+    [['line', '--x', 'day', '--zone', 'Europe/Olso'], 'Did you mean Europe/Oslo?'],
+    [['line', '--x', 'day', '--zone', 'Europe/Oslo'], '--zone needs --x with a column of times'],
+    [['heatmap', '--x', 'shop', '--color', 'revenue'], 'Add --aggregate sum'],
+    [['bar', '--x', 'shop'], 'Add --aggregate sum'],
+  ])('%j is refused, and says why', async (args, message) => {
+    file('refused.csv', 'day,shop,revenue\n2024-01-01,a,1\n2024-01-02,a,2\n2024-01-02,a,2\n')
+    const y = args[0] === 'heatmap' ? 'day' : 'revenue'
+    const { stderr, code } = await run(
+      'upload',
+      'refused.csv',
+      '--on-conflict',
+      'replace',
+      '--plot',
+      ...args,
+      '--y',
+      y,
+    )
+    expect([stderr, [2, 7].includes(code ?? 0)]).toEqual([expect.stringContaining(message), true])
+  })
+
   it('run again, it updates the same chart at the same link', async () => {
     const [before] = await json('plot', 'show', 'sales line')
     const [replaced] = await json('upload', 'sales.csv', ...chart, '--on-conflict', 'replace')

@@ -185,7 +185,10 @@ function mergedTrace(
     }
   }
   // Groups and functions that are given take the place of those before.
-  if (made.transforms !== undefined) next.transforms = made.transforms
+  // The order of a line is not an option.
+  const isOption = made.transforms?.some(({ type }: Attributes) => type !== 'sort')
+  if (isOption || next.transforms === undefined) next.transforms = made.transforms
+  if (next.transforms === undefined) delete next.transforms
   const isNewColumn = valuesOf(trace) !== valuesOf(made)
   const isNew = next.name === undefined && typeOf(trace) !== typeOf(made)
   if (made.name !== undefined && ((isNewColumn && isNamedByColumn(trace, grid)) || isNew))
