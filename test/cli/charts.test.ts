@@ -113,7 +113,7 @@ describe('upload --plot', () => {
     const rows = Array.from({ length: 60 }, (_, k) => `2024-0${1 + (k % 3)}-1${k % 10},shop ${k % 20},${k}`)
     file('shops.csv', `day,shop,revenue\n${rows.join('\n')}\n`)
     const of = async (...args: string[]) => {
-      const { stdout, stderr } = await run(
+      const { stdout } = await run(
         'upload',
         'shops.csv',
         '--on-conflict',

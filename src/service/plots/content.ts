@@ -204,6 +204,8 @@ async function* withoutGone(live: LiveFigure): Bytes {
     else {
       const rows = reduction?.rows.get(traceOf(part))
       yield* rows ? chosenData(shown, part, rows) : data(shown, part, blobs)
+      if (rows && part.attribute === 'y' && reduction?.numbered.has(traceOf(part)))
+        yield Buffer.from(`,"x":[${[...rows].join(',')}]`)
     }
 }
 

@@ -61,7 +61,7 @@ onBothStores('large charts', (test) => {
     const { cols } = (await test().ask('alice', 'GET', `/v2/grids/${grid.fid}`)).json
     const [xsrc, ysrc, textsrc] = cols.map(({ uid }: { uid: string }) => `${grid.fid}:${uid}`)
     const { json } = await test().ask('alice', 'POST', '/v2/plots', {
-      json: { figure: { data: [{ ...trace, xsrc, ysrc, textsrc }], layout: {} }, filename: `p ${grid.fid}` },
+      json: { figure: { data: [{ xsrc, ...trace, ysrc, textsrc }], layout: {} }, filename: `p ${grid.fid}` },
     })
     const { fid, web_url } = json.file
     const own = new URL(web_url).pathname.slice(0, -1)
@@ -88,6 +88,15 @@ onBothStores('large charts', (test) => {
     const { live } = await plotOf()
     const [{ x }] = (await live('?range=xaxis,1000.5,1500')).data
     expect(x.filter((k: number) => k > 1000 && k <= 1500).length).toBe(500)
+  })
+
+  it('count their rows if they have no x', async () => {
+    const { live } = await plotOf({ type: 'scatter', mode: 'lines', xsrc: undefined })
+    const [{ x, y, text }] = (await live()).data
+    expect([x.length, y[x.indexOf(PEAK)]]).toEqual([y.length, 99])
+    expect(text).toEqual(x.map((k: number) => `row ${k}`))
+    const [part] = (await live('?range=xaxis,17000,17010')).data
+    expect(part.x.filter((k: number) => k >= 17_000 && k < 17_010).length).toBe(10)
   })
 
   it('keep labels, stacked areas and few points as they are', async () => {

@@ -15,6 +15,8 @@ export type Ranges = ReadonlyMap<string, readonly [string, string]>
 export interface Reduction {
   /** Row numbers by path of the trace: `data.0`. */
   rows: ReadonlyMap<string, RowSet>
+  /** Paths of those whose x is the number of the row. */
+  numbered: ReadonlySet<string>
   drawn: number
   of: number
 }
@@ -31,7 +33,8 @@ export interface Reducible {
 interface Candidate {
   path: string
   snap: Snapshot
-  x: SnapshotColumn
+  /** Without a column, x is the number of the row. */
+  x: SnapshotColumn | undefined
   y: SnapshotColumn
   axis: string
   isCloud: boolean
@@ -47,6 +50,7 @@ export async function reductionOf(
   if (all <= ENOUGH_POINTS) return undefined
   const buckets = bucketsFor(candidates.length)
   const rows = new Map<string, RowSet>()
+  const numbered = new Set<string>()
   let drawn = 0
   for (const { path, snap, x, y, axis, isCloud } of candidates) {
     if (snap.rows <= buckets * POINTS_A_BUCKET) {
@@ -60,9 +64,10 @@ export async function reductionOf(
     await eachPoint(snap, x, y, (a, b) => choice.add(a, b))
     const chosen = RowSet.of(snap.rows, choice.rows())
     rows.set(path, chosen)
+    if (!x) numbered.add(path)
     drawn += chosen.count
   }
-  return rows.size === 0 ? undefined : { rows, drawn, of: all }
+  return rows.size === 0 ? undefined : { rows, numbered, drawn, of: all }
 }
 
 /** Traces whose points are numbers or dates in two columns of one grid. */
@@ -84,12 +89,13 @@ function candidatesIn({ figure, references, withArrays, shown }: Reducible): Can
     if ((type !== 'scatter' && type !== 'scattergl') || mode.includes('text')) continue
     if (trace.get('stackgroup') || trace.get('transforms')) continue
     const [x, y] = [byPath.get(`${path}.x`), byPath.get(`${path}.y`)]
-    const grid = x && shown.get(formatFid(x.source.grid))
-    if (!x || !y || !grid || formatFid(x.source.grid) !== formatFid(y.source.grid)) continue
-    const [xs, ys] = [x, y].map(({ source }) =>
-      source.uids.length === 1 ? grid.columns.get(source.uids[0]) : undefined,
+    const grid = y && shown.get(formatFid(y.source.grid))
+    if (!y || !grid || (x && formatFid(x.source.grid) !== formatFid(y.source.grid))) continue
+    if (!x && ['x', 'xsrc', 'x0', 'dx'].some((name) => trace.get(name))) continue
+    const [xs, ys] = [x, y].map((reference) =>
+      reference?.source.uids.length === 1 ? grid.columns.get(reference.source.uids[0]) : undefined,
     )
-    if (!xs || !ys || !isMeasured(xs) || !isMeasured(ys)) continue
+    if ((x && !(xs && isMeasured(xs))) || !ys || !isMeasured(ys)) continue
     const axis = `xaxis${(text('xaxis') ?? 'x').slice(1)}`
     found.push({ path, snap: grid.snap, x: xs, y: ys, axis, isCloud: !mode.includes('lines') })
   }
@@ -102,10 +108,10 @@ function isMeasured({ type }: SnapshotColumn): boolean {
 
 function rangeOf(
   given: readonly [string, string] | undefined,
-  { type }: SnapshotColumn,
+  column: SnapshotColumn | undefined,
 ): readonly [number, number] | undefined {
   if (!given) return undefined
-  const [from, to] = given.map((text) => (isMoments(type) ? instantOf(text) : Number(text)))
+  const [from, to] = given.map((text) => (column && isMoments(column.type) ? instantOf(text) : Number(text)))
   if (Number.isNaN(from) || Number.isNaN(to)) return undefined
   return from <= to ? [from, to] : [to, from]
 }
@@ -113,11 +119,11 @@ function rangeOf(
 /** Goes through the points of two columns. What is no number is NaN. */
 async function eachPoint(
   snap: Snapshot,
-  x: SnapshotColumn,
+  x: SnapshotColumn | undefined,
   y: SnapshotColumn,
   visit: (x: number, y: number) => void,
 ): Promise<void> {
-  const [xs, ys] = [scalarsOf(snap, x), scalarsOf(snap, y)]
+  const [xs, ys] = [x ? scalarsOf(snap, x) : numbers(snap.rows), scalarsOf(snap, y)]
   let [a, b]: Chunk[] = [[], []]
   let [i, k] = [0, 0]
   try {
@@ -142,6 +148,14 @@ async function eachPoint(
     await Promise.all([xs.return(undefined), ys.return(undefined)])
   }
 }
+
+/** The numbers of rows. */
+async function* numbers(rows: number): AsyncGenerator<Chunk> {
+  for (let first = 0; first < rows; first += RUN)
+    yield Float64Array.from({ length: Math.min(RUN, rows - first) }, (_, k) => first + k)
+}
+
+const RUN = 65_536
 
 function numberOf(value: Chunk[number]): number {
   return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : Number.NaN
