@@ -98,7 +98,7 @@ describe('doctor', () => {
     const local = await run(['doctor', '--no-chromium', '--json', 'check,status'])
     expect([local.code, JSON.parse(local.stdout).map(({ check }: { check: string }) => check)]).toEqual([
       0,
-      ['version', 'settings', 'server', 'credentials', 'proxy', 'database', 'terminal'],
+      ['version', 'settings', 'server', 'credentials', 'plots', 'proxy', 'database', 'terminal'],
     ])
     const down = await run(['doctor', '--no-chromium', '--json', 'check,status,fix'], {
       GRIDLINE_URL: 'http://127.0.0.1:1',
