@@ -1,6 +1,6 @@
 import { closest, hintWith, listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
-import { instantOf } from '../json/index.ts'
+import { instantOf, momentIn } from '../json/index.ts'
 import { likeTest } from './like.ts'
 import { type Arithmetic, type Comparison, columnsOf, type Expression, type Where } from './parse.ts'
 import { badQuery } from './tokens.ts'
@@ -74,14 +74,28 @@ export function boundWhere({ text, expression }: Where, columns: readonly QueryC
 }
 
 /** The column of a name. Throws `unknown_column` with the name that was probably meant. */
-export function columnNamed<C extends { name: string }>(name: string, columns: readonly C[]): C {
+export function columnNamed<C extends { name: string }>(
+  name: string,
+  columns: readonly C[],
+  field: 'where' | 'sort' = 'where',
+): C {
   const found = columns.find((column) => column.name === name)
   if (found) return found
   const names = columns.map((column) => column.name)
+  const what =
+    field === 'sort'
+      ? '. A minus sign means descending: -date'
+      : `. If it is a text, write it in single quotes: '${name.replaceAll("'", "''")}'`
   throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(name)}`, {
-    field: 'where',
-    hint: hintWith(closest(name, names), `Its columns are: ${listed(names)}`),
+    field,
+    hint: `${hintWith(meantBy(name, names), `Its columns are: ${listed(names)}`)}${what}`,
   })
+}
+
+/** The name that was probably meant: a similar one, or one that begins so. */
+function meantBy(name: string, names: readonly string[]): string | undefined {
+  const start = name.toLowerCase()
+  return closest(name, names) ?? names.find((one) => one.toLowerCase().startsWith(start))
 }
 
 class Binder {
@@ -134,7 +148,13 @@ class Binder {
       case 'like': {
         const of = this.bind(one.of)
         if (of.kind !== 'text' && of.kind !== 'any' && of.kind !== 'null')
-          throw this.wrong(one.of.at, `like compares text, and this is ${words[of.kind]}`)
+          throw this.wrong(
+            one.of.at,
+            `like compares text, and this is ${words[of.kind]}`,
+            of.kind === 'moment'
+              ? "For a part of a year, use between '2024-01-01' and '2024-01-31'."
+              : undefined,
+          )
         const test = likeTest(one.pattern, one.anyCase)
         return {
           kind: 'boolean',
@@ -191,7 +211,9 @@ class Binder {
 
   /** A text that is compared with dates. */
   private moment({ constant }: Bound, one: Expression): Run {
-    const instant = typeof constant === 'string' ? instantOf(constant) : Number.NaN
+    const bytes = typeof constant === 'string' ? Buffer.from(constant) : Buffer.alloc(0)
+    // A day that is not in the calendar is no date.
+    const instant = momentIn(bytes, 0, bytes.length) ? instantOf(constant as string) : Number.NaN
     if (Number.isNaN(instant))
       throw this.wrong(
         one.at,

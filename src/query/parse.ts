@@ -73,6 +73,11 @@ class Parser {
   whole(): Expression {
     if (this.isAtEnd()) throw this.wrong('a condition is missing', "For example: temp > 20 and city = 'Oslo'")
     const found = this.either()
+    if (this.here.kind === 'sign' && this.here.text === '(')
+      throw this.wrong(
+        'there are no functions',
+        'Texts are compared in any case with ilike, and dates with between.',
+      )
     if (!this.isAtEnd()) throw this.wrong('expected and, or, or the end')
     return found
   }

@@ -71,14 +71,13 @@ export function tokensOf(field: string, given: string): Token[] {
         )
     } else if (word) add('word', word[0].length, word[0])
     else if (sign) add('sign', sign[0].length, sign[0])
-    else
-      throw badQuery(
-        field,
-        given,
-        at,
-        'this character has no meaning',
-        'Put names of columns in double quotes, and texts in single quotes.',
-      )
+    else {
+      const isSign = /^(?:&|\|)/.test(given.slice(at))
+      const hint = isSign
+        ? 'Write and, or.'
+        : 'Put names of columns in double quotes, and texts in single quotes.'
+      throw badQuery(field, given, at, 'this character has no meaning', hint)
+    }
   }
   tokens.push({ kind: 'end', text: '', at })
   return tokens

@@ -62,8 +62,8 @@ describe('upload --plot', () => {
     const axis = async (x: string) =>
       (await json('upload', 'kinds.csv', '--name', `by ${x}`, '--plot', 'bar', '--x', x, '--y', 'n'))[0]
         .figure.layout.xaxis
-    expect(await axis('zip')).toEqual({ title: { text: 'zip' }, type: 'category' })
-    expect(await axis('ok')).toEqual({ title: { text: 'ok' }, type: 'category' })
+    expect(await axis('zip')).toEqual({ title: { text: 'zip' }, type: 'category', automargin: true })
+    expect(await axis('ok')).toEqual({ title: { text: 'ok' }, type: 'category', automargin: true })
     const chart = ['--plot', 'line', '--x', 'when', '--y', 'n']
     const refused = await run('upload', 'kinds.csv', ...chart)
     expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining('"when:date-mdy"')])
@@ -163,6 +163,13 @@ describe('upload --plot', () => {
       ['shop 18', 'shop 17'],
       [96, 94],
     ])
+    const counts = await of('pie', '--x', 'day', '--aggregate', 'count', '--where', 'revenue < 3')
+    expect([counts.data[0].labels, counts.data[0].values]).toEqual([
+      ['2024-01-10', '2024-02-11', '2024-03-12'],
+      [1, 1, 1],
+    ])
+    const alphabetical = ['bar', '--x', 'shop', '--y', 'revenue', '--aggregate', 'sum', '--sort', 'shop']
+    expect((await of(...alphabetical)).data[0].x.slice(0, 3)).toEqual(['shop 0', 'shop 1', 'shop 10'])
     const small = (
       await of('bar', '--x', 'shop', '--y', 'revenue', '--facet', 'day', '--where', 'revenue < 3')
     ).data

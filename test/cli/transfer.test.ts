@@ -57,6 +57,23 @@ describe('pull', () => {
     expect(readdirSync(join(cwd, 'out/Reports')).filter((name) => name.endsWith('.part'))).toEqual([])
   })
 
+  it('other rows of the same grid are downloaded again, and a condition is checked', async () => {
+    const path = join(cwd, 'chosen/b.csv')
+    const actions: string[] = []
+    for (const args of [['--where', 'n > 3'], ['--where', 'n > 3'], ['--sort', '-n'], [], []]) {
+      const { stdout } = await run(['pull', 'Reports/b', 'chosen', '--json', 'action', ...args])
+      actions.push(`${JSON.parse(stdout)[0].action} ${readFileSync(path, 'utf8').replaceAll('\n', ' ')}`)
+    }
+    expect(actions).toEqual([
+      'downloaded n 4 ',
+      'unchanged n 4 ',
+      'downloaded n 4 3 ',
+      'downloaded n 3 4 ',
+      'unchanged n 3 4 ',
+    ])
+    expect((await run(['pull', 'Reports/b', 'chosen', '--where', 'x > 3'])).stderr).toContain('no column "x"')
+  })
+
   it('--force downloads again, --dry-run writes nothing', async () => {
     const path = join(cwd, 'out/Reports/b.csv')
     const before = statSync(path).ino

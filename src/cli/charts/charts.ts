@@ -1,5 +1,6 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import { parseSort } from '../../query/index.ts'
 import { Chart } from './chart.ts'
 import {
   AGGREGATED,
@@ -11,6 +12,7 @@ import {
   PERIODIC,
 } from './options.ts'
 import { assertPeriods, assertZone, transformsOf } from './transforms.ts'
+import { ChartValues } from './values.ts'
 
 /** A figure whose traces refer to columns of a grid, so that it changes with the grid. Throws `usage`. */
 export async function chartOf(
@@ -20,9 +22,12 @@ export async function chartOf(
   options: ChartOptions,
   note: (text: string) => void = () => {},
 ): Promise<object> {
-  const chart = new Chart(client, grid, type)
+  const { aggregate } = options
+  const values = new ChartValues(client, grid.fid, type, options, note)
+  const chart = new Chart(values, grid, type)
   const x = chart.column('--x', options.x)
-  const ys = await chart.yColumns(options.y, type === 'heatmap' && options.color !== undefined)
+  const isMap = type === 'heatmap' && (options.color !== undefined || aggregate === 'count')
+  const ys = await chart.yColumns(options.y, isMap, aggregate === 'count' && type !== 'heatmap')
   const color = await chart.number('--color', options.color)
   const size = await chart.number('--size', options.size)
   const text = chart.column('--text', options.text)
@@ -30,48 +35,59 @@ export async function chartOf(
   const facet = chart.column('--facet', options.facet)
   chart.only('--by', by, GROUPED)
   chart.only('--facet', facet, GROUPED)
-  if (facet) await chart.assertFewFacets(facet, options.where)
-  chart.only('--aggregate', options.aggregate, AGGREGATED)
+  chart.only('--aggregate', aggregate, AGGREGATED)
   chart.only('--color', color, ['scatter', 'heatmap'])
   chart.only('--size', size, ['scatter'])
-  const layout: Record<string, unknown> = {}
-  if (options.title !== undefined) layout.title = { text: options.title }
-  const titled = (column: Column | undefined) =>
-    column && {
-      title: { text: column === x && options.zone ? `${column.name} (${options.zone})` : column.name },
-      ...axisOf(column),
-    }
-  layout.xaxis = titled(x)
-  layout.yaxis = ys.length === 1 ? titled(ys[0]) : undefined
-  if (ys.length > 1) layout.showlegend = true
-  const shared = { xsrc: chart.reference(x), textsrc: chart.reference(text) }
-  const { aggregate } = options
-  if (options.zone !== undefined) assertZone(options.zone, x)
   chart.only('--per', options.per, PERIODIC)
+  if (aggregate && !x)
+    throw new Problem('usage', '--aggregate needs --x: rows with the same x become one point')
+  if (options.zone !== undefined) assertZone(options.zone, x)
   if (options.per !== undefined) assertPeriods(x, options)
   if (options.top !== undefined && !by) chart.only('--top without --by', options.top, ['bar', 'pie'])
   if (options.top === 0) throw new Problem('usage', '--top must be at least 1')
   const selected = chart.selection(options)
+  await values.prepare([x, by, facet, ...ys.slice(0, 1)])
+  if (facet) await values.assertFewFacets(facet)
+  if (by) await values.noteOthers(by)
+  if (x && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
+  const isSingle = type === 'bar' || type === 'pie'
+  if (!aggregate && x && isSingle && !facet) await values.assertSingle(x, by)
+  if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
+
+  const layout: Record<string, unknown> = {}
+  if (options.title !== undefined) layout.title = { text: options.title }
+  const titled = (column: Column | undefined) =>
+    column && {
+      title: { text: axisTitle(column, column === x ? options.zone : undefined) },
+      ...axisOf(column),
+    }
+  const computed = aggregate && (aggregate === 'count' ? 'count' : ys[0] && `${aggregate} of ${ys[0].name}`)
+  layout.xaxis = x && { ...titled(x), ...orderOf(x, ys[0], type, options) }
+  if (aggregate && !isMap) layout.yaxis = ys.length > 1 ? undefined : { title: { text: computed } }
+  else
+    layout.yaxis =
+      ys.length === 1
+        ? { ...titled(ys[0]), ...(isMap && orderOf(ys[0], undefined, type, options)) }
+        : undefined
+  if (ys.length > 1 || by) layout.showlegend = true
+  const shared = { xsrc: chart.reference(x), textsrc: chart.reference(text) }
+  const lines = type === 'line' && !by && !facet && !aggregate ? await values.lines(x, ys) : undefined
   const sources = { by: chart.reference(by), facet: chart.reference(facet) }
-  const transforms = transformsOf(type, sources, selected, options, { x, y: ys[0] })
-  if (by) {
-    layout.showlegend = true
-    await chart.noteOthers(by, options, note)
-  }
-  if (
-    !aggregate &&
-    x &&
-    ((!by && !facet && (type === 'bar' || type === 'pie')) || (type === 'heatmap' && color))
+  const transforms = transformsOf(
+    type,
+    sources,
+    selected,
+    options,
+    { x, y: ys[0] },
+    lines?.isSorted === false,
   )
-    await chart.assertSingle(x, options.where, type === 'heatmap' ? ys[0] : undefined)
-  const lines = type === 'line' ? await chart.lineOf(x, ys, options, note) : undefined
-  const each = (make: (y: Column) => object): object[] =>
-    ys.map((y) => ({
-      name: y.name,
+  const each = (make: (y: Column | undefined) => object): object[] =>
+    (ys.length === 0 ? [undefined] : ys).map((y) => ({
+      name: y?.name ?? 'count',
       ...shared,
       ysrc: chart.reference(y),
       ...make(y),
-      transforms: lines?.transforms ?? transforms,
+      transforms,
     }))
   switch (type) {
     case 'scatter': {
@@ -79,12 +95,16 @@ export async function chartOf(
         colorsrc: chart.reference(color),
         ...(color && { showscale: true, colorbar: { title: { text: color.name } } }),
         sizesrc: chart.reference(size),
-        ...(size && { sizemode: 'area', sizeref: await chart.sizeRef(size), sizemin: 2 }),
+        ...(size && { sizemode: 'area', sizeref: await values.sizeRef(size), sizemin: 2 }),
       }
       return { data: each(() => ({ type: 'scatter', mode: 'markers', marker })), layout }
     }
-    case 'line':
-      return { data: each((y) => ({ type: 'scatter', ...lines?.styles.get(y) })), layout }
+    case 'line': {
+      // A point beside gaps has no line.
+      const style = (y: Column | undefined) =>
+        y && lines?.gaps.has(y) ? { mode: 'lines+markers', marker: { size: 4 } } : { mode: 'lines' }
+      return { data: each((y) => ({ type: 'scatter', ...style(y) })), layout }
+    }
     case 'area':
       return {
         data: each(() => ({
@@ -109,6 +129,7 @@ export async function chartOf(
         type,
         name: column.name,
         xsrc: chart.reference(column),
+        ...(columns.length > 1 && !by && { opacity: 0.6 }),
         transforms,
       }))
       return {
@@ -117,16 +138,18 @@ export async function chartOf(
           ...layout,
           xaxis: columns.length === 1 ? titled(columns[0]) : undefined,
           yaxis: { title: { text: 'count' } },
-          barmode: columns.length > 1 || by ? 'overlay' : undefined,
+          // Categories are parts of one whole; different columns are not.
+          barmode: by ? 'stack' : columns.length > 1 ? 'overlay' : undefined,
         },
       }
     }
     case 'heatmap': {
-      if (color)
-        return {
-          data: each(() => ({ type, zsrc: chart.reference(color), transforms })).slice(0, 1),
-          layout,
-        }
+      if (isMap) {
+        const what =
+          aggregate === 'count' ? 'count' : aggregate ? `${aggregate} of ${color!.name}` : color!.name
+        const colorbar = { title: { text: what } }
+        return { data: each(() => ({ type, zsrc: chart.reference(color), colorbar })).slice(0, 1), layout }
+      }
       if (ys.length < 2)
         throw new Problem('usage', 'a heatmap needs the values of its cells', {
           hint: 'Give them with --color COLUMN, or give several columns with --y.',
@@ -142,13 +165,16 @@ export async function chartOf(
     case 'pie': {
       const { title } = layout
       return {
-        data: ys.slice(0, 1).map((y) => ({
-          type,
-          labelssrc: chart.reference(x),
-          valuessrc: chart.reference(y),
-          textsrc: chart.reference(text),
-          transforms,
-        })),
+        data: [
+          {
+            type,
+            labelssrc: chart.reference(x),
+            valuessrc: chart.reference(ys[0]),
+            ...(options.sort !== undefined && { sort: false }),
+            textsrc: chart.reference(text),
+            transforms,
+          },
+        ],
         layout: { title },
       }
     }
@@ -169,7 +195,13 @@ export async function checkChart(
 ): Promise<void> {
   const cols = columns.map(({ dateOrder, ...column }) => {
     const type = column.type === 'datetime-zone' ? 'datetime' : column.type
-    return { ...column, type, date_order: dateOrder, uid: '' } as Column
+    return {
+      ...column,
+      type,
+      date_order: dateOrder,
+      zoned: column.type === 'datetime-zone',
+      uid: '',
+    } as Column
   })
   await chartOf(undefined, { fid: '', filename, cols }, type, options)
 }
@@ -178,7 +210,7 @@ export async function checkChart(
  * The type of the axis of a column, as plotly.js names it: zip codes are labels, and dates are times. Numbers need none.
  * Throws `bad_data` for dates that can be read in two ways.
  */
-function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date' } {
+function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date'; automargin?: true } {
   if (date_order === 'undecided') {
     const columns = ['dmy', 'mdy'].map((order) => `--column ${JSON.stringify(`${name}:date-${order}`)}`)
     throw new Problem(
@@ -191,5 +223,30 @@ function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date
     )
   }
   if (type === 'date' || type === 'datetime') return { type: 'date' }
-  return type === 'text' || type === 'boolean' ? { type: 'category' } : {}
+  return type === 'text' || type === 'boolean' ? { type: 'category', automargin: true } : {}
+}
+
+/** The name of a column, with the zone in which its times are drawn. */
+function axisTitle({ name, zoned }: Column, zone: string | undefined): string {
+  return zone ? `${name} (${zone})` : zoned ? `${name} (UTC)` : name
+}
+
+/** The order of labels on an axis: by their name, or by the sum of what is drawn. Throws `usage` for other axes. */
+function orderOf(
+  along: Column,
+  drawn: Column | undefined,
+  type: ChartType,
+  { sort, aggregate }: ChartOptions,
+): { categoryorder?: string } {
+  const keys = sort === undefined || type === 'pie' ? [] : parseSort(sort)
+  const key = keys.find(({ name }) => name === along.name || name === drawn?.name)
+  const isLabels = along.type === 'text' || along.type === 'boolean' || along.type === 'empty'
+  if (!isLabels && (key || (aggregate && keys.length > 0)) && type !== 'heatmap')
+    throw new Problem(
+      'usage',
+      `--sort: the axis of ${along.name} is in the order of its ${along.type === 'number' ? 'numbers' : 'dates'}`,
+    )
+  if (!key || !isLabels) return {}
+  const direction = key.descending ? 'descending' : 'ascending'
+  return { categoryorder: `${key.name === along.name ? 'category' : 'total'} ${direction}` }
 }

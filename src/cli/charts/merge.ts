@@ -21,7 +21,7 @@ export interface ChartedGrid {
 }
 
 /** Attributes that make a trace one type of chart. */
-const TYPE_KEYS = ['type', 'mode', 'fill', 'stackgroup']
+const TYPE_KEYS = ['type', 'mode', 'fill', 'stackgroup', 'opacity']
 /** Attributes of axes that a heatmap of several columns sets. */
 const HEATMAP_AXIS_KEYS = ['tickmode', 'tickvals', 'ticktext', 'autorange']
 /** Types whose bars or boxes can be horizontal: then `x` and `y` are exchanged. */
@@ -90,9 +90,14 @@ function mergedLayout(
     ['xaxis', 'xsrc'],
     ['yaxis', 'ysrc'],
   ]) {
+    if (made.layout[axis]?.categoryorder !== undefined)
+      next[axis] = {
+        ...(isObject(next[axis]) ? next[axis] : {}),
+        categoryorder: made.layout[axis].categoryorder,
+      }
     const isNewColumn = !before || before[source] !== after?.[source] || (axis === 'yaxis' && isOtherCount)
     if (!isNewColumn && !isOtherType && !isOtherMap) continue
-    const given: Attributes = isObject(layout[axis]) ? layout[axis] : {}
+    const given: Attributes = isObject(next[axis]) ? next[axis] : {}
     const title = textOf(given.title)
     const isDefault = title === undefined || !before || isNameOf(title, before[source], grid)
     const { title: fresh, ...rest } = made.layout[axis] ?? {}
@@ -100,6 +105,7 @@ function mergedLayout(
     if (before?.type === 'heatmap') for (const key of HEATMAP_AXIS_KEYS) delete kept[key]
     // These follow from the column; others, such as `log`, are a choice.
     if (kept.type === 'category' || kept.type === 'date') delete kept.type
+    delete kept.automargin
     Object.assign(kept, rest)
     if (isDefault && isNewColumn) kept.title = fresh
     if (kept.title === undefined) delete kept.title

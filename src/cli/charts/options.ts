@@ -20,7 +20,7 @@ export type ChartType = (typeof chartTypes)[number]
 const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
 
 /** Periods that dates are put together in. */
-const periods = ['day', 'week', 'month', 'quarter', 'year'] as const
+const periods = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 /** Series of a chart, as the service draws them. */
 export const MOST_SERIES = 1000
 /** Series that one can tell apart: without --top, there are not more. */
@@ -51,7 +51,8 @@ export const chartOptions = [
   },
   {
     flags: '--per <period>',
-    description: 'with --aggregate: one point for each day, week, month, quarter or year of a date axis',
+    description:
+      'with --aggregate: one point for each minute, hour, day, week, month, quarter or year of a date axis',
     choices: periods,
   },
   {
@@ -60,7 +61,8 @@ export const chartOptions = [
   },
   {
     flags: '--top <n>',
-    description: 'show only the largest n: series with --by (default: 12), otherwise bars or slices',
+    description:
+      'show only the n largest: series with --by (default: 11, and the others as one), bars, or slices',
     integer: { max: MOST_SERIES },
   },
   whereOption,
@@ -86,7 +88,7 @@ export interface ChartOptions {
 }
 
 /** A column, as far as charts need it. */
-export type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid' | 'date_order'> & {
+export type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid' | 'date_order' | 'zoned'> & {
   /** The first value of each type, where the table was read here. */
   seen?: readonly { text: string }[]
 }

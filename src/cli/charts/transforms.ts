@@ -11,6 +11,7 @@ export function transformsOf(
   selected: object | undefined,
   { aggregate, per, top, sort, zone }: ChartOptions,
   drawn: { x: Column | undefined; y: Column | undefined },
+  isUnsorted: boolean,
 ): object[] | undefined {
   const [groups, target] = type === 'pie' ? ['labels', 'values'] : ['x', 'y']
   const func = aggregate === 'mean' ? 'avg' : aggregate
@@ -18,21 +19,26 @@ export function transformsOf(
   const isOfOne = !func && (type === 'line' || type === 'area' || type === 'bar')
   const other = isOfOne ? (type === 'line' ? 'avg' : 'sum') : undefined
   // Sums are ordered, not the rows that they are made of.
-  const sorted = aggregate && sort !== undefined ? parseSort(sort) : []
+  const sorted =
+    (aggregate || type === 'pie') && type !== 'heatmap' && sort !== undefined ? parseSort(sort) : []
   const ordered = sorted.toReversed().flatMap(({ name, descending }) => {
     const axis = name === drawn.y?.name ? target : name === drawn.x?.name ? groups : undefined
-    return axis ? [{ type: 'sort', target: axis, order: descending ? 'descending' : 'ascending' }] : []
+    return axis ? [{ type: 'order', target: axis, descending }] : []
   })
   const transforms = [
     ...(selected ? [selected] : []),
     ...(zone ? [{ type: 'zone', target: 'x', zone }] : []),
     ...(per ? [{ type: 'per', target: 'x', unit: per }] : []),
     ...(facet ? [{ type: 'groupby', groupssrc: facet, facet: true }] : []),
-    ...(groupssrc ? [{ type: 'groupby', groupssrc, top: top ?? TOP_SERIES, other }] : []),
+    ...(groupssrc
+      ? [{ type: 'groupby', groupssrc, top: top === undefined ? TOP_SERIES : top + 1, other }]
+      : []),
     ...(func && type !== 'heatmap' ? [{ type: 'aggregate', groups, aggregations: [{ target, func }] }] : []),
     ...(func && type === 'heatmap' ? [{ type: 'cells', func }] : []),
     // Lines go from point to point, so the points of each series are in the order of the axis.
-    ...((groupssrc || facet || func) && sort === undefined && (type === 'line' || type === 'area')
+    ...((groupssrc || facet || func || isUnsorted) &&
+    sort === undefined &&
+    (type === 'line' || type === 'area')
       ? [{ type: 'sort', target: 'x' }]
       : []),
     ...ordered,

@@ -102,14 +102,15 @@ export const command = defineCommand({
       items,
       async ({ file, path }) => {
         const { fid } = file
-        if (!options.force && state.isCurrent(path, file)) return { path, fid, action: 'unchanged' }
+        const of = file.filetype === 'grid' ? query : {}
+        if (!options.force && state.isCurrent(path, file, of)) return { path, fid, action: 'unchanged' }
         if (!options.force && !state.isOurs(path))
           throw new Problem('conflict', `${path} was changed here, or was not downloaded by pull`, {
             hint: 'Move it away, or use --force to replace it.',
           })
         if (options.dryRun) return { path, fid, action: 'would download' }
         await download(client, file, { format, ...query }, path, directory)
-        state.note(path)
+        state.note(path, of)
         return { path, fid, action: 'downloaded' }
       },
       options.jobs ?? JOBS,
@@ -120,6 +121,18 @@ export const command = defineCommand({
     return { many: done.many, view, failures: all, empty: 'Nothing to download.' }
   },
 })
+
+/** Which rows of a grid were downloaded. */
+interface Rows {
+  where?: string
+  sort?: string
+}
+
+function entryOf({ size, mtimeMs }: { size: number; mtimeMs: number }, { where, sort }: Rows): string {
+  const chosen =
+    where === undefined && sort === undefined ? '' : ` ${JSON.stringify([where ?? null, sort ?? null])}`
+  return `${size} ${mtimeMs}${chosen}`
+}
 
 /** What was downloaded into a directory: a file that has changed since is not replaced. */
 class Downloaded {
@@ -135,22 +148,23 @@ class Downloaded {
     }
   }
 
-  /** Whether a file is there in its latest version: it has the time of the last change on the server. */
-  isCurrent(path: string, { date_modified }: FileMeta): boolean {
+  /**
+   * Whether a file is there in its latest version, with the same rows: it has the time of the last change on the server.
+   */
+  isCurrent(path: string, { date_modified }: FileMeta, rows: Rows): boolean {
     const there = statSync(path, { throwIfNoEntry: false })
-    if (!there || !this.isOurs(path)) return false
+    if (!there || this.entries[this.key(path)] !== entryOf(there, rows)) return false
     return Math.abs(there.mtimeMs - Date.parse(date_modified)) < 1
   }
 
   /** Whether a file is absent, or as it was downloaded. */
   isOurs(path: string): boolean {
     const there = statSync(path, { throwIfNoEntry: false })
-    return !there || this.entries[this.key(path)] === `${there.size} ${there.mtimeMs}`
+    return !there || (this.entries[this.key(path)] ?? '').split(' ', 2).join(' ') === entryOf(there, {})
   }
 
-  note(path: string): void {
-    const { size, mtimeMs } = statSync(path)
-    this.entries[this.key(path)] = `${size} ${mtimeMs}`
+  note(path: string, rows: Rows): void {
+    this.entries[this.key(path)] = entryOf(statSync(path), rows)
   }
 
   save(): void {

@@ -18,6 +18,7 @@ export const ColumnMeta = s.object({
         'The order of day and month in which the dates were written, if they were not in ISO 8601. `undecided`: the column is text, since its dates can be read in both orders.',
     }),
   ),
+  zoned: s.optional(s.boolean({ description: 'true: the times have an offset from UTC.' })),
 })
 export type ColumnMeta = s.Static<typeof ColumnMeta>
 

@@ -232,7 +232,14 @@ async function readable(
 
 export function columnMeta({ name, uid, position, type }: ColumnRow): ColumnMeta {
   const date_order = type === 'text-undecided' ? 'undecided' : orderOf(type)
-  return { name, uid, order: position, type: familyOf(type), ...(date_order && { date_order }) }
+  return {
+    name,
+    uid,
+    order: position,
+    type: familyOf(type),
+    ...(date_order && { date_order }),
+    ...(type === 'datetime-zone' && { zoned: true }),
+  }
 }
 
 async function gridMeta(

@@ -61,6 +61,7 @@ class Statistics {
   /** Whether numbers or times never become less. */
   private isAscending = true
   private last = Number.NEGATIVE_INFINITY
+  private seed = 1
   private readonly sample: number[] = []
   private readonly runs: { sum: number; count: number }[]
   private readonly runLength: number
@@ -117,9 +118,15 @@ class Statistics {
     run.sum += value
     run.count++
     // Algorithm R: each value has the same chance.
-    const k = this.numbers < SAMPLE_VALUES ? this.numbers : Math.floor(Math.random() * (this.numbers + 1))
+    const k = this.numbers < SAMPLE_VALUES ? this.numbers : Math.floor(this.random() * (this.numbers + 1))
     if (k < SAMPLE_VALUES) this.sample[k] = value
     this.numbers++
+  }
+
+  /** The same numbers each time, so that statistics of the same values are the same. */
+  private random(): number {
+    this.seed = (Math.imul(this.seed, 1_664_525) + 1_013_904_223) >>> 0
+    return this.seed / 2 ** 32
   }
 
   private follow(value: number): void {

@@ -71,11 +71,10 @@ export class Selection {
   columns(all: ColumnRow[], printed: ColumnRow[]): ColumnRow[] {
     this.test = this.where && testOf(this.where, all)
     this.printed = printed.length
-    const names = [
-      ...(this.where ? columnsOf(this.where.expression) : []),
-      ...this.sort.map(({ name }) => name),
-    ]
-    const more = new Set(names.map((name) => columnNamed(name, all)))
+    const more = new Set([
+      ...(this.where ? columnsOf(this.where.expression) : []).map((name) => columnNamed(name, all)),
+      ...this.sort.map(({ name }) => columnNamed(name, all, 'sort')),
+    ])
     return [...printed, ...[...more].filter((column) => !printed.includes(column))]
   }
 

@@ -10,6 +10,8 @@ import {
   valueAt,
 } from './attributes.ts'
 
+const OTHER_COLOR = '#a0a0a0'
+
 /**
  * A trace for each group of its points, in the order of their first points. `index` and `count`: of the traces. Adds the
  * traces of small charts to `facets`.
@@ -78,6 +80,11 @@ function grouped(
             .replaceAll('%{group}', textOf(groups[own[0]]))
             .replaceAll('%{trace}', textOf(trace.name ?? `trace ${index}`))
     takeRows(trace, own, part, paths)
+    if (key === otherGroup) {
+      // What stands for many has no color of its own.
+      part.line = { color: OTHER_COLOR, ...(isObject(part.line) ? part.line : {}) }
+      part.marker = { color: OTHER_COLOR, ...(isObject(part.marker) ? part.marker : {}) }
+    }
     if (key === otherGroup && typeof other === 'string') {
       // Points of many groups at the same x are one point.
       part.name = `${part.name}, ${other === 'avg' ? 'mean' : other}`

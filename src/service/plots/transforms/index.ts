@@ -17,7 +17,7 @@ import { faceted, MOST_FACETS } from './facet.ts'
 import { filter } from './filter.ts'
 import { expand, groupsOf } from './groupby.ts'
 import { per } from './per.ts'
-import { rows } from './rows.ts'
+import { order, rows } from './rows.ts'
 import { sort } from './sort.ts'
 import { top, topGroups } from './top.ts'
 import { zone } from './zone.ts'
@@ -31,6 +31,7 @@ import { zone } from './zone.ts'
 const changes: Readonly<Record<string, (trace: Attributes, transform: Transform, axes: Axes) => void>> = {
   filter,
   sort,
+  order,
   aggregate,
   cells,
   top,

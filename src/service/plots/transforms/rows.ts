@@ -9,7 +9,7 @@ import {
   type QueryType,
   type Scalar,
 } from '../../../query/index.ts'
-import { type Attributes, type Transform, takeRows } from './attributes.ts'
+import { type Attributes, type Transform, takeRows, targetOf } from './attributes.ts'
 
 /** A column that a `rows` transform names. */
 interface Named {
@@ -99,4 +99,17 @@ function compared(a: Scalar, b: Scalar, sign: number): number {
   if (rank !== other) return sign * (rank - other)
   if (a === COMPOUND || b === COMPOUND || a === b) return 0
   return a < b ? -sign : sign
+}
+
+/** Puts the points in the order of the values of the target: numbers, dates or texts. */
+export function order(trace: Attributes, { target = 'x', descending }: Transform): void {
+  const given = targetOf(trace, target)
+  if (!given) return
+  const type = typeOf(given)
+  const values = given.map((value) => scalarOf(value, type))
+  const sign = descending === true ? -1 : 1
+  takeRows(
+    trace,
+    values.map((_, k) => k).sort((a, b) => compared(values[a], values[b], sign) || a - b),
+  )
 }

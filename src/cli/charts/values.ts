@@ -1,0 +1,191 @@
+import type { Client } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { ColumnDescription } from '../../contract/resources/index.ts'
+import {
+  type ChartOptions,
+  type ChartType,
+  type Column,
+  GROUPED,
+  MOST_SERIES,
+  TOP_SERIES,
+} from './options.ts'
+
+/** Values of a text column that are read to say why it is not a number. */
+const SAMPLE_ROWS = 100
+/** Different cells of a heatmap that are counted. */
+const MOST_CELLS = 1_000_000
+/** Small charts of one figure, as the service draws them. */
+const MOST_FACETS = 36
+/** Labels that one axis, or one pie, has room for. */
+const MOST_LABELS = 1000
+/** Diameter of the largest point sized by a column, in pixels. */
+const LARGEST_POINT_PIXELS = 40
+
+/**
+ * The values of the rows that a chart shows, as far as its options depend on them. Without a client, the table is not
+ * uploaded, and nothing is checked. Throws `bad_data`.
+ */
+export class ChartValues {
+  private readonly known = new Map<string, ColumnDescription>()
+
+  constructor(
+    private readonly client: Client | undefined,
+    private readonly fid: string,
+    private readonly type: ChartType,
+    private readonly options: ChartOptions,
+    private readonly note: (text: string) => void,
+  ) {}
+
+  /** Statistics of columns, of the chosen rows. Each is read once. Empty without a client. */
+  private async described(names: readonly string[]): Promise<ColumnDescription[]> {
+    const missing = [...new Set(names)].filter((name) => !this.known.has(name))
+    if (this.client && missing.length > 0) {
+      const query = { columns: missing, where: this.options.where }
+      const { columns } = await this.client.call('grids.describe', { fid: this.fid, query })
+      for (const column of columns) this.known.set(column.name, column)
+    }
+    return names.flatMap((name) => this.known.get(name) ?? [])
+  }
+
+  /** How many rows have a value, and how many different values there are. Undefined without a client. */
+  private async distinct(name: string): Promise<{ rows: number; distinct: number } | undefined> {
+    const [found] = await this.described([name])
+    if (!found) return undefined
+    const rows = found.rows - found.nulls
+    return { rows, distinct: found.distinct_is_exact ? found.distinct : rows }
+  }
+
+  /** The first values of a column. */
+  async sample(column: Column): Promise<unknown[]> {
+    if (!this.client) return (column.seen ?? []).map(({ text }) => text)
+    const query = { columns: [column.name], head: SAMPLE_ROWS, format: 'json' as const }
+    const response = await this.client.response('grids.content', { fid: this.fid, query })
+    const content = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
+    return content.cols[column.name]?.data ?? []
+  }
+
+  /** The value per pixel that draws the largest value of a column as the largest point. */
+  async sizeRef(column: Column): Promise<number> {
+    if (!this.client) return 1
+    const query = { uid: column.uid }
+    const response = await this.client.response('columns.get', { fid: this.fid, query })
+    const { cols } = (await response.json()) as { cols: { data: unknown[] }[] }
+    let most = 0
+    for (const value of cols[0].data) if (typeof value === 'number' && value > most) most = value
+    return most === 0 ? 1 : (2 * most) / LARGEST_POINT_PIXELS ** 2
+  }
+
+  /** Reads what all checks need in one request, and says if no row is shown. */
+  async prepare(columns: readonly (Column | undefined)[]): Promise<void> {
+    const { where } = this.options
+    const names = columns.flatMap((column) => column?.name ?? [])
+    const found = await this.described(names)
+    if (where !== undefined && found.length > 0 && found.every(({ rows }) => rows === 0))
+      this.note(`--where ${where}: no row matches, so the chart is empty`)
+    else if (found.length > 0 && where !== undefined && found.at(-1)!.nulls === found.at(-1)!.rows)
+      this.note(
+        `--where ${where}: the rows that match have no values of ${found.at(-1)!.name}, so the chart is empty`,
+      )
+  }
+
+  /** Throws if a text axis has more labels than anybody reads. */
+  async assertFewLabels({ name, type }: Column): Promise<void> {
+    if (type !== 'text') return
+    const found = await this.distinct(name)
+    if (!found || found.distinct <= MOST_LABELS || this.options.top !== undefined) return
+    const hasTop = this.type === 'bar' || this.type === 'pie'
+    throw new Problem(
+      'bad_data',
+      `--x ${name}: the column has ${found.distinct} different values; an axis shows at most ${MOST_LABELS} labels`,
+      {
+        field: name,
+        hint: `Choose some of them with --where${hasTop ? ', or the largest with --top' : ''}.`,
+      },
+    )
+  }
+
+  /**
+   * Throws if several rows have the same value, or the same pair of values: their bars or cells would be drawn over each
+   * other.
+   */
+  async assertSingle({ name }: Column, second?: Column): Promise<void> {
+    const found = second ? await this.pairs([name, second.name]) : await this.distinct(name)
+    if (!found || found.distinct >= found.rows || found.distinct === 0) return
+    const { rows, distinct } = found
+    const by =
+      GROUPED.includes(this.type) && !second ? ', or show the rows of each category with --by COLUMN' : ''
+    const what = second
+      ? `${rows} rows have ${distinct} different pairs of ${name} and ${second.name}, so a ${this.type} would show several rows as one`
+      : `${rows} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`
+    throw new Problem('bad_data', `--x ${name}: ${what}`, {
+      field: name,
+      hint: `Add --aggregate sum (or mean, count …)${by}.`,
+    })
+  }
+
+  /** How lines are drawn: which of them have gaps, and whether x must be put in order. */
+  async lines(
+    x: Column | undefined,
+    ys: readonly Column[],
+  ): Promise<{ gaps: Set<Column>; isSorted: boolean }> {
+    const found = new Map(
+      (await this.described([...(x ? [x] : []), ...ys].map(({ name }) => name))).map((one) => [
+        one.name,
+        one,
+      ]),
+    )
+    const gaps = new Set(ys.filter(({ name }) => (found.get(name)?.nulls ?? 0) > 0))
+    const along = x && found.get(x.name)
+    if (!along) return { gaps, isSorted: true }
+    const rows = along.rows - along.nulls
+    if (x.type === 'text' && along.distinct < rows) await this.assertSingle(x)
+    else if (along.distinct_is_exact && along.distinct < rows)
+      this.note(
+        `--x ${x.name}: ${rows} rows have ${along.distinct} different values, so the line goes up and down at one place (to show one point for each, add --aggregate mean; to show a line for each category, add --by COLUMN)`,
+      )
+    if (along.ascending !== false || this.options.sort !== undefined) return { gaps, isSorted: true }
+    this.note(`--x ${x.name}: the values do not ascend, so the line is drawn in ascending order`)
+    return { gaps, isSorted: false }
+  }
+
+  /** Throws if there would be too many small charts. */
+  async assertFewFacets({ name }: Column): Promise<void> {
+    const found = await this.distinct(name)
+    if (found && found.distinct > MOST_FACETS)
+      throw new Problem(
+        'bad_data',
+        `--facet ${name}: the column has ${found.distinct} different values; at most ${MOST_FACETS} small charts are drawn`,
+        { field: name, hint: 'Choose some of them with --where, or show them as series with --by.' },
+      )
+  }
+
+  /** Says how many values of --by are not series of their own. */
+  async noteOthers({ name }: Column): Promise<void> {
+    const found = await this.distinct(name)
+    const own = this.options.top ?? TOP_SERIES - 1
+    if (!found || found.distinct <= own + 1) return
+    const more = Math.min(found.distinct, MOST_SERIES)
+    const hint = more > own ? ` (to show more, use --top ${more})` : ''
+    this.note(
+      `--by ${name}: the column has ${found.distinct} values; ${own === 1 ? 'the largest is a series of its own' : `the ${own} largest are series of their own`}, and the other ${found.distinct - own} are one series, other${hint}`,
+    )
+  }
+
+  /** How many rows have both values, and how many different pairs there are. */
+  private async pairs(columns: string[]): Promise<{ rows: number; distinct: number } | undefined> {
+    if (!this.client) return undefined
+    const query = { columns, where: this.options.where, format: 'ndjson' as const }
+    const response = await this.client.response('grids.content', { fid: this.fid, query })
+    const seen = new Set<string>()
+    let rows = 0
+    let rest = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of response.bytes()) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+      rest = lines.pop()!
+      rows += lines.length
+      for (const line of lines) if (seen.size < MOST_CELLS) seen.add(line)
+    }
+    return { rows, distinct: seen.size < MOST_CELLS ? seen.size : rows }
+  }
+}
