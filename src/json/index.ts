@@ -1,7 +1,7 @@
 /** JSON kept as the bytes it came in, and work on many bytes that lets others have their turn. */
 export { asBuffer, type Bytes, once, withRoom } from './bytes.ts'
 export { excerpt } from './excerpt.ts'
-export { instantOf, isDay, type Moment, momentIn, twoDigits } from './moment.ts'
+export { instantIn, instantOf, isDay, type Moment, momentIn, twoDigits } from './moment.ts'
 export {
   acceptedBefore,
   endOf,

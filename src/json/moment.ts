@@ -80,6 +80,56 @@ function isZone(buf: Uint8Array, i: number, end: number): boolean {
   return count >= 0 && count <= 59
 }
 
+const DAY_MS = 86_400_000
+/** The length of `2024-01-31T09:30:00`. */
+const SECOND_BYTES = 19
+
+/**
+ * The time of buf[start, end), as `instantOf` of its text: a day, or a day with seconds and perhaps a `Z`, is read from the
+ * bytes.
+ */
+export function instantIn(buf: Buffer, start: number, end: number): number {
+  const length = end - start
+  const isPlain =
+    length === DAY_BYTES || length === SECOND_BYTES || (length === SECOND_BYTES + 1 && buf[end - 1] === 0x5a)
+  if (!isPlain || buf[start + 4] !== HYPHEN || buf[start + 7] !== HYPHEN)
+    return instantOf(buf.toString('latin1', start, end))
+  const [century, year] = [twoDigits(buf, start), twoDigits(buf, start + 2)]
+  const [month, day] = [twoDigits(buf, start + 5), twoDigits(buf, start + 8)]
+  if (century < 0 || year < 0 || !isDay(century * 100 + year, month, day))
+    return instantOf(buf.toString('latin1', start, end))
+  const time = daysSince1970(century * 100 + year, month, day) * DAY_MS
+  if (length === DAY_BYTES) return time
+  const [hour, minute, second] = [
+    twoDigits(buf, start + 11),
+    twoDigits(buf, start + 14),
+    twoDigits(buf, start + 17),
+  ]
+  const separator = buf[start + DAY_BYTES]
+  const isTime =
+    (separator === 0x54 || separator === 0x20) &&
+    buf[start + 13] === COLON &&
+    buf[start + 16] === COLON &&
+    hour >= 0 &&
+    hour < 24 &&
+    minute >= 0 &&
+    minute < 60 &&
+    second >= 0 &&
+    second < 60
+  if (!isTime) return instantOf(buf.toString('latin1', start, end))
+  return time + ((hour * 60 + minute) * 60 + second) * 1000
+}
+
+/** Days from 1970-01-01 to a day of the Gregorian calendar: years begin with March, so that leap days are last. */
+function daysSince1970(year: number, month: number, day: number): number {
+  const y = month <= 2 ? year - 1 : year
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
+  const era = Math.floor(y / 400)
+  const yearOfEra = y - era * 400
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
+  return era * 146_097 + dayOfEra - 719_468
+}
+
 const PARTS = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d+)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/
 
 /** The time of a text in ISO 8601, in ms since 1970, with fractions; NaN for any other text. Without a zone, it is UTC. */

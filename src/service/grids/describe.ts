@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
-import { breathe, endOf, instantOf, skipBlanks } from '../../json/index.ts'
+import { breathe, endOf, instantIn, skipBlanks } from '../../json/index.ts'
 import { familyOf, isMoments } from '../store/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 import type { RowSet } from './row-set.ts'
@@ -88,7 +88,7 @@ class Statistics {
       return
     }
     this.count(buf, start, end)
-    if (first === 0x22 && this.isMoments) this.moment(buf.toString('latin1', start + 1, end - 1))
+    if (first === 0x22 && this.isMoments) this.moment(buf, start + 1, end - 1)
     else if (first === 0x22) {
       this.hasTexts = true
       this.extend(textOf(buf, start, end))
@@ -134,11 +134,17 @@ class Statistics {
     this.last = value
   }
 
-  private moment(text: string): void {
-    const instant = instantOf(text)
+  private moment(buf: Buffer, start: number, end: number): void {
+    const instant = instantIn(buf, start, end)
     this.follow(instant)
-    if (instant < this.earliest) [this.earliest, this.min] = [instant, text]
-    if (instant > this.latest) [this.latest, this.max] = [instant, text]
+    if (instant < this.earliest) {
+      this.earliest = instant
+      this.min = buf.toString('latin1', start, end)
+    }
+    if (instant > this.latest) {
+      this.latest = instant
+      this.max = buf.toString('latin1', start, end)
+    }
   }
 
   /** Numbers come before texts. */

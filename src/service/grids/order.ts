@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
-import { breathe, endOf, hasEscapes, instantOf, kindOf, skipBlanks, turnIsLong } from '../../json/index.ts'
+import { breathe, endOf, hasEscapes, instantIn, kindOf, skipBlanks, turnIsLong } from '../../json/index.ts'
 import { Admission } from '../core/admission.ts'
 import { Lru } from '../core/lru.ts'
 import { isMoments } from '../store/column-types.ts'
@@ -143,8 +143,7 @@ class Keys {
     this.starts[row] = this.at
     if (kind !== 'null') this.ranks[row] = NUMBER
     if (kind === 'number') this.numbers[row] = Number(text.toString('latin1', start, end))
-    else if (kind === 'string' && this.isMoments)
-      this.numbers[row] = instantOf(text.toString('latin1', start + 1, end - 1))
+    else if (kind === 'string' && this.isMoments) this.numbers[row] = instantIn(text, start + 1, end - 1)
     else if (kind === 'string') {
       this.ranks[row] = TEXT
       // The beginning of a long text is enough.

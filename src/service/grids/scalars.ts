@@ -1,4 +1,4 @@
-import { endOf, hasEscapes, instantOf, kindOf, skipBlanks } from '../../json/index.ts'
+import { endOf, hasEscapes, instantIn, kindOf, skipBlanks } from '../../json/index.ts'
 import { COMPOUND, numberOf, type Scalar } from '../../query/index.ts'
 import { isMoments } from '../store/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
@@ -17,17 +17,18 @@ export type Chunk = Float64Array | readonly Scalar[]
 
 /** Streams the values of a column, piece by piece. */
 export async function* scalarsOf(snap: Snapshot, column: SnapshotColumn): AsyncGenerator<Chunk> {
-  const texts = new Texts(isMoments(column.type) ? instantOf : (text) => text)
-  const isDoubles = column.type === 'number' || isMoments(column.type)
+  const isTimes = isMoments(column.type)
+  const texts = new Texts()
+  const isDoubles = column.type === 'number' || isTimes
   for await (const piece of columnText(snap, column)) {
     if (piece.length === 1 && piece[0] === COMMA) continue
     const buf = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
-    yield (isDoubles ? doublesIn(buf, texts) : undefined) ?? valuesIn(buf, texts)
+    yield (isDoubles ? doublesIn(buf) : undefined) ?? valuesIn(buf, texts, isTimes)
   }
 }
 
 /** All values as doubles; undefined if one is something else, such as a whole number of 20 digits. */
-function doublesIn(buf: Buffer, texts: Texts): Float64Array | undefined {
+function doublesIn(buf: Buffer): Float64Array | undefined {
   // Each value but the last takes two bytes at least.
   const found = new Float64Array((buf.length >> 1) + 1)
   let count = 0
@@ -37,8 +38,9 @@ function doublesIn(buf: Buffer, texts: Texts): Float64Array | undefined {
     const first = buf[i]
     let value = Number.NaN
     if (first === QUOTE) {
-      i = endOf(buf, i)
-      value = texts.valueOf(buf, start, i) as number
+      // A time has no escapes.
+      for (i++; buf[i] !== QUOTE; i++);
+      value = instantIn(buf, start + 1, i++)
     } else if (first === MINUS || (first >= ZERO && first <= 0x39)) {
       while (i < buf.length && buf[i] !== COMMA && buf[i] > 0x20) i++
       value = smallNumber(buf, start, i)
@@ -55,17 +57,17 @@ function doublesIn(buf: Buffer, texts: Texts): Float64Array | undefined {
   return found.subarray(0, count)
 }
 
-function valuesIn(buf: Buffer, texts: Texts): Scalar[] {
+function valuesIn(buf: Buffer, texts: Texts, isTimes: boolean): Scalar[] {
   const found: Scalar[] = []
   for (let i = skipBlanks(buf, 0); i < buf.length; ) {
     const end = endOf(buf, i)
-    found.push(scalarOf(buf, i, end, texts))
+    found.push(scalarOf(buf, i, end, texts, isTimes))
     i = skipBlanks(buf, skipBlanks(buf, end) + 1)
   }
   return found
 }
 
-function scalarOf(buf: Buffer, start: number, end: number, texts: Texts): Scalar {
+function scalarOf(buf: Buffer, start: number, end: number, texts: Texts, isTimes: boolean): Scalar {
   switch (kindOf(buf[start])) {
     case 'null':
       return null
@@ -76,7 +78,7 @@ function scalarOf(buf: Buffer, start: number, end: number, texts: Texts): Scalar
       return Number.isNaN(value) ? numberOf(buf.toString('latin1', start, end)) : value
     }
     case 'string':
-      return texts.valueOf(buf, start, end)
+      return isTimes ? instantIn(buf, start + 1, end - 1) : texts.valueOf(buf, start, end)
     default:
       return COMPOUND
   }
@@ -110,13 +112,11 @@ const LONGEST_KEPT_BYTES = 64
 
 /** Decodes texts, and keeps the first different ones: categories and days come again and again. */
 class Texts {
-  private readonly places = new Array<{ bytes: Buffer; value: Scalar } | undefined>(PLACES)
+  private readonly places = new Array<{ bytes: Buffer; value: string } | undefined>(PLACES)
   private count = 0
 
-  constructor(private readonly decoded: (text: string) => Scalar) {}
-
   /** The value of the JSON string buf[start, end). */
-  valueOf(buf: Buffer, start: number, end: number): Scalar {
+  valueOf(buf: Buffer, start: number, end: number): string {
     if (end - start > LONGEST_KEPT_BYTES) return this.decode(buf, start, end)
     let hash = end - start
     for (let k = start; k < end; k++) hash = (Math.imul(hash, 31) + buf[k]) | 0
@@ -133,12 +133,10 @@ class Texts {
     return value
   }
 
-  private decode(buf: Buffer, start: number, end: number): Scalar {
-    return this.decoded(
-      hasEscapes(buf, start, end)
-        ? (JSON.parse(buf.toString('utf8', start, end)) as string)
-        : buf.toString('utf8', start + 1, end - 1),
-    )
+  private decode(buf: Buffer, start: number, end: number): string {
+    return hasEscapes(buf, start, end)
+      ? (JSON.parse(buf.toString('utf8', start, end)) as string)
+      : buf.toString('utf8', start + 1, end - 1)
   }
 }
 

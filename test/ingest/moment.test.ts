@@ -1,0 +1,34 @@
+// Times are read from bytes as from their text.
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { instantIn, instantOf } from '../../src/json/index.ts'
+import { runs } from '../support/runs.ts'
+
+it('the time of bytes is that of their text', () => {
+  const two = fc.integer({ min: 0, max: 61 }).map((n) => String(n).padStart(2, '0'))
+  const text = fc
+    .tuple(
+      fc.integer({ min: 0, max: 9999 }),
+      fc.integer({ min: 0, max: 13 }),
+      fc.integer({ min: 0, max: 32 }),
+      two,
+      two,
+      two,
+      fc.constantFrom('', 'Z', '+02:00', '.5', '.123Z'),
+      fc.constantFrom('T', ' ', 'x'),
+    )
+    .chain(([year, month, day, hour, minute, second, zone, separator]) => {
+      const date = `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`
+      return fc.constantFrom(
+        date,
+        `${date}${separator}${hour}:${minute}:${second}${zone}`,
+        `${date} ${hour}:${minute}`,
+      )
+    })
+  fc.assert(
+    fc.property(text, (written) => {
+      expect(instantIn(Buffer.from(`"${written}"`), 1, written.length + 1)).toBe(instantOf(written))
+    }),
+    { numRuns: runs(2000, 100_000) },
+  )
+})
