@@ -143,6 +143,18 @@ class Binder {
         const test = comparisons[one.sign]
         return { kind: 'boolean', run: (row) => compared(left(row), right(row), test) }
       }
+      case 'between': {
+        const [of, low] = this.comparable(one.of, one.low)
+        const [, high] = this.comparable(one.of, one.high)
+        const [least, most] = [comparisons['>='], comparisons['<=']]
+        return {
+          kind: 'boolean',
+          run: (row) => {
+            const value = of(row)
+            return and(compared(value, low(row), least), compared(value, high(row), most))
+          },
+        }
+      }
       case 'in':
         return this.membership(one.of, one.list)
       case 'like': {
@@ -235,15 +247,11 @@ class Binder {
       return other
     })
     // As many texts as one likes cost as much as one.
-    if (others.every(({ constant }) => typeof constant === 'string' || typeof constant === 'number')) {
+    const types = new Set(others.map(({ constant }) => typeof constant))
+    const [type] = types
+    if (types.size === 1 && (type === 'string' || type === 'number')) {
       const set = new Set(others.map(({ constant }) => constant as Scalar))
-      return {
-        kind: 'boolean',
-        run: (row) => {
-          const value = one.run(row)
-          return value === null ? null : set.has(value)
-        },
-      }
+      return { kind: 'boolean', run: (row) => isAmong(one.run(row), set, type) }
     }
     return {
       kind: 'boolean',
@@ -273,6 +281,19 @@ function literal(value: number | bigint | string | boolean | null): Bound {
   return { kind, run: () => value, constant: value }
 }
 
+/** Whether a value is one of these, all of which are texts, or numbers. Unknown for values of another type. */
+function isAmong(value: Scalar, set: ReadonlySet<Scalar>, type: 'string' | 'number'): Scalar {
+  if (set.has(value)) return true
+  if (typeof value === type) return false
+  return typeof value === 'bigint' && type === 'number' ? set.has(exactDouble(value) ?? null) : null
+}
+
+/** A whole number as a double, if it is one. */
+function exactDouble(value: bigint): number | undefined {
+  const double = Number(value)
+  return BigInt(double) === value ? double : undefined
+}
+
 function negated(value: Scalar): Scalar {
   return typeof value === 'boolean' ? !value : null
 }
@@ -280,9 +301,12 @@ function negated(value: Scalar): Scalar {
 /** False if one is false; unknown if one is unknown. */
 function both(left: Run, right: Run, row: readonly Scalar[]): Scalar {
   const one = left(row)
-  if (one === false) return false
-  const other = right(row)
-  return other === false ? false : one === true && other === true ? true : null
+  return one === false ? false : and(one, right(row))
+}
+
+function and(one: Scalar, other: Scalar): Scalar {
+  if (one === false || other === false) return false
+  return one === true && other === true ? true : null
 }
 
 function either(left: Run, right: Run, row: readonly Scalar[]): Scalar {

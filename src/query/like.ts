@@ -1,40 +1,70 @@
+/** Longest pattern, in characters: the cost of a comparison grows with it. */
+export const LONGEST_PATTERN_CHARACTERS = 256
+
+/** A part of a pattern between two `%`: its characters, of which undefined is any one character. */
+type Part = readonly (string | undefined)[]
+
 /**
  * A test of texts against a pattern of `like`: `%` is any text, `_` is one character, and `\` takes the next character
- * as it is. Compared in time that grows with text times pattern at most, whatever the pattern is.
+ * as it is. A text is compared from left to right without going back to an earlier `%`.
  */
 export function likeTest(pattern: string, anyCase: boolean): (text: string) => boolean {
-  const parts: (string | typeof ANY | typeof ONE)[] = []
-  const characters = [...(anyCase ? pattern.toLowerCase() : pattern)]
+  const parts: (string | undefined)[][] = [[]]
+  const characters = [...(anyCase ? folded(pattern) : pattern)]
   for (let k = 0; k < characters.length; k++) {
     const c = characters[k]
-    if (c === '%') {
-      if (parts.at(-1) !== ANY) parts.push(ANY)
-    } else if (c === '_') parts.push(ONE)
-    else if (c === '\\' && k + 1 < characters.length) parts.push(characters[++k])
-    else parts.push(c)
+    const part = parts[parts.length - 1]
+    if (c === '%') parts.push([])
+    else if (c === '_') part.push(undefined)
+    else part.push(c === '\\' && k + 1 < characters.length ? characters[++k] : c)
   }
-  return (text) => matches([...(anyCase ? text.toLowerCase() : text)], parts)
+  const isPlain = parts.every((part) => !part.includes(undefined))
+  const test = isPlain ? plainTest(parts.map((part) => part.join(''))) : partTest(parts)
+  return anyCase ? (text) => test(folded(text)) : test
 }
 
-const ANY = Symbol('%')
-const ONE = Symbol('_')
+/** In lower case, character by character: the case of one does not depend on its neighbours. */
+function folded(text: string): string {
+  if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase()
+  return [...text].map((c) => ([...c.toLowerCase()].length === 1 ? c.toLowerCase() : c)).join('')
+}
 
-/** Goes back only to the last `%`: what is before it is matched as early as possible. */
-function matches(text: readonly string[], parts: readonly (string | symbol)[]): boolean {
-  let [i, k] = [0, 0]
-  let [retry, from] = [-1, 0]
-  while (i < text.length) {
-    if (k < parts.length && (parts[k] === ONE || parts[k] === text[i])) {
-      i++
-      k++
-    } else if (k < parts.length && parts[k] === ANY) {
-      retry = k++
-      from = i
-    } else if (retry >= 0) {
-      k = retry + 1
-      i = ++from
-    } else return false
+/** Texts between `%`, without `_`. */
+function plainTest(parts: readonly string[]): (text: string) => boolean {
+  const [first, ...rest] = parts
+  const last = rest.pop()
+  if (last === undefined) return (text) => text === first
+  return (text) => {
+    if (!text.startsWith(first)) return false
+    let at = first.length
+    for (const part of rest) {
+      const found = text.indexOf(part, at)
+      if (found < 0) return false
+      at = found + part.length
+    }
+    return text.length - last.length >= at && text.endsWith(last)
   }
-  while (k < parts.length && parts[k] === ANY) k++
-  return k === parts.length
+}
+
+function partTest(parts: readonly Part[]): (text: string) => boolean {
+  const [first, ...rest] = parts
+  const last = rest.pop()
+  return (text) => {
+    const characters = [...text]
+    if (!isAt(characters, 0, first)) return false
+    if (last === undefined) return characters.length === first.length
+    let at = first.length
+    for (const part of rest) {
+      while (at + part.length <= characters.length && !isAt(characters, at, part)) at++
+      if (at + part.length > characters.length) return false
+      at += part.length
+    }
+    const end = characters.length - last.length
+    return end >= at && isAt(characters, end, last)
+  }
+}
+
+function isAt(characters: readonly string[], at: number, part: Part): boolean {
+  if (at + part.length > characters.length) return false
+  return part.every((c, k) => c === undefined || c === characters[at + k])
 }

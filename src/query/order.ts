@@ -30,19 +30,30 @@ export function parseSort(text: string): SortKey[] {
   if (text.length > LONGEST_CHARACTERS)
     throw wrong(`${text.length} characters; at most ${LONGEST_CHARACTERS} are read`)
   const keys: SortKey[] = []
-  const KEY = /\s*([-+]?)(?:"((?:[^"]|"")*)"|([^,]*?))\s*(,|$)/y
-  for (let at = 0; ; ) {
-    KEY.lastIndex = at
-    const found = KEY.exec(text)
-    if (!found) throw wrong(`cannot be read at character ${at + 1}`)
-    const [whole, sign, quoted, plain = '', end] = found
-    const name = quoted?.replaceAll('""', '"') ?? plain
+  for (const item of itemsOf(text)) {
+    if (keys.length === MOST_KEYS) throw wrong(`rows are sorted by at most ${MOST_KEYS} columns`)
+    const given = item.trim()
+    const descending = given.startsWith('-')
+    const rest = descending || given.startsWith('+') ? given.slice(1) : given
+    const isQuoted = rest.length >= 2 && rest.startsWith('"') && rest.endsWith('"')
+    const name = isQuoted ? rest.slice(1, -1).replaceAll('""', '"') : rest
     if (name === '') throw wrong('the name of a column is missing')
     if (keys.some((key) => key.name === name)) throw wrong(`the column ${name} is named twice`)
-    keys.push({ name, descending: sign === '-' })
-    at += whole.length
-    if (end !== ',') break
+    keys.push({ name, descending })
   }
-  if (keys.length > MOST_KEYS) throw wrong(`${keys.length} columns; rows are sorted by at most ${MOST_KEYS}`)
   return keys
+}
+
+/** The parts between commas that are not in double quotes. */
+function* itemsOf(text: string): Generator<string> {
+  let from = 0
+  let isQuoted = false
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') isQuoted = !isQuoted
+    else if (text[at] === ',' && !isQuoted) {
+      yield text.slice(from, at)
+      from = at + 1
+    }
+  }
+  yield text.slice(from)
 }

@@ -1,3 +1,4 @@
+import { LONGEST_PATTERN_CHARACTERS } from './like.ts'
 import { badQuery, type Token, tokensOf } from './tokens.ts'
 
 /**
@@ -12,6 +13,7 @@ export type Expression = { at: number } & (
   | { kind: 'compare'; sign: Comparison; left: Expression; right: Expression }
   | { kind: 'arithmetic'; sign: Arithmetic; left: Expression; right: Expression }
   | { kind: 'in'; of: Expression; list: readonly Expression[] }
+  | { kind: 'between'; of: Expression; low: Expression; high: Expression }
   | { kind: 'like'; of: Expression; pattern: string; anyCase: boolean }
   | { kind: 'null'; of: Expression }
 )
@@ -24,6 +26,8 @@ export interface Where {
   expression: Expression
 }
 
+/** Operators of one expression. */
+const MOST_OPERATORS = 1000
 /** Deepest nesting of parentheses, `not` and signs. */
 const DEEPEST = 100
 /** Words that are part of the language. A column of such a name is written in double quotes. */
@@ -58,12 +62,14 @@ export function columnsOf(expression: Expression): string[] {
 function childrenOf(one: Expression): readonly Expression[] {
   if ('left' in one) return [one.left, one.right]
   if (one.kind === 'in') return [one.of, ...one.list]
+  if (one.kind === 'between') return [one.of, one.low, one.high]
   return 'of' in one ? [one.of] : []
 }
 
 class Parser {
   private next = 0
   private depth = 0
+  private operators = 0
 
   constructor(
     private readonly text: string,
@@ -98,14 +104,21 @@ class Parser {
   private takes(word: string): boolean {
     const { kind, text } = this.here
     const isIt = kind === 'word' && text.toLowerCase() === word
-    if (isIt) this.next++
+    if (isIt) this.pass()
     return isIt
   }
 
   private takesSign(sign: string): boolean {
     const isIt = this.here.kind === 'sign' && this.here.text === sign
-    if (isIt) this.next++
+    if (isIt && sign !== ',') this.pass()
+    else if (isIt) this.next++
     return isIt
+  }
+
+  /** Goes on after an operator. */
+  private pass(): void {
+    if (++this.operators > MOST_OPERATORS) throw this.wrong(`more than ${MOST_OPERATORS} operators`)
+    this.next++
   }
 
   private needs(what: string, isThere: boolean): void {
@@ -174,13 +187,14 @@ class Parser {
       const low = this.sum()
       this.needs('and', this.takes('and'))
       const high = this.sum()
-      const left: Expression = { kind: 'compare', sign: '>=', left: of, right: low, at }
-      return { kind: 'and', left, right: { kind: 'compare', sign: '<=', left: of, right: high, at }, at }
+      return { kind: 'between', of, low, high, at }
     }
     const anyCase = this.here.text.toLowerCase() === 'ilike'
     if (!this.takes('like') && !this.takes('ilike')) return undefined
     const { kind, text: pattern } = this.here
     if (kind !== 'text') throw this.wrong("expected a text after like, such as 'Os%'")
+    if (pattern.length > LONGEST_PATTERN_CHARACTERS)
+      throw this.wrong(`a pattern has at most ${LONGEST_PATTERN_CHARACTERS} characters`)
     this.next++
     return { kind: 'like', of, pattern, anyCase, at }
   }

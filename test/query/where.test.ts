@@ -75,7 +75,7 @@ describe('conditions', () => {
   })
 
   it('a pattern is matched in time that does not explode', () => {
-    const { test } = boundWhere(parseWhere(`t like '${'%a'.repeat(200)}%b'`), columns)
+    const { test } = boundWhere(parseWhere(`t like '${'%a'.repeat(100)}%b'`), columns)
     expect(test(['a'.repeat(5000)])).toBe(false)
   })
 

@@ -80,10 +80,12 @@ export class Seeker implements Cell {
 
   constructor(snap: Snapshot, column: SnapshotColumn, rows: RowSet) {
     let first = 0
+    let hit = rows.next(0)
     for (const slice of column.slices) {
-      if (rows.next(first) < first + slice.rows) {
+      if (hit < first + slice.rows) {
         this.needed.push(slice)
         this.firsts.push(first)
+        hit = rows.next(first + slice.rows)
       }
       first += slice.rows
     }

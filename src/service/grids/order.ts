@@ -1,14 +1,27 @@
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
-import { breathe, endOf, hasEscapes, instantIn, kindOf, skipBlanks, turnIsLong } from '../../json/index.ts'
+import {
+  type Bytes,
+  breathe,
+  endOf,
+  hasEscapes,
+  instantIn,
+  kindOf,
+  skipBlanks,
+  turnIsLong,
+  withRoom,
+} from '../../json/index.ts'
 import { Admission } from '../core/admission.ts'
 import { Lru } from '../core/lru.ts'
 import { isMoments } from '../store/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
 import { startOfText } from './cut.ts'
 import type { RowSet } from './row-set.ts'
+import { tooManyRows } from './rows.ts'
 
 const KEPT_BYTES = 64 * 1024 * 1024
+/** Sorted rows of several requests that are held at the same time, in units of `sort_bytes`. */
+const HELD_SHARE = 4
 /** How long a request waits for its turn, in ms. */
 const PATIENCE = 10_000
 
@@ -28,41 +41,67 @@ export class RowOrders {
     )
   }
 
-  /** Throws `too_large` for too many rows to sort, or too much text to sort by. */
-  private check(rows: number, columns: readonly SnapshotColumn[]): void {
+  /** Throws `too_large` for too many rows to sort, or too many values to sort by. */
+  private check(rows: number, by: readonly SortColumn[], only: RowSet | undefined): void {
     const { sort_rows, sort_bytes } = this.limits
-    const hint = 'Choose fewer rows with a where, or sort by other columns.'
-    if (rows > sort_rows)
-      throw new Problem(
-        'too_large',
-        `${rows} rows to sort; at most ${sort_rows} are sorted (limit sort_rows)`,
-        {
-          field: 'sort',
-          hint,
-        },
-      )
-    const bytes = columns.reduce((sum, column) => sum + sizeOf(column), 0)
-    if (bytes > sort_bytes) {
-      const names = columns.map(({ name }) => JSON.stringify(name)).join(', ')
-      throw new Problem(
-        'too_large',
-        `${names}: ${bytesText(bytes)} of values to sort by; at most ${bytesText(sort_bytes)} are sorted (limit sort_bytes)`,
-        { field: 'sort', hint },
-      )
-    }
+    const hint = only ? 'Choose fewer rows.' : 'Choose fewer rows with a where, or sort by other columns.'
+    // Several columns need as much memory as more rows.
+    const most = by.length > 1 ? Math.floor((2 * sort_rows) / by.length) : sort_rows
+    if (rows > most)
+      throw new Problem('too_large', `${rows} rows to sort; at most ${most} are sorted (limit sort_rows)`, {
+        field: 'sort',
+        hint,
+      })
+    const bytes = by.reduce((sum, { column }) => sum + sizeOf(column), 0)
+    if (!only && bytes > sort_bytes) throw tooMuch(by, bytes, sort_bytes, hint)
   }
 
-  /** Throws `too_large` for rows that are too much text to be put in another order. */
-  checkOutput(snap: Snapshot, chosen: number): void {
+  /** Bytes of sorted rows of one answer. */
+  get mostBytes(): number {
+    return this.limits.sort_bytes
+  }
+
+  /** Bytes of sorted rows that are being sent. */
+  private held = 0
+  private readonly forgotten = new FinalizationRegistry<{ release: () => void }>(({ release }) => release())
+
+  /**
+   * Sorted rows, held in memory until they are sent. Throws `too_large` beyond `sort_bytes`, and `overloaded` if others
+   * are sent too much at the same time.
+   */
+  async hold(rows: Bytes): Promise<Bytes> {
     const most = this.limits.sort_bytes
-    const all = snap.columns.reduce((sum, column) => sum + sizeOf(column), 0)
-    const bytes = snap.rows === 0 ? 0 : (all * chosen) / snap.rows
-    if (bytes > most)
-      throw new Problem(
-        'too_large',
-        `about ${bytesText(Math.round(bytes))} of rows to sort; at most ${bytesText(most)} are sorted (limit sort_bytes)`,
-        { field: 'sort', hint: 'Read fewer rows with head or where, or fewer columns.' },
-      )
+    const parts: Uint8Array[] = []
+    let bytes = 0
+    for await (const part of rows) {
+      bytes += part.length
+      if (bytes > most) throw tooManyRows(most)
+      parts.push(part)
+    }
+    if (this.held + bytes > HELD_SHARE * most)
+      throw new Problem('overloaded', 'too many sorted rows are being sent (limit sort_bytes)')
+    this.held += bytes
+    let isHeld = true
+    const release = (): void => {
+      if (isHeld) this.held -= bytes
+      isHeld = false
+      parts.length = 0
+    }
+    const iterator = {
+      async next(): Promise<IteratorResult<Uint8Array>> {
+        const value = parts.shift()
+        if (value) return { value, done: false }
+        release()
+        return { value: undefined, done: true }
+      },
+      async return(): Promise<IteratorResult<Uint8Array>> {
+        release()
+        return { value: undefined, done: true }
+      },
+    }
+    // An answer that nobody begins to read.
+    this.forgotten.register(iterator, { release })
+    return { [Symbol.asyncIterator]: () => iterator as AsyncIterableIterator<Uint8Array> } as Bytes
   }
 
   /** Runs work that reads sorted rows when it is its turn. Throws `overloaded`. */
@@ -87,11 +126,8 @@ export class RowOrders {
 
   /** The order of some rows of a grid, or of all, by several columns. Rows without a value are last. Throws `too_large`. */
   async orderBy(snap: Snapshot, by: readonly SortColumn[], only?: RowSet): Promise<Uint32Array> {
-    this.check(
-      snap.rows,
-      by.map(({ column }) => column),
-    )
-    return sorted(snap, by, only)
+    this.check(only?.count ?? snap.rows, by, only)
+    return sorted(snap, by, only, this.limits.sort_bytes)
   }
 }
 
@@ -99,6 +135,15 @@ export class RowOrders {
 export interface SortColumn {
   column: SnapshotColumn
   descending: boolean
+}
+
+function tooMuch(by: readonly SortColumn[], bytes: number, most: number, hint: string): Problem {
+  const names = by.map(({ column }) => JSON.stringify(column.name)).join(', ')
+  return new Problem(
+    'too_large',
+    `${names}: ${bytesText(bytes)} of values to sort by; at most ${bytesText(most)} are sorted (limit sort_bytes)`,
+    { field: 'sort', hint },
+  )
 }
 
 function sizeOf({ slices, tail }: SnapshotColumn): number {
@@ -110,6 +155,11 @@ const NUMBER = 0
 const OTHER = 1
 const TEXT = 2
 const NONE = 3
+/** Digits of a number that a double holds exactly. */
+const EXACT_DIGITS = 15
+const WHOLE = /^-?\d+$/
+/** Bytes for texts at first. */
+const FIRST_BYTES = 64 * 1024
 /** Bytes of a value by which it is sorted. */
 const LONGEST_KEY = 1024
 /** Bytes after the prefix that are compared one by one. */
@@ -123,27 +173,36 @@ class Keys {
   /** Values of numbers, and prefixes of the others. */
   private readonly numbers: Float64Array
   /** The decoded texts, one after the other, and where each begins. UTF-8 bytes sort as code points do. */
-  private readonly texts: Buffer
+  private texts: Buffer
   private readonly starts: Uint32Array
   private at = 0
   constructor(
     rows: number,
-    bytes: number,
     private readonly isMoments: boolean,
   ) {
     // Other columns can be longer: their rows have no value here.
     this.ranks = new Uint8Array(rows).fill(NONE)
     this.numbers = new Float64Array(rows)
-    this.texts = Buffer.allocUnsafe(bytes)
+    this.texts = Buffer.allocUnsafe(FIRST_BYTES)
     this.starts = new Uint32Array(rows + 1)
+  }
+
+  /** Bytes of the texts. */
+  get bytes(): number {
+    return this.at
   }
 
   add(row: number, text: Buffer, start: number, end: number): void {
     const kind = kindOf(text[start])
     this.starts[row] = this.at
+    this.texts = withRoom(this.texts, this.at, LONGEST_KEY * 3)
     if (kind !== 'null') this.ranks[row] = NUMBER
-    if (kind === 'number') this.numbers[row] = Number(text.toString('latin1', start, end))
-    else if (kind === 'string' && this.isMoments) this.numbers[row] = instantIn(text, start + 1, end - 1)
+    if (kind === 'number') {
+      this.numbers[row] = Number(text.toString('latin1', start, end))
+      // Whole numbers that a double cannot hold are compared as they are written.
+      if (end - start > EXACT_DIGITS && end - start < LONGEST_KEY)
+        this.at += text.copy(this.texts, this.at, start, end)
+    } else if (kind === 'string' && this.isMoments) this.numbers[row] = instantIn(text, start + 1, end - 1)
     else if (kind === 'string') {
       this.ranks[row] = TEXT
       // The beginning of a long text is enough.
@@ -167,6 +226,15 @@ class Keys {
     return number
   }
 
+  /** Numbers that are equal as doubles: whole numbers with many digits are not, if they are written otherwise. */
+  private compareWritten(a: number, b: number): number {
+    const { starts, texts } = this
+    if (starts[a] === starts[a + 1] || starts[b] === starts[b + 1]) return 0
+    const [one, other] = [a, b].map((k) => texts.toString('latin1', starts[k], starts[k + 1]))
+    if (one === other || !WHOLE.test(one) || !WHOLE.test(other)) return 0
+    return BigInt(one) < BigInt(other) ? -1 : BigInt(one) > BigInt(other) ? 1 : 0
+  }
+
   /** Whether a row has no value. */
   isEmpty(row: number): boolean {
     return this.ranks[row] === NONE
@@ -178,7 +246,8 @@ class Keys {
     const rank = ranks[a]
     if (rank !== ranks[b]) return rank - ranks[b]
     if (numbers[a] !== numbers[b]) return numbers[a] - numbers[b]
-    if (rank === NUMBER || rank === NONE) return 0
+    if (rank === NONE) return 0
+    if (rank === NUMBER) return this.compareWritten(a, b)
     const end = starts[a + 1]
     const endOther = starts[b + 1]
     // Texts that end within the prefix, with zero bytes after it, differ in length only.
@@ -192,13 +261,22 @@ class Keys {
   }
 }
 
-async function sorted(snap: Snapshot, by: readonly SortColumn[], only?: RowSet): Promise<Uint32Array> {
+async function sorted(
+  snap: Snapshot,
+  by: readonly SortColumn[],
+  only: RowSet | undefined,
+  most: number,
+): Promise<Uint32Array> {
   const keys: Keys[] = []
-  for (const { column } of by) keys.push(await keysOf(snap, column))
-  const rows = new Uint32Array(only ? only.count : snap.rows)
-  let at = 0
-  if (only) for (const row of only) rows[at++] = row
-  else for (; at < rows.length; at++) rows[at] = at
+  let bytes = 0
+  for (const { column } of by) {
+    const found = await keysOf(snap, column, only)
+    bytes += found.bytes
+    if (bytes > most) throw tooMuch(by, bytes, most, 'Choose fewer rows.')
+    keys.push(found)
+  }
+  // Places among the chosen rows.
+  const rows = Uint32Array.from({ length: only?.count ?? snap.rows }, (_, k) => k)
   const compare = (a: number, b: number): number => {
     for (let k = 0; k < keys.length; k++) {
       const found = keys[k].compare(a, b)
@@ -207,18 +285,22 @@ async function sorted(snap: Snapshot, by: readonly SortColumn[], only?: RowSet):
     // Equal rows keep their order.
     return a - b
   }
-  return mergeSort(rows, compare)
+  const order = await mergeSort(rows, compare)
+  if (!only) return order
+  const chosen = Uint32Array.from(only)
+  return order.map((k) => chosen[k])
 }
 
-async function keysOf(snap: Snapshot, column: SnapshotColumn): Promise<Keys> {
-  const keys = new Keys(snap.rows, sizeOf(column), isMoments(column.type))
+async function keysOf(snap: Snapshot, column: SnapshotColumn, only: RowSet | undefined): Promise<Keys> {
+  const keys = new Keys(only?.count ?? snap.rows, isMoments(column.type))
   let row = 0
+  let place = 0
   for await (const text of columnText(snap, column, undefined, 1)) {
     const piece = Buffer.from(text.buffer, text.byteOffset, text.length)
     if (piece.length === 1 && piece[0] === COMMA) continue
     for (let i = skipBlanks(piece, 0); i < piece.length; row++) {
       const end = endOf(piece, i)
-      keys.add(row, piece, i, end)
+      if (!only || only.has(row)) keys.add(place++, piece, i, end)
       i = skipBlanks(piece, skipBlanks(piece, end) + 1)
       if ((row & 0xfff) === 0 && turnIsLong()) await breathe()
     }

@@ -1,10 +1,15 @@
+const BLOCK_ROWS = 32_768
+
 /** Rows of a grid, by number from 0: one bit for each row, in ascending order. */
 export class RowSet {
   private readonly bits: Uint8Array
+  /** How many rows of each block are in the set, so that empty blocks are passed over. */
+  private readonly blocks: Uint16Array
   count = 0
 
   constructor(rows: number) {
     this.bits = new Uint8Array(Math.ceil(rows / 8))
+    this.blocks = new Uint16Array(Math.ceil(rows / BLOCK_ROWS))
   }
 
   /** The set of these rows. */
@@ -18,6 +23,7 @@ export class RowSet {
     const bit = 1 << (row & 7)
     if ((this.bits[row >> 3] & bit) !== 0) return
     this.bits[row >> 3] |= bit
+    this.blocks[Math.floor(row / BLOCK_ROWS)]++
     this.count++
   }
 
@@ -27,8 +33,14 @@ export class RowSet {
 
   /** The first row of the set that is at least `from`; infinite if there is none. */
   next(from: number): number {
-    const { bits } = this
+    const { bits, blocks } = this
     for (let row = from; row < bits.length * 8; row++) {
+      if (row % BLOCK_ROWS === 0) {
+        let block = row / BLOCK_ROWS
+        while (blocks[block] === 0) block++
+        if (block >= blocks.length) break
+        row = block * BLOCK_ROWS
+      }
       const rest = bits[row >> 3] >> (row & 7)
       if (rest === 0) row |= 7
       else if ((rest & 1) !== 0) return row

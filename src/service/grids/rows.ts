@@ -1,3 +1,5 @@
+import { Problem } from '../../contract/errors.ts'
+import { bytesText } from '../../contract/limits.ts'
 import { type Bytes, breathe, turnIsLong, withRoom } from '../../json/index.ts'
 import { type Cell, Cursor, Seeker } from './cells.ts'
 import type { Snapshot, SnapshotColumn } from './content.ts'
@@ -90,8 +92,13 @@ export async function* chosenRowsAs(snap: Snapshot, writer: RowWriter, rows: Row
   if (out.at > 0) yield out.take()
 }
 
-/** Streams rows of a grid in an order of their own. Keeps all of them in memory. */
-export async function* orderedRowsAs(snap: Snapshot, writer: RowWriter, order: Uint32Array): Bytes {
+/** Streams rows of a grid in an order of their own. Keeps all of them in memory. Throws `too_large` beyond `most` bytes. */
+export async function* orderedRowsAs(
+  snap: Snapshot,
+  writer: RowWriter,
+  order: Uint32Array,
+  most: number,
+): Bytes {
   const out = new Out()
   out.text(writer.head(snap.columns))
   yield out.take()
@@ -99,6 +106,7 @@ export async function* orderedRowsAs(snap: Snapshot, writer: RowWriter, order: U
   const starts = new Float64Array(order.length + 1)
   let count = 0
   const write = (cells: readonly Cell[]): boolean => {
+    if (out.at > most) throw tooManyRows(most)
     starts[count++] = out.at
     writer.row(cells, out)
     return turnIsLong()
@@ -118,6 +126,13 @@ export async function* orderedRowsAs(snap: Snapshot, writer: RowWriter, order: U
   }
   writer.tail?.(sorted)
   if (sorted.at > 0) yield sorted.take()
+}
+
+export function tooManyRows(most: number): Problem {
+  return new Problem('too_large', `more than ${bytesText(most)} of sorted rows (limit sort_bytes)`, {
+    field: 'sort',
+    hint: 'Read fewer rows with head or where, or fewer columns.',
+  })
 }
 
 /** Writes the values of each chosen row, in ascending order of rows. Yields whenever `write` returns true. */

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { endOf, hasEscapes, instantIn, kindOf, skipBlanks } from '../../json/index.ts'
 import { COMPOUND, numberOf, type Scalar } from '../../query/index.ts'
 import { isMoments } from '../store/column-types.ts'
@@ -107,6 +108,9 @@ function smallNumber(buf: Uint8Array, start: number, end: number): number {
 
 /** Places for different texts, a power of two. Beyond half of it, texts are decoded each time. */
 const PLACES = 8192
+/** Places that are looked at: who chooses texts does not choose what they cost. */
+const MOST_TRIES = 8
+const MULTIPLIER = randomInt(2 ** 31) * 2 + 1
 /** Bytes of texts that are kept. */
 const LONGEST_KEPT_BYTES = 64
 
@@ -119,14 +123,15 @@ class Texts {
   valueOf(buf: Buffer, start: number, end: number): string {
     if (end - start > LONGEST_KEPT_BYTES) return this.decode(buf, start, end)
     let hash = end - start
-    for (let k = start; k < end; k++) hash = (Math.imul(hash, 31) + buf[k]) | 0
+    for (let k = start; k < end; k++) hash = Math.imul(hash ^ buf[k], MULTIPLIER)
     let place = (hash ^ (hash >>> 15)) & (PLACES - 1)
-    for (let kept = this.places[place]; kept; kept = this.places[place]) {
+    let tries = 0
+    for (let kept = this.places[place]; kept && tries < MOST_TRIES; kept = this.places[place], tries++) {
       if (isSame(kept.bytes, buf, start, end)) return kept.value
       place = (place + 1) & (PLACES - 1)
     }
     const value = this.decode(buf, start, end)
-    if (this.count < PLACES / 2) {
+    if (this.count < PLACES / 2 && !this.places[place]) {
       this.count++
       this.places[place] = { bytes: Buffer.from(buf.subarray(start, end)), value }
     }

@@ -30,8 +30,8 @@ export interface RowQuery {
 /** Rows of a random sample at most. */
 const MOST_SAMPLED = 100_000
 
-/** Rows of a grid: the first ones, chosen ones in their order, or any in an order of their own. */
-export type Selected = { head: number | undefined } | { rows: RowSet } | { order: Uint32Array }
+/** Rows of a grid: the first ones, chosen ones in their order, or any in an order of their own, of `most` bytes. */
+export type Selected = { head: number | undefined } | { rows: RowSet } | { order: Uint32Array; most: number }
 
 /**
  * A selection of rows in three steps: `new` reads the expressions, `columns` says which columns a snapshot needs and
@@ -111,15 +111,14 @@ export class Selection {
         : await orders.orderByOne(state, snap, by[0])
     const from = tail === undefined ? offset : Math.max(0, order.length - tail)
     const part = order.subarray(from, head === undefined ? undefined : from + head)
-    if (state === undefined) orders.checkOutput(this.printedOf(snap), part.length)
-    return { order: part }
+    return { order: part, most: orders.mostBytes }
   }
 }
 
 /** Streams the selected rows. */
 export function selectedAs(snap: Snapshot, writer: RowWriter, selected: Selected): Bytes {
   if ('rows' in selected) return chosenRowsAs(snap, writer, selected.rows)
-  if ('order' in selected) return orderedRowsAs(snap, writer, selected.order)
+  if ('order' in selected) return orderedRowsAs(snap, writer, selected.order, selected.most)
   return rowsAs(snap, writer, selected.head)
 }
 

@@ -16,7 +16,7 @@ export function testOf(where: Where, columns: readonly { name: string; type: Col
 }
 
 /** Rows that are tested without letting others have their turn. */
-const RUN = 4096
+const RUN = 256
 
 /**
  * The rows of a grid that pass a test, the first `most` of them. Reads the columns of the test only, in constant memory

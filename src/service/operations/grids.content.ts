@@ -57,15 +57,17 @@ export async function gridContent(
     }
   })
   const { type, body } = writers[format === 'api' ? 'json' : format]
+  const { head, offset, tail, sample } = query
   if (selection.readsValues) {
     const work = async (gone?: () => boolean) => {
       const selected = await selection.select(service.orders, all, gone)
-      return { body: body(selection.printedOf(all), selected), type }
+      const rows = body(selection.printedOf(all), selected)
+      return { body: 'order' in selected ? await service.orders.hold(rows) : rows, type }
     }
     return {
       body: empty(),
       type,
-      etag: tag,
+      etag: sample === undefined ? tag : undefined,
       // All values are read before the first row is known: a few at once, and only as long as the client waits.
       later: (user, gone) =>
         selection.isSorted
@@ -73,7 +75,6 @@ export async function gridContent(
           : service.describing.run(user, () => work(gone), gone),
     }
   }
-  const { head, offset, tail, sample } = query
   if (sample !== undefined) return { body: body(all, await selection.select(service.orders, all)), type }
   const from = tail === undefined ? (offset ?? 0) : Math.max(0, all.rows - tail)
   const snap = from > 0 ? rowsFrom(all, from) : all
