@@ -195,7 +195,7 @@ let zooming: ReturnType<typeof setTimeout> | undefined
 const ZOOM_MS = 200
 
 function hasPointsNote({ annotations }: Record<string, unknown>): boolean {
-  return Array.isArray(annotations) && annotations.some(({ name }) => name === 'gridline-points')
+  return Array.isArray(annotations) && annotations.some((one) => one?.name === 'gridline-points')
 }
 
 /** The parts of the x axes that are shown, of those that the reader has changed: `xaxis,FROM,TO`. */

@@ -139,19 +139,21 @@ class Binder {
         return { kind: 'number', run: (row) => compute(left(row), right(row)) }
       }
       case 'compare': {
-        const [left, right] = this.comparable(one.left, one.right)
+        const [left, right] = this.comparable(this.bind(one.left), this.bind(one.right), one.left, one.right)
         const test = comparisons[one.sign]
         return { kind: 'boolean', run: (row) => compared(left(row), right(row), test) }
       }
       case 'between': {
-        const [of, low] = this.comparable(one.of, one.low)
-        const [, high] = this.comparable(one.of, one.high)
+        // Bound once: what is nested would be bound twice at each level.
+        const value = this.bind(one.of)
+        const [of, low] = this.comparable(value, this.bind(one.low), one.of, one.low)
+        const [, high] = this.comparable(value, this.bind(one.high), one.of, one.high)
         const [least, most] = [comparisons['>='], comparisons['<=']]
         return {
           kind: 'boolean',
           run: (row) => {
-            const value = of(row)
-            return and(compared(value, low(row), least), compared(value, high(row), most))
+            const found = of(row)
+            return and(compared(found, low(row), least), compared(found, high(row), most))
           },
         }
       }
@@ -201,8 +203,7 @@ class Binder {
     return run
   }
 
-  private comparable(left: Expression, right: Expression): [Run, Run] {
-    const [one, other] = [this.bind(left), this.bind(right)]
+  private comparable(one: Bound, other: Bound, left: Expression, right: Expression): [Run, Run] {
     if (one.kind === 'moment' && other.kind === 'text') return [one.run, this.moment(other, right)]
     if (other.kind === 'moment' && one.kind === 'text') return [this.moment(one, left), other.run]
     this.assertAlike(one, other, right)

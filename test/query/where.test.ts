@@ -74,6 +74,29 @@ describe('conditions', () => {
     ])
   })
 
+  it('what is nested is read once', () => {
+    const nested = `${'('.repeat(90)}n between 0 and 1${') between false and true'.repeat(90)}`
+    expect(boundWhere(parseWhere(nested), columns).test([0.5])).toBe(true)
+    expect(rejected(`${'1+'.repeat(2000)}1 > 0`)).toContain('more than 1000 operators')
+    expect(rejected(`t like '${'a'.repeat(300)}'`)).toContain('a pattern has at most 256 characters')
+  })
+
+  it('in agrees with =, also for values of other types and for large numbers', () => {
+    const values: Scalar[] = ['a', 1, true, null, 2, 10n ** 20n]
+    const chosen = (text: string) =>
+      values.filter((value) => boundWhere(parseWhere(text), [{ name: 'v', type: 'json' }]).test([value]))
+    expect(chosen('v not in (1)')).toEqual(chosen('v <> 1'))
+    expect(chosen('v not in (1, true)')).toEqual(chosen('v <> 1 and v <> true'))
+    expect(chosen("v in (1, 'a')")).toEqual(chosen("v = 1 or v = 'a'"))
+    expect(chosen('v in (1e20)')).toEqual([10n ** 20n])
+  })
+
+  it('ilike folds each character alone', () => {
+    const { test } = boundWhere(parseWhere("t ilike 'ΟΔΟΣ%'"), columns)
+    expect([test(['ΟΔΟΣΑ']), test(['οδος'])]).toEqual([true, false])
+    expect(boundWhere(parseWhere("t ilike '_X'"), columns).test(['İx'])).toBe(true)
+  })
+
   it('a pattern is matched in time that does not explode', () => {
     const { test } = boundWhere(parseWhere(`t like '${'%a'.repeat(100)}%b'`), columns)
     expect(test(['a'.repeat(5000)])).toBe(false)

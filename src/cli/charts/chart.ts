@@ -121,6 +121,7 @@ export class Chart {
       where,
       sort: before.length === 0 ? undefined : before.map(sortText).join(','),
       names: named,
+      types: columns.map(({ type }) => type),
       valuessrc: `${this.grid.fid}:${columns.map(({ uid }) => uid).join(',')}`,
     }
   }

@@ -44,6 +44,8 @@ export async function chartOf(
   if (options.zone !== undefined) assertZone(options.zone, x)
   if (options.per !== undefined) assertPeriods(x, options)
   if (options.top !== undefined && !by) chart.only('--top without --by', options.top, ['bar', 'pie'])
+  if (options.top !== undefined && !by && (!x || ys.length > 1))
+    throw new Problem('usage', '--top needs --x, and one column of --y')
   if (options.top === 0) throw new Problem('usage', '--top must be at least 1')
   const selected = chart.selection(options)
   await values.prepare([x, by, facet, ...ys.slice(0, 1)])
@@ -150,6 +152,10 @@ export async function chartOf(
         const colorbar = { title: { text: what } }
         return { data: each(() => ({ type, zsrc: chart.reference(color), colorbar })).slice(0, 1), layout }
       }
+      if (transforms)
+        throw new Problem('usage', 'a heatmap of several columns shows all rows, in their order', {
+          hint: 'Give the values of its cells with --color COLUMN to choose, sort or aggregate rows.',
+        })
       if (ys.length < 2)
         throw new Problem('usage', 'a heatmap needs the values of its cells', {
           hint: 'Give them with --color COLUMN, or give several columns with --y.',

@@ -19,8 +19,10 @@ import type { Readers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 import { isTransposed } from './data-attributes.ts'
 import { missingAnnotation, pointsNote, referencesOf, withData } from './figure.ts'
+import type { Ranges } from './points/axes.ts'
+import { isOfPoints } from './points/choice.ts'
 import { reducedFigure } from './points/figure.ts'
-import { type Ranges, type Reduction, reductionOf } from './points/reduction.ts'
+import { type Reduction, reductionOf } from './points/reduction.ts'
 import { type Reference, scanFigure } from './scan.ts'
 import { type Shown, shownGrids, stateOfFigure } from './shown.ts'
 
@@ -76,6 +78,8 @@ export interface LiveFigure {
   shown: Map<string, Shown>
   /** Which points of large traces are drawn. */
   reduction?: Reduction
+  /** The parts of axes that are shown. */
+  ranges?: Ranges
 }
 
 /** Opens a plot for reading with its data. Throws `not_found` if the caller may not read it. */
@@ -113,7 +117,7 @@ export async function openDrawn(
   ranges?: Ranges,
 ): Promise<LiveFigure> {
   const live = await openFigure(service, asked, stored)
-  return { ...live, reduction: await reductionOf(live, ranges) }
+  return { ...live, ranges, reduction: await reductionOf(live, ranges) }
 }
 
 /** The figure with the data next to each reference, as JSON text. References without data stay as they are. */
@@ -142,7 +146,7 @@ async function* evaluated(live: LiveFigure, written: Bytes, isDrawn = false): By
       )
     parts.push(part)
   }
-  yield await transformedText(JSON.parse((await joinInTurns(parts)).toString('utf8')), isDrawn)
+  yield await transformedText(JSON.parse((await joinInTurns(parts)).toString('utf8')), isDrawn, live.ranges)
 }
 
 /** Figures smaller than this have so few points that all are drawn, in bytes. */
@@ -154,11 +158,11 @@ export async function drawable(figure: RawJson): Promise<Buffer> {
   return transformedText(figure.value() as object, true)
 }
 
-async function transformedText(figure: object, isDrawn: boolean): Promise<Buffer> {
+async function transformedText(figure: object, isDrawn: boolean, ranges?: Ranges): Promise<Buffer> {
   const { transformed } = await import('./transforms/index.ts')
   const whole = (await transformed(figure)) as { data?: unknown; layout?: unknown }
   if (!isDrawn) return Buffer.from(JSON.stringify(whole))
-  const { figure: reduced, drawn: points, of } = reducedFigure(whole)
+  const { figure: reduced, drawn: points, of } = reducedFigure(whole, ranges)
   return Buffer.from(JSON.stringify(points < of ? withPointsNote(reduced, points, of) : reduced))
 }
 
@@ -169,7 +173,7 @@ function withPointsNote(figure: { layout?: unknown }, points: number, of: number
   return { ...figure, layout: { ...layout, annotations: [...given, pointsNote(points, of)] } }
 }
 
-function hasTransforms(figure: RawJson): boolean {
+export function hasTransforms(figure: RawJson): boolean {
   const data = figure.get('data')
   if (data?.kind !== 'array') return false
   for (const trace of data.items()) {
@@ -202,7 +206,7 @@ async function* withoutGone(live: LiveFigure): Bytes {
   for (const part of withData(figure, inlined, empty, notes))
     if (Buffer.isBuffer(part)) yield part
     else {
-      const rows = reduction?.rows.get(traceOf(part))
+      const rows = isOfPoints(part.attribute) ? reduction?.rows.get(traceOf(part)) : undefined
       yield* rows ? chosenData(shown, part, rows) : data(shown, part, blobs)
       if (rows && part.attribute === 'y' && reduction?.numbered.has(traceOf(part)))
         yield Buffer.from(`,"x":[${[...rows].join(',')}]`)

@@ -9,6 +9,7 @@ import type { Readers } from '../store/store.ts'
 import {
   contentOf,
   drawn,
+  hasTransforms,
   missingNote,
   openDrawn,
   openFigure,
@@ -17,7 +18,8 @@ import {
   wholeFigure,
   withInlineData,
 } from './content.ts'
-import { type Ranges, reductionOf } from './points/reduction.ts'
+import type { Ranges } from './points/axes.ts'
+import { reductionOf } from './points/reduction.ts'
 import { stateOfFigure } from './shown.ts'
 
 /** How long a state is shared by those who ask for it, and how often a stream asks, in ms. */
@@ -109,7 +111,10 @@ export class LiveFigures {
   ): Promise<{ text: Buffer | undefined; state: string }> {
     const live = await forms[form].open(service, asked, stored)
     const text = await wholeFigure(live, LARGEST_BYTES, forms[form].write)
-    const isWhole = missingNote(live) === undefined && !(live.reduction ?? (await reductionOf(live)))
+    const isWhole =
+      missingNote(live) === undefined &&
+      !hasTransforms(live.figure) &&
+      !(live.reduction ?? (await reductionOf(live)))
     if (text) this.figures.set(`${live.state} ${isWhole ? 'whole' : form}`, text)
     return { text, state: live.state }
   }

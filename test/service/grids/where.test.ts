@@ -77,6 +77,16 @@ onBothStores('where and sort of a grid', (test) => {
     expect((await get(fid, { format: 'csv', where: 'b is null' })).text).toBe('a,b\n3,\n4,\n')
   })
 
+  it('whole numbers of any size are sorted exactly', async () => {
+    const ids = ['9007199254740993', '9007199254740992', '9007199254740995', '9007199254740994']
+    const { json } = await test().ask('alice', 'POST', '/v2/grids', {
+      body: `{"filename": "ids ${made++}", "data": {"cols": {"n": {"data": [${ids}], "order": 0}}}}`,
+      headers: { 'content-type': 'application/json' },
+    })
+    const { text } = await get(json.file.fid, { format: 'csv', sort: 'n' })
+    expect(text).toBe(`n\n${ids.toSorted().join('\n')}\n`)
+  })
+
   it('statistics are those of the chosen rows', async () => {
     const fid = await create({ city: ['Oslo', 'Rome', 'Oslo'], t: [1, 20, 4] })
     const { row_count, columns } = (await get(fid, { where: "city = 'Oslo'" }, 'describe')).json

@@ -1,7 +1,8 @@
 // The points that are drawn of large lines and scatters: no peak and no gap is lost, and everything else is as stored.
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Extent, PointChoice } from '../../../src/service/plots/points/choice.ts'
+import { reducedFigure } from '../../../src/service/plots/points/figure.ts'
 import { runs } from '../../support/runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
@@ -17,7 +18,7 @@ it('of each part of the axis, the first, last, least and greatest point is drawn
       (steps, buckets) => {
         let at = 0
         const points = steps.map(([step, value]) => [(at += step), value] as const)
-        const extent = new Extent()
+        const extent = new Extent(undefined)
         for (const [a, b] of points) extent.add(a, b)
         const choice = new PointChoice(extent, { buckets, isCloud: false })
         for (const [a, b] of points) choice.add(a, b)
@@ -45,6 +46,69 @@ it('of each part of the axis, the first, last, least and greatest point is drawn
     ),
     { numRuns: runs(200, 5000) },
   )
+})
+
+const ROWS_OF_FIGURE = 20_000
+const numbers = Array.from({ length: ROWS_OF_FIGURE }, (_, k) => k)
+const reduced = (trace: object, layout: object = {}, ranges?: Map<string, [string, string]>) => {
+  const figure = {
+    data: [{ type: 'scatter', mode: 'lines', x: numbers, y: numbers.map(Math.sin), ...trace }],
+    layout,
+  }
+  return reducedFigure(figure, ranges).figure.data[0]
+}
+const between = (values: number[], from: number, to: number) =>
+  values.filter((x) => x >= from && x < to).length
+
+describe('the points of a figure with its data', () => {
+  it('are those of the part of the axis that the layout or the reader shows, also if x descends or goes back', () => {
+    const shown = { xaxis: { range: [1000, 1500] } }
+    const down = numbers.toReversed()
+    const back = numbers.map((k) => (k * 7919) % ROWS_OF_FIGURE)
+    const asked = new Map([['xaxis', ['1000', '1500'] as [string, string]]])
+    expect([
+      between(reduced({}, shown).x, 1000, 1500),
+      between(reduced({ x: down }, shown).x, 1000, 1500),
+      between(reduced({ x: back }, {}, asked).x, 1000, 1500),
+      between(reduced({}, { xaxis: { ...shown.xaxis, autorange: true } }).x, 1000, 1500) < 200,
+    ]).toEqual([500, 500, 500, true])
+  })
+
+  it('are spread over a logarithmic axis', () => {
+    const x = numbers.map((k) => 10 ** ((6 * k) / ROWS_OF_FIGURE))
+    const found = reduced({ x }, { xaxis: { type: 'log' } }).x
+    for (let decade = 0; decade < 6; decade++)
+      expect(between(found, 10 ** decade, 10 ** (decade + 1))).toBeGreaterThan(500)
+  })
+
+  it('a missing x or y is a gap, and an infinite value is missing', () => {
+    const without = (values: (number | null)[]) => values.map((value, k) => (k === 10_000 ? null : value))
+    expect(reduced({ x: without(numbers) }).x).toContain(null)
+    expect(reduced({ y: without(numbers) }).y).toContain(null)
+  })
+
+  it.each([
+    ['labels on y', { y: numbers.map((k) => `cat ${k % 5}`) }],
+    ['labels on x', { x: numbers.map((k) => `cat ${k % 5}`) }],
+    ['numbers written as text', { y: numbers.map(String) }],
+    ['points that are selected by number', { selectedpoints: [7001] }],
+    ['texts beside the points', { mode: 'lines+text' }],
+  ])('%s: all are drawn', (_, trace) => {
+    expect(reduced(trace).y.length).toBe(ROWS_OF_FIGURE)
+  })
+
+  it('of a category axis, and of a figure with frames, all are drawn', () => {
+    expect(reduced({}, { xaxis: { type: 'category' } }).y.length).toBe(ROWS_OF_FIGURE)
+    const figure = { data: [{ x: numbers, y: numbers }], frames: [{ data: [] }] }
+    expect(reducedFigure(figure).figure.data[0].y.length).toBe(ROWS_OF_FIGURE)
+  })
+
+  it('attributes without a value for each point stay as they are', () => {
+    const marker = { colorbar: { tickvals: [0, 10_000, 20_000], ticktext: ['low', 'mid', 'high'] } }
+    const found = reduced({ mode: 'markers', marker, meta: ['m'], text: numbers.map((k) => `t${k}`) })
+    expect([found.marker, found.meta]).toEqual([marker, ['m']])
+    expect(found.text).toEqual(found.x.map((k: number) => `t${k}`))
+  })
 })
 
 onBothStores('large charts', (test) => {
@@ -97,6 +161,16 @@ onBothStores('large charts', (test) => {
     expect(text).toEqual(x.map((k: number) => `row ${k}`))
     const [part] = (await live('?range=xaxis,17000,17010')).data
     expect(part.x.filter((k: number) => k >= 17_000 && k < 17_010).length).toBe(10)
+  })
+
+  it('are whole for a program, whoever asked first, also with transforms', async () => {
+    const transforms = [{ type: 'sort', target: 'x' }]
+    const { fid, live } = await plotOf({ type: 'scatter', mode: 'lines', transforms })
+    expect((await live()).data[0].x.length).toBeLessThan(5001)
+    const whole = (await test().ask('alice', 'GET', `/v2/plots/${fid}/content?inline_data=true`)).json
+    expect([whole.data[0].x.length, whole.layout]).toEqual([ROWS, {}])
+    const [{ x }] = (await live('?range=xaxis,1000.5,1500')).data
+    expect(between(x, 1000.5, 1500.5)).toBe(500)
   })
 
   it('keep labels, stacked areas and few points as they are', async () => {

@@ -2,7 +2,7 @@ import { type Fid, formatFid } from '../../../contract/fid.ts'
 import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { LiveService } from '../../plots/live.ts'
-import type { Ranges } from '../../plots/points/reduction.ts'
+import type { Ranges } from '../../plots/points/axes.ts'
 import type { Answer } from '../answer.ts'
 import { reading } from './downloads.ts'
 

@@ -13,6 +13,11 @@ const CELLS_DOWN = 80
 /** Buckets on each side of the part of an axis that is shown. */
 const OUTSIDE = 50
 
+/** Whether an attribute has a value for each point. These have one for each tick, or for the whole trace. */
+export function isOfPoints(path: string): boolean {
+  return !/(?:^|\.)(?:tickvals|ticktext|meta|colorscale)$/.test(path)
+}
+
 /** Buckets for each of several traces. */
 export function bucketsFor(traces: number): number {
   const each = Math.floor(MOST_POINTS / POINTS_A_BUCKET / Math.max(1, traces))
@@ -22,16 +27,23 @@ export function bucketsFor(traces: number): number {
 /** The extent of a trace, which is read before its points are chosen. NaN is a missing value. */
 export class Extent {
   rows = 0
-  /** Whether x never becomes less. */
+  /** Whether x never becomes less, and whether it never becomes greater. */
   isAscending = true
+  isDescending = true
+  /** How many points are in the part of the axis that is shown. */
+  inRange = 0
   readonly x = { least: Number.POSITIVE_INFINITY, greatest: Number.NEGATIVE_INFINITY }
   readonly y = { least: Number.POSITIVE_INFINITY, greatest: Number.NEGATIVE_INFINITY }
-  private last = Number.NEGATIVE_INFINITY
+  private last = Number.NaN
+
+  constructor(private readonly range: readonly [number, number] | undefined) {}
 
   add(x: number, y: number): void {
     this.rows++
     if (x < this.last) this.isAscending = false
-    if (x > this.last) this.last = x
+    if (x > this.last) this.isDescending = false
+    if (!Number.isNaN(x)) this.last = x
+    if (!this.range || isIn(x, this.range)) this.inRange++
     if (x < this.x.least) this.x.least = x
     if (x > this.x.greatest) this.x.greatest = x
     if (y < this.y.least) this.y.least = y
@@ -62,6 +74,8 @@ export class PointChoice {
   private readonly high: Float64Array
   private readonly cells: Float64Array | undefined
   private row = 0
+  private rowInRange = 0
+  private lastBucket = 0
 
   constructor(
     private readonly extent: Extent,
@@ -83,8 +97,8 @@ export class PointChoice {
   add(x: number, y: number): void {
     const row = this.row++
     const bucket = this.bucketOf(x, row)
-    if (bucket < 0) return
-    if (Number.isNaN(y)) {
+    this.lastBucket = bucket
+    if (Number.isNaN(x) || Number.isNaN(y)) {
       if (this.gap[bucket] < 0) this.gap[bucket] = row
       return
     }
@@ -115,8 +129,14 @@ export class PointChoice {
     const { extent, options } = this
     const { buckets, isCloud, range } = options
     // A line that goes back is divided by its order.
-    if (!extent.isAscending && !isCloud) return OUTSIDE + placeIn(row, 0, extent.rows, buckets)
-    if (Number.isNaN(x)) return -1
+    if (!isCloud && !extent.isAscending && !extent.isDescending) {
+      if (!range) return OUTSIDE + placeIn(row, 0, extent.rows, buckets)
+      if (isIn(x, range)) return OUTSIDE + placeIn(this.rowInRange++, 0, extent.inRange, buckets)
+      const place = placeIn(row, 0, extent.rows, 2 * OUTSIDE)
+      return place < OUTSIDE ? place : buckets + place
+    }
+    // What is missing is a gap after the point before it.
+    if (Number.isNaN(x)) return this.lastBucket
     const [from, to] = range ?? [extent.x.least, extent.x.greatest]
     if (x < from) return placeIn(x, extent.x.least, from, OUTSIDE)
     if (x > to) return OUTSIDE + buckets + placeIn(x, to, extent.x.greatest, OUTSIDE)
@@ -130,6 +150,10 @@ export class PointChoice {
     for (const list of lists) for (const row of list) if (row >= 0) rows.add(row)
     return rows
   }
+}
+
+function isIn(x: number, [from, to]: readonly [number, number]): boolean {
+  return x >= from && x <= to
 }
 
 /** The place of a value among `count` equal parts from `from` to `to`. */

@@ -1,58 +1,78 @@
 import { instantOf } from '../../../json/index.ts'
-import { type Attributes, arraysOf, isObject, takeRows } from '../transforms/attributes.ts'
-import { bucketsFor, ENOUGH_POINTS, Extent, POINTS_A_BUCKET, PointChoice } from './choice.ts'
+import { type Attributes, arraysOf, isObject, takeRows, valueAt } from '../transforms/attributes.ts'
+import { type Ranges, type ShownAxis, shownAxis } from './axes.ts'
+import { bucketsFor, ENOUGH_POINTS, Extent, isOfPoints, POINTS_A_BUCKET, PointChoice } from './choice.ts'
 
 /** A figure with its data whose large lines and scatters have the points that a picture needs. */
-export function reducedFigure<F extends { data?: unknown }>(
-  figure: F,
-): { figure: F; drawn: number; of: number } {
-  const { data } = figure
-  const traces = Array.isArray(data) ? data.filter(isObject) : []
-  const large = traces.filter(isCandidate)
+export function reducedFigure(
+  figure: Attributes,
+  ranges: Ranges = new Map(),
+): { figure: Attributes; drawn: number; of: number } {
+  const { data, frames, layout } = figure
+  const traces: Attributes[] = Array.isArray(data) ? data.filter(isObject) : []
+  const hasFrames = Array.isArray(frames) && frames.length > 0
+  const large = hasFrames ? [] : traces.filter(isCandidate)
   const all = large.reduce((sum, { x }) => sum + x.length, 0)
   if (all <= ENOUGH_POINTS) return { figure, drawn: all, of: all }
   const buckets = bucketsFor(large.length)
   let drawn = 0
   for (const trace of large) {
     const length = Math.min(trace.x.length, trace.y.length)
-    const points = length > buckets * POINTS_A_BUCKET ? pointsOf(trace, length) : undefined
+    const points = length > buckets * POINTS_A_BUCKET ? pointsOf(trace, length, layout, ranges) : undefined
     if (!points) {
       drawn += length
       continue
     }
-    const extent = new Extent()
-    for (let k = 0; k < length; k++) extent.add(points.x[k], points.y[k])
-    const choice = new PointChoice(extent, { buckets, isCloud: !modeOf(trace).includes('lines') })
-    for (let k = 0; k < length; k++) choice.add(points.x[k], points.y[k])
+    const { x, y, axis } = points
+    const extent = new Extent(axis.range)
+    for (let k = 0; k < length; k++) extent.add(x[k], y[k])
+    const isCloud = !modeOf(trace).includes('lines')
+    const choice = new PointChoice(extent, { buckets, isCloud, range: axis.range })
+    for (let k = 0; k < length; k++) choice.add(x[k], y[k])
     const rows = [...choice.rows()].sort((a, b) => a - b)
-    takeRows(trace, rows, trace, arraysOf(trace))
+    const paths = arraysOf(trace).filter(
+      (path) => isOfPoints(path) && (valueAt(trace, path) as unknown[]).length >= length,
+    )
+    takeRows(trace, rows, trace, paths)
     drawn += rows.length
   }
   return { figure, drawn, of: all }
 }
 
-function isCandidate({ type = 'scatter', x, y, stackgroup, transforms, ...trace }: Attributes): boolean {
+function isCandidate({ type = 'scatter', x, y, ...trace }: Attributes): boolean {
   if ((type !== 'scatter' && type !== 'scattergl') || modeOf(trace).includes('text')) return false
-  return Array.isArray(x) && Array.isArray(y) && stackgroup === undefined && transforms === undefined
+  const { stackgroup, transforms, selectedpoints } = trace
+  const isWhole = [stackgroup, transforms, selectedpoints].some((value) => value !== undefined)
+  return Array.isArray(x) && Array.isArray(y) && !isWhole
 }
 
 function modeOf({ mode }: Attributes): string {
   return typeof mode === 'string' ? mode : 'lines'
 }
 
-/** The points as numbers; undefined if x are neither numbers nor dates. */
-function pointsOf({ x, y }: Attributes, length: number): { x: Float64Array; y: Float64Array } | undefined {
-  const [xs, ys] = [new Float64Array(length), new Float64Array(length)]
-  for (let k = 0; k < length; k++) {
-    xs[k] = numberOf(x[k])
-    ys[k] = numberOf(y[k])
-    // A label is a place on the axis by its order, which choosing would change.
-    if (Number.isNaN(xs[k]) && x[k] !== null) return undefined
-  }
-  return { x: xs, y: ys }
+/** The points as numbers; undefined if some are labels, which are places by their order. */
+function pointsOf(
+  { x, y, xaxis = 'x' }: Attributes,
+  length: number,
+  layout: unknown,
+  ranges: Ranges,
+): { x: Float64Array; y: Float64Array; axis: ShownAxis } | undefined {
+  const name = `xaxis${String(xaxis).slice(1)}`
+  const settings: unknown = isObject(layout) ? layout[name] : undefined
+  const areDates = x.some((value: unknown) => typeof value === 'string')
+  const axis = shownAxis(isObject(settings) ? settings : undefined, areDates, ranges.get(name))
+  const [xs, ys] = [numbersOf(x, length), numbersOf(y, length)]
+  return axis && xs && ys && { x: xs.map(axis.place), y: ys, axis }
 }
 
-function numberOf(value: unknown): number {
-  if (typeof value === 'number') return value
-  return typeof value === 'string' ? instantOf(value) : Number.NaN
+/** Numbers, or dates as ms since 1970, with NaN for what is missing; undefined if something is neither. */
+function numbersOf(values: readonly unknown[], length: number): Float64Array | undefined {
+  const found = new Float64Array(length)
+  for (let k = 0; k < length; k++) {
+    const value = values[k]
+    found[k] = typeof value === 'number' ? value : typeof value === 'string' ? instantOf(value) : Number.NaN
+    const isMissing = value === null || value === undefined
+    if (!isMissing && !Number.isFinite(found[k])) return undefined
+  }
+  return found
 }

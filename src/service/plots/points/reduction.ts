@@ -1,15 +1,13 @@
 import { formatFid } from '../../../contract/fid.ts'
-import { breathe, instantOf, type RawJson, turnIsLong } from '../../../json/index.ts'
+import { breathe, type RawJson, turnIsLong } from '../../../json/index.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/content.ts'
 import { RowSet } from '../../grids/row-set.ts'
 import { type Chunk, scalarsOf } from '../../grids/scalars.ts'
 import { isMoments } from '../../store/column-types.ts'
 import type { Reference } from '../scan.ts'
 import type { Shown } from '../shown.ts'
+import { type Ranges, type ShownAxis, shownAxis } from './axes.ts'
 import { bucketsFor, ENOUGH_POINTS, Extent, POINTS_A_BUCKET, PointChoice } from './choice.ts'
-
-/** The parts of axes that are shown, by name of the axis: `xaxis2`. */
-export type Ranges = ReadonlyMap<string, readonly [string, string]>
 
 /** Which points of large traces are drawn. */
 export interface Reduction {
@@ -36,33 +34,45 @@ interface Candidate {
   /** Without a column, x is the number of the row. */
   x: SnapshotColumn | undefined
   y: SnapshotColumn
-  axis: string
+  axis: ShownAxis
   isCloud: boolean
+  /** Equal for traces of the same points on the same axis. */
+  key: string
 }
+
+/** Values that are read to choose points. Figures that would need more are drawn whole. */
+const MOST_VALUES = 40_000_000
 
 /** The points that are drawn of lines and scatters with more points than a picture has room for. */
 export async function reductionOf(
   figure: Reducible,
   ranges: Ranges = new Map(),
 ): Promise<Reduction | undefined> {
-  const candidates = candidatesIn(figure)
+  const candidates = candidatesIn(figure, ranges)
   const all = candidates.reduce((sum, { snap }) => sum + snap.rows, 0)
   if (all <= ENOUGH_POINTS) return undefined
   const buckets = bucketsFor(candidates.length)
+  const known = new Map<string, RowSet>()
+  const different = new Map(candidates.map((one) => [one.key, one.snap.rows]))
+  if ([...different.values()].reduce((sum, count) => sum + 2 * count, 0) > MOST_VALUES) return undefined
   const rows = new Map<string, RowSet>()
   const numbered = new Set<string>()
   let drawn = 0
-  for (const { path, snap, x, y, axis, isCloud } of candidates) {
+  for (const { path, snap, x, y, axis, isCloud, key } of candidates) {
     if (snap.rows <= buckets * POINTS_A_BUCKET) {
       drawn += snap.rows
       continue
     }
-    const extent = new Extent()
-    await eachPoint(snap, x, y, (a, b) => extent.add(a, b))
-    const range = rangeOf(ranges.get(axis), x)
-    const choice = new PointChoice(extent, { buckets, isCloud, range })
-    await eachPoint(snap, x, y, (a, b) => choice.add(a, b))
-    const chosen = RowSet.of(snap.rows, choice.rows())
+    let chosen = known.get(key)
+    if (!chosen) {
+      const { place, range } = axis
+      const extent = new Extent(range)
+      await eachPoint(snap, x, y, (a, b) => extent.add(place(a), b))
+      const choice = new PointChoice(extent, { buckets, isCloud, range })
+      await eachPoint(snap, x, y, (a, b) => choice.add(place(a), b))
+      chosen = RowSet.of(snap.rows, choice.rows())
+      known.set(key, chosen)
+    }
     rows.set(path, chosen)
     if (!x) numbered.add(path)
     drawn += chosen.count
@@ -70,10 +80,17 @@ export async function reductionOf(
   return rows.size === 0 ? undefined : { rows, numbered, drawn, of: all }
 }
 
+/** Attributes of traces whose points must all be there: they refer to points by number, or to other traces. */
+const WHOLE = ['stackgroup', 'transforms', 'selectedpoints']
+
 /** Traces whose points are numbers or dates in two columns of one grid. */
-function candidatesIn({ figure, references, withArrays, shown }: Reducible): Candidate[] {
+function candidatesIn({ figure, references, withArrays, shown }: Reducible, ranges: Ranges): Candidate[] {
   const data = figure.get('data')
-  if (data?.kind !== 'array') return []
+  const frames = figure.get('frames')
+  // Frames change the points of traces.
+  const hasFrames = frames?.kind === 'array' && !frames.items().next().done
+  if (data?.kind !== 'array' || hasFrames) return []
+  const layout = figure.get('layout')
   const byPath = new Map(references.map((reference) => [reference.path, reference]))
   const found: Candidate[] = []
   let k = 0
@@ -87,7 +104,7 @@ function candidatesIn({ figure, references, withArrays, shown }: Reducible): Can
     const type = text('type') ?? 'scatter'
     const mode = text('mode') ?? 'lines'
     if ((type !== 'scatter' && type !== 'scattergl') || mode.includes('text')) continue
-    if (trace.get('stackgroup') || trace.get('transforms')) continue
+    if (WHOLE.some((name) => trace.get(name))) continue
     const [x, y] = [byPath.get(`${path}.x`), byPath.get(`${path}.y`)]
     const grid = y && shown.get(formatFid(y.source.grid))
     if (!y || !grid || (x && formatFid(x.source.grid) !== formatFid(y.source.grid))) continue
@@ -96,24 +113,20 @@ function candidatesIn({ figure, references, withArrays, shown }: Reducible): Can
       reference?.source.uids.length === 1 ? grid.columns.get(reference.source.uids[0]) : undefined,
     )
     if ((x && !(xs && isMeasured(xs))) || !ys || !isMeasured(ys)) continue
-    const axis = `xaxis${(text('xaxis') ?? 'x').slice(1)}`
-    found.push({ path, snap: grid.snap, x: xs, y: ys, axis, isCloud: !mode.includes('lines') })
+    const name = `xaxis${(text('xaxis') ?? 'x').slice(1)}`
+    const settings = layout?.kind === 'object' ? layout.get(name) : undefined
+    const given = settings?.kind === 'object' ? (settings.value() as object) : undefined
+    const axis = shownAxis(given, xs !== undefined && isMoments(xs.type), ranges.get(name))
+    if (!axis) continue
+    const isCloud = !mode.includes('lines')
+    const key = JSON.stringify([formatFid(y.source.grid), xs?.uid, ys.uid, name, isCloud])
+    found.push({ path, snap: grid.snap, x: xs, y: ys, axis, isCloud, key })
   }
   return found
 }
 
 function isMeasured({ type }: SnapshotColumn): boolean {
   return type === 'number' || isMoments(type)
-}
-
-function rangeOf(
-  given: readonly [string, string] | undefined,
-  column: SnapshotColumn | undefined,
-): readonly [number, number] | undefined {
-  if (!given) return undefined
-  const [from, to] = given.map((text) => (column && isMoments(column.type) ? instantOf(text) : Number(text)))
-  if (Number.isNaN(from) || Number.isNaN(to)) return undefined
-  return from <= to ? [from, to] : [to, from]
 }
 
 /** Goes through the points of two columns. What is no number is NaN. */
@@ -158,5 +171,6 @@ async function* numbers(rows: number): AsyncGenerator<Chunk> {
 const RUN = 65_536
 
 function numberOf(value: Chunk[number]): number {
-  return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : Number.NaN
+  const number = typeof value === 'bigint' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : Number.NaN
 }

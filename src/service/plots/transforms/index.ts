@@ -98,9 +98,12 @@ function prepared(given: Attributes): Attributes {
     throw new Problem('bad_figure', 'a trace has more than one transform of type rows')
   const trace = copied(given)
   cutToLength(trace)
-  for (const transform of trace.transforms as unknown[]) {
-    const type = isObject(transform) && transform.enabled !== false ? keyOf(transform.type) : ''
-    if (Object.hasOwn(preparations, type)) preparations[type](trace, transform as Transform)
+  const own = (trace.transforms as unknown[]).filter(isObject).filter(({ enabled }) => enabled !== false)
+  // Rows are chosen first, whatever the order of the list is.
+  const inOrder = [...own.filter(({ type }) => type === 'rows'), ...own.filter(({ type }) => type !== 'rows')]
+  for (const transform of inOrder) {
+    const type = keyOf(transform.type)
+    if (Object.hasOwn(preparations, type)) preparations[type](trace, transform)
   }
   return trace
 }

@@ -22,8 +22,8 @@ interface Named {
  * Keeps the points of the rows for which `where` is true, in the order of `sort`: see docs/api.md#own-transforms. `names`
  * are the columns that they use, and `values` their values. Throws `bad_figure`.
  */
-export function rows(trace: Attributes, { where, sort, names, values }: Transform): void {
-  const columns = columnsOf(names, values)
+export function rows(trace: Attributes, { where, sort, names, values, types }: Transform): void {
+  const columns = columnsOf(names, values, types)
   let kept = Array.from(
     { length: Math.max(0, ...columns.map((column) => column.values.length)) },
     (_, k) => k,
@@ -54,15 +54,26 @@ export function rows(trace: Attributes, { where, sort, names, values }: Transfor
   takeRows(trace, kept)
 }
 
-function columnsOf(names: unknown, values: unknown): Named[] {
+function columnsOf(names: unknown, values: unknown, types: unknown): Named[] {
   if (!Array.isArray(names) || !Array.isArray(values)) return []
   // One column is a list of values, several are a list of columns.
   const lists = names.length === 1 ? [values] : values
   return names.map((name, k) => {
     const list: unknown[] = Array.isArray(lists[k]) ? lists[k] : []
-    const type = typeOf(list)
+    const known: unknown = Array.isArray(types) ? types[k] : undefined
+    const type = isQueryType(known) ? known : typeOf(list)
     return { name: String(name), type, values: list.map((value) => scalarOf(value, type)) }
   })
+}
+
+function finite(time: number): number | null {
+  return Number.isNaN(time) ? null : time
+}
+
+const TYPES: readonly string[] = ['number', 'text', 'boolean', 'date', 'datetime', 'json', 'empty']
+
+function isQueryType(type: unknown): type is QueryType {
+  return typeof type === 'string' && TYPES.includes(type)
 }
 
 /** The type of values, as the column has it. */
@@ -89,15 +100,17 @@ function typeOf(values: readonly unknown[]): QueryType {
 function scalarOf(value: unknown, type: QueryType): Scalar {
   if (value === null || value === undefined) return null
   if (typeof value === 'object') return COMPOUND
-  return type === 'datetime' ? instantOf(value as string) : (value as Scalar)
+  const isMoment = type === 'datetime' || type === 'date'
+  return isMoment && typeof value === 'string' ? finite(instantOf(value)) : (value as Scalar)
 }
 
 /** Numbers come before texts, and what is missing last, also in descending order. */
 function compared(a: Scalar, b: Scalar, sign: number): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
-  const [rank, other] = [typeof a === 'string' ? 1 : 0, typeof b === 'string' ? 1 : 0]
+  const [rank, other] = [rankOf(a), rankOf(b)]
   if (rank !== other) return sign * (rank - other)
   if (a === COMPOUND || b === COMPOUND || a === b) return 0
+  if (typeof a === 'string' && typeof b === 'string') return sign * compareTexts(a, b)
   return a < b ? -sign : sign
 }
 
@@ -112,4 +125,18 @@ export function order(trace: Attributes, { target = 'x', descending }: Transform
     trace,
     values.map((_, k) => k).sort((a, b) => compared(values[a], values[b], sign) || a - b),
   )
+}
+
+/** Numbers come before booleans, arrays and objects, and texts last, as in sorted grids. */
+function rankOf(value: Scalar): number {
+  if (typeof value === 'number' || typeof value === 'bigint') return 0
+  return typeof value === 'boolean' ? 1 : value === COMPOUND ? 2 : 3
+}
+
+const SURROGATES = /[\ud800-\udfff]/
+
+/** In the order of code points. */
+function compareTexts(a: string, b: string): number {
+  if (SURROGATES.test(a) || SURROGATES.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return a < b ? -1 : 1
 }

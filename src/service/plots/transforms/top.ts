@@ -8,6 +8,7 @@ const otherName = (count: number): string => `other (${count})`
  * tell how large they are, `labels` their names.
  */
 export function top(trace: Attributes, { count, target = 'y', labels = 'x', other }: Transform): void {
+  if (typeof target !== 'string' || typeof labels !== 'string') return
   const [sizes, names] = [valueAt(trace, target), valueAt(trace, labels)]
   if (!Array.isArray(sizes) || !Array.isArray(names) || !isCount(count) || sizes.length <= count) return
   const largest = new Set(
@@ -44,14 +45,16 @@ export function topGroups(
     [...rows].map(([key, own]) => [
       key,
       Array.isArray(values) && trace.type !== 'histogram'
-        ? own.reduce((sum, k) => sum + Math.max(0, sizeOf(values[k])), 0)
+        ? own.reduce((sum, k) => sum + (Number(values[k]) || 0), 0)
         : own.length,
     ]),
   )
   const order = [...rows.keys()].sort((a, b) => sizes.get(b)! - sizes.get(a)!)
   // One of the series that are shown is that of the others.
-  const largest = new Set(order.slice(0, Math.max(1, count - 1)))
-  const other = otherName(rows.size - largest.size)
+  const largest = new Set(order.slice(0, Math.max(0, count - 1)))
+  let other = otherName(rows.size - largest.size)
+  // Not the name of a group.
+  while (rows.has(other)) other += ' '
   return { groups: groups.map((group) => (largest.has(keyOf(group)) ? group : other)), other }
 }
 
