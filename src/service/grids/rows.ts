@@ -1,11 +1,13 @@
 import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
-import { type Bytes, breathe, turnIsLong, withRoom } from '../../json/index.ts'
+import { type Bytes, breathe, hasEscapes, turnIsLong, withRoom } from '../../json/index.ts'
 import { type Cell, Cursor, Seeker } from './cells.ts'
 import type { Snapshot, SnapshotColumn } from './content.ts'
 import { RowSet } from './row-set.ts'
 
 const PIECE_BYTES = 64 * 1024
+/** Bytes of most rows. */
+const ROW_BYTES = 4096
 
 export interface RowWriter {
   head(columns: SnapshotColumn[]): string
@@ -16,7 +18,7 @@ export interface RowWriter {
 
 /** A growing output buffer. */
 class Out {
-  buf: Buffer = Buffer.allocUnsafe(PIECE_BYTES * 2)
+  buf: Buffer = Buffer.allocUnsafe(PIECE_BYTES + ROW_BYTES)
   at = 0
 
   reserve(more: number): void {
@@ -50,7 +52,7 @@ class Out {
 
   take(): Buffer {
     const taken = this.buf.subarray(0, this.at)
-    this.buf = Buffer.allocUnsafe(PIECE_BYTES * 2)
+    this.buf = Buffer.allocUnsafe(PIECE_BYTES + ROW_BYTES)
     this.at = 0
     return taken
   }
@@ -249,7 +251,7 @@ export function delimited(delimiter: ',' | '\t', isOrdered = false): RowWriter {
 }
 
 function writeCell(
-  buf: Uint8Array,
+  buf: Buffer,
   start: number,
   end: number,
   separator: number,
@@ -264,6 +266,9 @@ function writeCell(
     out.bytes(buf, start, end)
   } else if (isPlain(buf, start + 1, end - 1, separator)) {
     out.bytes(buf, start + 1, end - 1)
+  } else if (!hasEscapes(buf, start, end)) {
+    // Without escapes, the text is as it is written, and what is not plain is in quotes.
+    out.bytes(buf, start, end)
   } else {
     out.text(cell(JSON.parse(decode(buf, start, end)) as string))
   }
