@@ -208,7 +208,9 @@ async function table(
     left.push(
       options.where === undefined
         ? `${cells.rows.length} of ${meta.row_count} rows`
-        : `${isAll && cells.rows.length === TERMINAL_ROWS ? 'the first ' : ''}${counted(cells.rows.length, 'row')} of those that match, of ${meta.row_count} in all`,
+        : isAll && cells.rows.length < TERMINAL_ROWS
+          ? `${cells.rows.length} of ${meta.row_count} rows match`
+          : `${counted(cells.rows.length, 'row')} of those that match`,
     )
   if (shown < names.length)
     left.push(
