@@ -39,7 +39,13 @@ function titlesOf(value: unknown): string[] {
   )
 }
 
-const plain = (text: string): string => text.replace(/<[^>]*>/g, '').replace(/\s+/g, '')
+const plain = (text: string): string =>
+  text
+    .replace(/<[a-z/][^>]*>/gi, '')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, '')
 const textsOf = (svg: string): string =>
   plain([...svg.matchAll(/<text[^>]*>([\s\S]*?)<\/text>/g)].map(([, text]) => text).join(' '))
 
