@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 // The embedded chart: draws the figure in the page, in the size of the frame. It runs in an opaque origin.
 import { type Figure, prepared, withoutTiles } from './plotly.ts'
+import { themed } from './theme.ts'
 
 const script = document.currentScript as HTMLScriptElement
 const { geo = '', modebar = '', live = '', own = '', watch = '' } = script.dataset
@@ -23,7 +24,8 @@ function configOf({ config = {} }: Figure): Record<string, unknown> {
 
 /** The layout in the size of the frame, unless the address sets one. */
 function layoutOf(figure: Figure): Record<string, unknown> {
-  const { width, height, ...rest } = withoutTiles(figure)
+  const isDark = matchMedia('(prefers-color-scheme: dark)').matches
+  const { width, height, ...rest } = themed({ ...figure, layout: withoutTiles(figure) }, isDark, innerWidth)
   const side = (name: string): number | undefined => {
     const given = Number(query.get(name))
     return given >= 10 && given <= 10_000 ? given : undefined

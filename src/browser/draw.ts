@@ -2,6 +2,7 @@
 // Runs in the page that draws images. The page has no network and a strict policy: see src/draw/pages.ts.
 import { withToday } from './older.ts'
 import { loadGeo, needsGeo, withoutTiles } from './plotly.ts'
+import { themed } from './theme.ts'
 import { inUtc } from './zones.ts'
 
 interface Wanted {
@@ -21,7 +22,7 @@ declare global {
 window.drawFigure = async (text, wanted) => {
   const { data, layout } = parsed(text)
   const figure = inUtc(withToday({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }))
-  figure.layout = withoutTiles(figure)
+  figure.layout = themed({ ...figure, layout: withoutTiles(figure) }, false, wanted.width)
   if (needsGeo(figure)) await loadGeo('/plotly-geo.js')
   const image = await Plotly.toImage(figure, wanted)
   return wanted.format === 'svg' ? `${SVG}${encodeURIComponent(cleaned(image))}` : image

@@ -51,6 +51,7 @@ describe('upload --plot', () => {
       })),
       layout: {
         title: { text: 'Sales' },
+        meta: { theme: 'gridline' },
         xaxis: { title: { text: 'date' }, type: 'date' },
         showlegend: true,
       },
@@ -655,7 +656,7 @@ describe('what a command changes in a chart that exists', () => {
     expect(merged(heatmap, other, grid)).toEqual(other)
     const line = await made('line')
     const { xaxis, yaxis } = merged(heatmap, line, grid).layout
-    expect({ xaxis, yaxis }).toEqual(line.layout)
+    expect(line.layout).toMatchObject({ xaxis, yaxis })
   })
 
   it('bars beside each other follow from their type', async () => {

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/index.ts'
+import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseSort } from '../../query/index.ts'
 import { Chart } from './chart.ts'
@@ -56,14 +57,23 @@ export async function chartOf(
   if (!aggregate && x && isSingle && !facet) await values.assertSingle(x, by)
   if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
 
-  const layout: Record<string, unknown> = {}
-  if (options.title !== undefined) layout.title = { text: options.title }
   const titled = (column: Column | undefined) =>
     column && {
       title: { text: axisTitle(column, column === x ? options.zone : undefined) },
       ...axisOf(column),
     }
   const computed = aggregate && (aggregate === 'count' ? 'count' : ys[0] && `${aggregate} of ${ys[0].name}`)
+  const shown =
+    type === 'heatmap' && color ? (aggregate ? `${aggregate} of ${color.name}` : color.name) : computed
+  const layout: Record<string, unknown> = titleOf(
+    type,
+    options,
+    shown ??
+      listed(
+        ys.map(({ name }) => name),
+        3,
+      ),
+  )
   layout.xaxis = x && { ...titled(x), ...orderOf(x, ys[0], type, options) }
   if (aggregate && !isMap) layout.yaxis = ys.length > 1 ? undefined : { title: { text: computed } }
   else
@@ -169,7 +179,7 @@ export async function chartOf(
       }
     }
     case 'pie': {
-      const { title } = layout
+      const { title, meta } = layout
       return {
         data: [
           {
@@ -181,7 +191,7 @@ export async function chartOf(
             transforms,
           },
         ],
-        layout: { title },
+        layout: { title, meta },
       }
     }
   }
@@ -255,4 +265,31 @@ function orderOf(
   if (!key || !isLabels) return {}
   const direction = key.descending ? 'descending' : 'ascending'
   return { categoryorder: `${key.name === along.name ? 'category' : 'total'} ${direction}` }
+}
+
+/**
+ * The title of a chart: the given one, or one that says what its columns are, which `meta.title` repeats, so that it is
+ * known from one that somebody wrote. `--title none` is none.
+ */
+function titleOf(
+  type: ChartType,
+  { title, x, y, per, by, facet }: ChartOptions,
+  shown: string,
+): { title?: { text: string }; meta: { theme: string; title?: string } } {
+  const theme = 'gridline'
+  if (title === 'none') return { meta: { theme } }
+  if (title !== undefined) return { title: { text: title }, meta: { theme } }
+  const along = type === 'histogram' ? [] : [per ?? x, type === 'heatmap' ? y : undefined]
+  const names = [...along, by, facet].filter((name) => name !== undefined)
+  const what =
+    type === 'histogram' ? `distribution of ${listed([x, y].filter((name) => name !== undefined))}` : shown
+  const plain = names.length === 0 ? what : `${what} by ${inWords(names)}`
+  const escaped = plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const text = escaped.charAt(0).toUpperCase() + escaped.slice(1)
+  return { title: { text }, meta: { theme, title: text } }
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+function inWords(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

@@ -84,8 +84,13 @@ function mergedLayout(
   const [before, after] = [drawn[0], made.data[0]]
   const isOtherCount = count !== made.data.length
   const isOtherMap = before?.zsrc !== after?.zsrc
-  if (made.layout.title)
-    next.title = { ...(isObject(layout.title) ? layout.title : {}), text: made.layout.title.text }
+  const { title, meta } = made.layout
+  const isOfColumns = isObject(layout.meta) && textOf(layout.title) === layout.meta.title
+  // A title that is made of columns follows them; one that somebody wrote stays until another one is given.
+  if (title && (meta?.title === undefined || isOfColumns)) {
+    next.title = { ...(isObject(layout.title) ? layout.title : {}), text: title.text }
+    if (meta?.title !== undefined) next.meta = { ...layout.meta, title: meta.title }
+  } else if (!title) delete next.title
   for (const [axis, source] of [
     ['xaxis', 'xsrc'],
     ['yaxis', 'ysrc'],

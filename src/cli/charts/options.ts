@@ -67,7 +67,10 @@ export const chartOptions = [
   },
   whereOption,
   sortOption,
-  { flags: '--title <text>', description: 'title of the chart' },
+  {
+    flags: '--title <text>',
+    description: 'title of the chart (default: from its columns); none for no title',
+  },
 ] as const satisfies readonly Option[]
 
 export interface ChartOptions {

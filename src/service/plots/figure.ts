@@ -144,6 +144,7 @@ export function pointsNote(points: number, of: number): object {
   const text = `shows ${points.toLocaleString('en')} of ${of.toLocaleString('en')} points`
   return {
     ...ABOVE,
+    yanchor: 'top',
     name: POINTS_NOTE,
     text,
     x: 1,

@@ -7,8 +7,12 @@ const GAP_ACROSS = 0.06
 const GAP_DOWN = 0.14
 /** Height of a row of small charts, in pixels. */
 const ROW_PIXELS = 200
+/** The colors of our theme: those of src/browser/theme.ts. */
+export const COLORS = '#2f6fd6 #d95f1e #25a269 #d40039 #8d8cd4 #b81b94 #9513ff #c2759b'.split(' ')
 /** The default colors of traces in plotly.js, in order. */
-const COLORS = '#1f77b4 #ff7f0e #2ca02c #d62728 #9467bd #8c564b #e377c2 #7f7f7f #bcbd22 #17becf'.split(' ')
+const PLOTLY_COLORS = '#1f77b4 #ff7f0e #2ca02c #d62728 #9467bd #8c564b #e377c2 #7f7f7f #bcbd22 #17becf'.split(
+  ' ',
+)
 
 /**
  * Puts the traces of each facet into a chart of its own, with the same scales. Series of one name have one color and one
@@ -23,7 +27,8 @@ export function faceted(
   const layout: Attributes = isObject(figure.layout) ? figure.layout : {}
   const across = names.length <= 3 ? names.length : Math.ceil(Math.sqrt(names.length))
   const down = Math.ceil(names.length / across)
-  const colors: string[] = Array.isArray(layout.colorway) ? layout.colorway : COLORS
+  const isOurs = isObject(layout.meta) && layout.meta.theme === 'gridline'
+  const colors: string[] = Array.isArray(layout.colorway) ? layout.colorway : isOurs ? COLORS : PLOTLY_COLORS
   const series: string[] = []
   for (const trace of traces) {
     const facet = facets.get(trace)
@@ -70,6 +75,13 @@ export function faceted(
       ...layout,
       ...axes,
       ...(height !== undefined && { height }),
+      legend: {
+        orientation: 'h',
+        x: 0,
+        y: 1.08,
+        yanchor: 'bottom',
+        ...(isObject(layout.legend) ? layout.legend : {}),
+      },
       showlegend: series.some((name) => name !== ''),
       annotations: [...given, ...titles],
     },

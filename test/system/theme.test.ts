@@ -1,0 +1,79 @@
+// The colors of our theme can be seen and told apart.
+import { expect, it } from 'vitest'
+import { COLORS, GROUNDS } from '../../src/browser/theme.ts'
+import { COLORS as FACET_COLORS } from '../../src/service/plots/transforms/facet.ts'
+
+type Triple = [number, number, number]
+
+/** Linear light of a color, from 0 to 1. */
+function lightOf(hex: string): Triple {
+  return [1, 3, 5].map((at) => {
+    const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  }) as Triple
+}
+
+const luminance = ([r, g, b]: Triple): number => 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+/** Contrast of two colors as in WCAG 2. */
+function contrast(a: string, b: string): number {
+  const [one, other] = [luminance(lightOf(a)), luminance(lightOf(b))].sort((x, y) => y - x)
+  return (one + 0.05) / (other + 0.05)
+}
+
+/** What is seen with a kind of color blindness: Machado, Oliveira and Fernandes (2009), of full severity. */
+const VISIONS: Record<string, Triple[]> = {
+  normal: [
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ],
+  protanopia: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+  deuteranopia: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
+  tritanopia: [
+    [1.255528, -0.076749, -0.178779],
+    [-0.078411, 0.930809, 0.147602],
+    [0.004733, 0.691367, 0.3039],
+  ],
+}
+
+/** CIE L*a*b* of linear light. */
+function lab([r, g, b]: Triple): Triple {
+  const f = (t: number): number => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116)
+  const x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047)
+  const y = f(0.2126 * r + 0.7152 * g + 0.0722 * b)
+  const z = f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883)
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
+}
+
+it.each(Object.keys(VISIONS))('eight colors are told apart: %s', (vision) => {
+  const seen = COLORS.map((color) => {
+    const light = lightOf(color)
+    const through = VISIONS[vision].map((row) =>
+      Math.max(0, Math.min(1, row[0] * light[0] + row[1] * light[1] + row[2] * light[2])),
+    )
+    return lab(through as Triple)
+  })
+  for (const [k, a] of seen.entries())
+    for (const b of seen.slice(k + 1))
+      expect(Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])).toBeGreaterThan(18)
+})
+
+it('each color has a contrast of 3 to 1 on both grounds, and texts one of 4.5 to 1', () => {
+  for (const { ground, text, soft } of Object.values(GROUNDS)) {
+    for (const color of COLORS) expect(contrast(color, ground)).toBeGreaterThanOrEqual(3)
+    for (const color of [text, soft]) expect(contrast(color, ground)).toBeGreaterThanOrEqual(4.5)
+  }
+})
+
+it('small charts have the colors of the theme', () => {
+  expect(FACET_COLORS).toEqual(COLORS)
+})
