@@ -10,6 +10,9 @@ const query = new URLSearchParams(location.search)
 /** Settings of the figure that are kept. Others would name other servers or let the reader edit the chart. */
 const KEPT = ['scrollZoom', 'doubleClick', 'staticPlot', 'showTips', 'showAxisDragHandles'] as const
 
+/** Width below which a chart has no buttons, in pixels. */
+const NARROW_PIXELS = 480
+
 function configOf({ config = {} }: Figure): Record<string, unknown> {
   const kept = Object.fromEntries(KEPT.filter((name) => name in config).map((name) => [name, config[name]]))
   return {
@@ -18,7 +21,8 @@ function configOf({ config = {} }: Figure): Record<string, unknown> {
     displaylogo: false,
     // An opaque origin cannot take part in sharing, and no chart goes to a third party by one click.
     showSendToCloud: false,
-    ...(modebar === 'false' ? { displayModeBar: false } : {}),
+    // On a phone, the buttons would be on the title.
+    ...(modebar === 'false' || innerWidth < NARROW_PIXELS ? { displayModeBar: false } : {}),
   }
 }
 

@@ -22,6 +22,9 @@ const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-
 const TITLE_PIXELS = 58
 const LEGEND_PIXELS = 26
 const EDGE_PIXELS = 20
+/** Height of each further line of the title, and width of its characters, in pixels. */
+const TITLE_LINE_PIXELS = 24
+const TITLE_CHARACTER_PIXELS = 10
 /** Height of the names of small charts, below the legend, in pixels. */
 const FACET_PIXELS = 24
 /** Width of a character of the legend, and of what is beside its text, in pixels. */
@@ -38,11 +41,29 @@ export function themed(
   const names = layout.showlegend === true ? legendOf(data) : []
   const entries = names.reduce((sum, name) => sum + name.length * CHARACTER_PIXELS + ENTRY_PIXELS, 0)
   const rows = names.length === 0 ? 0 : Math.ceil(entries / Math.max(200, width - 80))
-  const hasTitle = typeof layout.title === 'object' && layout.title?.text
+  const lines = typeof layout.title?.text === 'string' ? wrapped(layout.title.text, width) : []
   const above = layout.legend?.y > 1 ? FACET_PIXELS : 0
-  const top = (hasTitle ? TITLE_PIXELS : EDGE_PIXELS) + rows * LEGEND_PIXELS + above
+  const top =
+    (lines.length > 0 ? TITLE_PIXELS + (lines.length - 1) * TITLE_LINE_PIXELS : EDGE_PIXELS) +
+    rows * LEGEND_PIXELS +
+    above
   const margin = { l: 12, r: EDGE_PIXELS, b: 12, t: top, ...layout.margin }
-  return { ...layout, margin, template: templateOf(isDark ? 'dark' : 'light', lineOf(data)) }
+  const title = lines.length > 1 ? { title: { ...layout.title, text: lines.join('<br>') } } : {}
+  return { ...layout, ...title, margin, template: templateOf(isDark ? 'dark' : 'light', lineOf(data)) }
+}
+
+/** The lines of a title that fits a width. One with markup stays as it is. */
+function wrapped(text: string, width: number): string[] {
+  const most = Math.max(12, Math.floor((width - 32) / TITLE_CHARACTER_PIXELS))
+  if (text === '') return []
+  if (text.length <= most || text.includes('<')) return [text]
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines[lines.length - 1]
+    if (line !== '' && line.length + word.length >= most) lines.push(word)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
+  }
+  return lines
 }
 
 function legendOf(data: readonly Attributes[]): string[] {
