@@ -68,6 +68,20 @@ const vendorFiles = {
   },
 }
 
+/** The schema of plotly.js without its descriptions, which are most of it. */
+const shortSchema = {
+  name: 'short-schema',
+  setup({ onLoad }) {
+    const dropped = new Set(['description', 'role', 'editType', 'impliedEdits', 'dflt', 'values', 'flags', 'extras'])
+    onLoad({ filter: /plot-schema\.json$/ }, ({ path }) => ({
+      contents: JSON.stringify(JSON.parse(readFileSync(path, 'utf8')), (key, value) =>
+        dropped.has(key) && typeof value !== 'object' ? undefined : value,
+      ),
+      loader: 'json',
+    }))
+  },
+}
+
 /**
  * bin/code-cache.js reads the files as ASCII, which is faster. esbuild writes strings that way, but not patterns: other
  * characters of the sources become escapes, which mean the same in both.
@@ -97,7 +111,7 @@ const command = {
   format: 'cjs',
   // A script with a code cache has no loader of its own: packages are required.
   supported: { 'dynamic-import': false },
-  plugins: [asciiSources, lazyChildProcess, vendorFiles],
+  plugins: [asciiSources, lazyChildProcess, vendorFiles, shortSchema],
   define: { 'import.meta.url': '__url' },
   banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
 }

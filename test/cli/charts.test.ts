@@ -588,6 +588,82 @@ describe('a chart whose column is gone', () => {
   })
 })
 
+describe('plot set', () => {
+  const { run, json } = home('set')
+  const figureOf = (): Promise<{ data: Record<string, unknown>[]; layout: Record<string, unknown> }> =>
+    json('plot', 'data', 'sales line')
+
+  it('changes what is named, and nothing else', async () => {
+    await run('upload', 'sales.csv', '--plot', 'line', '--x', 'date', '--y', 'price,cost', '--title', 'Sales')
+    const before = await figureOf()
+    const set = async (...args: string[]) => (await json('plot', 'set', 'sales line', ...args)).action
+    expect(
+      await set('layout.yaxis.title.text=EUR', 'data.0.line.width=3', '--color-of', 'cost=#d62728'),
+    ).toBe('replaced')
+    const [price, cost] = before.data
+    const designed = {
+      data: [
+        { ...price, line: { width: 3 } },
+        { ...cost, line: { color: '#d62728' } },
+      ],
+      layout: { ...before.layout, yaxis: { title: { text: 'EUR' } } },
+    }
+    expect(await figureOf()).toEqual(designed)
+    expect(await set('--title', 'Sales 2024')).toBe('replaced')
+    expect(await set('--title', 'Sales 2024')).toBe('unchanged')
+    expect(await figureOf()).toEqual({
+      ...designed,
+      layout: { ...designed.layout, title: { text: 'Sales 2024' } },
+    })
+    expect(await set('--unset', 'data.0.line', '--type', 'bar')).toBe('replaced')
+    const { data } = await figureOf()
+    expect(data.map(({ type, line }) => [type, line])).toEqual([
+      ['bar', undefined],
+      ['bar', { color: '#d62728' }],
+    ])
+    expect(await set('--type', 'line')).toBe('replaced')
+  })
+
+  it('the options of a chart make it again', async () => {
+    const chart = [
+      '--x',
+      'city',
+      '--y',
+      'price',
+      '--aggregate',
+      'sum',
+      '--sort=-price',
+      '--where',
+      'cost > 3',
+      '--title',
+      'Sum',
+    ]
+    await run('plot', 'create', '--grid', 'sales', '--type', 'bar', ...chart, '--name', 'made')
+    const { command } = await json('plot', 'options', 'made')
+    expect(command).toBe(
+      "gridline plot create --grid sales --type bar --x city --y price --aggregate sum --where 'cost > 3' --sort -price --title Sum",
+    )
+  })
+
+  it.each([
+    [['layout.titel=x'], 'layout has no attribute titel. Did you mean title?'],
+    [['data.0.line.widht=3'], 'Did you mean width?'],
+    [['data.0.line.width=thick'], '"thick" is not a number'],
+    [['data.0.line.color=#12'], 'is not a color'],
+    [['data.0.line.dash.x=1'], 'has no attributes'],
+    [['data.9.name=x'], 'the figure has 2 traces'],
+    [['__proto__.x=1'], 'a path begins with data.0 or layout'],
+    [['layout.__proto__.x=1'], 'layout has no attribute __proto__'],
+    [['figure'], 'expected PATH=VALUE'],
+    [['--color-of', 'nobody=red'], 'Its series are: price, cost'],
+    [['--x', 'dat'], 'Did you mean date?'],
+    [[], 'nothing to change'],
+  ])('%j is refused, and says why', async (args, message) => {
+    const { code, stderr } = await run('plot', 'set', 'sales line', ...args)
+    expect([code === 2 || code === 7, stderr]).toEqual([true, expect.stringContaining(message)])
+  })
+})
+
 describe('what a command changes in a chart that exists', () => {
   const cols = [
     { uid: 'd1', name: 'day', type: 'text' },

@@ -234,7 +234,7 @@ function textOf(title: unknown): string | undefined {
 }
 
 /** The type of chart that a trace makes. Lines may have points, and may be drawn with WebGL. */
-function typeOf({ type = 'scatter', mode, fill, stackgroup }: Attributes): ChartType | string {
+export function typeOf({ type = 'scatter', mode, fill, stackgroup }: Attributes): ChartType | string {
   if (type !== 'scatter' && type !== 'scattergl') return type
   if (stackgroup !== undefined || (fill !== undefined && fill !== 'none')) return 'area'
   return mode === undefined || String(mode).includes('lines') ? 'line' : 'scatter'

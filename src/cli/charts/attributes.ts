@@ -1,0 +1,157 @@
+import { closest, hintWith, listed } from '../../contract/closest.ts'
+import { Problem } from '../../contract/errors.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
+type Attributes = Record<string, any>
+
+/** Numbers of list items that a path can name. */
+const MOST_ITEMS = 1000
+/** Attributes that hold anything. */
+const FREE = new Set(['meta', 'customdata', 'transforms', 'template'])
+
+/** A change of one attribute: `layout.xaxis.title.text=Year`. Without a value, it is removed. */
+export interface Change {
+  path: string
+  value?: unknown
+}
+
+/** Reads `PATH=VALUE`. A value that is JSON is that; any other is a text. Throws `usage`. */
+export function readChange(given: string): Change {
+  const at = given.indexOf('=')
+  if (at <= 0)
+    throw new Problem('usage', `${given}: expected PATH=VALUE`, {
+      hint: 'For example: layout.xaxis.title.text=Year or data.0.line.width=3',
+    })
+  const text = given.slice(at + 1)
+  try {
+    return { path: given.slice(0, at), value: JSON.parse(text) }
+  } catch {
+    return { path: given.slice(0, at), value: text }
+  }
+}
+
+/**
+ * A figure with changed attributes. The paths are those of plotly.js; an unknown one is refused, with the name that was
+ * meant. The figure that is given stays as it is. Throws `usage`.
+ */
+export async function changed(figure: Attributes, changes: readonly Change[]): Promise<Attributes> {
+  const { plotSchema } = await import('../../vendor/schema.ts')
+  const next: Attributes = structuredClone(figure)
+  for (const { path, value } of changes) {
+    const names = path.split('.')
+    if (value !== undefined) assertFits(path, value, kindOf(names, next, plotSchema))
+    setAt(next, names, value, path)
+  }
+  return next
+}
+
+type Schema = typeof import('../../vendor/schema.ts').plotSchema
+
+/** What plotly.js says of the values at a path; undefined where anything goes. Throws `usage` for an unknown path. */
+function kindOf(names: readonly string[], figure: Attributes, schema: Schema): Kind | undefined {
+  const [root, ...rest] = names
+  if (root === 'layout') {
+    const own = Object.values(schema.traces).map(({ layoutAttributes = {} }) => layoutAttributes)
+    return walk(rest, Object.assign({}, ...own, schema.layout.layoutAttributes), names)
+  }
+  if (root !== 'data')
+    throw new Problem('usage', `${names.join('.')}: a path begins with data.0 or layout`, {
+      hint: 'For example: layout.title.text or data.0.marker.color',
+    })
+  const [index, ...inTrace] = rest
+  const trace: unknown = /^\d+$/.test(index ?? '') ? figure.data?.[Number(index)] : undefined
+  if (typeof trace !== 'object' || trace === null) {
+    const count = figure.data?.length ?? 0
+    throw new Problem(
+      'usage',
+      `${names.join('.')}: the figure has ${count} traces, data.0 to data.${count - 1}`,
+    )
+  }
+  const type = String((trace as Attributes).type ?? 'scatter')
+  return walk(inTrace, schema.traces[type]?.attributes ?? {}, names)
+}
+
+function walk(names: readonly string[], known: object, path: readonly string[]): Kind | undefined {
+  let at: Attributes = known
+  for (const [k, name] of names.entries()) {
+    const here = path.slice(0, path.length - names.length + k).join('.')
+    if (FREE.has(name)) return undefined
+    // `xaxis2` is like `xaxis`, and `xsrc` refers to the data of `x`.
+    const own = (one: string): Attributes | undefined => (Object.hasOwn(at, one) ? at[one] : undefined)
+    const found =
+      own(name) ??
+      own(name.replace(/\d+$/, '')) ??
+      (name.endsWith('src') ? own(name.slice(0, -3)) : undefined)
+    if (found === undefined) {
+      const all = Object.keys(at).filter((one) => typeof at[one] === 'object' && !one.startsWith('_'))
+      throw new Problem('usage', `${here} has no attribute ${name}`, {
+        hint: hintWith(closest(name, all), `It has: ${listed(all)}`),
+      })
+    }
+    if (found.valType !== undefined) {
+      if (k < names.length - 1 && found.valType !== 'any' && found.valType !== 'data_array')
+        throw new Problem('usage', `${path.join('.')}: ${here}.${name} has no attributes`)
+      return k === names.length - 1 && name in at ? (found as Kind) : undefined
+    }
+    at = found
+    // A list: its items are alike.
+    if (at.items !== undefined && /^\d+$/.test(names[k + 1] ?? '')) {
+      const [item] = Object.values(at.items as Attributes)
+      return walk(names.slice(k + 2), item as object, path)
+    }
+  }
+  return undefined
+}
+
+/** A leaf of the schema. */
+interface Kind {
+  valType: string
+  values?: readonly unknown[]
+  arrayOk?: boolean
+}
+
+const COLOR = /^(?:#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})|(?:rgb|hsl|hsv)a?\([^()]*\)|[a-z]+)$/i
+
+/** Throws `usage` for a value that plotly.js would ignore. */
+function assertFits(path: string, value: unknown, kind: Kind | undefined): void {
+  if (!kind) return
+  const { valType, values, arrayOk } = kind
+  if (Array.isArray(value) && arrayOk) return
+  const expected =
+    valType === 'number' || valType === 'integer'
+      ? typeof value !== 'number' && 'a number'
+      : valType === 'boolean'
+        ? typeof value !== 'boolean' && 'true or false'
+        : valType === 'color'
+          ? !(typeof value === 'string' && COLOR.test(value)) && 'a color, such as #d62728 or steelblue'
+          : valType === 'enumerated' && values && !values.some((one) => String(one).startsWith('/'))
+            ? !values.includes(value) && `one of: ${values.join(', ')}`
+            : false
+  if (expected) throw new Problem('usage', `${path}: ${JSON.stringify(value)} is not ${expected}`)
+}
+
+function setAt(figure: Attributes, names: readonly string[], value: unknown, path: string): void {
+  // biome-ignore lint/suspicious/noExplicitAny: a list or an object
+  let at: any = figure
+  for (const [k, name] of names.slice(0, -1).entries()) {
+    if (Object.hasOwn(Object.prototype, name)) throw new Problem('usage', `${path}: ${name} is no attribute`)
+    if (Array.isArray(at) && Number(name) > MOST_ITEMS)
+      throw new Problem('usage', `${path}: there is no item ${name}`)
+    if (typeof at[name] !== 'object' || at[name] === null) {
+      if (value === undefined) return
+      // A title was a text in earlier versions.
+      at[name] =
+        name === 'title' && typeof at[name] === 'string'
+          ? { text: at[name] }
+          : /^\d+$/.test(names[k + 1])
+            ? []
+            : {}
+    }
+    at = at[name]
+  }
+  const last = names[names.length - 1]
+  if (Object.hasOwn(Object.prototype, last)) throw new Problem('usage', `${path}: ${last} is no attribute`)
+  if (value !== undefined) at[last] = value
+  else if (Array.isArray(at)) at.splice(Number(last), 1)
+  else delete at[last]
+}

@@ -1,0 +1,155 @@
+import { type Client, resolve } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { GridMeta } from '../../contract/resources/index.ts'
+import { type Change, changed, readChange } from '../charts/attributes.ts'
+import { chartOf } from '../charts/charts.ts'
+import { optionsOf } from '../charts/chosen.ts'
+import { figureBody } from '../charts/create.ts'
+import { type Figure, isSameFigure, merged } from '../charts/merge.ts'
+import { type ChartOptions, type ChartType, chartOptions, chartTypes } from '../charts/options.ts'
+import { camelCase, defineCommand } from '../core/define.ts'
+import { quoted } from '../core/next.ts'
+import { object } from '../core/prints.ts'
+import { linkView } from '../output/view.ts'
+
+/** How often a plot is read and changed, if others change it at the same time. */
+const MOST_ATTEMPTS = 5
+
+export const set = defineCommand({
+  prints: object('Plot', { action: 'replaced or unchanged' }),
+  writes: true,
+  reports: true,
+  arguments: '<plot> [attribute...]',
+  usage: '<plot> [path=value...]',
+  options: [
+    { flags: '--type <type>', description: 'another type of chart', choices: chartTypes },
+    ...chartOptions,
+    {
+      flags: '--color-of <series=color>',
+      description: 'color of a series, by its name (repeatable)',
+      repeatable: true,
+    },
+    { flags: '--unset <path>', description: 'remove an attribute (repeatable)', repeatable: true },
+  ],
+  examples: [
+    'gridline plot set "sales line" --title "Sales 2024" --type bar',
+    'gridline plot set "sales line" --where "city = \'Oslo\'" --color-of \'price=#d62728\'',
+    'gridline plot set "sales line" layout.yaxis.title.text=EUR data.0.line.width=3',
+    'gridline plot set "sales line" --unset layout.yaxis.title',
+  ],
+  async run(context, [plot, ...given], { colorOf = [], unset = [], type, ...others }) {
+    const changes: Change[] = [...given.map(readChange), ...unset.map((path) => ({ path }))]
+    const names = chartOptions.map(
+      ({ flags }) => camelCase(flags.split(' ')[0].slice(2)) as keyof ChartOptions,
+    )
+    const options: ChartOptions = Object.fromEntries(names.map((name) => [name, others[name]]))
+    const isChart = type !== undefined || names.some((name) => options[name] !== undefined)
+    if (changes.length === 0 && colorOf.length === 0 && !isChart)
+      throw new Problem('usage', 'nothing to change', {
+        hint: 'Give options of plot create, such as --title, or attributes, such as layout.xaxis.title.text=Year.',
+      })
+    const client = await context.client()
+    const fid = await resolve(client, plot, 'plot')
+    for (let attempt = 1; ; attempt++) {
+      const response = await client.response('plots.content', { fid })
+      const stored = (await response.json()) as Partial<Figure>
+      const before: Figure = { ...stored, data: stored.data ?? [], layout: stored.layout ?? {} }
+      let next = before
+      if (isChart) next = await rechart(client, before, type, options, (text) => context.messages.note(text))
+      next = (await changed(next, [...changes, ...colorOf.flatMap((one) => colorsOf(next, one))])) as Figure
+      if (isSameFigure(before, next))
+        return { one: { ...(await client.call('plots.get', { fid })), action: 'unchanged' }, view: linkView }
+      const { etag } = response.headers
+      try {
+        const file = await client.call('plots.update', {
+          fid,
+          body: figureBody(JSON.stringify(next), {}),
+          plainHeaders: etag === undefined ? undefined : { 'if-match': etag },
+        })
+        return { one: { ...file, action: 'replaced' }, view: linkView }
+      } catch (error) {
+        // Somebody else has changed the figure: their change stays, and ours is made again.
+        const isChanged = error instanceof Problem && error.code === 'version_mismatch'
+        if (!isChanged || attempt === MOST_ATTEMPTS) throw error
+      }
+    }
+  },
+})
+
+/** Prints the command that would make a chart again. */
+export const options = defineCommand({
+  prints: object([], { command: 'the command that makes the chart', grid: 'the id of its grid' }),
+  arguments: '<plot>',
+  examples: ['gridline plot options "sales line"'],
+  async run(context, [plot]) {
+    const client = await context.clientFor(plot)
+    const fid = await resolve(client, plot, 'plot')
+    const { figure, grid } = await chartedGrid(client, fid)
+    const { type, options } = optionsOf(figure, grid)
+    const words = chartOptions.flatMap(({ flags }) => {
+      const flag = flags.split(' ')[0]
+      const value = options[camelCase(flag.slice(2)) as keyof ChartOptions]
+      return value === undefined ? [] : [flag, quoted(String(value))]
+    })
+    const command = ['gridline plot create --grid', quoted(grid.filename), '--type', type, ...words].join(' ')
+    const view = { id: 'command', columns: [{ field: 'command', title: 'COMMAND' }] }
+    return { one: { command, grid: grid.fid }, view }
+  },
+})
+
+/** The figure with the chart that some options would make of its columns, and all others as they are. */
+async function rechart(
+  client: Client,
+  figure: Figure,
+  type: ChartType | undefined,
+  given: ChartOptions,
+  note: (text: string) => void,
+): Promise<Figure> {
+  const grid = await gridOf(client, figure)
+  const current = optionsOf(figure, grid)
+  const known = Object.entries(given).filter(([, value]) => value !== undefined)
+  const wanted = { ...current.options, ...Object.fromEntries(known) }
+  const made = await chartOf(client, grid, type ?? current.type, wanted, note)
+  return merged(figure, JSON.parse(JSON.stringify(made)), grid)
+}
+
+async function chartedGrid(client: Client, fid: string): Promise<{ figure: Figure; grid: GridMeta }> {
+  const stored = (await (await client.response('plots.content', { fid })).json()) as Partial<Figure>
+  const figure: Figure = { ...stored, data: stored.data ?? [], layout: stored.layout ?? {} }
+  return { figure, grid: await gridOf(client, figure) }
+}
+
+/** The grid whose columns a figure shows. Throws `usage` if there is none, or several. */
+async function gridOf(client: Client, { data }: Figure): Promise<GridMeta> {
+  const fids = new Set(
+    [...JSON.stringify(data).matchAll(/"\w+src":"([^":]+:\d+):[^"]*"/g)].map(([, fid]) => fid),
+  )
+  const [fid] = fids
+  if (fid === undefined || fids.size > 1)
+    throw new Problem(
+      'usage',
+      `the figure shows columns of ${fids.size === 0 ? 'no grid' : 'several grids'}`,
+      {
+        hint: 'Change its attributes by their paths, such as layout.title.text=Sales.',
+      },
+    )
+  return client.call('grids.get', { fid })
+}
+
+/** The changes that give a series a color: that of its line, or of its bars and points. */
+function colorsOf({ data }: Figure, given: string): Change[] {
+  const at = given.lastIndexOf('=')
+  const [name, color] = [given.slice(0, at), given.slice(at + 1)]
+  if (at <= 0 || color === '')
+    throw new Problem('usage', `--color-of ${given}: expected SERIES=COLOR`, {
+      hint: "For example: 'price=#d62728'",
+    })
+  const found = data.findIndex((trace) => trace.name === name)
+  if (found < 0)
+    throw new Problem('usage', `--color-of ${name}: the chart has no series of that name`, {
+      hint: `Its series are: ${data.map((trace) => trace.name ?? '').join(', ')}`,
+    })
+  const isLine =
+    (data[found].type ?? 'scatter') === 'scatter' && String(data[found].mode ?? 'lines').includes('lines')
+  return [{ path: `data.${found}.${isLine ? 'line' : 'marker'}.color`, value: color }]
+}

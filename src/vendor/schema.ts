@@ -1,0 +1,1 @@
+export { default as plotSchema } from 'plotly.js/dist/plot-schema.json'
