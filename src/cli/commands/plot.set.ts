@@ -80,7 +80,7 @@ export const set = defineCommand({
 export const options = defineCommand({
   prints: object([], { command: 'the command that makes the chart', grid: 'the id of its grid' }),
   arguments: '<plot>',
-  examples: ['gridline plot options "sales line"'],
+  examples: ['gridline plot options "sales line"', 'gridline plot options alice:7 --jq .command'],
   async run(context, [plot]) {
     const client = await context.clientFor(plot)
     const fid = await resolve(client, plot, 'plot')
