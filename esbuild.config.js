@@ -72,7 +72,16 @@ const vendorFiles = {
 const shortSchema = {
   name: 'short-schema',
   setup({ onLoad }) {
-    const dropped = new Set(['description', 'role', 'editType', 'impliedEdits', 'dflt', 'values', 'flags', 'extras'])
+    const dropped = new Set([
+      'description',
+      'role',
+      'editType',
+      'impliedEdits',
+      'dflt',
+      'values',
+      'flags',
+      'extras',
+    ])
     onLoad({ filter: /plot-schema\.json$/ }, ({ path }) => ({
       contents: JSON.stringify(JSON.parse(readFileSync(path, 'utf8')), (key, value) =>
         dropped.has(key) && typeof value !== 'object' ? undefined : value,

@@ -276,7 +276,8 @@ async function sorted(
     keys.push(found)
   }
   // Places among the chosen rows.
-  const rows = Uint32Array.from({ length: only?.count ?? snap.rows }, (_, k) => k)
+  const rows = new Uint32Array(only?.count ?? snap.rows)
+  for (let k = 0; k < rows.length; k++) rows[k] = k
   const compare = (a: number, b: number): number => {
     for (let k = 0; k < keys.length; k++) {
       const found = keys[k].compare(a, b)
@@ -287,7 +288,7 @@ async function sorted(
   }
   const order = await mergeSort(rows, compare)
   if (!only) return order
-  const chosen = Uint32Array.from(only)
+  const chosen = only.list()
   return order.map((k) => chosen[k])
 }
 
@@ -314,7 +315,10 @@ const COMMA = 0x2c
 const RUN = 4096
 
 /** Sorts row numbers. Yields to the event loop. Uses as much memory again. */
-async function mergeSort(rows: Uint32Array, compare: (a: number, b: number) => number): Promise<Uint32Array> {
+export async function mergeSort(
+  rows: Uint32Array,
+  compare: (a: number, b: number) => number,
+): Promise<Uint32Array> {
   for (let k = 0; k < rows.length; k += RUN) {
     rows.subarray(k, k + RUN).sort(compare)
     if (turnIsLong()) await breathe()

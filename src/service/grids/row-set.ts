@@ -52,6 +52,13 @@ export class RowSet {
     for (let row = this.next(0); Number.isFinite(row); row = this.next(row + 1)) yield row
   }
 
+  /** The rows of the set, in ascending order. */
+  list(): Uint32Array {
+    const rows = new Uint32Array(this.count)
+    for (let k = 0, row = this.next(0); k < rows.length; k++, row = this.next(row + 1)) rows[k] = row
+    return rows
+  }
+
   /** The rows of the set from its `offset`th one on, `count` at most. */
   part(offset: number, count = Number.POSITIVE_INFINITY): RowSet {
     if (offset === 0 && count >= this.count) return this

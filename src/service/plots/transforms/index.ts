@@ -38,7 +38,9 @@ const changes: Readonly<Record<string, (trace: Attributes, transform: Transform,
 }
 
 /** Our own transforms that are evaluated before traces are grouped. */
-const preparations: Readonly<Record<string, (trace: Attributes, transform: Transform) => void>> = {
+const preparations: Readonly<
+  Record<string, (trace: Attributes, transform: Transform) => void | Promise<void>>
+> = {
   rows,
   zone,
   per,
@@ -67,7 +69,7 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
       expanded.push(given)
       continue
     }
-    const trace = prepared(given)
+    const trace = await prepared(given)
     const count = trace.transforms.length
     if (count > MOST_TRANSFORMS)
       throw tooMany(`a trace has ${count} transforms; at most ${MOST_TRANSFORMS} are evaluated`)
@@ -89,7 +91,7 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
 }
 
 /** The trace after the transforms that come before the groups. */
-function prepared(given: Attributes): Attributes {
+async function prepared(given: Attributes): Promise<Attributes> {
   const transforms = (given.transforms as unknown[]).filter(isObject)
   const isOurs = ({ type, top: most }: Transform): boolean =>
     type === 'rows' || type === 'zone' || type === 'per' || most !== undefined
@@ -103,7 +105,7 @@ function prepared(given: Attributes): Attributes {
   const inOrder = [...own.filter(({ type }) => type === 'rows'), ...own.filter(({ type }) => type !== 'rows')]
   for (const transform of inOrder) {
     const type = keyOf(transform.type)
-    if (Object.hasOwn(preparations, type)) preparations[type](trace, transform)
+    if (Object.hasOwn(preparations, type)) await preparations[type](trace, transform)
   }
   return trace
 }

@@ -1,5 +1,5 @@
 import { Problem } from '../../../contract/errors.ts'
-import { instantOf } from '../../../json/index.ts'
+import { breathe, instantOf, turnIsLong } from '../../../json/index.ts'
 import {
   boundWhere,
   COMPOUND,
@@ -9,6 +9,7 @@ import {
   type QueryType,
   type Scalar,
 } from '../../../query/index.ts'
+import { mergeSort } from '../../grids/order.ts'
 import { type Attributes, type Transform, takeRows, targetOf } from './attributes.ts'
 
 /** A column that a `rows` transform names. */
@@ -22,7 +23,10 @@ interface Named {
  * Keeps the points of the rows for which `where` is true, in the order of `sort`: see docs/api.md#own-transforms. `names`
  * are the columns that they use, and `values` their values. Throws `bad_figure`.
  */
-export function rows(trace: Attributes, { where, sort, names, values, types }: Transform): void {
+export async function rows(
+  trace: Attributes,
+  { where, sort, names, values, types }: Transform,
+): Promise<void> {
   const columns = columnsOf(names, values, types)
   let kept = Array.from(
     { length: Math.max(0, ...columns.map((column) => column.values.length)) },
@@ -32,20 +36,26 @@ export function rows(trace: Attributes, { where, sort, names, values, types }: T
     if (typeof where === 'string') {
       const { columns: used, test } = boundWhere(parseWhere(where), columns)
       const read = used.map((name) => columnNamed(name, columns).values)
-      kept = kept.filter((k) => test(read.map((list) => list[k] ?? null)))
+      const passed: number[] = []
+      for (const k of kept) {
+        if (test(read.map((list) => list[k] ?? null))) passed.push(k)
+        if ((k & 0xff) === 0 && turnIsLong()) await breathe()
+      }
+      kept = passed
     }
     if (typeof sort === 'string') {
       const keys = parseSort(sort).map(({ name, descending }) => ({
         values: columnNamed(name, columns).values,
         sign: descending ? -1 : 1,
       }))
-      kept.sort((a, b) => {
+      const compare = (a: number, b: number): number => {
         for (const { values: list, sign } of keys) {
           const found = compared(list[a] ?? null, list[b] ?? null, sign)
           if (found !== 0) return found
         }
         return a - b
-      })
+      }
+      kept = [...(await mergeSort(Uint32Array.from(kept), compare))]
     }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
