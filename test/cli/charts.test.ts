@@ -624,6 +624,41 @@ describe('plot set', () => {
     expect(await set('--type', 'line')).toBe('replaced')
   })
 
+  it('axes are set by options, and say what is computed', async () => {
+    const { layout } = await figureOf()
+    expect(layout.yaxis).toMatchObject({ title: { text: 'EUR' } })
+    const axes = ['--log-y', '--range-y', '1,100', '--format-y', ',.1f', '--unit', '€']
+    await run('plot', 'set', 'sales line', ...axes)
+    expect((await figureOf()).layout.yaxis).toMatchObject({
+      type: 'log',
+      range: [0, 2],
+      tickformat: ',.1f',
+      ticksuffix: ' €',
+      title: { text: 'EUR' },
+    })
+    expect((await json('plot', 'options', 'sales line')).command).toContain(
+      "--log-y --range-y 1,100 --format-y ,.1f --unit '€'",
+    )
+    await run(
+      'plot',
+      'create',
+      '--grid',
+      'sales',
+      '--type',
+      'bar',
+      '--x',
+      'city',
+      '--y',
+      'price',
+      '--name',
+      'sums',
+    )
+    const axisOf = async () => (await json('plot', 'data', 'sums')).layout.yaxis.title.text
+    expect(await axisOf()).toBe('price')
+    await run('plot', 'set', 'sums', '--aggregate', 'mean')
+    expect(await axisOf()).toBe('mean of price')
+  })
+
   it('the options of a chart make it again', async () => {
     const chart = [
       '--x',
@@ -657,6 +692,9 @@ describe('plot set', () => {
     [['figure'], 'expected PATH=VALUE'],
     [['--color-of', 'nobody=red'], 'Its series are: price, cost'],
     [['--x', 'dat'], 'Did you mean date?'],
+    [['--range-y', '1'], 'expected two numbers'],
+    [['--log-y', '--range-y', '0,10'], 'expected two numbers above 0'],
+    [['--log-x'], '--log-x needs a column of numbers'],
     [[], 'nothing to change'],
   ])('%j is refused, and says why', async (args, message) => {
     const { code, stderr } = await run('plot', 'set', 'sales line', ...args)

@@ -18,6 +18,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   upload: [['upload', 'new.csv'], /new.*"rows":1/],
   append: [['append', 'grid', 'more.csv'], /rows\.append.*"rows":2/],
   'plot create': [['plot', 'create', 'figure.json', '--name', 'p'], /plots\.create.*"filename":"p"/],
+  'plot set': [['plot', 'set', 'plot', 'layout.title.text=x'], /plots\.update/],
   'plot update': [['plot', 'update', 'plot', 'figure.json'], /plots\.update/],
   'plot pick': [['plot', 'pick', 'plot'], /feed\.add/],
   'plot unpick': [['plot', 'unpick', 'plot'], /feed\.remove/],

@@ -2,6 +2,7 @@ import type { Client } from '../../client/index.ts'
 import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseSort } from '../../query/index.ts'
+import { axisSettings } from './axes.ts'
 import { Chart } from './chart.ts'
 import {
   AGGREGATED,
@@ -81,6 +82,9 @@ export async function chartOf(
       ys.length === 1
         ? { ...titled(ys[0]), ...(isMap && orderOf(ys[0], undefined, type, options)) }
         : undefined
+  const settings = axisSettings(type, options, x)
+  if (Object.keys(settings.x).length > 0) layout.xaxis = { ...(layout.xaxis as object), ...settings.x }
+  if (Object.keys(settings.y).length > 0) layout.yaxis = { ...(layout.yaxis as object), ...settings.y }
   if (ys.length > 1 || by) layout.showlegend = true
   const shared = { xsrc: chart.reference(x), textsrc: chart.reference(text) }
   const lines = type === 'line' && !by && !facet && !aggregate ? await values.lines(x, ys) : undefined
@@ -148,8 +152,8 @@ export async function chartOf(
         data,
         layout: {
           ...layout,
-          xaxis: columns.length === 1 ? titled(columns[0]) : undefined,
-          yaxis: { title: { text: 'count' } },
+          xaxis: { ...(columns.length === 1 && titled(columns[0])), ...settings.x },
+          yaxis: { title: { text: 'count' }, ...settings.y },
           // Categories are parts of one whole; different columns are not.
           barmode: by ? 'stack' : columns.length > 1 ? 'overlay' : undefined,
         },

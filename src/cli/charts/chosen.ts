@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { sortText } from '../../query/index.ts'
+import { axisOptions } from './axes.ts'
 import { type Figure, typeOf } from './merge.ts'
 import { type ChartGrid, type ChartOptions, type ChartType, chartTypes, TOP_SERIES } from './options.ts'
 
@@ -67,6 +68,7 @@ export function optionsOf(
     top: by ? (by.top === undefined || by.top === TOP_SERIES ? undefined : by.top - 1) : of('top')?.count,
     where: rows?.where,
     sort: rows?.sort ?? (order.length > 0 ? order.join(',') : undefined),
+    ...axisOptions(layout.xaxis, layout.yaxis),
     title: isDefault ? undefined : (title ?? 'none'),
   }
   return { type: type as ChartType, options }

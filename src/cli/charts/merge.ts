@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { AXIS_KEYS } from './axes.ts'
 import type { ChartType } from './options.ts'
 
 /**
@@ -84,6 +85,7 @@ function mergedLayout(
   const [before, after] = [drawn[0], made.data[0]]
   const isOtherCount = count !== made.data.length
   const isOtherMap = before?.zsrc !== after?.zsrc
+  const isOtherSum = made.data.some(({ transforms }) => transforms?.some(isSum))
   const { title, meta } = made.layout
   const isOfColumns = isObject(layout.meta) && textOf(layout.title) === layout.meta.title
   // A title that is made of columns follows them; one that somebody wrote stays until another one is given.
@@ -100,8 +102,13 @@ function mergedLayout(
         ...(isObject(next[axis]) ? next[axis] : {}),
         categoryorder: made.layout[axis].categoryorder,
       }
+    const chosen = Object.entries(made.layout[axis] ?? {}).filter(
+      ([key, value]) => (AXIS_KEYS as readonly string[]).includes(key) || (key === 'type' && value === 'log'),
+    )
+    if (chosen.length > 0)
+      next[axis] = { ...(isObject(next[axis]) ? next[axis] : {}), ...Object.fromEntries(chosen) }
     const isNewColumn = !before || before[source] !== after?.[source] || (axis === 'yaxis' && isOtherCount)
-    if (!isNewColumn && !isOtherType && !isOtherMap) continue
+    if (!isNewColumn && !isOtherType && !isOtherMap && !isOtherSum) continue
     const given: Attributes = isObject(next[axis]) ? next[axis] : {}
     const title = textOf(given.title)
     const isDefault = title === undefined || !before || isNameOf(title, before[source], grid)
@@ -112,7 +119,7 @@ function mergedLayout(
     if (kept.type === 'category' || kept.type === 'date') delete kept.type
     delete kept.automargin
     Object.assign(kept, rest)
-    if (isDefault && isNewColumn) kept.title = fresh
+    if (isDefault && (isNewColumn || (isOtherSum && title !== undefined))) kept.title = fresh
     if (kept.title === undefined) delete kept.title
     if (Object.keys(kept).length > 0 || layout[axis]) next[axis] = kept
   }
@@ -207,11 +214,17 @@ function mergedTrace(
   return next
 }
 
-/** Whether a text is the name of a column, or was it, as far as that is known. */
+/** Whether a transform makes one point of several rows, which the title of the axis says. */
+function isSum({ type }: Attributes): boolean {
+  return type === 'aggregate' || type === 'cells'
+}
+
+/** Whether a text is the name of a column, with what is computed of it, or was it, as far as that is known. */
 function isNameOf(text: unknown, source: unknown, { cols }: ChartedGrid): boolean {
   const uid = String(source ?? '').split(':')[2]
   const column = cols.find((one) => one.uid === uid)
-  return column === undefined || column.name === text
+  if (column === undefined || column.name === text || text === 'count') return true
+  return typeof text === 'string' && text.replace(/^\w+ of /, '') === column.name
 }
 
 /** The references to columns of a trace: `xsrc`, or `marker.colorsrc`. */

@@ -65,6 +65,15 @@ export const chartOptions = [
       'show only the n largest: series with --by (default: 11, and the others as one), bars, or slices',
     integer: { max: MOST_SERIES },
   },
+  { flags: '--log-x', description: 'logarithmic x axis' },
+  { flags: '--log-y', description: 'logarithmic y axis' },
+  { flags: '--range-x <from,to>', description: 'part of the x axis that is shown: numbers or dates' },
+  { flags: '--range-y <from,to>', description: 'part of the y axis that is shown' },
+  {
+    flags: '--format-y <format>',
+    description: 'format of numbers on the y axis, as in d3-format: .1% or ,.2f',
+  },
+  { flags: '--unit <unit>', description: 'unit behind the numbers on the y axis, such as € or %' },
   whereOption,
   sortOption,
   {
@@ -85,6 +94,12 @@ export interface ChartOptions {
   zone?: string
   per?: (typeof periods)[number]
   top?: number
+  logX?: boolean
+  logY?: boolean
+  rangeX?: string
+  rangeY?: string
+  formatY?: string
+  unit?: string
   where?: string
   sort?: string
   title?: string

@@ -89,7 +89,7 @@ export const options = defineCommand({
     const words = chartOptions.flatMap(({ flags }) => {
       const flag = flags.split(' ')[0]
       const value = options[camelCase(flag.slice(2)) as keyof ChartOptions]
-      return value === undefined ? [] : [flag, quoted(String(value))]
+      return value === undefined ? [] : value === true ? [flag] : [flag, quoted(String(value))]
     })
     const command = ['gridline plot create --grid', quoted(grid.filename), '--type', type, ...words].join(' ')
     const view = { id: 'command', columns: [{ field: 'command', title: 'COMMAND' }] }

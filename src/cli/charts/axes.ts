@@ -1,0 +1,69 @@
+import { Problem } from '../../contract/errors.ts'
+import { instantOf } from '../../json/index.ts'
+import type { ChartOptions, ChartType, Column } from './options.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: an axis can have any attribute
+type Axis = Record<string, any>
+
+/** Attributes of axes that options set. */
+export const AXIS_KEYS = ['range', 'tickformat', 'hoverformat', 'ticksuffix'] as const
+
+/** What the options say of the axes of a chart. Throws `usage`. */
+export function axisSettings(
+  type: ChartType,
+  options: ChartOptions,
+  x: Column | undefined,
+): { x: Axis; y: Axis } {
+  const { logX, logY, rangeX, rangeY, formatY, unit } = options
+  const given = Object.entries({ logX, logY, rangeX, rangeY, formatY, unit }).find(([, value]) => value)
+  if (type === 'pie' && given) throw new Problem('usage', 'a pie has no axes')
+  const areNumbers = !x || x.type === 'number' || x.type === 'empty' || type === 'histogram'
+  if (logX && !areNumbers) throw new Problem('usage', '--log-x needs a column of numbers')
+  const suffix = unit === undefined ? undefined : unit === '%' || unit === '°' ? unit : ` ${unit}`
+  return {
+    x: {
+      ...(logX && { type: 'log' }),
+      ...(rangeX !== undefined && { range: rangeOf('--range-x', rangeX, logX === true) }),
+    },
+    y: {
+      ...(logY && { type: 'log' }),
+      ...(rangeY !== undefined && { range: rangeOf('--range-y', rangeY, logY === true) }),
+      ...(formatY !== undefined && { tickformat: formatY, hoverformat: formatY }),
+      ...(suffix !== undefined && { ticksuffix: suffix }),
+    },
+  }
+}
+
+/** The ends of an axis. That of a logarithmic axis is written in powers of ten. */
+function rangeOf(flag: string, given: string, isLog: boolean): (number | string)[] {
+  const ends = given.split(',').map((end) => end.trim())
+  const read = ends.map((end) => (end !== '' && Number.isFinite(Number(end)) ? Number(end) : end))
+  const isValid = read.every((end) =>
+    typeof end === 'number' ? !isLog || end > 0 : !isLog && !Number.isNaN(instantOf(end)),
+  )
+  if (ends.length !== 2 || !isValid || typeof read[0] !== typeof read[1])
+    throw new Problem(
+      'usage',
+      `${flag} ${given}: expected two ${isLog ? 'numbers above 0' : 'numbers or dates'}`,
+      {
+        hint: 'For example: 0,100 or 2024-01-01,2024-12-31',
+      },
+    )
+  return isLog ? read.map((end) => Math.log10(end as number)) : read
+}
+
+/** The options that say the same of two axes. */
+export function axisOptions(x: Axis = {}, y: Axis = {}): ChartOptions {
+  const rangeText = ({ range, type }: Axis): string | undefined =>
+    Array.isArray(range)
+      ? range.map((end) => (type === 'log' ? Number((10 ** end).toPrecision(12)) : end)).join(',')
+      : undefined
+  return {
+    logX: x.type === 'log' || undefined,
+    logY: y.type === 'log' || undefined,
+    rangeX: rangeText(x),
+    rangeY: rangeText(y),
+    formatY: y.tickformat,
+    unit: typeof y.ticksuffix === 'string' ? y.ticksuffix.trim() : undefined,
+  }
+}
