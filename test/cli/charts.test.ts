@@ -659,6 +659,45 @@ describe('plot set', () => {
     expect(await axisOf()).toBe('mean of price')
   })
 
+  it('what is set stays when the data is replaced, whatever options the upload names', async () => {
+    const rows = ['2024-01-01,a,1', '2024-01-01,b,2', '2024-01-02,a,3', '2024-01-02,b,4']
+    file('night.csv', `day,shop,n\n${rows.join('\n')}\n`)
+    const chart = ['--plot', 'line', '--x', 'day', '--y', 'n', '--by', 'shop', '--on-conflict', 'replace']
+    await run('upload', 'night.csv', ...chart)
+    const set = [
+      '--where',
+      'n > 0',
+      '--aggregate',
+      'mean',
+      '--per',
+      'month',
+      '--top',
+      '3',
+      '--color-of',
+      'b=#d62728',
+    ]
+    await run('plot', 'set', 'night line', ...set)
+    const before = await json('plot', 'data', 'night line')
+    expect(before.layout.title.text).toBe('Mean of n by month and shop')
+    expect(before.data[0].transforms.map(({ type }: { type: string }) => type)).toEqual([
+      'rows',
+      'per',
+      'groupby',
+      'aggregate',
+      'sort',
+    ])
+    file('night.csv', `day,shop,n\n${[...rows, '2024-01-03,a,5'].join('\n')}\n`)
+    await run('upload', 'night.csv', ...chart)
+    expect(await json('plot', 'data', 'night line')).toEqual(before)
+    await run('upload', 'night.csv', ...chart.filter((word) => word !== '--by' && word !== 'shop'))
+    expect(await json('plot', 'data', 'night line')).toEqual(before)
+    expect((await run('plot', 'options', 'night line')).stdout).toBe(
+      "gridline plot create --grid night --type line --x day --y n --by shop --aggregate mean --per month --top 3 --where 'n > 0'\n",
+    )
+    await run('plot', 'set', 'night line', '--where', 'none', '--by', 'none', '--type', 'box')
+    expect((await json('plot', 'data', 'night line')).data[0].transforms).toBeUndefined()
+  })
+
   it('the options of a chart make it again', async () => {
     const chart = [
       '--x',
@@ -692,6 +731,9 @@ describe('plot set', () => {
     [['figure'], 'expected PATH=VALUE'],
     [['--color-of', 'nobody=red'], 'Its series are: price, cost'],
     [['--x', 'dat'], 'Did you mean date?'],
+    [['--unset', 'layout.nope'], 'layout.nope is not set'],
+    [['--unset', 'data'], 'a path names one attribute'],
+    [['layout.yaxis.range=0,100'], 'is not a list'],
     [['--range-y', '1'], 'expected two numbers'],
     [['--log-y', '--range-y', '0,10'], 'expected two numbers above 0'],
     [['--log-x'], '--log-x needs a column of numbers'],

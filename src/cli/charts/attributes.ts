@@ -4,8 +4,6 @@ import { Problem } from '../../contract/errors.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
 
-/** Numbers of list items that a path can name. */
-const MOST_ITEMS = 1000
 /** Attributes that hold anything. */
 const FREE = new Set(['meta', 'customdata', 'transforms', 'template'])
 
@@ -39,6 +37,9 @@ export async function changed(figure: Attributes, changes: readonly Change[]): P
   const next: Attributes = structuredClone(figure)
   for (const { path, value } of changes) {
     const names = path.split('.')
+    if (names.length < 2)
+      throw new Problem('usage', `${path}: a path names one attribute, such as layout.title`)
+    if (value === undefined && !isSet(next, names)) throw new Problem('usage', `${path} is not set`)
     if (value !== undefined) assertFits(path, value, kindOf(names, next, plotSchema))
     setAt(next, names, value, path)
   }
@@ -124,10 +125,22 @@ function assertFits(path: string, value: unknown, kind: Kind | undefined): void 
         ? typeof value !== 'boolean' && 'true or false'
         : valType === 'color'
           ? !(typeof value === 'string' && COLOR.test(value)) && 'a color, such as #d62728 or steelblue'
-          : valType === 'enumerated' && values && !values.some((one) => String(one).startsWith('/'))
-            ? !values.includes(value) && `one of: ${values.join(', ')}`
-            : false
+          : valType === 'info_array' || valType === 'data_array'
+            ? !Array.isArray(value) && 'a list, such as [0,100]'
+            : valType === 'enumerated' && values && !values.some((one) => String(one).startsWith('/'))
+              ? !values.includes(value) && `one of: ${values.join(', ')}`
+              : false
   if (expected) throw new Problem('usage', `${path}: ${JSON.stringify(value)} is not ${expected}`)
+}
+
+function isSet(figure: Attributes, names: readonly string[]): boolean {
+  // biome-ignore lint/suspicious/noExplicitAny: a list or an object
+  let at: any = figure
+  for (const name of names) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return false
+    at = at[name]
+  }
+  return true
 }
 
 function setAt(figure: Attributes, names: readonly string[], value: unknown, path: string): void {
@@ -135,7 +148,7 @@ function setAt(figure: Attributes, names: readonly string[], value: unknown, pat
   let at: any = figure
   for (const [k, name] of names.slice(0, -1).entries()) {
     if (Object.hasOwn(Object.prototype, name)) throw new Problem('usage', `${path}: ${name} is no attribute`)
-    if (Array.isArray(at) && Number(name) > MOST_ITEMS)
+    if (Array.isArray(at) && Number(name) > at.length)
       throw new Problem('usage', `${path}: there is no item ${name}`)
     if (typeof at[name] !== 'object' || at[name] === null) {
       if (value === undefined) return

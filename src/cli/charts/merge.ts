@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AXIS_KEYS } from './axes.ts'
-import type { ChartType } from './options.ts'
+import { type ChartType, TOP_SERIES } from './options.ts'
 
 /**
  * What `upload --plot` changes in a chart that exists, see docs/guide.md#create-plots. Columns come from the options, and the
@@ -33,8 +33,11 @@ const WITH_COLUMN: Readonly<Record<string, readonly string[]>> = {
   sizesrc: ['sizemode', 'sizeref', 'sizemin'],
 }
 
-/** The chart that exists, with the columns, the type and the title of the one that would be made. Neither is changed. */
-export function merged(current: Figure, made: Figure, grid: ChartedGrid): Figure {
+/**
+ * The chart that exists, with the columns, the type and the title of the one that would be made. Neither is changed.
+ * `isWhole`: what is made has all that the chart shall have; otherwise, other options of the chart stay.
+ */
+export function merged(current: Figure, made: Figure, grid: ChartedGrid, isWhole = false): Figure {
   const { data, layout } = current
   const ours = data.filter((trace) => sourcesOf(trace).some(({ value }) => value.startsWith(`${grid.fid}:`)))
   const isHorizontal =
@@ -43,7 +46,7 @@ export function merged(current: Figure, made: Figure, grid: ChartedGrid): Figure
   const drawn = match(ours, wanted.data, grid)
   const isOtherType = wanted.data.some((trace, k) => drawn[k] && typeOf(drawn[k]) !== typeOf(trace))
   const left = wanted.data.map((trace, k) =>
-    drawn[k] ? mergedTrace(drawn[k], trace, grid, drawn.length !== ours.length) : trace,
+    drawn[k] ? mergedTrace(drawn[k], trace, grid, drawn.length !== ours.length, isWhole) : trace,
   )
   // In the order of the options, in the places of those that were there. Traces that were added by hand stay.
   const all = data
@@ -55,7 +58,18 @@ export function merged(current: Figure, made: Figure, grid: ChartedGrid): Figure
   return {
     ...current,
     data: all,
-    layout: mergedLayout(layout, wanted, drawn, ours.length, isOtherType, grid),
+    layout: mergedLayout(
+      layout,
+      wanted,
+      drawn,
+      ours.length,
+      isOtherType,
+      grid,
+      isWhole ||
+        ours.every((trace) =>
+          keysOf(trace).every((key) => wanted.data.some((one) => keysOf(one).includes(key))),
+        ),
+    ),
   }
 }
 
@@ -79,6 +93,7 @@ function mergedLayout(
   count: number,
   isOtherType: boolean,
   grid: ChartedGrid,
+  isDescribed: boolean,
 ): Attributes {
   const next: Attributes = { ...layout }
   // The titles of axes are those of the first trace.
@@ -89,7 +104,7 @@ function mergedLayout(
   const { title, meta } = made.layout
   const isOfColumns = isObject(layout.meta) && textOf(layout.title) === layout.meta.title
   // A title that is made of columns follows them; one that somebody wrote stays until another one is given.
-  if (title && (meta?.title === undefined || isOfColumns)) {
+  if (title && (meta?.title === undefined || (isOfColumns && isDescribed))) {
     next.title = { ...(isObject(layout.title) ? layout.title : {}), text: title.text }
     if (meta?.title !== undefined) next.meta = { ...layout.meta, title: meta.title }
   } else if (!title) delete next.title
@@ -173,6 +188,7 @@ function mergedTrace(
   made: Attributes,
   grid: ChartedGrid,
   isOtherCount: boolean,
+  isWhole: boolean,
 ): Attributes {
   const next: Attributes = { ...trace }
   if (typeOf(trace) !== typeOf(made)) {
@@ -203,15 +219,52 @@ function mergedTrace(
     }
   }
   // Groups and functions that are given take the place of those before.
-  // The order of a line is not an option.
-  const isOption = made.transforms?.some(({ type }: Attributes) => type !== 'sort')
-  if (isOption || next.transforms === undefined) next.transforms = made.transforms
+  next.transforms = isWhole ? made.transforms : mergedTransforms(trace.transforms, made.transforms)
   if (next.transforms === undefined) delete next.transforms
   const isNewColumn = valuesOf(trace) !== valuesOf(made)
   const isNew = next.name === undefined && typeOf(trace) !== typeOf(made)
   if (made.name !== undefined && ((isNewColumn && isNamedByColumn(trace, grid)) || isNew))
     next.name = made.name
   return next
+}
+
+/** Which option a transform is, so that it takes the place of the one before. */
+function keyOf({ type, facet }: Attributes): string {
+  if (type === 'groupby') return facet === true ? 'facet' : 'by'
+  return type === 'cells' ? 'aggregate' : type === 'order' ? 'sort' : String(type)
+}
+
+function keysOf({ transforms }: Attributes): string[] {
+  return Array.isArray(transforms)
+    ? transforms
+        .filter(isObject)
+        .map(keyOf)
+        .filter((key) => key !== 'sort')
+    : []
+}
+
+/** The order in which the service evaluates what options say. */
+const KEY_ORDER = ['rows', 'zone', 'per', 'facet', 'by', 'aggregate', 'sort', 'top']
+
+/** The transforms of a chart with those that options name. What they do not name stays. */
+function mergedTransforms(before: unknown, made: unknown): Attributes[] | undefined {
+  const old: Attributes[] = Array.isArray(before) ? before.filter(isObject) : []
+  const fresh: Attributes[] = Array.isArray(made) ? made.filter(isObject) : []
+  if (fresh.length === 0 || old.length === 0)
+    return old.length > 0 ? old : fresh.length > 0 ? fresh : undefined
+  const byKey = new Map(old.map((one) => [keyOf(one), one]))
+  for (const one of fresh) {
+    const given = byKey.get(keyOf(one))
+    // The order of a line is not an option, and the number of series stays unless another one is named.
+    if (given && one.type === 'sort') continue
+    const kept = given?.top !== undefined && one.top === TOP_SERIES ? { ...one, top: given.top } : one
+    byKey.set(keyOf(one), given?.styles ? { ...kept, styles: given.styles } : kept)
+  }
+  const by = byKey.get('by')
+  // With an aggregation, the other series have it too.
+  if (by?.other !== undefined && byKey.has('aggregate')) byKey.set('by', { ...by, other: undefined })
+  const rank = (key: string): number => (KEY_ORDER.includes(key) ? KEY_ORDER.indexOf(key) : -1)
+  return [...byKey].sort(([a], [b]) => rank(a) - rank(b)).map(([, one]) => one)
 }
 
 /** Whether a transform makes one point of several rows, which the title of the axis says. */

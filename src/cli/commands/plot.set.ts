@@ -6,7 +6,15 @@ import { chartOf } from '../charts/charts.ts'
 import { optionsOf } from '../charts/chosen.ts'
 import { figureBody } from '../charts/create.ts'
 import { type Figure, isSameFigure, merged } from '../charts/merge.ts'
-import { type ChartOptions, type ChartType, chartOptions, chartTypes } from '../charts/options.ts'
+import {
+  AGGREGATED,
+  type ChartOptions,
+  type ChartType,
+  chartOptions,
+  chartTypes,
+  GROUPED,
+  PERIODIC,
+} from '../charts/options.ts'
 import { camelCase, defineCommand } from '../core/define.ts'
 import { quoted } from '../core/next.ts'
 import { object } from '../core/prints.ts'
@@ -92,6 +100,8 @@ export const options = defineCommand({
       return value === undefined ? [] : value === true ? [flag] : [flag, quoted(String(value))]
     })
     const command = ['gridline plot create --grid', quoted(grid.filename), '--type', type, ...words].join(' ')
+    const { json, jq, format, template } = context.flags
+    if ([json, jq, format, template].every((flag) => flag === undefined)) return { text: `${command}\n` }
     const view = { id: 'command', columns: [{ field: 'command', title: 'COMMAND' }] }
     return { one: { command, grid: grid.fid }, view }
   },
@@ -108,9 +118,38 @@ async function rechart(
   const grid = await gridOf(client, figure)
   const current = optionsOf(figure, grid)
   const known = Object.entries(given).filter(([, value]) => value !== undefined)
-  const wanted = { ...current.options, ...Object.fromEntries(known) }
+  const kept = supported(type ?? current.type, current.options)
+  const wanted = Object.fromEntries(
+    Object.entries({ ...kept, ...Object.fromEntries(known) }).map(([key, value]) => [
+      key,
+      REMOVABLE.has(key) && value === 'none' ? undefined : value,
+    ]),
+  ) as ChartOptions
   const made = await chartOf(client, grid, type ?? current.type, wanted, note)
-  return merged(figure, JSON.parse(JSON.stringify(made)), grid)
+  return merged(figure, JSON.parse(JSON.stringify(made)), grid, true)
+}
+
+/** Options that `none` removes. */
+const REMOVABLE: ReadonlySet<string> = new Set([
+  'by',
+  'facet',
+  'where',
+  'sort',
+  'color',
+  'size',
+  'text',
+  'zone',
+])
+
+/** The options of a chart that it can have as another type. */
+function supported(type: ChartType, options: ChartOptions): ChartOptions {
+  const kept = { ...options }
+  if (!GROUPED.includes(type)) for (const key of ['by', 'facet'] as const) delete kept[key]
+  if (!AGGREGATED.includes(type)) for (const key of ['aggregate', 'sort', 'top'] as const) delete kept[key]
+  if (!PERIODIC.includes(type)) delete kept.per
+  if (type !== 'scatter' && type !== 'heatmap') delete kept.color
+  if (type !== 'scatter') delete kept.size
+  return kept
 }
 
 async function chartedGrid(client: Client, fid: string): Promise<{ figure: Figure; grid: GridMeta }> {
@@ -143,6 +182,20 @@ function colorsOf({ data }: Figure, given: string): Change[] {
   if (at <= 0 || color === '')
     throw new Problem('usage', `--color-of ${given}: expected SERIES=COLOR`, {
       hint: "For example: 'price=#d62728'",
+    })
+  const grouped = data.flatMap((trace, k) => {
+    const index = Array.isArray(trace.transforms)
+      ? trace.transforms.findIndex((one) => one.type === 'groupby' && one.facet !== true)
+      : -1
+    return index < 0 ? [] : [{ k, index }]
+  })
+  // Series of --by: their names are in the data.
+  if (grouped.length > 0)
+    return grouped.map(({ k, index }) => {
+      const styles: { target: string }[] = data[k].transforms[index].styles ?? []
+      const value = { line: { color }, marker: { color } }
+      const others = styles.filter(({ target }) => target !== name)
+      return { path: `data.${k}.transforms.${index}.styles`, value: [...others, { target: name, value }] }
     })
   const found = data.findIndex((trace) => trace.name === name)
   if (found < 0)
