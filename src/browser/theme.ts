@@ -56,7 +56,7 @@ export function themed(
 function wrapped(text: string, width: number): string[] {
   const most = Math.max(12, Math.floor((width - 32) / TITLE_CHARACTER_PIXELS))
   if (text === '') return []
-  if (text.length <= most || text.includes('<')) return [text]
+  if (text.length <= most || /<[a-z/]/i.test(text)) return [text]
   const lines = ['']
   for (const word of text.split(' ')) {
     const line = lines[lines.length - 1]
@@ -115,9 +115,16 @@ function templateOf(scheme: keyof typeof GROUNDS, lineWidth: number): Attributes
       bargap: 0.2,
     },
     data: {
-      scatter: [{ line: { width: lineWidth } }],
+      // More series than colors: the next ones are dashed, or hatched.
+      scatter: [
+        ...COLORS.map(() => ({ line: { width: lineWidth } })),
+        ...COLORS.map(() => ({ line: { width: lineWidth, dash: 'dash' } })),
+      ],
       heatmap: [{ colorscale: scale, colorbar: { outlinewidth: 0, thickness: 14 } }],
-      bar: [{ marker: { line: { width: 0 } } }],
+      bar: [
+        ...COLORS.map(() => ({ marker: { line: { width: 0 } } })),
+        ...COLORS.map(() => ({ marker: { line: { width: 0 }, pattern: { shape: '/' } } })),
+      ],
       pie: [{ marker: { line: { color: ground, width: 1 } }, textinfo: 'label+percent', showlegend: false }],
     },
   }

@@ -284,9 +284,11 @@ function titleOf(
   if (title === 'none') return { meta: { theme } }
   if (title !== undefined) return { title: { text: title }, meta: { theme } }
   const along = type === 'histogram' ? [] : [per ?? x, type === 'heatmap' ? y : undefined]
-  const names = [...along, by, facet].filter((name) => name !== undefined)
+  const names = [...new Set([...along, by, facet])].filter((name) => name !== undefined)
   const what =
-    type === 'histogram' ? `distribution of ${listed([x, y].filter((name) => name !== undefined))}` : shown
+    type === 'histogram'
+      ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].filter((name) => name !== undefined).join(', ')}`
+      : shown
   const plain = names.length === 0 ? what : `${what} by ${inWords(names)}`
   const escaped = plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   const text = escaped.charAt(0).toUpperCase() + escaped.slice(1)
