@@ -94,6 +94,11 @@ export const options = defineCommand({
     const fid = await resolve(client, plot, 'plot')
     const { figure, grid } = await chartedGrid(client, fid)
     const { type, options } = optionsOf(figure, grid)
+    const made = JSON.parse(JSON.stringify(await chartOf(client, grid, type, options)))
+    if (!isSameFigure(withoutMeta(figure), withoutMeta(made)))
+      context.messages.note(
+        'The figure has attributes that no option sets; see them with: gridline plot data',
+      )
     const words = chartOptions.flatMap(({ flags }) => {
       const flag = flags.split(' ')[0]
       const value = options[camelCase(flag.slice(2)) as keyof ChartOptions]
@@ -106,6 +111,11 @@ export const options = defineCommand({
     return { one: { command, grid: grid.fid }, view }
   },
 })
+
+/** The figure without what says where its title comes from. */
+function withoutMeta({ layout: { meta: _meta, ...layout }, ...figure }: Figure): Figure {
+  return { ...figure, layout }
+}
 
 /** The figure with the chart that some options would make of its columns, and all others as they are. */
 async function rechart(
