@@ -100,7 +100,7 @@ export class Chart {
         'usage',
         `--sort ${lost.name}: with --aggregate, only the columns of --x and --y are sorted by`,
         {
-          hint: 'Each point is made of several rows.',
+          hint: 'Each point combines several rows.',
         },
       )
     // With --aggregate, the axes are sorted after it.

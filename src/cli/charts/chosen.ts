@@ -22,7 +22,7 @@ export function optionsOf(
     ours.some((trace) => typeOf(trace) !== type) ||
     String(first.zsrc ?? '').includes(',')
   )
-    throw new Problem('usage', 'this figure was not made of the columns of one grid', {
+    throw new Problem('usage', 'this figure is not a chart of the columns of one grid', {
       hint: 'Change its attributes by their paths, such as layout.title.text=Sales.',
     })
   const name = (source: unknown): string | undefined => {

@@ -103,7 +103,7 @@ function mergedLayout(
   const isOtherSum = made.data.some(({ transforms }) => transforms?.some(isSum))
   const { title, meta } = made.layout
   const isOfColumns = isObject(layout.meta) && textOf(layout.title) === layout.meta.title
-  // A title that is made of columns follows them; one that somebody wrote stays until another one is given.
+  // A default title follows the columns. A title that was set stays until another one is given.
   if (title && (meta?.title === undefined || (isOfColumns && isDescribed))) {
     next.title = { ...(isObject(layout.title) ? layout.title : {}), text: title.text }
     if (meta?.title !== undefined) next.meta = { ...layout.meta, title: meta.title }

@@ -18,7 +18,7 @@ export function transformsOf(
   // Points of several groups at one x cannot be one line or one bar.
   const isOfOne = !func && (type === 'line' || type === 'area' || type === 'bar')
   const other = isOfOne ? (type === 'line' ? 'avg' : 'sum') : undefined
-  // Sums are ordered, not the rows that they are made of.
+  // With --aggregate, the results are sorted, not the rows.
   const sorted =
     (aggregate || type === 'pie') && type !== 'heatmap' && sort !== undefined ? parseSort(sort) : []
   const ordered = sorted.toReversed().flatMap(({ name, descending }) => {

@@ -1,10 +1,11 @@
 import { type Client, lookupIfThere } from '../../client/index.ts'
-import { ifFound, Problem } from '../../contract/errors.ts'
+import { ifFound } from '../../contract/errors.ts'
 import type { conflictRules } from '../../contract/headers.ts'
 import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import { createPlot, figureBody } from './create.ts'
-import { type Figure, isSameFigure, merged } from './merge.ts'
+import { changeFigure } from './change.ts'
+import { createPlot } from './create.ts'
+import { merged } from './merge.ts'
 import { type ChartType, chartTypes } from './options.ts'
 
 type Grid = Pick<GridMeta, 'fid' | 'filename' | 'parent' | 'referencers' | 'cols'>
@@ -14,8 +15,6 @@ interface Options {
   onConflict?: (typeof conflictRules)[number]
 }
 
-/** How often a chart is read and changed, if others change it at the same time. */
-const MOST_ATTEMPTS = 5
 /** Plots of a grid among which its chart is looked for. */
 const MOST_PLOTS = 20
 
@@ -38,38 +37,14 @@ export async function createOrUpdateChart(
   const client = await context.client()
   const existing = await chartOfGrid(client, grid, type)
   if (!existing) return createPlot(context, JSON.stringify(figure), replace)
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await updateChart(client, existing, grid, figure, { filename, isPublic: isPublic === true })
-    } catch (error) {
-      // Somebody else has changed the figure since it was read: their change stays, and ours is made again.
-      if (!(error instanceof Problem) || error.code !== 'version_mismatch' || attempt === MOST_ATTEMPTS)
-        throw error
-    }
-  }
-}
-
-async function updateChart(
-  client: Client,
-  existing: FileMeta,
-  grid: Grid,
-  figure: object,
-  { filename, isPublic }: { filename: string; isPublic: boolean },
-) {
-  const response = await client.response('plots.content', { fid: existing.fid })
-  const stored = await response.text()
-  const current: Partial<Figure> = JSON.parse(stored)
-  const before: Figure = { ...current, data: current.data ?? [], layout: current.layout ?? {} }
-  const after = merged(before, JSON.parse(JSON.stringify(figure)), grid)
-  const isSame = isSameFigure(before, after)
-  const { fid } = existing
-  if (isSame && existing.filename === filename && (existing.world_readable || !isPublic))
-    return { ...(await client.call('plots.get', { fid })), action: 'unchanged', warnings: [] }
-  const changes = { filename, world_readable: isPublic || undefined }
-  const body = figureBody(isSame ? stored : JSON.stringify(after), changes)
-  const plainHeaders = response.headers.etag === undefined ? undefined : { 'if-match': response.headers.etag }
-  const file = await client.call('plots.update', { fid, body, plainHeaders })
-  return { ...file, action: 'replaced', warnings: [] }
+  const isThere = existing.filename === filename && (existing.world_readable || isPublic !== true)
+  const changed = await changeFigure(
+    client,
+    existing.fid,
+    (current) => merged(current, JSON.parse(JSON.stringify(figure)), grid),
+    isThere ? undefined : { filename, world_readable: isPublic || undefined },
+  )
+  return { ...changed, warnings: [] }
 }
 
 /** The plot that an earlier upload made for a grid: of this type, or else the only one of another type. */

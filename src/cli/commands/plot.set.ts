@@ -2,9 +2,9 @@ import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { type Change, changed, readChange } from '../charts/attributes.ts'
+import { changeFigure, storedFigure } from '../charts/change.ts'
 import { chartOf } from '../charts/charts.ts'
 import { optionsOf } from '../charts/chosen.ts'
-import { figureBody } from '../charts/create.ts'
 import { type Figure, isSameFigure, merged } from '../charts/merge.ts'
 import {
   AGGREGATED,
@@ -19,9 +19,6 @@ import { camelCase, defineCommand } from '../core/define.ts'
 import { quoted } from '../core/next.ts'
 import { object } from '../core/prints.ts'
 import { linkView } from '../output/view.ts'
-
-/** How often a plot is read and changed, if others change it at the same time. */
-const MOST_ATTEMPTS = 5
 
 export const set = defineCommand({
   prints: object('Plot', { action: 'replaced or unchanged' }),
@@ -58,29 +55,16 @@ export const set = defineCommand({
       })
     const client = await context.client()
     const fid = await resolve(client, plot, 'plot')
-    for (let attempt = 1; ; attempt++) {
-      const response = await client.response('plots.content', { fid })
-      const stored = (await response.json()) as Partial<Figure>
-      const before: Figure = { ...stored, data: stored.data ?? [], layout: stored.layout ?? {} }
-      let next = before
-      if (isChart) next = await rechart(client, before, type, options, (text) => context.messages.note(text))
-      next = (await changed(next, [...changes, ...colorOf.flatMap((one) => colorsOf(next, one))])) as Figure
-      if (isSameFigure(before, next))
-        return { one: { ...(await client.call('plots.get', { fid })), action: 'unchanged' }, view: linkView }
-      const { etag } = response.headers
-      try {
-        const file = await client.call('plots.update', {
-          fid,
-          body: figureBody(JSON.stringify(next), {}),
-          plainHeaders: etag === undefined ? undefined : { 'if-match': etag },
-        })
-        return { one: { ...file, action: 'replaced' }, view: linkView }
-      } catch (error) {
-        // Somebody else has changed the figure: their change stays, and ours is made again.
-        const isChanged = error instanceof Problem && error.code === 'version_mismatch'
-        if (!isChanged || attempt === MOST_ATTEMPTS) throw error
-      }
-    }
+    const one = await changeFigure(client, fid, async (before) => {
+      const next = isChart
+        ? await rechart(client, before, type, options, (text) => context.messages.note(text))
+        : before
+      return (await changed(next, [
+        ...changes,
+        ...colorOf.flatMap((given) => colorsOf(next, given)),
+      ])) as Figure
+    })
+    return { one, view: linkView }
   },
 })
 
@@ -92,7 +76,8 @@ export const options = defineCommand({
   async run(context, [plot]) {
     const client = await context.clientFor(plot)
     const fid = await resolve(client, plot, 'plot')
-    const { figure, grid } = await chartedGrid(client, fid)
+    const { figure } = await storedFigure(client, fid)
+    const grid = await gridOf(client, figure)
     const { type, options } = optionsOf(figure, grid)
     const made = JSON.parse(JSON.stringify(await chartOf(client, grid, type, options)))
     if (!isSameFigure(withoutMeta(figure), withoutMeta(made)))
@@ -160,12 +145,6 @@ function supported(type: ChartType, options: ChartOptions): ChartOptions {
   if (type !== 'scatter' && type !== 'heatmap') delete kept.color
   if (type !== 'scatter') delete kept.size
   return kept
-}
-
-async function chartedGrid(client: Client, fid: string): Promise<{ figure: Figure; grid: GridMeta }> {
-  const stored = (await (await client.response('plots.content', { fid })).json()) as Partial<Figure>
-  const figure: Figure = { ...stored, data: stored.data ?? [], layout: stored.layout ?? {} }
-  return { figure, grid: await gridOf(client, figure) }
 }
 
 /** The grid whose columns a figure shows. Throws `usage` if there is none, or several. */

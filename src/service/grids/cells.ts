@@ -1,7 +1,7 @@
 import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { readSlices } from '../store/texts.ts'
-import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
+import { columnText, type Snapshot, type SnapshotColumn, skipValues } from './content.ts'
 import type { RowSet } from './row-set.ts'
 
 const NULL = Buffer.from('null')
@@ -128,7 +128,7 @@ export class Seeker implements Cell {
       this.end = NULL.length
       return
     }
-    this.at = afterValues(this.buf, this.at, row - this.row)
+    this.at = skipValues(this.buf, this.at, row - this.row)
     this.start = skipBlanks(this.buf, this.at)
     this.end = endOf(this.buf, this.start)
     this.at = skipBlanks(this.buf, this.end) + 1
@@ -138,19 +138,4 @@ export class Seeker implements Cell {
   async close(): Promise<void> {
     await this.texts.return?.()
   }
-}
-
-/** Where the value after the next `count` ones begins. */
-function afterValues(buf: Uint8Array, from: number, count: number): number {
-  let i = from
-  for (let n = 0; n < count; n++) {
-    while (buf[i] <= 0x20) i++
-    const first = buf[i]
-    if (first === 0x22 || first === 0x5b || first === 0x7b) {
-      i = endOf(buf, i)
-      while (buf[i] !== COMMA && i < buf.length) i++
-    } else while (buf[i] !== COMMA && i < buf.length) i++
-    i++
-  }
-  return i
 }

@@ -167,9 +167,22 @@ function firstValues(text: Buffer, count: number): Buffer {
 
 /** A text without its first `count` values. */
 function afterValues(text: Buffer, count: number): Buffer {
-  let i = 0
-  for (let n = 0; n < count; n++) i = skipBlanks(text, endOf(text, skipBlanks(text, i))) + 1
-  return text.subarray(i)
+  return text.subarray(skipValues(text, 0, count))
+}
+
+/** Where the value after the next `count` ones begins. */
+export function skipValues(buf: Uint8Array, from: number, count: number): number {
+  let i = from
+  for (let n = 0; n < count; n++) {
+    while (buf[i] <= 0x20) i++
+    const first = buf[i]
+    if (first === 0x22 || first === 0x5b || first === 0x7b) {
+      i = endOf(buf, i)
+      while (buf[i] !== 0x2c && i < buf.length) i++
+    } else while (buf[i] !== 0x2c && i < buf.length) i++
+    i++
+  }
+  return i
 }
 
 /** A snapshot that reads with few queries, if these columns are read one after the other. */
@@ -184,10 +197,15 @@ function batched(snap: Snapshot, columns: readonly SnapshotColumn[]): Snapshot {
 /** Streams the content of a grid: `{"cols": {name: {uid, order, data}}}`. */
 export async function* contentJson(given: Snapshot, head?: number): Bytes {
   const snap = head === undefined ? batched(given, given.columns) : given
+  yield* byColumn(snap, (column) => columnText(snap, column, head))
+}
+
+/** Streams columns with their values, each as comma-separated JSON. */
+export async function* byColumn({ columns }: Snapshot, valuesOf: (column: SnapshotColumn) => Bytes): Bytes {
   yield Buffer.from('{"cols":{')
-  for (const [k, column] of snap.columns.entries()) {
+  for (const [k, column] of columns.entries()) {
     yield Buffer.from(contentHeader(column, k))
-    yield* columnText(snap, column, head)
+    yield* valuesOf(column)
     yield Buffer.from(']}')
   }
   yield Buffer.from('}}')
@@ -218,7 +236,7 @@ export function contentBrotli(given: Snapshot): Bytes {
   return brotliStream(pieces())
 }
 
-export function contentHeader({ name, uid, order }: SnapshotColumn, position: number): string {
+function contentHeader({ name, uid, order }: SnapshotColumn, position: number): string {
   return `${position > 0 ? ',' : ''}${JSON.stringify(name)}:{"uid":"${uid}","order":${order},"data":[`
 }
 

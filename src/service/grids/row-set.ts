@@ -3,7 +3,7 @@ const BLOCK_ROWS = 32_768
 /** Rows of a grid, by number from 0: one bit for each row, in ascending order. */
 export class RowSet {
   private readonly bits: Uint8Array
-  /** How many rows of each block are in the set, so that empty blocks are passed over. */
+  /** The number of rows in each block. Empty blocks are skipped. */
   private readonly blocks: Uint16Array
   count = 0
 

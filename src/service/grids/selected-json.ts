@@ -1,17 +1,11 @@
 import type { Bytes } from '../../json/index.ts'
-import { contentHeader, type Snapshot, type SnapshotColumn } from './content.ts'
+import { byColumn, type Snapshot, type SnapshotColumn } from './content.ts'
 import { values } from './rows.ts'
 import { type Selected, selectedAs } from './selection.ts'
 
 /** Streams the selected rows of a grid, by column: `{"cols": {name: {uid, order, data}}}`. */
-export async function* selectedJson(snap: Snapshot, selected: Selected): Bytes {
-  yield Buffer.from('{"cols":{')
-  for (const [k, column] of snap.columns.entries()) {
-    yield Buffer.from(contentHeader(column, k))
-    yield* columnValues(snap, column, selected)
-    yield Buffer.from(']}')
-  }
-  yield Buffer.from('}}')
+export function selectedJson(snap: Snapshot, selected: Selected): Bytes {
+  return byColumn(snap, (column) => columnValues(snap, column, selected))
 }
 
 /** Streams the selected values of a column, comma-separated. */

@@ -133,10 +133,14 @@ export function withData(
 
 const NO_DATA = Buffer.from('[]')
 
+/** A text as plotly.js shows it, without markup. */
+export function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
 /** What a chart does not show, above it on the left. */
 export function missingAnnotation(note: string): object {
-  const text = note.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  return { ...ABOVE, text, x: 0, xanchor: 'left', align: 'left', font: { size: 13 } }
+  return { ...ABOVE, text: escaped(note), x: 0, xanchor: 'left', align: 'left', font: { size: 13 } }
 }
 
 /** How many points are drawn, above the chart on the right. */

@@ -114,7 +114,7 @@ onBothStores('where and sort of a grid', (test) => {
     expect([status, json.errors[0].code]).toEqual([400, code])
   })
 
-  it('whoever may not read a grid learns nothing from a where', async () => {
+  it('a user without access to a grid gets 404, whatever the where is', async () => {
     const fid = await create({ n: [1] })
     const { status } = await test().ask('bob', 'GET', `/v2/grids/${fid}/content?where=x`)
     const missing = await test().ask('bob', 'GET', '/v2/grids/alice:99999/content?where=x')

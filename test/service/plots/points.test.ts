@@ -163,7 +163,7 @@ onBothStores('large charts', (test) => {
     expect(part.x.filter((k: number) => k >= 17_000 && k < 17_010).length).toBe(10)
   })
 
-  it('are whole for a program, whoever asked first, also with transforms', async () => {
+  it('inline_data has all points, also after the chart was drawn and with transforms', async () => {
     const transforms = [{ type: 'sort', target: 'x' }]
     const { fid, live } = await plotOf({ type: 'scatter', mode: 'lines', transforms })
     expect((await live()).data[0].x.length).toBeLessThan(5001)

@@ -1,3 +1,4 @@
+import { escaped } from '../figure.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
 /** Small charts of one figure. */
@@ -115,8 +116,4 @@ function domain(place: number, count: number, gap: number): [number, number] {
 
 function round(share: number): number {
   return Math.round(share * 10_000) / 10_000
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
