@@ -31,8 +31,10 @@ export const settingNames = Object.keys(environmentVariables) as SettingName[]
 /** Formats of output. */
 export const formats = ['table', 'tsv', 'csv', 'json', 'ndjson'] as const
 
+export type Format = (typeof formats)[number]
+
 /** A format by its name; `jsonl` is another name for `ndjson`. */
-export function formatNamed(name: string): (typeof formats)[number] | undefined {
+export function formatNamed(name: string): Format | undefined {
   return formats.find((format) => format === (name === 'jsonl' ? 'ndjson' : name))
 }
 

@@ -5,6 +5,7 @@ import {
   type ConfigFile,
   ConfigStore,
   checkUrl,
+  type Format,
   LOCAL,
   localLinks,
   places,
@@ -22,7 +23,7 @@ export interface GlobalFlags {
   jq?: string
   template?: string
   /** For lists and details. Some commands have formats of their own. */
-  format?: string
+  format?: Format
   quiet?: boolean
   progress?: ProgressStyle | 'auto'
   verbose?: boolean

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Problem } from '../../contract/errors.ts'
+import type { Format } from '../config/settings.ts'
 import { hasColor } from '../output/color.ts'
 import { jqOn, pick } from '../output/selection.ts'
 import { relativeTime } from '../output/times.ts'
@@ -15,7 +16,7 @@ import type { CommandResult } from './define.ts'
 export async function print(
   outcome: CommandResult,
   flags: GlobalFlags,
-  setting: string | undefined,
+  setting: Format | undefined,
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
   if (outcome === undefined) return
@@ -51,38 +52,62 @@ export async function print(
     await writeText(rows.map((row) => `${row[view.id ?? view.columns[0].field] ?? ''}\n`).join(''))
     return
   }
-  if (flags.jq !== undefined || format === 'json' || format === 'ndjson') {
-    const chosen = fields ? rows.map((row) => pick(row, fields)) : rows
-    if (flags.jq === undefined && format === 'ndjson')
-      await writeText(chosen.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    else await writeText(await jsonText(single ? chosen[0] : chosen, flags.jq))
+  const chosen = fields ? rows.map((row) => pick(row, fields)) : rows
+  if (flags.jq !== undefined) {
+    await writeText(await jqOn(single ? chosen[0] : chosen, flags.jq))
     return
   }
-  const cells = rows.map((row) => view.columns.map((column) => cellText(row, column)))
-  if (format === 'csv') {
-    await writeText(csvLine(view.columns.map(({ field }) => field)) + cells.map(csvLine).join(''))
-    return
-  }
-  const isTerminal = process.stdout.isTTY === true
-  if (format === 'table' || (isTerminal && format !== 'tsv')) {
+  const empty = ('empty' in outcome && outcome.empty) || undefined
+  const printed = { rows, chosen, single, alone, view, empty, environment }
+  await WRITERS[format ?? (process.stdout.isTTY ? 'table' : 'tsv')](printed)
+}
+
+/** What the writer of a format gets. */
+interface Printed {
+  rows: readonly Record<string, unknown>[]
+  /** The same, with the fields of --json alone. */
+  chosen: Printed['rows']
+  /** Whether the command has one thing as its result, not a list. */
+  single: boolean
+  /** Whether the rows are shown as details. */
+  alone: boolean
+  view: TableView
+  /** What a terminal shows in place of no rows. */
+  empty: string | undefined
+  environment: NodeJS.ProcessEnv
+}
+
+/** Writes a result, by format. One without a writer does not compile. */
+const WRITERS: Record<Format, (printed: Printed) => Promise<void>> = {
+  json: ({ chosen, single }) =>
+    writeText(`${JSON.stringify(single ? chosen[0] : chosen, null, process.stdout.isTTY ? 2 : undefined)}\n`),
+  ndjson: ({ chosen }) => writeText(chosen.map((row) => `${JSON.stringify(row)}\n`).join('')),
+  csv: ({ rows, view }) =>
+    writeText(csvLine(view.columns.map(({ field }) => field)) + cellsOf(rows, view).map(csvLine).join('')),
+  tsv({ rows, view }) {
+    const cells = cellsOf(rows, view)
+    const lines = view.isLabeled
+      ? cells.flatMap((row) => view.columns.map(({ field }, k) => [field, row[k]]))
+      : cells
+    return writeText(lines.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
+  },
+  async table({ rows, alone, view, empty, environment }) {
     if (rows.length === 0) {
-      if ('empty' in outcome && outcome.empty) process.stderr.write(`${outcome.empty}\n`)
+      if (empty) process.stderr.write(`${empty}\n`)
       return
     }
     const { narrowed, table } = await import('../output/table.ts')
-    const shown = rows.map((row) => view.columns.map((column) => shownText(row, column)))
-    const whole = { view, cells: isTerminal ? shown : cells }
-    const width = process.stdout.columns || 80
-    const fitted = isTerminal && !alone ? narrowed(whole.view, whole.cells, width) : whole
-    await write(
-      table(alone, fitted.view, fitted.cells, hasColor(process.stdout, environment), process.stdout.columns),
-    )
-    return
-  }
-  const lines = view.isLabeled
-    ? cells.flatMap((row) => view.columns.map(({ field }, k) => [field, row[k]]))
-    : cells
-  await writeText(lines.map((row) => `${row.map(plain).join('\t')}\n`).join(''))
+    const { isTTY, columns } = process.stdout
+    const cells = isTTY
+      ? rows.map((row) => view.columns.map((column) => shownText(row, column)))
+      : cellsOf(rows, view)
+    const fitted = isTTY && !alone ? narrowed(view, cells, columns || 80) : { view, cells }
+    await write(table(alone, fitted.view, fitted.cells, hasColor(process.stdout, environment), columns))
+  },
+}
+
+function cellsOf(rows: Printed['rows'], view: TableView): string[][] {
+  return rows.map((row) => view.columns.map((column) => cellText(row, column)))
 }
 
 function cellText(row: Record<string, unknown>, { field, format }: TableView['columns'][number]): string {
@@ -109,11 +134,6 @@ function csvLine(cells: readonly string[]): string {
 /** A field of tab-separated output. Tabs, line breaks and backslashes are escaped. */
 function plain(text: string): string {
   return text.replace(/[\t\n\r\\]/g, (c) => ({ '\t': '\\t', '\n': '\\n', '\r': '\\r' })[c] ?? '\\\\')
-}
-
-async function jsonText(value: unknown, jq: string | undefined): Promise<string> {
-  if (jq !== undefined) return jqOn(value, jq)
-  return `${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`
 }
 
 /** Writes text that has names and data. A terminal obeys control characters, so it gets none; a pipe gets all. */

@@ -1,7 +1,7 @@
 import type { Command as Commander } from 'commander'
 import { closest, hintWith } from '../../contract/closest.ts'
 import { errorBody, Problem } from '../../contract/errors.ts'
-import { formatNamed, formats } from '../config/settings.ts'
+import { type Format, formatNamed, formats } from '../config/settings.ts'
 import { Context, type GlobalFlags } from '../core/context.ts'
 import { type Command, type CommandEntry, type CommandResult, isNamed, ownOptions } from '../core/define.ts'
 import { Planned, plannedView } from '../core/dry-run.ts'
@@ -141,7 +141,7 @@ async function resolveCommandPath(
 }
 
 /** The format of --format, where it is not an option of the command itself. */
-function formatOf(command: Command, { format }: Record<string, unknown>): string | undefined {
+function formatOf(command: Command, { format }: Record<string, unknown>): Format | undefined {
   if (format === undefined || ownOptions(command).some(({ flags }) => /^--format\b/.test(flags)))
     return undefined
   const found = formatNamed(String(format))
@@ -182,7 +182,7 @@ async function runCommand(
     const some = outcome && 'many' in outcome && outcome.many.length > 0
     const one = outcome && 'one' in outcome
     if (outcome && (failures.length === 0 || some || one)) {
-      const format = (await context.settings()).format.value
+      const format = formatNamed((await context.settings()).format.value ?? '')
       await Promise.race([print(outcome, context.flags, format, context.environment), ...ends])
     }
     if (context.flags.outputFile !== undefined)

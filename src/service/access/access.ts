@@ -81,11 +81,14 @@ export async function rolesFor(readers: Readers, file: FileRow, principal: Princ
   return roles
 }
 
+/** The roles of a collaborator. `folder_writer` only if the grant is on a folder. */
+const GRANTED: Record<Grant['may_write'], readonly Role[]> = {
+  0: ['reader'],
+  1: ['reader', 'writer', 'folder_writer'],
+}
+
 function addGrant(roles: Set<Role>, { may_write }: Grant, onFolder: boolean): void {
-  roles.add('reader')
-  if (may_write !== 1) return
-  roles.add('writer')
-  if (onFolder) roles.add('folder_writer')
+  for (const role of GRANTED[may_write]) if (onFolder || role !== 'folder_writer') roles.add(role)
 }
 
 function same(a: string, b: string): boolean {

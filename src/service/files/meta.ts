@@ -101,13 +101,15 @@ function flag(value: number | null): boolean | null {
   return value === null ? null : value === 1
 }
 
+const READONLY: Record<CollaboratorRow['may_write'], boolean> = { 0: true, 1: false }
+
 /** Converts a collaborator row. Only the owner sees e-mail addresses. See docs/api.md#collaborators. */
 export function collaborator(
   row: CollaboratorRow,
   forOwner: boolean,
   teamNames: Map<string, string>,
 ): Collaborator {
-  const readonly = row.may_write === 0
+  const readonly = READONLY[row.may_write]
   if (row.kind === 'email') return { type: 'email', email: forOwner ? row.name : null, readonly }
   if (row.kind === 'team') return { type: 'team', name: teamNames.get(row.name) ?? row.name, readonly }
   return { username: row.name, email: null, readonly }

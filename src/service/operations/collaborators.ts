@@ -13,6 +13,8 @@ import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 import { teamNamed } from './teams.ts'
 
+const ACCESS: Record<CollaboratorRow['may_write'], string> = { 0: 'read', 1: 'read and write' }
+
 type Who = Pick<CollaboratorRow, 'kind' | 'name'>
 
 /** Recipient of an invitation. */
@@ -108,7 +110,7 @@ async function stillReads(writers: Writers, file: FileRow, text: string): Promis
       if (!isMember && !(kind === 'user' && name === user.owner)) continue
       const by = isMember ? `the team ${names.get(name) ?? name}` : 'a share'
       const where = one === file ? '' : ` of the folder ${one.filename}`
-      reasons.push(`${by}${where} (${may_write ? 'read and write' : 'read'})`)
+      reasons.push(`${by}${where} (${ACCESS[may_write]})`)
     }
   }
   if (reasons.length === 0) return []

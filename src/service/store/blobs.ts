@@ -15,6 +15,11 @@ export interface Blobs extends BlobReader {
   putAll(all: readonly Uint8Array[], claim?: Claim): Promise<string[]>
   /** Ends a claim. What it added is removed if `isGivenUp`, unless something else uses it by now. */
   release(claim: Claim, isGivenUp: boolean): Promise<void>
+  /**
+   * Removes all unreferenced blobs older than `grace` ms, in batches, so that no transaction takes long.
+   * Returns how many were removed.
+   */
+  collect(grace?: number, now?: number): Promise<number>
 }
 
 /** The blobs of an upload that is under way. */
@@ -147,10 +152,6 @@ export class SqlBlobs implements Blobs {
     return new Map([...byHash].map(([hash, own]) => [hash, verified(hash, own)]))
   }
 
-  /**
-   * Removes all unreferenced blobs older than `grace` ms, in batches, so that no transaction takes long.
-   * Returns how many were removed.
-   */
   async collect(grace = GRACE, now = Date.now()): Promise<number> {
     await this.touch([...this.holders.keys()], now)
     let removed = 0

@@ -20,6 +20,9 @@ export type ColumnType =
   | 'datetime-zone'
   | 'json'
 
+/** Access of a collaborator: 0 read, 1 read and write. */
+export type MayWrite = 0 | 1
+
 /**
  * The database tables. Keys start with `owner` (a username), so that a distributed engine can store a user's rows
  * together. Only `renameUser` changes it, in all tables at once. Times are milliseconds since 1970 by the service's clock. Flags
@@ -103,7 +106,7 @@ export interface Schema {
     kind: 'user' | 'team' | 'email'
     /** A username, the key of a team, or an e-mail address in lower case. */
     name: string
-    may_write: number
+    may_write: MayWrite
     added_at: number
   }
   stars: { owner: string; idlocal: number; username: string; starred_at: number }

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { FileRow, Key } from './files.ts'
-import type { Db, Schema } from './schema.ts'
+import type { Db, MayWrite, Schema } from './schema.ts'
 
 export type CollaboratorRow = Selectable<Schema['collaborators']>
 export type TeamRow = Selectable<Schema['teams']>
@@ -8,7 +8,7 @@ export type TeamRow = Selectable<Schema['teams']>
 /** Access of a user to a file or folder of one owner. */
 export interface Grant {
   idlocal: number
-  may_write: number
+  may_write: MayWrite
 }
 
 /** Collaborators, teams, stars. */

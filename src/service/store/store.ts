@@ -93,7 +93,7 @@ export function withoutCommit(store: Store): Store {
 }
 
 function storeOn(engine: Engine, transactions: Transactions, holders = new Map<string, number>()): Store {
-  const blobs = new SqlBlobs(transactions, holders)
+  const blobs: Blobs = new SqlBlobs(transactions, holders)
   const read: Store['read'] = (work) =>
     transactions.read((db) =>
       work({
