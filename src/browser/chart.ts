@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // The embedded chart: draws the figure in the page, in the size of the frame. It runs in an opaque origin.
 import { type Figure, prepared, withoutTiles } from './plotly.ts'
-import { themed } from './theme.ts'
+import { fitOf, themed } from './theme/index.ts'
 
 const script = document.currentScript as HTMLScriptElement
 const { geo = '', modebar = '', live = '', own = '', watch = '' } = script.dataset
@@ -26,20 +26,21 @@ function configOf({ config = {} }: Figure): Record<string, unknown> {
   }
 }
 
-/** The layout in the size of the frame, unless the address sets one. */
-function layoutOf(figure: Figure): Record<string, unknown> {
-  const isDark = matchMedia('(prefers-color-scheme: dark)').matches
-  const { width, height, ...rest } = themed({ ...figure, layout: withoutTiles(figure) }, isDark, innerWidth)
+/** The figure in the size of the frame, unless the address sets one, and in our theme if it asks for it. */
+function shownFigure(given: Figure): Figure {
+  const { width: _, height: __, ...plain } = withoutTiles(given)
   const side = (name: string): number | undefined => {
-    const given = Number(query.get(name))
-    return given >= 10 && given <= 10_000 ? given : undefined
+    const wanted = Number(query.get(name))
+    return wanted >= 10 && wanted <= 10_000 ? wanted : undefined
   }
-  return {
-    ...(isPlain(rest) ? dark(rest) : rest),
-    width: side('width'),
-    height: side('height'),
-    autosize: true,
-  }
+  const [width, height] = [side('width'), side('height')]
+  const room = { width: width ?? innerWidth, height: height ?? innerHeight }
+  const { data, layout } = themed({ data: given.data, layout: plain }, { scheme: schemeOf(), ...room })
+  return { data, layout: { ...(isPlain(layout) ? dark(layout) : layout), width, height, autosize: true } }
+}
+
+function schemeOf(): 'light' | 'dark' {
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 }
 
 /** Whether the figure leaves all colors to us. */
@@ -48,7 +49,7 @@ function isPlain(layout: Record<string, unknown>): boolean {
 }
 
 function dark(layout: Record<string, unknown>): Record<string, unknown> {
-  if (!matchMedia('(prefers-color-scheme: dark)').matches) return layout
+  if (schemeOf() === 'light') return layout
   const axis = { gridcolor: '#3a3f47', zerolinecolor: '#555b66', linecolor: '#555b66' }
   const template = {
     layout: {
@@ -96,15 +97,31 @@ document.addEventListener(
 async function draw(text: string): Promise<void> {
   const figure = await prepared(text, geo)
   const frames = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
-  const layout = layoutOf(figure)
+  const { data, layout } = shownFigure(figure)
   // What the reader has zoomed or hidden stays so when the data changes.
   layout.uirevision ??= 'kept'
-  const wanted = { data: figure.data, layout, config: configOf(figure), ...(frames.length > 0 && { frames }) }
+  const wanted = { data, layout, config: configOf(figure), ...(frames.length > 0 && { frames }) }
   await (chart.dataset.drawn === 'true' ? Plotly.react(chart, wanted) : Plotly.newPlot(chart, wanted))
+  const changes = fitOf(chart)
+  if (changes) await Plotly.relayout(chart, changes)
   status.hidden = true
   status.textContent = ''
   chart.dataset.drawn = 'true'
+  shown = { text, width: innerWidth }
   isReduced = hasPointsNote(layout)
+}
+
+/** What is shown, and the width it was arranged for, in pixels. */
+let shown = { text: '', width: 0 }
+let resizing: ReturnType<typeof setTimeout> | undefined
+/** How long a chart waits for the next size of its frame, in ms. */
+const RESIZE_MS = 150
+
+/** Arranges the chart anew if its frame gets another width. plotly.js itself only stretches it. */
+function resized(): void {
+  if (shown.text === '' || innerWidth === shown.width) return
+  clearTimeout(resizing)
+  resizing = setTimeout(() => draw(shown.text).catch(() => {}), RESIZE_MS)
 }
 
 async function begin(): Promise<void> {
@@ -221,5 +238,6 @@ function zoomed(change: Record<string, unknown>): void {
   zooming = setTimeout(() => drawAgain().catch(() => {}), ZOOM_MS)
 }
 
+addEventListener('resize', resized)
 document.addEventListener('visibilitychange', follow)
 begin()

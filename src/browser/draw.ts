@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 // Runs in the page that draws images. The page has no network and a strict policy: see src/draw/pages.ts.
 import { withToday } from './older.ts'
-import { loadGeo, needsGeo, withoutTiles } from './plotly.ts'
-import { themed } from './theme.ts'
+import { type Figure, loadGeo, needsGeo, withoutTiles } from './plotly.ts'
+import { fitOf, needsFit, themed } from './theme/index.ts'
 import { inUtc } from './zones.ts'
 
 interface Wanted {
@@ -21,11 +21,29 @@ declare global {
 
 window.drawFigure = async (text, wanted) => {
   const { data, layout } = parsed(text)
-  const figure = inUtc(withToday({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }))
-  figure.layout = themed({ ...figure, layout: withoutTiles(figure) }, false, wanted.width)
+  const given = inUtc(withToday({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }))
+  const { width, height } = wanted
+  const figure = themed({ ...given, layout: withoutTiles(given) }, { scheme: 'light', width, height })
   if (needsGeo(figure)) await loadGeo('/plotly-geo.js')
-  const image = await Plotly.toImage(figure, wanted)
+  const image = await imageOf(figure, wanted)
   return wanted.format === 'svg' ? `${SVG}${encodeURIComponent(cleaned(image))}` : image
+}
+
+/** An image of a figure, drawn again if its texts must move. */
+async function imageOf(figure: Figure, wanted: Wanted): Promise<string> {
+  if (!needsFit(figure)) return Plotly.toImage(figure, wanted)
+  const holder = document.createElement('div')
+  document.body.append(holder)
+  try {
+    const { width, height } = wanted
+    await Plotly.newPlot(holder, { ...figure, layout: { ...figure.layout, width, height } })
+    const changes = fitOf(holder)
+    if (changes) await Plotly.relayout(holder, changes)
+    return await Plotly.toImage(holder, wanted)
+  } finally {
+    Plotly.purge(holder)
+    holder.remove()
+  }
 }
 
 /** Characters that XML cannot hold, and halves of surrogate pairs. Written as escapes in JSON. */

@@ -17,6 +17,7 @@ export interface PlotlyApi {
   ): Promise<string>
   newPlot(element: HTMLElement, figure: Figure): Promise<HTMLElement>
   react(element: HTMLElement, figure: Figure): Promise<HTMLElement>
+  relayout(element: HTMLElement, changes: Record<string, unknown>): Promise<HTMLElement>
   purge(element: HTMLElement): void
 }
 

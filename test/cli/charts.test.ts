@@ -52,7 +52,7 @@ describe('upload --plot', () => {
       layout: {
         title: { text: 'Sales' },
         meta: { theme: 'gridline' },
-        xaxis: { title: { text: 'date' }, type: 'date' },
+        xaxis: { type: 'date' },
         showlegend: true,
       },
     })

@@ -1,6 +1,6 @@
 // The colors of our theme can be seen and told apart.
 import { expect, it } from 'vitest'
-import { COLORS, GROUNDS } from '../../src/browser/theme.ts'
+import { COLORS, GROUNDS } from '../../src/browser/theme/colors.ts'
 import { COLORS as FACET_COLORS } from '../../src/service/plots/transforms/facet.ts'
 
 type Triple = [number, number, number]

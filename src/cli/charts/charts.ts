@@ -60,7 +60,9 @@ export async function chartOf(
 
   const titled = (column: Column | undefined) =>
     column && {
-      title: { text: axisTitle(column, column === x ? options.zone : undefined) },
+      ...(needsTitle(column, options) && {
+        title: { text: axisTitle(column, column === x ? options.zone : undefined) },
+      }),
       ...axisOf(column),
     }
   const computed = aggregate && (aggregate === 'count' ? 'count' : ys[0] && `${aggregate} of ${ys[0].name}`)
@@ -244,6 +246,11 @@ function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date
   }
   if (type === 'date' || type === 'datetime') return { type: 'date' }
   return type === 'text' || type === 'boolean' ? { type: 'category', automargin: true } : {}
+}
+
+/** Whether an axis needs a title. Dates say what they are, unless they are those of a zone. */
+function needsTitle({ type, zoned }: Column, { zone }: ChartOptions): boolean {
+  return (type !== 'date' && type !== 'datetime') || zoned === true || zone !== undefined
 }
 
 /** The name of a column, with the zone in which its times are drawn. */

@@ -8,7 +8,7 @@ const GAP_ACROSS = 0.06
 const GAP_DOWN = 0.14
 /** Height of a row of small charts, in pixels. */
 const ROW_PIXELS = 200
-/** The colors of our theme: those of src/browser/theme.ts. */
+/** The colors of our theme: those of src/browser/theme/colors.ts. */
 export const COLORS = '#2f6fd6 #d95f1e #25a269 #d40039 #8d8cd4 #b81b94 #9513ff #c2759b'.split(' ')
 /** The default colors of traces in plotly.js, in order. */
 const PLOTLY_COLORS = '#1f77b4 #ff7f0e #2ca02c #d62728 #9467bd #8c564b #e377c2 #7f7f7f #bcbd22 #17becf'.split(
@@ -57,6 +57,7 @@ export function faceted(
     axes[`xaxis${suffix}`] = axisOf(layout.xaxis, x, `y${suffix}`, k > 0 && 'x', isLowest)
     axes[`yaxis${suffix}`] = axisOf(layout.yaxis, y, `x${suffix}`, k > 0 && 'y', column === 0)
     return {
+      name: 'gridline-facet',
       text: escaped(text),
       x: (x[0] + x[1]) / 2,
       y: y[1],
@@ -76,13 +77,16 @@ export function faceted(
       ...layout,
       ...axes,
       ...(height !== undefined && { height }),
-      legend: {
-        orientation: 'h',
-        x: 0,
-        y: 1.08,
-        yanchor: 'bottom',
-        ...(isObject(layout.legend) ? layout.legend : {}),
-      },
+      // Our theme places the legend itself.
+      ...(!isOurs && {
+        legend: {
+          orientation: 'h',
+          x: 0,
+          y: 1.08,
+          yanchor: 'bottom',
+          ...(isObject(layout.legend) ? layout.legend : {}),
+        },
+      }),
       showlegend: series.some((name) => name !== ''),
       annotations: [...given, ...titles],
     },

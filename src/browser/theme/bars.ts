@@ -1,0 +1,134 @@
+import {
+  type Attributes,
+  type Draft,
+  edgeOf,
+  hasOnePlot,
+  isNarrow,
+  listOf,
+  shortened,
+  widthOf,
+} from './draft.ts'
+import { annotate } from './headings.ts'
+
+/** Labels that have an order of their own: numbers, months, days of the week, quarters. */
+const ORDERED =
+  /^\s*(?:[<>≤≥+-]?\s*\d|q[1-4]\b|h[12]\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?\s*(?:\d|$))/i
+/** Room between two labels of an axis, in pixels. */
+const GAP_PIXELS = 14
+/** Part of the width of a phone that labels of bars can have. */
+const NARROW_SHARE = 0.2
+/** Height of a bar with its label above it, in pixels. */
+const LABELED_BAR_PIXELS = 34
+/** Bars of a chart: fewer are thinner, so that they are not blocks. */
+const FEW_BARS = 4
+
+/**
+ * Bars of labels are in order of their size, unless the labels have an order or another one is set. They are horizontal
+ * where their labels have no room side by side.
+ */
+export function arrangeBars(draft: Draft): void {
+  const { data, layout, view } = draft
+  if (data.length === 0 || !hasOnePlot(draft) || !data.every(isPlainBar)) return
+  const labels = labelsOf(data)
+  if (labels === undefined || layout.xaxis?.type !== 'category') return
+  // Groups of bars stay in the order of the rows: it is that of the answers of a survey, for example.
+  const isOne = data.length === 1 || layout.barmode === 'stack' || layout.barmode === 'relative'
+  const isOrdered = labels.every((label) => ORDERED.test(label))
+  if (layout.xaxis.categoryorder === undefined && isOne && !isOrdered)
+    layout.xaxis = { ...layout.xaxis, categoryorder: 'total descending' }
+  layout.bargap ??= labels.length < FEW_BARS ? 0.5 : undefined
+  const room = view.width - 2 * edgeOf(view) - 48
+  const widest = Math.max(...labels.map((label) => widthOf(label)))
+  if ((widest + GAP_PIXELS) * labels.length <= room || layout.xaxis.range !== undefined) return
+  turn(draft)
+  if (!isNarrow(view)) {
+    const longest = view.width * 0.4
+    layout.yaxis.labelalias = aliases(labels, longest)
+    return
+  }
+  const bars = labels.length * (layout.barmode === 'group' ? data.length : 1)
+  const height = view.height - 110
+  const isSpacious = height / labels.length >= LABELED_BAR_PIXELS && bars === labels.length
+  if (!isSpacious) {
+    layout.yaxis.labelalias = aliases(labels, view.width * NARROW_SHARE - 12)
+    return
+  }
+  // Above its bar, a label has all the width.
+  layout.yaxis = { ...layout.yaxis, showticklabels: false }
+  layout.xaxis.showgrid = false
+  layout.bargap = 0.6
+  const most = view.width - 2 * edgeOf(view)
+  for (const label of labels)
+    annotate(layout, {
+      name: 'gridline-label',
+      text: shortened(escaped(label), most),
+      xref: 'paper',
+      x: 0,
+      xanchor: 'left',
+      yref: 'y',
+      y: label,
+      yanchor: 'bottom',
+      yshift: (height / labels.length) * 0.2 - 1,
+    })
+}
+
+function isPlainBar({ type, orientation, xaxis, yaxis, base }: Attributes): boolean {
+  return type === 'bar' && orientation === undefined && !xaxis && !yaxis && base === undefined
+}
+
+/** The labels of bars, in order; undefined if some are not texts. */
+function labelsOf(data: readonly Attributes[]): string[] | undefined {
+  const found = new Set<string>()
+  for (const { x } of data)
+    for (const label of listOf(x)) {
+      if (typeof label === 'string') found.add(label)
+      else if (label !== null && label !== undefined) return undefined
+      if (found.size > MOST_LABELS) return undefined
+    }
+  return found.size === 0 ? undefined : [...found]
+}
+
+/** Labels that are looked at. */
+const MOST_LABELS = 2000
+
+function turn(draft: Draft): void {
+  const { layout } = draft
+  draft.data = draft.data.map(({ x, y, error_x, error_y, ...trace }) => ({
+    ...trace,
+    orientation: 'h',
+    x: y,
+    y: x,
+    ...(error_y !== undefined && { error_x: error_y }),
+    ...(error_x !== undefined && { error_y: error_x }),
+  }))
+  const { xaxis = {}, yaxis = {} } = layout
+  layout.xaxis = { ...yaxis }
+  layout.yaxis = { ...xaxis, autorange: 'reversed', showgrid: false }
+  layout.xaxis.showgrid ??= true
+  layout.xaxis.showline ??= false
+  for (const shape of Array.isArray(layout.shapes) ? layout.shapes : []) if (isObject(shape)) turnShape(shape)
+}
+
+function isObject(value: unknown): value is Attributes {
+  return typeof value === 'object' && value !== null
+}
+
+/** A mark across the chart goes across the turned chart. */
+function turnShape(shape: Attributes): void {
+  const { x0, x1, y0, y1, xref, yref } = shape
+  const other = (ref: unknown): unknown =>
+    typeof ref === 'string' ? ref.replace(/^[xy]/, (letter) => (letter === 'x' ? 'y' : 'x')) : ref
+  Object.assign(shape, { x0: y0, x1: y1, y0: x0, y1: x1, xref: other(yref), yref: other(xref) })
+}
+
+function aliases(labels: readonly string[], most: number): Record<string, string> | undefined {
+  const short = labels.flatMap((label) => {
+    const text = shortened(label, most)
+    return text === label ? [] : [[label, text]]
+  })
+  return short.length > 0 ? Object.fromEntries(short) : undefined
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

@@ -1,0 +1,19 @@
+/** Colors of series: told apart with each kind of color blindness, on white and on the dark ground. */
+export const COLORS = '#2f6fd6 #d95f1e #25a269 #d40039 #8d8cd4 #b81b94 #9513ff #c2759b'.split(' ')
+/** Viridis, from dark to light: equal steps of values are equal steps to the eye. */
+export const SEQUENTIAL =
+  '#440154 #482878 #3e4989 #31688e #26828e #1f9e89 #35b779 #6ece58 #b5de2b #fde725'.split(' ')
+/** From blue through grey to orange, for values on both sides of zero. Its halves are equally dark. */
+export const DIVERGING = '#1c4f9c #4f7fc4 #8fb0de #c6d5ea #ececec #f3d3bd #e4a373 #c9702f #94460c'.split(' ')
+
+export const GROUNDS = {
+  light: { ground: '#ffffff', text: '#22262b', soft: '#59636e', line: '#dfe3e8' },
+  dark: { ground: '#16181d', text: '#e3e6ea', soft: '#9aa4af', line: '#343a42' },
+} as const
+
+export type Scheme = keyof typeof GROUNDS
+
+/** Colors as plotly.js wants a scale: with the place of each, from 0 to 1. */
+export function scaleOf(colors: readonly string[]): [number, string][] {
+  return colors.map((color, k) => [k / (colors.length - 1), color])
+}

@@ -1,0 +1,88 @@
+// biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
+export type Attributes = Record<string, any>
+
+export const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+/** Size of ticks, legends and other texts, in pixels. */
+export const TEXT_PIXELS = 13
+/** Width below which a chart has the layout of a phone, in pixels. */
+export const NARROW_PIXELS = 480
+/** Room between a chart and the edges of its frame, in pixels. */
+export const EDGE_PIXELS = 16
+const NARROW_EDGE_PIXELS = 12
+
+/** The room that a chart is drawn in. */
+export interface View {
+  scheme: 'light' | 'dark'
+  /** In pixels. */
+  width: number
+  height: number
+}
+
+/** A chart on its way to its look. Traces and layout are its own, their attributes are not. */
+export interface Draft {
+  data: Attributes[]
+  layout: Attributes
+  view: View
+  /** Heights of what stands above the plot, from the top, in pixels. */
+  above: { title: number; legend: number; axis: number }
+  /** Room on the right, in pixels. */
+  right: number
+}
+
+export function isNarrow({ width }: View): boolean {
+  return width < NARROW_PIXELS
+}
+
+export function edgeOf(view: View): number {
+  return isNarrow(view) ? NARROW_EDGE_PIXELS : EDGE_PIXELS
+}
+
+/** Whether a chart has one x axis and one y axis, or none. */
+export function hasOnePlot({ layout }: Draft): boolean {
+  return !Object.keys(layout).some((key) => /^[xy]axis\d+$/.test(key))
+}
+
+let context: CanvasRenderingContext2D | null | undefined
+
+/** Width of a text, in pixels. Markup counts as nothing. */
+export function widthOf(text: string, size = TEXT_PIXELS, weight = 400): number {
+  const plain = text.replace(/<[^<>]*>/g, '')
+  context ??= typeof document === 'undefined' ? null : document.createElement('canvas').getContext('2d')
+  if (!context) return plain.length * size * 0.56
+  context.font = `${weight} ${size}px ${FONT}`
+  return context.measureText(plain).width
+}
+
+/** A text in at most `most` pixels, with an ellipsis if it is longer. */
+export function shortened(text: string, most: number, size = TEXT_PIXELS): string {
+  if (widthOf(text, size) <= most) return text
+  let end = text.length - 1
+  while (end > 1 && widthOf(`${text.slice(0, end)}…`, size) > most) end--
+  return `${text.slice(0, end).trimEnd()}…`
+}
+
+/** The lines of a text that fits a width. One with markup stays as it is. */
+export function wrapped(text: string, most: number, size: number, weight = 400): string[] {
+  if (text === '') return []
+  if (/<[a-z/]/i.test(text)) return text.split(/<br\s*\/?>/i)
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines[lines.length - 1]
+    const next = line === '' ? word : `${line} ${word}`
+    if (line !== '' && widthOf(next, size, weight) > most) lines.push(word)
+    else lines[lines.length - 1] = next
+  }
+  return lines.map((line) => shortened(line, most, size))
+}
+
+export function textOf(title: unknown): string | undefined {
+  const text = typeof title === 'string' ? title : (title as Attributes | undefined)?.text
+  return typeof text === 'string' && text !== '' ? text : undefined
+}
+
+/** The values of an attribute of a trace; none if it is not a list. */
+export function listOf(value: unknown): ArrayLike<unknown> & Iterable<unknown> {
+  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))
+    ? (value as unknown as unknown[])
+    : []
+}

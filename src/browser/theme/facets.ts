@@ -1,0 +1,52 @@
+import { type Attributes, type Draft, edgeOf, isNarrow, shortened } from './draft.ts'
+import { FACET, listOfAnnotations } from './headings.ts'
+
+const TITLE_PIXELS = 24
+const TICKS_PIXELS = 26
+/** Room between two small charts: half of the label of a tick stands in it. */
+const GAP_PIXELS = 32
+
+/** Small charts side by side as far as there is room for them, each with its title above it. */
+export function arrangeFacets({ layout, view, above }: Draft): void {
+  const titles = listOfAnnotations(layout).filter(({ name }) => name === FACET)
+  if (titles.length === 0) return
+  above.axis = TITLE_PIXELS
+  const count = titles.length
+  const narrow = isNarrow(view)
+  const across = narrow ? (count > 4 ? 2 : 1) : count <= 3 ? count : Math.ceil(Math.sqrt(count))
+  const down = Math.ceil(count / across)
+  const width = view.width - 2 * edgeOf(view) - 40
+  const height = Math.max(120, view.height - above.title - above.legend - above.axis - 50)
+  const gaps = {
+    x: across > 1 ? GAP_PIXELS / width : 0,
+    y: down > 1 ? Math.min(0.5 / down, (TITLE_PIXELS + 12) / height) : 0,
+  }
+  const ticked = down > 1 && count % across !== 0 ? TICKS_PIXELS / height : 0
+  const [wide, high] = [(1 - gaps.x * (across - 1)) / across, (1 - (gaps.y + ticked) * (down - 1)) / down]
+  for (const [k, title] of titles.entries()) {
+    const [column, row] = [k % across, Math.floor(k / across)]
+    const left = column * (wide + gaps.x)
+    const bottom = 1 - row * (high + gaps.y + ticked) - high
+    const suffix = k === 0 ? '' : String(k + 1)
+    const isLowest = k + across >= count
+    layout[`xaxis${suffix}`] = placed(layout[`xaxis${suffix}`], [left, left + wide], isLowest, narrow)
+    layout[`yaxis${suffix}`] = placed(layout[`yaxis${suffix}`], [bottom, bottom + high], column === 0, narrow)
+    Object.assign(title, {
+      text: shortened(String(title.text), wide * width),
+      x: left,
+      xanchor: 'left',
+      y: bottom + high,
+    })
+  }
+}
+
+function placed(axis: Attributes, domain: [number, number], isTicked: boolean, narrow: boolean): Attributes {
+  const { title, ...rest } = axis
+  return {
+    ...rest,
+    domain: domain.map((share) => Math.max(0, Math.min(1, share))),
+    nticks: narrow ? 3 : 4,
+    showticklabels: isTicked,
+    title: { ...(typeof title === 'object' ? title : {}), text: '' },
+  }
+}

@@ -1,0 +1,53 @@
+/// <reference lib="dom" />
+import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './draft.ts'
+import { listOfAnnotations, SOURCE, SOURCE_PIXELS } from './headings.ts'
+import { END } from './series.ts'
+
+/** Height of the name of a line, in pixels. */
+const NAME_PIXELS = TEXT_PIXELS + 4
+
+/**
+ * What must change in a chart once it is drawn, because it depends on sizes that only plotly.js knows: names of lines
+ * that would cover each other, and the source below the axis. Undefined if nothing does.
+ */
+export function fitOf(chart: unknown): Attributes | undefined {
+  // biome-ignore lint/suspicious/noExplicitAny: the inner data of plotly.js has no types
+  const { _fullLayout: full, layout } = chart as any
+  const size = full?._size
+  const annotations = listOfAnnotations(layout ?? {})
+  if (!size || annotations.length === 0) return undefined
+  const changes: Attributes = {}
+  const ends = annotations.flatMap(({ name, y }, k) =>
+    name === END ? [{ k, at: full.yaxis?.r2p?.(y) }] : [],
+  )
+  if (ends.length > 1 && ends.every(({ at }) => Number.isFinite(at)))
+    for (const { k, shift } of spread(ends, size.h)) changes[`annotations[${k}].yshift`] = -shift
+  const source = annotations.findIndex(({ name }) => name === SOURCE)
+  if (source >= 0) {
+    // Below what the labels of the axis need.
+    changes['margin.b'] = size.b + SOURCE_PIXELS
+    changes[`annotations[${source}].yshift`] = EDGE_PIXELS / 2 - changes['margin.b']
+    changes[`annotations[${source}].xshift`] = layout.margin.l - size.l
+  }
+  return Object.keys(changes).length > 0 ? changes : undefined
+}
+
+/** Whether a figure in our theme has something that `fitOf` may change. */
+export function needsFit({ layout }: { layout: Attributes }): boolean {
+  return listOfAnnotations(layout).some(({ name }) => name === END || name === SOURCE)
+}
+
+/** How far names move down, in pixels, so that none covers another one. `at`: where each would be. */
+function spread(ends: readonly { k: number; at: number }[], height: number): { k: number; shift: number }[] {
+  const order = [...ends].sort((a, b) => a.at - b.at)
+  const places = order.map(({ at }) => at)
+  for (let round = 0; round < 20; round++)
+    for (let k = 1; k < places.length; k++) {
+      const missing = NAME_PIXELS - (places[k] - places[k - 1])
+      if (missing <= 0) continue
+      places[k - 1] -= missing / 2
+      places[k] += missing / 2
+    }
+  const over = Math.max(0, (places.at(-1) ?? 0) - height - NAME_PIXELS / 2)
+  return order.map(({ k, at }, n) => ({ k, shift: places[n] - over - at }))
+}

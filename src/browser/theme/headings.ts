@@ -1,0 +1,145 @@
+import {
+  type Attributes,
+  type Draft,
+  edgeOf,
+  isNarrow,
+  TEXT_PIXELS,
+  textOf,
+  widthOf,
+  wrapped,
+} from './draft.ts'
+
+const TITLE_SIZE_PIXELS = 18
+const TITLE_LINE_PIXELS = 24
+const SUBTITLE_SIZE_PIXELS = 14
+const SUBTITLE_LINE_PIXELS = 20
+const LEGEND_LINE_PIXELS = 24
+/** Width of the symbol of a legend entry and of the room around it. */
+const SYMBOL_PIXELS = 52
+const AXIS_TITLE_PIXELS = 22
+export const SOURCE_PIXELS = 24
+/** The annotation that names where the data comes from. */
+export const SOURCE = 'gridline-source'
+/** The annotation that is the title of a small chart. */
+export const FACET = 'gridline-facet'
+
+/** Title and subtitle on the left, in as many lines as they need. */
+export function placeTitle({ layout, view, above }: Draft): void {
+  const edge = edgeOf(view)
+  const most = view.width - 2 * edge
+  const title = textOf(layout.title)
+  const given: Attributes = typeof layout.title === 'object' && layout.title !== null ? layout.title : {}
+  const lines = title === undefined ? [] : wrapped(title, most, TITLE_SIZE_PIXELS, 600)
+  const subtitle = textOf(given.subtitle)
+  const under = subtitle === undefined ? [] : wrapped(subtitle, most, SUBTITLE_SIZE_PIXELS)
+  if (lines.length === 0 && under.length === 0) {
+    above.title = edge
+    return
+  }
+  layout.title = {
+    ...given,
+    text: lines.length === 0 ? ' ' : lines.join('<br>'),
+    pad: { l: edge, t: edge - 2, ...given.pad },
+    ...(under.length > 0 && { subtitle: { ...given.subtitle, text: under.join('<br>') } }),
+  }
+  above.title = edge + lines.length * TITLE_LINE_PIXELS + under.length * SUBTITLE_LINE_PIXELS + 8
+}
+
+/** The legend below the title, from the left, if it is shown and nobody has placed it. */
+export function placeLegend(draft: Draft): void {
+  const { data, layout, view, above } = draft
+  if (layout.showlegend !== true || !isOurs(layout.legend)) return
+  const names = data.flatMap((trace) =>
+    trace.showlegend === false || trace.visible === false
+      ? []
+      : trace.type === 'pie' || trace.type === 'funnelarea'
+        ? [...new Set([...(trace.labels ?? [])].map(String))]
+        : [String(trace.name ?? '')],
+  )
+  if (names.length === 0) return
+  const edge = edgeOf(view)
+  const most = view.width - 2 * edge
+  let rows = 1
+  let at = 0
+  // Entries of plotly.js are as wide as the widest one if there are several rows.
+  const widest = Math.max(...names.map((name) => widthOf(name))) + SYMBOL_PIXELS
+  const all = names.reduce((sum, name) => sum + widthOf(name) + SYMBOL_PIXELS, 0)
+  if (all > most)
+    for (const _ of names) {
+      if (at > 0 && at + widest > most) {
+        rows++
+        at = 0
+      }
+      at += widest
+    }
+  above.legend = rows * LEGEND_LINE_PIXELS
+  layout.legend = {
+    orientation: 'h',
+    xref: 'container',
+    x: edge / view.width,
+    xanchor: 'left',
+    yref: 'container',
+    y: 1 - (above.title - 4) / view.height,
+    yanchor: 'top',
+    traceorder: 'normal',
+    ...layout.legend,
+  }
+}
+
+/** Whether the legend is left to us: what is not placed by the figure. */
+function isOurs(legend: unknown): boolean {
+  if (typeof legend !== 'object' || legend === null) return true
+  return !['x', 'y', 'orientation', 'xref', 'yref'].some((key) => key in legend)
+}
+
+/** The title of the y axis above the plot, where it is read without turning the head. */
+export function placeAxisTitle({ layout, view, above }: Draft): void {
+  const text = textOf(layout.yaxis?.title)
+  if (text === undefined || listOfAnnotations(layout).some(({ name }) => name === FACET)) return
+  // Of horizontal bars, the labels say what they are.
+  const isLabels = layout.yaxis.type === 'category' || layout.yaxis.type === 'multicategory'
+  layout.yaxis = { ...layout.yaxis, title: { ...titleOf(layout.yaxis.title), text: '' } }
+  const [line] = wrapped(text, view.width - 2 * edgeOf(view) - (isNarrow(view) ? 0 : 40), TEXT_PIXELS)
+  if (isLabels) return
+  above.axis = AXIS_TITLE_PIXELS
+  annotate(layout, {
+    name: 'gridline-y-title',
+    text: line,
+    xref: 'paper',
+    yref: 'paper',
+    x: 0,
+    y: 1,
+    xanchor: 'left',
+    yanchor: 'bottom',
+    yshift: 4,
+  })
+}
+
+function titleOf(title: unknown): Attributes {
+  return typeof title === 'object' && title !== null ? title : {}
+}
+
+/** The source below the chart. It is placed when the height of the axis is known: see `fitOf`. */
+export function placeSource({ layout, view }: Draft): void {
+  const at = listOfAnnotations(layout).findIndex(({ name }) => name === SOURCE)
+  if (at < 0) return
+  layout.annotations = listOfAnnotations(layout).map((one, k) =>
+    k === at
+      ? {
+          ...one,
+          ...{ xref: 'paper', yref: 'paper', x: 0, y: 0, xanchor: 'left', yanchor: 'bottom', align: 'left' },
+          ...{ showarrow: false, font: { size: 12, ...one.font } },
+          text: wrapped(String(one.text ?? ''), view.width - 2 * edgeOf(view), 12)[0] ?? '',
+        }
+      : one,
+  )
+}
+
+export function listOfAnnotations(layout: Attributes): Attributes[] {
+  return Array.isArray(layout.annotations) ? layout.annotations : []
+}
+
+/** Adds a text without an arrow. */
+export function annotate(layout: Attributes, text: Attributes): void {
+  layout.annotations = [...listOfAnnotations(layout), { showarrow: false, align: 'left', ...text }]
+}

@@ -1,0 +1,77 @@
+// How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
+import { arrangeBars } from './bars.ts'
+import { arrangeCells } from './cells.ts'
+import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from './draft.ts'
+import { arrangeFacets } from './facets.ts'
+import { placeAxisTitle, placeLegend, placeSource, placeTitle } from './headings.ts'
+import { formatNumbers } from './numbers.ts'
+import { arrangePies } from './pies.ts'
+import { fadePoints, hoverOf, nameLines } from './series.ts'
+import { templateOf } from './template.ts'
+
+export { fitOf, needsFit } from './fit.ts'
+
+interface Figure {
+  data: Attributes[]
+  layout: Attributes
+}
+
+/** The parts of a look, in order: each can count on those before it. */
+const PARTS = [
+  arrangePies,
+  arrangeCells,
+  fadePoints,
+  hoverOf,
+  arrangeBars,
+  formatNumbers,
+  nameLines,
+  placeTitle,
+  placeLegend,
+  placeAxisTitle,
+  arrangeFacets,
+  placeSource,
+] as const
+
+/**
+ * A figure in our theme; unchanged if it does not ask for it in `layout.meta.theme`. A template of the figure goes over
+ * that of the theme. What is given is not changed.
+ */
+export function themed<T extends Figure>(figure: T, view: View): T {
+  const { data, layout } = figure
+  if (typeof layout.meta?.theme !== 'string') return figure
+  const annotations = Array.isArray(layout.annotations)
+    ? layout.annotations.map((one) => ({ ...one }))
+    : undefined
+  const shapes = Array.isArray(layout.shapes) ? layout.shapes.map((one) => ({ ...one })) : undefined
+  const draft: Draft = {
+    data: data.map((trace) => ({ ...trace })),
+    layout: { ...layout, ...(annotations && { annotations }), ...(shapes && { shapes }) },
+    view,
+    above: { title: 0, legend: 0, axis: 0 },
+    right: edgeOf(view),
+  }
+  for (const part of PARTS) part(draft)
+  const { above, right } = draft
+  const edge = edgeOf(view)
+  const margin = {
+    l: edge,
+    r: right,
+    b: edge,
+    t: above.title + above.legend + above.axis + (above.legend + above.axis > 0 ? 0 : 6),
+    ...layout.margin,
+  }
+  const template = templateOf(view.scheme, {
+    lineWidth: lineOf(draft.data),
+    isNarrow: isNarrow(view),
+    over: layout.template,
+  })
+  return { ...figure, data: draft.data, layout: { ...draft.layout, margin, template } }
+}
+
+/** Width of lines, in pixels: thinner where points are dense. */
+function lineOf(data: readonly Attributes[]): number {
+  const most = Math.max(0, ...data.map(({ x, y }) => Math.max(listOf(x).length, listOf(y).length)))
+  return most > DENSE_POINTS ? 1.5 : 2.5
+}
+
+const DENSE_POINTS = 400

@@ -1,0 +1,86 @@
+import { type Attributes, type Draft, listOf } from './draft.ts'
+
+/** Names of large numbers: what plotly.js writes, and what people write. */
+const NAMES = { M: 'million', B: 'billion', T: 'trillion' } as const
+/** Multiples of a step that have a name: an axis has far fewer ticks. */
+const MOST_MULTIPLES = 120
+
+/** Thousands with commas, millions by name, and small numbers without prefixes, unless the figure sets a format. */
+export function formatNumbers({ data, layout }: Draft): void {
+  const names = new Set([
+    'xaxis',
+    'yaxis',
+    ...Object.keys(layout).filter((name) => /^[xy]axis\d+$/.test(name)),
+  ])
+  for (const key of names) {
+    const axis: Attributes = layout[key] ?? {}
+    if (axis.type === 'date' || axis.type === 'category' || axis.tickformat !== undefined) continue
+    const largest = largestOn(data, key)
+    if (largest === undefined) continue
+    const { values, isWhole } = largest
+    layout[key] = {
+      ...(key.startsWith('y') && { separatethousands: true }),
+      ...numbersUpTo(values),
+      ...(axis.type === 'log' && { dtick: logTick(values) }),
+      hoverformat: hoverFormat(values, isWhole, key.startsWith('x')),
+      ...axis,
+    }
+  }
+}
+
+/** How numbers are written whose largest is this. */
+export function numbersUpTo(values: number): Attributes {
+  if (values >= 1e6) return { exponentformat: 'B', minexponent: 5, labelalias: aliases() }
+  return { exponentformat: values > 0 && values < 1e-4 ? 'power' : 'none' }
+}
+
+/** Ticks of a logarithmic axis: the powers of ten only, if they are many. */
+function logTick(values: number): number | undefined {
+  return values >= 1000 ? 1 : undefined
+}
+
+function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {
+  // Whole numbers of a x axis may be years.
+  if (isWhole) return isX && values < 10_000 ? 'd' : ',d'
+  if (values >= 1000) return ',.2~f'
+  return values >= 1 ? ',.3~f' : '.4~r'
+}
+
+/** The largest number that is drawn on an axis, and whether all are whole; undefined without numbers. */
+function largestOn(
+  data: readonly Attributes[],
+  axis: string,
+): { values: number; isWhole: boolean } | undefined {
+  const letter = axis[0] as 'x' | 'y'
+  const id = axis.replace('axis', '')
+  let values = -1
+  let isWhole = true
+  for (const trace of data) {
+    if ((trace[`${letter}axis`] ?? letter) !== id) continue
+    for (const value of listOf(trace[letter])) {
+      const number = typeof value === 'number' ? value : Number.NaN
+      if (!Number.isFinite(number)) continue
+      if (Math.abs(number) > values) values = Math.abs(number)
+      if (isWhole && !Number.isInteger(number)) isWhole = false
+    }
+  }
+  return values < 0 ? undefined : { values, isWhole }
+}
+
+let known: Record<string, string> | undefined
+
+/** `2.5M` is written `2.5 million`. Ticks are multiples of 1, 2 or 5 times a power of ten. */
+function aliases(): Record<string, string> {
+  if (known) return known
+  known = {}
+  for (let power = -3; power <= 2; power++)
+    for (const digit of [1, 2, 5])
+      for (let k = 1; k <= MOST_MULTIPLES; k++) {
+        const value = Number((k * digit * 10 ** power).toPrecision(6))
+        if (value >= 1000) break
+        for (const sign of ['', '−'])
+          for (const [short, name] of Object.entries(NAMES))
+            known[`${sign}${value}${short}`] = `${sign}${value} ${name}`
+      }
+  return known
+}

@@ -1,0 +1,110 @@
+import { COLORS } from './colors.ts'
+import {
+  type Attributes,
+  type Draft,
+  hasOnePlot,
+  isNarrow,
+  listOf,
+  shortened,
+  TEXT_PIXELS,
+  widthOf,
+} from './draft.ts'
+import { annotate } from './headings.ts'
+
+/** Lines that have their names at their ends. More have a legend. */
+const MOST_NAMED = 4
+/** Part of the width that the names can have. */
+const NAMES_SHARE = 0.22
+/** Room between a line and its name, in pixels. */
+const GAP_PIXELS = 6
+/** Points of a scatter that begin to cover each other, and that do so everywhere. */
+const MANY_POINTS = 300
+const DENSE_POINTS = 3000
+
+/** The annotation that names a line at its end. */
+export const END = 'gridline-end'
+
+/** Puts the names of a few lines at their ends, in place of a legend. */
+export function nameLines(draft: Draft): void {
+  const { data, layout, view } = draft
+  if (layout.showlegend !== true || layout.legend !== undefined || isNarrow(view) || !hasOnePlot(draft))
+    return
+  const lines = data.filter(({ visible, showlegend }) => visible !== false && showlegend !== false)
+  if (lines.length < 2 || lines.length > MOST_NAMED || !lines.every(isLine)) return
+  const ends = lines.map(endOf)
+  if (ends.some((end) => end === undefined) || layout.yaxis?.range !== undefined) return
+  const most = view.width * NAMES_SHARE
+  const names = lines.map(({ name }) => shortened(String(name ?? ''), most))
+  layout.showlegend = false
+  draft.right = Math.max(draft.right, Math.max(...names.map((name) => widthOf(name))) + GAP_PIXELS + 12)
+  for (const [k, name] of names.entries()) {
+    const trace = lines[k]
+    const color = trace.line?.color ?? trace.marker?.color ?? COLORS[data.indexOf(trace) % COLORS.length]
+    annotate(layout, {
+      name: END,
+      text: name,
+      xref: 'paper',
+      x: 1,
+      xanchor: 'left',
+      xshift: GAP_PIXELS,
+      yref: 'y',
+      y: layout.yaxis?.type === 'log' ? Math.log10(ends[k] as number) : ends[k],
+      yanchor: 'middle',
+      font: { color, size: TEXT_PIXELS },
+    })
+  }
+}
+
+function isLine({ type = 'scatter', mode, stackgroup, fill, xaxis, yaxis }: Attributes): boolean {
+  const isScatter = type === 'scatter' || type === 'scattergl'
+  return (
+    isScatter &&
+    String(mode).includes('lines') &&
+    !stackgroup &&
+    (!fill || fill === 'none') &&
+    !xaxis &&
+    !yaxis
+  )
+}
+
+/** The last value of a line. */
+function endOf({ y }: Attributes): number | undefined {
+  const values = listOf(y)
+  for (let k = values.length - 1; k >= 0; k--) {
+    const value = values[k]
+    if (typeof value === 'number' && Number.isFinite(value)) return value
+  }
+  return undefined
+}
+
+/** Points are transparent where they cover each other, and smaller where they are many. */
+export function fadePoints({ data }: Draft): void {
+  const points = data.filter(
+    ({ type, mode }) => (type ?? 'scatter').startsWith('scatter') && mode === 'markers',
+  )
+  const count = points.reduce((sum, { x, y }) => sum + Math.max(listOf(x).length, listOf(y).length), 0)
+  if (count < MANY_POINTS) return
+  const isDense = count >= DENSE_POINTS
+  for (const [k, trace] of data.entries()) {
+    if (!points.includes(trace)) continue
+    const { marker = {} } = trace
+    data[k] = {
+      ...trace,
+      marker: {
+        opacity: isDense ? 0.35 : 0.6,
+        ...(marker.sizesrc === undefined && marker.size === undefined && { size: isDense ? 4 : 5 }),
+        ...marker,
+      },
+    }
+  }
+}
+
+/** What the pointer shows: all values at one x of lines, one bar, one point. */
+export function hoverOf({ data, layout }: Draft): void {
+  if (layout.hovermode !== undefined || data.length === 0) return
+  if (
+    data.every(({ type = 'scatter', mode }) => type.startsWith('scatter') && String(mode).includes('lines'))
+  )
+    layout.hovermode = 'x unified'
+  else layout.hovermode = 'closest'
+}

@@ -1,0 +1,96 @@
+import { COLORS, DIVERGING, GROUNDS, type Scheme, SEQUENTIAL, scaleOf } from './colors.ts'
+import { type Attributes, FONT, TEXT_PIXELS } from './draft.ts'
+
+interface Look {
+  /** Width of lines, in pixels. */
+  lineWidth: number
+  isNarrow: boolean
+  /** A template that goes over ours. */
+  over: unknown
+}
+
+/** The template of the theme. */
+export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look): Attributes {
+  const { ground, text, soft, line } = GROUNDS[scheme]
+  const axis = {
+    automargin: true,
+    zeroline: false,
+    tickcolor: line,
+    tickfont: { color: soft },
+    title: { font: { color: soft, size: TEXT_PIXELS }, standoff: 8 },
+  }
+  const sequential = scaleOf(SEQUENTIAL)
+  const colorbar = {
+    outlinewidth: 0,
+    thickness: 12,
+    ...(isNarrow && { orientation: 'h', y: -0.15, yanchor: 'top' }),
+  }
+  const own: Attributes = {
+    layout: {
+      paper_bgcolor: ground,
+      plot_bgcolor: ground,
+      font: { family: FONT, size: TEXT_PIXELS, color: text },
+      colorway: COLORS,
+      colorscale: { sequential, sequentialminus: sequential, diverging: scaleOf(DIVERGING) },
+      title: {
+        x: 0,
+        xref: 'container',
+        xanchor: 'left',
+        y: 1,
+        yref: 'container',
+        yanchor: 'top',
+        font: { size: 18, weight: 600 },
+        subtitle: { font: { size: 14, color: soft } },
+      },
+      xaxis: {
+        ...axis,
+        showgrid: false,
+        showline: true,
+        linecolor: soft,
+        ticks: 'outside',
+        gridcolor: line,
+        ...(isNarrow && { nticks: 5 }),
+      },
+      yaxis: {
+        ...axis,
+        gridcolor: line,
+        ticks: '',
+        ticklabelstandoff: 6,
+        // On a phone, numbers stand on their lines, so that the plot has the width.
+        ...(isNarrow && { ticklabelposition: 'inside top', ticklabelstandoff: 0, nticks: 6 }),
+      },
+      annotationdefaults: { font: { color: soft } },
+      legend: { bgcolor: 'rgba(0,0,0,0)', font: { size: TEXT_PIXELS } },
+      hoverlabel: { font: { family: FONT } },
+      bargap: 0.2,
+    },
+    data: {
+      // More series than colors: the next ones are dashed, or hatched.
+      scatter: [
+        ...COLORS.map(() => ({ line: { width: lineWidth } })),
+        ...COLORS.map(() => ({ line: { width: lineWidth, dash: 'dash' } })),
+      ],
+      heatmap: [{ colorscale: sequential, colorbar }],
+      contour: [{ colorscale: sequential, colorbar }],
+      histogram2d: [{ colorscale: sequential, colorbar }],
+      bar: [
+        ...COLORS.map(() => ({ marker: { line: { width: 0 } } })),
+        ...COLORS.map(() => ({ marker: { line: { width: 0 }, pattern: { shape: '/' } } })),
+      ],
+      pie: [{ marker: { line: { color: ground, width: 1 } } }],
+    },
+  }
+  return isObject(over) ? merged(own, over) : own
+}
+
+/** Attributes over others. Lists take the place of lists. */
+function merged(under: Attributes, over: Attributes): Attributes {
+  const all: Attributes = { ...under }
+  for (const [key, value] of Object.entries(over))
+    all[key] = isObject(value) && isObject(under[key]) ? merged(under[key], value) : value
+  return all
+}
+
+function isObject(value: unknown): value is Attributes {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
