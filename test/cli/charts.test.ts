@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { chartOf } from '../../src/cli/charts/charts.ts'
 import { type Figure, merged } from '../../src/cli/charts/merge.ts'
-import { type ChartType, chartTypes } from '../../src/cli/charts/options.ts'
+import { type ChartType, chartTypes } from '../../src/cli/charts/types.ts'
 import { type Ended, gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -753,14 +753,40 @@ describe('what a command changes in a chart that exists', () => {
     { uid: 'd1', name: 'day', type: 'text' },
     { uid: 'p1', name: 'price', type: 'number' },
     { uid: 'c1', name: 'cost', type: 'number' },
+    { uid: 'l1', name: 'lat', type: 'number' },
+    { uid: 'm1', name: 'lon', type: 'number' },
   ]
   const grid = { fid: 'me:1', filename: 'g', cols: cols as never }
   const made = async (type: ChartType, y = 'price', title?: string): Promise<Figure> =>
-    JSON.parse(JSON.stringify(await chartOf(undefined, grid, type, { x: 'day', y, title })))
+    JSON.parse(
+      JSON.stringify(
+        await chartOf(undefined, grid, type, {
+          x: 'day',
+          y: NO_Y.has(type) ? undefined : y,
+          title,
+          ...more[type],
+        }),
+      ),
+    )
+  /** Options that some types cannot be without. */
+  const more: Partial<Record<ChartType, object>> = {
+    contour: { color: 'cost' },
+    scatter3d: { z: 'cost' },
+    surface: { z: 'cost' },
+    candlestick: { y: 'price,cost,price,cost' },
+    ohlc: { y: 'cost,price,cost,price' },
+    parallel: { y: 'price,cost' },
+    indicator: { x: undefined },
+  }
+  const NO_Y = new Set<ChartType>(['map'])
+  const single = new Set<ChartType>([
+    ...(['pie', 'donut', 'treemap', 'sunburst', 'choropleth', 'indicator', 'waterfall'] as const),
+    ...(['histogram2d', 'scatter3d', 'surface', 'contour', 'map'] as const),
+  ])
   const types = chartTypes.filter((type) => type !== 'heatmap')
 
   it.each(types)('nothing, when a %s is made again', async (type) => {
-    for (const y of type === 'pie' ? ['price'] : ['price', 'price,cost']) {
+    for (const y of single.has(type) ? ['price'] : ['price', 'price,cost']) {
       const figure = await made(type, y)
       expect(merged(figure, figure, grid)).toEqual(figure)
       const designed = { ...figure, layout: { ...figure.layout, paper_bgcolor: 'black' } }
@@ -777,7 +803,7 @@ describe('what a command changes in a chart that exists', () => {
           ['price,cost', 'price'],
           ['price', 'price,cost'],
         ]) {
-          if ((from === 'pie' && before.includes(',')) || (to === 'pie' && after.includes(','))) continue
+          if ((single.has(from) && before.includes(',')) || (single.has(to) && after.includes(','))) continue
           const wanted = await made(to, after)
           const next = merged(await made(from, before), wanted, grid)
           const said = `${from} ${before} → ${to} ${after}`

@@ -19,6 +19,8 @@ const GAP_PIXELS = 14
 const NARROW_SHARE = 0.2
 /** Height of a bar with its label above it, in pixels. */
 const LABELED_BAR_PIXELS = 34
+/** Height of a row with a label beside it, in pixels. */
+const LEAST_LABEL_PIXELS = 15
 /** Bars of a chart: fewer are thinner, so that they are not blocks. */
 const FEW_BARS = 4
 
@@ -28,34 +30,51 @@ const FEW_BARS = 4
  */
 export function arrangeBars(draft: Draft): void {
   const { data, layout, view } = draft
-  if (data.length === 0 || !hasOnePlot(draft) || !data.every(isPlainBar)) return
-  const labels = labelsOf(data)
-  if (labels === undefined || layout.xaxis?.type !== 'category') return
+  if (data.length === 0 || !hasOnePlot(draft)) return
+  const isTurned = data.every(({ orientation }) => orientation === 'h')
+  if (!data.every(isTurned || isDots(draft) ? hasOwnAxes : isPlainBar)) return
+  const [along, key] = isTurned ? (['yaxis', 'y'] as const) : (['xaxis', 'x'] as const)
+  const labels = labelsOf(data.map((trace) => trace[key]))
+  if (labels === undefined || layout[along]?.type !== 'category') return
   // Groups of bars stay in the order of the rows: it is that of the answers of a survey, for example.
   const isOne = data.length === 1 || layout.barmode === 'stack' || layout.barmode === 'relative'
   const isOrdered = labels.every((label) => ORDERED.test(label))
-  if (layout.xaxis.categoryorder === undefined && isOne && !isOrdered)
-    layout.xaxis = { ...layout.xaxis, categoryorder: 'total descending' }
+  const isFunnel = data[0].type === 'funnel'
+  if (layout[along].categoryorder === undefined && isOne && !isOrdered && !isFunnel)
+    layout[along] = { ...layout[along], categoryorder: 'total descending' }
   layout.bargap ??= labels.length < FEW_BARS ? 0.5 : undefined
-  const room = view.width - 2 * edgeOf(view) - 48
-  const widest = Math.max(...labels.map((label) => widthOf(label)))
-  if ((widest + GAP_PIXELS) * labels.length <= room || layout.xaxis.range !== undefined) return
-  turn(draft)
+  if (isTurned) layout.yaxis = { ...layout.yaxis, autorange: 'reversed', showgrid: false }
+  else {
+    const room = view.width - 2 * edgeOf(view) - 48
+    const widest = Math.max(...labels.map((label) => widthOf(label)))
+    if ((widest + GAP_PIXELS) * labels.length <= room || layout.xaxis.range !== undefined) {
+      layout.xaxis.nticks ??= labels.length
+      return
+    }
+    turn(draft)
+  }
+  fitLabels(draft, labels)
+}
+
+/** Labels of horizontal bars beside them, or above them where there is no room. */
+function fitLabels(draft: Draft, labels: readonly string[]): void {
+  const { data, layout, view } = draft
+  const height = view.height - 110
+  if (height / labels.length >= LEAST_LABEL_PIXELS) layout.yaxis.dtick ??= 1
   if (!isNarrow(view)) {
-    const longest = view.width * 0.4
-    layout.yaxis.labelalias = aliases(labels, longest)
+    layout.yaxis.labelalias = aliases(labels, view.width * 0.4)
     return
   }
-  const bars = labels.length * (layout.barmode === 'group' ? data.length : 1)
-  const height = view.height - 110
+  const bars = labels.length * (layout.barmode === 'stack' ? 1 : data.length)
   const isSpacious = height / labels.length >= LABELED_BAR_PIXELS && bars === labels.length
-  if (!isSpacious) {
+  if (!isSpacious || data[0].type !== 'bar') {
+    layout.yaxis = { ...layout.yaxis, ticklabelposition: 'outside' }
     layout.yaxis.labelalias = aliases(labels, view.width * NARROW_SHARE - 12)
     return
   }
   // Above its bar, a label has all the width.
   layout.yaxis = { ...layout.yaxis, showticklabels: false }
-  layout.xaxis.showgrid = false
+  layout.xaxis = { ...layout.xaxis, showgrid: false }
   layout.bargap = 0.6
   const most = view.width - 2 * edgeOf(view)
   for (const label of labels)
@@ -72,15 +91,24 @@ export function arrangeBars(draft: Draft): void {
     })
 }
 
+/** Whether a chart shows dots over labels. */
+function isDots({ layout }: Draft): boolean {
+  return layout.meta.chart === 'dot' || layout.meta.chart === 'lollipop'
+}
+
+function hasOwnAxes({ xaxis, yaxis }: Attributes): boolean {
+  return !xaxis && !yaxis
+}
+
 function isPlainBar({ type, orientation, xaxis, yaxis, base }: Attributes): boolean {
   return type === 'bar' && orientation === undefined && !xaxis && !yaxis && base === undefined
 }
 
 /** The labels of bars, in order; undefined if some are not texts. */
-function labelsOf(data: readonly Attributes[]): string[] | undefined {
+function labelsOf(lists: readonly unknown[]): string[] | undefined {
   const found = new Set<string>()
-  for (const { x } of data)
-    for (const label of listOf(x)) {
+  for (const list of lists)
+    for (const label of listOf(list)) {
       if (typeof label === 'string') found.add(label)
       else if (label !== null && label !== undefined) return undefined
       if (found.size > MOST_LABELS) return undefined

@@ -25,8 +25,11 @@ export interface Draft {
   view: View
   /** Heights of what stands above the plot, from the top, in pixels. */
   above: { title: number; legend: number; axis: number }
-  /** Room on the right, in pixels. */
+  /** Room beside the plot, in pixels. */
+  left: number
   right: number
+  /** What the scale of colors shows, if it has no title of its own. */
+  scale?: string
 }
 
 export function isNarrow({ width }: View): boolean {

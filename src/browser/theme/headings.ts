@@ -42,7 +42,11 @@ export function placeTitle({ layout, view, above }: Draft): void {
     pad: { l: edge, t: edge - 2, ...given.pad },
     ...(under.length > 0 && { subtitle: { ...given.subtitle, text: under.join('<br>') } }),
   }
-  above.title = edge + lines.length * TITLE_LINE_PIXELS + under.length * SUBTITLE_LINE_PIXELS + 8
+  above.title =
+    edge +
+    lines.length * TITLE_LINE_PIXELS +
+    under.length * SUBTITLE_LINE_PIXELS +
+    (under.length > 0 ? 18 : 8)
 }
 
 /** The legend below the title, from the left, if it is shown and nobody has placed it. */
@@ -92,16 +96,25 @@ function isOurs(legend: unknown): boolean {
   return !['x', 'y', 'orientation', 'xref', 'yref'].some((key) => key in legend)
 }
 
-/** The title of the y axis above the plot, where it is read without turning the head. */
-export function placeAxisTitle({ layout, view, above }: Draft): void {
-  const text = textOf(layout.yaxis?.title)
-  if (text === undefined || listOfAnnotations(layout).some(({ name }) => name === FACET)) return
+/** The title of the y axis above the plot, where it is read without turning the head; and what colors show. */
+export function placeAxisTitle({ layout, view, above, scale }: Draft): void {
+  if (isNarrow(view) && textOf(layout.yaxis2?.title) !== undefined)
+    layout.yaxis2 = { ...layout.yaxis2, title: { text: '' } }
+  if (listOfAnnotations(layout).some(({ name }) => name === FACET)) return
+  const axis = textOf(layout.yaxis?.title)
+  if (axis !== undefined)
+    layout.yaxis = { ...layout.yaxis, title: { ...titleOf(layout.yaxis.title), text: '' } }
   // Of horizontal bars, the labels say what they are.
-  const isLabels = layout.yaxis.type === 'category' || layout.yaxis.type === 'multicategory'
-  layout.yaxis = { ...layout.yaxis, title: { ...titleOf(layout.yaxis.title), text: '' } }
-  const [line] = wrapped(text, view.width - 2 * edgeOf(view) - (isNarrow(view) ? 0 : 40), TEXT_PIXELS)
-  if (isLabels) return
-  above.axis = AXIS_TITLE_PIXELS
+  const isLabels = layout.yaxis?.type === 'category' || layout.yaxis?.type === 'multicategory'
+  const isSaid =
+    scale === undefined || (textOf(layout.title) ?? '').toLowerCase().includes(scale.toLowerCase())
+  const texts = [isLabels ? undefined : axis, isSaid ? undefined : `color: ${scale}`].filter(Boolean)
+  if (texts.length === 0) return
+  const [line] = wrapped(
+    texts.join(' · '),
+    view.width - 2 * edgeOf(view) - (isNarrow(view) ? 0 : 40),
+    TEXT_PIXELS,
+  )
   annotate(layout, {
     name: 'gridline-y-title',
     text: line,
@@ -111,8 +124,9 @@ export function placeAxisTitle({ layout, view, above }: Draft): void {
     y: 1,
     xanchor: 'left',
     yanchor: 'bottom',
-    yshift: 4,
+    yshift: above.axis + 4,
   })
+  above.axis += AXIS_TITLE_PIXELS
 }
 
 function titleOf(title: unknown): Attributes {

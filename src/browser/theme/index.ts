@@ -1,12 +1,14 @@
 // How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
 import { arrangeBars } from './bars.ts'
-import { arrangeCells } from './cells.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from './draft.ts'
 import { arrangeFacets } from './facets.ts'
 import { placeAxisTitle, placeLegend, placeSource, placeTitle } from './headings.ts'
+import { arrangeMaps } from './maps.ts'
 import { formatNumbers } from './numbers.ts'
+import { arrangeParts } from './parts.ts'
 import { arrangePies } from './pies.ts'
-import { fadePoints, hoverOf, nameLines } from './series.ts'
+import { arrangeColors } from './scales.ts'
+import { decideLegend, fadePoints, hoverOf, nameLines } from './series.ts'
 import { templateOf } from './template.ts'
 
 export { fitOf, needsFit } from './fit.ts'
@@ -19,7 +21,10 @@ interface Figure {
 /** The parts of a look, in order: each can count on those before it. */
 const PARTS = [
   arrangePies,
-  arrangeCells,
+  arrangeColors,
+  arrangeMaps,
+  arrangeParts,
+  decideLegend,
   fadePoints,
   hoverOf,
   arrangeBars,
@@ -49,14 +54,14 @@ export function themed<T extends Figure>(figure: T, view: View): T {
     view,
     above: { title: 0, legend: 0, axis: 0 },
     right: edgeOf(view),
+    left: edgeOf(view),
   }
   for (const part of PARTS) part(draft)
-  const { above, right } = draft
-  const edge = edgeOf(view)
+  const { above, left, right } = draft
   const margin = {
-    l: edge,
+    l: left,
     r: right,
-    b: edge,
+    b: edgeOf(view),
     t: above.title + above.legend + above.axis + (above.legend + above.axis > 0 ? 0 : 6),
     ...layout.margin,
   }
@@ -65,7 +70,11 @@ export function themed<T extends Figure>(figure: T, view: View): T {
     isNarrow: isNarrow(view),
     over: layout.template,
   })
-  return { ...figure, data: draft.data, layout: { ...draft.layout, margin, template } }
+  return {
+    ...figure,
+    data: draft.data,
+    layout: { ...draft.layout, margin, template },
+  }
 }
 
 /** Width of lines, in pixels: thinner where points are dense. */

@@ -24,6 +24,18 @@ const DENSE_POINTS = 3000
 /** The annotation that names a line at its end. */
 export const END = 'gridline-end'
 
+/** Types whose traces have entries in a legend. */
+const IN_LEGENDS = /^(?:scatter|bar|box|violin|histogram$|funnel$|waterfall$)/
+
+/** Several series have a legend, unless the figure says otherwise. */
+export function decideLegend({ data, layout }: Draft): void {
+  const shown = data.filter(
+    ({ type = 'scatter', showlegend, visible }) =>
+      IN_LEGENDS.test(type) && showlegend !== false && visible !== false,
+  )
+  if (layout.showlegend === undefined && shown.length > 1) layout.showlegend = true
+}
+
 /** Puts the names of a few lines at their ends, in place of a legend. */
 export function nameLines(draft: Draft): void {
   const { data, layout, view } = draft

@@ -1,6 +1,9 @@
 import { COLORS, DIVERGING, GROUNDS, type Scheme, SEQUENTIAL, scaleOf } from './colors.ts'
 import { type Attributes, FONT, TEXT_PIXELS } from './draft.ts'
 
+/** Types with a scale of colors of their own. */
+const SCALED = ['heatmap', 'contour', 'histogram2d', 'choropleth', 'surface', 'mesh3d']
+
 interface Look {
   /** Width of lines, in pixels. */
   lineWidth: number
@@ -19,12 +22,14 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
     tickfont: { color: soft },
     title: { font: { color: soft, size: TEXT_PIXELS }, standoff: 8 },
   }
-  const sequential = scaleOf(SEQUENTIAL)
-  const colorbar = {
-    outlinewidth: 0,
-    thickness: 12,
-    ...(isNarrow && { orientation: 'h', y: -0.15, yanchor: 'top' }),
+  const scene = {
+    gridcolor: line,
+    zerolinecolor: line,
+    showbackground: false,
+    tickfont: { color: soft },
+    title: { font: { color: soft } },
   }
+  const sequential = scaleOf(SEQUENTIAL)
   const own: Attributes = {
     layout: {
       paper_bgcolor: ground,
@@ -63,6 +68,9 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
       legend: { bgcolor: 'rgba(0,0,0,0)', font: { size: TEXT_PIXELS } },
       hoverlabel: { font: { family: FONT } },
       bargap: 0.2,
+      treemapcolorway: COLORS,
+      sunburstcolorway: COLORS,
+      scene: { xaxis: scene, yaxis: scene, zaxis: scene, camera: { eye: { x: 1.5, y: 1.5, z: 0.9 } } },
     },
     data: {
       // More series than colors: the next ones are dashed, or hatched.
@@ -70,9 +78,7 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
         ...COLORS.map(() => ({ line: { width: lineWidth } })),
         ...COLORS.map(() => ({ line: { width: lineWidth, dash: 'dash' } })),
       ],
-      heatmap: [{ colorscale: sequential, colorbar }],
-      contour: [{ colorscale: sequential, colorbar }],
-      histogram2d: [{ colorscale: sequential, colorbar }],
+      ...Object.fromEntries(SCALED.map((type) => [type, [{ colorscale: sequential }]])),
       bar: [
         ...COLORS.map(() => ({ marker: { line: { width: 0 } } })),
         ...COLORS.map(() => ({ marker: { line: { width: 0 }, pattern: { shape: '/' } } })),

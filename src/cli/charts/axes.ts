@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { instantOf } from '../../json/index.ts'
-import type { ChartOptions, ChartType, Column } from './options.ts'
+import type { ChartOptions, Column } from './options.ts'
+import type { ChartType } from './types.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: an axis can have any attribute
 type Axis = Record<string, any>
@@ -15,9 +16,8 @@ export function axisSettings(
   x: Column | undefined,
 ): { x: Axis; y: Axis } {
   const { logX, logY, rangeX, rangeY, formatY, unit } = options
-  const given = Object.entries({ logX, logY, rangeX, rangeY, formatY, unit }).find(([, value]) => value)
-  if (type === 'pie' && given) throw new Problem('usage', 'a pie has no axes')
-  const areNumbers = !x || x.type === 'number' || x.type === 'empty' || type === 'histogram'
+  const areNumbers =
+    !x || x.type === 'number' || x.type === 'empty' || type === 'histogram' || type === 'indicator'
   if (logX && !areNumbers) throw new Problem('usage', '--log-x needs a column of numbers')
   const suffix = unit === undefined ? undefined : unit === '%' || unit === '°' ? unit : ` ${unit}`
   return {

@@ -11,8 +11,22 @@ import {
 } from '../../query/index.ts'
 import { typeName } from '../output/view.ts'
 import { columnNames } from './columns.ts'
-import type { ChartGrid, ChartOptions, ChartType, Column } from './options.ts'
+import type { ChartGrid, ChartOptions, Column } from './options.ts'
+import { type ChartType, isPie } from './types.ts'
 import type { ChartValues } from './values.ts'
+
+/** Types that need no y: their values are elsewhere, or they count. */
+const OPTIONAL_Y: ReadonlySet<ChartType> = new Set(['map', 'treemap', 'sunburst'])
+/** Types that show one column of --y. */
+const SINGLE_Y: ReadonlySet<ChartType> = new Set([
+  'treemap',
+  'sunburst',
+  'choropleth',
+  'indicator',
+  'waterfall',
+  'histogram2d',
+  'scatter3d',
+])
 
 /** A chart that is being made: checks its options against the columns of a grid. */
 export class Chart {
@@ -46,17 +60,40 @@ export class Chart {
   async yColumns(given: string | undefined, isAxis: boolean, isCount: boolean): Promise<Column[]> {
     const isHistogram = this.type === 'histogram'
     if (given === undefined) {
-      if (isHistogram || isCount) return []
+      if (isHistogram || isCount || OPTIONAL_Y.has(this.type)) return []
+      if (this.type === 'table') return [...this.grid.cols]
       throw new Problem('usage', `a ${this.type} chart needs --y`, {
         hint: `Columns: ${listed(this.grid.cols.map(({ name }) => name))}`,
       })
     }
     const names = this.grid.cols.map(({ name }) => name)
     const columns = columnNames(given, names).map((name) => this.column('--y', name)!)
-    if (this.type === 'pie' && columns.length > 1) throw new Problem('usage', '--y: a pie shows one column')
+    if ((isPie(this.type) || SINGLE_Y.has(this.type)) && columns.length > 1)
+      throw new Problem('usage', `--y: a ${this.type} shows one column`)
     if (!isHistogram && !isAxis && !isCount)
       for (const column of columns) await this.assertNumbers('--y', column)
     return columns
+  }
+
+  /** The columns of --y2: they hold numbers. */
+  async secondColumns(given: string): Promise<Column[]> {
+    const names = this.grid.cols.map(({ name }) => name)
+    const columns = columnNames(given, names).map((name) => this.column('--y2', name)!)
+    for (const column of columns) await this.assertNumbers('--y2', column)
+    return columns
+  }
+
+  /** The column whose name says what it holds. Throws `usage` if there is none. */
+  named(flag: string, pattern: RegExp): string {
+    const found = this.grid.cols.find(({ name }) => pattern.test(name.trim()))
+    if (found) return found.name
+    throw new Problem(
+      'usage',
+      `a map needs ${flag}: the column of its ${flag === '--lat' ? 'latitudes' : 'longitudes'}`,
+      {
+        hint: `Columns: ${listed(this.grid.cols.map(({ name }) => name))}`,
+      },
+    )
   }
 
   private async assertNumbers(flag: string, column: Column): Promise<void> {
@@ -124,11 +161,6 @@ export class Chart {
       types: columns.map(({ type }) => type),
       valuessrc: `${this.grid.fid}:${columns.map(({ uid }) => uid).join(',')}`,
     }
-  }
-
-  only(flag: string, given: unknown, types: readonly ChartType[]): void {
-    if (given !== undefined && !types.includes(this.type))
-      throw new Problem('usage', `${flag} can only be used with --type ${types.join(' or ')}`)
   }
 
   reference(column: Column | undefined): string | undefined {

@@ -4,16 +4,21 @@ import { Problem } from '../../contract/errors.ts'
 import { parseSort } from '../../query/index.ts'
 import { axisSettings } from './axes.ts'
 import { Chart } from './chart.ts'
+import { shapesOf } from './marks.ts'
+import { horizontal, SOURCE } from './merge.ts'
+import type { ChartGrid, ChartOptions, Column } from './options.ts'
+import { type Attributes, type Drawn, makers, type Parts } from './traces.ts'
+import { assertPeriods, assertTrend, assertZone, transformsOf } from './transforms.ts'
 import {
-  AGGREGATED,
-  type ChartGrid,
-  type ChartOptions,
   type ChartType,
-  type Column,
-  GROUPED,
-  PERIODIC,
-} from './options.ts'
-import { assertPeriods, assertZone, transformsOf } from './transforms.ts'
+  isCells,
+  isPie,
+  KNOWN_BY_TRACES,
+  takes,
+  typedOptions,
+  typesWith,
+  WITHOUT_AXES,
+} from './types.ts'
 import { ChartValues } from './values.ts'
 
 /** A figure whose traces refer to columns of a grid, so that it changes with the grid. Throws `usage`. */
@@ -24,72 +29,31 @@ export async function chartOf(
   options: ChartOptions,
   note: (text: string) => void = () => {},
 ): Promise<object> {
-  const { aggregate } = options
+  const { aggregate, top } = options
   const values = new ChartValues(client, grid.fid, type, options, note)
   const chart = new Chart(values, grid, type)
-  const x = chart.column('--x', options.x)
-  const isMap = type === 'heatmap' && (options.color !== undefined || aggregate === 'count')
-  const ys = await chart.yColumns(options.y, isMap, aggregate === 'count' && type !== 'heatmap')
-  const color = await chart.number('--color', options.color)
-  const size = await chart.number('--size', options.size)
-  const text = chart.column('--text', options.text)
-  const by = chart.column('--by', options.by)
-  const facet = chart.column('--facet', options.facet)
-  chart.only('--by', by, GROUPED)
-  chart.only('--facet', facet, GROUPED)
-  chart.only('--aggregate', aggregate, AGGREGATED)
-  chart.only('--color', color, ['scatter', 'heatmap'])
-  chart.only('--size', size, ['scatter'])
-  chart.only('--per', options.per, PERIODIC)
-  if (aggregate && !x)
+  assertTaken(type, options)
+  const columns = await columnsOf(chart, type, options)
+  const { x, ys, by, facet } = columns
+  const isMap = isCells(type) && (options.color !== undefined || aggregate === 'count')
+  if (aggregate && !x && type !== 'indicator')
     throw new Problem('usage', '--aggregate needs --x: rows with the same x become one point')
   if (options.zone !== undefined) assertZone(options.zone, x)
   if (options.per !== undefined) assertPeriods(x, options)
-  if (options.top !== undefined && !by) chart.only('--top without --by', options.top, ['bar', 'pie'])
-  if (options.top !== undefined && !by && (!x || ys.length > 1))
+  if (top !== undefined && !by && type !== 'bar' && !isPie(type))
+    throw new Problem('usage', '--top without --by can only be used with --type bar or pie or donut')
+  if (top !== undefined && !by && (!x || ys.length > 1))
     throw new Problem('usage', '--top needs --x, and one column of --y')
-  if (options.top === 0) throw new Problem('usage', '--top must be at least 1')
+  if (top === 0) throw new Problem('usage', '--top must be at least 1')
   const selected = chart.selection(options)
   await values.prepare([x, by, facet, ...ys.slice(0, 1)])
-  if (facet) await values.assertFewFacets(facet)
-  if (by) await values.noteOthers(by)
-  if (x && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
-  const isSingle = type === 'bar' || type === 'pie'
-  if (!aggregate && x && isSingle && !facet) await values.assertSingle(x, by)
-  if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
+  await assertReadable(values, type, options, columns, isMap)
 
-  const titled = (column: Column | undefined) =>
-    column && {
-      ...(needsTitle(column, options) && {
-        title: { text: axisTitle(column, column === x ? options.zone : undefined) },
-      }),
-      ...axisOf(column),
-    }
-  const computed = aggregate && (aggregate === 'count' ? 'count' : ys[0] && `${aggregate} of ${ys[0].name}`)
-  const shown =
-    type === 'heatmap' && color ? (aggregate ? `${aggregate} of ${color.name}` : color.name) : computed
-  const layout: Record<string, unknown> = titleOf(
-    type,
-    options,
-    shown ??
-      listed(
-        ys.map(({ name }) => name),
-        3,
-      ),
-  )
-  layout.xaxis = x && { ...titled(x), ...orderOf(x, ys[0], type, options) }
-  if (aggregate && !isMap) layout.yaxis = ys.length > 1 ? undefined : { title: { text: computed } }
-  else
-    layout.yaxis =
-      ys.length === 1
-        ? { ...titled(ys[0]), ...(isMap && orderOf(ys[0], undefined, type, options)) }
-        : undefined
-  const settings = axisSettings(type, options, x)
-  if (Object.keys(settings.x).length > 0) layout.xaxis = { ...(layout.xaxis as object), ...settings.x }
-  if (Object.keys(settings.y).length > 0) layout.yaxis = { ...(layout.yaxis as object), ...settings.y }
-  if (ys.length > 1 || by) layout.showlegend = true
-  const shared = { xsrc: chart.reference(x), textsrc: chart.reference(text) }
-  const lines = type === 'line' && !by && !facet && !aggregate ? await values.lines(x, ys) : undefined
+  const layout = layoutOf(type, options, columns, isMap)
+  const lines =
+    (type === 'line' || type === 'step') && !by && !facet && !aggregate
+      ? await values.lines(x, ys)
+      : undefined
   const sources = { by: chart.reference(by), facet: chart.reference(facet) }
   const transforms = transformsOf(
     type,
@@ -99,108 +63,201 @@ export async function chartOf(
     { x, y: ys[0] },
     lines?.isSorted === false,
   )
-  const each = (make: (y: Column | undefined) => object): object[] =>
+  const shared = { xsrc: chart.reference(x), textsrc: chart.reference(columns.text) }
+  const each: Parts['each'] = (make) =>
     (ys.length === 0 ? [undefined] : ys).map((y) => ({
       name: y?.name ?? 'count',
       ...shared,
       ysrc: chart.reference(y),
+      ...extrasOf(chart, type, options, columns.error),
       ...make(y),
       transforms,
     }))
-  switch (type) {
-    case 'scatter': {
-      const marker = (color || size) && {
-        colorsrc: chart.reference(color),
-        ...(color && { showscale: true, colorbar: { title: { text: color.name } } }),
-        sizesrc: chart.reference(size),
-        ...(size && { sizemode: 'area', sizeref: await values.sizeRef(size), sizemin: 2 }),
-      }
-      return { data: each(() => ({ type: 'scatter', mode: 'markers', marker })), layout }
-    }
-    case 'line': {
-      // A point beside gaps has no line.
-      const style = (y: Column | undefined) =>
-        y && lines?.gaps.has(y) ? { mode: 'lines+markers', marker: { size: 4 } } : { mode: 'lines' }
-      return { data: each((y) => ({ type: 'scatter', ...style(y) })), layout }
-    }
-    case 'area':
-      return {
-        data: each(() => ({
-          type: 'scatter',
-          mode: 'lines',
-          ...(ys.length > 1 || by ? { stackgroup: 'one' } : { fill: 'tozeroy' }),
-        })),
-        layout,
-      }
-    case 'bar':
-      return {
-        data: each(() => ({ type: 'bar' })),
-        layout: { ...layout, barmode: ys.length > 1 || by ? 'group' : undefined },
-      }
-    case 'box':
-    case 'violin':
-      return { data: each(() => ({ type })), layout }
-    case 'histogram': {
-      // One column makes a histogram, given as x or as y.
-      const columns = x ? [x, ...ys] : ys
-      const data = columns.map((column) => ({
-        type,
-        name: column.name,
-        xsrc: chart.reference(column),
-        ...(columns.length > 1 && !by && { opacity: 0.6 }),
-        transforms,
-      }))
-      return {
-        data,
-        layout: {
-          ...layout,
-          xaxis: { ...(columns.length === 1 && titled(columns[0])), ...settings.x },
-          yaxis: { title: { text: 'count' }, ...settings.y },
-          // Categories are parts of one whole; different columns are not.
-          barmode: by ? 'stack' : columns.length > 1 ? 'overlay' : undefined,
-        },
-      }
-    }
-    case 'heatmap': {
-      if (isMap) {
-        const what =
-          aggregate === 'count' ? 'count' : aggregate ? `${aggregate} of ${color!.name}` : color!.name
-        const colorbar = { title: { text: what } }
-        return { data: each(() => ({ type, zsrc: chart.reference(color), colorbar })).slice(0, 1), layout }
-      }
-      if (transforms)
-        throw new Problem('usage', 'a heatmap of several columns shows all rows, in their order', {
-          hint: 'Give the values of its cells with --color COLUMN to choose, sort or aggregate rows.',
-        })
-      if (ys.length < 2)
-        throw new Problem('usage', 'a heatmap needs the values of its cells', {
-          hint: 'Give them with --color COLUMN, or give several columns with --y.',
-        })
-      // Each y column is a column of the map; x labels its rows.
-      const zsrc = `${grid.fid}:${ys.map(({ uid }) => uid).join(',')}`
-      const ticks = { tickmode: 'array', tickvals: ys.map((_, k) => k), ticktext: ys.map(({ name }) => name) }
-      return {
-        data: [{ type, zsrc, ysrc: chart.reference(x) }],
-        layout: { ...layout, xaxis: ticks, yaxis: { ...titled(x), autorange: 'reversed' } },
-      }
-    }
-    case 'pie': {
-      const { title, meta } = layout
-      return {
-        data: [
-          {
-            type,
-            labelssrc: chart.reference(x),
-            valuessrc: chart.reference(ys[0]),
-            ...(options.sort !== undefined && { sort: false }),
-            textsrc: chart.reference(text),
-            transforms,
-          },
-        ],
-        layout: { title, meta },
-      }
-    }
+  const settings = axisSettings(type, options, x)
+  const axis = (column: Column | undefined) => column && titledAxis(column, options, column === x)
+  const gaps = lines?.gaps ?? new Set()
+  const parts: Parts = {
+    grid,
+    chart,
+    values,
+    options,
+    columns,
+    transforms,
+    gaps,
+    each,
+    axis,
+    layout,
+    settings,
   }
+  const made = await makers[type](parts)
+  const whole = { data: made.data.map((trace) => labeled(type, trace, options)), layout: made.layout }
+  return options.horizontal
+    ? horizontal(await withSecond(chart, whole, options, columns, transforms))
+    : withSecond(chart, whole, options, columns, transforms)
+}
+
+/** Throws `usage` for an option that the type of chart does not have. */
+function assertTaken(type: ChartType, options: ChartOptions): void {
+  for (const name of typedOptions)
+    if (options[name] !== undefined && options[name] !== false && !takes(type, name)) {
+      if (WITHOUT_AXES.has(type) && AXIS_OPTIONS.has(name))
+        throw new Problem('usage', `a ${type} has no axes`)
+      throw new Problem(
+        'usage',
+        `${flagOf(name)} can only be used with --type ${typesWith(name).join(' or ')}`,
+      )
+    }
+}
+
+const AXIS_OPTIONS: ReadonlySet<string> = new Set(['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit'])
+
+function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): Promise<Drawn> {
+  const { aggregate } = options
+  const x = chart.column('--x', options.x)
+  const isMap = isCells(type) && (options.color !== undefined || aggregate === 'count')
+  const isAxis = isMap || type === 'histogram2d' || type === 'table' || type === 'scatter3d'
+  const isCount = aggregate === 'count' && !isCells(type)
+  const place = async (flag: '--lat' | '--lon', name: string | undefined, pattern: RegExp) =>
+    type === 'map' ? await chart.number(flag, name ?? chart.named(flag, pattern)) : undefined
+  return {
+    x,
+    ys: await chart.yColumns(options.y, isAxis, isCount),
+    z: await chart.number('--z', options.z),
+    color: await chart.number('--color', options.color),
+    size: await chart.number('--size', options.size),
+    error: await chart.number('--error', options.error),
+    text: chart.column('--text', options.text),
+    by: chart.column('--by', options.by),
+    facet: chart.column('--facet', options.facet),
+    parent: chart.column('--parent', options.parent),
+    lat: await place('--lat', options.lat, /^(lat|latitude|y_?lat)$/i),
+    lon: await place('--lon', options.lon, /^(lon|lng|long|longitude|x_?lon)$/i),
+  }
+}
+
+/** Throws if the chart would draw several rows as one, or more labels than anybody reads. */
+async function assertReadable(
+  values: ChartValues,
+  type: ChartType,
+  { aggregate }: ChartOptions,
+  { x, ys, by, facet }: Drawn,
+  isMap: boolean,
+): Promise<void> {
+  if (facet) await values.assertFewFacets(facet)
+  if (by) await values.noteOthers(by)
+  const hasAxis = !WITHOUT_AXES.has(type) || isPie(type)
+  if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
+  if (!aggregate && x && SINGLE.has(type) && !facet) await values.assertSingle(x, by)
+  if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
+}
+
+/** Types of which two rows with the same x would be drawn as one, or over each other. */
+const SINGLE: ReadonlySet<ChartType> = new Set([
+  'bar',
+  'lollipop',
+  'pie',
+  'donut',
+  'treemap',
+  'sunburst',
+  'funnel',
+  'waterfall',
+  'candlestick',
+  'ohlc',
+  'choropleth',
+])
+
+function layoutOf(
+  type: ChartType,
+  options: ChartOptions,
+  { x, ys, by, color }: Drawn,
+  isMap: boolean,
+): Attributes {
+  const { aggregate } = options
+  const computed = aggregate && (aggregate === 'count' ? 'count' : ys[0] && `${aggregate} of ${ys[0].name}`)
+  const shown = isCells(type) && color ? (aggregate ? `${aggregate} of ${color.name}` : color.name) : computed
+  const names = listed(
+    ys.map(({ name }) => name),
+    3,
+  )
+  const layout: Attributes = titleOf(type, options, shown ?? names)
+  layout.xaxis = x && { ...titledAxis(x, options, true), ...orderOf(x, ys[0], type, options) }
+  if (aggregate && !isMap) layout.yaxis = ys.length > 1 ? undefined : { title: { text: computed } }
+  else
+    layout.yaxis =
+      ys.length === 1
+        ? { ...titledAxis(ys[0], options, false), ...(isMap && orderOf(ys[0], undefined, type, options)) }
+        : undefined
+  const settings = axisSettings(type, options, x)
+  if (Object.keys(settings.x).length > 0) layout.xaxis = { ...layout.xaxis, ...settings.x }
+  if (Object.keys(settings.y).length > 0) layout.yaxis = { ...layout.yaxis, ...settings.y }
+  if (ys.length > 1 || by) layout.showlegend = true
+  layout.shapes = shapesOf(options, x)
+  if (!KNOWN_BY_TRACES.has(type)) layout.meta = { ...layout.meta, chart: type }
+  if (options.source !== undefined) layout.annotations = [sourceOf(options.source)]
+  return layout
+}
+
+/** The axis of a column: its title and its type. */
+function titledAxis(column: Column, options: ChartOptions, isX: boolean): Attributes {
+  const isTitled = needsTitle(column, options)
+  const text = axisTitle(column, isX ? options.zone : undefined)
+  return { ...(isTitled && { title: { text } }), ...axisOf(column) }
+}
+
+/** Attributes of all traces that options name. */
+function extrasOf(
+  chart: Chart,
+  type: ChartType,
+  { trend }: ChartOptions,
+  error: Column | undefined,
+): Attributes {
+  if (trend !== undefined) assertTrend(trend)
+  return error && type !== 'lollipop'
+    ? { error_y: { type: 'data', arraysrc: chart.reference(error), visible: true } }
+    : {}
+}
+
+/** A trace with its values written at its points, if that is asked for. */
+function labeled(type: ChartType, trace: Attributes, { labels }: ChartOptions): Attributes {
+  if (!labels) return trace
+  if (type === 'bar') return { ...trace, texttemplate: '%{value}', textposition: 'auto', textangle: 0 }
+  if (type === 'funnel' || type === 'waterfall') return { ...trace, textinfo: 'value', textposition: 'auto' }
+  const above = { texttemplate: '%{y}', textposition: 'top center', cliponaxis: false }
+  return { ...trace, mode: `${trace.mode}+text`, ...above }
+}
+
+/** The chart with the columns of --y2, as lines on an axis of their own. */
+async function withSecond(
+  chart: Chart,
+  { data, layout }: { data: Attributes[]; layout: Attributes },
+  { y2 }: ChartOptions,
+  { x }: Drawn,
+  transforms: object[] | undefined,
+): Promise<{ data: Attributes[]; layout: Attributes }> {
+  if (y2 === undefined) return { data, layout }
+  const columns = await chart.secondColumns(y2)
+  const own = columns.map((column) => ({
+    name: column.name,
+    type: 'scatter',
+    mode: 'lines',
+    yaxis: 'y2',
+    xsrc: chart.reference(x),
+    ysrc: chart.reference(column),
+    transforms,
+  }))
+  const title = columns.length === 1 ? { title: { text: columns[0].name } } : {}
+  const yaxis2 = { overlaying: 'y', side: 'right', tickmode: 'auto', showgrid: false, ...title }
+  return { data: [...data, ...own], layout: { ...layout, yaxis2, showlegend: true } }
+}
+
+/** Where the data comes from, below the chart. Our theme moves it below the labels of the axis. */
+function sourceOf(text: string): Attributes {
+  const place = { xref: 'paper', yref: 'paper', x: 0, y: -0.2, xanchor: 'left', yanchor: 'top' }
+  return { name: SOURCE, text: `Source: ${escaped(text)}`, showarrow: false, font: { size: 12 }, ...place }
 }
 
 /** Checks the options of a chart against a table that is not uploaded. Throws `usage`. */
@@ -265,7 +322,7 @@ function orderOf(
   type: ChartType,
   { sort, aggregate }: ChartOptions,
 ): { categoryorder?: string } {
-  const keys = sort === undefined || type === 'pie' ? [] : parseSort(sort)
+  const keys = sort === undefined || isPie(type) ? [] : parseSort(sort)
   const key = keys.find(({ name }) => name === along.name || name === drawn?.name)
   const isLabels = along.type === 'text' || along.type === 'boolean' || along.type === 'empty'
   if (!isLabels && (key || (aggregate && keys.length > 0)) && type !== 'heatmap')
@@ -282,24 +339,41 @@ function orderOf(
  * The title of a chart: the given one, or one that says what its columns are, which `meta.title` repeats, so that it is
  * known from one that somebody wrote. `--title none` is none.
  */
-function titleOf(
-  type: ChartType,
-  { title, x, y, per, by, facet }: ChartOptions,
-  shown: string,
-): { title?: { text: string }; meta: { theme: string; title?: string } } {
-  const theme = 'gridline'
-  if (title === 'none') return { meta: { theme } }
-  if (title !== undefined) return { title: { text: title }, meta: { theme } }
-  const along = type === 'histogram' ? [] : [per ?? x, type === 'heatmap' ? y : undefined]
+function titleOf(type: ChartType, options: ChartOptions, shown: string): Attributes {
+  const { title, subtitle } = options
+  const meta = { theme: 'gridline' }
+  const under = subtitle === undefined ? {} : { subtitle: { text: escaped(subtitle) } }
+  if (title === 'none') return { ...(subtitle !== undefined && { title: { text: '', ...under } }), meta }
+  if (title !== undefined) return { title: { text: title, ...under }, meta }
+  const text = defaultTitle(type, options, shown)
+  return { title: { text, ...under }, meta: { ...meta, title: text } }
+}
+
+function defaultTitle(type: ChartType, options: ChartOptions, shown: string): string {
+  const { x, y, z, per, by, facet, lat, size, color } = options
+  const isSpread = type === 'histogram' || type === 'histogram2d'
+  const along = isSpread
+    ? []
+    : type === 'scatter3d' || type === 'surface'
+      ? [z === undefined ? undefined : shown, x]
+      : [per ?? x, isCells(type) ? y : undefined]
   const names = [...new Set([...along, by, facet])].filter((name) => name !== undefined)
-  const what =
-    type === 'histogram'
-      ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].filter((name) => name !== undefined).join(', ')}`
-      : shown
-  const plain = names.length === 0 ? what : `${what} by ${inWords(names)}`
-  const escaped = plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  const text = escaped.charAt(0).toUpperCase() + escaped.slice(1)
-  return { title: { text }, meta: { theme, title: text } }
+  const what = isSpread
+    ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].filter((name) => name !== undefined).join(type === 'histogram' ? ', ' : ' and ')}`
+    : type === 'map'
+      ? (size ?? color ?? lat ?? 'places')
+      : type === 'candlestick' || type === 'ohlc'
+        ? 'prices'
+        : type === 'table'
+          ? ''
+          : ((type === 'scatter3d' || type === 'surface') && z) || shown
+  const plain = names.length === 0 || what === '' ? what : `${what} by ${inWords(names)}`
+  const text = escaped(plain)
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 /** `a`, `a and b`, `a, b and c`. */

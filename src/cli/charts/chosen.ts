@@ -1,8 +1,11 @@
 import { Problem } from '../../contract/errors.ts'
 import { sortText } from '../../query/index.ts'
 import { axisOptions } from './axes.ts'
-import { type Figure, typeOf } from './merge.ts'
-import { type ChartGrid, type ChartOptions, type ChartType, chartTypes, TOP_SERIES } from './options.ts'
+import { markOptions } from './marks.ts'
+import { type Figure, kindOf, SOURCE, typeOf } from './merge.ts'
+import { type ChartGrid, type ChartOptions, TOP_SERIES } from './options.ts'
+import { PIE_SLICES } from './transforms.ts'
+import { type ChartType, chartTypes, isCells, isPie } from './types.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
@@ -14,13 +17,13 @@ export function optionsOf(
 ): { type: ChartType; options: ChartOptions } {
   const ours = data.filter((trace) => JSON.stringify(trace).includes(`"${grid.fid}:`))
   const [first] = ours
-  const type = first && typeOf(first)
+  const type = first && kindOf({ data: ours, layout })
   const isChart = (chartTypes as readonly unknown[]).includes(type)
   if (
     !first ||
     !isChart ||
-    ours.some((trace) => typeOf(trace) !== type) ||
-    String(first.zsrc ?? '').includes(',')
+    ours.some((trace) => trace.yaxis !== 'y2' && typeOf(trace) !== typeOf(first)) ||
+    (isCells(type as ChartType) && String(first.zsrc ?? '').includes(','))
   )
     throw new Problem('usage', 'this figure is not a chart of the columns of one grid', {
       hint: 'Change its attributes by their paths, such as layout.title.text=Sales.',
@@ -29,16 +32,15 @@ export function optionsOf(
     const [, , uid] = String(source ?? '').split(':')
     return grid.cols.find((column) => column.uid === uid)?.name
   }
-  const names = (key: string): string =>
-    ours
-      .map((trace) => name(trace[key]))
+  const written = (names: readonly (string | undefined)[]): string =>
+    names
       .filter((one) => one !== undefined)
       .map((one) => (/[",]/.test(one) ? `"${one.replaceAll('"', '""')}"` : one))
       .join(',')
-  const isPie = type === 'pie'
-  const isHistogram = type === 'histogram'
-  const x = name(isPie ? first.labelssrc : isHistogram && ours.length > 1 ? undefined : first.xsrc)
-  const y = isPie ? name(first.valuessrc) : isHistogram && ours.length > 1 ? names('xsrc') : names('ysrc')
+  const own = ours.filter(({ yaxis }) => yaxis !== 'y2')
+  const second = ours.filter(({ yaxis }) => yaxis === 'y2')
+  const isTurned = first.orientation === 'h' && first.type !== 'funnel'
+  const { x, y } = columnsOf(type as ChartType, isTurned ? own.map(turned) : own, name, written)
   const transforms: Attributes[] = Array.isArray(first.transforms) ? first.transforms : []
   const of = (kind: string, more: (one: Attributes) => boolean = () => true) =>
     transforms.find((one) => one.type === kind && more(one))
@@ -54,22 +56,136 @@ export function optionsOf(
   )
   const title = typeof layout.title === 'string' ? layout.title : layout.title?.text
   const isDefault = title !== undefined && title === layout.meta?.title
+  const [across, up] = isTurned ? [layout.yaxis, layout.xaxis] : [layout.xaxis, layout.yaxis]
+  const isIndicator = type === 'indicator'
+  const number = of('number')?.func
+  const top = of('top')?.count
+  const trend = of('trend')
   const options: ChartOptions = {
     x,
     y: y === '' ? undefined : y,
-    color: name(first.marker?.colorsrc ?? first.zsrc),
+    z: type === 'scatter3d' || type === 'surface' ? name(first.zsrc) : undefined,
+    lat: name(first.latsrc),
+    lon: name(first.lonsrc),
+    parent: name(first.parentssrc),
+    color: name(
+      first.marker?.colorsrc ?? first.line?.colorsrc ?? (isCells(type as ChartType) ? first.zsrc : undefined),
+    ),
     size: name(first.marker?.sizesrc),
+    error: name((isTurned ? first.error_x : first.error_y)?.arraysrc),
+    y2: second.length > 0 ? written(second.map(({ ysrc }) => name(ysrc))) : undefined,
     text: name(first.textsrc),
     by: name(by?.groupssrc),
     facet: name(of('groupby', ({ facet }) => facet === true)?.groupssrc),
-    aggregate: func === 'avg' ? 'mean' : func,
+    aggregate: isIndicator
+      ? number === 'avg'
+        ? 'mean'
+        : number === 'last'
+          ? undefined
+          : number
+      : func === 'avg'
+        ? 'mean'
+        : func,
     per: of('per')?.unit,
     zone: of('zone')?.zone,
-    top: by ? (by.top === undefined || by.top === TOP_SERIES ? undefined : by.top - 1) : of('top')?.count,
+    top: by
+      ? by.top === undefined || by.top === TOP_SERIES
+        ? undefined
+        : by.top - 1
+      : isPie(type as ChartType) && top === PIE_SLICES
+        ? undefined
+        : top,
     where: rows?.where,
     sort: rows?.sort ?? (order.length > 0 ? order.join(',') : undefined),
-    ...axisOptions(layout.xaxis, layout.yaxis),
-    title: isDefault ? undefined : (title ?? 'none'),
+    stack: stackOf(type as ChartType, { data: own, layout }),
+    horizontal: isTurned || undefined,
+    trend: trend && (trend.method === 'mean' ? `mean:${trend.window}` : 'linear'),
+    ...markOptions(layout.shapes),
+    labels:
+      own.some(
+        ({ texttemplate, textinfo, type: kind }) =>
+          texttemplate !== undefined || (kind === 'waterfall' && textinfo !== undefined),
+      ) || undefined,
+    ...(isIndicator ? indicatorOptions(first) : axisOptions(across, up)),
+    title: isDefault ? undefined : (title ?? 'none') || 'none',
+    subtitle: layout.title?.subtitle?.text,
+    source: sourceIn(layout),
   }
   return { type: type as ChartType, options }
+}
+
+type Named = (source: unknown) => string | undefined
+
+/** The columns of --x and --y, by where each type has them. */
+function columnsOf(
+  type: ChartType,
+  traces: readonly Attributes[],
+  name: Named,
+  written: (names: readonly (string | undefined)[]) => string,
+): { x: string | undefined; y: string } {
+  const [first] = traces
+  const all = (key: string): string => written(traces.map((trace) => name(trace[key])))
+  const several = (source: unknown): string => {
+    const [owner, idlocal, uids = ''] = String(source ?? '').split(':')
+    return written(uids.split(',').map((uid) => name(`${owner}:${idlocal}:${uid}`)))
+  }
+  switch (type) {
+    case 'pie':
+    case 'donut':
+    case 'treemap':
+    case 'sunburst':
+      return { x: name(first.labelssrc), y: all('valuessrc') }
+    case 'histogram':
+      return traces.length > 1 ? { x: undefined, y: all('xsrc') } : { x: name(first.xsrc), y: '' }
+    case 'funnel':
+      return { x: name(first.ysrc), y: all('xsrc') }
+    case 'candlestick':
+    case 'ohlc':
+      return {
+        x: name(first.xsrc),
+        y: written(['opensrc', 'highsrc', 'lowsrc', 'closesrc'].map((key) => name(first[key]))),
+      }
+    case 'map':
+      return { x: undefined, y: '' }
+    case 'choropleth':
+      return { x: name(first.locationssrc), y: all('zsrc') }
+    case 'surface':
+      return first.type === 'surface'
+        ? { x: undefined, y: several(first.zsrc) }
+        : { x: name(first.xsrc), y: all('ysrc') }
+    case 'parallel':
+      return {
+        x: undefined,
+        y: written((first.dimensions ?? []).map(({ valuessrc }: Attributes) => name(valuessrc))),
+      }
+    case 'table':
+      return { x: undefined, y: several(first.cells?.valuessrc) }
+    case 'indicator':
+      return { x: undefined, y: all('customdatasrc') }
+    default:
+      return { x: name(first.xsrc), y: all('ysrc') }
+  }
+}
+
+function turned({ xsrc, ysrc, ...trace }: Attributes): Attributes {
+  return { ...trace, xsrc: ysrc, ysrc: xsrc }
+}
+
+function stackOf(type: ChartType, { data, layout }: Figure): ChartOptions['stack'] {
+  if (type === 'area') return data.some(({ groupnorm }) => groupnorm === 'percent') ? 'percent' : undefined
+  if (type !== 'bar' && type !== 'histogram') return undefined
+  if (layout.barnorm === 'percent') return 'percent'
+  return type === 'bar' && layout.barmode === 'stack' ? 'normal' : undefined
+}
+
+function indicatorOptions({ number = {} }: Attributes): Pick<ChartOptions, 'unit' | 'formatY'> {
+  return {
+    unit: typeof number.suffix === 'string' ? number.suffix.trim() : undefined,
+    formatY: number.valueformat === ',' ? undefined : number.valueformat,
+  }
+}
+
+function sourceIn({ annotations }: Attributes): string | undefined {
+  const found = Array.isArray(annotations) ? annotations.find(({ name }) => name === SOURCE) : undefined
+  return found === undefined ? undefined : String(found.text).replace(/^Source: /, '')
 }

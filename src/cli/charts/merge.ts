@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AXIS_KEYS } from './axes.ts'
-import { type ChartType, TOP_SERIES } from './options.ts'
+import { BAND, MARK } from './marks.ts'
+import { TOP_SERIES } from './options.ts'
+import type { ChartType } from './types.ts'
 
 /**
  * What `upload --plot` changes in a chart that exists, see docs/guide.md#create-plots. Columns come from the options, and the
@@ -9,6 +11,9 @@ import { type ChartType, TOP_SERIES } from './options.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
+
+/** The annotation that names where the data comes from: see src/browser/theme/headings.ts. */
+export const SOURCE = 'gridline-source'
 
 export interface Figure {
   data: Attributes[]
@@ -23,6 +28,8 @@ export interface ChartedGrid {
 
 /** Attributes that make a trace one type of chart. */
 const TYPE_KEYS = ['type', 'mode', 'fill', 'stackgroup', 'opacity']
+/** Attributes of traces that options set. */
+const OPTION_KEYS = ['texttemplate', 'groupnorm', 'dimensions'] as const
 /** Attributes of axes that a heatmap of several columns sets. */
 const HEATMAP_AXIS_KEYS = ['tickmode', 'tickvals', 'ticktext', 'autorange']
 /** Types whose bars or boxes can be horizontal: then `x` and `y` are exchanged. */
@@ -39,14 +46,22 @@ const WITH_COLUMN: Readonly<Record<string, readonly string[]>> = {
  */
 export function merged(current: Figure, made: Figure, grid: ChartedGrid, isWhole = false): Figure {
   const { data, layout } = current
-  const ours = data.filter((trace) => sourcesOf(trace).some(({ value }) => value.startsWith(`${grid.fid}:`)))
+  const ours = data.filter((trace) => JSON.stringify(trace).includes(`"${grid.fid}:`))
   const isHorizontal =
     ours.some(({ orientation }) => orientation === 'h') && HORIZONTAL_TYPES.has(made.data[0]?.type)
-  const wanted = isHorizontal ? horizontal(made) : made
+  const wanted = isHorizontal && made.data[0]?.orientation === undefined ? horizontal(made) : made
   const drawn = match(ours, wanted.data, grid)
-  const isOtherType = wanted.data.some((trace, k) => drawn[k] && typeOf(drawn[k]) !== typeOf(trace))
+  const isOtherKind = ours.length > 0 && kindOf({ data: ours, layout }) !== kindOf(wanted)
+  const isOtherType =
+    isOtherKind || wanted.data.some((trace, k) => drawn[k] && typeOf(drawn[k]) !== typeOf(trace))
+  // Of types that are not told by their traces, nothing fits another type but names and colors.
+  const isNewKind = isOtherKind && (layout.meta?.chart ?? made.layout.meta?.chart) !== undefined
   const left = wanted.data.map((trace, k) =>
-    drawn[k] ? mergedTrace(drawn[k], trace, grid, drawn.length !== ours.length, isWhole) : trace,
+    !drawn[k]
+      ? trace
+      : isNewKind
+        ? recolored(trace, drawn[k], isNamedByColumn(drawn[k], grid))
+        : mergedTrace(drawn[k], trace, grid, drawn.length !== ours.length, isWhole),
   )
   // In the order of the options, in the places of those that were there. Traces that were added by hand stay.
   const all = data
@@ -69,20 +84,33 @@ export function merged(current: Figure, made: Figure, grid: ChartedGrid, isWhole
         ours.every((trace) =>
           keysOf(trace).every((key) => wanted.data.some((one) => keysOf(one).includes(key))),
         ),
+      isWhole,
     ),
   }
 }
 
-/** A chart with horizontal bars or boxes. */
-function horizontal({ data, layout }: Figure): Figure {
+/** A chart with bars or boxes from left to right. */
+export function horizontal({ data, layout }: Figure): Figure {
   const { xaxis, yaxis, ...rest } = layout
   return {
     data: data.map(({ xsrc, ysrc, ...trace }) => ({
       ...trace,
+      orientation: 'h',
       ...(ysrc !== undefined && { xsrc: ysrc }),
       ...(xsrc !== undefined && { ysrc: xsrc }),
     })),
     layout: { ...rest, ...(yaxis && { xaxis: yaxis }), ...(xaxis && { yaxis: xaxis }) },
+  }
+}
+
+/** A trace with the name and the color of the one before it. */
+function recolored(made: Attributes, { name, marker, line }: Attributes, isDefaultName: boolean): Attributes {
+  const color = marker?.color ?? line?.color
+  const key = made.mode === 'lines' ? 'line' : 'marker'
+  return {
+    ...made,
+    ...(made.name !== undefined && name !== undefined && !isDefaultName && { name }),
+    ...(typeof color === 'string' && { [key]: { ...made[key], color } }),
   }
 }
 
@@ -94,6 +122,7 @@ function mergedLayout(
   isOtherType: boolean,
   grid: ChartedGrid,
   isDescribed: boolean,
+  isWhole: boolean,
 ): Attributes {
   const next: Attributes = { ...layout }
   // The titles of axes are those of the first trace.
@@ -108,6 +137,24 @@ function mergedLayout(
     next.title = { ...(isObject(layout.title) ? layout.title : {}), text: title.text }
     if (meta?.title !== undefined) next.meta = { ...layout.meta, title: meta.title }
   } else if (!title) delete next.title
+  if (title?.subtitle !== undefined || isWhole) next.title = withSubtitle(next.title, title?.subtitle)
+  if (next.title === undefined) delete next.title
+  setOwn(next, 'shapes', made.layout.shapes, isWhole, ({ name }) => name === MARK || name === BAND)
+  setOwn(next, 'annotations', made.layout.annotations, isWhole, ({ name }) => name === SOURCE)
+  if (isOtherType) {
+    for (const key of ['geo', 'scene'] as const) {
+      delete next[key]
+      if (made.layout[key] !== undefined) next[key] = made.layout[key]
+    }
+    if (isObject(next.meta)) {
+      const { chart: _, ...others } = next.meta
+      next.meta = meta?.chart === undefined ? others : { ...others, chart: meta.chart }
+    }
+  }
+  if (made.layout.yaxis2 !== undefined) next.yaxis2 = { ...made.layout.yaxis2, ...next.yaxis2 }
+  else if (isWhole) delete next.yaxis2
+  if (made.layout.barnorm !== undefined) next.barnorm = made.layout.barnorm
+  else if (isWhole) delete next.barnorm
   for (const [axis, source] of [
     ['xaxis', 'xsrc'],
     ['yaxis', 'ysrc'],
@@ -141,9 +188,38 @@ function mergedLayout(
   if (isOtherType) {
     delete next.barmode
     if (made.layout.barmode !== undefined) next.barmode = made.layout.barmode
-  } else if (isOtherCount && made.layout.barmode !== undefined) next.barmode ??= made.layout.barmode
+  } else if (made.layout.barmode === 'stack' || (isWhole && next.barmode === 'stack'))
+    next.barmode = made.layout.barmode
+  else if (isOtherCount && made.layout.barmode !== undefined) next.barmode ??= made.layout.barmode
+  if (next.barmode === undefined) delete next.barmode
   if (made.layout.showlegend !== undefined && isOtherCount) next.showlegend ??= made.layout.showlegend
   return next
+}
+
+/** A title with the subtitle that is made; undefined without both. */
+function withSubtitle(title: unknown, subtitle: unknown): Attributes | undefined {
+  const { subtitle: _, ...rest }: Attributes = isObject(title)
+    ? title
+    : title === undefined
+      ? {}
+      : { text: title }
+  const next = subtitle === undefined ? rest : { ...rest, subtitle }
+  return Object.keys(next).length > 0 ? next : undefined
+}
+
+/** Puts the members of a list that options make in the place of those before. Others stay. */
+function setOwn(
+  layout: Attributes,
+  key: 'shapes' | 'annotations',
+  made: unknown,
+  isWhole: boolean,
+  isOurs: (one: Attributes) => boolean,
+): void {
+  const given: Attributes[] = Array.isArray(layout[key]) ? layout[key] : []
+  if (made === undefined && (!isWhole || !given.some(isOurs))) return
+  const next = [...given.filter((one) => !isOurs(one)), ...((made as Attributes[] | undefined) ?? [])]
+  if (next.length > 0) layout[key] = next
+  else delete layout[key]
 }
 
 /** Whether nothing of a figure changes. */
@@ -174,7 +250,12 @@ function match(
 
 /** Whether a trace has the name that it got with its column. */
 function isNamedByColumn(trace: Attributes, grid: ChartedGrid): boolean {
-  return trace.name === undefined || isNameOf(trace.name, valuesOf(trace), grid)
+  const drawn = [valuesOf(trace), trace.ysrc].filter((source) => source !== undefined)
+  return (
+    trace.name === undefined ||
+    drawn.length === 0 ||
+    drawn.some((source) => isNameOf(trace.name, source, grid))
+  )
 }
 
 /** The reference to the column that a trace shows. */
@@ -218,14 +299,27 @@ function mergedTrace(
       next[first] = group
     }
   }
+  for (const key of OPTION_KEYS) {
+    if (made[key] !== undefined) next[key] = made[key]
+    else if (isWhole && typeOf(trace) === typeOf(made)) delete next[key]
+  }
+  if (isWhole || made.texttemplate !== undefined)
+    next.mode = withText(next.mode, made.texttemplate !== undefined)
+  if (next.mode === undefined) delete next.mode
   // Groups and functions that are given take the place of those before.
   next.transforms = isWhole ? made.transforms : mergedTransforms(trace.transforms, made.transforms)
   if (next.transforms === undefined) delete next.transforms
-  const isNewColumn = valuesOf(trace) !== valuesOf(made)
+  const isNewColumn = valuesOf(trace) !== valuesOf(made) || trace.ysrc !== made.ysrc
   const isNew = next.name === undefined && typeOf(trace) !== typeOf(made)
   if (made.name !== undefined && ((isNewColumn && isNamedByColumn(trace, grid)) || isNew))
     next.name = made.name
   return next
+}
+
+function withText(mode: unknown, hasText: boolean): string | undefined {
+  if (typeof mode !== 'string') return undefined
+  const parts = mode.split('+').filter((part) => part !== 'text')
+  return [...parts, ...(hasText ? ['text'] : [])].join('+')
 }
 
 /** Which option a transform is, so that it takes the place of the one before. */
@@ -244,7 +338,7 @@ function keysOf({ transforms }: Attributes): string[] {
 }
 
 /** The order in which the service evaluates what options say. */
-const KEY_ORDER = ['rows', 'zone', 'per', 'facet', 'by', 'aggregate', 'sort', 'top']
+const KEY_ORDER = ['rows', 'zone', 'per', 'facet', 'by', 'aggregate', 'sort', 'top', 'trend']
 
 /** The transforms of a chart with those that options name. What they do not name stays. */
 function mergedTransforms(before: unknown, made: unknown): Attributes[] | undefined {
@@ -297,6 +391,11 @@ function isObject(value: unknown): value is Attributes {
 
 function textOf(title: unknown): string | undefined {
   return typeof title === 'string' ? title : (title as { text?: string } | undefined)?.text
+}
+
+/** The type of a chart: what it says itself, or what its first trace makes. */
+export function kindOf({ data, layout }: Figure): ChartType | string {
+  return layout.meta?.chart ?? (data[0] ? typeOf(data[0]) : '')
 }
 
 /** The type of chart that a trace makes. Lines may have points, and may be drawn with WebGL. */

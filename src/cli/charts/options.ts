@@ -2,20 +2,6 @@ import type { GridMeta } from '../../contract/resources/index.ts'
 import type { Option } from '../core/define.ts'
 import { sortOption, whereOption } from '../core/row-options.ts'
 
-/** Types of charts that are made from the columns of a grid. */
-export const chartTypes = [
-  'scatter',
-  'line',
-  'bar',
-  'area',
-  'box',
-  'violin',
-  'histogram',
-  'heatmap',
-  'pie',
-] as const
-export type ChartType = (typeof chartTypes)[number]
-
 /** What `--aggregate` computes of the rows with the same x. */
 const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
 
@@ -28,13 +14,25 @@ export const TOP_SERIES = 12
 
 /** Options that say what a chart shows. */
 export const chartOptions = [
-  { flags: '--x <column>', description: 'column of the x axis; pie: labels' },
-  { flags: '--y <columns>', description: 'columns of the y axis, comma-separated; pie: values' },
+  { flags: '--x <column>', description: 'column of the x axis; pie: labels; choropleth: places' },
+  {
+    flags: '--y <columns>',
+    description: 'columns of the y axis, comma-separated; pie: values; candlestick: open,high,low,close',
+  },
+  { flags: '--z <column>', description: 'column of the z axis of a scatter3d or a surface' },
+  { flags: '--lat <column>', description: 'column of latitudes of a map (default: found by its name)' },
+  { flags: '--lon <column>', description: 'column of longitudes of a map' },
+  {
+    flags: '--parent <column>',
+    description: 'column that names the parent of each part of a treemap or sunburst',
+  },
   {
     flags: '--color <column>',
     description: 'column of numbers that colors the points of a scatter or the cells of a heatmap',
   },
   { flags: '--size <column>', description: 'column of numbers that sizes the points of a scatter' },
+  { flags: '--error <column>', description: 'column of numbers: the length of error bars' },
+  { flags: '--y2 <columns>', description: 'columns of numbers drawn as lines on a second y axis' },
   { flags: '--text <column>', description: 'column with the text shown for each point' },
   {
     flags: '--by <column>',
@@ -65,6 +63,27 @@ export const chartOptions = [
       'show only the n largest: series with --by (default: 11, and the others as one), bars, or slices',
     integer: { max: MOST_SERIES },
   },
+  {
+    flags: '--stack <kind>',
+    description: 'how series of bars or areas stand: none, normal (on each other) or percent',
+    choices: ['none', 'normal', 'percent'],
+  },
+  { flags: '--horizontal', description: 'bars, boxes or violins from left to right' },
+  {
+    flags: '--trend <kind>',
+    description: 'a trend line for each series: linear, or mean:7 for the mean of 7 points',
+  },
+  {
+    flags: '--mark <place>',
+    description: "a line with a label: 'x=2024-03-01:Launch' or 'y=100:Goal' (repeatable)",
+    repeatable: true,
+  },
+  {
+    flags: '--band <range>',
+    description: "a colored range with a label: 'x=2020-03-01,2020-06-01:Closed' (repeatable)",
+    repeatable: true,
+  },
+  { flags: '--labels', description: 'write the value at each point or bar' },
   { flags: '--log-x', description: 'logarithmic x axis' },
   { flags: '--log-y', description: 'logarithmic y axis' },
   { flags: '--range-x <from,to>', description: 'part of the x axis that is shown: numbers or dates' },
@@ -80,11 +99,25 @@ export const chartOptions = [
     flags: '--title <text>',
     description: 'title of the chart (default: from its columns); none for no title',
   },
+  { flags: '--subtitle <text>', description: 'text below the title' },
+  { flags: '--source <text>', description: 'where the data comes from: a small text below the chart' },
 ] as const satisfies readonly Option[]
 
 export interface ChartOptions {
   x?: string
   y?: string
+  z?: string
+  lat?: string
+  lon?: string
+  parent?: string
+  error?: string
+  y2?: string
+  stack?: 'none' | 'normal' | 'percent'
+  horizontal?: boolean
+  trend?: string
+  mark?: readonly string[]
+  band?: readonly string[]
+  labels?: boolean
   color?: string
   size?: string
   text?: string
@@ -103,6 +136,8 @@ export interface ChartOptions {
   where?: string
   sort?: string
   title?: string
+  subtitle?: string
+  source?: string
 }
 
 /** A column, as far as charts need it. */
@@ -113,8 +148,3 @@ export type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid' | 'd
 
 /** A grid, as far as charts need it. */
 export type ChartGrid = Pick<GridMeta, 'fid' | 'filename'> & { cols: readonly Column[] }
-
-/** Types that can have a series for each value of a column, and types of which several rows can be one point. */
-export const GROUPED: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'box', 'violin', 'histogram']
-export const AGGREGATED: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'pie', 'heatmap']
-export const PERIODIC: readonly ChartType[] = ['scatter', 'line', 'bar', 'area', 'heatmap']

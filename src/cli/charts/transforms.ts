@@ -2,29 +2,38 @@ import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseSort } from '../../query/index.ts'
 import { typeName } from '../output/view.ts'
-import { type ChartOptions, type ChartType, type Column, TOP_SERIES } from './options.ts'
+import { type ChartOptions, type Column, TOP_SERIES } from './options.ts'
+import { type ChartType, isPie } from './types.ts'
+
+/** Slices that a pie has, with one more for all others, unless --top says otherwise. */
+export const PIE_SLICES = 6
 
 /** What the service evaluates before the chart is drawn: see docs/api.md#transforms and docs/api.md#own-transforms. */
 export function transformsOf(
   type: ChartType,
   { by: groupssrc, facet }: { by: string | undefined; facet: string | undefined },
   selected: object | undefined,
-  { aggregate, per, top, sort, zone }: ChartOptions,
+  { aggregate, per, top, sort, zone, trend }: ChartOptions,
   drawn: { x: Column | undefined; y: Column | undefined },
   isUnsorted: boolean,
 ): object[] | undefined {
-  const [groups, target] = type === 'pie' ? ['labels', 'values'] : ['x', 'y']
-  const func = aggregate === 'mean' ? 'avg' : aggregate
+  const [groups, target] = isPie(type) ? ['labels', 'values'] : ['x', 'y']
+  const isCells = type === 'heatmap' || type === 'contour'
+  const given = aggregate === 'mean' ? 'avg' : aggregate
+  // The number of an indicator is computed of all rows.
+  const func = type === 'indicator' ? undefined : given
   // Points of several groups at one x cannot be one line or one bar.
-  const isOfOne = !func && (type === 'line' || type === 'area' || type === 'bar')
-  const other = isOfOne ? (type === 'line' ? 'avg' : 'sum') : undefined
+  const isOfOne = !func && (type === 'line' || type === 'step' || type === 'area' || type === 'bar')
+  const other = isOfOne ? (type === 'line' || type === 'step' ? 'avg' : 'sum') : undefined
   // With --aggregate, the results are sorted, not the rows.
-  const sorted =
-    (aggregate || type === 'pie') && type !== 'heatmap' && sort !== undefined ? parseSort(sort) : []
+  const sorted = (aggregate || isPie(type)) && !isCells && sort !== undefined ? parseSort(sort) : []
   const ordered = sorted.toReversed().flatMap(({ name, descending }) => {
     const axis = name === drawn.y?.name ? target : name === drawn.x?.name ? groups : undefined
     return axis ? [{ type: 'order', target: axis, descending }] : []
   })
+  // The slices of a pie are parts of a whole.
+  const isWhole = func === undefined || func === 'sum' || func === 'count'
+  const largest = top ?? (isPie(type) && isWhole ? PIE_SLICES : undefined)
   const transforms = [
     ...(selected ? [selected] : []),
     ...(zone ? [{ type: 'zone', target: 'x', zone }] : []),
@@ -33,29 +42,37 @@ export function transformsOf(
     ...(groupssrc
       ? [{ type: 'groupby', groupssrc, top: top === undefined ? TOP_SERIES : top + 1, other }]
       : []),
-    ...(func && type !== 'heatmap' ? [{ type: 'aggregate', groups, aggregations: [{ target, func }] }] : []),
-    ...(func && type === 'heatmap' ? [{ type: 'cells', func }] : []),
+    ...(func && !isCells ? [{ type: 'aggregate', groups, aggregations: [{ target, func }] }] : []),
+    ...(func && isCells ? [{ type: 'cells', func }] : []),
     // Lines go from point to point, so the points of each series are in the order of the axis.
     ...((groupssrc || facet || func || isUnsorted) &&
     sort === undefined &&
-    (type === 'line' || type === 'area')
+    (type === 'line' || type === 'step' || type === 'area')
       ? [{ type: 'sort', target: 'x' }]
       : []),
     ...ordered,
-    ...(top !== undefined && !groupssrc
-      ? [
-          {
-            type: 'top',
-            count: top,
-            target,
-            labels: groups,
-            // The slices of a pie are parts of a whole.
-            other: type === 'pie' && (func === undefined || func === 'sum' || func === 'count'),
-          },
-        ]
+    ...(largest !== undefined && !groupssrc
+      ? [{ type: 'top', count: largest, target, labels: groups, other: isPie(type) && isWhole }]
       : []),
+    ...(trend ? [trendOf(trend)] : []),
   ]
   return transforms.length > 0 ? transforms : undefined
+}
+
+const TREND = /^(?:linear|mean:(\d{1,5}))$/
+
+/** Throws `usage` for a trend that is not known. */
+export function assertTrend(trend: string): void {
+  const [known, window] = TREND.exec(trend) ?? []
+  if (known === undefined || Number(window) < 2)
+    throw new Problem('usage', `--trend ${trend}: expected linear or mean:N`, {
+      hint: 'mean:7 draws the mean of 7 points.',
+    })
+}
+
+function trendOf(trend: string): object {
+  const window = TREND.exec(trend)?.[1]
+  return { type: 'trend', method: window === undefined ? 'linear' : 'mean', window: window && Number(window) }
 }
 
 /** Throws `usage` for a zone that is not known, or without times on the x axis. */

@@ -6,7 +6,7 @@ import type { Context } from '../core/context.ts'
 import { changeFigure } from './change.ts'
 import { createPlot } from './create.ts'
 import { merged } from './merge.ts'
-import { type ChartType, chartTypes } from './options.ts'
+import { type ChartType, chartTypes } from './types.ts'
 
 type Grid = Pick<GridMeta, 'fid' | 'filename' | 'parent' | 'referencers' | 'cols'>
 

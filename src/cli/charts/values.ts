@@ -1,15 +1,15 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
-import {
-  type ChartOptions,
-  type ChartType,
-  type Column,
-  GROUPED,
-  MOST_SERIES,
-  TOP_SERIES,
-} from './options.ts'
+import { type ChartOptions, type Column, MOST_SERIES, TOP_SERIES } from './options.ts'
+import { type ChartType, takes } from './types.ts'
 
+/** Codes of the states of the USA, and of its capital. */
+const US_STATES: ReadonlySet<string> = new Set(
+  'AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY'.split(
+    ' ',
+  ),
+)
 /** Values of a text column that are read to say why it is not a number. */
 const SAMPLE_ROWS = 100
 /** Different cells of a heatmap that are counted. */
@@ -93,7 +93,7 @@ export class ChartValues {
     if (type !== 'text') return
     const found = await this.distinct(name)
     if (!found || found.distinct <= MOST_LABELS || this.options.top !== undefined) return
-    const hasTop = this.type === 'bar' || this.type === 'pie'
+    const hasTop = takes(this.type, 'top')
     throw new Problem(
       'bad_data',
       `--x ${name}: the column has ${found.distinct} different values; an axis shows at most ${MOST_LABELS} labels`,
@@ -112,8 +112,7 @@ export class ChartValues {
     const found = second ? await this.pairs([name, second.name]) : await this.distinct(name)
     if (!found || found.distinct >= found.rows || found.distinct === 0) return
     const { rows, distinct } = found
-    const by =
-      GROUPED.includes(this.type) && !second ? ', or show the rows of each category with --by COLUMN' : ''
+    const by = takes(this.type, 'by') && !second ? ', or show the rows of each category with --by COLUMN' : ''
     const what = second
       ? `${rows} rows have ${distinct} different pairs of ${name} and ${second.name}, so a ${this.type} would show several rows as one`
       : `${rows} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`
@@ -169,6 +168,19 @@ export class ChartValues {
     this.note(
       `--by ${name}: the column has ${found.distinct} values; ${own === 1 ? 'the largest is a series of its own' : `the ${own} largest are series of their own`}, and the other ${found.distinct - own} are one series, other${hint}`,
     )
+  }
+
+  /** What the places of a map are: codes of countries, names of countries or codes of US states. Throws `bad_data`. */
+  async places(column: Column): Promise<'ISO-3' | 'USA-states' | 'country names'> {
+    const texts = (await this.sample(column)).filter((value) => typeof value === 'string')
+    if (texts.length > 0 && texts.every((text) => US_STATES.has(text))) return 'USA-states'
+    if (texts.every((text) => /^[A-Z]{3}$/.test(text))) return 'ISO-3'
+    const short = texts.find((text) => /^[A-Za-z]{2}$/.test(text))
+    if (short === undefined) return 'country names'
+    throw new Problem('bad_data', `--x ${column.name}: ${short} is no code that a map knows`, {
+      field: column.name,
+      hint: 'Use codes of three letters (NOR), English names of countries, or codes of US states (TX).',
+    })
   }
 
   /** How many rows have both values, and how many different pairs there are. */

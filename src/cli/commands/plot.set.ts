@@ -6,15 +6,8 @@ import { changeFigure, storedFigure } from '../charts/change.ts'
 import { chartOf } from '../charts/charts.ts'
 import { optionsOf } from '../charts/chosen.ts'
 import { type Figure, isSameFigure, merged } from '../charts/merge.ts'
-import {
-  AGGREGATED,
-  type ChartOptions,
-  type ChartType,
-  chartOptions,
-  chartTypes,
-  GROUPED,
-  PERIODIC,
-} from '../charts/options.ts'
+import { type ChartOptions, chartOptions } from '../charts/options.ts'
+import { type ChartType, chartTypes, isPie, takes, typedOptions } from '../charts/types.ts'
 import { camelCase, defineCommand } from '../core/define.ts'
 import { quoted } from '../core/next.ts'
 import { object } from '../core/prints.ts'
@@ -87,7 +80,8 @@ export const options = defineCommand({
     const words = chartOptions.flatMap(({ flags }) => {
       const flag = flags.split(' ')[0]
       const value = options[camelCase(flag.slice(2)) as keyof ChartOptions]
-      return value === undefined ? [] : value === true ? [flag] : [flag, quoted(String(value))]
+      if (value === undefined) return []
+      return value === true ? [flag] : [value].flat().flatMap((one) => [flag, quoted(String(one))])
     })
     const command = ['gridline plot create --grid', quoted(grid.filename), '--type', type, ...words].join(' ')
     const { json, jq, format, template } = context.flags
@@ -117,10 +111,13 @@ async function rechart(
   const wanted = Object.fromEntries(
     Object.entries({ ...kept, ...Object.fromEntries(known) }).map(([key, value]) => [
       key,
-      REMOVABLE.has(key) && value === 'none' ? undefined : value,
+      REMOVABLE.has(key) && String(value) === 'none' ? undefined : value,
     ]),
   ) as ChartOptions
-  const made = await chartOf(client, grid, type ?? current.type, wanted, note)
+  const next = type ?? current.type
+  // Without series, only bars and slices have largest ones.
+  if (wanted.by === undefined && given.top === undefined && next !== 'bar' && !isPie(next)) delete wanted.top
+  const made = await chartOf(client, grid, next, wanted, note)
   return merged(figure, JSON.parse(JSON.stringify(made)), grid, true)
 }
 
@@ -134,16 +131,20 @@ const REMOVABLE: ReadonlySet<string> = new Set([
   'size',
   'text',
   'zone',
+  'stack',
+  'trend',
+  'error',
+  'y2',
+  'subtitle',
+  'source',
+  'mark',
+  'band',
 ])
 
 /** The options of a chart that it can have as another type. */
 function supported(type: ChartType, options: ChartOptions): ChartOptions {
   const kept = { ...options }
-  if (!GROUPED.includes(type)) for (const key of ['by', 'facet'] as const) delete kept[key]
-  if (!AGGREGATED.includes(type)) for (const key of ['aggregate', 'sort', 'top'] as const) delete kept[key]
-  if (!PERIODIC.includes(type)) delete kept.per
-  if (type !== 'scatter' && type !== 'heatmap') delete kept.color
-  if (type !== 'scatter') delete kept.size
+  for (const name of typedOptions) if (!takes(type, name)) delete kept[name]
   return kept
 }
 

@@ -11,7 +11,8 @@ import {
   plotConflictRules,
 } from '../charts/create.ts'
 import { figureName, readFigure, readFigures } from '../charts/figures.ts'
-import { chartOptions, chartTypes } from '../charts/options.ts'
+import { chartOptions } from '../charts/options.ts'
+import { chartTypes } from '../charts/types.ts'
 import type { Context } from '../core/context.ts'
 import {
   type Command,

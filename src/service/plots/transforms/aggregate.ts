@@ -100,6 +100,19 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
   )
 }
 
+/** The number of an indicator: what a function makes of all values of its column. */
+export function number(trace: Attributes, { func = 'last' }: Transform, axes: Axes): void {
+  const { customdata: values } = trace
+  if (trace.type !== 'indicator' || !Array.isArray(values)) return
+  const given = values.filter((value) => value !== null && value !== undefined)
+  const [value] =
+    given.length === 0
+      ? [func === 'count' || func === 'sum' ? 0 : undefined]
+      : reduced(trace, 'customdata', given, [[...given.keys()]], keyOf(func), undefined, axes)
+  if (typeof value === 'number') trace.value = value
+  delete trace.customdata
+}
+
 /** Makes one cell of a map of all points with the same `x` and `y`. */
 export function cells(trace: Attributes, transform: Transform, axes: Axes): void {
   const { x, y } = trace

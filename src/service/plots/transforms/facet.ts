@@ -28,8 +28,8 @@ export function faceted(
   const layout: Attributes = isObject(figure.layout) ? figure.layout : {}
   const across = names.length <= 3 ? names.length : Math.ceil(Math.sqrt(names.length))
   const down = Math.ceil(names.length / across)
-  const isOurs = isObject(layout.meta) && layout.meta.theme === 'gridline'
-  const colors: string[] = Array.isArray(layout.colorway) ? layout.colorway : isOurs ? COLORS : PLOTLY_COLORS
+  const isOurs = isThemed(layout)
+  const colors = colorsOf(layout)
   const series: string[] = []
   for (const trace of traces) {
     const facet = facets.get(trace)
@@ -91,6 +91,16 @@ export function faceted(
       annotations: [...given, ...titles],
     },
   }
+}
+
+/** The colors of traces, in order. */
+export function colorsOf(layout: Attributes): string[] {
+  const own: unknown = layout.colorway ?? layout.template?.layout?.colorway
+  return Array.isArray(own) && own.length > 0 ? own : isThemed(layout) ? COLORS : PLOTLY_COLORS
+}
+
+function isThemed({ meta }: Attributes): boolean {
+  return isObject(meta) && typeof meta.theme === 'string'
 }
 
 function axisOf(

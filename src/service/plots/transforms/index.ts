@@ -1,6 +1,6 @@
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, turnIsLong } from '../../../json/index.ts'
-import { aggregate, cells } from './aggregate.ts'
+import { aggregate, cells, number } from './aggregate.ts'
 import {
   type Attributes,
   arraysOf,
@@ -13,13 +13,15 @@ import {
   valueAt,
 } from './attributes.ts'
 import { Axes } from './axes.ts'
-import { faceted, MOST_FACETS } from './facet.ts'
+import { colorsOf, faceted, MOST_FACETS } from './facet.ts'
 import { filter } from './filter.ts'
 import { expand, groupsOf } from './groupby.ts'
 import { per } from './per.ts'
 import { order, rows } from './rows.ts'
 import { sort } from './sort.ts'
 import { top, topGroups } from './top.ts'
+import { tree } from './tree.ts'
+import { trendOf } from './trend.ts'
 import { zone } from './zone.ts'
 
 /**
@@ -35,6 +37,8 @@ const changes: Readonly<Record<string, (trace: Attributes, transform: Transform,
   aggregate,
   cells,
   top,
+  number,
+  tree,
 }
 
 /** Our own transforms that are evaluated before traces are grouped. */
@@ -86,8 +90,32 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
   const placed = facets.size > 0 ? faceted(figure, expanded.filter(isObject), facets) : figure
   const axes = new Axes(isObject(placed.layout) ? placed.layout : {}, expanded.filter(isObject), traces)
   const drawn: unknown[] = []
-  for (const trace of expanded) drawn.push(isEvaluable(trace) ? await evaluated(trace, axes) : trace)
+  for (const [k, trace] of expanded.entries()) {
+    if (!isEvaluable(trace)) {
+      drawn.push(trace)
+      continue
+    }
+    if (hasTrend(trace)) color(trace, k, placed.layout)
+    const line = { transforms: trace.transforms }
+    const done = await evaluated(trace, axes)
+    const trend = trendOf({ ...done, ...line })
+    drawn.push(done, ...(trend ? [trend] : []))
+  }
   return { ...placed, data: drawn }
+}
+
+function hasTrend(trace: Attributes): boolean {
+  return (trace.transforms as unknown[]).some((one) => isObject(one) && one.type === 'trend')
+}
+
+/** Gives a trace the color that it would have among the others, so that its trend has the same. */
+function color(trace: Attributes, index: number, layout: unknown): void {
+  const [line, marker]: Attributes[] = [trace.line, trace.marker].map((one) => (isObject(one) ? one : {}))
+  const colors = colorsOf(isObject(layout) ? layout : {})
+  const chosen: unknown = line.color ?? marker.color ?? colors[index % colors.length]
+  if (typeof chosen !== 'string') return
+  trace.line = { color: chosen, ...line }
+  trace.marker = { color: chosen, ...marker }
 }
 
 /** The trace after the transforms that come before the groups. */

@@ -61,7 +61,11 @@ export async function rows(
     if (!(error instanceof Problem)) throw error
     throw new Problem('bad_figure', `the figure cannot be drawn: ${error.message}`, { hint: error.hint })
   }
-  takeRows(trace, kept)
+  // The cells of a table are a list of columns, and its header has one text for each.
+  const cells: unknown = trace.cells?.values
+  if (trace.type !== 'table') takeRows(trace, kept)
+  else if (Array.isArray(cells))
+    trace.cells.values = cells.map((column) => (Array.isArray(column) ? kept.map((k) => column[k]) : column))
 }
 
 function columnsOf(names: unknown, values: unknown, types: unknown): Named[] {

@@ -19,6 +19,8 @@ export function top(trace: Attributes, { count, target = 'y', labels = 'x', othe
   )
   const rows = [...sizes.keys()]
   const rest = rows.filter((k) => !largest.has(k))
+  // One alone is no group of others.
+  if (other === true && rest.length === 1) return
   takeRows(
     trace,
     rows.filter((k) => largest.has(k)),

@@ -1,0 +1,56 @@
+import { GROUNDS } from './colors.ts'
+import { type Attributes, type Draft, listOf } from './draft.ts'
+
+/** Degrees of longitude beyond which a map shows the world. */
+const WORLD_DEGREES = 120
+/** Room around the points of a map, as a part of their extent, and at least, in degrees. */
+const ROOM = 0.15
+const LEAST_DEGREES = 2
+
+/** A quiet ground for what a map shows, and the part of the world where it is. */
+export function arrangeMaps({ data, layout, view }: Draft): void {
+  const points = data.filter(({ type }) => type === 'scattergeo')
+  const places = data.filter(({ type }) => type === 'choropleth')
+  if (points.length + places.length === 0) return
+  const { ground, line, soft } = GROUNDS[view.scheme]
+  const given: Attributes = layout.geo ?? {}
+  const { fitbounds, ...geo } = given
+  const extent = places.length === 0 && fitbounds !== undefined ? extentOf(points) : undefined
+  layout.geo = {
+    landcolor: view.scheme === 'light' ? '#eceff2' : '#2a2f36',
+    countrycolor: ground,
+    subunitcolor: ground,
+    coastlinecolor: line,
+    bgcolor: ground,
+    lakecolor: ground,
+    showlakes: false,
+    ...(given.scope === undefined && { lataxis: { range: extent?.lat ?? [-58, 85] } }),
+    ...(extent && { lonaxis: { range: extent.lon } }),
+    ...geo,
+  }
+  for (const [k, trace] of data.entries())
+    if (trace.type === 'choropleth') data[k] = { marker: { line: { color: soft, width: 0.5 } }, ...trace }
+}
+
+/** The part of the world with all points; undefined if it is most of it. */
+function extentOf(
+  points: readonly Attributes[],
+): { lat: [number, number]; lon: [number, number] } | undefined {
+  const lat = rangeOf(points.map((trace) => trace.lat))
+  const lon = rangeOf(points.map((trace) => trace.lon))
+  if (!lat || !lon || lon[1] - lon[0] > WORLD_DEGREES) return undefined
+  return { lat: [Math.max(-90, lat[0]), Math.min(90, lat[1])], lon }
+}
+
+function rangeOf(lists: readonly unknown[]): [number, number] | undefined {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const list of lists)
+    for (const value of listOf(list)) {
+      if (typeof value !== 'number') continue
+      if (value < least) least = value
+      if (value > most) most = value
+    }
+  if (least > most) return undefined
+  const room = Math.max(LEAST_DEGREES, (most - least) * ROOM)
+  return [least - room, most + room]
+}

@@ -1,0 +1,60 @@
+import { GROUNDS } from './colors.ts'
+import { type Draft, isNarrow, shortened } from './draft.ts'
+
+/** Rising and falling prices and amounts: colors of the palette that are told apart. */
+const RISING = '#25a269'
+const FALLING = '#d40039'
+const TOTAL = '#2f6fd6'
+/** Height of the names of parallel axes, and the room beside the outer ones, in pixels. */
+const NAMES_PIXELS = 44
+const BESIDE_PIXELS = 44
+const NARROW_BESIDE_PIXELS = 26
+/** Room for the ends of the axes, and on a phone for the scale of colors below them, in pixels. */
+const BELOW_PIXELS = 32
+const NARROW_BELOW_PIXELS = 84
+
+/** What only some types have: colors of rising and falling, room for the names of parallel axes, cells of tables. */
+export function arrangeParts(draft: Draft): void {
+  const { data, view, above } = draft
+  const { line, text, ground } = GROUNDS[view.scheme]
+  for (const [k, trace] of data.entries()) {
+    if (trace.type === 'candlestick' || trace.type === 'ohlc')
+      data[k] = {
+        increasing: { line: { color: RISING } },
+        decreasing: { line: { color: FALLING } },
+        ...trace,
+      }
+    if (trace.type === 'waterfall')
+      data[k] = {
+        increasing: { marker: { color: RISING } },
+        decreasing: { marker: { color: FALLING } },
+        totals: { marker: { color: TOTAL } },
+        connector: { line: { color: line, width: 1 } },
+        ...trace,
+      }
+    if (trace.type === 'parcoords') {
+      const beside = isNarrow(view) ? NARROW_BESIDE_PIXELS : BESIDE_PIXELS
+      above.axis = NAMES_PIXELS
+      draft.layout.margin = { b: isNarrow(view) ? NARROW_BELOW_PIXELS : BELOW_PIXELS, ...draft.layout.margin }
+      draft.left = beside
+      draft.right = Math.max(draft.right, beside)
+      const most = (view.width - 2 * beside) / Math.max(1, (trace.dimensions?.length ?? 1) - 1) - 8
+      const dimensions = (trace.dimensions ?? []).map((one: { label?: unknown }) => ({
+        ...one,
+        label: shortened(String(one.label ?? ''), most),
+      }))
+      data[k] = { ...trace, dimensions }
+    }
+    if (trace.type === 'table')
+      data[k] = {
+        ...trace,
+        header: {
+          line: { color: line },
+          fill: { color: line },
+          font: { color: text, weight: 600 },
+          ...trace.header,
+        },
+        cells: { line: { color: line }, fill: { color: ground }, font: { color: text }, ...trace.cells },
+      }
+  }
+}

@@ -1,0 +1,108 @@
+import { Problem } from '../../contract/errors.ts'
+import { instantOf } from '../../json/index.ts'
+import type { ChartOptions, Column } from './options.ts'
+import type { Attributes } from './traces.ts'
+
+/** Names of the shapes that options make, so that they are known among others. */
+export const MARK = 'gridline-mark'
+export const BAND = 'gridline-band'
+
+const MARK_COLOR = '#59636e'
+const BAND_COLOR = 'rgba(120,130,145,0.18)'
+
+/** The shapes of `--mark` and `--band`. Throws `usage`. */
+export function shapesOf(
+  { mark = [], band = [] }: ChartOptions,
+  x: Column | undefined,
+): Attributes[] | undefined {
+  const shapes = [
+    ...band.map((given) => {
+      const { axis, from, to, label } = placeOf('--band', given, 2, x)
+      const across = { ...BOTH, [`${axis}0`]: from, [`${axis}1`]: to }
+      return {
+        name: BAND,
+        type: 'rect',
+        layer: 'below',
+        ...refs(axis),
+        ...across,
+        fillcolor: BAND_COLOR,
+        line: { width: 0 },
+        ...(label && {
+          label: { text: label, textposition: 'top left', font: { size: 12, color: MARK_COLOR } },
+        }),
+      }
+    }),
+    ...mark.map((given) => {
+      const { axis, from, label } = placeOf('--mark', given, 1, x)
+      const place =
+        axis === 'x'
+          ? { textposition: 'end', textangle: 0, xanchor: 'left', yanchor: 'top' }
+          : { textposition: 'end', yanchor: 'bottom' }
+      return {
+        name: MARK,
+        type: 'line',
+        ...refs(axis),
+        ...BOTH,
+        [`${axis}0`]: from,
+        [`${axis}1`]: from,
+        line: { color: MARK_COLOR, width: 1.5, dash: 'dot' },
+        ...(label && { label: { text: label, ...place, font: { size: 12, color: MARK_COLOR } } }),
+      }
+    }),
+  ]
+  return shapes.length > 0 ? shapes : undefined
+}
+
+/** The whole width or height of the plot. */
+const BOTH = { x0: 0, x1: 1, y0: 0, y1: 1 }
+
+function refs(axis: 'x' | 'y'): Attributes {
+  return axis === 'x' ? { xref: 'x', yref: 'paper' } : { xref: 'paper', yref: 'y' }
+}
+
+interface Place {
+  axis: 'x' | 'y'
+  from: string | number
+  to: string | number
+  label: string | undefined
+}
+
+/** Reads `x=2024-03-01:Launch`, or `y=1,2:Range`. Times have colons of their own: the label is behind the value. */
+function placeOf(flag: string, given: string, count: 1 | 2, x: Column | undefined): Place {
+  const example = flag === '--mark' ? 'x=2024-03-01:Launch' : 'x=2020-03-01,2020-06-01:Closed'
+  const refuse = (): Problem =>
+    new Problem('usage', `${flag} ${given}: expected AXIS=${count === 1 ? 'VALUE' : 'FROM,TO'}:LABEL`, {
+      hint: `For example: '${example}'`,
+    })
+  const [, axis, rest] = /^\s*([xy])\s*=\s*(.+)$/s.exec(given) ?? []
+  if (axis === undefined) throw refuse()
+  const isLabels = axis === 'x' && (x?.type === 'text' || x?.type === 'boolean')
+  const value = isLabels
+    ? '[^,:]+'
+    : String.raw`-?[\d.]+(?:[eE][-+]?\d+)?|\d{1,4}-\d{2}(?:-\d{2}(?:[T ]\d{2}(?::\d{2}(?::\d{2}(?:\.\d+)?)?)?)?)?`
+  const pattern = count === 1 ? `^(${value})(?::(.*))?$` : `^(${value}),\\s*(${value})(?::(.*))?$`
+  const found = new RegExp(pattern, 's').exec(rest.trim())
+  if (!found) throw refuse()
+  const [from, to] = count === 1 ? [found[1], found[1]] : [found[1], found[2]]
+  const label = found[count + 1]?.trim()
+  const read = (text: string): string | number => {
+    const number = Number(text)
+    if (!isLabels && text.trim() !== '' && Number.isFinite(number)) return number
+    if (!isLabels && Number.isNaN(instantOf(text))) throw refuse()
+    return text.trim()
+  }
+  return { axis: axis as 'x' | 'y', from: read(from), to: read(to), label: label || undefined }
+}
+
+/** The options that say the same as shapes. */
+export function markOptions(shapes: unknown): Pick<ChartOptions, 'mark' | 'band'> {
+  const own = Array.isArray(shapes) ? (shapes as Attributes[]) : []
+  const textOf = (shape: Attributes, ends: 1 | 2): string => {
+    const axis = shape.xref === 'paper' ? 'y' : 'x'
+    const values = [shape[`${axis}0`], shape[`${axis}1`]].slice(0, ends).join(',')
+    return `${axis}=${values}${shape.label?.text ? `:${shape.label.text}` : ''}`
+  }
+  const mark = own.filter(({ name }) => name === MARK).map((shape) => textOf(shape, 1))
+  const band = own.filter(({ name }) => name === BAND).map((shape) => textOf(shape, 2))
+  return { mark: mark.length > 0 ? mark : undefined, band: band.length > 0 ? band : undefined }
+}

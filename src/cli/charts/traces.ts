@@ -1,0 +1,410 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Chart } from './chart.ts'
+import type { ChartGrid, ChartOptions, Column } from './options.ts'
+import type { ChartType } from './types.ts'
+import type { ChartValues } from './values.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
+export type Attributes = Record<string, any>
+
+/** The columns of a chart, by the options that name them. */
+export interface Drawn {
+  x?: Column
+  ys: readonly Column[]
+  z?: Column
+  color?: Column
+  size?: Column
+  text?: Column
+  by?: Column
+  facet?: Column
+  error?: Column
+  parent?: Column
+  lat?: Column
+  lon?: Column
+}
+
+/** What the traces of a chart are made of. */
+export interface Parts {
+  grid: ChartGrid
+  chart: Chart
+  values: ChartValues
+  options: ChartOptions
+  columns: Drawn
+  /** What the service evaluates before a trace is drawn. */
+  transforms: object[] | undefined
+  /** Lines with gaps: a point beside a gap has no line. */
+  gaps: ReadonlySet<Column>
+  /** A trace for each column of --y, with what all traces have. */
+  each(make: (y: Column | undefined) => Attributes): Attributes[]
+  /** The axis of a column: its title and type. */
+  axis(column: Column | undefined): Attributes | undefined
+  /** The axes as all charts have them. */
+  layout: Attributes
+  /** Settings of axes that options name. */
+  settings: { x: Attributes; y: Attributes }
+}
+
+interface Made {
+  data: Attributes[]
+  layout: Attributes
+}
+
+type Maker = (parts: Parts) => Made | Promise<Made>
+
+/** The traces of each type of chart. A type without a maker does not compile. */
+export const makers: Record<ChartType, Maker> = {
+  async scatter(parts) {
+    const marker = await pointsOf(parts)
+    return { data: parts.each(() => ({ type: 'scatter', mode: 'markers', marker })), layout: parts.layout }
+  },
+  line: lines,
+  step: (parts) => {
+    const { data, layout } = lines(parts)
+    return { data: data.map((trace) => ({ ...trace, line: { shape: 'hv' } })), layout }
+  },
+  area({ each, layout, columns, options: { stack } }) {
+    const isStacked = stack === undefined ? columns.ys.length > 1 || columns.by : stack !== 'none'
+    const style = isStacked
+      ? { stackgroup: 'one', ...(stack === 'percent' && { groupnorm: 'percent' }) }
+      : { fill: 'tozeroy' }
+    return {
+      data: each(() => ({ type: 'scatter', mode: 'lines', ...style })),
+      layout: percent(layout, stack),
+    }
+  },
+  bar({ each, layout, columns, options: { stack } }) {
+    const isSeveral = columns.ys.length > 1 || columns.by !== undefined
+    const barmode =
+      stack === undefined ? (isSeveral ? 'group' : undefined) : stack === 'none' ? 'group' : 'stack'
+    return {
+      data: each(() => ({ type: 'bar' })),
+      layout: {
+        ...percent(layout, stack),
+        barmode,
+        ...(stack === 'percent' && { barnorm: 'percent' }),
+      },
+    }
+  },
+  dot: ({ each, layout }) => ({
+    data: each(() => ({ type: 'scatter', mode: 'markers', marker: { size: 11 } })),
+    layout,
+  }),
+  lollipop: ({ each, layout }) => ({
+    // From each point, a line of all its value: to zero.
+    data: each(() => ({
+      type: 'scatter',
+      mode: 'markers',
+      marker: { size: 11 },
+      error_y: { type: 'percent', symmetric: false, value: 0, valueminus: 100, width: 0, thickness: 2 },
+    })),
+    layout,
+  }),
+  box: ({ each, layout }) => ({ data: each(() => ({ type: 'box' })), layout }),
+  violin: ({ each, layout }) => ({ data: each(() => ({ type: 'violin' })), layout }),
+  strip: ({ each, layout }) => ({
+    data: each(() => ({
+      type: 'box',
+      boxpoints: 'all',
+      pointpos: 0,
+      jitter: 0.7,
+      fillcolor: 'rgba(0,0,0,0)',
+      line: { width: 0 },
+      hoveron: 'points',
+      marker: { opacity: 0.6 },
+    })),
+    layout,
+  }),
+  histogram({ chart, columns: { x, ys, by }, transforms, layout, axis, settings, options: { stack } }) {
+    // One column makes a histogram, given as x or as y.
+    const columns = x ? [x, ...ys] : ys
+    const data = columns.map((column) => ({
+      type: 'histogram',
+      name: column.name,
+      xsrc: chart.reference(column),
+      ...(columns.length > 1 && !by && { opacity: 0.6 }),
+      transforms,
+    }))
+    // Categories are parts of one whole; different columns are not.
+    const usual = by ? 'stack' : columns.length > 1 ? 'overlay' : undefined
+    return {
+      data,
+      layout: {
+        ...layout,
+        xaxis: { ...(columns.length === 1 && axis(columns[0])), ...settings.x },
+        yaxis: { title: { text: 'count' }, ...settings.y },
+        barmode: stack === undefined ? usual : stack === 'none' ? 'overlay' : 'stack',
+        ...(stack === 'percent' && { barnorm: 'percent' }),
+      },
+    }
+  },
+  histogram2d: ({ each, layout }) => ({
+    data: each(() => ({ type: 'histogram2d', colorbar: { title: { text: 'count' } } })),
+    layout,
+  }),
+  heatmap: (parts) => cells('heatmap', parts),
+  contour: (parts) => cells('contour', parts),
+  pie: (parts) => slices(parts),
+  donut: (parts) => slices(parts, { hole: 0.55 }),
+  treemap: (parts) => hierarchy('treemap', parts),
+  sunburst: (parts) => hierarchy('sunburst', parts),
+  funnel({ chart, each, layout, columns: { x, ys } }) {
+    const { xaxis: _, yaxis: __, ...rest } = layout
+    return {
+      data: each((y) => ({
+        type: 'funnel',
+        orientation: 'h',
+        xsrc: chart.reference(y),
+        ysrc: chart.reference(x),
+        textinfo: 'value',
+      })),
+      layout: { ...rest, yaxis: { type: 'category' }, ...(ys.length > 1 && { showlegend: true }) },
+    }
+  },
+  waterfall: ({ each, layout }) => ({ data: each(() => ({ type: 'waterfall' })), layout }),
+  candlestick: (parts) => prices('candlestick', parts),
+  ohlc: (parts) => prices('ohlc', parts),
+  async map(parts) {
+    const { chart, columns, layout, transforms } = parts
+    const { lat, lon, text, by } = columns
+    const { xaxis: _, yaxis: __, ...rest } = layout
+    const references = {
+      latsrc: chart.reference(lat),
+      lonsrc: chart.reference(lon),
+      textsrc: chart.reference(text),
+    }
+    const trace = {
+      type: 'scattergeo',
+      mode: 'markers',
+      name: lat?.name,
+      ...references,
+      marker: { opacity: 0.8, ...(await pointsOf(parts)) },
+      transforms,
+    }
+    return { data: [trace], layout: { ...rest, geo: GEO, ...(by && { showlegend: true }) } }
+  },
+  async choropleth({ chart, columns: { x, ys, text }, layout, values, transforms }) {
+    const { xaxis: _, yaxis: __, ...rest } = layout
+    const places = x && (await values.places(x))
+    return {
+      data: [
+        {
+          type: 'choropleth',
+          locationssrc: chart.reference(x),
+          zsrc: chart.reference(ys[0]),
+          textsrc: chart.reference(text),
+          locationmode: places,
+          colorbar: { title: { text: ys[0]?.name } },
+          transforms,
+        },
+      ],
+      layout: {
+        ...rest,
+        geo: places === 'USA-states' ? { ...GEO, scope: 'usa', projection: { type: 'albers usa' } } : GEO,
+      },
+    }
+  },
+  async scatter3d(parts) {
+    const { chart, columns, layout, each } = parts
+    const { x, ys, z } = columns
+    const marker = { size: 4, ...(await pointsOf(parts)) }
+    return {
+      data: each(() => ({ type: 'scatter3d', mode: 'markers', zsrc: chart.reference(z), marker })),
+      layout: { ...withoutAxes(layout), scene: sceneOf(x, ys[0], z) },
+    }
+  },
+  surface({ grid, chart, columns: { x, ys, z }, layout, transforms }) {
+    const plain = withoutAxes(layout)
+    if (z) {
+      const [zsrc, intensitysrc] = [chart.reference(z), chart.reference(z)]
+      const references = { xsrc: chart.reference(x), ysrc: chart.reference(ys[0]), zsrc, intensitysrc }
+      return {
+        data: [{ type: 'mesh3d', ...references, colorbar: { title: { text: z.name } }, transforms }],
+        layout: { ...plain, scene: sceneOf(x, ys[0], z) },
+      }
+    }
+    if (ys.length < 2)
+      throw new Problem('usage', 'a surface needs --x, --y and --z, or several columns with --y')
+    return { data: [{ type: 'surface', zsrc: severalOf(grid, ys) }], layout: plain }
+  },
+  parallel({ chart, columns: { ys, color }, layout, transforms }) {
+    if (ys.length < 2) throw new Problem('usage', 'parallel coordinates need several columns with --y')
+    const dimensions = ys.map((column) => ({ label: column.name, valuessrc: chart.reference(column) }))
+    const line = color && {
+      colorsrc: chart.reference(color),
+      showscale: true,
+      colorbar: { title: { text: color.name } },
+    }
+    return { data: [{ type: 'parcoords', dimensions, line, transforms }], layout: withoutAxes(layout) }
+  },
+  table: ({ grid, columns: { ys }, layout, transforms }) => ({
+    data: [
+      {
+        type: 'table',
+        header: { values: ys.map(({ name }) => name), align: ys.map(alignmentOf) },
+        cells: { valuessrc: severalOf(grid, ys), align: ys.map(alignmentOf), height: 26 },
+        transforms,
+      },
+    ],
+    layout: withoutAxes(layout),
+  }),
+  indicator({ chart, columns: { ys }, layout, transforms, options: { aggregate, unit, formatY } }) {
+    const suffix = unit === undefined ? undefined : unit === '%' || unit === '°' ? unit : ` ${unit}`
+    return {
+      data: [
+        {
+          type: 'indicator',
+          mode: 'number',
+          customdatasrc: chart.reference(ys[0]),
+          number: { valueformat: formatY ?? ',', suffix },
+          transforms: [
+            ...(transforms ?? []),
+            { type: 'number', func: aggregate === 'mean' ? 'avg' : (aggregate ?? 'last') },
+          ],
+        },
+      ],
+      layout: withoutAxes(layout),
+    }
+  },
+}
+
+const GEO = {
+  fitbounds: 'locations',
+  projection: { type: 'natural earth' },
+  showland: true,
+  showcountries: true,
+  showcoastlines: false,
+  showframe: false,
+}
+
+function lines({ each, layout, gaps }: Parts): Made {
+  // A point beside a gap has no line.
+  const style = (y: Column | undefined): Attributes =>
+    y && gaps.has(y) ? { mode: 'lines+markers', marker: { size: 4 } } : { mode: 'lines' }
+  return { data: each((y) => ({ type: 'scatter', ...style(y) })), layout }
+}
+
+/** Colors and sizes of points that columns set; undefined if none does. */
+async function pointsOf({ chart, values, columns: { color, size } }: Parts): Promise<Attributes | undefined> {
+  if (!color && !size) return undefined
+  return {
+    colorsrc: chart.reference(color),
+    ...(color && { showscale: true, colorbar: { title: { text: color.name } } }),
+    sizesrc: chart.reference(size),
+    ...(size && { sizemode: 'area', sizeref: await values.sizeRef(size), sizemin: 2 }),
+  }
+}
+
+/** The y axis of parts of 100. */
+function percent(layout: Attributes, stack: ChartOptions['stack']): Attributes {
+  return stack === 'percent' ? { ...layout, yaxis: { ticksuffix: '%', ...layout.yaxis } } : layout
+}
+
+function cells(
+  type: 'heatmap' | 'contour',
+  { grid, chart, columns: { x, ys, color }, each, layout, axis, transforms, options: { aggregate } }: Parts,
+): Made {
+  if (color || aggregate === 'count') {
+    const what = aggregate === 'count' ? 'count' : aggregate ? `${aggregate} of ${color!.name}` : color!.name
+    const colorbar = { title: { text: what } }
+    return { data: each(() => ({ type, zsrc: chart.reference(color), colorbar })).slice(0, 1), layout }
+  }
+  if (transforms)
+    throw new Problem('usage', `a ${type} of several columns shows all rows, in their order`, {
+      hint: 'Give the values of its cells with --color COLUMN to choose, sort or aggregate rows.',
+    })
+  if (ys.length < 2)
+    throw new Problem('usage', `a ${type} needs the values of its cells`, {
+      hint: 'Give them with --color COLUMN, or give several columns with --y.',
+    })
+  // Each y column is a column of the map; x labels its rows.
+  const ticks = { tickmode: 'array', tickvals: ys.map((_, k) => k), ticktext: ys.map(({ name }) => name) }
+  return {
+    data: [{ type, zsrc: severalOf(grid, ys), ysrc: chart.reference(x) }],
+    layout: { ...layout, xaxis: ticks, yaxis: { ...axis(x), autorange: 'reversed' } },
+  }
+}
+
+function slices({ chart, columns: { x, ys, text }, layout, options, transforms }: Parts, style = {}): Made {
+  return {
+    data: [
+      {
+        type: 'pie',
+        ...style,
+        labelssrc: chart.reference(x),
+        valuessrc: chart.reference(ys[0]),
+        ...(options.sort !== undefined && { sort: false }),
+        textsrc: chart.reference(text),
+        transforms,
+      },
+    ],
+    layout: withoutAxes(layout),
+  }
+}
+
+function hierarchy(
+  type: 'treemap' | 'sunburst',
+  { chart, columns: { x, ys, text, parent }, layout, transforms }: Parts,
+): Made {
+  if (!x) throw new Problem('usage', `a ${type} needs --x: the column that names its parts`)
+  return {
+    data: [
+      {
+        type,
+        labelssrc: chart.reference(x),
+        parentssrc: chart.reference(parent),
+        valuessrc: chart.reference(ys[0]),
+        textsrc: chart.reference(text),
+        branchvalues: 'total',
+        transforms: [...(transforms ?? []), { type: 'tree' }],
+      },
+    ],
+    layout: withoutAxes(layout),
+  }
+}
+
+/** Names of the four columns of prices, in the order of --y. */
+const PRICES = ['open', 'high', 'low', 'close'] as const
+
+function prices(
+  type: 'candlestick' | 'ohlc',
+  { chart, columns: { x, ys, text }, layout, transforms }: Parts,
+): Made {
+  if (ys.length !== PRICES.length)
+    throw new Problem('usage', `a ${type} chart needs four columns with --y: open,high,low,close`)
+  const references = Object.fromEntries(PRICES.map((name, k) => [`${name}src`, chart.reference(ys[k])]))
+  return {
+    data: [
+      {
+        type,
+        xsrc: chart.reference(x),
+        ...references,
+        textsrc: chart.reference(text),
+        showlegend: false,
+        transforms,
+      },
+    ],
+    layout: {
+      ...withoutAxes(layout),
+      xaxis: { ...layout.xaxis, rangeslider: { visible: false } },
+      yaxis: layout.yaxis,
+    },
+  }
+}
+
+function withoutAxes({ xaxis: _, yaxis: __, showlegend: ___, ...rest }: Attributes): Attributes {
+  return rest
+}
+
+function sceneOf(x: Column | undefined, y: Column | undefined, z: Column | undefined): Attributes {
+  const titled = (column: Column | undefined) => column && { title: { text: column.name } }
+  return { xaxis: titled(x), yaxis: titled(y), zaxis: titled(z) }
+}
+
+/** The reference to several columns. */
+function severalOf({ fid }: ChartGrid, columns: readonly Column[]): string {
+  return `${fid}:${columns.map(({ uid }) => uid).join(',')}`
+}
+
+function alignmentOf({ type }: Column): string {
+  return type === 'number' ? 'right' : 'left'
+}

@@ -1,0 +1,95 @@
+import { instantOf } from '../../../json/index.ts'
+import { type Attributes, isObject, type Transform } from './attributes.ts'
+
+/**
+ * The line that shows the trend of a trace: the straight line of least squares, or the mean of the last `window` points.
+ * Undefined without two points. See docs/api.md#own-transforms.
+ */
+export function trendOf(trace: Attributes): Attributes | undefined {
+  const transforms: unknown[] = Array.isArray(trace.transforms) ? trace.transforms : []
+  const transform = transforms
+    .filter(isObject)
+    .find(({ type, enabled }) => type === 'trend' && enabled !== false)
+  if (!transform || !Array.isArray(trace.y)) return undefined
+  const points = pointsOf(trace.x, trace.y)
+  if (points.length < 2) return undefined
+  const isMean = transform.method === 'mean'
+  const window = windowOf(transform)
+  const y = isMean ? means(points, window) : straight(points)
+  const color: unknown = trace.line?.color ?? trace.marker?.color
+  return {
+    type: 'scatter',
+    mode: 'lines',
+    name: `${String(trace.name ?? '')} (${isMean ? `mean of ${window}` : 'trend'})`.trim(),
+    x: points.map(({ label }) => label),
+    y,
+    line: { dash: isMean ? 'solid' : 'dash', width: 2, ...(typeof color === 'string' && { color }) },
+    hoverinfo: 'y+name',
+    ...(trace.xaxis !== undefined && { xaxis: trace.xaxis }),
+    ...(trace.yaxis !== undefined && { yaxis: trace.yaxis }),
+    ...(trace.legendgroup !== undefined && { legendgroup: trace.legendgroup }),
+    ...(trace.showlegend === false && { showlegend: false }),
+  }
+}
+
+const MOST_POINTS = 100_000
+
+function windowOf({ window }: Transform): number {
+  return typeof window === 'number' && window >= 1 ? Math.min(Math.floor(window), MOST_POINTS) : 7
+}
+
+interface Point {
+  label: unknown
+  at: number
+  value: number
+}
+
+/** The points that have a number, in ascending order. Labels are as far apart as their order says. */
+function pointsOf(x: unknown, y: readonly unknown[]): Point[] {
+  const labels = Array.isArray(x) ? x : undefined
+  const places = labels?.map(placeOf)
+  const isMeasured = places?.every((place, k) => !Number.isNaN(place) || labels?.[k] === null) ?? false
+  const order = new Map<unknown, number>()
+  const points = y.flatMap((value, k) => {
+    const label: unknown = labels ? labels[k] : k
+    if (typeof value !== 'number' || !Number.isFinite(value) || label === null || label === undefined)
+      return []
+    if (!order.has(label)) order.set(label, order.size)
+    return [{ label, at: isMeasured ? places![k] : labels ? order.get(label)! : k, value }]
+  })
+  return points.sort((a, b) => a.at - b.at)
+}
+
+function placeOf(value: unknown): number {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' ? instantOf(value) : Number.NaN
+}
+
+/** The straight line of least squares, at each point. */
+function straight(points: readonly Point[]): number[] {
+  const count = points.length
+  // Relative to the first point, which loses fewer digits.
+  const [x0, y0] = [points[0].at, points[0].value]
+  let [sx, sy, sxx, sxy] = [0, 0, 0, 0]
+  for (const { at, value } of points) {
+    const [x, y] = [at - x0, value - y0]
+    sx += x
+    sy += y
+    sxx += x * x
+    sxy += x * y
+  }
+  const divisor = count * sxx - sx * sx
+  const slope = divisor === 0 ? 0 : (count * sxy - sx * sy) / divisor
+  const start = (sy - slope * sx) / count
+  return points.map(({ at }) => y0 + start + slope * (at - x0))
+}
+
+/** The mean of each point and those before it; none where there are fewer than `window`. */
+function means(points: readonly Point[], window: number): (number | null)[] {
+  let sum = 0
+  return points.map(({ value }, k) => {
+    sum += value
+    if (k >= window) sum -= points[k - window].value
+    return k >= window - 1 ? sum / window : null
+  })
+}
