@@ -108,6 +108,7 @@ async function draw(text: string): Promise<void> {
   status.textContent = ''
   chart.dataset.drawn = 'true'
   shown = { text, width: innerWidth }
+  chart.dataset.width = String(innerWidth)
   isReduced = hasPointsNote(layout)
 }
 

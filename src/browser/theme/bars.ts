@@ -5,6 +5,7 @@ import {
   hasOnePlot,
   isNarrow,
   listOf,
+  mostBeside,
   shortened,
   widthOf,
 } from './draft.ts'
@@ -15,10 +16,11 @@ const ORDERED =
   /^\s*(?:[<>≤≥+-]?\s*\d|q[1-4]\b|h[12]\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?\s*(?:\d|$))/i
 /** Room between two labels of an axis, in pixels. */
 const GAP_PIXELS = 14
-/** Part of the width of a phone that labels of bars can have. */
-const NARROW_SHARE = 0.2
 /** Height of a bar with its label above it, in pixels. */
 const LABELED_BAR_PIXELS = 34
+/** Height of a label above a bar, and of each further bar of a group, in pixels. */
+const LABEL_PIXELS = 20
+const FURTHER_BAR_PIXELS = 12
 /** Height of a row with a label beside it, in pixels. */
 const LEAST_LABEL_PIXELS = 15
 /** Bars of a chart: fewer are thinner, so that they are not blocks. */
@@ -65,17 +67,19 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
     layout.yaxis.labelalias = aliases(labels, view.width * 0.4)
     return
   }
-  const bars = labels.length * (layout.barmode === 'stack' ? 1 : data.length)
-  const isSpacious = height / labels.length >= LABELED_BAR_PIXELS && bars === labels.length
-  if (!isSpacious || data[0].type !== 'bar') {
+  const beside = layout.barmode === 'stack' ? 1 : data.length
+  const needed = LABELED_BAR_PIXELS + (beside - 1) * FURTHER_BAR_PIXELS
+  if (height / labels.length < needed) {
     layout.yaxis = { ...layout.yaxis, ticklabelposition: 'outside' }
-    layout.yaxis.labelalias = aliases(labels, view.width * NARROW_SHARE - 12)
+    layout.yaxis.labelalias = aliases(labels, mostBeside(view))
     return
   }
   // Above its bar, a label has all the width.
   layout.yaxis = { ...layout.yaxis, showticklabels: false }
   layout.xaxis = { ...layout.xaxis, showgrid: false }
-  layout.bargap = 0.6
+  const gap = LABEL_PIXELS / (height / labels.length)
+  layout.bargap = gap
+  layout.funnelgap = gap
   const most = view.width - 2 * edgeOf(view)
   for (const label of labels)
     annotate(layout, {
@@ -87,7 +91,7 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
       yref: 'y',
       y: label,
       yanchor: 'bottom',
-      yshift: (height / labels.length) * 0.2 - 1,
+      yshift: isDots(draft) ? 5 : (height / labels.length) * (0.5 - gap / 2) - 3,
     })
 }
 

@@ -40,6 +40,16 @@ export function edgeOf(view: View): number {
   return isNarrow(view) ? NARROW_EDGE_PIXELS : EDGE_PIXELS
 }
 
+/** Part of the width of a phone that is not the plot. */
+const NARROW_SHARE = 0.2
+/** Room between a label and its axis, in pixels. */
+const STANDOFF_PIXELS = 18
+
+/** Width of the labels beside the plot of a phone, in pixels. */
+export function mostBeside(view: View): number {
+  return view.width * NARROW_SHARE - 2 * edgeOf(view) - STANDOFF_PIXELS
+}
+
 /** Whether a chart has one x axis and one y axis, or none. */
 export function hasOnePlot({ layout }: Draft): boolean {
   return !Object.keys(layout).some((key) => /^[xy]axis\d+$/.test(key))
@@ -53,7 +63,8 @@ export function widthOf(text: string, size = TEXT_PIXELS, weight = 400): number 
   context ??= typeof document === 'undefined' ? null : document.createElement('canvas').getContext('2d')
   if (!context) return plain.length * size * 0.56
   context.font = `${weight} ${size}px ${FONT}`
-  return context.measureText(plain).width
+  // Titles are drawn a little wider than they are measured, where the font has no such weight.
+  return context.measureText(plain).width * (weight > 400 ? 1.1 : 1)
 }
 
 /** A text in at most `most` pixels, with an ellipsis if it is longer. */

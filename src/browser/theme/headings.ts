@@ -11,6 +11,7 @@ import {
 
 const TITLE_SIZE_PIXELS = 18
 const TITLE_LINE_PIXELS = 24
+const CAPITAL_PIXELS = 13
 const SUBTITLE_SIZE_PIXELS = 14
 const SUBTITLE_LINE_PIXELS = 20
 const LEGEND_LINE_PIXELS = 24
@@ -39,7 +40,8 @@ export function placeTitle({ layout, view, above }: Draft): void {
   layout.title = {
     ...given,
     text: lines.length === 0 ? ' ' : lines.join('<br>'),
-    pad: { l: edge, t: edge - 2, ...given.pad },
+    // plotly.js puts a title of several lines higher, by the height of a capital letter.
+    pad: { l: edge, t: edge - 2 + (lines.length > 1 ? CAPITAL_PIXELS : 0), ...given.pad },
     ...(under.length > 0 && { subtitle: { ...given.subtitle, text: under.join('<br>') } }),
   }
   above.title =

@@ -1,5 +1,14 @@
 import { DIVERGING, scaleOf } from './colors.ts'
-import { type Attributes, type Draft, edgeOf, isNarrow, listOf, shortened, textOf } from './draft.ts'
+import {
+  type Attributes,
+  type Draft,
+  edgeOf,
+  isNarrow,
+  listOf,
+  mostBeside,
+  shortened,
+  textOf,
+} from './draft.ts'
 import { numbersUpTo } from './numbers.ts'
 
 /** Types that color cells by a number. */
@@ -8,8 +17,6 @@ const CELLS = new Set(['heatmap', 'contour', 'histogram2d', 'surface', 'mesh3d',
 const MATRICES = new Set(['heatmap', 'contour', 'histogram2d'])
 /** Part of the range that must be on the other side of zero, for colors that part there. */
 const LEAST_OTHER_SIDE = 0.1
-/** Part of the width of a phone that labels can have. */
-const NARROW_SHARE = 0.2
 
 /** Colors of cells part at zero if the values do. On a phone, the scale of colors is below the chart. */
 export function arrangeColors(draft: Draft): void {
@@ -56,7 +63,7 @@ function arrangeRows({ layout, view }: Draft, { y }: Attributes): void {
   layout.yaxis = { showgrid: false, ticklabelposition: 'outside', ...layout.yaxis }
   if (!isNarrow(view) || layout.yaxis.type !== 'category') return
   const labels = [...new Set(listOf(y))].filter((label) => typeof label === 'string')
-  const most = view.width * NARROW_SHARE - 12
+  const most = mostBeside(view)
   layout.yaxis.labelalias ??= Object.fromEntries(labels.map((label) => [label, shortened(label, most)]))
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { AXIS_KEYS } from './axes.ts'
 import { BAND, MARK } from './marks.ts'
 import { TOP_SERIES } from './options.ts'
+import { PIE_SLICES } from './transforms.ts'
 import type { ChartType } from './types.ts'
 
 /**
@@ -48,7 +49,8 @@ export function merged(current: Figure, made: Figure, grid: ChartedGrid, isWhole
   const { data, layout } = current
   const ours = data.filter((trace) => JSON.stringify(trace).includes(`"${grid.fid}:`))
   const isHorizontal =
-    ours.some(({ orientation }) => orientation === 'h') && HORIZONTAL_TYPES.has(made.data[0]?.type)
+    ours.some(({ orientation, type }) => orientation === 'h' && type !== 'funnel') &&
+    HORIZONTAL_TYPES.has(made.data[0]?.type)
   const wanted = isHorizontal && made.data[0]?.orientation === undefined ? horizontal(made) : made
   const drawn = match(ours, wanted.data, grid)
   const isOtherKind = ours.length > 0 && kindOf({ data: ours, layout }) !== kindOf(wanted)
@@ -310,6 +312,8 @@ function mergedTrace(
   next.transforms = isWhole ? made.transforms : mergedTransforms(trace.transforms, made.transforms)
   if (next.transforms === undefined) delete next.transforms
   const isNewColumn = valuesOf(trace) !== valuesOf(made) || trace.ysrc !== made.ysrc
+  if (made.colorbar?.title !== undefined && (isNewColumn || next.colorbar?.title === undefined))
+    next.colorbar = { ...next.colorbar, title: made.colorbar.title }
   const isNew = next.name === undefined && typeOf(trace) !== typeOf(made)
   if (made.name !== undefined && ((isNewColumn && isNamedByColumn(trace, grid)) || isNew))
     next.name = made.name
@@ -328,12 +332,16 @@ function keyOf({ type, facet }: Attributes): string {
   return type === 'cells' ? 'aggregate' : type === 'order' ? 'sort' : String(type)
 }
 
+/** Transforms that no option asks for. */
+const OF_TYPE = new Set(['sort', 'tree', 'number'])
+
 function keysOf({ transforms }: Attributes): string[] {
   return Array.isArray(transforms)
     ? transforms
         .filter(isObject)
+        .filter(({ type, target, count }) => !(type === 'top' && target === 'values' && count === PIE_SLICES))
         .map(keyOf)
-        .filter((key) => key !== 'sort')
+        .filter((key) => !OF_TYPE.has(key))
     : []
 }
 

@@ -1,0 +1,252 @@
+// The charts of docs/charts.md: made by the commands that stand there, and drawn in every size and scheme by a test.
+import type { ChartOptions } from '../../src/cli/charts/options.ts'
+import type { ChartType } from '../../src/cli/charts/types.ts'
+
+const rounded = (value: number): number => Math.round(value * 10) / 10
+const csv = (header: string, rows: readonly (readonly unknown[])[]): string =>
+  `${header}\n${rows.map((row) => row.join(',')).join('\n')}\n`
+const count = (length: number): number[] => Array.from({ length }, (_, k) => k)
+/** Numbers from 0 to 1 that look random, and are the same each time. */
+const noise = (k: number): number => (Math.sin(k * 12.9898) * 43758.5453) % 1
+const day = (k: number): string => new Date(Date.UTC(2024, 0, 1 + k)).toISOString().slice(0, 10)
+const month = (k: number): string => new Date(Date.UTC(2022, k, 1)).toISOString().slice(0, 10)
+const CITIES = ['Oslo', 'Rome', 'New York', 'Tokyo', 'Paris', 'Rio de Janeiro']
+
+/** The tables of the gallery, as CSV. All are made up but `population`: United Nations, World Population Prospects 2022. */
+export const tables: Record<string, string> = {
+  sales: csv(
+    'month,Oslo,Bergen,Tromsø',
+    count(12).map((k) => [
+      month(k),
+      rounded(40 + k * 3 + noise(k) * 5),
+      rounded(30 + k * 2 + noise(k + 20) * 5),
+      rounded(28 + k * 2 + noise(k + 40) * 3),
+    ]),
+  ),
+  revenue: csv(
+    'date,city,revenue',
+    count(24).flatMap((k) =>
+      CITIES.map((city, n) => [
+        month(k),
+        city,
+        Math.round(1e6 * (1 + n + Math.sin(k / 3 + n) * 0.4 + k * 0.03)),
+      ]),
+    ),
+  ),
+  population: csv('country,people', [
+    ['United States of America', 338289857],
+    ['Democratic Republic of the Congo', 99010212],
+    ['Germany', 83369843],
+    ['Brazil', 215313498],
+    ['Indonesia', 275501339],
+    ['Ethiopia', 123379924],
+    ['Norway', 5434319],
+    ['Papua New Guinea', 10142619],
+  ]),
+  fruit: csv('fruit,kg', [
+    ['Apples', 34],
+    ['Pears', 21],
+    ['Plums', 18],
+    ['Cherries', 9],
+    ['Figs', 7],
+    ['Dates', 5],
+    ['Kiwis', 3],
+    ['Limes', 1],
+  ]),
+  poll: csv('answer,men,women', [
+    ['Strongly agree', 12, 18],
+    ['Agree', 33, 35],
+    ['Neither agree nor disagree', 20, 17],
+    ['Disagree', 25, 20],
+    ['Strongly disagree', 10, 10],
+  ]),
+  survey: csv(
+    'age,group,score',
+    count(400).map((k) => [
+      18 + Math.floor(Math.abs(noise(k)) * 60),
+      'ABC'[k % 3],
+      rounded(50 + (noise(k + 1000) + noise(k + 2000) + noise(k + 3000)) * 12),
+    ]),
+  ),
+  wave: csv(
+    'x,y,height',
+    count(12).flatMap((x) =>
+      count(12).map((y) => [x, y, rounded(100 * Math.sin(x / 3) * Math.cos(y / 3)) / 100]),
+    ),
+  ),
+  prices: csv(
+    'day,open,high,low,close',
+    count(40).map((k) => {
+      const open = rounded(100 + k * 0.4 + noise(k) * 3)
+      return [day(k), open, rounded(open + 3), rounded(open - 2), rounded(open + noise(k + 9) * 2)]
+    }),
+  ),
+  cash: csv('step,amount', [
+    ['Start', 100],
+    ['Sales', 40],
+    ['Refunds', -15],
+    ['Costs', -60],
+    ['Grants', 20],
+  ]),
+  regions: csv('region,parent,value', [
+    ['Europe', '', ''],
+    ['Asia', '', ''],
+    ['Norway', 'Europe', 10],
+    ['Italy', 'Europe', 20],
+    ['Japan', 'Asia', 20],
+    ['India', 'Asia', 30],
+  ]),
+  places: csv('place,lat,lon,visitors', [
+    ['Oslo', 59.9, 10.7, 700],
+    ['Rome', 41.9, 12.5, 2800],
+    ['Tokyo', 35.7, 139.7, 13900],
+    ['New York', 40.7, -74, 8400],
+    ['Nairobi', -1.3, 36.8, 4400],
+  ]),
+  states: csv('state,rate', [
+    ['CA', 5.1],
+    ['TX', 4],
+    ['NY', 4.4],
+    ['FL', 3.1],
+    ['WA', 4.6],
+    ['CO', 3],
+  ]),
+  cars: csv(
+    'model,power,weight,mpg',
+    count(40).map((k) => [
+      `Car ${k + 1}`,
+      60 + Math.round(Math.abs(noise(k)) * 160),
+      900 + Math.round(Math.abs(noise(k + 50)) * 1300),
+      rounded(12 + Math.abs(noise(k + 90)) * 30),
+    ]),
+  ),
+  trial: csv(
+    'dose,mean,deviation',
+    count(8).map((k) => [k, rounded(10 + k * 2 + noise(k) * 2), rounded(1 + Math.abs(noise(k + 5)))]),
+  ),
+}
+
+export interface Example {
+  /** A file name, without its extension. */
+  name: string
+  type: ChartType
+  table: keyof typeof tables
+  options: ChartOptions
+  /** What the chart is for. */
+  about: string
+}
+
+const of = (
+  type: ChartType,
+  table: string,
+  options: ChartOptions,
+  about: string,
+  name: string = type,
+): Example => ({ name, type, table, options, about })
+
+export const gallery: readonly Example[] = [
+  of(
+    'line',
+    'sales',
+    { x: 'month', y: 'Oslo,Bergen,Tromsø' },
+    'Change over time. Up to four lines have their names at their ends.',
+  ),
+  of(
+    'line',
+    'revenue',
+    { x: 'date', y: 'revenue', by: 'city' },
+    'A line for each value of a column.',
+    'line-by',
+  ),
+  of(
+    'line',
+    'revenue',
+    { x: 'date', y: 'revenue', facet: 'city' },
+    'A small chart for each value of a column.',
+    'line-facet',
+  ),
+  of(
+    'line',
+    'sales',
+    {
+      x: 'month',
+      y: 'Oslo',
+      trend: 'mean:3',
+      mark: ['x=2022-06-01:Launch', 'y=60:Goal'],
+      band: ['x=2022-09-01,2022-11-01:Closed'],
+      subtitle: 'In thousand bottles',
+      source: 'City of Oslo',
+    },
+    'A trend, marks, a band, a subtitle and a source.',
+    'line-marks',
+  ),
+  of('step', 'sales', { x: 'month', y: 'Oslo,Bergen' }, 'Values that stay until they change.'),
+  of('area', 'sales', { x: 'month', y: 'Oslo,Bergen,Tromsø' }, 'Parts of a whole over time.'),
+  of(
+    'area',
+    'revenue',
+    { x: 'date', y: 'revenue', by: 'city', stack: 'percent' },
+    'Shares over time.',
+    'area-percent',
+  ),
+  of(
+    'bar',
+    'population',
+    { x: 'country', y: 'people' },
+    'Amounts, the largest first. Bars with long labels are horizontal.',
+  ),
+  of('bar', 'poll', { x: 'answer', y: 'men,women' }, 'Groups of bars.', 'bar-groups'),
+  of(
+    'bar',
+    'poll',
+    { x: 'answer', y: 'men,women', stack: 'normal', labels: true },
+    'Bars on each other, with their values.',
+    'bar-stack',
+  ),
+  of(
+    'bar',
+    'revenue',
+    { x: 'date', y: 'revenue', by: 'city', stack: 'percent', per: 'quarter', aggregate: 'sum' },
+    'Shares of a sum per quarter.',
+    'bar-percent',
+  ),
+  of('bar', 'sales', { x: 'month', y: 'Oslo', y2: 'Bergen' }, 'A second axis.', 'bar-y2'),
+  of('dot', 'fruit', { x: 'fruit', y: 'kg' }, 'Amounts, where bars would be too heavy.'),
+  of('lollipop', 'fruit', { x: 'fruit', y: 'kg' }, 'Amounts, with thin lines to zero.'),
+  of('pie', 'fruit', { x: 'fruit', y: 'kg' }, 'Parts of a whole: the six largest, and all others as one.'),
+  of('donut', 'fruit', { x: 'fruit', y: 'kg' }, 'The same with a hole.'),
+  of('scatter', 'survey', { x: 'age', y: 'score' }, 'How two numbers go together.'),
+  of(
+    'scatter',
+    'trial',
+    { x: 'dose', y: 'mean', error: 'deviation', trend: 'linear' },
+    'Error bars and a straight trend.',
+    'scatter-error',
+  ),
+  of('histogram', 'survey', { x: 'score' }, 'How numbers are distributed.'),
+  of('histogram', 'survey', { x: 'score', by: 'group' }, 'The same for each group.', 'histogram-by'),
+  of('box', 'survey', { x: 'group', y: 'score' }, 'Median, quartiles and outliers.'),
+  of('violin', 'survey', { x: 'group', y: 'score' }, 'The shape of each distribution.'),
+  of('strip', 'survey', { x: 'group', y: 'score' }, 'Each value as a point.'),
+  of('histogram2d', 'survey', { x: 'age', y: 'score' }, 'How often two numbers go together.'),
+  of('heatmap', 'revenue', { x: 'date', y: 'city', color: 'revenue' }, 'A number for each pair.'),
+  of('contour', 'wave', { x: 'x', y: 'y', color: 'height' }, 'Lines of equal height.'),
+  of('surface', 'wave', { x: 'x', y: 'y', z: 'height' }, 'Heights in space.'),
+  of('scatter3d', 'cars', { x: 'power', y: 'weight', z: 'mpg' }, 'Three numbers.'),
+  of('parallel', 'cars', { y: 'power,weight,mpg', color: 'mpg' }, 'Many numbers: a line for each row.'),
+  of('treemap', 'regions', { x: 'region', parent: 'parent', y: 'value' }, 'Parts of parts.'),
+  of(
+    'sunburst',
+    'regions',
+    { x: 'region', parent: 'parent', y: 'value' },
+    'Parts of parts, from the center.',
+  ),
+  of('funnel', 'fruit', { x: 'fruit', y: 'kg' }, 'What is left after each step.'),
+  of('waterfall', 'cash', { x: 'step', y: 'amount' }, 'What adds up to a result.'),
+  of('candlestick', 'prices', { x: 'day', y: 'open,high,low,close' }, 'Prices of each day.'),
+  of('ohlc', 'prices', { x: 'day', y: 'open,high,low,close' }, 'The same as lines.'),
+  of('map', 'places', { size: 'visitors', text: 'place' }, 'Places by latitude and longitude.'),
+  of('choropleth', 'states', { x: 'state', y: 'rate' }, 'Countries or US states by their codes.'),
+  of('table', 'cars', { y: 'model,power,mpg', where: 'power > 200' }, 'Rows as they are.'),
+  of('indicator', 'sales', { y: 'Oslo', aggregate: 'sum', unit: 't' }, 'One number.'),
+]

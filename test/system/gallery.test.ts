@@ -1,0 +1,108 @@
+// Every type of chart, as a phone and a screen show it: nothing is cut off, no text covers another, and a phone gives the
+// plot its width. GRIDLINE_SCREENSHOTS names a folder for the pictures.
+import { expect, it } from 'vitest'
+import { chartOf } from '../../src/cli/charts/charts.ts'
+import { chartTypes } from '../../src/cli/charts/types.ts'
+import { remote } from '../../src/cli/connect/connect.ts'
+import { inBrowser } from '../support/browser.ts'
+import { gallery, tables } from '../support/gallery.ts'
+import { runs } from '../support/runs.ts'
+
+const site = inBrowser()
+const pictures = process.env.GRIDLINE_SCREENSHOTS
+
+interface Seen {
+  /** Texts that cover each other. */
+  covered: string[]
+  /** Texts that are not wholly in the frame. */
+  cut: string[]
+  /** Part of the width that the plot has; undefined for charts without axes. */
+  share: number | undefined
+}
+
+/** Measures the boxes of all texts. Runs in the page. */
+function measured(): Seen {
+  const shown = [...document.querySelectorAll('#chart svg text, #chart .annotation-text')].flatMap((text) => {
+    const { left, top, right, bottom, width, height } = text.getBoundingClientRect()
+    const style = getComputedStyle(text)
+    const isSeen =
+      width > 1 &&
+      height > 1 &&
+      style.visibility !== 'hidden' &&
+      style.opacity !== '0' &&
+      style.display !== 'none'
+    const isText =
+      (text.textContent ?? '').trim() !== '' &&
+      !text.closest('.hoverlayer, .modebar, .gl-container, #js-plotly-tester')
+    return isSeen && isText ? [{ text, name: text.textContent ?? '', left, top, right, bottom }] : []
+  })
+  const covered: string[] = []
+  for (const [k, a] of shown.entries())
+    for (const b of shown.slice(k + 1)) {
+      if (a.text.contains(b.text) || b.text.contains(a.text)) continue
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left)
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)
+      // The boxes of texts are higher than their letters.
+      if (across > 2 && down > 5) covered.push(`${a.name} | ${b.name}`)
+    }
+  const cut = shown
+    .filter(
+      ({ left, top, right, bottom }) =>
+        left < -1 || top < -1 || right > innerWidth + 1 || bottom > innerHeight + 1,
+    )
+    .map(({ name }) => name)
+  // biome-ignore lint/suspicious/noExplicitAny: the inner data of plotly.js has no types
+  const full = (document.getElementById('chart') as any)._fullLayout
+  const share = full._has('cartesian') ? full._size.w / innerWidth : undefined
+  return { covered, cut, share }
+}
+
+it('every type of chart is in the gallery', () => {
+  expect(new Set(gallery.map(({ type }) => type))).toEqual(new Set(chartTypes))
+})
+
+/** One example of each type; all of them with `npm run test:long`. */
+const examples = gallery.filter(
+  ({ type }, k) => runs(0, 1) === 1 || gallery.findIndex((one) => one.type === type) === k,
+)
+
+it('no text is cut off or covered, on a screen and on a phone', async () => {
+  const { test, url, browser } = site()
+  const { client, close } = await remote(url, { user: 'alice', apiKey: test.keys.get('alice') })
+  const wrong: Record<string, object> = {}
+  const grids = new Map<string, string>()
+  const page = await browser.newPage()
+  for (const { name, type, table, options } of examples) {
+    if (!grids.has(table)) {
+      const headers = { 'content-type': 'text/csv', 'x-file-name': table }
+      const made = await test.ask('alice', 'POST', '/v2/grids/upload', { body: tables[table], headers })
+      grids.set(table, made.json.file.fid)
+    }
+    const grid = await client.call('grids.get', { fid: grids.get(table)! })
+    const figure = JSON.parse(JSON.stringify(await chartOf(client, grid, type, options)))
+    const { file } = await test.plot('alice', figure, { world_readable: true, filename: name })
+    const [owner, idlocal] = file.fid.split(':')
+    await page.setViewport({ width: 1280, height: 720 })
+    await page.goto(`${url}/~${owner}/${idlocal}.embed`)
+    await page.waitForSelector('#chart[data-drawn=true]')
+    for (const [size, width, height] of [
+      ['screen', 1280, 720],
+      ['phone', 360, 480],
+    ] as const) {
+      if (width !== 1280) {
+        await page.setViewport({ width, height })
+        await page.waitForFunction(
+          (wide) => document.getElementById('chart')?.dataset.width === wide,
+          {},
+          String(width),
+        )
+      }
+      const { covered, cut, share }: Seen = await page.evaluate(measured)
+      if (pictures) await page.screenshot({ path: `${pictures}/${name}-${size}.png` })
+      if (covered.length + cut.length > 0) wrong[`${name}, ${size}`] = { covered, cut }
+      if (size === 'phone' && share !== undefined && share < 0.8) wrong[`${name}, width`] = { share }
+    }
+  }
+  await close()
+  expect(wrong).toEqual({})
+}, 180_000)
