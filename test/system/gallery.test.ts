@@ -1,11 +1,15 @@
 // Every type of chart, as a phone and a screen show it: nothing is cut off, no text covers another, and a phone gives the
 // plot its width. GRIDLINE_SCREENSHOTS names a folder for the pictures.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { chartOf } from '../../src/cli/charts/charts.ts'
 import { chartTypes } from '../../src/cli/charts/types.ts'
 import { remote } from '../../src/cli/connect/connect.ts'
+import { quoted } from '../../src/cli/core/next.ts'
+import { drawFigure } from '../../src/service/index.ts'
 import { inBrowser } from '../support/browser.ts'
-import { gallery, tables } from '../support/gallery.ts'
+import { type Example, gallery, tables } from '../support/gallery.ts'
 import { runs } from '../support/runs.ts'
 
 const site = inBrowser()
@@ -105,4 +109,55 @@ it('no text is cut off or covered, on a screen and on a phone', async () => {
   }
   await close()
   expect(wrong).toEqual({})
+}, 180_000)
+
+/** The command of an example, as somebody types it. */
+function commandOf({ type, table, options }: Example): string {
+  const words = Object.entries(options).flatMap(([name, value]) => {
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    return value === true ? [flag] : [value].flat().flatMap((one) => [flag, quoted(String(one))])
+  })
+  return ['gridline upload', `${table}.csv`, '--plot', type, ...words].join(' ')
+}
+
+/** docs/charts.md. */
+function page(): string {
+  const parts = gallery.map((example) => {
+    const { name, type, about } = example
+    const image = `![${type}: ${about}](images/charts/${name}.webp)`
+    return `### ${name}\n\n${about}\n\n\`\`\`sh\n${commandOf(example)}\n\`\`\`\n\n${image}\n`
+  })
+  return `${INTRODUCTION}\n${parts.join('\n')}`
+}
+
+const INTRODUCTION = `# Charts
+
+Every type of chart that \`--plot\` and \`--type\` make from the columns of a table, with its command. The pictures are drawn by the tests of the repository. Options that all types share, such as \`--where\`, \`--title\` and \`--per\`, are in the [guide](guide.md#create-plots); \`gridline help upload\` lists them all.
+
+The tables are made up, except \`population\`: United Nations, World Population Prospects 2022.
+`
+
+const docs = fileURLToPath(new URL('../../docs', import.meta.url))
+
+it('docs/charts.md has a command and a picture for each', async () => {
+  if (process.env.UPDATE_GALLERY) {
+    mkdirSync(`${docs}/images/charts`, { recursive: true })
+    const { test, url } = site()
+    const { client, close } = await remote(url, { user: 'alice', apiKey: test.keys.get('alice') })
+    for (const { name, type, table, options } of gallery) {
+      const headers = { 'content-type': 'text/csv', 'x-file-name': `${name} ${table}` }
+      const made = await test.ask('alice', 'POST', '/v2/grids/upload', { body: tables[table], headers })
+      const grid = await client.call('grids.get', { fid: made.json.file.fid })
+      const figure = JSON.parse(JSON.stringify(await chartOf(client, grid, type, options)))
+      const { file } = await test.plot('alice', figure)
+      const query = { inline_data: true }
+      const text = await (await client.response('plots.content', { fid: file.fid, query })).text()
+      const image = await drawFigure(text, { format: 'webp', width: 720, height: 420 }, process.env)
+      writeFileSync(`${docs}/images/charts/${name}.webp`, image)
+    }
+    writeFileSync(`${docs}/charts.md`, page())
+    await close()
+  }
+  expect(readFileSync(`${docs}/charts.md`, 'utf8')).toBe(page())
+  for (const { name } of gallery) expect(existsSync(`${docs}/images/charts/${name}.webp`), name).toBe(true)
 }, 180_000)
