@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { completed } from '../../src/cli/charts/auto.ts'
 import { chartOf } from '../../src/cli/charts/charts.ts'
 import { type Figure, merged } from '../../src/cli/charts/merge.ts'
 import { type ChartType, chartTypes } from '../../src/cli/charts/types.ts'
@@ -541,7 +542,9 @@ describe('plot create with pages', () => {
     file('here.csv', 'a,b\n1,2\n2,4\n')
     expect((await run('preview', 'here.csv')).stdout).toContain('here: 2 rows, 2 columns')
     expect((await run('show', 'here')).code).toBe(3)
-    expect((await run('image', 'here.csv')).stderr).toContain('say which chart to draw')
+    expect((await run('image', 'here.csv')).stderr).toContain(
+      'chosen from the columns: --type scatter --x a --y b',
+    )
     expect((await run('image', 'nowhere.json')).stderr).toContain('and no such file on this machine')
   })
 
@@ -745,6 +748,55 @@ describe('plot set', () => {
   ])('%j is refused, and says why', async (args, message) => {
     const { code, stderr } = await run('plot', 'set', 'sales line', ...args)
     expect([code === 2 || code === 7, stderr]).toEqual([true, expect.stringContaining(message)])
+  })
+})
+
+describe('a chart without --type, --x or --y', () => {
+  const cols = (types: Record<string, string>) =>
+    Object.entries(types).map(([name, type]) => ({ name, type, uid: name })) as never
+  const [date, text, number] = ['date', 'text', 'number']
+
+  it.each([
+    [{ day: date, price: number, cost: number }, {}, '--type line --x day --y price,cost'],
+    [{ id: number, year: number, sum: number }, {}, '--type line --x year --y sum'],
+    [
+      { city: text, day: date, price: number },
+      { day: 9, city: 3 },
+      '--type line --x day --y price --by city',
+    ],
+    [{ city: text, people: number }, {}, '--type bar --x city --y people'],
+    [{ city: text, people: number }, { city: 4 }, '--type bar --x city --y people --aggregate sum'],
+    [{ city: text, a: number, b: number }, { city: 3 }, '--type scatter --x a --y b --by city'],
+    [{ place: text, lat: number, lon: number }, {}, '--type map'],
+    [{ a: number, b: number }, {}, '--type scatter --x a --y b'],
+    [{ a: number }, {}, '--type histogram --x a'],
+    [{ answer: text }, { answer: 2 }, '--type bar --x answer --aggregate count'],
+  ])('%j, with as many different values as %j: %s', async (types, distinct, said) => {
+    const grid = { fid: 'me:1', filename: 'g', cols: cols(types) }
+    const of = async (name: string) => ({
+      rows: 27,
+      distinct: (distinct as Record<string, number>)[name] ?? 27,
+    })
+    expect((await completed(grid, 'auto', {}, of)).chosen).toBe(said)
+  })
+
+  it.each([
+    ['pie', {}, '--x city --y people'],
+    ['candlestick', {}, '--x day --y Open,High,Low,Close'],
+    ['line', { y: 'people' }, '--x day'],
+    ['box', {}, '--y people'],
+  ] as const)('%s %j: what is given stays, and the rest is chosen', async (type, options, said) => {
+    const types = {
+      city: text,
+      people: number,
+      day: date,
+      Open: number,
+      High: number,
+      Low: number,
+      Close: number,
+    }
+    const grid = { fid: 'me:1', filename: 'g', cols: cols(types) }
+    expect((await completed(grid, type, options, async () => undefined)).chosen).toBe(said)
   })
 })
 

@@ -2,6 +2,7 @@ import type { Client } from '../../client/index.ts'
 import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseSort } from '../../query/index.ts'
+import { completed } from './auto.ts'
 import { axisSettings } from './axes.ts'
 import { Chart } from './chart.ts'
 import { shapesOf } from './marks.ts'
@@ -10,6 +11,7 @@ import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import { type Attributes, type Drawn, makers, type Parts } from './traces.ts'
 import { assertPeriods, assertTrend, assertZone, transformsOf } from './transforms.ts'
 import {
+  type AUTO,
   type ChartType,
   isCells,
   isPie,
@@ -20,6 +22,26 @@ import {
   WITHOUT_AXES,
 } from './types.ts'
 import { ChartValues } from './values.ts'
+
+/**
+ * A chart of a grid: see `chartOf`. What is not given is chosen from the types of the columns, and said. Throws `usage`.
+ */
+export async function chartFor(
+  client: Client,
+  grid: ChartGrid,
+  given: ChartType | typeof AUTO | undefined,
+  options: ChartOptions,
+  note: (text: string) => void,
+): Promise<{ type: ChartType; figure: object }> {
+  const values = new ChartValues(client, grid.fid, 'scatter', options, () => {})
+  const {
+    type,
+    options: whole,
+    chosen,
+  } = await completed(grid, given, options, (name) => values.distinct(name))
+  if (chosen !== '') note(`chosen from the columns: ${chosen}`)
+  return { type, figure: await chartOf(client, grid, type, whole, note) }
+}
 
 /** A figure whose traces refer to columns of a grid, so that it changes with the grid. Throws `usage`. */
 export async function chartOf(
@@ -134,8 +156,8 @@ async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): 
     by: chart.column('--by', options.by),
     facet: chart.column('--facet', options.facet),
     parent: chart.column('--parent', options.parent),
-    lat: await place('--lat', options.lat, /^(lat|latitude|y_?lat)$/i),
-    lon: await place('--lon', options.lon, /^(lon|lng|long|longitude|x_?lon)$/i),
+    lat: await place('--lat', options.lat, /^(lat|latitude)$/i),
+    lon: await place('--lon', options.lon, /^(lon|lng|long|longitude)$/i),
   }
 }
 
@@ -269,7 +291,7 @@ export async function checkChart(
     dateOrder?: string
     seen?: readonly { text: string }[]
   }[],
-  type: ChartType,
+  given: ChartType | typeof AUTO,
   options: ChartOptions,
 ): Promise<void> {
   const cols = columns.map(({ dateOrder, ...column }) => {
@@ -282,7 +304,9 @@ export async function checkChart(
       uid: '',
     } as Column
   })
-  await chartOf(undefined, { fid: '', filename, cols }, type, options)
+  const grid = { fid: '', filename, cols }
+  const { type, options: whole } = await completed(grid, given, options, async () => undefined)
+  await chartOf(undefined, grid, type, whole)
 }
 
 /**

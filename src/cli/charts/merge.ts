@@ -301,6 +301,11 @@ function mergedTrace(
       next[first] = group
     }
   }
+  // The header of a table names its columns.
+  if (made.type === 'table' && trace.cells?.valuessrc !== made.cells?.valuessrc) {
+    next.header = { ...trace.header, values: made.header.values, align: made.header.align }
+    next.cells = { ...next.cells, align: made.cells.align }
+  }
   for (const key of OPTION_KEYS) {
     if (made[key] !== undefined) next[key] = made[key]
     else if (isWhole && typeOf(trace) === typeOf(made)) delete next[key]

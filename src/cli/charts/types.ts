@@ -1,5 +1,8 @@
 import type { ChartOptions } from './options.ts'
 
+/** The type is chosen from the columns. */
+export const AUTO = 'auto'
+
 /** Options that a type of chart can have, apart from x, y and what all charts have. */
 type Taken = keyof ChartOptions
 
@@ -47,6 +50,9 @@ const takenBy = {
 export type ChartType = keyof typeof takenBy
 
 export const chartTypes = Object.keys(takenBy) as [ChartType, ...ChartType[]]
+
+/** The types, and `auto`: chosen from the columns. */
+export const chartChoices = ['auto', ...chartTypes] as [typeof AUTO, ...ChartType[]]
 
 export function takes(type: ChartType, option: Taken): boolean {
   return (takenBy[type] as readonly Taken[]).includes(option)

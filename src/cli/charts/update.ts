@@ -1,12 +1,14 @@
 import { type Client, lookupIfThere } from '../../client/index.ts'
-import { ifFound } from '../../contract/errors.ts'
+import { ifFound, Problem } from '../../contract/errors.ts'
 import type { conflictRules } from '../../contract/headers.ts'
 import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import { changeFigure } from './change.ts'
+import { changeFigure, storedFigure } from './change.ts'
+import { optionsOf } from './chosen.ts'
 import { createPlot } from './create.ts'
 import { merged } from './merge.ts'
-import { type ChartType, chartTypes } from './types.ts'
+import type { ChartOptions } from './options.ts'
+import { AUTO, type ChartType, chartTypes } from './types.ts'
 
 type Grid = Pick<GridMeta, 'fid' | 'filename' | 'parent' | 'referencers' | 'cols'>
 
@@ -47,9 +49,36 @@ export async function createOrUpdateChart(
   return { ...changed, warnings: [] }
 }
 
+/** The type and the columns of the chart that an upload changes, as far as its options do not say others. */
+export async function presentOptions(
+  client: Client,
+  grid: Grid,
+  given: ChartType | typeof AUTO,
+  { onConflict, x, y }: Options & Pick<ChartOptions, 'x' | 'y'>,
+): Promise<{ type: ChartType | typeof AUTO; columns: Pick<ChartOptions, 'x' | 'y'> }> {
+  const none = { type: given, columns: {} }
+  if ((onConflict !== 'replace' && onConflict !== 'append') || (x !== undefined && y !== undefined))
+    return none
+  const existing = await chartOfGrid(client, grid, given)
+  if (!existing) return none
+  try {
+    const { type, options } = optionsOf((await storedFigure(client, existing.fid)).figure, grid)
+    if (given !== AUTO && given !== type) return none
+    return { type, columns: { x: x ?? options.x, y: y ?? options.y } }
+  } catch (error) {
+    // A figure that options do not make.
+    if (error instanceof Problem && error.code === 'usage') return none
+    throw error
+  }
+}
+
 /** The plot that an earlier upload made for a grid: of this type, or else the only one of another type. */
-async function chartOfGrid(client: Client, grid: Grid, type: ChartType): Promise<FileMeta | undefined> {
-  const exact = await lookupIfThere(client, nameOf(grid, type), grid.parent)
+async function chartOfGrid(
+  client: Client,
+  grid: Grid,
+  type: ChartType | typeof AUTO,
+): Promise<FileMeta | undefined> {
+  const exact = type === AUTO ? undefined : await lookupIfThere(client, nameOf(grid, type), grid.parent)
   if (exact) return exact.filetype === 'plot' ? exact : undefined
   const names = new Set(chartTypes.map((one) => nameOf(grid, one)))
   const found: FileMeta[] = []

@@ -48,7 +48,7 @@ export class ChartValues {
   }
 
   /** How many rows have a value, and how many different values there are. Undefined without a client. */
-  private async distinct(name: string): Promise<{ rows: number; distinct: number } | undefined> {
+  async distinct(name: string): Promise<{ rows: number; distinct: number } | undefined> {
     const [found] = await this.described([name])
     if (!found) return undefined
     const rows = found.rows - found.nulls

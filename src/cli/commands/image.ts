@@ -6,11 +6,11 @@ import { Problem } from '../../contract/errors.ts'
 import { MISSING_HEADER } from '../../contract/headers.ts'
 import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
 import { once } from '../../json/index.ts'
-import { chartOf } from '../charts/charts.ts'
+import { chartFor } from '../charts/charts.ts'
 import { figureBody } from '../charts/create.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../charts/figures.ts'
 import { chartOptions } from '../charts/options.ts'
-import { chartTypes } from '../charts/types.ts'
+import { chartChoices } from '../charts/types.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
 import { other } from '../core/prints.ts'
@@ -29,7 +29,11 @@ const options = [
     flags: '--scale <factor>',
     description: 'pixels of the image per pixel of width and height (default: 1)',
   },
-  { flags: '--plot <type>', description: 'of a data file: the type of the chart', choices: chartTypes },
+  {
+    flags: '--plot <type>',
+    description: 'of a data file: the type of the chart (default: chosen from the columns)',
+    choices: chartChoices,
+  },
   ...chartOptions,
   ...localOptions,
 ] as const satisfies readonly Option[]
@@ -127,14 +131,9 @@ async function drawFile(context: Context, file: string, wanted: Wanted) {
 
 /** A chart of a data file of this machine: nothing is uploaded. */
 async function drawData(context: Context, file: string, wanted: Wanted, given: OptionsOf<typeof options>) {
-  const { plot: type } = given
-  if (type === undefined)
-    throw new Problem('usage', `${file} is a data file: say which chart to draw`, {
-      hint: 'For example: --plot line --x COLUMN --y COLUMN',
-    })
   const { client, fid } = await gridOfFile(context, file, given)
   const grid = await client.call('grids.get', { fid })
-  const figure = await chartOf(client, grid, type, given, (text) => context.messages.note(text))
+  const { figure } = await chartFor(client, grid, given.plot, given, (text) => context.messages.note(text))
   const { file: plot } = await client.call('plots.create', { body: figureBody(JSON.stringify(figure), {}) })
   const response = await client.response('plots.content', { fid: plot.fid, query: { inline_data: true } })
   const { drawFigure } = await import('../../service/index.ts')

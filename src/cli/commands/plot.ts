@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources/index.ts'
-import { chartOf } from '../charts/charts.ts'
+import { chartFor } from '../charts/charts.ts'
 import {
   assertOwnNames,
   createPlot,
@@ -12,7 +12,7 @@ import {
 } from '../charts/create.ts'
 import { figureName, readFigure, readFigures } from '../charts/figures.ts'
 import { chartOptions } from '../charts/options.ts'
-import { chartTypes } from '../charts/types.ts'
+import { chartChoices } from '../charts/types.ts'
 import type { Context } from '../core/context.ts'
 import {
   type Command,
@@ -53,7 +53,11 @@ const createOptions = [
     choices: plotConflictRules,
   },
   { flags: '--grid <grid>', description: 'make a chart of the columns of this grid, instead of a figure' },
-  { flags: '--type <type>', description: 'type of the chart', choices: chartTypes },
+  {
+    flags: '--type <type>',
+    description: 'type of the chart (default: chosen from the columns)',
+    choices: chartChoices,
+  },
   ...chartOptions,
 ] as const satisfies readonly Option[]
 
@@ -71,6 +75,7 @@ const create = defineCommand({
   examples: [
     'gridline plot create figure.json',
     'gridline plot create --grid sales --type line --x date --y price,cost --title "Sales 2024"',
+    'gridline plot create --grid sales',
     'gridline plot create *.json *.html --folder Reports --on-conflict replace',
     "python3 -c 'import plotly.express as px; print(px.line(y=[1, 3, 2]).to_json())' | gridline plot create - --name line",
   ],
@@ -95,7 +100,7 @@ const create = defineCommand({
     if (lost) throw new Problem('usage', `--${lost} can only be used with --grid`)
     if (figures.length === 0)
       throw new Problem('usage', 'no figure was given', {
-        hint: 'Give files with figures (JSON, or HTML as Plotly writes it), or --grid with --type, --x and --y.',
+        hint: 'Give files with figures (JSON, or HTML as Plotly writes it), or --grid.',
       })
     if (figures.length > 1 && name !== undefined)
       throw new Problem('usage', '--name can only be used with one figure')
@@ -139,12 +144,11 @@ async function createFromGrid(
   name: string,
   options: OptionsOf<typeof createOptions>,
 ): Promise<object> {
-  const { type } = options
-  if (type === undefined)
-    throw new Problem('usage', '--grid needs --type', { hint: `Types: ${chartTypes.join(', ')}.` })
   const client = await context.client()
   const grid = await client.call('grids.get', { fid: await resolve(client, name, 'grid') })
-  const figure = await chartOf(client, grid, type, options, (text) => context.messages.note(text))
+  const { type, figure } = await chartFor(client, grid, options.type, options, (text) =>
+    context.messages.note(text),
+  )
   const isOwn = (await client.call('users.current')).username === grid.owner
   return createPlot(context, JSON.stringify(figure), {
     parent: options.folder === undefined && isOwn ? grid.parent : undefined,

@@ -10,11 +10,11 @@ import { limitsFrom } from '../../contract/limits.ts'
 import type { ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta, GridMeta, UploadAction } from '../../contract/resources/index.ts'
 import { filetypeName } from '../../contract/resources/index.ts'
-import { chartOf, checkChart } from '../charts/charts.ts'
+import { chartFor, checkChart } from '../charts/charts.ts'
 import { assertOwnNames } from '../charts/create.ts'
 import { chartOptions } from '../charts/options.ts'
-import { type ChartType, chartTypes } from '../charts/types.ts'
-import { createOrUpdateChart } from '../charts/update.ts'
+import { type AUTO, type ChartType, chartChoices } from '../charts/types.ts'
+import { createOrUpdateChart, presentOptions } from '../charts/update.ts'
 import { annotated, provenanceOf } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
@@ -48,8 +48,8 @@ const options = [
   allowTypeChange,
   {
     flags: '--plot <type>',
-    description: 'also make a chart of the grid, and print its link; see --x and --y',
-    choices: chartTypes,
+    description: 'also make a chart of the grid, and print its link; auto chooses the type from the columns',
+    choices: chartChoices,
   },
   ...chartOptions,
   {
@@ -245,7 +245,12 @@ function flagOf(flags: string): string {
  * Throws what the chart would be refused with, before anything is sent: a file with several tables, a column that does
  * not exist or holds no numbers. Of a long text, the beginning is read; the whole file is checked once it is a grid.
  */
-async function refuseChart(context: Context, file: string, type: ChartType, options: Options): Promise<void> {
+async function refuseChart(
+  context: Context,
+  file: string,
+  type: ChartType | typeof AUTO,
+  options: Options,
+): Promise<void> {
   if (file === '-' || isAddress(file)) return
   const tables = await tablesOf(file, readingOptionsOf(options, file), context.environment).catch((error) => {
     // What is wrong with the file is said by the upload.
@@ -288,7 +293,12 @@ async function sent(
  * The chart of an uploaded grid, next to it. If the name of the grid may be taken, so may that of the chart: it gets what
  * the options name, and keeps everything else.
  */
-async function plotOf(context: Context, grid: Made, type: ChartType, options: Options): Promise<object> {
+async function plotOf(
+  context: Context,
+  grid: Made,
+  given: ChartType | typeof AUTO,
+  options: Options,
+): Promise<object> {
   if (grid.filetype !== 'grid')
     throw new Problem(
       'usage',
@@ -298,16 +308,22 @@ async function plotOf(context: Context, grid: Made, type: ChartType, options: Op
       },
     )
   const client = await context.client()
-  const figure = await chartOf(client, grid, type, options, (text) => context.messages.note(text)).catch(
-    (error) => {
-      if (!(error instanceof Problem)) throw error
-      const { code, message, hint } = error
-      const { fid, action = 'created' } = grid
-      throw new Problem(code, `the grid is uploaded (${fid}, ${action}), but there is no chart: ${message}`, {
-        hint: `${hint ? `${hint.replace(/[.?]?$/, (end) => end || '.')} ` : ''}To make the chart: gridline plot create --grid ${fid} --type ${type} --x COLUMN --y COLUMN`,
-      })
-    },
-  )
+  const note = (text: string): void => context.messages.note(text)
+  const before = await presentOptions(client, grid, given, options)
+  const { type, figure } = await chartFor(
+    client,
+    grid,
+    before.type,
+    { ...options, ...before.columns },
+    note,
+  ).catch((error) => {
+    if (!(error instanceof Problem)) throw error
+    const { code, message, hint } = error
+    const { fid, action = 'created' } = grid
+    throw new Problem(code, `the grid is uploaded (${fid}, ${action}), but there is no chart: ${message}`, {
+      hint: `${hint ? `${hint.replace(/[.?]?$/, (end) => end || '.')} ` : ''}To make the chart: gridline plot create --grid ${fid} --type ${given} --x COLUMN --y COLUMN`,
+    })
+  })
   const plot = await createOrUpdateChart(context, grid, type, figure, options)
   if (process.stdout.isTTY && !context.messages.silent) await showChart(context, plot.fid)
   return {

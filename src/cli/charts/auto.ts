@@ -1,0 +1,197 @@
+import type { ChartGrid, ChartOptions, Column } from './options.ts'
+import { AUTO, type ChartType, isPie } from './types.ts'
+
+/** What a chart shows that does not say everything: the rest is chosen from the types of the columns. */
+export interface Completed {
+  type: ChartType
+  options: ChartOptions
+  /** Options that were chosen, as they are typed; empty if all were given. */
+  chosen: string
+}
+
+/** How many rows have a value of a column, and how many different ones there are; undefined if that is not known. */
+export type Distinct = (name: string) => Promise<{ rows: number; distinct: number } | undefined>
+
+/** Lines that are chosen without being asked for. */
+const MOST_LINES = 4
+/** Different values of a column that can be series. */
+const MOST_GROUPS = 12
+
+/** Bars that are chosen without being asked for. */
+const MOST_BARS = 40
+
+const LATITUDE = /^(?:lat|latitude)$/im
+const LONGITUDE = /^(?:lon|lng|long|longitude)$/i
+const IDENTIFIER = /^(?:id|index|row|no|nr|#|.*[_ ]id|unnamed:? ?\d*|col1)$/i
+const YEAR = /^(?:year|jahr|år|année|ano|año|rok)$/i
+
+/** Adds the type and the columns that are not given. See docs/guide.md#create-plots. */
+export async function completed(
+  grid: ChartGrid,
+  given: ChartType | typeof AUTO | undefined,
+  options: ChartOptions,
+  distinct: Distinct,
+): Promise<Completed> {
+  const columns = sorted(grid.cols)
+  const named = (name: string | undefined): Column | undefined =>
+    grid.cols.find((column) => column.name === name)
+  const isOpen = given === undefined || given === AUTO
+  const next: ChartOptions = { ...options }
+  const type = isOpen ? await typeFor(columns, named(options.x), next, distinct) : given
+  if (next.x === undefined && next.lat === undefined && needsX(type, options))
+    next.x = xFor(type, columns, options)?.name
+  if (next.y === undefined && needsY(type, next)) next.y = yFor(type, columns, next)
+  // Several rows at one place are several series, or one sum.
+  if (isOpen && next.x !== undefined && next.by === undefined && next.aggregate === undefined) {
+    const found = await distinct(next.x)
+    if (found && found.distinct < found.rows && type !== 'scatter' && type !== 'histogram') {
+      const group = await groupFor(columns.texts, next, found, distinct)
+      if (group && type === 'line') {
+        next.by = group
+        next.y = next.y?.split(',')[0]
+      } else if (next.y !== undefined) next.aggregate = type === 'bar' || isPie(type) ? 'sum' : 'mean'
+    }
+  }
+  if (isOpen && type === 'bar' && next.y === undefined) next.aggregate = 'count'
+  const words = [
+    ...(isOpen ? [`--type ${type}`] : []),
+    ...(['x', 'y', 'by', 'aggregate'] as const).flatMap((name) =>
+      next[name] !== undefined && next[name] !== options[name]
+        ? [`--${name} ${quoted(String(next[name]))}`]
+        : [],
+    ),
+  ]
+  return { type, options: next, chosen: words.join(' ') }
+}
+
+interface Columns {
+  dates: Column[]
+  numbers: Column[]
+  texts: Column[]
+}
+
+function sorted(cols: readonly Column[]): Columns {
+  const dates = cols.filter(
+    ({ type, name }) =>
+      type === 'date' || type === 'datetime' || (type === 'number' && YEAR.test(name.trim())),
+  )
+  const numbers = cols.filter((column) => column.type === 'number' && !dates.includes(column))
+  const plain = numbers.filter(({ name }) => !IDENTIFIER.test(name.trim()))
+  return {
+    dates,
+    numbers: plain.length > 0 ? plain : numbers,
+    texts: cols.filter(({ type }) => type === 'text' || type === 'boolean'),
+  }
+}
+
+async function typeFor(
+  { dates, numbers, texts }: Columns,
+  x: Column | undefined,
+  options: ChartOptions,
+  distinct: Distinct,
+): Promise<ChartType> {
+  const { y } = options
+  if (x) {
+    if (dates.includes(x)) return 'line'
+    if (texts.includes(x)) return 'bar'
+    return y === undefined && numbers.length < 2 ? 'histogram' : 'scatter'
+  }
+  if (numbers.length === 0) return 'bar'
+  const isMap = LATITUDE.test(numbers.map(({ name }) => name).join('\n')) && y === undefined
+  if (isMap && numbers.some(({ name }) => LONGITUDE.test(name))) return 'map'
+  if (dates.length > 0) return 'line'
+  if (texts.length > 0 && numbers.length > 1 && y === undefined) {
+    // Many things with several numbers each: how the numbers go together, in a color for each group.
+    const found = await distinct(texts[0].name)
+    if (found && found.rows > MOST_BARS && found.distinct === found.rows) return 'scatter'
+    if (found && found.distinct < found.rows && found.distinct <= MOST_GROUPS) {
+      options.by ??= texts[0].name
+      return 'scatter'
+    }
+  }
+  if (texts.length > 0) return 'bar'
+  return numbers.length > 1 ? 'scatter' : 'histogram'
+}
+
+const OPTIONAL_X: ReadonlySet<ChartType> = new Set([
+  'box',
+  'violin',
+  'strip',
+  'map',
+  'parallel',
+  'table',
+  'indicator',
+])
+
+function needsX(type: ChartType, { y, color }: ChartOptions): boolean {
+  if (OPTIONAL_X.has(type)) return false
+  if (type === 'histogram') return y === undefined
+  // A map of several columns has the rows on its other axis.
+  return !((type === 'heatmap' || type === 'contour' || type === 'surface') && color === undefined)
+}
+
+function needsY(type: ChartType, { aggregate, z }: ChartOptions): boolean {
+  if (aggregate === 'count') return false
+  return (
+    !['histogram', 'map', 'table', 'heatmap', 'contour', 'surface', 'treemap', 'sunburst'].includes(type) &&
+    z === undefined
+  )
+}
+
+function xFor(type: ChartType, { dates, numbers, texts }: Columns, { y }: ChartOptions): Column | undefined {
+  const free = (column: Column): boolean => !(y ?? '').split(',').includes(column.name)
+  if (type === 'histogram') return numbers[0] ?? dates[0]
+  if (type === 'scatter' || type === 'histogram2d' || type === 'scatter3d')
+    return (y === undefined && numbers.length < 2 ? dates : numbers).find(free) ?? dates.find(free)
+  const isTime = ['line', 'step', 'area', 'candlestick', 'ohlc'].includes(type)
+  return (isTime ? [...dates, ...texts] : [...texts, ...dates]).find(free)
+}
+
+/** Prices by their names. */
+const PRICES = ['open', 'high', 'low', 'close']
+
+function yFor(
+  type: ChartType,
+  { numbers }: Columns,
+  { x, by, color, size, error }: ChartOptions,
+): string | undefined {
+  const used = new Set([x, by, color, size, error])
+  const free = numbers.filter(({ name }) => !used.has(name)).map(({ name }) => name)
+  if (type === 'candlestick' || type === 'ohlc') {
+    const found = PRICES.map((price) => free.find((name) => name.toLowerCase() === price))
+    return found.every((name) => name !== undefined) ? found.map((name) => csv(name)).join(',') : undefined
+  }
+  if (free.length === 0) return undefined
+  const isSeveral =
+    type === 'parallel' || ((type === 'line' || type === 'step' || type === 'area') && by === undefined)
+  const most = type === 'parallel' ? 12 : isSeveral ? MOST_LINES : 1
+  return free.slice(0, most).map(csv).join(',')
+}
+
+/** The column whose values tell the rows of one place apart. */
+async function groupFor(
+  texts: readonly Column[],
+  { x }: ChartOptions,
+  along: { rows: number; distinct: number },
+  distinct: Distinct,
+): Promise<string | undefined> {
+  for (const { name } of texts) {
+    const found = name === x ? undefined : await distinct(name)
+    if (
+      found &&
+      found.distinct > 1 &&
+      found.distinct <= MOST_GROUPS &&
+      found.distinct * along.distinct >= along.rows
+    )
+      return name
+  }
+  return undefined
+}
+
+function csv(name: string): string {
+  return /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name
+}
+
+function quoted(text: string): string {
+  return /^[\w,.-]+$/.test(text) ? text : `'${text}'`
+}
