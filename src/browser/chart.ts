@@ -4,7 +4,7 @@ import { type Figure, prepared, withoutTiles } from './plotly.ts'
 import { fitOf, themed } from './theme/index.ts'
 
 const script = document.currentScript as HTMLScriptElement
-const { geo = '', modebar = '', live = '', own = '', watch = '' } = script.dataset
+const { geo = '', scheme = 'light', modebar = '', live = '', own = '', watch = '' } = script.dataset
 const query = new URLSearchParams(location.search)
 
 /** Settings of the figure that are kept. Others would name other servers or let the reader edit the chart. */
@@ -40,6 +40,7 @@ function shownFigure(given: Figure): Figure {
 }
 
 function schemeOf(): 'light' | 'dark' {
+  if (scheme !== 'auto') return scheme === 'dark' ? 'dark' : 'light'
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 }
 

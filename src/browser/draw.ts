@@ -10,6 +10,7 @@ interface Wanted {
   width: number
   height: number
   scale: number
+  theme?: 'light' | 'dark'
 }
 
 declare global {
@@ -23,7 +24,10 @@ window.drawFigure = async (text, wanted) => {
   const { data, layout } = parsed(text)
   const given = inUtc(withToday({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }))
   const { width, height } = wanted
-  const figure = themed({ ...given, layout: withoutTiles(given) }, { scheme: 'light', width, height })
+  const figure = themed(
+    { ...given, layout: withoutTiles(given) },
+    { scheme: wanted.theme ?? 'light', width, height },
+  )
   if (needsGeo(figure)) await loadGeo('/plotly-geo.js')
   const image = await imageOf(figure, wanted)
   return wanted.format === 'svg' ? `${SVG}${encodeURIComponent(cleaned(image))}` : image

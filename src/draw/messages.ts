@@ -7,6 +7,8 @@ export interface ImageOptions {
   height: number
   /** Pixels of the image per CSS pixel. No effect on SVG and PDF. */
   scale: number
+  /** Colors: for a light page, or a dark one. Figures with colors of their own keep them. */
+  theme?: 'light' | 'dark'
 }
 
 /** What the drawing process is asked to draw. */

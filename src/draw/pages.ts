@@ -59,8 +59,8 @@ export async function openPage(
   return {
     async draw(figure, options) {
       drawn++
-      const { format, width, height, scale } = options
-      const inPage = { format: format === 'pdf' ? ('svg' as const) : format, width, height, scale }
+      const { format, width, height, scale, theme } = options
+      const inPage = { format: format === 'pdf' ? ('svg' as const) : format, width, height, scale, theme }
       const url = await Promise.race([
         page.evaluate((text, wanted) => window.drawFigure(text, wanted), figure, inPage),
         crashed,

@@ -22,8 +22,8 @@ describe('pages of plots in a browser', () => {
   const drawn = (chart: Frame): Promise<string | undefined> =>
     chart.$eval('#chart', (element) => (element as HTMLElement).dataset.drawn)
   /** Draws a figure alone; returns the visit and whether the chart was drawn. */
-  const embed = async (figure: object, look = {}): Promise<{ visit: Visit; chart: Frame }> => {
-    const visit = await site().visit(pathOf(await shown(figure), '.embed'), look)
+  const embed = async (figure: object, look = {}, query = ''): Promise<{ visit: Visit; chart: Frame }> => {
+    const visit = await site().visit(pathOf(await shown(figure), `.embed${query}`), look)
     return { visit, chart: await visit.chart() }
   }
 
@@ -31,7 +31,7 @@ describe('pages of plots in a browser', () => {
     const visit = await site().visit(pathOf(await shown(titled)))
     const chart = await visit.chart()
     expect(await drawn(chart)).toBe('true')
-    expect(chart.url()).toMatch(/\.embed\?live=events$/)
+    expect(chart.url()).toMatch(/\.embed\?live=events&theme=auto$/)
     expect(await chart.$$eval('.scatterlayer .trace', ({ length }) => length)).toBe(1)
     await site().screenshot(visit, 'plot-desktop')
     await visit.page.click('summary')
@@ -170,17 +170,21 @@ describe('pages of plots in a browser', () => {
     await alone.close()
   })
 
-  it('in the dark scheme, a chart that leaves its colors open is dark; one with a template keeps its own', async () => {
+  it('a chart is light, dark or like the system, as its address asks; one with colors of its own keeps them', async () => {
     const paper = (chart: Frame): Promise<string> =>
       chart.$eval('.main-svg', (svg) => getComputedStyle(svg).backgroundColor)
     const colors: string[] = []
-    for (const [layout, dark] of [
-      [{}, false],
-      [{}, true],
-      [{ paper_bgcolor: '#abcdef' }, true],
-      [{ template: { layout: { paper_bgcolor: '#fedcba' } } }, true],
+    for (const [layout, query, dark] of [
+      [{}, '', true],
+      [{}, '?theme=auto', false],
+      [{}, '?theme=dark', false],
+      [{}, '?theme=auto', true],
+      [{ meta: { theme: 'gridline' } }, '?theme=dark', false],
+      [{ paper_bgcolor: '#abcdef' }, '?theme=auto', true],
+      [{ template: { layout: { paper_bgcolor: '#fedcba' } } }, '?theme=dark', true],
     ] as const) {
-      const { visit, chart } = await embed({ ...titled, layout: { ...titled.layout, ...layout } }, { dark })
+      const figure = { ...titled, layout: { ...titled.layout, ...layout } }
+      const { visit, chart } = await embed(figure, { dark }, query)
       colors.push(await paper(chart))
       if (dark && Object.keys(layout).length === 0) await site().screenshot(visit, 'embed-dark')
       expect(visit.seen).toEqual(nothing)
@@ -188,6 +192,9 @@ describe('pages of plots in a browser', () => {
     }
     expect(colors).toEqual([
       'rgb(255, 255, 255)',
+      'rgb(255, 255, 255)',
+      'rgb(22, 24, 29)',
+      'rgb(22, 24, 29)',
       'rgb(22, 24, 29)',
       'rgb(171, 205, 239)',
       'rgb(254, 220, 186)',

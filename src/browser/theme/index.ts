@@ -9,7 +9,7 @@ import { arrangeParts } from './parts.ts'
 import { arrangePies } from './pies.ts'
 import { arrangeColors } from './scales.ts'
 import { decideLegend, fadePoints, hoverOf, nameLines } from './series.ts'
-import { templateOf } from './template.ts'
+import { mergedTemplate, templateOf } from './template.ts'
 
 export { fitOf, needsFit } from './fit.ts'
 
@@ -56,6 +56,8 @@ export function themed<T extends Figure>(figure: T, view: View): T {
     right: edgeOf(view),
     left: edgeOf(view),
   }
+  // The parts see the colors that are drawn.
+  draft.view = { ...view, scheme: schemeOf(layout.template, view.scheme) }
   for (const part of PARTS) part(draft)
   const { above, left, right } = draft
   const margin = {
@@ -65,16 +67,29 @@ export function themed<T extends Figure>(figure: T, view: View): T {
     t: above.title + above.legend + above.axis + (above.legend + above.axis > 0 ? 0 : 6),
     ...layout.margin,
   }
-  const template = templateOf(view.scheme, {
+  const scheme = schemeOf(layout.template, view.scheme)
+  const template = templateOf(scheme, {
     lineWidth: lineOf(draft.data),
     isNarrow: isNarrow(view),
-    over: layout.template,
+    over: overOf(layout.template, scheme),
   })
   return {
     ...figure,
     data: draft.data,
     layout: { ...draft.layout, margin, template },
   }
+}
+
+/** A theme that has colors of its own, and none for the dark, is light. */
+function schemeOf(template: unknown, wanted: View['scheme']): View['scheme'] {
+  const { layout, dark } = (template ?? {}) as Attributes
+  const hasGround = layout?.paper_bgcolor !== undefined || layout?.plot_bgcolor !== undefined
+  return hasGround && dark === undefined ? 'light' : wanted
+}
+
+function overOf(template: unknown, scheme: View['scheme']): unknown {
+  const { dark, ...light } = (template ?? {}) as Attributes
+  return scheme === 'dark' && dark !== undefined ? mergedTemplate(light, dark) : light
 }
 
 /** Width of lines, in pixels: thinner where points are dense. */

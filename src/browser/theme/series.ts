@@ -51,7 +51,12 @@ export function nameLines(draft: Draft): void {
   draft.right = Math.max(draft.right, Math.max(...names.map((name) => widthOf(name))) + GAP_PIXELS + 12)
   for (const [k, name] of names.entries()) {
     const trace = lines[k]
-    const color = trace.line?.color ?? trace.marker?.color ?? COLORS[data.indexOf(trace) % COLORS.length]
+    const colors: readonly string[] =
+      layout.template?.[view.scheme]?.layout?.colorway ??
+      layout.template?.layout?.colorway ??
+      layout.colorway ??
+      COLORS
+    const color = trace.line?.color ?? trace.marker?.color ?? colors[data.indexOf(trace) % colors.length]
     annotate(layout, {
       name: END,
       text: name,

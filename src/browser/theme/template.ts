@@ -86,14 +86,14 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
       pie: [{ marker: { line: { color: ground, width: 1 } } }],
     },
   }
-  return isObject(over) ? merged(own, over) : own
+  return isObject(over) ? mergedTemplate(own, over) : own
 }
 
 /** Attributes over others. Lists take the place of lists. */
-function merged(under: Attributes, over: Attributes): Attributes {
+export function mergedTemplate(under: Attributes, over: Attributes): Attributes {
   const all: Attributes = { ...under }
   for (const [key, value] of Object.entries(over))
-    all[key] = isObject(value) && isObject(under[key]) ? merged(under[key], value) : value
+    all[key] = isObject(value) && isObject(under[key]) ? mergedTemplate(under[key], value) : value
   return all
 }
 

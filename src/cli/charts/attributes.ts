@@ -40,7 +40,7 @@ export async function changed(figure: Attributes, changes: readonly Change[]): P
     if (names.length < 2)
       throw new Problem('usage', `${path}: a path names one attribute, such as layout.title`)
     if (value === undefined && !isSet(next, names)) throw new Problem('usage', `${path} is not set`)
-    if (value !== undefined) assertFits(path, value, kindOf(names, next, plotSchema))
+    if (value !== undefined) assertFits(path, value, attributeOf(names, next, plotSchema))
     setAt(next, names, value, path)
   }
   return next
@@ -49,7 +49,7 @@ export async function changed(figure: Attributes, changes: readonly Change[]): P
 type Schema = typeof import('../../vendor/schema.ts').plotSchema
 
 /** What plotly.js says of the values at a path; undefined where anything goes. Throws `usage` for an unknown path. */
-function kindOf(names: readonly string[], figure: Attributes, schema: Schema): Kind | undefined {
+export function attributeOf(names: readonly string[], figure: Attributes, schema: Schema): Kind | undefined {
   const [root, ...rest] = names
   if (root === 'layout') {
     const own = Object.values(schema.traces).map(({ layoutAttributes = {} }) => layoutAttributes)
@@ -114,7 +114,7 @@ interface Kind {
 const COLOR = /^(?:#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})|(?:rgb|hsl|hsv)a?\([^()]*\)|[a-z]+)$/i
 
 /** Throws `usage` for a value that plotly.js would ignore. */
-function assertFits(path: string, value: unknown, kind: Kind | undefined): void {
+export function assertFits(path: string, value: unknown, kind: Kind | undefined): void {
   if (!kind) return
   const { valType, values, arrayOk } = kind
   if (Array.isArray(value) && arrayOk) return

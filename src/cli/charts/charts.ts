@@ -6,8 +6,9 @@ import { completed } from './auto.ts'
 import { axisSettings } from './axes.ts'
 import { Chart } from './chart.ts'
 import { shapesOf } from './marks.ts'
-import { horizontal, SOURCE } from './merge.ts'
+import { type Figure, horizontal, SOURCE } from './merge.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
+import { dressed, themeNamed } from './themes.ts'
 import { type Attributes, type Drawn, makers, type Parts } from './traces.ts'
 import { assertPeriods, assertTrend, assertZone, transformsOf } from './transforms.ts'
 import {
@@ -32,7 +33,7 @@ export async function chartFor(
   given: ChartType | typeof AUTO | undefined,
   options: ChartOptions,
   note: (text: string) => void,
-): Promise<{ type: ChartType; figure: object }> {
+): Promise<{ type: ChartType; figure: Figure }> {
   const values = new ChartValues(client, grid.fid, 'scatter', options, () => {})
   const {
     type,
@@ -40,7 +41,8 @@ export async function chartFor(
     chosen,
   } = await completed(grid, given, options, (name) => values.distinct(name))
   if (chosen !== '') note(`chosen from the columns: ${chosen}`)
-  return { type, figure: await chartOf(client, grid, type, whole, note) }
+  const figure = await chartOf(client, grid, type, whole, note)
+  return { type, figure: options.theme === undefined ? figure : dressed(figure, themeNamed(options.theme)) }
 }
 
 /** A figure whose traces refer to columns of a grid, so that it changes with the grid. Throws `usage`. */
@@ -50,7 +52,7 @@ export async function chartOf(
   type: ChartType,
   options: ChartOptions,
   note: (text: string) => void = () => {},
-): Promise<object> {
+): Promise<Figure> {
   const { aggregate, top } = options
   const values = new ChartValues(client, grid.fid, type, options, note)
   const chart = new Chart(values, grid, type)

@@ -4,6 +4,7 @@ import { axisOptions } from './axes.ts'
 import { markOptions } from './marks.ts'
 import { type Figure, kindOf, SOURCE, typeOf } from './merge.ts'
 import { type ChartGrid, type ChartOptions, TOP_SERIES } from './options.ts'
+import { DEFAULT_THEME, isBuiltIn } from './themes.ts'
 import { PIE_SLICES } from './transforms.ts'
 import { type ChartType, chartTypes, isCells, isPie } from './types.ts'
 
@@ -110,6 +111,8 @@ export function optionsOf(
     title: isDefault ? undefined : (title ?? 'none') || 'none',
     subtitle: layout.title?.subtitle?.text,
     source: sourceIn(layout),
+    theme:
+      isBuiltIn(layout.meta?.theme) && layout.meta.theme !== DEFAULT_THEME ? layout.meta.theme : undefined,
   }
   return { type: type as ChartType, options }
 }

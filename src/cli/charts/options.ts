@@ -100,6 +100,11 @@ export const chartOptions = [
     description: 'title of the chart (default: from its columns); none for no title',
   },
   { flags: '--subtitle <text>', description: 'text below the title' },
+  {
+    flags: '--theme <theme>',
+    description:
+      'look of the chart: gridline (default), newsroom, print, or a JSON file with a plotly template',
+  },
   { flags: '--source <text>', description: 'where the data comes from: a small text below the chart' },
 ] as const satisfies readonly Option[]
 
@@ -138,6 +143,7 @@ export interface ChartOptions {
   title?: string
   subtitle?: string
   source?: string
+  theme?: string
 }
 
 /** A column, as far as charts need it. */

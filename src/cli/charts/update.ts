@@ -6,13 +6,15 @@ import type { Context } from '../core/context.ts'
 import { changeFigure, storedFigure } from './change.ts'
 import { optionsOf } from './chosen.ts'
 import { createPlot } from './create.ts'
-import { merged } from './merge.ts'
+import { type Figure, merged } from './merge.ts'
 import type { ChartOptions } from './options.ts'
+import { dressed, themeNamed } from './themes.ts'
 import { AUTO, type ChartType, chartTypes } from './types.ts'
+import { inUsualTheme } from './usual-theme.ts'
 
 type Grid = Pick<GridMeta, 'fid' | 'filename' | 'parent' | 'referencers' | 'cols'>
 
-interface Options {
+interface Options extends Pick<ChartOptions, 'theme'> {
   public?: boolean
   onConflict?: (typeof conflictRules)[number]
 }
@@ -28,22 +30,26 @@ export async function createOrUpdateChart(
   context: Context,
   grid: Grid,
   type: ChartType,
-  figure: object,
-  { public: isPublic, onConflict }: Options,
+  figure: Figure,
+  { public: isPublic, onConflict, theme }: Options,
 ) {
   const place = { parent: grid.parent, world_readable: isPublic === true }
   const filename = nameOf(grid, type)
+  const fresh = async (): Promise<string> => JSON.stringify(await inUsualTheme(context, figure, { theme }))
   if (onConflict !== 'replace' && onConflict !== 'append')
-    return createPlot(context, JSON.stringify(figure), { ...place, filename, on_conflict: onConflict })
+    return createPlot(context, await fresh(), { ...place, filename, on_conflict: onConflict })
   const replace = { ...place, filename, on_conflict: 'replace' } as const
   const client = await context.client()
   const existing = await chartOfGrid(client, grid, type)
-  if (!existing) return createPlot(context, JSON.stringify(figure), replace)
+  if (!existing) return createPlot(context, await fresh(), replace)
   const isThere = existing.filename === filename && (existing.world_readable || isPublic !== true)
   const changed = await changeFigure(
     client,
     existing.fid,
-    (current) => merged(current, JSON.parse(JSON.stringify(figure)), grid),
+    (current) => {
+      const next = merged(current, JSON.parse(JSON.stringify(figure)), grid)
+      return theme === undefined ? next : dressed(next, themeNamed(theme))
+    },
     isThere ? undefined : { filename, world_readable: isPublic || undefined },
   )
   return { ...changed, warnings: [] }

@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
+import { isBuiltIn, themeNamed } from '../charts/themes.ts'
 import {
   checkUrl,
   formatNamed,
@@ -72,7 +74,7 @@ const unset = defineCommand({
     const name = checked(given)
     const settings = await context.settings()
     await context.config.change((config) => {
-      if (name === 'format' || name === 'profile') {
+      if (name === 'format' || name === 'profile' || name === 'theme') {
         delete config[name]
         return
       }
@@ -104,8 +106,15 @@ const set = defineCommand({
         hint: `Available formats: ${formats.join(', ')}`,
       })
     }
+    // A file is found from every folder.
+    const theme = name !== 'theme' ? undefined : isBuiltIn(value) ? value : resolve(value)
+    if (theme !== undefined) themeNamed(theme)
     const settings = await context.settings()
     await context.config.change((config) => {
+      if (name === 'theme') {
+        config.theme = theme
+        return
+      }
       if (name === 'format') {
         config.format = formatNamed(value)
         return

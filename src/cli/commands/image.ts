@@ -11,6 +11,7 @@ import { figureBody } from '../charts/create.ts'
 import { aboutLocalFile, isFigureFile, readFigure } from '../charts/figures.ts'
 import { chartOptions } from '../charts/options.ts'
 import { chartChoices } from '../charts/types.ts'
+import { inUsualTheme } from '../charts/usual-theme.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
 import { other } from '../core/prints.ts'
@@ -28,6 +29,10 @@ const options = [
   {
     flags: '--scale <factor>',
     description: 'pixels of the image per pixel of width and height (default: 1)',
+  },
+  {
+    flags: '--dark',
+    description: 'colors for a dark page; figures with colors of their own keep them',
   },
   {
     flags: '--plot <type>',
@@ -53,7 +58,13 @@ export const command = defineCommand({
   async run(context, [source], options) {
     const isFile = await isFigureFile(source)
     const format = formatOf(options)
-    const wanted = { format, width: options.width, height: options.height, scale: scaleOf(options.scale) }
+    const wanted = {
+      format,
+      width: options.width,
+      height: options.height,
+      scale: scaleOf(options.scale),
+      theme: options.dark ? ('dark' as const) : undefined,
+    }
     const isData = !isFile && (await isDataFileHere(source))
     const lost = [{ flags: '--plot <type>' }, ...chartOptions]
       .map(({ flags }) => flags.split(' ')[0].slice(2))
@@ -97,6 +108,7 @@ interface Wanted {
   width?: number
   height?: number
   scale?: number
+  theme?: 'dark'
 }
 
 /** The format asked for, otherwise the one that the name of the file says. */
@@ -134,7 +146,9 @@ async function drawData(context: Context, file: string, wanted: Wanted, given: O
   const { client, fid } = await gridOfFile(context, file, given)
   const grid = await client.call('grids.get', { fid })
   const { figure } = await chartFor(client, grid, given.plot, given, (text) => context.messages.note(text))
-  const { file: plot } = await client.call('plots.create', { body: figureBody(JSON.stringify(figure), {}) })
+  const { file: plot } = await client.call('plots.create', {
+    body: figureBody(JSON.stringify(await inUsualTheme(context, figure, given)), {}),
+  })
   const response = await client.response('plots.content', { fid: plot.fid, query: { inline_data: true } })
   const { drawFigure } = await import('../../service/index.ts')
   return { image: await drawFigure(await response.text(), wanted, context.environment), name: grid.filename }

@@ -7,6 +7,7 @@ import { chartOf } from '../charts/charts.ts'
 import { optionsOf } from '../charts/chosen.ts'
 import { type Figure, isSameFigure, merged } from '../charts/merge.ts'
 import { type ChartOptions, chartOptions } from '../charts/options.ts'
+import { dressed, themeNamed } from '../charts/themes.ts'
 import { type ChartType, chartTypes, isPie, takes, typedOptions } from '../charts/types.ts'
 import { camelCase, defineCommand } from '../core/define.ts'
 import { quoted } from '../core/next.ts'
@@ -118,7 +119,8 @@ async function rechart(
   // Without series, only bars and slices have largest ones.
   if (wanted.by === undefined && given.top === undefined && next !== 'bar' && !isPie(next)) delete wanted.top
   const made = await chartOf(client, grid, next, wanted, note)
-  return merged(figure, JSON.parse(JSON.stringify(made)), grid, true)
+  const changed = merged(figure, JSON.parse(JSON.stringify(made)), grid, true)
+  return given.theme === undefined ? changed : dressed(changed, themeNamed(given.theme))
 }
 
 /** Options that `none` removes. */

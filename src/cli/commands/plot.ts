@@ -13,6 +13,7 @@ import {
 import { figureName, readFigure, readFigures } from '../charts/figures.ts'
 import { chartOptions } from '../charts/options.ts'
 import { chartChoices } from '../charts/types.ts'
+import { inUsualTheme } from '../charts/usual-theme.ts'
 import type { Context } from '../core/context.ts'
 import {
   type Command,
@@ -150,7 +151,7 @@ async function createFromGrid(
     context.messages.note(text),
   )
   const isOwn = (await client.call('users.current')).username === grid.owner
-  return createPlot(context, JSON.stringify(figure), {
+  return createPlot(context, JSON.stringify(await inUsualTheme(context, figure, options)), {
     parent: options.folder === undefined && isOwn ? grid.parent : undefined,
     ...placeOf(options),
     filename: options.name ?? `${grid.filename} ${type}`,

@@ -12,6 +12,7 @@ export interface Settings {
   user: string
   api_key: string
   format: string
+  theme: string
   profile: string
 }
 
@@ -23,6 +24,7 @@ const environmentVariables: Record<SettingName, string> = {
   user: 'GRIDLINE_USER',
   api_key: 'GRIDLINE_API_KEY',
   format: 'GRIDLINE_FORMAT',
+  theme: 'GRIDLINE_THEME',
   profile: 'GRIDLINE_PROFILE',
 }
 
@@ -55,6 +57,7 @@ export const LOCAL = 'local'
 export interface ConfigFile {
   profile?: string
   format?: string
+  theme?: string
   profiles?: Record<string, Profile>
 }
 
@@ -255,7 +258,9 @@ export function resolveSettings(
       hint: `Available formats: ${formats.join(', ')}.`,
     })
   }
-  if (alone) return { url: unset, user: unset, api_key: unset, format, profile }
+  const theme =
+    fromEnvironment('theme') ?? (config.theme ? { value: config.theme, source: 'config file' } : unset)
+  if (alone) return { url: unset, user: unset, api_key: unset, format, theme, profile }
   return {
     url: fromEnvironment('url') ?? fromProfile('url') ?? unset,
     // User and key belong together: if the environment sets one, do not take the other from the profile.
@@ -267,6 +272,7 @@ export function resolveSettings(
         : fromProfile('api_key')) ??
       unset,
     format,
+    theme,
     profile,
   }
 }

@@ -147,6 +147,12 @@ export const commands: readonly RegisteredCommand[] = [
     load: () => import('../commands/preview.ts'),
   },
   {
+    group: 'plots',
+    name: 'theme',
+    summary: 'List, show and check the looks of charts',
+    load: () => import('../commands/theme.ts'),
+  },
+  {
     group: 'sharing',
     name: 'share',
     summary: 'Share files with users, teams or e-mail addresses, or with a secret link',

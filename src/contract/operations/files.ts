@@ -102,6 +102,11 @@ export const filesOperations = {
         s.number({ description: 'In CSS pixels. Default: the height in the layout, or 500.' }),
       ),
       scale: s.optional(s.number({ description: 'Pixels per CSS pixel. Default: that of image_name.' })),
+      theme: s.optional(
+        s.enumOf(['light', 'dark'], {
+          description: 'Colors of charts in the theme of Gridline. Default: light.',
+        }),
+      ),
     }),
     body: none,
     status: 200,

@@ -89,6 +89,11 @@ export const ImageCreate = s.object({
   width: size('In CSS pixels. Default: the width in the layout, or 700.'),
   height: size('In CSS pixels. Default: the height in the layout, or 500.'),
   scale: size('Pixels per CSS pixel. Default: 1.'),
+  theme: s.optional(
+    s.enumOf(['light', 'dark'], {
+      description: 'Colors of charts in the theme of Gridline. Default: light.',
+    }),
+  ),
   encoded: s.optional(
     s.boolean({ description: 'If true, return a JSON object whose field `image` is the image in base64.' }),
   ),

@@ -120,9 +120,9 @@ function sizeOf(kept: Kept): number {
 }
 
 /** The key of an image: what it shows, and how. */
-export function imageKey(shown: string, { format, width, height, scale }: ImageOptions): string {
+export function imageKey(shown: string, { format, width, height, scale, theme }: ImageOptions): string {
   return createHash('sha256')
-    .update(`${shown} ${format} ${width} ${height} ${scale}`)
+    .update(`${shown} ${format} ${width} ${height} ${scale}${theme === 'dark' ? ' dark' : ''}`)
     .digest('hex')
     .slice(0, 32)
 }
@@ -138,6 +138,7 @@ export interface WantedImage {
   width?: number | null
   height?: number | null
   scale?: number | null
+  theme?: 'light' | 'dark' | null
 }
 
 /** What to draw: the size asked for, otherwise that of the layout. Throws 400 for sizes that cannot be drawn. */
@@ -167,5 +168,5 @@ export function imageOptions(figure: RawJson, wanted: WantedImage, limits: Limit
     )
   if (pixels < 1 || width * scale < 1 || height * scale < 1)
     throw invalidField('scale', 'makes the image smaller than one pixel')
-  return { format: wanted.format ?? 'png', width, height, scale }
+  return { format: wanted.format ?? 'png', width, height, scale, theme: wanted.theme ?? 'light' }
 }

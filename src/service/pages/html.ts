@@ -12,6 +12,15 @@ export function text(plain: string): string {
   return SPECIAL.test(plain) ? plain.replace(/[&<>"']/g, (c) => escapes[c]) : plain
 }
 
+/** Colors of a page or chart: `auto` follows the reader's system. */
+export type ColorScheme = 'light' | 'dark' | 'auto'
+
+/** The colors that an address asks for: `?theme=light|dark|auto`. An embedded chart is light unless told otherwise. */
+export function schemeIn(query: URLSearchParams, usual: ColorScheme = 'light'): ColorScheme {
+  const given = query.get('theme')
+  return given === 'light' || given === 'dark' || given === 'auto' ? given : usual
+}
+
 /** The share key of a reader as a query parameter, for links that must open the same file; empty without one. */
 export function shareKeyQuery(shareKey: string | undefined): string {
   return shareKey === undefined ? '' : `share_key=${encodeURIComponent(shareKey)}`

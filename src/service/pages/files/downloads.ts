@@ -12,6 +12,7 @@ import { type LiveFigure, openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live.ts'
 import type { FileRow } from '../../store/files.ts'
 import type { Answer } from '../answer.ts'
+import { schemeIn } from '../html.ts'
 
 /** A request to read the content of a file. */
 export function reading(principal: Principal, fid: Fid) {
@@ -109,7 +110,13 @@ export async function imageOf(
     if (Number.isFinite(value)) return value
     throw new Problem('invalid_request', `${name}: must be a number`, { field: name })
   }
-  const wanted = { format, width: number('width'), height: number('height'), scale: number('scale') }
+  const wanted = {
+    format,
+    width: number('width'),
+    height: number('height'),
+    scale: number('scale'),
+    theme: schemeIn(query) === 'dark' ? ('dark' as const) : ('light' as const),
+  }
   const asked = { ...reading(principal, fid), operation: 'files.image' as const }
   const { body, etag, later } = await plotImage(service, asked, wanted)
   const headers: Record<string, string> = {}

@@ -5,7 +5,7 @@ import type { Service } from '../../core/context.ts'
 import { drawn, openDrawn } from '../../plots/content.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
-import { shareKeyQuery, text } from '../html.ts'
+import { type ColorScheme, schemeIn, shareKeyQuery, text } from '../html.ts'
 import { described } from './alt-text.ts'
 import { reading } from './downloads.ts'
 import { chartToken } from './live-chart.ts'
@@ -28,6 +28,13 @@ const policyOf = (own: string): string =>
     "form-action 'none'",
   ].join('; ')
 
+const DARK_STYLE = 'html, body { background: #16181d; color: #d7dae0 } a { color: #8bf }'
+const DARK: Record<ColorScheme, string> = {
+  light: '',
+  dark: DARK_STYLE,
+  auto: `@media (prefers-color-scheme: dark) { ${DARK_STYLE} }`,
+}
+
 /** The chart alone, for frames of other pages. */
 export async function embed(
   service: Service,
@@ -38,6 +45,7 @@ export async function embed(
   const live = await openDrawn(service, { ...reading(principal, fid), filetype: 'plot' })
   const { file } = live
   const modebar = query.get('modebar') === 'false' ? 'false' : ''
+  const scheme = schemeIn(query)
   const key = shareKeyQuery(principal.shareKey)
   const link =
     query.get('link') === 'true'
@@ -52,7 +60,7 @@ export async function embed(
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
+<meta name="color-scheme" content="${scheme === 'auto' ? 'light dark' : scheme}">
 <title>${text(file.filename)}</title>
 <style>
 html, body { margin: 0; height: 100%; background: #fff }
@@ -60,14 +68,14 @@ body { display: flex; flex-direction: column; font: 15px/1.5 system-ui, sans-ser
 #chart { flex: 1; min-height: 0 }
 #status { margin: 1rem }
 .link { margin: 0; padding: .2rem .6rem; font-size: 13px }
-@media (prefers-color-scheme: dark) { html, body { background: #16181d; color: #d7dae0 } a { color: #8bf } }
+${DARK[scheme]}
 </style>
 <p id="status" role="status">Drawing the chart…</p>
 <div id="chart" role="img" aria-label="${text(described(live.figure, file.filename))}"></div>${link}
 <script type="application/json" id="figure">`
   const tail = `</script>
 <script src="${assetPath('plotly.js')}"></script>
-<script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-modebar="${modebar}" data-live="${follow}" data-state="${live.state}" data-own="${text(own)}" data-watch="${token}"></script>
+<script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-scheme="${scheme}" data-modebar="${modebar}" data-live="${follow}" data-state="${live.state}" data-own="${text(own)}" data-watch="${token}"></script>
 </html>
 `
   return html(around(head, withoutTags(drawn(live)), tail), {

@@ -33,7 +33,7 @@ export async function plotPage(
     `<a href="${text(withQuery(url, ...parameters, key))}">${what}</a>`
   const page = webUrl(service.url, file).slice(0, -1)
   const embedded = embedUrl(service.url, file) + (key && `?${key}`)
-  const framed = `${embedUrl(service.url, file)}?live=events${key && `&${key}`}`
+  const framed = `${embedUrl(service.url, file)}?live=events&theme=auto${key && `&${key}`}`
   const description = described(live.figure, file.filename)
   const own = principal.caller?.username === file.owner
 

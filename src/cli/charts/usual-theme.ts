@@ -1,0 +1,14 @@
+import type { Context } from '../core/context.ts'
+import type { Figure } from './merge.ts'
+import type { ChartOptions } from './options.ts'
+import { dressed, themeNamed } from './themes.ts'
+
+/** A new chart in the theme of the settings, unless its options name one. */
+export async function inUsualTheme(
+  context: Context,
+  figure: Figure,
+  { theme }: Pick<ChartOptions, 'theme'>,
+): Promise<Figure> {
+  const usual = theme === undefined ? (await context.settings()).theme.value : undefined
+  return usual === undefined ? figure : dressed(figure, themeNamed(usual))
+}

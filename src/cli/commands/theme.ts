@@ -1,0 +1,59 @@
+import { checkTemplate, contrasts } from '../charts/template.ts'
+import { builtInThemes, themeNamed } from '../charts/themes.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { array, object, other } from '../core/prints.ts'
+
+const view = {
+  id: 'name',
+  columns: [
+    { field: 'name', title: 'NAME' },
+    { field: 'about', title: 'ABOUT' },
+  ],
+}
+
+const list = defineCommand({
+  prints: array([], { name: 'the name of the theme', about: 'what it looks like' }),
+  examples: ['gridline theme list', 'gridline theme list -q'],
+  run: async () => ({ many: builtInThemes().map(({ name, about }) => ({ name, about })), view }),
+})
+
+const show = defineCommand({
+  prints: other('the template of the theme'),
+  arguments: '<theme>',
+  completes: [{ words: builtInThemes().map(({ name }) => name) }],
+  examples: ['gridline theme show newsroom > my-theme.json', 'gridline theme show my-theme.json'],
+  run: async (_, [given]) => ({ text: `${JSON.stringify(themeNamed(given).template, null, 2)}\n` }),
+})
+
+const check = defineCommand({
+  prints: object([], {
+    name: 'the name of the theme',
+    attributes: 'how many attributes it sets',
+    warnings: 'an array of texts: colors that cannot be seen well',
+  }),
+  arguments: '<theme>',
+  completes: ['local'],
+  examples: ['gridline theme check my-theme.json', 'gridline theme check newsroom --json warnings'],
+  async run(context, [given]) {
+    const { name, template } = themeNamed(given)
+    const attributes = await checkTemplate(template, given)
+    const warnings = contrasts(template)
+    for (const warning of warnings) context.messages.warning(warning, given)
+    return {
+      one: { name, attributes, warnings },
+      view: {
+        id: 'name',
+        columns: [
+          { field: 'name', title: 'NAME' },
+          { field: 'attributes', title: 'ATTRIBUTES', align: 'right' },
+        ],
+      },
+    }
+  },
+})
+
+export const commands: readonly CommandEntry[] = [
+  subcommand('list', 'List the built-in themes', list),
+  subcommand('show', 'Print the template of a theme', show),
+  subcommand('check', 'Check a theme: attributes that plotly.js knows, and colors that can be seen', check),
+]
