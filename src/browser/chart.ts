@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // The embedded chart: draws the figure in the page, in the size of the frame. It runs in an opaque origin.
+import { altOf } from './alt.ts'
 import { type Figure, prepared, withoutTiles } from './plotly.ts'
 import { fitOf, themed } from './theme/index.ts'
 
@@ -29,6 +30,9 @@ function configOf({ config = {} }: Figure): Record<string, unknown> {
 /** The figure in the size of the frame, unless the address sets one, and in our theme if it asks for it. */
 function shownFigure(given: Figure): Figure {
   const { width: _, height: __, ...plain } = withoutTiles(given)
+  // Where the page has the title; charts of others are shown as they are.
+  if (query.get('title') === 'false' && (plain.meta as { theme?: unknown } | undefined)?.theme !== undefined)
+    delete plain.title
   const side = (name: string): number | undefined => {
     const wanted = Number(query.get(name))
     return wanted >= 10 && wanted <= 10_000 ? wanted : undefined
@@ -110,6 +114,7 @@ async function draw(text: string): Promise<void> {
   chart.dataset.drawn = 'true'
   shown = { text, width: innerWidth }
   chart.dataset.width = String(innerWidth)
+  chart.ariaLabel = altOf(figure)
   isReduced = hasPointsNote(layout)
 }
 

@@ -24,4 +24,26 @@ function say(button: HTMLButtonElement, text: string): void {
   }, 2000)
 }
 
+const form = document.getElementById('embed-form') as HTMLFormElement | null
+const snippet = document.getElementById('embed')
+if (form && snippet) {
+  const usual = snippet.textContent ?? ''
+  form.hidden = false
+  form.addEventListener('submit', (event) => event.preventDefault())
+  form.addEventListener('input', () => {
+    const { width, height, theme } = Object.fromEntries(new FormData(form)) as Record<string, string>
+    snippet.textContent = usual
+      .replace(/width="[^"]*"/, () => `width="${attribute(width || '100%')}"`)
+      .replace(/height="[^"]*"/, () => `height="${attribute(height || '500')}"`)
+      .replace(/src="([^"]*)"/, (_, url: string) =>
+        theme ? `src="${url}${url.includes('?') ? '&amp;' : '?'}theme=${theme}"` : `src="${url}"`,
+      )
+  })
+}
+
+/** A size, as it can stand in an attribute. */
+function attribute(size: string): string {
+  return /^\d{1,4}(?:px|%)?$/.test(size.trim()) ? size.trim() : '100%'
+}
+
 export {}

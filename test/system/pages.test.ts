@@ -31,7 +31,7 @@ describe('pages of plots in a browser', () => {
     const visit = await site().visit(pathOf(await shown(titled)))
     const chart = await visit.chart()
     expect(await drawn(chart)).toBe('true')
-    expect(chart.url()).toMatch(/\.embed\?live=events&theme=auto$/)
+    expect(chart.url()).toMatch(/\.embed\?live=events&theme=auto&title=false$/)
     expect(await chart.$$eval('.scatterlayer .trace', ({ length }) => length)).toBe(1)
     await site().screenshot(visit, 'plot-desktop')
     await visit.page.click('summary')
@@ -257,14 +257,18 @@ describe('pages of plots in a browser', () => {
     const reached: string[] = []
     for (let presses = 0; presses < 60 && !reached.includes('Copy'); presses++) {
       await visit.page.keyboard.press('Tab')
+      if (reached.at(-1) === 'Data as a table')
+        await visit.page.$eval('#embed', (pre) => pre.closest('details')!.setAttribute('open', ''))
       reached.push(await visit.page.evaluate(() => document.activeElement?.textContent?.trim() ?? ''))
     }
-    for (const name of ['PNG', 'SVG', 'PDF', 'CSV', 'JSON', 'Data as a table', 'Copy'])
+    for (const name of ['PNG', 'SVG', 'PDF', 'CSV', 'JSON', 'Data as a table', 'Embed', 'Copy link', 'Copy'])
       expect(reached).toContain(name)
     const outline = await visit.page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle)
     expect(outline).toBe('solid')
     await visit.page.keyboard.press('Enter')
-    await visit.page.waitForFunction(() => /Copied|Ctrl/.test(document.querySelector('button')!.textContent!))
+    await visit.page.waitForFunction(() =>
+      /Copied|Ctrl/.test(document.querySelector('[data-copy=embed]')!.textContent!),
+    )
     expect(await visit.page.$eval('#embed', (pre) => pre.textContent)).toContain(
       `<iframe src="${url}${pathOf(fid, '.embed')}"`,
     )
@@ -276,8 +280,11 @@ describe('pages of plots in a browser', () => {
     const visit = await site().visit(pathOf(await shown(titled)))
     const chart = await visit.chart()
     const label = await chart.$eval('#chart', (element) => element.getAttribute('aria-label'))
-    expect(label).toBe('Chart (scatter): Snow in Oslo. Axes: x: winter; y: depth in cm.')
-    expect(await visit.page.$eval('iframe', (frame) => frame.title)).toBe(label)
+    expect(label).toBe(
+      'Snow in Oslo. Line chart of 3 points, lowest 1, highest 3. Axes: x: winter; y: depth in cm.',
+    )
+    const before = 'Chart (scatter): Snow in Oslo. Axes: x: winter; y: depth in cm.'
+    expect(await visit.page.$eval('iframe', (frame) => frame.title)).toBe(before)
     await visit.close()
   })
 

@@ -28,14 +28,22 @@ export const webRoutes = {
   start: {
     method: 'GET',
     path: '/',
-    summary: 'the start page: how clients are connected, and public plots',
+    summary:
+      'the start page: recent files and what is shared, and public charts. Query: `q`, which is searched for in the names of your files and of their columns',
+    access: 'anyone',
+    answers: 'page',
+  },
+  connect: {
+    method: 'GET',
+    path: '/connect',
+    summary: 'how clients are connected to this server',
     access: 'anyone',
     answers: 'page',
   },
   user: {
     method: 'GET',
     path: '/~:user',
-    summary: 'the files of a user that the reader may see',
+    summary: 'the files of a user that the reader may see. Query: `view=pictures`',
     access: 'anyone',
     answers: 'page',
   },
@@ -51,7 +59,7 @@ export const webRoutes = {
     method: 'GET',
     path: '/~:user/:id.embed',
     summary:
-      'the chart alone, for an `<iframe>`. Query: `share_key`; `width` and `height` in pixels; `modebar=false`; `link=true`',
+      'the chart alone, for an `<iframe>`. Query: `share_key`; `theme`: `light` (default), `dark` or `auto`; `width` and `height` in pixels; `modebar=false`; `title=false`, where the page around it has the title; `link=true`',
     access: 'reader',
     answers: 'frame',
   },

@@ -1,3 +1,6 @@
+import { MARK } from './icons.ts'
+import { STYLE } from './style.ts'
+
 const SPECIAL = /[&<>"']/
 const escapes: Record<string, string> = {
   '&': '&amp;',
@@ -45,49 +48,15 @@ export const PAGE_POLICY = [
   "form-action 'self'",
 ].join('; ')
 
-const STYLE = `
-:root { color-scheme: light dark; --text: #1f2328; --soft: #59636e; --line: #d8dee4; --back: #fff; --panel: #f6f8fa; --link: #0b5cad }
-@media (prefers-color-scheme: dark) { :root { --text: #e3e6ea; --soft: #9aa4af; --line: #343a42; --back: #16181d; --panel: #1f2329; --link: #7db7ff } }
-* { box-sizing: border-box }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 74rem; padding: 1.2rem 1rem 3rem; color: var(--text); background: var(--back) }
-a { color: var(--link) }
-a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: .2rem 0; overflow-wrap: anywhere }
-h2 { font-size: 1.1rem; margin: 1.8rem 0 .4rem }
-p { color: var(--soft); margin: .3rem 0 }
-ul { padding-left: 1.2rem }
-li { overflow-wrap: anywhere }
-.scroll { overflow-x: auto; margin-top: 1rem }
-table { border-collapse: collapse; font-size: 14px }
-th, td { padding: .25rem .8rem .25rem 0; text-align: left; white-space: pre; border-bottom: 1px solid var(--line) }
-th .type { display: block; font-weight: 400; font-size: 12px; color: var(--soft) }
-th a { color: var(--text) }
-tbody th { font-weight: 400; font-size: 12px; color: var(--soft); text-align: right }
-td.n { text-align: right; font-variant-numeric: tabular-nums }
-pre { font-size: 13px; overflow-x: auto; background: var(--panel); padding: .8rem; border-radius: 6px; margin: .4rem 0 }
-details { margin: .3rem 0 }
-summary { cursor: pointer }
-code.m { display: inline-block; min-width: 6.5rem; font-weight: 600 }
-.chart { display: block; width: 100%; height: min(70vh, 40rem); min-height: 20rem; border: 1px solid var(--line); border-radius: 6px; margin: 1rem 0 }
-.actions { display: flex; flex-wrap: wrap; gap: .4rem .9rem }
-.note { border-left: 3px solid #bf8700; padding: .3rem .8rem; background: var(--panel); color: var(--text); margin: .8rem 0 }
-nav { display: flex; gap: 1rem; align-items: center; border-bottom: 1px solid var(--line); padding-bottom: .6rem; margin-bottom: 1rem }
-nav .home { font-weight: 600; color: var(--text); text-decoration: none }
-nav .account { margin-left: auto; display: flex; gap: .8rem; align-items: center }
-nav form { margin: 0 }
-input, select { font: inherit; color: var(--text); background: var(--back); border: 1px solid var(--line); border-radius: 6px; padding: .3rem .6rem; min-width: 18rem; max-width: 100% }
-.files { list-style: none; padding: 0 }
-.files li { padding: .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
-.files .kind { color: var(--soft); font-size: 13px }
-input.short { min-width: 0; width: 7rem }
-nav.pager { border: 0; flex-wrap: wrap; padding: 0; margin: .8rem 0 0 }
-nav.pager [aria-disabled] { color: var(--soft); opacity: .6 }
-button { font: inherit; color: var(--text); background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .2rem .7rem; cursor: pointer }
-`
-
 export interface DocumentOptions {
   /** More of the head, as HTML. */
   head?: string
+  /** HTML above the heading. */
+  above?: string
+  /** Whether the page is a form in a centered card. */
+  isCard?: boolean | 'wide'
+  /** What is searched for. */
+  searched?: string
   /** The user who is signed in; null if nobody is. Without it, the page has no navigation. */
   user?: string | null
   /** Paths of scripts. */
@@ -96,23 +65,39 @@ export interface DocumentOptions {
   data?: Readonly<Record<string, string>>
 }
 
-function navigation(user: string | null): string {
+function navigation(user: string | null, searched: string): string {
   const account =
     user === null
       ? '<a href="/signin">Sign in</a>'
       : `<a href="/~${text(user)}/">${text(user)}</a> <form method="post" action="/signout"><button type="submit">Sign out</button></form>`
-  return `<nav><a class="home" href="/">Gridline</a> <span class="account">${account}</span></nav>\n`
+  const search =
+    user === null
+      ? ''
+      : `<form class="search" method="get" action="/" role="search"><input type="search" name="q" value="${text(searched)}" placeholder="Search names and columns" aria-label="Search names and columns" maxlength="200"></form>`
+  return `<header class="top"><nav aria-label="Site"><a class="home" href="/">${MARK}Gridline</a>${search}<span class="account">${account}</span></nav></header>\n`
 }
+
+const FOOT =
+  '<footer class="foot"><span>Gridline: charts and grids from the command line</span><a href="/connect">Connect a client</a><a href="/v2/docs">API</a></footer>\n'
 
 /** A complete HTML page. `body` is HTML, `title` is plain text. */
 export function document(
   title: string,
   body: string,
-  { head = '', scripts = [], data = {}, user }: DocumentOptions = {},
+  {
+    head = '',
+    above = '',
+    scripts = [],
+    data = {},
+    user,
+    isCard = false,
+    searched = '',
+  }: DocumentOptions = {},
 ): string {
   const attributes = Object.entries(data)
     .map(([name, value]) => ` data-${name}="${text(value)}"`)
     .join('')
+  const whole = `<h1>${text(title)}</h1>\n${body}`
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -120,10 +105,9 @@ export function document(
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
 <title>${text(title)}</title>
 ${head}<style>${STYLE}</style>
-${user === undefined ? '' : navigation(user)}<main>
-<h1>${text(title)}</h1>
-${body}
+${user === undefined ? '' : navigation(user, searched)}<main>
+${above}${isCard ? `<div class="card${isCard === 'wide' ? ' wide' : ''}">${whole}</div>` : whole}
 </main>
-${scripts.map((path) => `<script src="${path}"${attributes}></script>\n`).join('')}</html>
+${user === undefined ? '' : FOOT}${scripts.map((path) => `<script src="${path}"${attributes}></script>\n`).join('')}</html>
 `
 }

@@ -9,10 +9,10 @@ import type { Answer } from './answer.ts'
 import { csvOf, figureOf, imageOf } from './files/downloads.ts'
 import { embed } from './files/embed.ts'
 import type { SortingService } from './files/grid-page.ts'
-import { startPage, userPage } from './files/lists.ts'
 import { readerOf, watched } from './files/live-chart.ts'
 import { oEmbed } from './files/oembed.ts'
 import { pageOf } from './files/page.ts'
+import { connectPage, startPage, userPage } from './files/start-page.ts'
 import { newChartPage, previewPage } from './forms/newchart.ts'
 
 export type { Answer } from './answer.ts'
@@ -40,8 +40,9 @@ type PageHandler = (service: PageService, asked: PageRequest) => Promise<Answer>
 export const pages = {
   // The share button opens the address it was given, which may be that of the server alone.
   start: (service, { principal, query }) =>
-    query.has('origin') ? newChartPage() : startPage(service, principal),
-  user: (service, { principal, username }) => userPage(service, principal, username),
+    query.has('origin') ? newChartPage() : startPage(service, principal, query),
+  connect: (service, { principal }) => connectPage(service, principal),
+  user: (service, { principal, username, query }) => userPage(service, principal, username, query),
   file: (service, { principal, fid, query }) => pageOf(service, principal, fid, query),
   embed: (service, { principal, fid, query }) => embed(service, principal, fid, query),
   figure: (service, { principal, fid }) => figureOf(service, principal, fid),

@@ -5,6 +5,9 @@ import type { Db, Schema } from './schema.ts'
 export type FileRow = Selectable<Schema['files']>
 export type Filetype = FileRow['filetype']
 
+/** Files that a search looks at. */
+const SEARCHED = 5000
+
 /** Filter of a file list. */
 export interface Listed {
   owner: string
@@ -167,6 +170,36 @@ export class FileReader {
         )
     }
     return select.execute()
+  }
+
+  /**
+   * Files of a user with a text in their names, or in the names of their columns, last changed first. Looks at the files
+   * that changed last: what a search costs does not grow with all files.
+   */
+  async search(owner: string, text: string, limit: number): Promise<FileRow[]> {
+    const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, (c) => `\\${c}`)}%`
+    const like = (column: 'recent.filename' | 'columns.name') =>
+      sql<boolean>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`
+    return this.db
+      .selectFrom(
+        this.listed({ owner }).selectAll().orderBy('date_modified', 'desc').limit(SEARCHED).as('recent'),
+      )
+      .selectAll('recent')
+      .where(({ or, exists, selectFrom }) =>
+        or([
+          like('recent.filename'),
+          exists(
+            selectFrom('columns')
+              .select('columns.uid')
+              .whereRef('columns.owner', '=', 'recent.owner')
+              .whereRef('columns.idlocal', '=', 'recent.idlocal')
+              .where(like('columns.name')),
+          ),
+        ]),
+      )
+      .orderBy('recent.date_modified', 'desc')
+      .limit(limit)
+      .execute()
   }
 
   /** The number of files on all pages of a list. */

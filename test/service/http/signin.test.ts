@@ -179,7 +179,7 @@ onBothStores('signing in with a browser', (test) => {
       ]).toEqual([value, 401])
   })
 
-  it('pages of users list what the viewer may see; the start page shows how clients connect', async () => {
+  it('pages of users list what the viewer may see; another page shows how clients connect', async () => {
     await test().grid('alice', 'shown to all', { a: [1] }, { world_readable: true })
     await test().grid('alice', 'mine only', { a: [1] })
     const html = async (path: string, headers = {}) =>
@@ -188,7 +188,11 @@ onBothStores('signing in with a browser', (test) => {
     expect(await html('/~alice/')).not.toContain('mine only')
     expect(await html('/~alice/', await signIn('alice'))).toContain('mine only')
     expect(await test().status(undefined, 'GET', '/~nobody/')).toBe(404)
-    expect(await html('/')).toContain(
+    expect(await html('/')).not.toContain('mine only')
+    expect(await html('/', await signIn('alice'))).toContain('mine only')
+    expect(await html('/?q=ONLY', await signIn('alice'))).toContain('mine only')
+    expect(await html('/?q=only')).not.toContain('mine only')
+    expect(await html('/connect')).toContain(
       'plotly_api_domain=&quot;http://gridline.test&quot;'.replaceAll('&quot;', '"'),
     )
   })

@@ -23,6 +23,14 @@ export function described(figure: RawJson, name: string): string {
   return `${kinds}: ${title}.${axes.length > 0 ? ` Axes: ${axes.join('; ')}.` : ''}${several}`
 }
 
+/** Title and subtitle of a chart, without markup. */
+export function headingOf(figure: RawJson): { title: string | undefined; subtitle: string | undefined } {
+  const layout = member(figure, 'layout')
+  const title = member(layout, 'title')
+  const subtitle = member(title, 'subtitle')
+  return { title: titleOf(layout), subtitle: plainOf(textOf(member(subtitle, 'text'))) }
+}
+
 /** The type of a trace, in the word for what it looks like. */
 function typeOf(trace: RawJson): string {
   const type = textOf(trace.get('type')) ?? 'scatter'
@@ -36,11 +44,15 @@ function member(value: RawJson | undefined, name: string): RawJson | undefined {
 /** The title of a layout or an axis, without markup: a text, or an object with a text. */
 function titleOf(value: RawJson | undefined): string | undefined {
   const title = member(value, 'title')
-  const plain = textOf(title?.kind === 'object' ? title.get('text') : title)
+  return plainOf(textOf(title?.kind === 'object' ? title.get('text') : title))
+}
+
+function plainOf(markup: string | undefined): string | undefined {
   return (
-    plain
+    markup
       ?.replace(/<[^>]*>/g, ' ')
       .replace(/\s+/g, ' ')
+      .replace(/&(lt|gt|amp);/g, (_, name: 'lt' | 'gt' | 'amp') => ({ lt: '<', gt: '>', amp: '&' })[name])
       .trim()
       .slice(0, 300) || undefined
   )

@@ -1,19 +1,27 @@
-import { formatFid } from '../../../contract/fid.ts'
+import { formatFid, webUrl } from '../../../contract/fid.ts'
 import { type Principal, visibleFile, visibleTo } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { FileRow } from '../../store/files.ts'
 import type { Readers } from '../../store/store.ts'
 import { type Answer, html } from '../answer.ts'
 import { document, text } from '../html.ts'
-import { fileList, summaryOf } from './lists.ts'
+import { crumbsOf, filesIn, summaryOf } from './lists.ts'
 
 /** Files listed on one page. */
 const FILES = 200
 
 /** The page of a folder: the files in it that the viewer may see, and which of them are public. */
-export async function folderPage(service: Service, principal: Principal, folder: FileRow): Promise<Answer> {
+export async function folderPage(
+  service: Service,
+  principal: Principal,
+  folder: FileRow,
+  query: URLSearchParams,
+): Promise<Answer> {
   const { caller } = principal
-  const children = await service.store.read((readers) => childrenOf(readers, folder, principal))
+  const { children, above } = await service.store.read(async (readers) => ({
+    children: await childrenOf(readers, folder, principal),
+    above: await crumbsOf(service, readers, principal, folder),
+  }))
   const shown = children.slice(0, FILES)
   const open = shown.filter(({ world_readable }) => world_readable).length
   const parts = [`<p>${summaryOf(folder)}</p>`]
@@ -21,13 +29,13 @@ export async function folderPage(service: Service, principal: Principal, folder:
   else
     parts.push(
       `<p>${children.length > FILES ? `Of the first ${FILES} files in it, ${open} are public.` : publicOf(open, shown.length)}</p>`,
-      fileList(service, shown),
+      filesIn(service, shown, query, webUrl(service.url, folder)),
     )
   if (children.length > FILES)
     parts.push(
       `<p>Only the first ${FILES} files are shown · <code>gridline ls ${text(formatFid(folder))}</code></p>`,
     )
-  return html(document(folder.filename, parts.join('\n'), { user: caller?.username ?? null }), {
+  return html(document(folder.filename, parts.join('\n'), { above, user: caller?.username ?? null }), {
     viewed: folder,
   })
 }

@@ -14,8 +14,9 @@ import type { FileRow } from '../../store/files.ts'
 import { stateOfGrid } from '../../store/grids.ts'
 import type { ColumnType } from '../../store/schema.ts'
 import { type Answer, html } from '../answer.ts'
+import { assetPath } from '../assets.ts'
 import { document, shareKeyQuery, text, withQuery } from '../html.ts'
-import { summaryOf } from './lists.ts'
+import { crumbsOf, summaryOf } from './lists.ts'
 import { type TableColumn, table } from './table.ts'
 
 /** Rows and columns of one page. */
@@ -235,7 +236,19 @@ async function htmlOf(
       `<form method="get" action="${text(self)}"><label>Page <input class="short" type="number" name="page" min="1" max="${pages}" value="${view.page}"></label>${hidden} <button type="submit">Go</button></form>`,
     )
   }
-  return document(file.filename, parts.join('\n'), { user: principal.caller?.username ?? null })
+  parts.push(
+    `<details><summary>Make a chart</summary><pre tabindex="0" id="command">gridline plot create --grid ${text(fid)}${view.where === undefined ? '' : ` --where ${text(shellQuoted(view.where))}`}</pre><button type="button" data-copy="command" hidden>Copy</button><p>The type and the columns are chosen from the data; <code>gridline help plot create</code> has all options.</p></details>`,
+  )
+  const above = await service.store.read((readers) => crumbsOf(service, readers, principal, file))
+  return document(file.filename, parts.join('\n'), {
+    above,
+    user: principal.caller?.username ?? null,
+    scripts: [assetPath('page.js')],
+  })
+}
+
+function shellQuoted(plain: string): string {
+  return `'${plain.replaceAll("'", "'\\''")}'`
 }
 
 /** The parameters of the API and of pages that choose and sort rows. */

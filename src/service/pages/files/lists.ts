@@ -1,88 +1,99 @@
-import { Problem } from '../../../contract/errors.ts'
 import { webUrl } from '../../../contract/fid.ts'
 import { filetypeName } from '../../../contract/resources/index.ts'
-import { type Principal, visibleFile, visibleTo } from '../../access/access.ts'
+import { type Principal, visibleFile } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { FileRow } from '../../store/files.ts'
-import { type Answer, html } from '../answer.ts'
-import { document, text } from '../html.ts'
+import type { Readers } from '../../store/store.ts'
+import { text, withQuery } from '../html.ts'
+import { ICONS } from '../icons.ts'
 
-/** Files listed on one page. */
-const FILES = 200
-/** Plots listed on the start page. */
-const PLOTS = 20
+/** Size of the pictures of charts in lists, in CSS pixels. */
+const THUMB_WIDTH = 480
+const THUMB_HEIGHT = 300
+/** Folders above a file that are shown. */
+const MOST_CRUMBS = 20
 
-/** `/~alice/`: the files of a user that the viewer may see, last changed first. Throws `not_found`. */
-export async function userPage(service: Service, principal: Principal, owner: string): Promise<Answer> {
-  const { caller } = principal
-  const files = await service.store.read(async (readers) => {
-    if (!(await readers.accounts.user(owner)))
-      throw new Problem('not_found', `no user named ${owner.slice(0, 100)}`)
-    const visible = await visibleTo(readers, owner, caller)
-    const query = { owner, visible, order: 'date_modified', descending: true } as const
-    const seen: FileRow[] = []
-    for (const file of await readers.files.list({ ...query, limit: FILES + 1 }))
-      if (await visibleFile(readers, file, { caller })) seen.push(file)
-    return seen
-  })
-  const own = caller?.username === owner
-  const intro = own ? 'Your files, last changed first.' : `Files of ${owner} that you can see.`
-  const empty = own
-    ? '<p>No files yet. Upload one with <code>gridline upload FILE</code>.</p>'
-    : '<p>No visible files.</p>'
-  const more =
-    files.length > FILES ? `<p>Only the first ${FILES} are shown · <code>gridline ls --all</code></p>` : ''
-  const body = `<p>${text(intro)}</p>${files.length === 0 ? empty : fileList(service, files.slice(0, FILES))}${more}`
-  return html(document(owner, body, { user: caller?.username ?? null }))
-}
-
-/** `/`: what this server is, how clients are connected to it, and its public plots. */
-export async function startPage(service: Service, { caller }: Principal): Promise<Answer> {
-  const plots = await service.store.read(({ plots }) =>
-    plots.public({ order: 'creation_time', descending: true, limit: PLOTS }),
-  )
-  const url = text(service.url)
-  const { host, protocol } = new URL(service.url)
-  const username = text(caller?.username ?? 'NAME')
-  const body = `<p>This server stores tables (grids) and charts (plots), and serves them under links. Use it with the <code>gridline</code> command line, the <a href="/v2/docs">API</a>, or a Chart Studio client.</p>
-<h2>Command line</h2>
-<pre>gridline login ${url}
-gridline upload sales.csv --plot line --x date --y price</pre>
-<h2>Chart Studio for Python</h2>
-<pre>import chart_studio
-chart_studio.tools.set_credentials_file(username="${username}", api_key="…")
-chart_studio.tools.set_config_file(plotly_domain="${url}", plotly_api_domain="${url}")</pre>
-<h2>The share button of plotly.js charts</h2>
-<pre>// config of Plotly.newPlot, from version 3.7 on
-{plotlyServerURL: "${url}/newchart"}
-// before version 3.7
-window.PLOTLYENV = {BASE_URL: "${url}"}
-# Python
-fig.show(config={"plotlyServerURL": "${url}/newchart"})</pre>
-<h2>R</h2>
-<pre>Sys.setenv(plotly_username = "${username}", plotly_api_key = "…")
-Sys.setenv(plotly_domain = "${url}", plotly_api_domain = "https://${text(host)}")</pre>${protocol === 'https:' ? '' : '\n<p>The R package asks over https only. This server does not: put it behind a proxy that does.</p>'}
-${plots.length > 0 ? `<h2>Public plots</h2>${fileList(service, plots)}` : ''}`
-  return html(document('Gridline', body, { user: caller?.username ?? null }))
-}
-
-/** Files as a list of links. */
-export function fileList(service: Service, files: readonly FileRow[]): string {
+/** Files as pictures: charts as they look, others by their kind. */
+export function fileCards(service: Service, files: readonly FileRow[]): string {
   const items = files.map(
     (file) =>
-      `<li><a href="${text(webUrl(service.url, file))}">${text(file.filename)}</a> <span class="kind">${filetypeName(file.filetype)} · ${file.world_readable ? 'public' : 'private'} · ${new Date(file.date_modified).toISOString().slice(0, 10)}</span></li>`,
+      `<li><a href="${text(webUrl(service.url, file))}"><span class="thumb">${thumbOf(service, file)}</span><b>${text(file.filename)}</b></a><span class="kind">${detailsOf(file)}</span></li>`,
   )
-  return `<ul class="files">${items.join('\n')}</ul>`
+  return `<ul class="cards">${items.join('\n')}</ul>`
+}
+
+function thumbOf(service: Service, file: FileRow): string {
+  if (file.filetype !== 'plot') return ICONS[file.filetype]
+  const image = `${webUrl(service.url, file).slice(0, -1)}.png`
+  const size = `width=${THUMB_WIDTH}&height=${THUMB_HEIGHT}`
+  const dark = `<source media="(prefers-color-scheme: dark)" srcset="${text(withQuery(image, size, 'theme=dark'))}">`
+  return `<picture>${dark}<img src="${text(withQuery(image, size))}" alt="" width="${THUMB_WIDTH}" height="${THUMB_HEIGHT}" loading="lazy"></picture>`
+}
+
+function detailsOf(file: FileRow): string {
+  return `${filetypeName(file.filetype)} · ${accessOf(file)} · ${dayOf(file)}`
+}
+
+function dayOf({ date_modified }: FileRow): string {
+  const iso = new Date(date_modified).toISOString()
+  return `<time datetime="${iso}">${iso.slice(0, 10)}</time>`
+}
+
+/** Files as a table: name, kind, access, time of change and views. Folders come first. */
+export function fileTable(service: Service, files: readonly FileRow[]): string {
+  const rows = foldersFirst(files).map(
+    (file) =>
+      `<tr><td>${ICONS[file.filetype]}<a href="${text(webUrl(service.url, file))}">${text(file.filename)}</a></td><td>${filetypeName(file.filetype)}</td><td>${accessOf(file)}</td><td class="wide">${dayOf(file)}</td><td class="n wide">${file.views === 0 ? '' : file.views.toLocaleString('en')}</td></tr>`,
+  )
+  return `<table class="files"><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">Access</th><th scope="col" class="wide">Changed</th><th scope="col" class="n wide">Views</th></tr></thead><tbody>
+${rows.join('\n')}
+</tbody></table>`
+}
+
+function foldersFirst(files: readonly FileRow[]): FileRow[] {
+  return [...files].sort((a, b) => Number(b.filetype === 'fold') - Number(a.filetype === 'fold'))
+}
+
+/** Files in the look that an address asks for: `?view=pictures`, or a table. */
+export function filesIn(
+  service: Service,
+  files: readonly FileRow[],
+  query: URLSearchParams,
+  self: string,
+): string {
+  const isPictures = query.get('view') === 'pictures'
+  const other = isPictures
+    ? `<a href="${text(self)}">As a list</a>`
+    : `<a href="${text(withQuery(self, 'view=pictures'))}">As pictures</a>`
+  return `<p>${other}</p>${isPictures ? fileCards(service, foldersFirst(files)) : fileTable(service, files)}`
+}
+
+/** The folders above a file that the reader may see, with links, from the owner down. */
+export async function crumbsOf(
+  service: Service,
+  readers: Readers,
+  { caller }: Principal,
+  file: FileRow,
+): Promise<string> {
+  const above: string[] = []
+  for (let parent = file.parent; parent >= 0 && above.length < MOST_CRUMBS; ) {
+    const folder = await readers.files.get(file.owner, parent)
+    if (!folder || !(await visibleFile(readers, folder, { caller }))) break
+    above.unshift(`<a href="${text(webUrl(service.url, folder))}">${text(folder.filename)}</a>`)
+    parent = folder.parent
+  }
+  const home = `<a href="/~${text(file.owner)}/">${text(file.owner)}</a>`
+  return `<nav class="crumbs" aria-label="Folders">${[home, ...above].join(' <span>/</span> ')} <span>/</span></nav>\n`
 }
 
 /** Type, owner, access and time of change of a file, as HTML. */
 export function summaryOf(file: FileRow): string {
   const iso = new Date(file.date_modified).toISOString()
   const kind = filetypeName(file.filetype)
-  return `${kind[0].toUpperCase()}${kind.slice(1)} by ${text(file.owner)} · ${accessOf(file)} · changed <time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
+  return `${kind[0].toUpperCase()}${kind.slice(1)} by <a href="/~${text(file.owner)}/">${text(file.owner)}</a> · ${accessOf(file)} · changed <time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
 }
 
 function accessOf({ world_readable, share_key }: FileRow): string {
   if (world_readable) return 'public'
-  return share_key === null ? 'private' : 'private, with a secret link'
+  return share_key === null ? 'private' : 'secret link'
 }

@@ -26,7 +26,7 @@ export async function pageOf(
     case 'grid':
       return gridPage(service, principal, file, query)
     case 'fold':
-      return folderPage(service, principal, file)
+      return folderPage(service, principal, file, query)
     case 'extra':
       return html(
         document(file.filename, `<p>${summaryOf(file)}</p>`, { user: principal.caller?.username ?? null }),

@@ -8,9 +8,9 @@ import { missingNote, openFigure, type StoredFigure } from '../../plots/content.
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
 import { document, shareKeyQuery, text, withQuery } from '../html.ts'
-import { described } from './alt-text.ts'
+import { described, headingOf } from './alt-text.ts'
 import { columnsOf, reading } from './downloads.ts'
-import { summaryOf } from './lists.ts'
+import { crumbsOf, summaryOf } from './lists.ts'
 import { frameOf } from './oembed.ts'
 import { type TableColumn, table } from './table.ts'
 
@@ -33,20 +33,23 @@ export async function plotPage(
     `<a href="${text(withQuery(url, ...parameters, key))}">${what}</a>`
   const page = webUrl(service.url, file).slice(0, -1)
   const embedded = embedUrl(service.url, file) + (key && `?${key}`)
-  const framed = `${embedUrl(service.url, file)}?live=events&theme=auto${key && `&${key}`}`
+  const framed = `${embedUrl(service.url, file)}?live=events&theme=auto&title=false${key && `&${key}`}`
   const description = described(live.figure, file.filename)
   const own = principal.caller?.username === file.owner
 
+  const { title, subtitle } = headingOf(live.figure)
+  const heading = title ?? file.filename
   const parts = [
-    `<p>${summaryOf(file)}</p>`,
+    subtitle === undefined ? '' : `<p>${text(subtitle)}</p>`,
+    `<p>${heading === file.filename ? '' : `<strong>${text(file.filename)}</strong> · `}${summaryOf(file)}</p>`,
     `<iframe class="chart" src="${text(framed)}" title="${text(description)}"></iframe>`,
-    `<p class="actions">Download: ${[
+    `<div class="actions"><span id="link" hidden>${text(`${page}/${key && `?${key}`}`)}</span><button type="button" data-copy="link" hidden>Copy link</button> <span>Download: ${[
       link(`${page}.png`, 'PNG', 'scale=2', 'download'),
       link(`${page}.svg`, 'SVG', 'download'),
       link(`${page}.pdf`, 'PDF', 'download'),
       link(`${page}.csv`, 'CSV'),
       link(`${page}.json`, 'JSON'),
-    ].join(' ')}</p>`,
+    ].join(' · ')}</span></div>`,
   ]
   const hidden = [...live.shown].filter(([, { readable }]) => !readable).length
   const lent = [...live.shown.values()].flatMap(({ file: grid }) =>
@@ -77,27 +80,31 @@ export async function plotPage(
       `<details><summary>Data as a table</summary>${await table(await firstValues(data, columns))}${cut}</details>`,
     )
   }
+  const figure = service.url + pathOf('plots.content', formatFid(file))
   parts.push(
-    `<h2>Embed</h2>`,
-    file.world_readable || key
-      ? ''
-      : '<p>This plot is private: others see the embedded chart only with a secret link.</p>',
-    `<pre id="embed">${text(frameOf(embedded, file.filename, '100%', 500))}</pre>`,
-    `<button type="button" data-copy="embed" hidden>Copy</button>`,
-    `<p><code>gridline show ${text(formatFid(file))}</code> · ${link(service.url + pathOf('plots.content', formatFid(file)), 'figure')} · ${link(service.url + pathOf('plots.content', formatFid(file)), 'figure with data', 'inline_data=true')}</p>`,
+    `<details><summary>Embed</summary>
+${file.world_readable || key ? '' : '<p>This plot is private: others see the embedded chart only with a secret link.</p>'}
+<form class="filter" id="embed-form" hidden><label>Width <input class="short" name="width" value="100%"></label> <label>Height <input class="short" name="height" type="number" min="100" max="4000" value="500"></label> <label>Colors <select class="short" name="theme"><option value="">light</option><option>dark</option><option>auto</option></select></label></form>
+<pre tabindex="0" id="embed">${text(frameOf(embedded, file.filename, '100%', 500))}</pre>
+<button type="button" data-copy="embed" hidden>Copy</button></details>`,
+    `<details><summary>On the command line</summary><pre tabindex="0" id="command">gridline plot set ${text(formatFid(file))} --title "…"
+gridline plot options ${text(formatFid(file))}
+gridline image ${text(formatFid(file))} -o chart.png</pre><button type="button" data-copy="command" hidden>Copy</button><p>${link(figure, 'Figure')} · ${link(figure, 'figure with data', 'inline_data=true')}</p></details>`,
   )
   const image = `${page}.png${key && `?${key}`}`
   const head = `<meta name="description" content="${text(description)}">
 <meta property="og:type" content="article">
-<meta property="og:title" content="${text(file.filename)}">
+<meta property="og:title" content="${text(heading)}">
 <meta property="og:description" content="${text(description)}">
 <meta property="og:url" content="${text(`${page}/${key && `?${key}`}`)}">
 <meta property="og:image" content="${text(image)}">
 <meta name="twitter:card" content="summary_large_image">
 <link rel="alternate" type="application/json+oembed" href="${text(`${service.url}/oembed?url=${encodeURIComponent(`${page}/${key && `?${key}`}`)}`)}">
 `
-  const body = document(file.filename, parts.join('\n'), {
+  const above = await service.store.read((readers) => crumbsOf(service, readers, principal, file))
+  const body = document(heading, parts.join('\n'), {
     head,
+    above,
     scripts: [assetPath('page.js')],
     user: principal.caller?.username ?? null,
   })

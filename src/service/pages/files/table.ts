@@ -38,8 +38,17 @@ function cell(value: Buffer | undefined): string {
     case 'string':
       return `<td>${text(shortened(decoded(value)))}</td>`
     default:
-      return `<td class="n">${text(shortened(value.toString('utf8')))}</td>`
+      return `<td class="n">${spaced(shortened(value.toString('utf8')))}</td>`
   }
+}
+
+/** A number with room between its thousands. The room is no text: a number that is copied is whole. */
+function spaced(plain: string): string {
+  const [, whole, rest] = /^(-?\d{5,})(\.\d+)?$/.exec(plain) ?? []
+  if (whole === undefined) return text(plain)
+  const first = whole.length % 3 || 3
+  const groups = whole.slice(first).match(/\d{3}/g) ?? []
+  return `${whole.slice(0, first)}${groups.map((group) => `<i>${group}</i>`).join('')}${rest ?? ''}`
 }
 
 /** The text of a JSON string, which may have been cut. */

@@ -22,9 +22,10 @@ export function authorizePage(username: string, { port, challenge, state, name }
 ${Object.entries(fields)
   .map(([field, value]) => `<input type="hidden" name="${field}" value="${text(value)}">`)
   .join('\n')}
-<p><button type="submit">Allow</button></p>
+<p><button class="primary" type="submit">Allow</button></p>
 </form>
 <p>Otherwise, close this page. <code>gridline key list</code> shows all keys, and <code>gridline key revoke</code> ends one.</p>`,
+    { user: username, isCard: true },
   )
 }
 
@@ -33,5 +34,6 @@ export function authorizedPage(url: string): string {
     'Logged in',
     `<p>You are logged in on the command line. You can close this page.</p>
 <p><a href="${text(url)}">Continue</a>, if the command line still waits.</p>`,
+    { isCard: true },
   )
 }

@@ -16,7 +16,7 @@ const BODY = `<p id="message" role="status">…</p>
 <form id="signin" hidden>
 <p><label>Username<br><input id="username" autocomplete="username" autocapitalize="none" spellcheck="false" required></label></p>
 <p><label>API key<br><input id="api_key" type="password" autocomplete="current-password" required></label></p>
-<p><button type="submit">Sign in</button></p>
+<p><button class="primary" type="submit">Sign in</button></p>
 </form>
 <div id="preview"></div>
 <form id="save" hidden>
@@ -28,7 +28,7 @@ const BODY = `<p id="message" role="status">…</p>
 <option value="secret">secret link: anyone with the link</option>
 <option value="public">public: anyone</option>
 </select></label></p>
-<p><button type="submit" id="saving">Save</button></p>
+<p><button class="primary" type="submit" id="saving">Save</button></p>
 </form>
 <p id="saved" hidden><a id="link"></a></p>`
 
@@ -37,7 +37,7 @@ const paths = { user: pathOf('users.current'), plots: pathOf('plots.create') }
 
 /** `/newchart`: receives a chart from the share button of plotly.js 3.7 and later, and saves it when the person confirms. */
 export function newChartPage(): Answer {
-  return html(document(NAME, BODY, { scripts: [assetPath('newchart.js')], data: paths }))
+  return html(document(NAME, BODY, { scripts: [assetPath('newchart.js')], data: paths, isCard: 'wide' }))
 }
 
 /** `/external`: the same for the form that older versions send. The figure goes between both parts. */
@@ -46,6 +46,7 @@ export function externalPage(): AroundFigure {
   const page = document(NAME, `${BODY}\n<script type="application/json" id="figure">${mark}</script>`, {
     scripts: [assetPath('newchart.js')],
     data: { ...paths, external: 'true' },
+    isCard: 'wide',
   })
   const [before, after] = page.split(mark)
   return { before, after }

@@ -9,10 +9,10 @@ export function signInPage(next: string, failure?: string, username = ''): strin
 <input type="hidden" name="next" value="${text(next)}">
 <p><label>Username<br><input name="username" value="${text(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus></label></p>
 <p><label>API key<br><input name="api_key" type="password" autocomplete="current-password" required></label></p>
-<p><button type="submit">Sign in</button></p>
+<p><button class="primary" type="submit">Sign in</button></p>
 </form>
 <p>The administrator of this server creates your first API key with <code>gridline admin create-key NAME</code>. You create more with <code>gridline key create</code>. If the command line is logged in, <code>gridline open</code> signs the browser in without a key.</p>`,
-    { user: null },
+    { user: null, isCard: true },
   )
 }
 
@@ -35,9 +35,9 @@ export function continuePage(asked: {
 ${now}<form method="post" action="/signin">
 <input type="hidden" name="code" value="${text(code)}">
 <input type="hidden" name="next" value="${text(next)}">
-<p><button type="submit">Continue as ${text(username)}</button> <a href="${text(next)}">Cancel</a></p>
+<p><button class="primary" type="submit">Continue as ${text(username)}</button> <a href="${text(next)}">Cancel</a></p>
 </form>`,
-    { user: present ?? null },
+    { user: present ?? null, isCard: true },
   )
 }
 

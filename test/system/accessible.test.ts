@@ -1,0 +1,127 @@
+// Pages can be used by everybody: axe-core finds nothing, in light and dark. They are small, and fit a phone.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'puppeteer-core'
+import { beforeAll, expect, it } from 'vitest'
+import { inBrowser } from '../support/browser.ts'
+
+const site = inBrowser()
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const pictures = process.env.GRIDLINE_SCREENSHOTS
+/** Page weight without the chart library and pictures, in bytes. */
+const MOST_BYTES = 60 * 1024
+
+const paths: Record<string, string> = {
+  'start, signed out': '/',
+  connect: '/connect',
+  'sign in': '/signin',
+  'save a chart': '/newchart',
+}
+const signedIn: Record<string, string> = {
+  start: '/',
+  search: '/?q=price',
+  'own files': '/~alice/',
+  pictures: '/~alice/?view=pictures',
+}
+
+beforeAll(async () => {
+  const { test } = site()
+  const columns = { day: ['2024-01-01', '2024-01-02'], price: [12345678, 2.5], city: ['Oslo', 'Rome'] }
+  const grid = await test.grid('alice', 'prices', columns, { world_readable: true })
+  const figure = {
+    data: [{ type: 'scatter', mode: 'lines', x: ['2024-01-01', '2024-01-02'], y: [1, 35.6] }],
+    layout: {
+      title: { text: 'Prices of a day', subtitle: { text: 'In euro' } },
+      meta: { theme: 'gridline' },
+    },
+  }
+  const { file } = await test.plot('alice', figure, { world_readable: true, filename: 'prices line' })
+  const folder = await test.ask('alice', 'POST', '/v2/folders', { json: { path: 'Reports/2024' } })
+  const path = ({ fid }: { fid: string }) => `/~${fid.replace(':', '/')}/`
+  paths.grid = path(grid)
+  paths.plot = path(file)
+  paths.user = '/~alice/'
+  paths['not found'] = '/~alice/999999/'
+  signedIn['grid, filtered'] = `${path(grid)}?where=price%20%3E%203`
+  signedIn.folder = path(folder.json.file)
+})
+
+/** What axe-core finds, by rule. */
+async function violations(page: Page): Promise<Record<string, string[]>> {
+  await page.evaluate(axe)
+  return page.evaluate(async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: the script has no types here
+    const { violations } = await (globalThis as any).axe.run(document, { iframes: false })
+    return Object.fromEntries(
+      // biome-ignore lint/suspicious/noExplicitAny: as above
+      violations.map(({ id, nodes }: any) => [
+        id,
+        nodes.map(({ html }: { html: string }) => html.slice(0, 120)),
+      ]),
+    )
+  })
+}
+
+async function look(page: Page, name: string, path: string): Promise<object> {
+  const found: Record<string, unknown> = {}
+  for (const [scheme, width] of [
+    ['light', 1280],
+    ['dark', 390],
+  ] as const) {
+    let weight = 0
+    const count = async (response: { url(): string; buffer(): Promise<Buffer> }): Promise<void> => {
+      if (/plotly|\.png|\.embed|favicon/.test(response.url())) return
+      weight += (await response.buffer().catch(() => Buffer.alloc(0))).length
+    }
+    page.on('response', count)
+    await page.setViewport({ width, height: 844 })
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+    await page.goto(site().url + path, { waitUntil: 'load' })
+    page.off('response', count)
+    if (pictures)
+      await page.screenshot({ path: `${pictures}/page-${name.replace(/\W+/g, '-')}-${width}.png` })
+    const wrong = await violations(page)
+    if (Object.keys(wrong).length > 0) found[`${name}, ${scheme}`] = wrong
+    if (weight > MOST_BYTES) found[`${name}, bytes`] = weight
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    if (wide > 0) found[`${name}, ${width} px`] = `scrolls ${wide} px sideways`
+  }
+  return found
+}
+
+it('pages for everybody', async () => {
+  const page = await site().browser.newPage()
+  const found: object[] = []
+  for (const [name, path] of Object.entries(paths)) found.push(await look(page, name, path))
+  expect(Object.assign({}, ...found)).toEqual({})
+}, 120_000)
+
+it('pages of who is signed in', async () => {
+  const { test, url, browser } = site()
+  const context = await browser.createBrowserContext()
+  const page = await context.newPage()
+  await page.goto(`${url}/signin`)
+  await page.type('input[name=username]', 'alice')
+  await page.type('input[name=api_key]', test.keys.get('alice')!)
+  await Promise.all([page.waitForNavigation(), page.click('button.primary')])
+  const found: object[] = []
+  for (const [name, path] of Object.entries(signedIn)) found.push(await look(page, name, path))
+  expect(Object.assign({}, ...found)).toEqual({})
+  await page.goto(`${url}/?q=price`)
+  expect(await page.$$eval('table.files tbody tr', ({ length }) => length)).toBe(3)
+  await page.goto(`${url}/?q=${'x'.repeat(10_000)}`)
+  expect(await page.$eval('.note', (note) => note.textContent)).toContain('first 200 characters')
+  await page.goto(`${url}/?q=%25_%5C'`)
+  expect(await page.$eval('main', (main) => main.textContent)).toContain('No file has this in its name')
+  await context.close()
+}, 120_000)
+
+it('what a chart shows is said in words, from its data', async () => {
+  const { browser, url } = site()
+  const page = await browser.newPage()
+  await page.goto(`${url}${paths.plot.slice(0, -1)}.embed`)
+  await page.waitForSelector('#chart[data-drawn=true]')
+  expect(await page.$eval('#chart', (chart) => chart.ariaLabel)).toBe(
+    'Prices of a day. Line chart of 2 points, from 2024-01-01 to 2024-01-02, lowest 1, highest 35.6.',
+  )
+})
