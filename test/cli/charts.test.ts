@@ -751,6 +751,64 @@ describe('plot set', () => {
   })
 })
 
+describe('plot edit', () => {
+  const folder = temporaryFolder()
+  afterAll(folder.remove)
+  const script = join(folder.path, 'editor.cjs')
+  /** Runs plot edit with an editor that evaluates JavaScript on the figure, or on its text. */
+  const edit = (code: string, ...args: string[]) => {
+    writeFileSync(
+      script,
+      `const fs = require('node:fs'); const [file] = process.argv.slice(2); let text = fs.readFileSync(file, 'utf8')
+let figure = JSON.parse(text); ${code}; fs.writeFileSync(file, text === '' ? JSON.stringify(figure) : text)`,
+    )
+    return gridline(['plot', 'edit', 'shown', ...args], {
+      home: join(folder.path, 'home'),
+      cwd: folder.path,
+      env: { EDITOR: `"${process.execPath}" "${script}"` },
+    })
+  }
+  const shown = async () =>
+    JSON.parse((await gridline(['plot', 'data', 'shown'], { home: join(folder.path, 'home') })).stdout)
+
+  it('saves what is changed and shows the difference; nothing changed is not saved', async () => {
+    writeFileSync(
+      join(folder.path, 'shown.json'),
+      '{"data": [{"y": [1, 2]}], "layout": {"title": {"text": "a"}}}',
+    )
+    await gridline(['plot', 'create', 'shown.json'], { home: join(folder.path, 'home'), cwd: folder.path })
+    const { code, stderr, stdout } = await edit(
+      "text = ''; figure.layout.title.text = 'b'",
+      '--json',
+      'action,changes',
+    )
+    expect([code, stderr]).toEqual([0, ''])
+    expect(JSON.parse(stdout)).toEqual({
+      action: 'replaced',
+      changes: [{ path: 'layout.title.text', before: 'a', after: 'b' }],
+    })
+    expect((await shown()).layout.title.text).toBe('b')
+    expect((await edit("text = ''; figure.layout.title.text = 'c'")).stderr).toContain(
+      'layout.title.text: "b" → "c"',
+    )
+    expect(JSON.parse((await edit('', '--json', 'action')).stdout).action).toBe('unchanged')
+  })
+
+  it.each([
+    ["text = text.replace('{', '{,')", 7, 'not a figure'],
+    ["text = '[]'", 7, 'it has no list data'],
+    ["text = ''; figure.layout.titel = 'x'", 2, 'Did you mean title?'],
+    ["text = ''; figure.data[0].opacity = 'much'", 2, 'is not a number'],
+    ['process.exit(1)', 1, 'the editor ended with exit code 1'],
+  ])('%s: nothing is saved, and the text is kept', async (code, exit, message) => {
+    const before = await shown()
+    const done = await edit(code)
+    expect([done.code, done.stderr]).toEqual([exit, expect.stringContaining(message)])
+    if (exit !== 1) expect(done.stderr).toContain('Your text is kept in')
+    expect(await shown()).toEqual(before)
+  })
+})
+
 describe('a chart without --type, --x or --y', () => {
   const cols = (types: Record<string, string>) =>
     Object.entries(types).map(([name, type]) => ({ name, type, uid: name })) as never

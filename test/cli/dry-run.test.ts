@@ -10,7 +10,9 @@ import { temporaryFolder } from '../support/service.ts'
 const folder = temporaryFolder()
 const cwd = folder.path
 const home = join(cwd, 'home')
-const run = (args: string[], stdin?: string) => gridline(args, { home, cwd, stdin })
+/** The editor of plot edit: it changes an attribute. */
+const env = { EDITOR: `"${process.execPath}" "${join(cwd, 'edit.cjs')}"` }
+const run = (args: string[], stdin?: string) => gridline(args, { home, cwd, stdin, env })
 afterAll(folder.remove)
 
 /** A dry run of each command, with the change that it shows. */
@@ -19,6 +21,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   append: [['append', 'grid', 'more.csv'], /rows\.append.*"rows":2/],
   'plot create': [['plot', 'create', 'figure.json', '--name', 'p'], /plots\.create.*"filename":"p"/],
   'plot set': [['plot', 'set', 'plot', 'layout.title.text=x'], /plots\.update/],
+  'plot edit': [['plot', 'edit', 'plot'], /plots\.update/],
   'plot update': [['plot', 'update', 'plot', 'figure.json'], /plots\.update/],
   'plot pick': [['plot', 'pick', 'plot'], /feed\.add/],
   'plot unpick': [['plot', 'unpick', 'plot'], /feed\.remove/],
@@ -73,6 +76,15 @@ describe('--dry-run', () => {
 
   beforeAll(async () => {
     mkdirSync(home, { recursive: true })
+    writeFileSync(
+      join(cwd, 'edit.cjs'),
+      `const { readFileSync, writeFileSync } = require('node:fs')
+const [file] = process.argv.slice(2)
+const figure = JSON.parse(readFileSync(file, 'utf8'))
+figure.layout.hovermode = 'x'
+writeFileSync(file, JSON.stringify(figure))
+`,
+    )
     const figure = '{"data":[{"x":[1,2],"y":[3,4]}]}'
     for (const [name, text] of Object.entries({
       'grid.csv': 'n\n1\n2\n',

@@ -281,7 +281,7 @@ describe('pages of plots in a browser', () => {
     const chart = await visit.chart()
     const label = await chart.$eval('#chart', (element) => element.getAttribute('aria-label'))
     expect(label).toBe(
-      'Snow in Oslo. Line chart of 3 points, lowest 1, highest 3. Axes: x: winter; y: depth in cm.',
+      'Snow in Oslo. Line chart of 3 points, from 1 to 3, lowest 1, highest 4. Axes: x: winter; y: depth in cm.',
     )
     const before = 'Chart (scatter): Snow in Oslo. Axes: x: winter; y: depth in cm.'
     expect(await visit.page.$eval('iframe', (frame) => frame.title)).toBe(before)

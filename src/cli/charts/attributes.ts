@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { closest, hintWith, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
@@ -167,4 +168,51 @@ function setAt(figure: Attributes, names: readonly string[], value: unknown, pat
   if (value !== undefined) at[last] = value
   else if (Array.isArray(at)) at.splice(Number(last), 1)
   else delete at[last]
+}
+
+/** An attribute that two figures have with other values. */
+export interface Difference {
+  path: string
+  before: unknown
+  after: unknown
+}
+
+/** The attributes in which two figures differ. Lists of values differ as a whole. */
+export function differencesOf(before: unknown, after: unknown, path = ''): Difference[] {
+  if (isDeepStrictEqual(before, after)) return []
+  const [a, b] = [membersOf(before), membersOf(after)]
+  if (!a || !b) return [{ path, before, after }]
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((key) =>
+    differencesOf(a[key], b[key], path === '' ? key : `${path}.${key}`),
+  )
+}
+
+/** The members of an object, or of a list of objects; undefined for values. */
+function membersOf(value: unknown): Attributes | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (!Array.isArray(value)) return value
+  return value.every((one) => typeof one === 'object' && one !== null && !Array.isArray(one))
+    ? { ...value }
+    : undefined
+}
+
+/** Throws `usage` for attributes that plotly.js does not know, or for values that it would ignore. */
+export async function assertKnown(changes: readonly Difference[], figure: Attributes): Promise<void> {
+  const { plotSchema } = await import('../../vendor/schema.ts')
+  for (const { path, after } of changes) {
+    if (after === undefined) continue
+    for (const [inner, value] of leavesIn(after, path.split('.'))) {
+      // Whole traces, and what is beside them.
+      if ((inner[0] !== 'data' && inner[0] !== 'layout') || inner.length < (inner[0] === 'data' ? 3 : 2))
+        continue
+      assertFits(inner.join('.'), value, attributeOf(inner, figure, plotSchema))
+    }
+  }
+}
+
+/** Paths and values of the attributes in an object. Lists are values, unless they hold objects. */
+export function* leavesIn(value: unknown, path: readonly string[]): Generator<[string[], unknown]> {
+  const members = membersOf(value)
+  if (!members || Object.keys(members).length === 0) yield [[...path], value]
+  else for (const [key, one] of Object.entries(members)) yield* leavesIn(one, [...path, key])
 }

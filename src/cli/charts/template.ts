@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import { assertFits, attributeOf } from './attributes.ts'
+import { assertFits, attributeOf, leavesIn } from './attributes.ts'
 import type { Attributes } from './traces.ts'
 
 /**
@@ -20,14 +20,14 @@ type Schema = typeof import('../../vendor/schema.ts').plotSchema
 
 function count({ layout = {}, data = {}, dark }: Attributes, schema: Schema): number {
   let total = 0
-  for (const [path, value] of leavesOf(layout)) {
+  for (const [path, value] of leavesIn(layout, [])) {
     assertFits(['layout', ...path].join('.'), value, attributeOf(['layout', ...path], {}, schema))
     total++
   }
   for (const [type, traces] of Object.entries(data)) {
     if (!Array.isArray(traces)) throw new Problem('usage', `data.${type}: expected a list of traces`)
     for (const trace of traces)
-      for (const [path, value] of leavesOf(trace)) {
+      for (const [path, value] of leavesIn(trace, [])) {
         const figure = { data: [{ type }] }
         if (!Object.hasOwn(schema.traces, type))
           throw new Problem('usage', `data.${type}: plotly.js has no traces of this type`)
@@ -40,18 +40,6 @@ function count({ layout = {}, data = {}, dark }: Attributes, schema: Schema): nu
       }
   }
   return total + (dark === undefined ? 0 : count(dark, schema))
-}
-
-/** Paths and values of attributes. Lists are values, unless they hold objects. */
-function* leavesOf(value: Attributes, path: readonly string[] = []): Generator<[string[], unknown]> {
-  for (const [key, one] of Object.entries(value ?? {})) {
-    const isList =
-      Array.isArray(one) &&
-      one.some((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
-    if ((typeof one === 'object' && one !== null && !Array.isArray(one)) || isList)
-      yield* leavesOf(one, [...path, key])
-    else yield [[...path, key], one]
-  }
 }
 
 /** Contrast that lines and texts need with their ground, as in WCAG 2. */

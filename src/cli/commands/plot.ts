@@ -30,6 +30,7 @@ import { isPattern } from '../files/patterns.ts'
 import { withNewline } from '../output/bytes.ts'
 import { chartView, fileView, linkView, type TableView } from '../output/view.ts'
 import { matchingPaths } from '../upload/expand.ts'
+import { edit } from './plot.edit.ts'
 import { options, set } from './plot.set.ts'
 
 const listView: TableView = {
@@ -302,6 +303,7 @@ const unpick = picking('unpick', (client, fid) => client.call('feed.remove', { f
 export const commands: readonly CommandEntry[] = [
   subcommand('create', 'Create a plot from a figure; its data is stored in a grid', create),
   subcommand('set', 'Change a chart: its type, columns, title, or any attribute', set),
+  subcommand('edit', 'Edit the figure of a plot in your editor', edit),
   subcommand('options', 'Print the command that would make a chart again', options),
   subcommand('update', 'Replace the figure of a plot; the link does not change', update),
   subcommand('show', 'Show the details of plots', show),

@@ -21,6 +21,8 @@ export const environmentTable: Readonly<Record<string, string>> = {
   NO_PROXY: 'servers that are reached without a proxy, comma-separated',
   SHELL: 'the shell that completion install writes for',
   BROWSER: 'the program that opens links',
+  VISUAL: 'the editor of plot edit; before EDITOR',
+  EDITOR: 'the editor of plot edit (default: vi)',
   CI: 'set by CI systems: without a server, commands fail unless --local is given',
   NO_COLOR: 'disables colors',
   FORCE_COLOR: 'enables colors where there is no terminal; 0 disables them',

@@ -1,4 +1,5 @@
 import type { ImageFormat } from '../../contract/operations/index.ts'
+import { chartWords } from './chart-words.ts'
 import { hasColor } from './color.ts'
 import { braille, graphicsOf, picture, sizeFor } from './picture.ts'
 import { legendOf, plotText, type TextTrace } from './plot-text.ts'
@@ -35,6 +36,9 @@ export async function chartText(
   if (graphics) return picture(await draw(figure, 700, 450), graphics)
   const columns = Math.min(MOST_COLUMNS, stream.columns || 80)
   const { data = [], layout = {} } = figure
+  const words = chartWords(data as Record<string, unknown>[], columns)
+  const heading = titleOf(layout)
+  if (words) return [...(heading ? [heading] : []), ...words, ''].join('\n')
   const own = plotText(data, layout, { columns, lines: LINES, color: hasColor(stream, environment), plain })
   if (own) {
     const title = titleOf(layout)

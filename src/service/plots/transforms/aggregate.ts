@@ -111,6 +111,7 @@ export function number(trace: Attributes, { func = 'last' }: Transform, axes: Ax
       : reduced(trace, 'customdata', given, [[...given.keys()]], keyOf(func), undefined, axes)
   if (typeof value === 'number') trace.value = value
   delete trace.customdata
+  delete trace.customdatasrc
 }
 
 /** Makes one cell of a map of all points with the same `x` and `y`. */

@@ -1,0 +1,46 @@
+// biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
+type Attributes = Record<string, any>
+
+/** Rows of a table that are shown. */
+const MOST_ROWS = 15
+/** Width of a cell, in characters. */
+const MOST_CHARACTERS = 30
+
+/** Lines for charts that are words and numbers: a number, or a table. Undefined for others. */
+export function chartWords(data: readonly Attributes[], columns: number): string[] | undefined {
+  if (data.length !== 1) return undefined
+  const [trace] = data
+  if (trace.type === 'indicator' && typeof trace.value === 'number') {
+    const { prefix = '', suffix = '' } = trace.number ?? {}
+    return ['', `  ${prefix}${trace.value.toLocaleString('en', { maximumFractionDigits: 6 })}${suffix}`, '']
+  }
+  return trace.type === 'table' ? tableLines(trace, columns) : undefined
+}
+
+function tableLines({ header, cells }: Attributes, columns: number): string[] | undefined {
+  const heads: unknown[] = Array.isArray(header?.values) ? header.values : []
+  const lists: unknown[][] = Array.isArray(cells?.values) ? cells.values.filter(Array.isArray) : []
+  if (lists.length === 0) return undefined
+  const count = Math.max(...lists.map(({ length }) => length))
+  const rows = Array.from({ length: Math.min(count, MOST_ROWS) }, (_, row) =>
+    lists.map((list) => cellText(list[row])),
+  )
+  const names = lists.map((_, k) => cellText(heads[k]))
+  const widths = names.map((name, k) => Math.max(name.length, ...rows.map((row) => row[k].length)))
+  const isNumber = lists.map((list) => list.every((value) => typeof value === 'number' || value === null))
+  const line = (texts: readonly string[]): string =>
+    texts
+      .map((text, k) => (isNumber[k] ? text.padStart(widths[k]) : text.padEnd(widths[k])))
+      .join('  ')
+      .slice(0, columns)
+      .trimEnd()
+  const more = count > MOST_ROWS ? [`… ${count - MOST_ROWS} more rows`] : []
+  return [line(names), ...rows.map(line), ...more]
+}
+
+function cellText(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+  const plain = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
+  return plain.length > MOST_CHARACTERS ? `${plain.slice(0, MOST_CHARACTERS - 1)}…` : plain
+}
