@@ -46,4 +46,19 @@ function attribute(size: string): string {
   return /^\d{1,4}(?:px|%)?$/.test(size.trim()) ? size.trim() : '100%'
 }
 
+// The form that changes a chart, for those who may: its script is loaded when it is opened.
+const edit = document.getElementById('edit')
+if (edit?.dataset.script) {
+  edit.hidden = false
+  edit.addEventListener(
+    'toggle',
+    () => {
+      const script = document.createElement('script')
+      script.src = edit.dataset.script!
+      document.head.append(script)
+    },
+    { once: true },
+  )
+}
+
 export {}

@@ -55,6 +55,7 @@ const FLOORS = [
   'client',
   'draw',
   'browser',
+  'charts',
   'query',
   'json',
   'contract',

@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { builtInThemes } from '../../src/charts/themes.ts'
 import { contrasts } from '../../src/cli/charts/template.ts'
-import { builtInThemes } from '../../src/cli/charts/themes.ts'
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 

@@ -1,7 +1,7 @@
+import { type Figure, isSameFigure } from '../../charts/merge.ts'
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { figureBody } from './create.ts'
-import { type Figure, isSameFigure } from './merge.ts'
 
 /** How often a figure is read and changed, if others change it at the same time. */
 const MOST_ATTEMPTS = 5

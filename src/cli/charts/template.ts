@@ -1,6 +1,6 @@
+import type { Attributes } from '../../charts/traces.ts'
 import { Problem } from '../../contract/errors.ts'
 import { assertFits, attributeOf, leavesIn } from './attributes.ts'
-import type { Attributes } from './traces.ts'
 
 /**
  * How many attributes a template sets. Throws `bad_data` for one that plotly.js does not know, or for a value that it

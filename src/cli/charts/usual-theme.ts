@@ -1,7 +1,8 @@
+import type { Figure } from '../../charts/merge.ts'
+import type { ChartOptions } from '../../charts/options.ts'
+import { dressed } from '../../charts/themes.ts'
 import type { Context } from '../core/context.ts'
-import type { Figure } from './merge.ts'
-import type { ChartOptions } from './options.ts'
-import { dressed, themeNamed } from './themes.ts'
+import { themeNamed } from './themes.ts'
 
 /** A new chart in the theme of the settings, unless its options name one. */
 export async function inUsualTheme(

@@ -1,3 +1,4 @@
+import { typeName } from '../../charts/columns.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import { closest, counted, listed } from '../../contract/closest.ts'
 import { ifFound, Problem } from '../../contract/errors.ts'
@@ -7,7 +8,7 @@ import { type CommandEntry, defineCommand, type Option, subcommand } from '../co
 import { array, object, other } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
 import { wholeOf } from '../files/input.ts'
-import { type TableView, typeName } from '../output/view.ts'
+import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
   id: 'uid',

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
+import { isBuiltIn } from '../../charts/themes.ts'
 import { closest, hintWith } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { isBuiltIn, themeNamed } from '../charts/themes.ts'
+import { themeNamed } from '../charts/themes.ts'
 import {
   checkUrl,
   formatNamed,

@@ -1,3 +1,4 @@
+import { typeName } from '../../charts/columns.ts'
 import { counted } from '../../contract/closest.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { chosenColumns } from '../charts/columns.ts'
@@ -7,7 +8,7 @@ import { whereOption } from '../core/row-options.ts'
 import { readableGrid } from '../files/local-data.ts'
 import { localOptions } from '../files/parse-options.ts'
 import { sparkline } from '../output/picture.ts'
-import { type TableView, typeName } from '../output/view.ts'
+import type { TableView } from '../output/view.ts'
 
 const WIDEST_CHARACTERS = 20
 const SPARKLINE_CHARACTERS = 24

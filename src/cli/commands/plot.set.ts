@@ -1,14 +1,16 @@
+import { chartOf } from '../../charts/charts.ts'
+import { optionsOf } from '../../charts/chosen.ts'
+import { type Figure, isSameFigure } from '../../charts/merge.ts'
+import type { ChartOptions } from '../../charts/options.ts'
+import { gridIn, rechart } from '../../charts/rechart.ts'
+import { chartTypes } from '../../charts/types.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { type Change, changed, readChange } from '../charts/attributes.ts'
 import { changeFigure, storedFigure } from '../charts/change.ts'
-import { chartOf } from '../charts/charts.ts'
-import { optionsOf } from '../charts/chosen.ts'
-import { type Figure, isSameFigure, merged } from '../charts/merge.ts'
-import { type ChartOptions, chartOptions } from '../charts/options.ts'
-import { dressed, themeNamed } from '../charts/themes.ts'
-import { type ChartType, chartTypes, isPie, takes, typedOptions } from '../charts/types.ts'
+import { chartOptions } from '../charts/options.ts'
+import { themeNamed } from '../charts/themes.ts'
 import { camelCase, defineCommand } from '../core/define.ts'
 import { quoted } from '../core/next.ts'
 import { object } from '../core/prints.ts'
@@ -50,8 +52,10 @@ export const set = defineCommand({
     const client = await context.client()
     const fid = await resolve(client, plot, 'plot')
     const one = await changeFigure(client, fid, async (before) => {
+      const theme = options.theme === undefined ? undefined : themeNamed(options.theme)
+      const note = (text: string): void => context.messages.note(text)
       const next = isChart
-        ? await rechart(client, before, type, options, (text) => context.messages.note(text))
+        ? await rechart(client, await gridOf(client, before), before, type, options, theme, note)
         : before
       return (await changed(next, [
         ...changes,
@@ -97,74 +101,9 @@ function withoutMeta({ layout: { meta: _meta, ...layout }, ...figure }: Figure):
   return { ...figure, layout }
 }
 
-/** The figure with the chart that some options would make of its columns, and all others as they are. */
-async function rechart(
-  client: Client,
-  figure: Figure,
-  type: ChartType | undefined,
-  given: ChartOptions,
-  note: (text: string) => void,
-): Promise<Figure> {
-  const grid = await gridOf(client, figure)
-  const current = optionsOf(figure, grid)
-  const known = Object.entries(given).filter(([, value]) => value !== undefined)
-  const kept = supported(type ?? current.type, current.options)
-  const wanted = Object.fromEntries(
-    Object.entries({ ...kept, ...Object.fromEntries(known) }).map(([key, value]) => [
-      key,
-      REMOVABLE.has(key) && String(value) === 'none' ? undefined : value,
-    ]),
-  ) as ChartOptions
-  const next = type ?? current.type
-  // Without series, only bars and slices have largest ones.
-  if (wanted.by === undefined && given.top === undefined && next !== 'bar' && !isPie(next)) delete wanted.top
-  const made = await chartOf(client, grid, next, wanted, note)
-  const changed = merged(figure, JSON.parse(JSON.stringify(made)), grid, true)
-  return given.theme === undefined ? changed : dressed(changed, themeNamed(given.theme))
-}
-
-/** Options that `none` removes. */
-const REMOVABLE: ReadonlySet<string> = new Set([
-  'by',
-  'facet',
-  'where',
-  'sort',
-  'color',
-  'size',
-  'text',
-  'zone',
-  'stack',
-  'trend',
-  'error',
-  'y2',
-  'subtitle',
-  'source',
-  'mark',
-  'band',
-])
-
-/** The options of a chart that it can have as another type. */
-function supported(type: ChartType, options: ChartOptions): ChartOptions {
-  const kept = { ...options }
-  for (const name of typedOptions) if (!takes(type, name)) delete kept[name]
-  return kept
-}
-
 /** The grid whose columns a figure shows. Throws `usage` if there is none, or several. */
-async function gridOf(client: Client, { data }: Figure): Promise<GridMeta> {
-  const fids = new Set(
-    [...JSON.stringify(data).matchAll(/"\w+src":"([^":]+:\d+):[^"]*"/g)].map(([, fid]) => fid),
-  )
-  const [fid] = fids
-  if (fid === undefined || fids.size > 1)
-    throw new Problem(
-      'usage',
-      `the figure shows columns of ${fids.size === 0 ? 'no grid' : 'several grids'}`,
-      {
-        hint: 'Change its attributes by their paths, such as layout.title.text=Sales.',
-      },
-    )
-  return client.call('grids.get', { fid })
+async function gridOf(client: Client, figure: Figure): Promise<GridMeta> {
+  return client.call('grids.get', { fid: gridIn(figure) })
 }
 
 /** The changes that give a series a color: that of its line, or of its bars and points. */

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { chartChoices } from '../../charts/types.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources/index.ts'
@@ -12,7 +13,6 @@ import {
 } from '../charts/create.ts'
 import { figureName, readFigure, readFigures } from '../charts/figures.ts'
 import { chartOptions } from '../charts/options.ts'
-import { chartChoices } from '../charts/types.ts'
 import { inUsualTheme } from '../charts/usual-theme.ts'
 import type { Context } from '../core/context.ts'
 import {

@@ -1,3 +1,4 @@
+import { typeName } from '../../charts/columns.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { filetypeName } from '../../contract/resources/index.ts'
@@ -5,7 +6,7 @@ import { defineCommand } from '../core/define.ts'
 import { object } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { isPattern } from '../files/patterns.ts'
-import { type TableView, typeName } from '../output/view.ts'
+import type { TableView } from '../output/view.ts'
 
 const detailView: TableView = {
   id: 'fid',

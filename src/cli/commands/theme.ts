@@ -1,5 +1,6 @@
+import { builtInThemes } from '../../charts/themes.ts'
 import { checkTemplate, contrasts } from '../charts/template.ts'
-import { builtInThemes, themeNamed } from '../charts/themes.ts'
+import { themeNamed } from '../charts/themes.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
 import { array, object, other } from '../core/prints.ts'
 

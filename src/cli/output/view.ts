@@ -71,9 +71,3 @@ export const linkView: TableView = {
     { field: 'web_url', title: 'LINK' },
   ],
 }
-
-/** The type of a column for display: `json` in the API means mixed types. */
-export function typeName(type: string): string {
-  if (type === 'json') return 'mixed'
-  return type === 'datetime-zone' ? 'datetime' : type
-}

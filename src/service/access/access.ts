@@ -139,6 +139,12 @@ export async function authorize(
   throw accessDenied(principal.caller, access)
 }
 
+/** Whether `principal` may change a file. */
+export async function mayWrite(readers: Readers, file: FileRow, principal: Principal): Promise<boolean> {
+  const found = await visibleFile(readers, file, principal)
+  return found !== undefined && isAllowed('write', stateOf(file), found.roles)
+}
+
 /** An operation on the file in the path of a request. */
 export interface FileRequest extends Principal {
   operation: OperationName

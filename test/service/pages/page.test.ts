@@ -17,7 +17,7 @@ onBothStores('pages of files', (test) => {
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(text).toContain('<h1>&lt;b&gt;paged</h1>')
     expect(text).toContain('<td>&lt;img src=x onerror=alert(1)&gt;</td>')
-    expect(text).not.toMatch(/<script|<img|<b>/)
+    expect(text.replace(/<script src="\/assets\/[^"]*"><\/script>/, '')).not.toMatch(/<script|<img|<b>/)
     expect(text).toContain(`http://gridline.test/v2/grids/${fid}/content?format=csv`)
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")
   })
@@ -49,7 +49,7 @@ onBothStores('pages of files', (test) => {
     const page = async (user: string | undefined, fid: string, query = '') =>
       (await test().ask(user, 'GET', `/~${fid.replace(':', '/')}/${query}`)).text
     const html = await page(undefined, folder.fid)
-    expect(html).toContain(`<a href="${seen.web_url}">&lt;seen&gt;</a> <span class="kind">grid · public`)
+    expect(html).toContain(`<a href="${seen.web_url}">&lt;seen&gt;</a></td><td>grid</td><td>public`)
     expect(html).not.toContain('hidden one')
     expect(html).toContain('The file in it is public: everybody can see it.')
     const own = await page('alice', folder.fid)

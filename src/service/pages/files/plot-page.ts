@@ -1,10 +1,11 @@
 import { embedUrl, formatFid, webUrl } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
-import type { Principal } from '../../access/access.ts'
+import { mayWrite, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/content.ts'
 import { affordable, valuesAt } from '../../grids/values-at.ts'
 import { missingNote, openFigure, type StoredFigure } from '../../plots/content.ts'
+import type { FileRow } from '../../store/files.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
 import { document, shareKeyQuery, text, withQuery } from '../html.ts'
@@ -101,7 +102,11 @@ gridline image ${text(formatFid(file))} -o chart.png</pre><button type="button" 
 <meta name="twitter:card" content="summary_large_image">
 <link rel="alternate" type="application/json+oembed" href="${text(`${service.url}/oembed?url=${encodeURIComponent(`${page}/${key && `?${key}`}`)}`)}">
 `
-  const above = await service.store.read((readers) => crumbsOf(service, readers, principal, file))
+  const { above, mayChange } = await service.store.read(async (readers) => ({
+    above: await crumbsOf(service, readers, principal, file),
+    mayChange: principal.caller !== undefined && (await mayWrite(readers, file, principal)),
+  }))
+  if (mayChange) parts.splice(4, 0, editForm(file))
   const body = document(heading, parts.join('\n'), {
     head,
     above,
@@ -109,6 +114,38 @@ gridline image ${text(formatFid(file))} -o chart.png</pre><button type="button" 
     user: principal.caller?.username ?? null,
   })
   return html(body, { viewed: file })
+}
+
+/** The form that changes the chart. Its script, which is loaded when it is opened, fills it. */
+function editForm(file: FileRow): string {
+  const attributes = Object.entries(editData(file)).map(([name, value]) => ` data-${name}="${text(value)}"`)
+  return `<details id="edit"${attributes.join('')} hidden><summary>Change the chart</summary>
+<form class="edit">
+<label>Title <input name="title" maxlength="1000"></label> <label>Subtitle <input name="subtitle" maxlength="1000"></label> <label>Source <input name="source" maxlength="1000"></label>
+<label>Type <select name="type"></select></label> <label>X <select name="x"></select></label> <label>Y <input name="y" list="edit-columns"></label> <label>Series by <select name="by"></select></label>
+<label>Aggregate <select name="aggregate"></select></label> <label>Stack <select name="stack"></select></label> <label>Theme <select name="theme"></select></label>
+<div id="edit-colors" class="actions"></div>
+<p><button class="primary" type="submit">Save</button> <span role="status"></span></p>
+</form>
+<datalist id="edit-columns"></datalist>
+<p>The same on the command line:</p><pre tabindex="0" id="edit-command"></pre><button type="button" data-copy="edit-command" hidden>Copy</button></details>`
+}
+
+/** What the script of the form needs: the plot, and the addresses that it asks. */
+function editData(file: FileRow): Record<string, string> {
+  const fid = formatFid(file)
+  const path = (operation: 'grids.get' | 'grids.describe' | 'grids.content' | 'columns.get'): string =>
+    pathOf(operation, ':fid')
+  return {
+    script: assetPath('edit.js'),
+    fid,
+    content: pathOf('plots.content', fid),
+    update: pathOf('plots.update', fid),
+    grids: path('grids.get'),
+    describe: path('grids.describe'),
+    rows: path('grids.content'),
+    columns: path('columns.get'),
+  }
 }
 
 /** The first rows of these columns. Columns of different grids differ in length. */

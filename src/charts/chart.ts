@@ -1,5 +1,5 @@
-import { closest, listed } from '../../contract/closest.ts'
-import { Problem } from '../../contract/errors.ts'
+import { closest, listed } from '../contract/closest.ts'
+import { Problem } from '../contract/errors.ts'
 import {
   boundWhere,
   columnNamed,
@@ -8,9 +8,8 @@ import {
   parseWhere,
   type QueryType,
   sortText,
-} from '../../query/index.ts'
-import { typeName } from '../output/view.ts'
-import { columnNames } from './columns.ts'
+} from '../query/index.ts'
+import { columnNames, typeName } from './columns.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import { type ChartType, isPie } from './types.ts'
 import type { ChartValues } from './values.ts'

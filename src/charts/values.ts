@@ -1,8 +1,19 @@
-import type { Client } from '../../client/index.ts'
-import { Problem } from '../../contract/errors.ts'
-import type { ColumnDescription } from '../../contract/resources/index.ts'
+import { Problem } from '../contract/errors.ts'
+import type { ColumnDescription } from '../contract/resources/index.ts'
 import { type ChartOptions, type Column, MOST_SERIES, TOP_SERIES } from './options.ts'
 import { type ChartType, takes } from './types.ts'
+
+/** What charts ask of a service. */
+export interface ChartClient {
+  call(
+    name: 'grids.describe',
+    asked: { fid: string; query: { columns?: string[]; where?: string } },
+  ): Promise<{ columns: ColumnDescription[] }>
+  response(
+    name: 'grids.content' | 'columns.get',
+    asked: { fid: string; query: Record<string, unknown> },
+  ): Promise<{ json(): Promise<unknown>; bytes(): AsyncIterable<Uint8Array> }>
+}
 
 /** Codes of the states of the USA, and of its capital. */
 const US_STATES: ReadonlySet<string> = new Set(
@@ -29,7 +40,7 @@ export class ChartValues {
   private readonly known = new Map<string, ColumnDescription>()
 
   constructor(
-    private readonly client: Client | undefined,
+    private readonly client: ChartClient | undefined,
     private readonly fid: string,
     private readonly type: ChartType,
     private readonly options: ChartOptions,

@@ -1,5 +1,5 @@
-import { Problem } from '../../contract/errors.ts'
-import { instantOf } from '../../json/index.ts'
+import { Problem } from '../contract/errors.ts'
+import { instantOf } from '../json/index.ts'
 import type { ChartOptions, Column } from './options.ts'
 import type { ChartType } from './types.ts'
 

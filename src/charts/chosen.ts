@@ -1,5 +1,5 @@
-import { Problem } from '../../contract/errors.ts'
-import { sortText } from '../../query/index.ts'
+import { Problem } from '../contract/errors.ts'
+import { sortText } from '../query/index.ts'
 import { axisOptions } from './axes.ts'
 import { markOptions } from './marks.ts'
 import { type Figure, kindOf, SOURCE, typeOf } from './merge.ts'

@@ -1,7 +1,7 @@
-import { closest, hintWith } from '../../contract/closest.ts'
-import { Problem } from '../../contract/errors.ts'
-import { parseSort } from '../../query/index.ts'
-import { typeName } from '../output/view.ts'
+import { closest, hintWith } from '../contract/closest.ts'
+import { Problem } from '../contract/errors.ts'
+import { parseSort } from '../query/index.ts'
+import { typeName } from './columns.ts'
 import { type ChartOptions, type Column, TOP_SERIES } from './options.ts'
 import { type ChartType, isPie } from './types.ts'
 

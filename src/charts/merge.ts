@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { AXIS_KEYS } from './axes.ts'
 import { BAND, MARK } from './marks.ts'
 import { TOP_SERIES } from './options.ts'
@@ -224,9 +223,22 @@ function setOwn(
   else delete layout[key]
 }
 
+/** Whether two values of JSON are the same, whatever the order of members is. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [one, other] = [a as Attributes, b as Attributes]
+  const keys = Object.keys(one)
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
+  )
+}
+
 /** Whether nothing of a figure changes. */
 export function isSameFigure(a: Figure, b: Figure): boolean {
-  return isDeepStrictEqual(a, b)
+  return isSame(a, b)
 }
 
 /** The existing trace for each trace that is made: that of the same values, otherwise the next one in order. */

@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/errors.ts'
+import { Problem } from '../contract/errors.ts'
 import type { Chart } from './chart.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import type { ChartType } from './types.ts'

@@ -1,0 +1,287 @@
+/// <reference lib="dom" />
+// The form beside a chart, for those who may change it: what `gridline plot set` does, with the same code.
+import { optionsOf } from '../charts/chosen.ts'
+import type { Figure } from '../charts/merge.ts'
+import type { ChartGrid, ChartOptions } from '../charts/options.ts'
+import { gridIn, rechart } from '../charts/rechart.ts'
+import { builtInTheme, builtInThemes, DEFAULT_THEME, dressed } from '../charts/themes.ts'
+import { type ChartType, chartTypes, takes } from '../charts/types.ts'
+import type { ChartClient } from '../charts/values.ts'
+
+const panel = document.getElementById('edit') as HTMLDetailsElement
+const {
+  fid = '',
+  content = '',
+  update = '',
+  grids = '',
+  describe = '',
+  rows = '',
+  columns = '',
+} = panel.dataset
+const form = panel.querySelector('form') as HTMLFormElement
+const status = panel.querySelector('[role=status]') as HTMLElement
+const command = document.getElementById('edit-command') as HTMLElement
+
+/** The fields of the form, by the option that each sets. */
+const FIELDS = ['type', 'title', 'subtitle', 'source', 'x', 'y', 'by', 'aggregate', 'stack', 'theme'] as const
+type Field = (typeof FIELDS)[number]
+
+interface Chart {
+  figure: Figure
+  etag: string | null
+  /** Undefined for a figure that options do not make: it has a title and a theme only. */
+  made?: { grid: ChartGrid; type: ChartType; options: ChartOptions }
+}
+
+let chart: Chart | undefined
+
+open().catch((error) => say(textOf(error)))
+form.addEventListener('input', () => show())
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  save().catch((error) => say(`Not saved: ${textOf(error)}`))
+})
+
+function textOf(error: unknown): string {
+  const { message, hint } = error as { message: string; hint?: string }
+  return hint ? `${message}. ${hint}` : message
+}
+
+function say(text: string): void {
+  status.textContent = text
+}
+
+/** An address of the service, with the id of a file and with a query. */
+function address(path: string, id: string, query: Record<string, unknown> = {}): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value].flat()) if (one !== undefined) parameters.append(name, String(one))
+  const text = parameters.toString()
+  return path.replace(':fid', encodeURIComponent(id)) + (text && `?${text}`)
+}
+
+async function ask(url: string, options?: RequestInit): Promise<Response> {
+  const response = await fetch(url, options)
+  if (response.ok) return response
+  const answer = await response.json().catch(() => ({}))
+  const [first] = answer.errors ?? []
+  throw Object.assign(
+    new Error(answer.detail ?? first?.message ?? `the server answered ${response.status}`),
+    {
+      hint: first?.hint,
+    },
+  )
+}
+
+const client: ChartClient = {
+  async call(_, { fid: id, query }) {
+    return (await ask(address(describe, id, query))).json()
+  },
+  async response(name, { fid: id, query }) {
+    const response = await ask(address(name === 'columns.get' ? columns : rows, id, query))
+    return { json: () => response.json(), bytes: () => bytesOf(response) }
+  },
+}
+
+async function* bytesOf(response: Response): AsyncGenerator<Uint8Array> {
+  const reader = response.body!.getReader()
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    yield value
+  }
+}
+
+/** Reads the chart, and fills the form with what it is. */
+async function open(): Promise<void> {
+  const response = await ask(content)
+  const given = (await response.json()) as Partial<Figure>
+  const figure: Figure = { ...given, data: given.data ?? [], layout: given.layout ?? {} }
+  chart = { figure, etag: response.headers.get('etag') }
+  try {
+    const grid = (await (await ask(address(grids, gridIn(figure)))).json()) as ChartGrid
+    chart.made = { grid, ...optionsOf(figure, grid) }
+  } catch {
+    say(
+      'This figure is not a chart of the columns of one grid: only its title and its theme can be changed here.',
+    )
+  }
+  fill(chart)
+  show()
+}
+
+function field(name: Field): HTMLInputElement | HTMLSelectElement {
+  return form.elements.namedItem(name) as HTMLInputElement | HTMLSelectElement
+}
+
+function choices(name: Field, values: readonly string[], empty?: string): void {
+  const all = [...(empty === undefined ? [] : [['', empty]]), ...values.map((value) => [value, value])]
+  field(name).replaceChildren(...all.map(([value, text]) => new Option(text, value)))
+}
+
+function fill({ figure, made }: Chart): void {
+  const names = made?.grid.cols.map(({ name }) => name) ?? []
+  choices('type', chartTypes)
+  choices('x', names, 'none')
+  choices('by', names, 'none')
+  choices('aggregate', ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'], 'none')
+  choices('stack', ['none', 'normal', 'percent'], 'as usual')
+  choices('theme', [...new Set([...builtInThemes().map(({ name }) => name), themeOf(figure)])])
+  const list = document.getElementById('edit-columns') as HTMLDataListElement
+  list.replaceChildren(...names.map((name) => new Option(name, name)))
+  const values = before()
+  for (const name of FIELDS) field(name).value = values[name]
+  const colors = document.getElementById('edit-colors') as HTMLElement
+  colors.replaceChildren(...seriesOf(figure).map(({ name, color }) => colorField(name, color)))
+}
+
+function themeOf({ layout }: Figure): string {
+  return layout.meta?.theme ?? DEFAULT_THEME
+}
+
+/** What the chart is now, as the fields have it. */
+function before(): Record<Field, string> {
+  const { figure, made } = chart!
+  const title = typeof figure.layout.title === 'string' ? figure.layout.title : figure.layout.title?.text
+  const { x, y, by, aggregate, stack, subtitle, source } = made?.options ?? {}
+  return {
+    type: made?.type ?? '',
+    title: title ?? '',
+    subtitle: subtitle ?? '',
+    source: source ?? '',
+    x: x ?? '',
+    y: y ?? '',
+    by: by ?? '',
+    aggregate: aggregate ?? '',
+    stack: stack ?? '',
+    theme: themeOf(figure),
+  }
+}
+
+/** The series of a chart that have names of their own, with the attribute that colors each. */
+function seriesOf({
+  data,
+}: Figure): { name: string; index: number; key: 'line' | 'marker'; color: string }[] {
+  return data.flatMap((trace, index) => {
+    if (typeof trace.name !== 'string' || Array.isArray(trace.transforms)) return []
+    const isLine = (trace.type ?? 'scatter') === 'scatter' && String(trace.mode ?? 'lines').includes('lines')
+    const key = isLine ? ('line' as const) : ('marker' as const)
+    const color = trace[key]?.color
+    return [{ name: trace.name, index, key, color: /^#[0-9a-f]{6}$/i.test(String(color)) ? color : '' }]
+  })
+}
+
+function colorField(name: string, color: string): HTMLElement {
+  const label = document.createElement('label')
+  const input = document.createElement('input')
+  Object.assign(input, { type: 'color', name: `color ${name}`, value: color || '#2f6fd6' })
+  input.dataset.before = input.value
+  label.append(input, ` ${name}`)
+  return label
+}
+
+/** Colors that are chosen, by series. */
+function chosenColors(): Map<string, string> {
+  const inputs = [...document.querySelectorAll<HTMLInputElement>('#edit-colors input')]
+  return new Map(
+    inputs
+      .filter((input) => input.value !== input.dataset.before)
+      .map((input) => [input.name.slice('color '.length), input.value]),
+  )
+}
+
+/** The fields that are changed. */
+function changes(): Partial<Record<Field, string>> {
+  const was = before()
+  return Object.fromEntries(
+    FIELDS.map((name) => [name, field(name).value.trim()]).filter(
+      ([name, value]) => value !== was[name as Field],
+    ),
+  )
+}
+
+/** Shows which fields the type has, and the command that does the same. */
+function show(): void {
+  if (!chart) return
+  const type = field('type').value as ChartType
+  for (const name of FIELDS) {
+    const isTyped = name === 'by' || name === 'aggregate' || name === 'stack'
+    const isOpen = chart.made ? !isTyped || takes(type, name) : name === 'title' || name === 'theme'
+    ;(field(name).closest('label') as HTMLElement).hidden = !isOpen
+  }
+  const words = [
+    ...Object.entries(changes()).map(([name, value]) => `--${name} ${quoted(value || 'none')}`),
+    ...[...chosenColors()].map(([name, color]) => `--color-of ${quoted(`${name}=${color}`)}`),
+  ]
+  command.textContent = `gridline plot set ${fid}${words.map((word) => ` ${word}`).join('')}`
+}
+
+function quoted(text: string): string {
+  return /^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** Saves what is changed, unless somebody else has changed the plot meanwhile. */
+async function save(): Promise<void> {
+  if (!chart) return
+  const changed = changes()
+  const colors = chosenColors()
+  if (Object.keys(changed).length === 0 && colors.size === 0) {
+    say('Nothing is changed.')
+    return
+  }
+  say('Saving …')
+  const notes: string[] = []
+  const figure = colored(await figureWith(changed, notes), colors)
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (chart.etag !== null) headers['if-match'] = chart.etag
+  await ask(address(update, fid), { method: 'PATCH', headers, body: JSON.stringify({ figure }) })
+  const frame = document.querySelector<HTMLIFrameElement>('iframe.chart')
+  if (frame) frame.src = String(frame.src)
+  chart = undefined
+  await open()
+  say(['Saved.', ...notes].join(' '))
+}
+
+async function figureWith(changed: Partial<Record<Field, string>>, notes: string[]): Promise<Figure> {
+  const { figure, made } = chart!
+  const theme = changed.theme === undefined ? undefined : builtInTheme(changed.theme)
+  if (!made) {
+    const title = {
+      ...(typeof figure.layout.title === 'object' ? figure.layout.title : {}),
+      text: changed.title,
+    }
+    const next = { ...figure, layout: { ...figure.layout, ...(changed.title !== undefined && { title }) } }
+    return theme ? dressed(next, theme) : next
+  }
+  const { type, theme: _, ...rest } = changed
+  const options = Object.fromEntries(
+    Object.entries(rest).map(([name, value]) => [
+      name,
+      value || (name === 'aggregate' || name === 'x' || name === 'y' ? undefined : 'none'),
+    ]),
+  ) as ChartOptions
+  const base = withoutOptions(made.options, rest)
+  const whole = { ...base, ...options }
+  return rechart(client, made.grid, figure, type as ChartType | undefined, whole, theme, (note) =>
+    notes.push(`${note}.`),
+  )
+}
+
+/** The options of the chart whose fields are empty now: they are taken back. */
+function withoutOptions(options: ChartOptions, changed: Partial<Record<Field, string>>): ChartOptions {
+  const emptied = Object.entries(changed).filter(
+    ([name, value]) => value === '' && (name === 'aggregate' || name === 'x' || name === 'y'),
+  )
+  return emptied.length === 0
+    ? {}
+    : { ...options, ...Object.fromEntries(emptied.map(([name]) => [name, undefined])) }
+}
+
+function colored(figure: Figure, colors: ReadonlyMap<string, string>): Figure {
+  const data = [...figure.data]
+  for (const { name, index, key } of seriesOf(figure)) {
+    const color = colors.get(name)
+    if (color !== undefined) data[index] = { ...data[index], [key]: { ...data[index][key], color } }
+  }
+  return { ...figure, data }
+}

@@ -1,0 +1,356 @@
+import { listed } from '../contract/closest.ts'
+import { Problem } from '../contract/errors.ts'
+import { parseSort } from '../query/index.ts'
+import { axisSettings } from './axes.ts'
+import { Chart } from './chart.ts'
+import { shapesOf } from './marks.ts'
+import { type Figure, horizontal, SOURCE } from './merge.ts'
+import type { ChartGrid, ChartOptions, Column } from './options.ts'
+import { type Attributes, type Drawn, makers, type Parts } from './traces.ts'
+import { assertPeriods, assertTrend, assertZone, transformsOf } from './transforms.ts'
+import {
+  type ChartType,
+  isCells,
+  isPie,
+  KNOWN_BY_TRACES,
+  takes,
+  typedOptions,
+  typesWith,
+  WITHOUT_AXES,
+} from './types.ts'
+import { type ChartClient, ChartValues } from './values.ts'
+
+/** A figure whose traces refer to columns of a grid, so that it changes with the grid. Throws `usage`. */
+export async function chartOf(
+  client: ChartClient | undefined,
+  grid: ChartGrid,
+  type: ChartType,
+  options: ChartOptions,
+  note: (text: string) => void = () => {},
+): Promise<Figure> {
+  const { aggregate, top } = options
+  const values = new ChartValues(client, grid.fid, type, options, note)
+  const chart = new Chart(values, grid, type)
+  assertTaken(type, options)
+  const columns = await columnsOf(chart, type, options)
+  const { x, ys, by, facet } = columns
+  const isMap = isCells(type) && (options.color !== undefined || aggregate === 'count')
+  if (aggregate && !x && type !== 'indicator')
+    throw new Problem('usage', '--aggregate needs --x: rows with the same x become one point')
+  if (options.zone !== undefined) assertZone(options.zone, x)
+  if (options.per !== undefined) assertPeriods(x, options)
+  if (top !== undefined && !by && type !== 'bar' && !isPie(type))
+    throw new Problem('usage', '--top without --by can only be used with --type bar or pie or donut')
+  if (top !== undefined && !by && (!x || ys.length > 1))
+    throw new Problem('usage', '--top needs --x, and one column of --y')
+  if (top === 0) throw new Problem('usage', '--top must be at least 1')
+  const selected = chart.selection(options)
+  await values.prepare([x, by, facet, ...ys.slice(0, 1)])
+  await assertReadable(values, type, options, columns, isMap)
+
+  const layout = layoutOf(type, options, columns, isMap)
+  const lines =
+    (type === 'line' || type === 'step') && !by && !facet && !aggregate
+      ? await values.lines(x, ys)
+      : undefined
+  const sources = { by: chart.reference(by), facet: chart.reference(facet) }
+  const transforms = transformsOf(
+    type,
+    sources,
+    selected,
+    options,
+    { x, y: ys[0] },
+    lines?.isSorted === false,
+  )
+  const shared = { xsrc: chart.reference(x), textsrc: chart.reference(columns.text) }
+  const each: Parts['each'] = (make) =>
+    (ys.length === 0 ? [undefined] : ys).map((y) => ({
+      name: y?.name ?? 'count',
+      ...shared,
+      ysrc: chart.reference(y),
+      ...extrasOf(chart, type, options, columns.error),
+      ...make(y),
+      transforms,
+    }))
+  const settings = axisSettings(type, options, x)
+  const axis = (column: Column | undefined) => column && titledAxis(column, options, column === x)
+  const gaps = lines?.gaps ?? new Set()
+  const parts: Parts = {
+    grid,
+    chart,
+    values,
+    options,
+    columns,
+    transforms,
+    gaps,
+    each,
+    axis,
+    layout,
+    settings,
+  }
+  const made = await makers[type](parts)
+  const whole = { data: made.data.map((trace) => labeled(type, trace, options)), layout: made.layout }
+  return options.horizontal
+    ? horizontal(await withSecond(chart, whole, options, columns, transforms))
+    : withSecond(chart, whole, options, columns, transforms)
+}
+
+/** Throws `usage` for an option that the type of chart does not have. */
+function assertTaken(type: ChartType, options: ChartOptions): void {
+  for (const name of typedOptions)
+    if (options[name] !== undefined && options[name] !== false && !takes(type, name)) {
+      if (WITHOUT_AXES.has(type) && AXIS_OPTIONS.has(name))
+        throw new Problem('usage', `a ${type} has no axes`)
+      throw new Problem(
+        'usage',
+        `${flagOf(name)} can only be used with --type ${typesWith(name).join(' or ')}`,
+      )
+    }
+}
+
+const AXIS_OPTIONS: ReadonlySet<string> = new Set(['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit'])
+
+function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): Promise<Drawn> {
+  const { aggregate } = options
+  const x = chart.column('--x', options.x)
+  const isMap = isCells(type) && (options.color !== undefined || aggregate === 'count')
+  const isAxis = isMap || type === 'histogram2d' || type === 'table' || type === 'scatter3d'
+  const isCount = aggregate === 'count' && !isCells(type)
+  const place = async (flag: '--lat' | '--lon', name: string | undefined, pattern: RegExp) =>
+    type === 'map' ? await chart.number(flag, name ?? chart.named(flag, pattern)) : undefined
+  return {
+    x,
+    ys: await chart.yColumns(options.y, isAxis, isCount),
+    z: await chart.number('--z', options.z),
+    color: await chart.number('--color', options.color),
+    size: await chart.number('--size', options.size),
+    error: await chart.number('--error', options.error),
+    text: chart.column('--text', options.text),
+    by: chart.column('--by', options.by),
+    facet: chart.column('--facet', options.facet),
+    parent: chart.column('--parent', options.parent),
+    lat: await place('--lat', options.lat, /^(lat|latitude)$/i),
+    lon: await place('--lon', options.lon, /^(lon|lng|long|longitude)$/i),
+  }
+}
+
+/** Throws if the chart would draw several rows as one, or more labels than anybody reads. */
+async function assertReadable(
+  values: ChartValues,
+  type: ChartType,
+  { aggregate }: ChartOptions,
+  { x, ys, by, facet }: Drawn,
+  isMap: boolean,
+): Promise<void> {
+  if (facet) await values.assertFewFacets(facet)
+  if (by) await values.noteOthers(by)
+  const hasAxis = !WITHOUT_AXES.has(type) || isPie(type)
+  if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
+  if (!aggregate && x && SINGLE.has(type) && !facet) await values.assertSingle(x, by)
+  if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
+}
+
+/** Types of which two rows with the same x would be drawn as one, or over each other. */
+const SINGLE: ReadonlySet<ChartType> = new Set([
+  'bar',
+  'lollipop',
+  'pie',
+  'donut',
+  'treemap',
+  'sunburst',
+  'funnel',
+  'waterfall',
+  'candlestick',
+  'ohlc',
+  'choropleth',
+])
+
+function layoutOf(
+  type: ChartType,
+  options: ChartOptions,
+  { x, ys, by, color }: Drawn,
+  isMap: boolean,
+): Attributes {
+  const { aggregate } = options
+  const computed = aggregate && (aggregate === 'count' ? 'count' : ys[0] && `${aggregate} of ${ys[0].name}`)
+  const shown = isCells(type) && color ? (aggregate ? `${aggregate} of ${color.name}` : color.name) : computed
+  const names = listed(
+    ys.map(({ name }) => name),
+    3,
+  )
+  const layout: Attributes = titleOf(type, options, shown ?? names)
+  layout.xaxis = x && { ...titledAxis(x, options, true), ...orderOf(x, ys[0], type, options) }
+  if (aggregate && !isMap) layout.yaxis = ys.length > 1 ? undefined : { title: { text: computed } }
+  else
+    layout.yaxis =
+      ys.length === 1
+        ? { ...titledAxis(ys[0], options, false), ...(isMap && orderOf(ys[0], undefined, type, options)) }
+        : undefined
+  const settings = axisSettings(type, options, x)
+  if (Object.keys(settings.x).length > 0) layout.xaxis = { ...layout.xaxis, ...settings.x }
+  if (Object.keys(settings.y).length > 0) layout.yaxis = { ...layout.yaxis, ...settings.y }
+  if (ys.length > 1 || by) layout.showlegend = true
+  layout.shapes = shapesOf(options, x)
+  if (!KNOWN_BY_TRACES.has(type)) layout.meta = { ...layout.meta, chart: type }
+  if (options.source !== undefined) layout.annotations = [sourceOf(options.source)]
+  return layout
+}
+
+/** The axis of a column: its title and its type. */
+function titledAxis(column: Column, options: ChartOptions, isX: boolean): Attributes {
+  const isTitled = needsTitle(column, options)
+  const text = axisTitle(column, isX ? options.zone : undefined)
+  return { ...(isTitled && { title: { text } }), ...axisOf(column) }
+}
+
+/** Attributes of all traces that options name. */
+function extrasOf(
+  chart: Chart,
+  type: ChartType,
+  { trend }: ChartOptions,
+  error: Column | undefined,
+): Attributes {
+  if (trend !== undefined) assertTrend(trend)
+  return error && type !== 'lollipop'
+    ? { error_y: { type: 'data', arraysrc: chart.reference(error), visible: true } }
+    : {}
+}
+
+/** A trace with its values written at its points, if that is asked for. */
+function labeled(type: ChartType, trace: Attributes, { labels }: ChartOptions): Attributes {
+  if (!labels) return trace
+  if (type === 'bar') return { ...trace, texttemplate: '%{value}', textposition: 'auto', textangle: 0 }
+  if (type === 'funnel' || type === 'waterfall') return { ...trace, textinfo: 'value', textposition: 'auto' }
+  const above = { texttemplate: '%{y}', textposition: 'top center', cliponaxis: false }
+  return { ...trace, mode: `${trace.mode}+text`, ...above }
+}
+
+/** The chart with the columns of --y2, as lines on an axis of their own. */
+async function withSecond(
+  chart: Chart,
+  { data, layout }: { data: Attributes[]; layout: Attributes },
+  { y2 }: ChartOptions,
+  { x }: Drawn,
+  transforms: object[] | undefined,
+): Promise<{ data: Attributes[]; layout: Attributes }> {
+  if (y2 === undefined) return { data, layout }
+  const columns = await chart.secondColumns(y2)
+  const own = columns.map((column) => ({
+    name: column.name,
+    type: 'scatter',
+    mode: 'lines',
+    yaxis: 'y2',
+    xsrc: chart.reference(x),
+    ysrc: chart.reference(column),
+    transforms,
+  }))
+  const title = columns.length === 1 ? { title: { text: columns[0].name } } : {}
+  const yaxis2 = { overlaying: 'y', side: 'right', tickmode: 'auto', showgrid: false, ...title }
+  return { data: [...data, ...own], layout: { ...layout, yaxis2, showlegend: true } }
+}
+
+/** Where the data comes from, below the chart. Our theme moves it below the labels of the axis. */
+function sourceOf(text: string): Attributes {
+  const place = { xref: 'paper', yref: 'paper', x: 0, y: -0.2, xanchor: 'left', yanchor: 'top' }
+  return { name: SOURCE, text: `Source: ${escaped(text)}`, showarrow: false, font: { size: 12 }, ...place }
+}
+
+/**
+ * The type of the axis of a column, as plotly.js names it: zip codes are labels, and dates are times. Numbers need none.
+ * Throws `bad_data` for dates that can be read in two ways.
+ */
+function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date'; automargin?: true } {
+  if (date_order === 'undecided') {
+    const columns = ['dmy', 'mdy'].map((order) => `--column ${JSON.stringify(`${name}:date-${order}`)}`)
+    throw new Problem(
+      'bad_data',
+      `column ${name}: its dates can have the day or the month first, so it cannot be an axis`,
+      {
+        field: name,
+        hint: `Read the file with ${columns.join(' or ')}, or as labels with --column ${JSON.stringify(`${name}:text`)}; of a grid that exists, upload it again with --on-conflict replace.`,
+      },
+    )
+  }
+  if (type === 'date' || type === 'datetime') return { type: 'date' }
+  return type === 'text' || type === 'boolean' ? { type: 'category', automargin: true } : {}
+}
+
+/** Whether an axis needs a title. Dates say what they are, unless they are those of a zone. */
+function needsTitle({ type, zoned }: Column, { zone }: ChartOptions): boolean {
+  return (type !== 'date' && type !== 'datetime') || zoned === true || zone !== undefined
+}
+
+/** The name of a column, with the zone in which its times are drawn. */
+function axisTitle({ name, zoned }: Column, zone: string | undefined): string {
+  return zone ? `${name} (${zone})` : zoned ? `${name} (UTC)` : name
+}
+
+/** The order of labels on an axis: by their name, or by the sum of what is drawn. Throws `usage` for other axes. */
+function orderOf(
+  along: Column,
+  drawn: Column | undefined,
+  type: ChartType,
+  { sort, aggregate }: ChartOptions,
+): { categoryorder?: string } {
+  const keys = sort === undefined || isPie(type) ? [] : parseSort(sort)
+  const key = keys.find(({ name }) => name === along.name || name === drawn?.name)
+  const isLabels = along.type === 'text' || along.type === 'boolean' || along.type === 'empty'
+  if (!isLabels && (key || (aggregate && keys.length > 0)) && type !== 'heatmap')
+    throw new Problem(
+      'usage',
+      `--sort: the axis of ${along.name} is in the order of its ${along.type === 'number' ? 'numbers' : 'dates'}`,
+    )
+  if (!key || !isLabels) return {}
+  const direction = key.descending ? 'descending' : 'ascending'
+  return { categoryorder: `${key.name === along.name ? 'category' : 'total'} ${direction}` }
+}
+
+/**
+ * The title of a chart: the given one, or one that says what its columns are, which `meta.title` repeats, so that it is
+ * known from one that somebody wrote. `--title none` is none.
+ */
+function titleOf(type: ChartType, options: ChartOptions, shown: string): Attributes {
+  const { title, subtitle } = options
+  const meta = { theme: 'gridline' }
+  const under = subtitle === undefined ? {} : { subtitle: { text: escaped(subtitle) } }
+  if (title === 'none') return { ...(subtitle !== undefined && { title: { text: '', ...under } }), meta }
+  if (title !== undefined) return { title: { text: title, ...under }, meta }
+  const text = defaultTitle(type, options, shown)
+  return { title: { text, ...under }, meta: { ...meta, title: text } }
+}
+
+function defaultTitle(type: ChartType, options: ChartOptions, shown: string): string {
+  const { x, y, z, per, by, facet, lat, size, color } = options
+  const isSpread = type === 'histogram' || type === 'histogram2d'
+  const along = isSpread
+    ? []
+    : type === 'scatter3d' || type === 'surface'
+      ? [z === undefined ? undefined : shown, x]
+      : [per ?? x, isCells(type) ? y : undefined]
+  const names = [...new Set([...along, by, facet])].filter((name) => name !== undefined)
+  const what = isSpread
+    ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].filter((name) => name !== undefined).join(type === 'histogram' ? ', ' : ' and ')}`
+    : type === 'map'
+      ? (size ?? color ?? lat ?? 'places')
+      : type === 'candlestick' || type === 'ohlc'
+        ? 'prices'
+        : type === 'table'
+          ? ''
+          : ((type === 'scatter3d' || type === 'surface') && z) || shown
+  const plain = names.length === 0 || what === '' ? what : `${what} by ${inWords(names)}`
+  const text = escaped(plain)
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+function inWords(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}

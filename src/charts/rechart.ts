@@ -1,0 +1,63 @@
+import { Problem } from '../contract/errors.ts'
+import { chartOf } from './charts.ts'
+import { optionsOf } from './chosen.ts'
+import { type Figure, merged } from './merge.ts'
+import type { ChartGrid, ChartOptions } from './options.ts'
+import { dressed, type Theme } from './themes.ts'
+import { type ChartType, isPie, takes, typedOptions } from './types.ts'
+import type { ChartClient } from './values.ts'
+
+/**
+ * The figure with the chart that some options would make of its columns, and all else as it is. `theme`: another one.
+ * Throws `usage` for figures that options do not make.
+ */
+export async function rechart(
+  client: ChartClient,
+  grid: ChartGrid,
+  figure: Figure,
+  type: ChartType | undefined,
+  given: ChartOptions,
+  theme: Theme | undefined,
+  note: (text: string) => void,
+): Promise<Figure> {
+  const current = optionsOf(figure, grid)
+  const known = Object.entries(given).filter(([, value]) => value !== undefined)
+  const kept = supported(type ?? current.type, current.options)
+  const wanted = Object.fromEntries(
+    Object.entries({ ...kept, ...Object.fromEntries(known) }).map(([key, value]) => [
+      key,
+      REMOVABLE.has(key) && String(value) === 'none' ? undefined : value,
+    ]),
+  ) as ChartOptions
+  const next = type ?? current.type
+  // Without series, only bars and slices have largest ones.
+  if (wanted.by === undefined && given.top === undefined && next !== 'bar' && !isPie(next)) delete wanted.top
+  const made = await chartOf(client, grid, next, wanted, note)
+  const changed = merged(figure, JSON.parse(JSON.stringify(made)), grid, true)
+  return theme === undefined ? changed : dressed(changed, theme)
+}
+
+/** Options that `none` removes. */
+const REMOVABLE: ReadonlySet<string> = new Set([
+  ...['by', 'facet', 'where', 'sort', 'color', 'size', 'text', 'zone'],
+  ...['stack', 'trend', 'error', 'y2', 'subtitle', 'source', 'mark', 'band'],
+])
+
+/** The options of a chart that it can have as another type. */
+function supported(type: ChartType, options: ChartOptions): ChartOptions {
+  const kept = { ...options }
+  for (const name of typedOptions) if (!takes(type, name)) delete kept[name]
+  return kept
+}
+
+/** The id of the grid whose columns a figure shows. Throws `usage` if there is none, or several. */
+export function gridIn({ data }: Figure): string {
+  const fids = new Set(
+    [...JSON.stringify(data).matchAll(/"\w+src":"([^":]+:\d+):[^"]*"/g)].map(([, fid]) => fid),
+  )
+  const [fid] = fids
+  if (fid !== undefined && fids.size === 1) return fid
+  throw new Problem('usage', `the figure shows columns of ${fids.size === 0 ? 'no grid' : 'several grids'}`, {
+    hint: 'Change its attributes by their paths, such as layout.title.text=Sales.',
+  })
+}

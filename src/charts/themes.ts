@@ -1,0 +1,80 @@
+import type { Attributes } from './traces.ts'
+
+/** The theme of charts that name none: see docs/guide.md#looks. */
+export const DEFAULT_THEME = 'gridline'
+
+const SERIF = "Georgia, 'DejaVu Serif', serif"
+
+/** Built-in themes: plotly templates over the default one, with what changes in the dark in `dark`. */
+const builtIn: Readonly<Record<string, { about: string; template: Attributes }>> = {
+  [DEFAULT_THEME]: { about: 'eight colors, without a frame; the default', template: {} },
+  newsroom: {
+    about: 'warm paper and a serif font',
+    template: {
+      layout: {
+        paper_bgcolor: '#f8f4ea',
+        plot_bgcolor: '#f8f4ea',
+        font: { family: SERIF, color: '#2b2620' },
+        colorway: ['#0b5c8a', '#c2410c', '#2e7d4f', '#8b2f6b', '#7a6a00', '#4b4ba8'],
+        yaxis: { gridcolor: '#ded6c5' },
+        hoverlabel: { font: { family: SERIF } },
+      },
+      dark: {
+        layout: {
+          paper_bgcolor: '#1d1a16',
+          plot_bgcolor: '#1d1a16',
+          font: { color: '#ece5d8' },
+          colorway: ['#58a6d6', '#f08a4b', '#5fbf86', '#d37fb6', '#c4b24a', '#9c9cf0'],
+          yaxis: { gridcolor: '#3b352d' },
+        },
+      },
+    },
+  },
+  print: {
+    about: 'black and greys, with dashes, for paper',
+    template: {
+      layout: {
+        paper_bgcolor: '#ffffff',
+        plot_bgcolor: '#ffffff',
+        font: { color: '#000000' },
+        colorway: ['#000000', '#767676', '#454545', '#8c8c8c'],
+        yaxis: { gridcolor: '#d0d0d0' },
+      },
+      data: {
+        scatter: [
+          { line: { width: 2, dash: 'solid' } },
+          { line: { width: 2, dash: 'solid' } },
+          { line: { width: 2, dash: 'dash' } },
+          { line: { width: 2, dash: 'dot' } },
+        ],
+        bar: [{}, {}, { marker: { pattern: { shape: '/' } } }, { marker: { pattern: { shape: '.' } } }],
+      },
+    },
+  },
+}
+
+export interface Theme {
+  name: string
+  about: string
+  template: Attributes
+}
+
+export function builtInThemes(): Theme[] {
+  return Object.entries(builtIn).map(([name, theme]) => ({ name, ...theme }))
+}
+
+export function builtInTheme(name: string): Theme | undefined {
+  return isBuiltIn(name) ? { name, ...builtIn[name] } : undefined
+}
+
+export function isBuiltIn(name: string): boolean {
+  return Object.hasOwn(builtIn, name)
+}
+
+/** A figure in a theme. */
+export function dressed<T extends { layout: Attributes }>(figure: T, { name, template }: Theme): T {
+  const { template: _, ...layout } = figure.layout
+  const isDefault = Object.keys(template).length === 0
+  const meta = { ...layout.meta, theme: name }
+  return { ...figure, layout: { ...layout, meta, ...(!isDefault && { template }) } }
+}
