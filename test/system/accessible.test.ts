@@ -125,3 +125,28 @@ it('what a chart shows is said in words, from its data', async () => {
     'Prices of a day. Line chart of 2 points, from 2024-01-01 to 2024-01-02, lowest 1, highest 35.6.',
   )
 })
+
+it('the frame that is copied has the size and the colors that are chosen', async () => {
+  const { browser, url } = site()
+  const page = await browser.newPage()
+  await page.goto(url + paths.plot)
+  await page.$eval('#embed', (pre) => pre.closest('details')!.setAttribute('open', ''))
+  const set = (name: string, value: string) =>
+    page.$eval(
+      `#embed-form [name=${name}]`,
+      (input, wanted) => {
+        ;(input as HTMLInputElement).value = wanted
+        input.dispatchEvent(new Event('input', { bubbles: true }))
+      },
+      value,
+    )
+  await set('width', '640')
+  await set('height', '360')
+  await set('theme', 'auto')
+  const frame = await page.$eval('#embed', (pre) => pre.textContent)
+  expect(frame).toContain('.embed?theme=auto"')
+  expect(frame).toContain('width="640" height="360"')
+  await set('width', '"><script>')
+  expect(await page.$eval('#embed', (pre) => pre.textContent)).toContain('width="100%"')
+  expect(await page.$eval('#link', (link) => link.textContent)).toBe(url + paths.plot)
+})

@@ -177,9 +177,10 @@ export class FileReader {
    * that changed last: what a search costs does not grow with all files.
    */
   async search(owner: string, text: string, limit: number): Promise<FileRow[]> {
-    const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, (c) => `\\${c}`)}%`
+    const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
     const like = (column: 'recent.filename' | 'columns.name') =>
-      sql<boolean>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`
+      // SQLite ignores the case of ASCII only: a text is found as it is written, or in lower case.
+      sql<boolean>`(lower(${sql.ref(column)}) like ${pattern.toLowerCase()} escape '\\' or ${sql.ref(column)} like ${pattern} escape '\\')`
     return this.db
       .selectFrom(
         this.listed({ owner }).selectAll().orderBy('date_modified', 'desc').limit(SEARCHED).as('recent'),
@@ -191,7 +192,7 @@ export class FileReader {
           exists(
             selectFrom('columns')
               .select('columns.uid')
-              .whereRef('columns.owner', '=', 'recent.owner')
+              .where('columns.owner', '=', owner)
               .whereRef('columns.idlocal', '=', 'recent.idlocal')
               .where(like('columns.name')),
           ),

@@ -22,7 +22,11 @@ export function tree(trace: Attributes): void {
       values.push(undefined)
     }
   const parts = new Map<string, number[]>()
-  for (const [k, parent] of parents.entries()) parts.set(parent, [...(parts.get(parent) ?? []), k])
+  for (const [k, parent] of parents.entries()) {
+    const own = parts.get(parent)
+    if (own) own.push(k)
+    else parts.set(parent, [k])
+  }
   const totals: number[] = []
   // From the leaves up. A part that is below itself is given up after as many steps as there are parts.
   const state: ('new' | 'open' | 'done')[] = labels.map(() => 'new')
