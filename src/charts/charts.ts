@@ -34,6 +34,7 @@ export async function chartOf(
   assertTaken(type, options)
   const columns = await columnsOf(chart, type, options)
   const { x, ys, by, facet } = columns
+  if (facet && columns.animate) throw new Problem('usage', '--facet and --animate cannot be used together')
   const isMap = isCells(type) && (options.color !== undefined || aggregate === 'count')
   if (aggregate && !x && type !== 'indicator')
     throw new Problem('usage', '--aggregate needs --x: rows with the same x become one point')
@@ -53,7 +54,11 @@ export async function chartOf(
     (type === 'line' || type === 'step') && !by && !facet && !aggregate
       ? await values.lines(x, ys)
       : undefined
-  const sources = { by: chart.reference(by), facet: chart.reference(facet) }
+  const sources = {
+    by: chart.reference(by),
+    facet: chart.reference(facet),
+    animate: chart.reference(columns.animate),
+  }
   const transforms = transformsOf(
     type,
     sources,
@@ -132,6 +137,7 @@ async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): 
     text: chart.column('--text', options.text),
     by: chart.column('--by', options.by),
     facet: chart.column('--facet', options.facet),
+    animate: chart.column('--animate', options.animate),
     parent: chart.column('--parent', options.parent),
     lat: await place('--lat', options.lat, /^(lat|latitude)$/i),
     lon: await place('--lon', options.lon, /^(lon|lng|long|longitude)$/i),
@@ -143,14 +149,15 @@ async function assertReadable(
   values: ChartValues,
   type: ChartType,
   { aggregate }: ChartOptions,
-  { x, ys, by, facet }: Drawn,
+  { x, ys, by, facet, animate }: Drawn,
   isMap: boolean,
 ): Promise<void> {
   if (facet) await values.assertFewFacets(facet)
+  if (animate) await values.assertFewFrames(animate)
   if (by) await values.noteOthers(by)
   const hasAxis = !WITHOUT_AXES.has(type) || isPie(type)
   if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
-  if (!aggregate && x && SINGLE.has(type) && !facet) await values.assertSingle(x, by)
+  if (!aggregate && x && SINGLE.has(type) && !facet && !animate) await values.assertSingle(x, by)
   if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
 }
 

@@ -45,7 +45,7 @@ export function optionsOf(
   const transforms: Attributes[] = Array.isArray(first.transforms) ? first.transforms : []
   const of = (kind: string, more: (one: Attributes) => boolean = () => true) =>
     transforms.find((one) => one.type === kind && more(one))
-  const by = of('groupby', ({ facet }) => facet !== true)
+  const by = of('groupby', ({ facet, animate }) => facet !== true && animate !== true)
   const func = of('aggregate')?.aggregations?.[0]?.func ?? of('cells')?.func
   const rows = of('rows')
   const orders = transforms.filter((one) => one.type === 'order')
@@ -78,6 +78,7 @@ export function optionsOf(
     text: name(first.textsrc),
     by: name(by?.groupssrc),
     facet: name(of('groupby', ({ facet }) => facet === true)?.groupssrc),
+    animate: name(of('groupby', ({ animate }) => animate === true)?.groupssrc),
     aggregate: isIndicator
       ? number === 'avg'
         ? 'mean'

@@ -344,8 +344,8 @@ function withText(mode: unknown, hasText: boolean): string | undefined {
 }
 
 /** Which option a transform is, so that it takes the place of the one before. */
-function keyOf({ type, facet }: Attributes): string {
-  if (type === 'groupby') return facet === true ? 'facet' : 'by'
+function keyOf({ type, facet, animate }: Attributes): string {
+  if (type === 'groupby') return facet === true ? 'facet' : animate === true ? 'animate' : 'by'
   return type === 'cells' ? 'aggregate' : type === 'order' ? 'sort' : String(type)
 }
 
@@ -363,7 +363,7 @@ function keysOf({ transforms }: Attributes): string[] {
 }
 
 /** The order in which the service evaluates what options say. */
-const KEY_ORDER = ['rows', 'zone', 'per', 'facet', 'by', 'aggregate', 'sort', 'top', 'trend']
+const KEY_ORDER = ['rows', 'zone', 'per', 'facet', 'animate', 'by', 'aggregate', 'sort', 'top', 'trend']
 
 /** The transforms of a chart with those that options name. What they do not name stays. */
 function mergedTransforms(before: unknown, made: unknown): Attributes[] | undefined {

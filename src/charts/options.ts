@@ -30,6 +30,7 @@ export interface ChartOptions {
   text?: string
   by?: string
   facet?: string
+  animate?: string
   aggregate?: (typeof aggregateFunctions)[number]
   zone?: string
   per?: (typeof periods)[number]

@@ -40,7 +40,7 @@ export async function rechart(
 /** Options that `none` removes. */
 const REMOVABLE: ReadonlySet<string> = new Set([
   ...['by', 'facet', 'where', 'sort', 'color', 'size', 'text', 'zone'],
-  ...['stack', 'trend', 'error', 'y2', 'subtitle', 'source', 'mark', 'band'],
+  ...['stack', 'trend', 'error', 'y2', 'animate', 'subtitle', 'source', 'mark', 'band'],
 ])
 
 /** The options of a chart that it can have as another type. */

@@ -17,6 +17,7 @@ export interface Drawn {
   text?: Column
   by?: Column
   facet?: Column
+  animate?: Column
   error?: Column
   parent?: Column
   lat?: Column

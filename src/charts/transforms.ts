@@ -11,7 +11,7 @@ export const PIE_SLICES = 6
 /** What the service evaluates before the chart is drawn: see docs/api.md#transforms and docs/api.md#own-transforms. */
 export function transformsOf(
   type: ChartType,
-  { by: groupssrc, facet }: { by: string | undefined; facet: string | undefined },
+  { by: groupssrc, facet, animate }: Record<'by' | 'facet' | 'animate', string | undefined>,
   selected: object | undefined,
   { aggregate, per, top, sort, zone, trend }: ChartOptions,
   drawn: { x: Column | undefined; y: Column | undefined },
@@ -39,6 +39,7 @@ export function transformsOf(
     ...(zone ? [{ type: 'zone', target: 'x', zone }] : []),
     ...(per ? [{ type: 'per', target: 'x', unit: per }] : []),
     ...(facet ? [{ type: 'groupby', groupssrc: facet, facet: true }] : []),
+    ...(animate ? [{ type: 'groupby', groupssrc: animate, animate: true }] : []),
     ...(groupssrc
       ? [{ type: 'groupby', groupssrc, top: top === undefined ? TOP_SERIES : top + 1, other }]
       : []),

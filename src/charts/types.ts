@@ -16,12 +16,12 @@ const CELLS = [...AXES, ...SUMS, 'color'] as const
 
 /** The types of charts that are made from the columns of a grid, with the options of each. */
 const takenBy = {
-  scatter: [...POINTS, 'color', 'size', 'trend'],
+  scatter: [...POINTS, 'color', 'size', 'trend', 'animate'],
   line: [...POINTS, 'trend'],
   step: POINTS,
   area: [...AXES, ...GROUPS, ...SUMS, 'text', 'stack'],
-  bar: [...POINTS, 'stack', 'horizontal'],
-  dot: POINTS,
+  bar: [...POINTS, 'stack', 'horizontal', 'animate'],
+  dot: [...POINTS, 'animate'],
   lollipop: [...AXES, ...GROUPS, ...SUMS, 'text', 'labels'],
   box: BOXES,
   violin: BOXES,

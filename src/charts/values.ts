@@ -27,6 +27,8 @@ const SAMPLE_ROWS = 100
 const MOST_CELLS = 1_000_000
 /** Small charts of one figure, as the service draws them. */
 const MOST_FACETS = 36
+/** Frames of an animation, as the service draws them. */
+const MOST_FRAMES = 200
 /** Labels that one axis, or one pie, has room for. */
 const MOST_LABELS = 1000
 /** Diameter of the largest point sized by a column, in pixels. */
@@ -166,6 +168,17 @@ export class ChartValues {
         'bad_data',
         `--facet ${name}: the column has ${found.distinct} different values; at most ${MOST_FACETS} small charts are drawn`,
         { field: name, hint: 'Choose some of them with --where, or show them as series with --by.' },
+      )
+  }
+
+  /** Throws if there would be more frames than anybody watches. */
+  async assertFewFrames({ name }: Column): Promise<void> {
+    const found = await this.distinct(name)
+    if (found && found.distinct > MOST_FRAMES)
+      throw new Problem(
+        'bad_data',
+        `--animate ${name}: the column has ${found.distinct} different values; at most ${MOST_FRAMES} frames are shown`,
+        { field: name, hint: 'Choose some of them with --where.' },
       )
   }
 

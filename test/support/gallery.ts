@@ -218,6 +218,13 @@ export const gallery: readonly Example[] = [
   of('scatter', 'survey', { x: 'age', y: 'score' }, 'How two numbers go together.'),
   of(
     'scatter',
+    'survey',
+    { x: 'age', y: 'score', animate: 'group' },
+    'One group after the other, with a slider.',
+    'scatter-animate',
+  ),
+  of(
+    'scatter',
     'trial',
     { x: 'dose', y: 'mean', error: 'deviation', trend: 'linear' },
     'Error bars and a straight trend.',

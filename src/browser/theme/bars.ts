@@ -32,7 +32,8 @@ const FEW_BARS = 4
  */
 export function arrangeBars(draft: Draft): void {
   const { data, layout, view } = draft
-  if (data.length === 0 || !hasOnePlot(draft)) return
+  // The frames of an animation are drawn over the first one, as they are.
+  if (data.length === 0 || !hasOnePlot(draft) || layout.sliders !== undefined) return
   const isTurned = data.every(({ orientation }) => orientation === 'h')
   if (!data.every(isTurned || isDots(draft) ? hasOwnAxes : isPlainBar)) return
   const [along, key] = isTurned ? (['yaxis', 'y'] as const) : (['xaxis', 'x'] as const)

@@ -60,6 +60,10 @@ export const chartOptions = [
   },
   { flags: '--horizontal', description: 'bars, boxes or violins from left to right' },
   {
+    flags: '--animate <column>',
+    description: 'column whose values become frames, shown one after the other',
+  },
+  {
     flags: '--trend <kind>',
     description: 'a trend line for each series: linear, or mean:7 for the mean of 7 points',
   },

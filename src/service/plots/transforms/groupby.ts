@@ -14,13 +14,14 @@ const OTHER_COLOR = '#a0a0a0'
 
 /**
  * A trace for each group of its points, in the order of their first points. `index` and `count`: of the traces. Adds the
- * traces of small charts to `facets`.
+ * traces of small charts to `facets`, and those of an animation to `frames`.
  */
 export function expand(
   given: Attributes,
   index: number,
   count: number,
   facets: Map<Attributes, string> = new Map(),
+  frames: Map<unknown, string> = new Map(),
 ): Attributes[] {
   let traces = [copied(given)]
   for (const k of (given.transforms as unknown[]).keys())
@@ -29,11 +30,16 @@ export function expand(
       if (!isObject(transform) || transform.type !== 'groupby' || transform.enabled === false) return [trace]
       const parts = grouped(trace, transform, `transforms.${k}.groups`, index, count)
       // The parts of a facet are in it too.
-      const facet = facets.get(trace)
+      const [facet, frame] = [facets.get(trace), frames.get(trace)]
       facets.delete(trace)
+      frames.delete(trace)
       for (const part of parts) {
         if (transform.facet === true) facets.set(part, part.name)
         else if (facet !== undefined) facets.set(part, facet)
+        if (transform.animate === true) frames.set(part, part.name)
+        else if (frame !== undefined) frames.set(part, frame)
+        // Series of several frames are the same one.
+        if (transform.animate === true) part.name = trace.name
       }
       return parts
     })

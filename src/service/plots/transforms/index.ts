@@ -1,6 +1,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, turnIsLong } from '../../../json/index.ts'
 import { aggregate, cells, number } from './aggregate.ts'
+import { animated, MOST_FRAMES } from './animate.ts'
 import {
   type Attributes,
   arraysOf,
@@ -67,6 +68,7 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
   const traces = data.filter(isObject)
   const expanded: unknown[] = []
   const facets = new Map<Attributes, string>()
+  const frames = new Map<unknown, string>()
   let [total, shared] = [0, 0]
   for (const [k, given] of data.entries()) {
     if (!isEvaluable(given)) {
@@ -82,11 +84,13 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
     if (total > MOST_TRACES) throw tooMany(`the figure has ${total} groups; at most ${MOST_TRACES} are drawn`)
     shared += groups * JSON.stringify(trace, withoutArrays).length
     if (shared > MOST_SHARED) throw tooMany('the groups of the figure share too many attributes')
-    for (const part of expand(trace, k, data.length, facets)) expanded.push(part)
+    for (const part of expand(trace, k, data.length, facets, frames)) expanded.push(part)
     if (turnIsLong()) await breathe()
   }
   if (new Set(facets.values()).size > MOST_FACETS)
     throw tooMany(`the figure has more than ${MOST_FACETS} small charts`)
+  if (new Set(frames.values()).size > MOST_FRAMES)
+    throw tooMany(`the figure has more than ${MOST_FRAMES} frames`)
   const placed = facets.size > 0 ? faceted(figure, expanded.filter(isObject), facets) : figure
   const axes = new Axes(isObject(placed.layout) ? placed.layout : {}, expanded.filter(isObject), traces)
   const drawn: unknown[] = []
@@ -99,8 +103,11 @@ export async function transformed(figure: { data?: unknown; layout?: unknown }):
     const line = { transforms: trace.transforms }
     const done = await evaluated(trace, axes)
     const trend = trendOf({ ...done, ...line })
+    const frame = frames.get(trace)
+    if (frame !== undefined) frames.set(done, frame)
     drawn.push(done, ...(trend ? [trend] : []))
   }
+  if (frames.size > 0) return animated(placed, drawn, frames)
   return { ...placed, data: drawn }
 }
 
