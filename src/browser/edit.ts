@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // The form beside a chart, for those who may change it: what `gridline plot set` does, with the same code.
+
 import { optionsOf } from '../charts/chosen.ts'
 import type { Figure } from '../charts/merge.ts'
 import type { ChartGrid, ChartOptions } from '../charts/options.ts'
@@ -7,6 +8,7 @@ import { gridIn, rechart } from '../charts/rechart.ts'
 import { builtInTheme, builtInThemes, DEFAULT_THEME, dressed } from '../charts/themes.ts'
 import { type ChartType, chartTypes, takes } from '../charts/types.ts'
 import type { ChartClient } from '../charts/values.ts'
+import { Problem } from '../contract/errors.ts'
 
 const panel = document.getElementById('edit') as HTMLDetailsElement
 const {
@@ -101,7 +103,8 @@ async function open(): Promise<void> {
   try {
     const grid = (await (await ask(address(grids, gridIn(figure)))).json()) as ChartGrid
     chart.made = { grid, ...optionsOf(figure, grid) }
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'usage') throw error
     say(
       'This figure is not a chart of the columns of one grid: only its title and its theme can be changed here.',
     )
@@ -122,7 +125,9 @@ function choices(name: Field, values: readonly string[], empty?: string): void {
 function fill({ figure, made }: Chart): void {
   const names = made?.grid.cols.map(({ name }) => name) ?? []
   choices('type', chartTypes)
-  choices('x', names, 'none')
+  // What a chart has on an axis can be another column, but not none.
+  choices('x', names, made?.options.x === undefined ? 'none' : undefined)
+  ;(field('y') as HTMLInputElement).required = made?.options.y !== undefined
   choices('by', names, 'none')
   choices('aggregate', ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'], 'none')
   choices('stack', ['none', 'normal', 'percent'], 'as usual')
@@ -255,26 +260,10 @@ async function figureWith(changed: Partial<Record<Field, string>>, notes: string
   }
   const { type, theme: _, ...rest } = changed
   const options = Object.fromEntries(
-    Object.entries(rest).map(([name, value]) => [
-      name,
-      value || (name === 'aggregate' || name === 'x' || name === 'y' ? undefined : 'none'),
-    ]),
+    Object.entries(rest).map(([name, value]) => [name, value || 'none']),
   ) as ChartOptions
-  const base = withoutOptions(made.options, rest)
-  const whole = { ...base, ...options }
-  return rechart(client, made.grid, figure, type as ChartType | undefined, whole, theme, (note) =>
-    notes.push(`${note}.`),
-  )
-}
-
-/** The options of the chart whose fields are empty now: they are taken back. */
-function withoutOptions(options: ChartOptions, changed: Partial<Record<Field, string>>): ChartOptions {
-  const emptied = Object.entries(changed).filter(
-    ([name, value]) => value === '' && (name === 'aggregate' || name === 'x' || name === 'y'),
-  )
-  return emptied.length === 0
-    ? {}
-    : { ...options, ...Object.fromEntries(emptied.map(([name]) => [name, undefined])) }
+  const note = (text: string): number => notes.push(`${text}.`)
+  return rechart(client, made.grid, figure, type as ChartType | undefined, options, theme, note)
 }
 
 function colored(figure: Figure, colors: ReadonlyMap<string, string>): Figure {

@@ -1,3 +1,4 @@
+import { columnNames, nameInList } from './columns.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import { AUTO, type ChartType, isPie } from './types.ts'
 
@@ -33,6 +34,7 @@ export async function completed(
   distinct: Distinct,
 ): Promise<Completed> {
   const columns = sorted(grid.cols)
+  const names = grid.cols.map(({ name }) => name)
   const named = (name: string | undefined): Column | undefined =>
     grid.cols.find((column) => column.name === name)
   const isOpen = given === undefined || given === AUTO
@@ -42,13 +44,18 @@ export async function completed(
     next.x = xFor(type, columns, options)?.name
   if (next.y === undefined && needsY(type, next)) next.y = yFor(type, columns, next)
   // Several rows at one place are several series, or one sum.
-  if (isOpen && next.x !== undefined && next.by === undefined && next.aggregate === undefined) {
+  if (
+    isOpen &&
+    next.x !== undefined &&
+    next.by === undefined &&
+    (next.aggregate === undefined || next.aggregate === 'none')
+  ) {
     const found = await distinct(next.x)
     if (found && found.distinct < found.rows && type !== 'scatter' && type !== 'histogram') {
       const group = await groupFor(columns.texts, next, found, distinct)
       if (group && type === 'line') {
         next.by = group
-        next.y = next.y?.split(',')[0]
+        next.y = next.y && nameInList(columnNames(next.y, names)[0])
       } else if (next.y !== undefined) next.aggregate = type === 'bar' || isPie(type) ? 'sum' : 'mean'
     }
   }
@@ -139,7 +146,15 @@ function needsY(type: ChartType, { aggregate, z }: ChartOptions): boolean {
 }
 
 function xFor(type: ChartType, { dates, numbers, texts }: Columns, { y }: ChartOptions): Column | undefined {
-  const free = (column: Column): boolean => !(y ?? '').split(',').includes(column.name)
+  const taken = new Set(
+    y === undefined
+      ? []
+      : columnNames(
+          y,
+          [...dates, ...numbers, ...texts].map(({ name }) => name),
+        ),
+  )
+  const free = (column: Column): boolean => !taken.has(column.name)
   if (type === 'histogram') return numbers[0] ?? dates[0]
   if (type === 'scatter' || type === 'histogram2d' || type === 'scatter3d')
     return (y === undefined && numbers.length < 2 ? dates : numbers).find(free) ?? dates.find(free)
@@ -159,13 +174,15 @@ function yFor(
   const free = numbers.filter(({ name }) => !used.has(name)).map(({ name }) => name)
   if (type === 'candlestick' || type === 'ohlc') {
     const found = PRICES.map((price) => free.find((name) => name.toLowerCase() === price))
-    return found.every((name) => name !== undefined) ? found.map((name) => csv(name)).join(',') : undefined
+    return found.every((name) => name !== undefined)
+      ? found.map((name) => nameInList(name)).join(',')
+      : undefined
   }
   if (free.length === 0) return undefined
   const isSeveral =
     type === 'parallel' || ((type === 'line' || type === 'step' || type === 'area') && by === undefined)
   const most = type === 'parallel' ? 12 : isSeveral ? MOST_LINES : 1
-  return free.slice(0, most).map(csv).join(',')
+  return free.slice(0, most).map(nameInList).join(',')
 }
 
 /** The column whose values tell the rows of one place apart. */
@@ -188,10 +205,6 @@ async function groupFor(
   return undefined
 }
 
-function csv(name: string): string {
-  return /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name
-}
-
 function quoted(text: string): string {
-  return /^[\w,.-]+$/.test(text) ? text : `'${text}'`
+  return /^[\w,.-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -19,7 +19,7 @@ export function axisSettings(
   const areNumbers =
     !x || x.type === 'number' || x.type === 'empty' || type === 'histogram' || type === 'indicator'
   if (logX && !areNumbers) throw new Problem('usage', '--log-x needs a column of numbers')
-  const suffix = unit === undefined ? undefined : unit === '%' || unit === '°' ? unit : ` ${unit}`
+  const suffix = suffixOf(unit)
   return {
     x: {
       ...(logX && { type: 'log' }),
@@ -32,6 +32,11 @@ export function axisSettings(
       ...(suffix !== undefined && { ticksuffix: suffix }),
     },
   }
+}
+
+/** A unit as it stands behind a number. */
+export function suffixOf(unit: string | undefined): string | undefined {
+  return unit === undefined || unit === '%' || unit === '°' ? unit : ` ${unit}`
 }
 
 /** The ends of an axis. That of a logarithmic axis is written in powers of ten. */

@@ -1,10 +1,11 @@
 import { listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
+import { escapedMarkup } from '../contract/markup.ts'
 import { parseSort } from '../query/index.ts'
 import { axisSettings } from './axes.ts'
 import { Chart } from './chart.ts'
 import { shapesOf } from './marks.ts'
-import { type Figure, horizontal, SOURCE } from './merge.ts'
+import { type Figure, SOURCE } from './merge.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import { type Attributes, type Drawn, makers, type Parts } from './traces.ts'
 import { assertPeriods, assertTrend, assertZone, transformsOf } from './transforms.ts'
@@ -25,15 +26,23 @@ export async function chartOf(
   client: ChartClient | undefined,
   grid: ChartGrid,
   type: ChartType,
-  options: ChartOptions,
+  given: ChartOptions,
   note: (text: string) => void = () => {},
 ): Promise<Figure> {
+  const options = given.aggregate === 'none' ? { ...given, aggregate: undefined } : given
   const { aggregate, top } = options
   const values = new ChartValues(client, grid.fid, type, options, note)
   const chart = new Chart(values, grid, type)
   assertTaken(type, options)
   const columns = await columnsOf(chart, type, options)
   const { x, ys, by, facet } = columns
+  if (aggregate && columns.error)
+    throw new Problem(
+      'usage',
+      '--error and --aggregate cannot be used together: error bars belong to single rows',
+    )
+  for (const flag of ['horizontal', 'mark', 'band'] as const)
+    if (facet && options[flag]) throw new Problem('usage', `--facet and --${flag} cannot be used together`)
   if (facet && columns.animate) throw new Problem('usage', '--facet and --animate cannot be used together')
   const isMap = isCells(type) && (options.color !== undefined || aggregate === 'count')
   if (aggregate && !x && type !== 'indicator')
@@ -95,9 +104,7 @@ export async function chartOf(
   }
   const made = await makers[type](parts)
   const whole = { data: made.data.map((trace) => labeled(type, trace, options)), layout: made.layout }
-  return options.horizontal
-    ? horizontal(await withSecond(chart, whole, options, columns, transforms))
-    : withSecond(chart, whole, options, columns, transforms)
+  return withSecond(chart, whole, options, columns, transforms)
 }
 
 /** Throws `usage` for an option that the type of chart does not have. */
@@ -203,6 +210,9 @@ function layoutOf(
   if (ys.length > 1 || by) layout.showlegend = true
   layout.shapes = shapesOf(options, x)
   if (!KNOWN_BY_TRACES.has(type)) layout.meta = { ...layout.meta, chart: type }
+  // The axes are exchanged where the chart is drawn: what is evaluated before does not depend on it.
+  if (options.horizontal) layout.meta = { ...layout.meta, horizontal: true }
+  if (by && x && (type === 'box' || type === 'violin')) layout[`${type}mode`] = 'group'
   if (options.source !== undefined) layout.annotations = [sourceOf(options.source)]
   return layout
 }
@@ -231,7 +241,8 @@ function extrasOf(
 function labeled(type: ChartType, trace: Attributes, { labels }: ChartOptions): Attributes {
   if (!labels) return trace
   if (type === 'bar') return { ...trace, texttemplate: '%{value}', textposition: 'auto', textangle: 0 }
-  if (type === 'funnel' || type === 'waterfall') return { ...trace, textinfo: 'value', textposition: 'auto' }
+  if (type === 'funnel') return { ...trace, textinfo: 'value', textposition: 'auto' }
+  if (type === 'waterfall') return { ...trace, textinfo: 'delta', textposition: 'outside' }
   const above = { texttemplate: '%{y}', textposition: 'top center', cliponaxis: false }
   return { ...trace, mode: `${trace.mode}+text`, ...above }
 }
@@ -240,7 +251,7 @@ function labeled(type: ChartType, trace: Attributes, { labels }: ChartOptions): 
 async function withSecond(
   chart: Chart,
   { data, layout }: { data: Attributes[]; layout: Attributes },
-  { y2 }: ChartOptions,
+  { y2, aggregate }: ChartOptions,
   { x }: Drawn,
   transforms: object[] | undefined,
 ): Promise<{ data: Attributes[]; layout: Attributes }> {
@@ -255,7 +266,8 @@ async function withSecond(
     ysrc: chart.reference(column),
     transforms,
   }))
-  const title = columns.length === 1 ? { title: { text: columns[0].name } } : {}
+  const said = aggregate && aggregate !== 'count' ? `${aggregate} of ` : ''
+  const title = columns.length === 1 ? { title: { text: said + columns[0].name } } : {}
   const yaxis2 = { overlaying: 'y', side: 'right', tickmode: 'auto', showgrid: false, ...title }
   return { data: [...data, ...own], layout: { ...layout, yaxis2, showlegend: true } }
 }
@@ -263,7 +275,7 @@ async function withSecond(
 /** Where the data comes from, below the chart. Our theme moves it below the labels of the axis. */
 function sourceOf(text: string): Attributes {
   const place = { xref: 'paper', yref: 'paper', x: 0, y: -0.2, xanchor: 'left', yanchor: 'top' }
-  return { name: SOURCE, text: `Source: ${escaped(text)}`, showarrow: false, font: { size: 12 }, ...place }
+  return { name: SOURCE, text: `Source: ${text}`, showarrow: false, font: { size: 12 }, ...place }
 }
 
 /**
@@ -311,7 +323,11 @@ function orderOf(
       'usage',
       `--sort: the axis of ${along.name} is in the order of its ${along.type === 'number' ? 'numbers' : 'dates'}`,
     )
-  if (!key || !isLabels) return {}
+  // Sorted by another column: in the order of the rows.
+  if (!key) return isLabels && keys.length > 0 ? { categoryorder: 'trace' } : {}
+  if (!isLabels) return {}
+  // Each step begins where the one before it ends.
+  if (type === 'waterfall' || type === 'funnel') return { categoryorder: 'trace' }
   const direction = key.descending ? 'descending' : 'ascending'
   return { categoryorder: `${key.name === along.name ? 'category' : 'total'} ${direction}` }
 }
@@ -323,7 +339,7 @@ function orderOf(
 function titleOf(type: ChartType, options: ChartOptions, shown: string): Attributes {
   const { title, subtitle } = options
   const meta = { theme: 'gridline' }
-  const under = subtitle === undefined ? {} : { subtitle: { text: escaped(subtitle) } }
+  const under = subtitle === undefined ? {} : { subtitle: { text: subtitle } }
   if (title === 'none') return { ...(subtitle !== undefined && { title: { text: '', ...under } }), meta }
   if (title !== undefined) return { title: { text: title, ...under }, meta }
   const text = defaultTitle(type, options, shown)
@@ -343,18 +359,16 @@ function defaultTitle(type: ChartType, options: ChartOptions, shown: string): st
     ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].filter((name) => name !== undefined).join(type === 'histogram' ? ', ' : ' and ')}`
     : type === 'map'
       ? (size ?? color ?? lat ?? 'places')
-      : type === 'candlestick' || type === 'ohlc'
-        ? 'prices'
-        : type === 'table'
-          ? ''
-          : ((type === 'scatter3d' || type === 'surface') && z) || shown
+      : type === 'indicator' && options.aggregate === undefined
+        ? `last ${shown}`
+        : type === 'candlestick' || type === 'ohlc'
+          ? 'prices'
+          : type === 'table'
+            ? ''
+            : ((type === 'scatter3d' || type === 'surface') && z) || shown
   const plain = names.length === 0 || what === '' ? what : `${what} by ${inWords(names)}`
-  const text = escaped(plain)
+  const text = escapedMarkup(plain)
   return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 /** `a`, `a and b`, `a, b and c`. */

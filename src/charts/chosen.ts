@@ -1,11 +1,13 @@
 import { Problem } from '../contract/errors.ts'
 import { sortText } from '../query/index.ts'
 import { axisOptions } from './axes.ts'
+import { nameInList } from './columns.ts'
 import { markOptions } from './marks.ts'
 import { type Figure, kindOf, SOURCE, typeOf } from './merge.ts'
 import { type ChartGrid, type ChartOptions, TOP_SERIES } from './options.ts'
 import { DEFAULT_THEME, isBuiltIn } from './themes.ts'
 import { PIE_SLICES } from './transforms.ts'
+import { turnedShape } from './turn.ts'
 import { type ChartType, chartTypes, isCells, isPie } from './types.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
@@ -36,7 +38,7 @@ export function optionsOf(
   const written = (names: readonly (string | undefined)[]): string =>
     names
       .filter((one) => one !== undefined)
-      .map((one) => (/[",]/.test(one) ? `"${one.replaceAll('"', '""')}"` : one))
+      .map(nameInList)
       .join(',')
   const own = ours.filter(({ yaxis }) => yaxis !== 'y2')
   const second = ours.filter(({ yaxis }) => yaxis === 'y2')
@@ -62,6 +64,7 @@ export function optionsOf(
   const number = of('number')?.func
   const top = of('top')?.count
   const trend = of('trend')
+  const stack = stackOf(type as ChartType, { data: own, layout }, by !== undefined)
   const options: ChartOptions = {
     x,
     y: y === '' ? undefined : y,
@@ -99,16 +102,19 @@ export function optionsOf(
         : top,
     where: rows?.where,
     sort: rows?.sort ?? (order.length > 0 ? order.join(',') : undefined),
-    stack: stackOf(type as ChartType, { data: own, layout }),
-    horizontal: isTurned || undefined,
+    stack,
+    horizontal: layout.meta?.horizontal === true || isTurned || undefined,
     trend: trend && (trend.method === 'mean' ? `mean:${trend.window}` : 'linear'),
-    ...markOptions(layout.shapes),
+    ...markOptions(isTurned ? (layout.shapes ?? []).map(turnedShape) : layout.shapes),
     labels:
       own.some(
-        ({ texttemplate, textinfo, type: kind }) =>
-          texttemplate !== undefined || (kind === 'waterfall' && textinfo !== undefined),
+        ({ texttemplate, textposition, type: kind }) =>
+          texttemplate !== undefined ||
+          ((kind === 'waterfall' || kind === 'funnel') && textposition !== undefined),
       ) || undefined,
     ...(isIndicator ? indicatorOptions(first) : axisOptions(across, up)),
+    // The suffix of parts of 100 is not one that somebody chose.
+    ...(stack === 'percent' && up?.ticksuffix === '%' && { unit: undefined }),
     title: isDefault ? undefined : (title ?? 'none') || 'none',
     subtitle: layout.title?.subtitle?.text,
     source: sourceIn(layout),
@@ -175,11 +181,19 @@ function turned({ xsrc, ysrc, ...trace }: Attributes): Attributes {
   return { ...trace, xsrc: ysrc, ysrc: xsrc }
 }
 
-function stackOf(type: ChartType, { data, layout }: Figure): ChartOptions['stack'] {
-  if (type === 'area') return data.some(({ groupnorm }) => groupnorm === 'percent') ? 'percent' : undefined
+/** How series stand, where it is not as the type has it by itself. */
+function stackOf(type: ChartType, { data, layout }: Figure, isBy: boolean): ChartOptions['stack'] {
+  const isSeveral = data.length > 1 || isBy
+  if (type === 'area') {
+    if (data.some(({ groupnorm }) => groupnorm === 'percent')) return 'percent'
+    const isStacked = data.some(({ stackgroup }) => stackgroup !== undefined)
+    return isStacked === isSeveral ? undefined : isStacked ? 'normal' : 'none'
+  }
   if (type !== 'bar' && type !== 'histogram') return undefined
   if (layout.barnorm === 'percent') return 'percent'
-  return type === 'bar' && layout.barmode === 'stack' ? 'normal' : undefined
+  if (type === 'bar') return layout.barmode === 'stack' ? 'normal' : undefined
+  if (layout.barmode === 'stack') return isBy ? undefined : 'normal'
+  return layout.barmode === 'overlay' && isBy ? 'none' : undefined
 }
 
 function indicatorOptions({ number = {} }: Attributes): Pick<ChartOptions, 'unit' | 'formatY'> {

@@ -33,3 +33,8 @@ export function typeName(type: string): string {
   if (type === 'json') return 'mixed'
   return type === 'datetime-zone' ? 'datetime' : type
 }
+
+/** A name as it stands in a list of columns. */
+export function nameInList(name: string): string {
+  return /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name
+}

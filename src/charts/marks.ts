@@ -12,7 +12,7 @@ const BAND_COLOR = 'rgba(120,130,145,0.18)'
 
 /** The shapes of `--mark` and `--band`. Throws `usage`. */
 export function shapesOf(
-  { mark = [], band = [] }: ChartOptions,
+  { mark = [], band = [], logX, logY }: ChartOptions,
   x: Column | undefined,
 ): Attributes[] | undefined {
   const shapes = [
@@ -34,6 +34,8 @@ export function shapesOf(
     }),
     ...mark.map((given) => {
       const { axis, from, label } = placeOf('--mark', given, 1, x)
+      if ((axis === 'x' ? logX : logY) && !(Number(from) > 0))
+        throw new Problem('usage', `--mark ${given}: a logarithmic axis has numbers above 0 only`)
       const place =
         axis === 'x'
           ? { textposition: 'end', textangle: 0, xanchor: 'left', yanchor: 'top' }

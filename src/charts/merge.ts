@@ -2,6 +2,7 @@ import { AXIS_KEYS } from './axes.ts'
 import { BAND, MARK } from './marks.ts'
 import { TOP_SERIES } from './options.ts'
 import { PIE_SLICES } from './transforms.ts'
+import { turnedShape } from './turn.ts'
 import type { ChartType } from './types.ts'
 
 /**
@@ -29,7 +30,7 @@ export interface ChartedGrid {
 /** Attributes that make a trace one type of chart. */
 const TYPE_KEYS = ['type', 'mode', 'fill', 'stackgroup', 'opacity']
 /** Attributes of traces that options set. */
-const OPTION_KEYS = ['texttemplate', 'groupnorm', 'dimensions'] as const
+const OPTION_KEYS = ['texttemplate', 'textposition', 'textangle', 'groupnorm', 'dimensions'] as const
 /** Attributes of axes that a heatmap of several columns sets. */
 const HEATMAP_AXIS_KEYS = ['tickmode', 'tickvals', 'ticktext', 'autorange']
 /** Types whose bars or boxes can be horizontal: then `x` and `y` are exchanged. */
@@ -92,7 +93,7 @@ export function merged(current: Figure, made: Figure, grid: ChartedGrid, isWhole
 
 /** A chart with bars or boxes from left to right. */
 export function horizontal({ data, layout }: Figure): Figure {
-  const { xaxis, yaxis, ...rest } = layout
+  const { xaxis, yaxis, shapes, ...rest } = layout
   return {
     data: data.map(({ xsrc, ysrc, ...trace }) => ({
       ...trace,
@@ -100,7 +101,12 @@ export function horizontal({ data, layout }: Figure): Figure {
       ...(ysrc !== undefined && { xsrc: ysrc }),
       ...(xsrc !== undefined && { ysrc: xsrc }),
     })),
-    layout: { ...rest, ...(yaxis && { xaxis: yaxis }), ...(xaxis && { yaxis: xaxis }) },
+    layout: {
+      ...rest,
+      ...(yaxis && { xaxis: yaxis }),
+      ...(xaxis && { yaxis: xaxis }),
+      ...(Array.isArray(shapes) && { shapes: shapes.map(turnedShape) }),
+    },
   }
 }
 
@@ -152,8 +158,30 @@ function mergedLayout(
       next.meta = meta?.chart === undefined ? others : { ...others, chart: meta.chart }
     }
   }
+  if (isWhole && isObject(next.meta)) {
+    const { horizontal: _, ...others } = next.meta
+    next.meta = meta?.horizontal === true ? { ...others, horizontal: true } : others
+  } else if (meta?.horizontal === true) next.meta = { ...next.meta, horizontal: true }
+  for (const key of ['boxmode', 'violinmode'] as const)
+    if (made.layout[key] !== undefined) next[key] = made.layout[key]
+    else if (isWhole || isOtherType) delete next[key]
+  // Labels have no unit and no format.
+  if (isOtherType)
+    for (const axis of ['xaxis', 'yaxis'])
+      if (next[axis]?.type === 'category') for (const key of AXIS_KEYS) delete next[axis][key]
   if (made.layout.yaxis2 !== undefined) next.yaxis2 = { ...made.layout.yaxis2, ...next.yaxis2 }
   else if (isWhole) delete next.yaxis2
+  // Amounts are no parts of 100.
+  const wasPercent = layout.barnorm === 'percent' || before?.groupnorm === 'percent'
+  const isPercent = made.layout.barnorm === 'percent' || after?.groupnorm === 'percent'
+  for (const axis of ['xaxis', 'yaxis'])
+    if (isWhole && wasPercent && !isPercent && next[axis]?.ticksuffix === '%') {
+      const { ticksuffix: _, ...others } = next[axis]
+      next[axis] = {
+        ...others,
+        ...(made.layout[axis]?.ticksuffix && { ticksuffix: made.layout[axis].ticksuffix }),
+      }
+    }
   if (made.layout.barnorm !== undefined) next.barnorm = made.layout.barnorm
   else if (isWhole) delete next.barnorm
   for (const [axis, source] of [
@@ -291,7 +319,7 @@ function mergedTrace(
     for (const { path } of sourcesOf(trace)) if (path.length === 1) delete next[path[0]]
     if (!HORIZONTAL_TYPES.has(made.type)) delete next.orientation
     for (const key of TYPE_KEYS) if (made[key] !== undefined) next[key] = made[key]
-  } else if (typeOf(made) === 'area' && isOtherCount) {
+  } else if (typeOf(made) === 'area' && (isOtherCount || isWhole)) {
     for (const key of ['fill', 'stackgroup'] as const) {
       delete next[key]
       if (made[key] !== undefined) next[key] = made[key]
@@ -315,12 +343,13 @@ function mergedTrace(
   }
   // The header of a table names its columns.
   if (made.type === 'table' && trace.cells?.valuessrc !== made.cells?.valuessrc) {
-    next.header = { ...trace.header, values: made.header.values, align: made.header.align }
+    const { valuessrc: _, ...header } = trace.header ?? {}
+    next.header = { ...header, values: made.header.values, align: made.header.align }
     next.cells = { ...next.cells, align: made.cells.align }
   }
   for (const key of OPTION_KEYS) {
     if (made[key] !== undefined) next[key] = made[key]
-    else if (isWhole && typeOf(trace) === typeOf(made)) delete next[key]
+    else if (isWhole || typeOf(trace) !== typeOf(made)) delete next[key]
   }
   if (isWhole || made.texttemplate !== undefined)
     next.mode = withText(next.mode, made.texttemplate !== undefined)
@@ -350,7 +379,7 @@ function keyOf({ type, facet, animate }: Attributes): string {
 }
 
 /** Transforms that no option asks for. */
-const OF_TYPE = new Set(['sort', 'tree', 'number'])
+const OF_TYPE = new Set(['sort', 'tree', 'number', 'complete'])
 
 function keysOf({ transforms }: Attributes): string[] {
   return Array.isArray(transforms)

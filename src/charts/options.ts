@@ -31,7 +31,8 @@ export interface ChartOptions {
   by?: string
   facet?: string
   animate?: string
-  aggregate?: (typeof aggregateFunctions)[number]
+  /** `none` removes one from a chart that exists. */
+  aggregate?: (typeof aggregateFunctions)[number] | 'none'
   zone?: string
   per?: (typeof periods)[number]
   top?: number

@@ -39,7 +39,7 @@ export async function rechart(
 
 /** Options that `none` removes. */
 const REMOVABLE: ReadonlySet<string> = new Set([
-  ...['by', 'facet', 'where', 'sort', 'color', 'size', 'text', 'zone'],
+  ...['by', 'facet', 'aggregate', 'where', 'sort', 'color', 'size', 'text', 'zone'],
   ...['stack', 'trend', 'error', 'y2', 'animate', 'subtitle', 'source', 'mark', 'band'],
 ])
 
@@ -52,8 +52,10 @@ function supported(type: ChartType, options: ChartOptions): ChartOptions {
 
 /** The id of the grid whose columns a figure shows. Throws `usage` if there is none, or several. */
 export function gridIn({ data }: Figure): string {
+  // Of a table, the names of its header and their alignment are kept in a grid of their own.
+  const shown = data.map((trace) => (trace.type === 'table' ? { valuessrc: trace.cells?.valuessrc } : trace))
   const fids = new Set(
-    [...JSON.stringify(data).matchAll(/"\w+src":"([^":]+:\d+):[^"]*"/g)].map(([, fid]) => fid),
+    [...JSON.stringify(shown).matchAll(/"\w+src":"([^":]+:\d+):[^"]*"/g)].map(([, fid]) => fid),
   )
   const [fid] = fids
   if (fid !== undefined && fids.size === 1) return fid

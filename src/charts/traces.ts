@@ -1,4 +1,5 @@
 import { Problem } from '../contract/errors.ts'
+import { suffixOf } from './axes.ts'
 import type { Chart } from './chart.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import type { ChartType } from './types.ts'
@@ -235,7 +236,12 @@ export const makers: Record<ChartType, Maker> = {
       showscale: true,
       colorbar: { title: { text: color.name } },
     }
-    return { data: [{ type: 'parcoords', dimensions, line, transforms }], layout: withoutAxes(layout) }
+    return {
+      data: [
+        { type: 'parcoords', dimensions, line, transforms: [...(transforms ?? []), { type: 'complete' }] },
+      ],
+      layout: withoutAxes(layout),
+    }
   },
   table: ({ grid, columns: { ys }, layout, transforms }) => ({
     data: [
@@ -243,13 +249,13 @@ export const makers: Record<ChartType, Maker> = {
         type: 'table',
         header: { values: ys.map(({ name }) => name), align: ys.map(alignmentOf) },
         cells: { valuessrc: severalOf(grid, ys), align: ys.map(alignmentOf), height: 26 },
-        transforms,
+        transforms: [...(transforms ?? []), { type: 'complete' }],
       },
     ],
     layout: withoutAxes(layout),
   }),
   indicator({ chart, columns: { ys }, layout, transforms, options: { aggregate, unit, formatY } }) {
-    const suffix = unit === undefined ? undefined : unit === '%' || unit === '°' ? unit : ` ${unit}`
+    const suffix = suffixOf(unit)
     return {
       data: [
         {

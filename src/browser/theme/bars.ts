@@ -1,3 +1,5 @@
+import { turnedShape } from '../../charts/turn.ts'
+import { escapedMarkup } from '../../contract/markup.ts'
 import {
   type Attributes,
   type Draft,
@@ -21,6 +23,8 @@ const LABELED_BAR_PIXELS = 34
 /** Height of a label above a bar, and of each further bar of a group, in pixels. */
 const LABEL_PIXELS = 20
 const FURTHER_BAR_PIXELS = 12
+/** Height of the axis below horizontal bars, with its title, in pixels. */
+const AXIS_PIXELS = 64
 /** Height of a row with a label beside it, in pixels. */
 const LEAST_LABEL_PIXELS = 15
 /** Bars of a chart: fewer are thinner, so that they are not blocks. */
@@ -31,10 +35,13 @@ const FEW_BARS = 4
  * where their labels have no room side by side.
  */
 export function arrangeBars(draft: Draft): void {
-  const { data, layout, view } = draft
+  const { layout, view } = draft
+  let { data } = draft
   // The frames of an animation are drawn over the first one, as they are.
   if (data.length === 0 || !hasOnePlot(draft) || layout.sliders !== undefined) return
-  const isTurned = data.every(({ orientation }) => orientation === 'h')
+  if (layout.meta.horizontal === true) turn(draft)
+  data = draft.data
+  const isTurned = draft.data.every(({ orientation }) => orientation === 'h')
   if (!data.every(isTurned || isDots(draft) ? hasOwnAxes : isPlainBar)) return
   const [along, key] = isTurned ? (['yaxis', 'y'] as const) : (['xaxis', 'x'] as const)
   const labels = labelsOf(data.map((trace) => trace[key]))
@@ -61,8 +68,8 @@ export function arrangeBars(draft: Draft): void {
 
 /** Labels of horizontal bars beside them, or above them where there is no room. */
 function fitLabels(draft: Draft, labels: readonly string[]): void {
-  const { data, layout, view } = draft
-  const height = view.height - 110
+  const { data, layout, view, above } = draft
+  const height = view.height - above.title - above.legend - AXIS_PIXELS
   if (height / labels.length >= LEAST_LABEL_PIXELS) layout.yaxis.dtick ??= 1
   if (!isNarrow(view)) {
     layout.yaxis.labelalias = aliases(labels, view.width * 0.4)
@@ -85,7 +92,7 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   for (const label of labels)
     annotate(layout, {
       name: 'gridline-label',
-      text: shortened(escaped(label), most),
+      text: shortened(escapedMarkup(label), most),
       xref: 'paper',
       x: 0,
       xanchor: 'left',
@@ -128,6 +135,7 @@ function turn(draft: Draft): void {
   const { layout } = draft
   draft.data = draft.data.map(({ x, y, error_x, error_y, ...trace }) => ({
     ...trace,
+    ...turnedTexts(trace),
     orientation: 'h',
     x: y,
     y: x,
@@ -139,19 +147,18 @@ function turn(draft: Draft): void {
   layout.yaxis = { ...xaxis, autorange: 'reversed', showgrid: false }
   layout.xaxis.showgrid ??= true
   layout.xaxis.showline ??= false
-  for (const shape of Array.isArray(layout.shapes) ? layout.shapes : []) if (isObject(shape)) turnShape(shape)
+  if (Array.isArray(layout.shapes)) layout.shapes = layout.shapes.map(turnedShape)
 }
 
-function isObject(value: unknown): value is Attributes {
-  return typeof value === 'object' && value !== null
-}
-
-/** A mark across the chart goes across the turned chart. */
-function turnShape(shape: Attributes): void {
-  const { x0, x1, y0, y1, xref, yref } = shape
-  const other = (ref: unknown): unknown =>
-    typeof ref === 'string' ? ref.replace(/^[xy]/, (letter) => (letter === 'x' ? 'y' : 'x')) : ref
-  Object.assign(shape, { x0: y0, x1: y1, y0: x0, y1: x1, xref: other(yref), yref: other(xref) })
+/** Texts at points name the other axis, and stand beside the points. */
+function turnedTexts({ texttemplate, hovertemplate, textposition }: Attributes): Attributes {
+  const turned = (text: unknown): unknown =>
+    typeof text === 'string' ? text.replace(/%\{([xy])/g, (_, axis) => `%{${axis === 'x' ? 'y' : 'x'}`) : text
+  return {
+    ...(texttemplate !== undefined && { texttemplate: turned(texttemplate) }),
+    ...(hovertemplate !== undefined && { hovertemplate: turned(hovertemplate) }),
+    ...(textposition === 'top center' && { textposition: 'middle right' }),
+  }
 }
 
 function aliases(labels: readonly string[], most: number): Record<string, string> | undefined {
@@ -160,8 +167,4 @@ function aliases(labels: readonly string[], most: number): Record<string, string
     return text === label ? [] : [[label, text]]
   })
   return short.length > 0 ? Object.fromEntries(short) : undefined
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

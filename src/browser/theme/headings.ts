@@ -51,6 +51,9 @@ export function placeTitle({ layout, view, above }: Draft): void {
     (under.length > 0 ? 18 : 8)
 }
 
+/** Names of a legend that are measured: there is no room for more. */
+const MOST_MEASURED = 200
+
 /** The legend below the title, from the left, if it is shown and nobody has placed it. */
 export function placeLegend(draft: Draft): void {
   const { data, layout, view, above } = draft
@@ -68,10 +71,11 @@ export function placeLegend(draft: Draft): void {
   let rows = 1
   let at = 0
   // Entries of plotly.js are as wide as the widest one if there are several rows.
-  const widest = Math.max(...names.map((name) => widthOf(name))) + SYMBOL_PIXELS
-  const all = names.reduce((sum, name) => sum + widthOf(name) + SYMBOL_PIXELS, 0)
+  const widths = names.slice(0, MOST_MEASURED).map((name) => widthOf(name) + SYMBOL_PIXELS)
+  const widest = Math.max(...widths)
+  const all = widths.reduce((sum, width) => sum + width, 0)
   if (all > most)
-    for (const _ of names) {
+    for (const _ of widths) {
       if (at > 0 && at + widest > most) {
         rows++
         at = 0

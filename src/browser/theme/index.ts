@@ -27,11 +27,11 @@ const PARTS = [
   decideLegend,
   fadePoints,
   hoverOf,
-  arrangeBars,
-  formatNumbers,
   nameLines,
   placeTitle,
   placeLegend,
+  arrangeBars,
+  formatNumbers,
   placeAxisTitle,
   arrangeFacets,
   placeSource,
@@ -49,7 +49,7 @@ export function themed<T extends Figure>(figure: T, view: View): T {
     : undefined
   const shapes = Array.isArray(layout.shapes) ? layout.shapes.map((one) => ({ ...one })) : undefined
   const draft: Draft = {
-    data: data.map((trace) => ({ ...trace })),
+    data: data.map((trace) => inScheme({ ...trace }, layout.template, view.scheme)),
     layout: { ...layout, ...(annotations && { annotations }), ...(shapes && { shapes }) },
     view,
     above: { title: 0, legend: 0, axis: 0 },
@@ -78,6 +78,18 @@ export function themed<T extends Figure>(figure: T, view: View): T {
     data: draft.data,
     layout: { ...draft.layout, margin, template },
   }
+}
+
+/** A trace with the colors of the scheme: what the service has colored has those of the light one. */
+function inScheme(trace: Attributes, template: unknown, scheme: View['scheme']): Attributes {
+  const { layout, dark } = (template ?? {}) as Attributes
+  const [light, other] = [layout?.colorway, dark?.layout?.colorway]
+  if (scheme !== 'dark' || !Array.isArray(light) || !Array.isArray(other)) return trace
+  for (const key of ['line', 'marker']) {
+    const at = light.indexOf(trace[key]?.color)
+    if (at >= 0 && other[at] !== undefined) trace[key] = { ...trace[key], color: other[at] }
+  }
+  return trace
 }
 
 /** A theme that has colors of its own, and none for the dark, is light. */

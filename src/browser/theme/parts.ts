@@ -10,7 +10,7 @@ const NAMES_PIXELS = 44
 const BESIDE_PIXELS = 44
 const NARROW_BESIDE_PIXELS = 40
 /** Room for the ends of the axes, and on a phone for the scale of colors below them, in pixels. */
-const BELOW_PIXELS = 32
+const BELOW_PIXELS = 48
 const NARROW_BELOW_PIXELS = 100
 
 /** What only some types have: colors of rising and falling, room for the names of parallel axes, cells of tables. */

@@ -35,7 +35,7 @@ export const chartOptions = [
   {
     flags: '--aggregate <function>',
     description: 'what is shown of rows with the same x: their sum, mean …',
-    choices: aggregateFunctions,
+    choices: [...aggregateFunctions, 'none'],
   },
   {
     flags: '--per <period>',

@@ -18,7 +18,10 @@ export async function checkTemplate(template: Attributes, source: string): Promi
 
 type Schema = typeof import('../../vendor/schema.ts').plotSchema
 
-function count({ layout = {}, data = {}, dark }: Attributes, schema: Schema): number {
+function count({ layout = {}, data = {}, dark }: Attributes, schema: Schema, isDark = false): number {
+  for (const [name, value] of Object.entries({ layout, data, ...(dark !== undefined && { dark }) }))
+    assertObject(name, value)
+  if (isDark && dark !== undefined) throw new Problem('usage', 'dark: it cannot have a member dark')
   let total = 0
   for (const [path, value] of leavesIn(layout, [])) {
     assertFits(['layout', ...path].join('.'), value, attributeOf(['layout', ...path], {}, schema))
@@ -26,7 +29,8 @@ function count({ layout = {}, data = {}, dark }: Attributes, schema: Schema): nu
   }
   for (const [type, traces] of Object.entries(data)) {
     if (!Array.isArray(traces)) throw new Problem('usage', `data.${type}: expected a list of traces`)
-    for (const trace of traces)
+    for (const trace of traces) {
+      assertObject(`data.${type}`, trace)
       for (const [path, value] of leavesIn(trace, [])) {
         const figure = { data: [{ type }] }
         if (!Object.hasOwn(schema.traces, type))
@@ -38,8 +42,14 @@ function count({ layout = {}, data = {}, dark }: Attributes, schema: Schema): nu
         )
         total++
       }
+    }
   }
-  return total + (dark === undefined ? 0 : count(dark, schema))
+  return total + (dark === undefined ? 0 : count(dark, schema, true))
+}
+
+function assertObject(name: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Problem('usage', `${name}: expected an object`)
 }
 
 /** Contrast that lines and texts need with their ground, as in WCAG 2. */
@@ -71,7 +81,8 @@ function contrast(a: unknown, b: unknown): number | undefined {
 }
 
 function luminance(color: unknown): number | undefined {
-  const [, hex] = /^#([0-9a-f]{6})$/i.exec(String(color)) ?? []
+  const named = { white: '#ffffff', black: '#000000' }[String(color).toLowerCase()]
+  const [, hex] = /^#([0-9a-f]{6})$/i.exec(named ?? String(color)) ?? []
   if (hex === undefined) return undefined
   const [r, g, b] = [0, 2, 4].map((at) => {
     const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255

@@ -56,22 +56,23 @@ export async function createOrUpdateChart(
   return { ...changed, warnings: [] }
 }
 
-/** The type and the columns of the chart that an upload changes, as far as its options do not say others. */
+/** The type and the options of the chart that an upload changes, with those that the upload names. */
 export async function presentOptions(
   client: Client,
   grid: Grid,
   given: ChartType | typeof AUTO,
-  { onConflict, x, y }: Options & Pick<ChartOptions, 'x' | 'y'>,
-): Promise<{ type: ChartType | typeof AUTO; columns: Pick<ChartOptions, 'x' | 'y'> }> {
-  const none = { type: given, columns: {} }
-  if ((onConflict !== 'replace' && onConflict !== 'append') || (x !== undefined && y !== undefined))
-    return none
+  { onConflict, ...options }: Options & ChartOptions,
+): Promise<{ type: ChartType | typeof AUTO; options: ChartOptions }> {
+  const none = { type: given, options }
+  if (onConflict !== 'replace' && onConflict !== 'append') return none
   const existing = await chartOfGrid(client, grid, given)
   if (!existing) return none
   try {
-    const { type, options } = optionsOf((await storedFigure(client, existing.fid)).figure, grid)
+    const { type, options: present } = optionsOf((await storedFigure(client, existing.fid)).figure, grid)
     if (given !== AUTO && given !== type) return none
-    return { type, columns: { x: x ?? options.x, y: y ?? options.y } }
+    const named = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+    // The look is not made again: it is part of the chart.
+    return { type, options: { ...present, theme: undefined, ...named } }
   } catch (error) {
     // A figure that options do not make.
     if (error instanceof Problem && error.code === 'usage') return none

@@ -136,7 +136,7 @@ const set = defineCommand({
       config.profile = profile
     })
     const now = await row(context, name)
-    if (now.value !== shown(name, name === 'url' ? checkUrl(value) : value))
+    if (now.value !== shown(name, name === 'url' ? checkUrl(value) : (theme ?? value)))
       context.messages.warning(`${now.source} overrides the value that was set`)
     return { one: now, view }
   },

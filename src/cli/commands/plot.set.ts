@@ -3,6 +3,7 @@ import { optionsOf } from '../../charts/chosen.ts'
 import { type Figure, isSameFigure } from '../../charts/merge.ts'
 import type { ChartOptions } from '../../charts/options.ts'
 import { gridIn, rechart } from '../../charts/rechart.ts'
+import { dressed } from '../../charts/themes.ts'
 import { chartTypes } from '../../charts/types.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -77,7 +78,9 @@ export const options = defineCommand({
     const { figure } = await storedFigure(client, fid)
     const grid = await gridOf(client, figure)
     const { type, options } = optionsOf(figure, grid)
-    const made = JSON.parse(JSON.stringify(await chartOf(client, grid, type, options)))
+    const plain = await chartOf(client, grid, type, options)
+    const dressedAs = options.theme === undefined ? plain : dressed(plain, themeNamed(options.theme))
+    const made = JSON.parse(JSON.stringify(dressedAs))
     if (!isSameFigure(withoutMeta(figure), withoutMeta(made)))
       context.messages.note(
         'The figure has attributes that no option sets; see them with: gridline plot data',

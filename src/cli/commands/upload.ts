@@ -311,13 +311,7 @@ async function plotOf(
   const client = await context.client()
   const note = (text: string): void => context.messages.note(text)
   const before = await presentOptions(client, grid, given, options)
-  const { type, figure } = await chartFor(
-    client,
-    grid,
-    before.type,
-    { ...options, ...before.columns },
-    note,
-  ).catch((error) => {
+  const { type, figure } = await chartFor(client, grid, before.type, before.options, note).catch((error) => {
     if (!(error instanceof Problem)) throw error
     const { code, message, hint } = error
     const { fid, action = 'created' } = grid

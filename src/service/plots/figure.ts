@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
+import { escapedMarkup } from '../../contract/markup.ts'
 import { breathe, parseRawInTurns, type RawJson, skipBlanks, textInTurns } from '../../json/index.ts'
 import { type Data, type Found, type Reference, type Source, scanFigure } from './scan.ts'
 import { decodeTyped } from './typed-arrays.ts'
@@ -133,14 +134,9 @@ export function withData(
 
 const NO_DATA = Buffer.from('[]')
 
-/** A text as plotly.js shows it, without markup. */
-export function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
-
 /** What a chart does not show, above it on the left. */
 export function missingAnnotation(note: string): object {
-  return { ...ABOVE, text: escaped(note), x: 0, xanchor: 'left', align: 'left', font: { size: 13 } }
+  return { ...ABOVE, text: escapedMarkup(note), x: 0, xanchor: 'left', align: 'left', font: { size: 13 } }
 }
 
 /** How many points are drawn, above the chart on the right. */

@@ -8,6 +8,10 @@ export type Filetype = FileRow['filetype']
 /** Files that a search looks at. */
 const SEARCHED = 5000
 
+function asciiLower(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
 /** Filter of a file list. */
 export interface Listed {
   owner: string
@@ -179,8 +183,8 @@ export class FileReader {
   async search(owner: string, text: string, limit: number): Promise<FileRow[]> {
     const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
     const like = (column: 'recent.filename' | 'columns.name') =>
-      // SQLite ignores the case of ASCII only: a text is found as it is written, or in lower case.
-      sql<boolean>`(lower(${sql.ref(column)}) like ${pattern.toLowerCase()} escape '\\' or ${sql.ref(column)} like ${pattern} escape '\\')`
+      // The engines know the case of ASCII only.
+      sql<boolean>`lower(${sql.ref(column)}) like ${asciiLower(pattern)} escape '\\'`
     return this.db
       .selectFrom(
         this.listed({ owner }).selectAll().orderBy('date_modified', 'desc').limit(SEARCHED).as('recent'),

@@ -1,4 +1,4 @@
-import { escaped } from '../figure.ts'
+import { escapedMarkup } from '../../../contract/markup.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
 /** Small charts of one figure. */
@@ -58,7 +58,7 @@ export function faceted(
     axes[`yaxis${suffix}`] = axisOf(layout.yaxis, y, `x${suffix}`, k > 0 && 'y', column === 0)
     return {
       name: 'gridline-facet',
-      text: escaped(text),
+      text: escapedMarkup(text),
       x: (x[0] + x[1]) / 2,
       y: y[1],
       xref: 'paper',

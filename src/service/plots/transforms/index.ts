@@ -18,7 +18,7 @@ import { colorsOf, faceted, MOST_FACETS } from './facet.ts'
 import { filter } from './filter.ts'
 import { expand, groupsOf } from './groupby.ts'
 import { per } from './per.ts'
-import { order, rows } from './rows.ts'
+import { complete, order, rows } from './rows.ts'
 import { sort } from './sort.ts'
 import { top, topGroups } from './top.ts'
 import { tree } from './tree.ts'
@@ -40,6 +40,7 @@ const changes: Readonly<Record<string, (trace: Attributes, transform: Transform,
   top,
   number,
   tree,
+  complete,
 }
 
 /** Our own transforms that are evaluated before traces are grouped. */

@@ -10,7 +10,7 @@ import {
   type Scalar,
 } from '../../../query/index.ts'
 import { mergeSort } from '../../grids/order.ts'
-import { type Attributes, type Transform, takeRows, targetOf } from './attributes.ts'
+import { type Attributes, isObject, type Transform, takeRows, targetOf } from './attributes.ts'
 
 /** A column that a `rows` transform names. */
 interface Named {
@@ -61,11 +61,41 @@ export async function rows(
     if (!(error instanceof Problem)) throw error
     throw new Problem('bad_figure', `the figure cannot be drawn: ${error.message}`, { hint: error.hint })
   }
+  takeAll(trace, kept)
+}
+
+/** The rows of all lists of a trace, also of those that are in a list themselves. */
+function takeAll(trace: Attributes, kept: readonly number[]): void {
+  wrapColumn(trace)
   // The cells of a table are a list of columns, and its header has one text for each.
   const cells: unknown = trace.cells?.values
   if (trace.type !== 'table') takeRows(trace, kept)
   else if (Array.isArray(cells))
     trace.cells.values = cells.map((column) => (Array.isArray(column) ? kept.map((k) => column[k]) : column))
+  if (trace.type === 'parcoords' && Array.isArray(trace.dimensions))
+    trace.dimensions = trace.dimensions.map((one: unknown) =>
+      isObject(one) && Array.isArray(one.values) ? { ...one, values: kept.map((k) => one.values[k]) } : one,
+    )
+}
+
+/** The only column of a table is a list of columns too. */
+function wrapColumn({ type, cells }: Attributes): void {
+  const values: unknown = cells?.values
+  if (type === 'table' && Array.isArray(values) && !values.some(Array.isArray)) cells.values = [values]
+}
+
+/** Keeps the rows of parallel axes that have a number on each: a missing one would be drawn as zero. */
+export function complete(trace: Attributes): void {
+  wrapColumn(trace)
+  if (trace.type !== 'parcoords' || !Array.isArray(trace.dimensions)) return
+  const lists = trace.dimensions.flatMap((one: unknown) =>
+    isObject(one) && Array.isArray(one.values) ? [one.values] : [],
+  )
+  const count = Math.max(0, ...lists.map(({ length }) => length))
+  const whole = Array.from({ length: count }, (_, k) => k).filter((k) =>
+    lists.every((list) => typeof list[k] === 'number'),
+  )
+  if (whole.length < count) takeAll(trace, whole)
 }
 
 function columnsOf(names: unknown, values: unknown, types: unknown): Named[] {

@@ -2,54 +2,50 @@ import type { Attributes } from './attributes.ts'
 
 /**
  * The values of the parts of a treemap or sunburst as totals: a part with parts of its own is as large as they are
- * together, or larger if its own value says so. Parents without a row are added. See docs/api.md#own-transforms.
+ * together, unless its own value is larger. Parents without a row are added; a part that is below itself is not. Takes as
+ * long as there are parts. See docs/api.md#own-transforms.
  */
 export function tree(trace: Attributes): void {
   if (!Array.isArray(trace.labels)) return
   const labels = trace.labels.map(textOf)
-  const parents: string[] = Array.isArray(trace.parents)
-    ? labels.map((_, k) => textOf(trace.parents[k]))
-    : labels.map(() => '')
-  const values: (number | undefined)[] = labels.map((_, k) =>
-    Array.isArray(trace.values) ? sizeOf(trace.values[k]) : undefined,
-  )
-  const index = new Map(labels.map((label, k) => [label, k]))
-  for (const parent of new Set(parents))
-    if (parent !== '' && !index.has(parent)) {
-      index.set(parent, labels.length)
+  const hasValues = Array.isArray(trace.values)
+  const parents = labels.map((_, k) => (Array.isArray(trace.parents) ? textOf(trace.parents[k]) : ''))
+  const values: number[] = labels.map((_, k) => (hasValues ? sizeOf(trace.values[k]) : 0))
+  /** The row of each label. Parts belong to the first one of a label. */
+  const rows = new Map<string, number>()
+  for (const [k, label] of labels.entries()) if (!rows.has(label)) rows.set(label, k)
+  for (const parent of [...parents])
+    if (parent !== '' && !rows.has(parent)) {
+      rows.set(parent, labels.length)
       labels.push(parent)
       parents.push('')
-      values.push(undefined)
+      values.push(0)
     }
-  const parts = new Map<string, number[]>()
-  for (const [k, parent] of parents.entries()) {
-    const own = parts.get(parent)
-    if (own) own.push(k)
-    else parts.set(parent, [k])
+  const above = parents.map((parent, k) =>
+    parent === '' || rows.get(parent) === k ? undefined : rows.get(parent),
+  )
+  /** How many parts of each part are not yet counted, and the sum of those that are. */
+  const open = labels.map(() => 0)
+  const sums = labels.map(() => 0)
+  for (const k of above) if (k !== undefined) open[k]++
+  const isLeaf = open.map((count) => count === 0)
+  const totals = labels.map(() => 0)
+  const isDone = labels.map(() => false)
+  const ready = [...labels.keys()].filter((k) => isLeaf[k])
+  for (let k = ready.pop(); k !== undefined; k = ready.pop()) {
+    totals[k] = isLeaf[k] && !hasValues ? 1 : Math.max(values[k], sums[k])
+    isDone[k] = true
+    const parent = above[k]
+    if (parent === undefined) continue
+    sums[parent] += totals[k]
+    if (--open[parent] === 0) ready.push(parent)
   }
-  const totals: number[] = []
-  // From the leaves up. A part that is below itself is given up after as many steps as there are parts.
-  const state: ('new' | 'open' | 'done')[] = labels.map(() => 'new')
-  for (const start of labels.keys()) {
-    const open = [start]
-    while (open.length > 0) {
-      const k = open[open.length - 1]
-      const own = parts.get(labels[k]) ?? []
-      const waiting = state[k] === 'new' ? own.filter((part) => state[part] === 'new' && part !== k) : []
-      if (state[k] === 'new') state[k] = 'open'
-      if (waiting.length > 0) {
-        open.push(...waiting)
-        continue
-      }
-      open.pop()
-      if (state[k] === 'done') continue
-      state[k] = 'done'
-      const sum = own.reduce((total, part) => total + (part === k ? 0 : (totals[part] ?? 0)), 0)
-      const value = values[k]
-      if (own.length === 0) totals[k] = value ?? (Array.isArray(trace.values) ? 0 : 1)
-      else totals[k] = value === undefined || value < sum ? sum + (value ?? 0) : value
-    }
-  }
+  // What is left is below itself: it stands alone.
+  for (const k of labels.keys())
+    if (!isDone[k]) {
+      totals[k] = Math.max(values[k], sums[k])
+      parents[k] = ''
+    } else if (above[k] === undefined) parents[k] = ''
   Object.assign(trace, { labels, parents, values: totals, branchvalues: 'total' })
 }
 
@@ -57,6 +53,6 @@ function textOf(value: unknown): string {
   return value === null || value === undefined ? '' : String(value)
 }
 
-function sizeOf(value: unknown): number | undefined {
-  return typeof value === 'number' && value > 0 ? value : undefined
+function sizeOf(value: unknown): number {
+  return typeof value === 'number' && value > 0 ? value : 0
 }

@@ -29,6 +29,7 @@ export function trendOf(trace: Attributes): Attributes | undefined {
     ...(trace.yaxis !== undefined && { yaxis: trace.yaxis }),
     ...(trace.legendgroup !== undefined && { legendgroup: trace.legendgroup }),
     ...(trace.showlegend === false && { showlegend: false }),
+    ...(trace.visible !== undefined && { visible: trace.visible }),
   }
 }
 
@@ -70,9 +71,11 @@ function straight(points: readonly Point[]): number[] {
   const count = points.length
   // Relative to the first point, which loses fewer digits.
   const [x0, y0] = [points[0].at, points[0].value]
+  // Places from 0 to 1: their squares are numbers.
+  const extent = points[count - 1].at - x0 || 1
   let [sx, sy, sxx, sxy] = [0, 0, 0, 0]
   for (const { at, value } of points) {
-    const [x, y] = [at - x0, value - y0]
+    const [x, y] = [(at - x0) / extent, value - y0]
     sx += x
     sy += y
     sxx += x * x
@@ -81,15 +84,24 @@ function straight(points: readonly Point[]): number[] {
   const divisor = count * sxx - sx * sx
   const slope = divisor === 0 ? 0 : (count * sxy - sx * sy) / divisor
   const start = (sy - slope * sx) / count
-  return points.map(({ at }) => y0 + start + slope * (at - x0))
+  return points.map(({ at }) => y0 + start + slope * ((at - x0) / extent))
 }
+
+/** Points times window up to which each mean is computed of its own points. */
+const MOST_SUMMED = 20_000_000
 
 /** The mean of each point and those before it; none where there are fewer than `window`. */
 function means(points: readonly Point[], window: number): (number | null)[] {
+  // A running sum is faster, and keeps a trace of values that are much larger than the others.
+  const isRunning = points.length * window > MOST_SUMMED
   let sum = 0
   return points.map(({ value }, k) => {
     sum += value
     if (k >= window) sum -= points[k - window].value
-    return k >= window - 1 ? sum / window : null
+    if (k < window - 1) return null
+    if (isRunning) return sum / window
+    let own = 0
+    for (let n = k - window + 1; n <= k; n++) own += points[n].value
+    return own / window
   })
 }
