@@ -43,6 +43,9 @@ export async function chartOf(
     )
   for (const flag of ['horizontal', 'mark', 'band'] as const)
     if (facet && options[flag]) throw new Problem('usage', `--facet and --${flag} cannot be used together`)
+  for (const flag of ['y2', 'animate'] as const)
+    if (options.horizontal && options[flag] !== undefined)
+      throw new Problem('usage', `--horizontal and --${flag} cannot be used together`)
   if (facet && columns.animate) throw new Problem('usage', '--facet and --animate cannot be used together')
   const isMap = isCells(type) && (options.color !== undefined || aggregate === 'count')
   if (aggregate && !x && type !== 'indicator')
@@ -58,6 +61,7 @@ export async function chartOf(
   await values.prepare([x, by, facet, ...ys.slice(0, 1)])
   await assertReadable(values, type, options, columns, isMap)
 
+  if (x) await values.assertMarked(x)
   const layout = layoutOf(type, options, columns, isMap)
   const lines =
     (type === 'line' || type === 'step') && !by && !facet && !aggregate

@@ -1,5 +1,6 @@
 import { Problem } from '../contract/errors.ts'
 import type { ColumnDescription } from '../contract/resources/index.ts'
+import { nameText } from '../query/index.ts'
 import { type ChartOptions, type Column, MOST_SERIES, TOP_SERIES } from './options.ts'
 import { type ChartType, takes } from './types.ts'
 
@@ -169,6 +170,24 @@ export class ChartValues {
         `--facet ${name}: the column has ${found.distinct} different values; at most ${MOST_FACETS} small charts are drawn`,
         { field: name, hint: 'Choose some of them with --where, or show them as series with --by.' },
       )
+  }
+
+  /** Throws if a mark on an axis of labels is at a label that no row has: plotly.js would draw it somewhere. */
+  async assertMarked({ name, type }: Column): Promise<void> {
+    if (!this.client || type !== 'text') return
+    for (const mark of this.options.mark ?? []) {
+      const [, label] = /^\s*x\s*=\s*([^,:]+)/.exec(mark) ?? []
+      if (label === undefined) continue
+      const where = `${nameText(name)} = '${label.trim().replaceAll("'", "''")}'`
+      const { columns } = await this.client.call('grids.describe', {
+        fid: this.fid,
+        query: { columns: [name], where },
+      })
+      if (columns[0]?.rows === 0)
+        throw new Problem('bad_data', `--mark ${mark}: no row has ${label.trim()} in ${name}`, {
+          field: name,
+        })
+    }
   }
 
   /** Throws if there would be more frames than anybody watches. */

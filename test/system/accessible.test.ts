@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import { beforeAll, expect, it } from 'vitest'
 import { inBrowser } from '../support/browser.ts'
+import { runs } from '../support/runs.ts'
 
 const site = inBrowser()
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -62,12 +63,17 @@ async function violations(page: Page): Promise<Record<string, string[]>> {
   })
 }
 
+let turn = 0
+
+/** Light on a screen and dark on a phone: in turn, and both for each page with `npm run test:long`. */
 async function look(page: Page, name: string, path: string): Promise<object> {
   const found: Record<string, unknown> = {}
-  for (const [scheme, width] of [
+  const both = [
     ['light', 1280],
     ['dark', 390],
-  ] as const) {
+  ] as const
+  const which = turn++ % 2
+  for (const [scheme, width] of runs(1, 2) === 2 || pictures ? both : both.slice(which, which + 1)) {
     let weight = 0
     const count = async (response: { url(): string; buffer(): Promise<Buffer> }): Promise<void> => {
       if (/plotly|\.png|\.embed|favicon/.test(response.url())) return

@@ -65,9 +65,23 @@ it('every type of chart is in the gallery', () => {
   expect(new Set(gallery.map(({ type }) => type))).toEqual(new Set(chartTypes))
 })
 
-/** One example of each type; all of them with `npm run test:long`. */
+/** Types whose texts are arranged in different ways. */
+const ARRANGED = [
+  'line',
+  'bar',
+  'dot',
+  'pie',
+  'histogram2d',
+  'heatmap',
+  'parallel',
+  'funnel',
+  'choropleth',
+  'area',
+]
+/** One example of each of them; all examples of all types with `npm run test:long`. */
 const examples = gallery.filter(
-  ({ type }, k) => runs(0, 1) === 1 || gallery.findIndex((one) => one.type === type) === k,
+  ({ type }, k) =>
+    runs(0, 1) === 1 || (ARRANGED.includes(type) && gallery.findIndex((one) => one.type === type) === k),
 )
 
 it('no text is cut off or covered, on a screen and on a phone', async () => {

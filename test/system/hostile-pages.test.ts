@@ -143,7 +143,7 @@ describe('hostile texts on pages', () => {
     // Each text in the attributes of traces, axes and annotations; some of them in every other attribute too.
     const some = TEXTS.filter((_, k) => k % runs(24, 8) === 0)
     const [, ...rest] = hostileFigures(some)
-    const tried = batches.filter((_, k) => k % runs(3, 1) === 0)
+    const tried = batches.filter((_, k) => k % runs(6, 1) === 0)
     const figures = [...tried.map((batch) => hostileFigures(batch)[0]), ...rest]
     const next = figures.entries()
     const work = async (): Promise<void> => {

@@ -176,8 +176,6 @@ describe('pages of plots in a browser', () => {
     const colors: string[] = []
     for (const [layout, query, dark] of [
       [{}, '', true],
-      [{}, '?theme=auto', false],
-      [{}, '?theme=dark', false],
       [{}, '?theme=auto', true],
       [{ meta: { theme: 'gridline' } }, '?theme=dark', false],
       [{ paper_bgcolor: '#abcdef' }, '?theme=auto', true],
@@ -192,8 +190,6 @@ describe('pages of plots in a browser', () => {
     }
     expect(colors).toEqual([
       'rgb(255, 255, 255)',
-      'rgb(255, 255, 255)',
-      'rgb(22, 24, 29)',
       'rgb(22, 24, 29)',
       'rgb(22, 24, 29)',
       'rgb(171, 205, 239)',

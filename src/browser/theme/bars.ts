@@ -49,8 +49,8 @@ export function arrangeBars(draft: Draft): void {
   // Groups of bars stay in the order of the rows: it is that of the answers of a survey, for example.
   const isOne = data.length === 1 || layout.barmode === 'stack' || layout.barmode === 'relative'
   const isOrdered = labels.every((label) => ORDERED.test(label))
-  const isFunnel = data[0].type === 'funnel'
-  if (layout[along].categoryorder === undefined && isOne && !isOrdered && !isFunnel)
+  const areAmounts = data.every(({ type }) => type === 'bar') || isDots(draft)
+  if (layout[along].categoryorder === undefined && isOne && !isOrdered && areAmounts)
     layout[along] = { ...layout[along], categoryorder: 'total descending' }
   layout.bargap ??= labels.length < FEW_BARS ? 0.5 : undefined
   if (isTurned) layout.yaxis = { ...layout.yaxis, autorange: 'reversed', showgrid: false }
@@ -92,7 +92,7 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   for (const label of labels)
     annotate(layout, {
       name: 'gridline-label',
-      text: shortened(escapedMarkup(label), most),
+      text: escapedMarkup(shortened(label, most)),
       xref: 'paper',
       x: 0,
       xanchor: 'left',

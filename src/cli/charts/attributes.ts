@@ -110,22 +110,38 @@ interface Kind {
   valType: string
   values?: readonly unknown[]
   arrayOk?: boolean
+  min?: number
+  max?: number
 }
 
-const COLOR = /^(?:#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})|(?:rgb|hsl|hsv)a?\([^()]*\)|[a-z]+)$/i
+const COLOR = /^(?:#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})|(?:rgb|hsl|hsv)a?\([^()]*\))$/i
+/** The named colors of CSS: https://www.w3.org/TR/css-color-4/#named-colors. */
+const NAMED = new Set(
+  'aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray darkgreen darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen darkslateblue darkslategray darkslategrey darkturquoise darkviolet deeppink deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray green greenyellow grey honeydew hotpink indianred indigo ivory khaki lavender lavenderblush lawngreen lemonchiffon lightblue lightcoral lightcyan lightgoldenrodyellow lightgray lightgreen lightgrey lightpink lightsalmon lightseagreen lightskyblue lightslategray lightslategrey lightsteelblue lightyellow lime limegreen linen magenta maroon mediumaquamarine mediumblue mediumorchid mediumpurple mediumseagreen mediumslateblue mediumspringgreen mediumturquoise mediumvioletred midnightblue mintcream mistyrose moccasin navajowhite navy oldlace olive olivedrab orange orangered orchid palegoldenrod palegreen paleturquoise palevioletred papayawhip peachpuff peru pink plum powderblue purple rebeccapurple red rosybrown royalblue saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue slateblue slategray slategrey snow springgreen steelblue tan teal thistle tomato transparent turquoise violet wheat white whitesmoke yellow yellowgreen'.split(
+    ' ',
+  ),
+)
+
+/** Whether CSS, and so plotly.js, knows a color. */
+export function isColor(value: unknown): boolean {
+  return typeof value === 'string' && (COLOR.test(value) || NAMED.has(value.toLowerCase()))
+}
 
 /** Throws `usage` for a value that plotly.js would ignore. */
 export function assertFits(path: string, value: unknown, kind: Kind | undefined): void {
   if (!kind) return
-  const { valType, values, arrayOk } = kind
+  const { valType, values, arrayOk, min, max } = kind
   if (Array.isArray(value) && arrayOk) return
   const expected =
     valType === 'number' || valType === 'integer'
-      ? typeof value !== 'number' && 'a number'
+      ? typeof value !== 'number'
+        ? 'a number'
+        : ((min !== undefined && value < min) || (max !== undefined && value > max)) &&
+          `from ${min ?? '−∞'} to ${max ?? '∞'}`
       : valType === 'boolean'
         ? typeof value !== 'boolean' && 'true or false'
         : valType === 'color'
-          ? !(typeof value === 'string' && COLOR.test(value)) && 'a color, such as #d62728 or steelblue'
+          ? !isColor(value) && 'a color, such as #d62728 or steelblue'
           : valType === 'info_array' || valType === 'data_array'
             ? !Array.isArray(value) && 'a list, such as [0,100]'
             : valType === 'enumerated' && values && !values.some((one) => String(one).startsWith('/'))

@@ -8,7 +8,7 @@ import { chartTypes } from '../../charts/types.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
-import { type Change, changed, readChange } from '../charts/attributes.ts'
+import { type Change, changed, isColor, readChange } from '../charts/attributes.ts'
 import { changeFigure, storedFigure } from '../charts/change.ts'
 import { chartOptions } from '../charts/options.ts'
 import { themeNamed } from '../charts/themes.ts'
@@ -116,6 +116,10 @@ function colorsOf({ data }: Figure, given: string): Change[] {
   if (at <= 0 || color === '')
     throw new Problem('usage', `--color-of ${given}: expected SERIES=COLOR`, {
       hint: "For example: 'price=#d62728'",
+    })
+  if (!isColor(color))
+    throw new Problem('usage', `--color-of ${given}: ${color} is not a color`, {
+      hint: 'Colors are written as #d62728, rgb(214,39,40) or steelblue.',
     })
   const grouped = data.flatMap((trace, k) => {
     const index = Array.isArray(trace.transforms)

@@ -11,6 +11,8 @@ import {
 } from './attributes.ts'
 
 const OTHER_COLOR = '#a0a0a0'
+/** The name of the rows without a value, in our own transforms. */
+const NO_VALUE = '(none)'
 
 /**
  * A trace for each group of its points, in the order of their first points. `index` and `count`: of the traces. Adds the
@@ -63,7 +65,7 @@ export function groupsOf(trace: Attributes): number {
 
 function grouped(
   trace: Attributes,
-  { nameformat, styles, otherGroup, other }: Transform,
+  { nameformat, styles, otherGroup, other, top, facet, animate }: Transform,
   path: string,
   index: number,
   count: number,
@@ -72,6 +74,7 @@ function grouped(
   if (!Array.isArray(groups) || groups.length === 0) return [trace]
   const format = typeof nameformat === 'string' ? nameformat : count > 1 ? '%{group} (%{trace})' : '%{group}'
   const paths = arraysOf(trace)
+  const isOurs = top !== undefined || facet === true || animate === true
   const rows = [...rowsByKey(groups)]
   // What stands for all other groups is last.
   rows.sort(([a], [b]) => Number(a === otherGroup) - Number(b === otherGroup))
@@ -85,6 +88,8 @@ function grouped(
         : format
             .replaceAll('%{group}', textOf(groups[own[0]]))
             .replaceAll('%{trace}', textOf(trace.name ?? `trace ${index}`))
+    // Rows without a value are a series that can be named.
+    if (isOurs && String(part.name).trim() === '') part.name = NO_VALUE
     takeRows(trace, own, part, paths)
     if (key === otherGroup) {
       // What stands for many has no color of its own.
