@@ -7,8 +7,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
-    // Two also where there are two cores: tests wait for processes and disks for much of their time.
-    maxWorkers: 2,
+    // One more than the two cores that tests are written for: they wait for processes and disks for much of their time.
+    maxWorkers: 3,
     reporters: ['default', './test/support/closing-line.ts'],
   },
 })
