@@ -9,6 +9,7 @@ import { builtInTheme, builtInThemes, DEFAULT_THEME, dressed } from '../charts/t
 import { type ChartType, chartTypes, takes } from '../charts/types.ts'
 import type { ChartClient } from '../charts/values.ts'
 import { Problem } from '../contract/errors.ts'
+import { COLORS } from './theme/colors.ts'
 
 const panel = document.getElementById('edit') as HTMLDetailsElement
 const {
@@ -172,14 +173,23 @@ function seriesOf({
     const isLine = (trace.type ?? 'scatter') === 'scatter' && String(trace.mode ?? 'lines').includes('lines')
     const key = isLine ? ('line' as const) : ('marker' as const)
     const color = trace[key]?.color
-    return [{ name: trace.name, index, key, color: /^#[0-9a-f]{6}$/i.test(String(color)) ? color : '' }]
+    return [
+      { name: trace.name, index, key, color: /^#[0-9a-f]{6}$/i.test(String(color)) ? color : usual(index) },
+    ]
   })
+}
+
+/** The color of a trace that has none of its own. */
+function usual(index: number): string {
+  const own: unknown = chart?.figure.layout.template?.layout?.colorway
+  const colors: readonly string[] = Array.isArray(own) && own.length > 0 ? own : COLORS
+  return colors[index % colors.length]
 }
 
 function colorField(name: string, color: string): HTMLElement {
   const label = document.createElement('label')
   const input = document.createElement('input')
-  Object.assign(input, { type: 'color', name: `color ${name}`, value: color || '#2f6fd6' })
+  Object.assign(input, { type: 'color', name: `color ${name}`, value: color })
   input.dataset.before = input.value
   label.append(input, ` ${name}`)
   return label

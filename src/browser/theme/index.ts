@@ -4,7 +4,7 @@ import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from
 import { arrangeFacets } from './facets.ts'
 import { placeAxisTitle, placeLegend, placeSource, placeTitle } from './headings.ts'
 import { arrangeMaps } from './maps.ts'
-import { formatNumbers } from './numbers.ts'
+import { formatDates, formatNumbers } from './numbers.ts'
 import { arrangeParts } from './parts.ts'
 import { arrangePies } from './pies.ts'
 import { arrangeColors } from './scales.ts'
@@ -32,6 +32,7 @@ const PARTS = [
   placeLegend,
   arrangeBars,
   formatNumbers,
+  formatDates,
   placeAxisTitle,
   arrangeFacets,
   placeSource,

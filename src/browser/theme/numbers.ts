@@ -28,6 +28,27 @@ export function formatNumbers({ data, layout }: Draft): void {
   }
 }
 
+const DAY_MS = 86_400_000
+/** Days of an axis that has a tick for each. */
+const FEW_DAYS = 6
+
+/** Dates without times have no hours between them. */
+export function formatDates({ data, layout }: Draft): void {
+  if (layout.xaxis?.type !== 'date' || layout.xaxis.dtick !== undefined || layout.xaxis.range !== undefined)
+    return
+  let [first, last]: (string | undefined)[] = []
+  for (const { x } of data)
+    for (const value of listOf(x)) {
+      if (typeof value !== 'string') continue
+      if (!/^\d{4}-\d\d-\d\d$/.test(value)) return
+      if (first === undefined || value < first) first = value
+      if (last === undefined || value > last) last = value
+    }
+  if (first === undefined || last === undefined) return
+  if ((Date.parse(last) - Date.parse(first)) / DAY_MS <= FEW_DAYS)
+    layout.xaxis = { ...layout.xaxis, dtick: DAY_MS }
+}
+
 /** How numbers are written whose largest is this. */
 export function numbersUpTo(values: number): Attributes {
   if (values >= 1e6) return { exponentformat: 'B', minexponent: 5, labelalias: aliases() }
