@@ -9,7 +9,7 @@ import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.t
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-const ROUNDS = runs(15, 50)
+const ROUNDS = runs(10, 50)
 
 describe('kill -9 loses no acknowledged write', () => {
   it(`${ROUNDS} rounds during appends and uploads: no row lost or doubled, no partial upload`, async () => {

@@ -154,7 +154,7 @@ it('random tables are drawn as they are', async () => {
         for (const [name, points] of Object.entries(ours))
           expect(points.map(([x]) => x)).toEqual(wanted[name].map(([x]) => x))
     }),
-    { numRuns: runs(12, 400) },
+    { numRuns: runs(8, 400) },
   )
   await page.close()
   await close()

@@ -80,7 +80,7 @@ describe.each([
   }, 60_000)
   afterAll(() => page.close())
 
-  it.each(figures.slice(0, runs(6, figures.length)))('$name: its titles are drawn', async ({ figure }) => {
+  it.each(figures.slice(0, runs(3, figures.length)))('$name: its titles are drawn', async ({ figure }) => {
     const svg = await page.evaluate(async (given: Attributes) => {
       // biome-ignore lint/suspicious/noExplicitAny: a global of the page
       const { Plotly } = window as any

@@ -134,7 +134,7 @@ describe('transforms', () => {
   it('of random traces give the traces of plotly.js 2.35: names, values and order', async () => {
     const figures = fc
       .sample(fc.array(trace, { minLength: 1, maxLength: 2 }), {
-        numRuns: runs(50, 1000),
+        numRuns: runs(30, 1000),
         seed: runs(1, Date.now()),
       })
       .map((data): Figure => ({ data: data.map((one, k) => ({ ...one, name: `t${k}` })), layout: {} }))
