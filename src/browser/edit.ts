@@ -3,7 +3,7 @@
 
 import { optionsOf } from '../charts/chosen.ts'
 import type { Figure } from '../charts/merge.ts'
-import type { ChartGrid, ChartOptions } from '../charts/options.ts'
+import { aggregateFunctions, type ChartGrid, type ChartOptions } from '../charts/options.ts'
 import { gridIn, rechart } from '../charts/rechart.ts'
 import { builtInTheme, builtInThemes, DEFAULT_THEME, dressed } from '../charts/themes.ts'
 import { type ChartType, chartTypes, takes } from '../charts/types.ts'
@@ -130,7 +130,7 @@ function fill({ figure, made }: Chart): void {
   choices('x', names, made?.options.x === undefined ? 'none' : undefined)
   ;(field('y') as HTMLInputElement).required = made?.options.y !== undefined
   choices('by', names, 'none')
-  choices('aggregate', ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'], 'none')
+  choices('aggregate', aggregateFunctions, 'none')
   choices('stack', ['none', 'normal', 'percent'], 'as usual')
   choices('theme', [...new Set([...builtInThemes().map(({ name }) => name), themeOf(figure)])])
   const list = document.getElementById('edit-columns') as HTMLDataListElement

@@ -25,7 +25,7 @@ export interface Drawn {
   lon?: Column
 }
 
-/** What the traces of a chart are made of. */
+/** The input of a maker of traces. */
 export interface Parts {
   grid: ChartGrid
   chart: Chart

@@ -34,9 +34,7 @@ export function fitOf(chart: unknown): Attributes | undefined {
 
 /** Whether a figure in our theme has something that `fitOf` may change. */
 export function needsFit({ layout }: { layout: Attributes }): boolean {
-  return (
-    layout.meta?.below > 0 || listOfAnnotations(layout).some(({ name }) => name === END || name === SOURCE)
-  )
+  return listOfAnnotations(layout).some(({ name }) => name === END || name === SOURCE)
 }
 
 /** How far names move down, in pixels, so that none covers another one. `at`: where each would be. */

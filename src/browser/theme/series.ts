@@ -49,13 +49,13 @@ export function nameLines(draft: Draft): void {
   const names = lines.map(({ name }) => shortened(String(name ?? ''), most))
   layout.showlegend = false
   draft.right = Math.max(draft.right, Math.max(...names.map((name) => widthOf(name))) + GAP_PIXELS + 12)
+  const colors: readonly string[] =
+    layout.template?.[view.scheme]?.layout?.colorway ??
+    layout.template?.layout?.colorway ??
+    layout.colorway ??
+    COLORS
   for (const [k, name] of names.entries()) {
     const trace = lines[k]
-    const colors: readonly string[] =
-      layout.template?.[view.scheme]?.layout?.colorway ??
-      layout.template?.layout?.colorway ??
-      layout.colorway ??
-      COLORS
     const color = trace.line?.color ?? trace.marker?.color ?? colors[data.indexOf(trace) % colors.length]
     annotate(layout, {
       name: END,
