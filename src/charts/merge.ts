@@ -1,5 +1,6 @@
 import { AXIS_KEYS } from './axes.ts'
 import { BAND, MARK } from './marks.ts'
+import { SOURCE } from './names.ts'
 import { TOP_SERIES } from './options.ts'
 import { PIE_SLICES } from './transforms.ts'
 import { turnedShape } from './turn.ts'
@@ -12,9 +13,6 @@ import type { ChartType } from './types.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
-
-/** The annotation that names where the data comes from: see src/browser/theme/headings.ts. */
-export const SOURCE = 'gridline-source'
 
 export interface Figure {
   data: Attributes[]

@@ -1,6 +1,8 @@
 /// <reference lib="dom" />
+
+import { SOURCE } from '../../charts/names.ts'
 import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './draft.ts'
-import { listOfAnnotations, SOURCE, SOURCE_PIXELS } from './headings.ts'
+import { listOfAnnotations, SOURCE_PIXELS } from './headings.ts'
 import { END } from './series.ts'
 
 /** Height of the name of a line, in pixels. */

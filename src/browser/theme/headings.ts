@@ -1,3 +1,4 @@
+import { SOURCE } from '../../charts/names.ts'
 import {
   type Attributes,
   type Draft,
@@ -19,8 +20,6 @@ const LEGEND_LINE_PIXELS = 24
 const SYMBOL_PIXELS = 52
 const AXIS_TITLE_PIXELS = 22
 export const SOURCE_PIXELS = 24
-/** The annotation that names where the data comes from. */
-export const SOURCE = 'gridline-source'
 /** The annotation that is the title of a small chart. */
 export const FACET = 'gridline-facet'
 
