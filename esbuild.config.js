@@ -184,13 +184,15 @@ copyFileSync('node_modules/plotly.js/dist/plotly-strict.min.js', 'dist/assets/pl
 writeFileSync('dist/assets/plotly-geo.js', geoAssets())
 copyFileSync('src/browser/favicon.svg', 'dist/assets/favicon.svg')
 
-/** Compiles the kernel of the CSV reader to WebAssembly. */
-async function kernel() {
-  const source = 'src/ingest/kernel/rows.as.ts'
+/** Compiles the kernels, which read files and columns, to WebAssembly. */
+async function kernels() {
   const flags =
     '--runtime stub --enable simd -O3 --noAssert --importMemory --noExportMemory --initialMemory 1'
-  const { error, stderr } = await asc.main([source, '--outFile', 'dist/rows.wasm', ...flags.split(' ')])
-  if (error) throw new Error(`${source}: ${stderr}`)
+  for (const source of ['src/ingest/kernel/rows.as.ts', 'src/service/grids/kernel/values.as.ts']) {
+    const target = `dist/${/(\w+)\.as\.ts$/.exec(source)[1]}.wasm`
+    const { error, stderr } = await asc.main([source, '--outFile', target, ...flags.split(' ')])
+    if (error) throw new Error(`${source}: ${stderr}`)
+  }
 }
 
 /**
@@ -207,14 +209,14 @@ function geoAssets() {
 }
 
 if (process.argv.includes('--watch')) {
-  await kernel()
+  await kernels()
   for (const one of [command, help, service, pages]) {
     const watched = await context({ ...one, logLevel: 'info' })
     await watched.watch()
   }
 } else {
   const builds = [command, help, service, pages].map((one) => build({ ...one, metafile: true }))
-  const [results] = await Promise.all([Promise.all(builds), kernel()])
+  const [results] = await Promise.all([Promise.all(builds), kernels()])
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs))
   writeFileSync('dist/THIRD-PARTY-NOTICES.txt', notices(inputs))
   stamp('dist/gridline.cjs')

@@ -141,6 +141,8 @@ class Binder {
       case 'compare': {
         const [left, right] = this.comparable(this.bind(one.left), this.bind(one.right), one.left, one.right)
         const test = comparisons[one.sign]
+        if (one.left.kind === 'column' && one.right.kind === 'literal')
+          return { kind: 'boolean', run: withConstant(this.names.indexOf(one.left.name), right([]), test) }
         return { kind: 'boolean', run: (row) => compared(left(row), right(row), test) }
       }
       case 'between': {
@@ -332,6 +334,17 @@ const comparisons: Record<Comparison, Test> = {
 function isSame(one: Scalar, other: Scalar): boolean {
   // biome-ignore lint/suspicious/noDoubleEquals: compares a bigint with a number exactly
   return typeof one !== typeof other && one == (other as number)
+}
+
+/** `compared` of a column and a constant, as in most conditions. */
+function withConstant(column: number, constant: Scalar, test: Test): Run {
+  if (typeof constant !== 'number' && typeof constant !== 'string')
+    return (row) => compared(row[column], constant, test)
+  const type = typeof constant
+  return (row) => {
+    const value = row[column]
+    return typeof value === type ? test(value as never, constant as never) : compared(value, constant, test)
+  }
 }
 
 /** Unknown if one value is, or if the values are of different types. */

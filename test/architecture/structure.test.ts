@@ -271,7 +271,7 @@ describe('the contract', () => {
   })
 })
 
-describe('the kernel', () => {
+describe('a kernel', () => {
   it('has the same layout of its memory on both sides', () => {
     const constants = (file: string): Map<string, string> =>
       new Map(
@@ -281,13 +281,17 @@ describe('the kernel', () => {
           ),
         ].map(([, name, value]): [string, string] => [name, value]),
       )
-    const host = constants('src/ingest/kernel/index.ts')
-    const kernel = constants('src/ingest/kernel/rows.as.ts')
-    const shared = [...kernel.keys()].filter((name) => host.has(name))
-    expect(shared).toEqual(
-      expect.arrayContaining(['HEADER', 'TEXT', 'TEXT_BYTES', 'CELLS', 'STARTS', 'ENDS', 'LINES', 'OUT']),
-    )
-    for (const name of shared) expect(`${name} = ${host.get(name)}`).toBe(`${name} = ${kernel.get(name)}`)
+    const layouts = [
+      { folder: 'src/ingest/kernel', file: 'rows.as.ts', some: ['HEADER', 'TEXT', 'STARTS', 'LINES', 'OUT'] },
+      { folder: 'src/service/grids/kernel', file: 'values.as.ts', some: ['COLUMNS', 'OUT', 'TEXTS', 'TEXT'] },
+    ]
+    for (const { folder, file, some } of layouts) {
+      const host = constants(`${folder}/index.ts`)
+      const kernel = constants(`${folder}/${file}`)
+      const shared = [...kernel.keys()].filter((name) => host.has(name))
+      expect(shared).toEqual(expect.arrayContaining(some))
+      for (const name of shared) expect(`${name} = ${host.get(name)}`).toBe(`${name} = ${kernel.get(name)}`)
+    }
   })
 })
 

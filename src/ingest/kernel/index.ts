@@ -1,13 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { built } from '../../contract/built.ts'
-
-/** What is used of the API; the types of Node.js 20 do not declare it. */
-interface Wasm {
-  Memory: new (pages: { initial: number; maximum: number }) => { buffer: ArrayBuffer }
-  Module: new (bytes: Uint8Array) => object
-  Instance: new (module: object, imports: object) => { exports: object }
-}
-const { WebAssembly } = globalThis as unknown as { WebAssembly?: Wasm }
+import { WasmModule } from '../../contract/wasm.ts'
 
 /** Exports of rows.as.ts. */
 interface Exports {
@@ -44,7 +35,6 @@ const ENDS = STARTS + CELLS * 4
 const LINES = ENDS + CELLS * 4
 export const OUT = LINES + CELLS * 4
 const OUT_BYTES = TEXT_BYTES * 6 + CELLS * 8 + 64
-const PAGES = Math.ceil((OUT + OUT_BYTES) / 65_536)
 
 /** Kernels that are kept for the next file, and kernels at once: each has 8 MB of memory, used as needed. */
 const KEPT_KERNELS = 2
@@ -62,8 +52,7 @@ export interface KernelSettings {
   nulls: readonly Buffer[]
 }
 
-let module: object | undefined
-let broken = WebAssembly === undefined
+const module = new WasmModule<Exports>('rows.wasm')
 const idle: Kernel[] = []
 /** Any kernel, for what needs its memory within a call only. */
 let latest: Kernel | undefined
@@ -78,12 +67,11 @@ export class Kernel {
   readonly starts: Int32Array
   readonly ends: Int32Array
   readonly lines: Int32Array
-  private readonly exports: Exports
 
-  private constructor(compiled: object, wasm: Wasm) {
-    const memory = new wasm.Memory({ initial: PAGES, maximum: PAGES })
-    this.exports = new wasm.Instance(compiled, { env: { memory } }).exports as Exports
-    const { buffer } = memory
+  private constructor(
+    private readonly exports: Exports,
+    buffer: ArrayBuffer,
+  ) {
     this.bytes = Buffer.from(buffer)
     this.text = Buffer.from(buffer, TEXT, TEXT_BYTES)
     this.starts = new Int32Array(buffer, STARTS, CELLS)
@@ -97,17 +85,16 @@ export class Kernel {
 
   /** A kernel for a file, until `release`; undefined if it is read without, as where there is no WebAssembly. */
   static acquire(isLarge: boolean): Kernel | undefined {
-    if (broken || inUse >= MOST_KERNELS || Kernel.use === 'never' || (Kernel.use === 'large' && !isLarge))
+    if (inUse >= MOST_KERNELS || Kernel.use === 'never' || (Kernel.use === 'large' && !isLarge))
       return undefined
-    try {
-      const kernel = idle.pop() ?? new Kernel((module ??= compile()), WebAssembly!)
-      inUse++
-      return kernel
-    } catch {
-      // No SIMD, or no memory for it.
-      broken = true
-      return undefined
-    }
+    const kernel = idle.pop() ?? Kernel.made()
+    if (kernel) inUse++
+    return kernel
+  }
+
+  private static made(): Kernel | undefined {
+    const instance = module.instance(OUT + OUT_BYTES)
+    return instance && new Kernel(instance.exports, instance.memory)
   }
 
   release(): void {
@@ -198,7 +185,3 @@ export function newlinesIn(bytes: Uint8Array): number {
 }
 
 const LF = 0x0a
-
-function compile(): object {
-  return new WebAssembly!.Module(readFileSync(built('rows.wasm')))
-}

@@ -1,11 +1,11 @@
-import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
+import { endOf, skipBlanks } from '../../json/index.ts'
+import { mayHaveCommas } from '../store/column-types.ts'
 import type { SliceRef } from '../store/grids.ts'
 import { readSlices } from '../store/texts.ts'
-import { columnText, type Snapshot, type SnapshotColumn, skipValues } from './content.ts'
-import type { RowSet } from './row-set.ts'
+import { type Snapshot, type SnapshotColumn, skipValues } from './content.ts'
+import type { ColumnPart } from './kernel/index.ts'
 
 const NULL = Buffer.from('null')
-const COMMA = 0x2c
 
 /** Where the value of a column in the current row is, as JSON text: `buf` from `start` to `end`. */
 export interface Cell {
@@ -14,52 +14,14 @@ export interface Cell {
   readonly end: number
 }
 
-/** Goes through all values of one column. */
-export class Cursor implements Cell {
-  private readonly pieces: AsyncIterator<Uint8Array>
-  buf: Buffer = Buffer.alloc(0)
-  start = 0
-  end = 0
-  private at = 0
+/** Rows in ascending order: the first that is at least `from`; infinite if there is none. */
+export interface Rows {
+  next(from: number): number
+}
 
-  constructor(snap: Snapshot, column: SnapshotColumn, head: number | undefined) {
-    const pieces: Bytes = columnText(snap, column, head, snap.columns.length > 8 ? 1 : undefined)
-    this.pieces = pieces[Symbol.asyncIterator]()
-  }
-
-  /** Whether `fill` must be called before `next`. */
-  get dry(): boolean {
-    return this.at >= this.buf.length
-  }
-
-  async fill(): Promise<void> {
-    while (this.at >= this.buf.length) {
-      const { value, done } = await this.pieces.next()
-      if (done) {
-        // A column shorter than the others: return nulls.
-        this.buf = NULL
-        this.at = 0
-        return
-      }
-      // Skip chunks that are only the comma between two values.
-      this.buf =
-        value.length === 1 && value[0] === COMMA
-          ? Buffer.alloc(0)
-          : Buffer.from(value.buffer, value.byteOffset, value.length)
-      this.at = 0
-    }
-  }
-
-  /** Sets start and end to the next value in `buf`. */
-  next(): void {
-    this.start = skipBlanks(this.buf, this.at)
-    this.end = endOf(this.buf, this.start)
-    this.at = skipBlanks(this.buf, this.end) + 1
-  }
-
-  async close(): Promise<void> {
-    await this.pieces.return?.()
-  }
+/** All rows up to a number. */
+export function firstRows(count: number): Rows {
+  return { next: (from) => (from < count ? from : Number.POSITIVE_INFINITY) }
 }
 
 /** Goes to chosen rows of one column, in ascending order. Slices without a chosen row are not read. */
@@ -69,17 +31,20 @@ export class Seeker implements Cell {
   /** The first row of each text. */
   private readonly firsts: number[] = []
   private readonly tail: { text: Buffer; first: number; until: number }
-  private part = -1
-  /** The row that `at` is the beginning of, and the row after the text. */
+  private place = -1
+  /** The row that `at` is the beginning of. */
   private row = 0
-  private until = 0
+  /** The row after those of the text that is loaded. */
+  until = 0
   private at = 0
   buf: Buffer = NULL
   start = 0
   end = 0
+  private readonly isSimple: boolean
 
-  constructor(snap: Snapshot, column: SnapshotColumn, rows: RowSet) {
-    let first = 0
+  constructor(snap: Snapshot, column: SnapshotColumn, rows: Rows) {
+    this.isSimple = !mayHaveCommas(column.type)
+    let first = -(column.skip ?? 0)
     let hit = rows.next(0)
     for (const slice of column.slices) {
       if (hit < first + slice.rows) {
@@ -102,11 +67,11 @@ export class Seeker implements Cell {
 
   async load(row: number): Promise<void> {
     while (row >= this.until) {
-      this.part++
-      if (this.part < this.needed.length) {
+      this.place++
+      if (this.place < this.needed.length) {
         this.buf = (await this.texts.next()).value
-        this.row = this.firsts[this.part]
-        this.until = this.row + this.needed[this.part].rows
+        this.row = this.firsts[this.place]
+        this.until = this.row + this.needed[this.place].rows
       } else if (row < this.tail.until) {
         this.buf = this.tail.text
         this.row = this.tail.first
@@ -119,6 +84,13 @@ export class Seeker implements Cell {
       }
       this.at = 0
     }
+  }
+
+  /** The text that is loaded. */
+  get part(): ColumnPart {
+    const isConstant = this.until === Number.POSITIVE_INFINITY
+    const isSlice = this.place < this.needed.length
+    return { text: this.buf, row: this.row, isSimple: this.isSimple && isSlice, isConstant }
   }
 
   /** Sets start and end to the value of a row that is loaded. */

@@ -1,11 +1,13 @@
 import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
 import { type Bytes, breathe, hasEscapes, turnIsLong, withRoom } from '../../json/index.ts'
-import { type Cell, Cursor, Seeker } from './cells.ts'
+import { type Cell, firstRows, type Rows, Seeker } from './cells.ts'
 import type { Snapshot, SnapshotColumn } from './content.ts'
+import { type PlainRows, ValueKernel } from './kernel/index.ts'
 import { RowSet } from './row-set.ts'
 
 const PIECE_BYTES = 64 * 1024
+const LINE_END = Buffer.from('\n')
 /** Bytes of most rows. */
 const ROW_BYTES = 4096
 
@@ -14,6 +16,8 @@ export interface RowWriter {
   /** Writes the current row. */
   row(cells: readonly Cell[], out: Out): void
   tail?(out: Out): void
+  /** How most rows are written, after `head`: what a kernel does in the same way as `row`. */
+  readonly plain?: PlainRows
 }
 
 /** A growing output buffer. */
@@ -40,6 +44,11 @@ class Out {
     }
   }
 
+  all(source: Buffer): void {
+    this.reserve(source.length)
+    this.at += source.copy(this.buf, this.at)
+  }
+
   text(text: string): void {
     this.reserve(text.length * 3)
     this.at += this.buf.write(text, this.at)
@@ -58,40 +67,87 @@ class Out {
   }
 }
 
-/** Streams the rows of a grid in constant memory: about one slice per column. */
-export async function* rowsAs(snap: Snapshot, writer: RowWriter, head?: number): Bytes {
-  const out = new Out()
-  out.text(writer.head(snap.columns))
-  const cursors = snap.columns.map((column) => new Cursor(snap, column, head))
+/** Streams the first rows of a grid, or all. */
+export function rowsAs(snap: Snapshot, writer: RowWriter, head?: number): Bytes {
   const longest = Math.max(0, ...snap.columns.map(({ rows }) => rows))
-  const rows = Math.min(longest, head ?? longest)
-  try {
-    for (let row = 0; row < rows; row++) {
-      for (const cursor of cursors) {
-        if (cursor.dry) await cursor.fill()
-        cursor.next()
-      }
-      writer.row(cursors, out)
-      if (out.at >= PIECE_BYTES) yield out.take()
-    }
-    writer.tail?.(out)
-    if (out.at > 0) yield out.take()
-  } finally {
-    await Promise.all(cursors.map((cursor) => cursor.close()))
-  }
+  const count = Math.min(longest, head ?? longest)
+  return written(snap, writer, firstRows(count), count)
 }
 
-/** Streams chosen rows of a grid, in constant memory. */
-export async function* chosenRowsAs(snap: Snapshot, writer: RowWriter, rows: RowSet): Bytes {
+/** Streams chosen rows of a grid. */
+export function chosenRowsAs(snap: Snapshot, writer: RowWriter, rows: RowSet): Bytes {
+  // Those in between are passed, which takes nearly as long.
+  return written(snap, writer, rows, rows.count > 0 ? snap.rows : 0)
+}
+
+/** Streams rows of a grid in constant memory: about one slice per column. `passed`: rows up to the last of them. */
+async function* written(snap: Snapshot, writer: RowWriter, rows: Rows, passed: number): Bytes {
   const out = new Out()
   out.text(writer.head(snap.columns))
+  const longest = snap.columns.reduce(
+    (most, { slices, tail }) =>
+      slices.reduce((more, { bytes }) => Math.max(more, bytes), Math.max(most, tail.length)),
+    0,
+  )
+  const kernel = writer.plain && ValueKernel.forRows(passed, longest, writer.plain)
+  try {
+    for await (const _ of kernel
+      ? writtenBy(kernel, snap, writer, rows, out)
+      : writtenOne(snap, writer, rows, out))
+      if (out.at >= PIECE_BYTES) yield out.take()
+  } finally {
+    kernel?.release()
+  }
+  writer.tail?.(out)
+  if (out.at > 0) yield out.take()
+}
+
+/** Writes rows one after the other. Yields when there is a piece. */
+async function* writtenOne(snap: Snapshot, writer: RowWriter, rows: Rows, out: Out): AsyncGenerator<void> {
   const write = (cells: readonly Cell[]): boolean => {
     writer.row(cells, out)
     return out.at >= PIECE_BYTES
   }
-  for await (const _ of written(snap, rows, write)) yield out.take()
-  writer.tail?.(out)
-  if (out.at > 0) yield out.take()
+  yield* eachRow(snap, rows, write)
+}
+
+/** Writes many rows at once, and those that are not plain one after the other. Yields when there is a piece. */
+async function* writtenBy(
+  kernel: ValueKernel,
+  snap: Snapshot,
+  writer: RowWriter,
+  rows: Rows,
+  out: Out,
+): AsyncGenerator<void> {
+  const seekers = snap.columns.map((column) => new Seeker(snap, column, rows))
+  try {
+    for (let row = rows.next(0); Number.isFinite(row); ) {
+      let until = Number.POSITIVE_INFINITY
+      for (const [k, seeker] of seekers.entries()) {
+        if (seeker.isBeyond(row)) {
+          await seeker.load(row)
+          kernel.put(k, seeker.part)
+        }
+        until = Math.min(until, seeker.until)
+      }
+      let count = 0
+      for (; row < until && count < ValueKernel.mostRows; row = rows.next(row + 1)) kernel.list(count++, row)
+      for (let done = 0; done < count; ) {
+        done += kernel.rows(done, count - done)
+        out.all(kernel.written)
+        if (kernel.isOdd) {
+          writer.row(
+            seekers.map((_, k) => kernel.cell(k)),
+            out,
+          )
+          done++
+        }
+        if (out.at >= PIECE_BYTES) yield
+      }
+    }
+  } finally {
+    await Promise.all(seekers.map((seeker) => seeker.close()))
+  }
 }
 
 /** Streams rows of a grid in an order of their own. Keeps all of them in memory. Throws `too_large` beyond `most` bytes. */
@@ -113,7 +169,7 @@ export async function* orderedRowsAs(
     writer.row(cells, out)
     return turnIsLong()
   }
-  for await (const _ of written(snap, RowSet.of(snap.rows, order), write)) await breathe()
+  for await (const _ of eachRow(snap, RowSet.of(snap.rows, order), write)) await breathe()
   starts[count] = out.at
   const ascending = Uint32Array.from(order).sort()
   const text = out.buf
@@ -137,10 +193,10 @@ export function tooManyRows(most: number): Problem {
   })
 }
 
-/** Writes the values of each chosen row, in ascending order of rows. Yields whenever `write` returns true. */
-async function* written(
+/** Goes through the cells of each row. Yields whenever `write` returns true. */
+async function* eachRow(
   snap: Snapshot,
-  rows: RowSet,
+  rows: Rows,
   write: (cells: readonly Cell[]) => boolean,
 ): AsyncGenerator<void> {
   const seekers = snap.columns.map((column) => new Seeker(snap, column, rows))
@@ -172,6 +228,13 @@ function placeOf(ascending: Uint32Array, wanted: number): number {
 export function ndjson(): RowWriter {
   let names: string[] = []
   return {
+    get plain() {
+      return {
+        before: names.map((name) => Buffer.from(name)),
+        after: Buffer.from('}\n'),
+        separator: undefined,
+      }
+    },
     head(columns) {
       names = columns.map(({ name }, k) => `${k > 0 ? ',' : '{'}${JSON.stringify(name)}:`)
       return ''
@@ -227,8 +290,16 @@ export function delimited(delimiter: ',' | '\t', isOrdered = false): RowWriter {
   const cell = (text: string): string => (quoteIf.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
   /** Pending blank lines. In a one-column file a null is a blank line; trailing ones would be ignored. */
   let blanks = 0
+  let width = 0
   return {
-    head: (columns) => `${columns.map(({ name }) => cell(name)).join(delimiter)}\n`,
+    get plain() {
+      const before = Array.from({ length: width }, (_, k) => Buffer.from(k > 0 ? delimiter : ''))
+      return width === 1 ? undefined : { before, after: LINE_END, separator }
+    },
+    head(columns) {
+      width = columns.length
+      return `${columns.map(({ name }) => cell(name)).join(delimiter)}\n`
+    },
     row(cells, out) {
       if (cells.length === 1) {
         if (cells[0].buf[cells[0].start] === 0x6e) {

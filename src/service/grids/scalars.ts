@@ -3,6 +3,7 @@ import { endOf, hasEscapes, instantIn, kindOf, skipBlanks } from '../../json/ind
 import { COMPOUND, numberOf, type Scalar } from '../../query/index.ts'
 import { isMoments } from '../store/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
+import { ValueKernel } from './kernel/index.ts'
 
 const COMMA = 0x2c
 const QUOTE = 0x22
@@ -21,41 +22,61 @@ export async function* scalarsOf(snap: Snapshot, column: SnapshotColumn): AsyncG
   const isTimes = isMoments(column.type)
   const texts = new Texts()
   const isDoubles = column.type === 'number' || isTimes
-  for await (const piece of columnText(snap, column)) {
-    if (piece.length === 1 && piece[0] === COMMA) continue
-    const buf = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
-    yield (isDoubles ? doublesIn(buf) : undefined) ?? valuesIn(buf, texts, isTimes)
+  const longest = column.slices.reduce((most, { bytes }) => Math.max(most, bytes), column.tail.length)
+  const kernel = ValueKernel.forValues(column.rows, longest)
+  const known: Scalar[] = []
+  const decode = (buf: Buffer, start: number, end: number): Scalar =>
+    scalarOf(buf, start, end, texts, isTimes)
+  try {
+    for await (const piece of columnText(snap, column)) {
+      if (piece.length === 1 && piece[0] === COMMA) continue
+      const buf = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
+      const doubles = isDoubles ? doublesIn(buf, kernel) : undefined
+      yield doubles ?? kernel?.values(buf, known, decode, null) ?? valuesIn(buf, texts, isTimes)
+    }
+  } finally {
+    kernel?.release()
   }
 }
 
 /** All values as doubles; undefined if one is something else, such as a whole number of 20 digits. */
-function doublesIn(buf: Buffer): Float64Array | undefined {
+function doublesIn(buf: Buffer, kernel: ValueKernel | undefined): Float64Array | undefined {
+  if (kernel) return kernel.doubles(buf, (from) => doubleAt(buf, from))
   // Each value but the last takes two bytes at least.
   const found = new Float64Array((buf.length >> 1) + 1)
   let count = 0
-  for (let i = 0; i < buf.length; i++) {
-    while (buf[i] <= 0x20) i++
-    const start = i
-    const first = buf[i]
-    let value = Number.NaN
-    if (first === QUOTE) {
-      // A time has no escapes.
-      for (i++; buf[i] !== QUOTE; i++);
-      value = instantIn(buf, start + 1, i++)
-    } else if (first === MINUS || (first >= ZERO && first <= 0x39)) {
-      while (i < buf.length && buf[i] !== COMMA && buf[i] > 0x20) i++
-      value = smallNumber(buf, start, i)
-      if (Number.isNaN(value)) {
-        const exact = numberOf(buf.toString('latin1', start, i))
-        if (typeof exact === 'bigint') return undefined
-        value = exact
-      }
-    } else if (first === 0x6e) i += 4
-    else return undefined
-    while (i < buf.length && buf[i] !== COMMA) i++
-    found[count++] = value
+  for (let i = 0; i < buf.length; ) {
+    const one = doubleAt(buf, i)
+    if (!one) return undefined
+    found[count++] = one.value
+    i = one.end
   }
   return found.subarray(0, count)
+}
+
+/** The value that begins behind blanks at `from`, and where the one after it begins; undefined if it is no double. */
+function doubleAt(buf: Buffer, from: number): { value: number; end: number } | undefined {
+  let i = from
+  while (buf[i] <= 0x20) i++
+  const start = i
+  const first = buf[i]
+  let value = Number.NaN
+  if (first === QUOTE) {
+    // A time has no escapes.
+    for (i++; buf[i] !== QUOTE; i++);
+    value = instantIn(buf, start + 1, i++)
+  } else if (first === MINUS || (first >= ZERO && first <= 0x39)) {
+    while (i < buf.length && buf[i] !== COMMA && buf[i] > 0x20) i++
+    value = smallNumber(buf, start, i)
+    if (Number.isNaN(value)) {
+      const exact = numberOf(buf.toString('latin1', start, i))
+      if (typeof exact === 'bigint') return undefined
+      value = exact
+    }
+  } else if (first === 0x6e) i += 4
+  else return undefined
+  while (i < buf.length && buf[i] !== COMMA) i++
+  return { value, end: i + 1 }
 }
 
 function valuesIn(buf: Buffer, texts: Texts, isTimes: boolean): Scalar[] {

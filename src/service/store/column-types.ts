@@ -45,6 +45,12 @@ export function isTexts(type: ColumnType): boolean {
   return family === 'text' || family === 'date' || family === 'datetime'
 }
 
+/** Whether a value can have a comma in it. */
+export function mayHaveCommas(type: ColumnType): boolean {
+  const family = familyOf(type)
+  return family === 'text' || family === 'json'
+}
+
 /** Whether the values are dates, with or without times. */
 export function isMoments(type: ColumnType): boolean {
   const family = familyOf(type)

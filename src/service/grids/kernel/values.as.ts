@@ -1,0 +1,425 @@
+/**
+ * AssemblyScript, compiled to WebAssembly by esbuild.config.js: reads the values of columns, which are JSON values with
+ * commas between them, 16 bytes at a time. Plain values and rows only: each function stops at the first other one, which
+ * the TypeScript code reads (scalars.ts, rows.ts), and so all rules are there. The text ends with padding: commas.
+ */
+
+/** Memory of `rows`: behind the constants of this file, the columns, the numbers of the rows, what is before each cell, the output, the texts. */
+export const COLUMNS: i32 = 2048
+export const COLUMN_BYTES: i32 = 32
+export const MOST_COLUMNS: i32 = 64
+export const LIST: i32 = 4096
+export const MOST_ROWS: i32 = 4096
+export const BEFORE: i32 = LIST + MOST_ROWS * 4
+export const BEFORE_BYTES: i32 = 16_384
+export const OUT: i32 = BEFORE + BEFORE_BYTES
+export const OUT_BYTES: i32 = 131_072
+export const TEXTS: i32 = OUT + OUT_BYTES + 64
+
+/** Memory of `doubles` and `codes`: texts that are known, the results, one text of a column. */
+export const MOST_KNOWN: i32 = 4096
+export const KNOWN_BYTES: i32 = 64
+export const PLACES: i32 = 8192
+export const KNOWN: i32 = 4096
+export const LENGTHS: i32 = KNOWN + MOST_KNOWN * KNOWN_BYTES + 16
+export const TABLE: i32 = LENGTHS + MOST_KNOWN * 4
+export const MOST_VALUES: i32 = 16_384
+export const RESULTS: i32 = TABLE + PLACES * 4
+export const STARTS: i32 = RESULTS + MOST_VALUES * 8
+export const ENDS: i32 = STARTS + MOST_VALUES * 4
+export const TEXT: i32 = ENDS + MOST_VALUES * 4
+
+/** Results of the last call: where the text was left; whether a value or row that is not plain follows. */
+export let stop: i32 = 0
+export let odd: i32 = 0
+/** The end of the output of `rows`. */
+export let out: i32 = 0
+/** How many texts are known. */
+export let known: i32 = 0
+
+const LF: i32 = 0x0a
+const BLANK: i32 = 0x20
+const QUOTE: i32 = 0x22
+const APOSTROPHE: i32 = 0x27
+const COMMA: i32 = 0x2c
+const MINUS: i32 = 0x2d
+const POINT: i32 = 0x2e
+const ZERO: i32 = 0x30
+const COLON: i32 = 0x3a
+const LETTER_T: i32 = 0x54
+const LETTER_Z: i32 = 0x5a
+const BRACKET: i32 = 0x5b
+const BACKSLASH: i32 = 0x5c
+const LETTER_N: i32 = 0x6e
+const BRACE: i32 = 0x7b
+
+/** Whether the text that `endOf` passed has escapes. */
+let escapes: bool = false
+
+/** The end of the value at `at`. */
+function endOf(at: i32): i32 {
+  const first = <i32>load<u8>(at)
+  if (first == QUOTE) {
+    escapes = false
+    return endOfText(at)
+  }
+  if (first == BRACKET || first == BRACE) {
+    let depth = 0
+    let i = at
+    while (true) {
+      const c = <i32>load<u8>(i)
+      if (c == QUOTE) {
+        i = endOfText(i)
+        continue
+      }
+      i++
+      // Brackets and braces differ in bit 5 alone.
+      const kind = c & 0xdf
+      if (kind == BRACKET) depth++
+      else if (kind == 0x5d && --depth == 0) return i
+    }
+  }
+  let i = at
+  while (true) {
+    const v = v128.load(i)
+    const found = i8x16.bitmask(
+      v128.or(i8x16.eq(v, i8x16.splat(<i8>COMMA)), i8x16.le_u(v, i8x16.splat(<i8>BLANK))),
+    )
+    if (found) return i + <i32>ctz(found)
+    i += 16
+  }
+}
+
+function endOfText(at: i32): i32 {
+  let i = at + 1
+  while (true) {
+    const v = v128.load(i)
+    const found = i8x16.bitmask(
+      v128.or(i8x16.eq(v, i8x16.splat(<i8>QUOTE)), i8x16.eq(v, i8x16.splat(<i8>BACKSLASH))),
+    )
+    if (!found) {
+      i += 16
+      continue
+    }
+    i += <i32>ctz(found)
+    if (<i32>load<u8>(i) == QUOTE) return i + 1
+    escapes = true
+    i += 2
+  }
+}
+
+function skipBlanks(at: i32): i32 {
+  let i = at
+  while (<i32>load<u8>(i) <= BLANK) i++
+  return i
+}
+
+/** The beginning of the value after the next `count` ones. `simple`: no value has a comma in it. */
+function skip(at: i32, count: i32, simple: bool): i32 {
+  let n = count
+  let i = at
+  if (!simple) {
+    for (; n > 0; n--) i = skipBlanks(endOf(skipBlanks(i))) + 1
+    return i
+  }
+  while (true) {
+    let commas = i8x16.bitmask(i8x16.eq(v128.load(i), i8x16.splat(<i8>COMMA)))
+    const passed = popcnt(commas)
+    if (passed < n) {
+      n -= passed
+      i += 16
+      continue
+    }
+    while (--n) commas &= commas - 1
+    return i + <i32>ctz(commas) + 1
+  }
+}
+
+/** Copies up to 15 bytes more than asked for. */
+function copy(from: i32, length: i32, target: i32): i32 {
+  for (let k = 0; k < length; k += 16) v128.store(target + k, v128.load(from + k))
+  return target + length
+}
+
+/**
+ * Writes `count` rows, whose numbers are at LIST + `from` * 4, to OUT. Each column has a struct of 32 bytes at COLUMNS:
+ * where its next value is; the number of that value's row; 1 if no value has a comma in it; 1 if all rows have the same
+ * value; where the value of the last row starts and ends; where what is before the cell is, and its length. `separator`
+ * is that of CSV; −1: cells are JSON values. Returns how many rows were written. `odd`: the next row is not plain; its
+ * cells are found, and passed.
+ */
+export function rows(from: i32, count: i32, columns: i32, separator: i32, after: i32, afterLength: i32): i32 {
+  let target = OUT
+  let n = 0
+  odd = 0
+  while (n < count) {
+    const row = load<i32>(LIST + ((from + n) << 2))
+    const start = target
+    for (let c = 0; c < columns; c++) {
+      const column = COLUMNS + c * COLUMN_BYTES
+      let at = load<i32>(column)
+      const constant = load<i32>(column, 12) != 0
+      if (!constant) {
+        const behind = row - load<i32>(column, 4)
+        if (behind > 0) at = skip(at, behind, load<i32>(column, 8) != 0)
+        store<i32>(column, row + 1, 4)
+      }
+      at = skipBlanks(at)
+      const end = endOf(at)
+      if (!constant) store<i32>(column, skipBlanks(end) + 1)
+      store<i32>(column, at, 16)
+      store<i32>(column, end, 20)
+      if (odd) continue
+      const before = load<i32>(column, 28)
+      // A decoded text is never longer than it is in JSON, but for one quote more for each escaped one.
+      if (target + before + (end - at) * 2 + 64 > OUT + OUT_BYTES) {
+        odd = 1
+        continue
+      }
+      target = copy(load<i32>(column, 24), before, target)
+      const first = <i32>load<u8>(at)
+      if (separator < 0) {
+        if ((first == BRACKET || first == BRACE) && hasLines(at, end)) odd = 1
+        else target = copy(at, end - at, target)
+      } else if (first == QUOTE) {
+        const cell = escapes ? unescaped(at, end, separator, target) : text(at, end, separator, target)
+        if (cell == 0) odd = 1
+        else target = cell
+      } else if (first == BRACKET || first == BRACE) odd = 1
+      else if (first != LETTER_N) target = copy(at, end - at, target)
+    }
+    if (odd) {
+      target = start
+      break
+    }
+    n++
+    store<u16>(target, <u16>after)
+    target += afterLength
+    if (target > OUT + OUT_BYTES / 2) break
+  }
+  out = target
+  return n
+}
+
+function hasLines(from: i32, to: i32): bool {
+  for (let i = from; i < to; i++) if (<i32>load<u8>(i) < BLANK) return true
+  return false
+}
+
+/** Whether [from, to), which has no line end and no quote, needs no quotes in CSV. */
+function isPlain(from: i32, to: i32, separator: i32): bool {
+  if (from == to) return false
+  const first = <i32>load<u8>(from)
+  if (first <= BLANK || first == APOSTROPHE || <i32>load<u8>(to - 1) <= BLANK) return false
+  for (let i = from; i < to; i += 16) {
+    const left = to - i
+    const valid: i32 = left >= 16 ? 0xffff : (1 << left) - 1
+    if (i8x16.bitmask(i8x16.eq(v128.load(i), i8x16.splat(<i8>separator))) & valid) return false
+  }
+  return true
+}
+
+/** Writes a text without escapes. What is not plain is in quotes, as in JSON. */
+function text(at: i32, end: i32, separator: i32, target: i32): i32 {
+  return isPlain(at + 1, end - 1, separator) ? copy(at + 1, end - at - 2, target) : copy(at, end - at, target)
+}
+
+/** Writes a text with escapes; 0 if one of them is the number of a character. */
+function unescaped(at: i32, end: i32, separator: i32, target: i32): i32 {
+  const last = end - 1
+  const start = target + 1
+  let to = start
+  let i = at + 1
+  let quoted = false
+  while (i < last) {
+    const v = v128.load(i)
+    v128.store(to, v)
+    const found = i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>BACKSLASH)))
+    const plain = min(found ? <i32>ctz(found) : 16, last - i)
+    i += plain
+    to += plain
+    if (i >= last || plain == 16) continue
+    const c = <i32>load<u8>(i, 1)
+    i += 2
+    if (c == QUOTE) {
+      store<u16>(to, 0x2222)
+      to += 2
+      quoted = true
+    } else if (c == LETTER_N || c == 0x72) {
+      store<u8>(to++, c == LETTER_N ? LF : 0x0d)
+      quoted = true
+    } else if (c == 0x74) store<u8>(to++, 0x09)
+    else if (c == BACKSLASH || c == 0x2f) store<u8>(to++, c)
+    else return 0
+  }
+  if (quoted || !isPlain(start, to, separator)) {
+    store<u8>(target, QUOTE)
+    store<u8>(to, QUOTE)
+    return to + 1
+  }
+  return copy(start, to - start, target)
+}
+
+/** Ten to the power of 0 to 15. */
+const POWERS: StaticArray<f64> = [
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+]
+
+/**
+ * The values in [from, to) as doubles, to RESULTS: numbers of up to 15 characters without an exponent; days, and times in
+ * seconds, as ms since 1970; NaN for null. Returns how many. Stops at the first other value (`odd`), and when the
+ * results are full.
+ */
+export function doubles(from: i32, to: i32): i32 {
+  let n = 0
+  let i = from
+  odd = 0
+  while (n < MOST_VALUES) {
+    stop = i
+    i = skipBlanks(i)
+    if (i >= to) {
+      stop = to
+      break
+    }
+    let c = <i32>load<u8>(i)
+    let value: f64 = NaN
+    if (c == QUOTE) {
+      const end = endOfText(i)
+      value = instant(i + 1, end - 1)
+      if (value != value) {
+        odd = 1
+        break
+      }
+      i = end
+    } else if (c == LETTER_N) i += 4
+    else {
+      const start = i
+      const negative = c == MINUS
+      if (negative) c = <i32>load<u8>(++i)
+      let digits: u64 = 0
+      let point = 0
+      while (true) {
+        const digit = c - ZERO
+        if (<u32>digit < 10) digits = digits * 10 + digit
+        else if (c == POINT) point = i
+        else break
+        c = <i32>load<u8>(++i)
+      }
+      if ((c != COMMA && c > BLANK) || i - start > 15 + <i32>negative) {
+        odd = 1
+        break
+      }
+      value = <f64>digits
+      if (point) value /= unchecked(POWERS[i - point - 1])
+      if (negative) value = -value
+    }
+    store<f64>(RESULTS + (n << 3), value)
+    n++
+    i = skipBlanks(i) + 1
+  }
+  if (n == MOST_VALUES) stop = i
+  return n
+}
+
+function two(at: i32): i32 {
+  const a = <i32>load<u8>(at) - ZERO
+  const b = <i32>load<u8>(at, 1) - ZERO
+  return <u32>a < 10 && <u32>b < 10 ? a * 10 + b : -1
+}
+
+/** A day, or a time with seconds, in ms since 1970; NaN for others. */
+function instant(at: i32, end: i32): f64 {
+  const length = end - at
+  if (length != 10 && length != 19 && (length != 20 || <i32>load<u8>(end - 1) != LETTER_Z)) return NaN
+  if (<i32>load<u8>(at, 4) != MINUS || <i32>load<u8>(at, 7) != MINUS) return NaN
+  const century = two(at)
+  const decade = two(at + 2)
+  const month = two(at + 5)
+  const day = two(at + 8)
+  if (century < 0 || decade < 0 || month < 1 || month > 12 || day < 1 || day > 31) return NaN
+  // The months of the bits have 31 days. The 29th of February is left to moment.ts.
+  if (day > 28 && (month == 2 || (day == 31 && ((0x15aa >>> month) & 1) == 0))) return NaN
+  const year = century * 100 + decade
+  if (year < 1) return NaN
+  const y = month <= 2 ? year - 1 : year
+  const era = y / 400
+  const yearOfEra = y - era * 400
+  const dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+  const days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  const time = <f64>days * 86_400_000
+  if (length == 10) return time
+  const separator = <i32>load<u8>(at, 10)
+  if (separator != LETTER_T && separator != BLANK) return NaN
+  if (<i32>load<u8>(at, 13) != COLON || <i32>load<u8>(at, 16) != COLON) return NaN
+  const hour = two(at + 11)
+  const minute = two(at + 14)
+  const second = two(at + 17)
+  if (<u32>hour > 23 || <u32>minute > 59 || <u32>second > 59) return NaN
+  return time + <f64>((hour * 60 + minute) * 60 + second) * 1000
+}
+
+/** Forgets the texts that are known. */
+export function forget(): void {
+  memory.fill(TABLE, 0, PLACES * 4)
+  known = 0
+}
+
+/**
+ * The values in [from, to) as numbers of known texts, to RESULTS, as i32: −1 for null. Texts become known until there are
+ * MOST_KNOWN of them. −2 for all others, whose bytes are [STARTS, ENDS). Returns how many; stops when the results are
+ * full. `multiplier` is odd and random: who chooses texts does not choose their places.
+ */
+export function codes(from: i32, to: i32, multiplier: i32): i32 {
+  let n = 0
+  let i = skipBlanks(from)
+  while (n < MOST_VALUES && i < to) {
+    const end = endOf(i)
+    let code = -2
+    if (<i32>load<u8>(i) == LETTER_N) code = -1
+    else if (<i32>load<u8>(i) == QUOTE && end - i <= KNOWN_BYTES) code = codeOf(i, end - i, multiplier)
+    if (code == -2) {
+      store<i32>(STARTS + (n << 2), i)
+      store<i32>(ENDS + (n << 2), end)
+    }
+    store<i32>(RESULTS + (n << 2), code)
+    n++
+    i = skipBlanks(skipBlanks(end) + 1)
+  }
+  stop = i
+  return n
+}
+
+/** Places that are looked at. */
+const MOST_TRIES: i32 = 8
+
+function codeOf(at: i32, length: i32, multiplier: i32): i32 {
+  let hash = length
+  let k = 0
+  for (; k + 4 <= length; k += 4) hash = ((hash ^ load<i32>(at + k)) * multiplier) ^ (hash >>> 15)
+  for (; k < length; k++) hash = (hash ^ <i32>load<u8>(at + k)) * multiplier
+  let place = (hash ^ (hash >>> 15)) & (PLACES - 1)
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const code = load<i32>(TABLE + (place << 2)) - 1
+    if (code < 0) {
+      if (known == MOST_KNOWN) return -2
+      const text = KNOWN + known * KNOWN_BYTES
+      for (k = 0; k < length; k++) store<u8>(text + k, load<u8>(at + k))
+      store<i32>(LENGTHS + (known << 2), length)
+      store<i32>(TABLE + (place << 2), ++known)
+      return known - 1
+    }
+    if (load<i32>(LENGTHS + (code << 2)) == length && isSame(KNOWN + code * KNOWN_BYTES, at, length))
+      return code
+    place = (place + 1) & (PLACES - 1)
+  }
+  return -2
+}
+
+function isSame(a: i32, b: i32, length: i32): bool {
+  for (let k = 0; k < length; k += 16) {
+    const left = length - k
+    const valid: i32 = left >= 16 ? 0xffff : (1 << left) - 1
+    if ((i8x16.bitmask(i8x16.eq(v128.load(a + k), v128.load(b + k))) & valid) != valid) return false
+  }
+  return true
+}
