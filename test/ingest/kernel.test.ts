@@ -66,9 +66,22 @@ function fileOf(seed: number): { file: Buffer; piece: number; options: Delimited
       () => one('back\\slash', '"back\\slash"', 'tab\\tin', 'ctl\u0001\u001f', '', '""', '""""', '"\\""\t"'),
       () => one('c0', 'c1', '"c0"', '#', '#c', '-'.repeat(below(30)), '"it""s"', "it's"),
     )()
+  const plainTime = (): string => new Date(below(4e12)).toISOString().slice(0, one(10, 19, 19))
+  const time = (): string =>
+    one(
+      plainTime,
+      plainTime,
+      plainTime,
+      () => plainTime().replace('T', ' '),
+      () => new Date(below(4e12)).toISOString().slice(0, one(10, 16, 19, 20, 23, 24)),
+      () => one('2024-02-29', '2023-02-29', '2024-01-31T24:00:00', '2024-01-31T23:60:00', '0000-01-01', ''),
+    )()
+  const dateKind = one(plainTime, plainTime, time)
   const odd = (): string =>
     one('5" pipe', '"a" ', '"a" b', ' "a"', 'a""b', 'x\ry', '\r', '"a""', '"un', '"a"b"', '"""', '"a\nb"c')
-  const kinds = Array.from({ length: width }, () => one(plainNumber, plainNumber, number, text, text))
+  const kinds = Array.from({ length: width }, () =>
+    one(plainNumber, plainNumber, number, text, text, dateKind),
+  )
   const rows = [kinds.map((_, k) => `c${k}`).join(delimiter)]
   for (let r = 0; r < count; r++) {
     if (random() < oddness / 4) {

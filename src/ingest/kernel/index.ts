@@ -12,13 +12,14 @@ interface Exports {
   ): void
   tokenize(from: number, to: number, maxRows: number, line: number): number
   column(index: number, from: number, to: number, numeric: boolean): number
-  days(from: number, to: number): number
+  moments(from: number, to: number): number
   newlines(from: number, to: number): number
   rows: { value: number }
   line: { value: number }
   odd: { value: number }
   stop: { value: number }
   numbers: { value: number }
+  times: { value: number }
 }
 
 /** The places in memory that rows.as.ts names. */
@@ -149,11 +150,11 @@ export class Kernel {
   }
 
   /**
-   * Passes days in ISO 8601 and nulls in the text of a column that was just built, up to `end`. Returns the offset of
-   * the first other value; sets `stop`, how many were passed, and `numbers`, how many of them are days.
+   * Passes days and times in ISO 8601 and nulls in the text of a column that was just built, up to `end`. Returns the offset
+   * of the first other value; sets `stop`, how many were passed, and `numbers` and `times`, the days and times among them.
    */
-  days(end: number): number {
-    return this.exports.days(OUT, end)
+  moments(end: number): number {
+    return this.exports.moments(OUT, end)
   }
 
   get stop(): number {
@@ -162,6 +163,10 @@ export class Kernel {
 
   get numbers(): number {
     return this.exports.numbers.value
+  }
+
+  get times(): number {
+    return this.exports.times.value
   }
 
   /** The number of line feeds in bytes. */

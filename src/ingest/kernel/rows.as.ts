@@ -28,7 +28,9 @@ const COMMA: i32 = 0x2c
 const MINUS: i32 = 0x2d
 const POINT: i32 = 0x2e
 const ZERO: i32 = 0x30
+const FIVE: i32 = 0x35
 const EQUALS: i32 = 0x3d
+const LETTER_T: i32 = 0x54
 const BACKSLASH: i32 = 0x5c
 const NULL_TEXT: i32 = 0x6c6c756e
 
@@ -43,6 +45,8 @@ export let odd: i32 = 0
 /** Results of `column`: the row it stopped at, and the numbers before it. */
 export let stop: i32 = 0
 export let numbers: i32 = 0
+/** A result of `moments`. */
+export let times: i32 = 0
 
 let width: i32 = 0
 let delimiter: i32 = 0
@@ -440,13 +444,17 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
 }
 
 /**
- * Passes days (`"2024-01-31",`) and nulls (`null,`) in bytes [from, to), which end with a comma. Returns the offset of
- * the first other value, or `to`; sets `stop`, the values passed, and `numbers`, the days among them.
+ * Passes days (`"2024-01-31",`), times in seconds (`"2024-01-31T09:30:00",`, also with a space) and nulls (`null,`) in bytes
+ * [from, to), which end with a comma. Returns the offset of the first other value, or `to`; sets `stop`, the values passed,
+ * and `numbers` and `times`, the days and times among them.
  */
-export function days(from: i32, to: i32): i32 {
+export function moments(from: i32, to: i32): i32 {
+  const zero = i8x16.splat(<i8>ZERO)
+  const ten = i8x16.splat(10)
   let i = from
   let passed = 0
   let found = 0
+  times = 0
   while (i < to) {
     if (load<i32>(i) == NULL_TEXT) {
       i += 5
@@ -454,12 +462,25 @@ export function days(from: i32, to: i32): i32 {
       continue
     }
     const v = v128.load(i)
-    const digit = i8x16.bitmask(i8x16.lt_u(i8x16.sub(v, i8x16.splat(0x30)), i8x16.splat(10)))
+    const digit = i8x16.bitmask(i8x16.lt_u(i8x16.sub(v, zero), ten))
     const other = i8x16.bitmask(
       i8x16.eq(v, i8x16(0x22, 0, 0, 0, 0, 0x2d, 0, 0, 0x2d, 0, 0, 0x22, 0x2c, 0, 0, 0)),
     )
-    // The digits of year, month and day; the quotes, hyphens and comma around them.
-    if ((digit & 0x6de) != 0x6de || (other & 0x1921) != 0x1921) break
+    // The digits of year, month and day; the quote and hyphens around them.
+    if ((digit & 0x6de) != 0x6de || (other & 0x121) != 0x121) break
+    const isDay = (other & 0x1800) == 0x1800
+    if (!isDay) {
+      const c = <i32>load<u8>(i, 11)
+      if (c != LETTER_T && c != BLANK) break
+      const w = v128.load(i, 11)
+      const digitOfTime = i8x16.bitmask(i8x16.lt_u(i8x16.sub(w, zero), ten))
+      const otherOfTime = i8x16.bitmask(
+        i8x16.eq(w, i8x16(0, 0, 0, 0x3a, 0, 0, 0x3a, 0, 0, 0x22, 0x2c, 0, 0, 0, 0, 0)),
+      )
+      if ((digitOfTime & 0x1b6) != 0x1b6 || (otherOfTime & 0x648) != 0x648) break
+      const hour = (<i32>load<u8>(i, 12) - ZERO) * 10 + <i32>load<u8>(i, 13) - ZERO
+      if (hour > 23 || <i32>load<u8>(i, 15) > FIVE || <i32>load<u8>(i, 18) > FIVE) break
+    }
     const month = (<i32>load<u8>(i, 6) - ZERO) * 10 + <i32>load<u8>(i, 7) - ZERO
     const day = (<i32>load<u8>(i, 9) - ZERO) * 10 + <i32>load<u8>(i, 10) - ZERO
     if (month < 1 || month > 12 || day < 1 || load<i32>(i, 1) == NO_YEAR) break
@@ -468,9 +489,14 @@ export function days(from: i32, to: i32): i32 {
       if (day > 31 || (day == 31 && ((0x15aa >> month) & 1) == 0) || (month == 2 && day > 29)) break
       if (month == 2 && !isLeap(i + 1)) break
     }
-    i += 13
     passed++
-    found++
+    if (isDay) {
+      i += 13
+      found++
+    } else {
+      i += 22
+      times++
+    }
   }
   stop = passed
   numbers = found

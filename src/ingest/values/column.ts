@@ -145,10 +145,10 @@ export class ColumnBuilder {
         this.numbers += kernel.numbers
         this.rows += kernel.stop - row
         row = kernel.stop
-        if (isTyped && this.form === 'text' && this.numbers === 0 && this.texts?.mayBeDays) {
-          this.typed += kernel.days(end) - OUT
+        if (isTyped && this.form === 'text' && this.numbers === 0 && this.texts?.mayBeMoments) {
+          this.typed += kernel.moments(end) - OUT
           this.typedRows += kernel.stop
-          this.texts.addDays(kernel.numbers)
+          this.texts.addMoments(kernel.numbers, kernel.times)
         }
         if (row === to) return
       }

@@ -98,19 +98,20 @@ export class TextType {
     return !this.isText && (this.isRewritten || (this.isBoolean && this.count > 0))
   }
 
-  /** Whether days in ISO 8601 agree with all values so far. */
-  get mayBeDays(): boolean {
+  /** Whether days and times without a zone, in ISO 8601, agree with all values so far. */
+  get mayBeMoments(): boolean {
     return (
       !this.isText && !this.isBoolean && (this.form ?? 'iso') === 'iso' && this.moment !== 'datetime-zone'
     )
   }
 
-  /** Adds days in ISO 8601, where they may be. */
-  addDays(count: number): void {
-    if (count === 0) return
-    this.count += count
+  /** Adds days and times without a zone, in ISO 8601, where they may be. */
+  addMoments(days: number, times: number): void {
+    if (days + times === 0) return
+    this.count += days + times
     this.form = 'iso'
-    this.moment ??= 'date'
+    // A day among times is its first moment.
+    this.moment = times > 0 ? 'datetime' : (this.moment ?? 'date')
   }
 
   /** There are values that are not text. */
