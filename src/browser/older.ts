@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, [type: string, change?: (trace: Attributes)
 
 /** Attributes of traces that have other names now: by type of trace, or for all (`*`). */
 const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '*': { bardir: 'orientation', scl: 'colorscale', reversescl: 'reversescale' },
+  '*': { scl: 'colorscale', reversescl: 'reversescale' },
   surface: { zauto: 'cauto', zmin: 'cmin', zmax: 'cmax' },
 }
 
@@ -60,6 +60,7 @@ function traceOf(given: unknown): unknown {
   const [type, change] =
     isText(trace.type) && Object.hasOwn(TYPES, trace.type) ? TYPES[trace.type] : [trace.type]
   if (type !== trace.type) trace = { ...(change?.(trace) ?? trace), type }
+  if (trace.bardir !== undefined) trace = withOrientation(trace)
   const names = { ...RENAMED['*'], ...(isText(type) && Object.hasOwn(RENAMED, type) ? RENAMED[type] : {}) }
   for (const [before, after] of Object.entries(names)) {
     if (trace[before] === undefined) continue
@@ -69,6 +70,21 @@ function traceOf(given: unknown): unknown {
   for (const key of ['error_x', 'error_y', 'error_z'])
     if (isObject(trace[key])) trace[key] = errorBars(trace[key])
   return trace
+}
+
+/** Attributes that changed places when bars were horizontal: `bardir` was written beside those of vertical ones. */
+const OF_X = /^(?:x(?:src|0|bins|calendar)?|dx|nbinsx|autobinx|error_x)$/
+
+/** Horizontal bars of `bardir: 'h'` had their places in `x`; those of `orientation` have them in `y`. */
+function withOrientation({ bardir, ...trace }: Attributes): Attributes {
+  const { type } = trace
+  if (bardir !== 'h' || (type !== 'bar' && !String(type).startsWith('histogram'))) return trace
+  const turned: Attributes = { orientation: 'h' }
+  for (const [key, value] of Object.entries(trace)) {
+    const other = key.replace(/[xy](?=src$|0$|bins$|calendar$|$)/, (letter) => (letter === 'x' ? 'y' : 'x'))
+    turned[OF_X.test(key) || OF_X.test(other) ? other : key] = value
+  }
+  return turned
 }
 
 function layoutOf(given: Attributes): Attributes {
@@ -166,7 +182,32 @@ function axisOf({ autotick, ...axis }: Attributes): Attributes {
 
 function sceneOf(scene: Attributes): Attributes {
   const axes = Object.entries(scene).filter(([key, value]) => /^[xyz]axis$/.test(key) && isObject(value))
-  return { ...scene, ...Object.fromEntries(axes.map(([key, axis]) => [key, axisOf(axis)])) }
+  const { cameraposition, ...rest } = scene
+  const camera = cameraOf(cameraposition)
+  return {
+    ...(camera ? { ...rest, camera } : scene),
+    ...Object.fromEntries(axes.map(([key, axis]) => [key, axisOf(axis)])),
+  }
+}
+
+/** A camera that was given as its rotation (a quaternion), what it looks at, and how far away it is. */
+function cameraOf(given: unknown): Attributes | undefined {
+  if (!Array.isArray(given)) return undefined
+  const [rotation, center, radius] = given
+  if (!isNumbers(rotation, 4) || !isNumbers(center, 3) || typeof radius !== 'number') return undefined
+  const [x, y, z, w] = rotation
+  // Where the rotation turns the axis of depth.
+  const depth = [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]
+  const point = ([a, b, c]: readonly number[]): Attributes => ({ x: a, y: b, z: c })
+  return {
+    eye: point(center.map((one, k) => one + radius * depth[k])),
+    center: point(center),
+    up: { x: 0, y: 0, z: 1 },
+  }
+}
+
+function isNumbers(value: unknown, count: number): value is number[] {
+  return Array.isArray(value) && value.length === count && value.every((one) => typeof one === 'number')
 }
 
 function annotationOf(annotation: unknown): unknown {

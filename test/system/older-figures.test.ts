@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { withToday } from '../../src/browser/older.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { Drawer } from '../../src/draw/index.ts'
 import { launched } from '../support/browser.ts'
@@ -102,5 +103,33 @@ describe.each([
     })
     const ours = textsOf(Buffer.from(image).toString('utf8'))
     expect(titles.filter((title) => !ours.includes(title))).toEqual([])
+  })
+
+  it('bars with a direction have the same orientation and values', async () => {
+    const trace = { type: 'bar', bardir: 'h', x: ['a', 'b'], y: [1, 2], error_y: { array: [1, 1] } }
+    const { data } = withToday({ data: [trace], layout: {} })
+    const theirs = await page.evaluate(async (given: Attributes) => {
+      // biome-ignore lint/suspicious/noExplicitAny: internals of plotly.js
+      const [chart, { Plotly }] = [document.getElementById('chart') as any, window as any]
+      await Plotly.newPlot(chart, [given])
+      const { orientation, x, y, error_x } = chart._fullData[0]
+      return { orientation, x, y, error: error_x.array }
+    }, trace)
+    const { orientation, x, y, error_x } = data[0] as Attributes
+    expect({ orientation, x, y, error: error_x.array }).toEqual(theirs)
+  })
+
+  it('a position of a camera is the same eye, center and direction', async () => {
+    const scene = { cameraposition: [[0.3, -0.2, 0.1, 0.9], [1, 2, 3], 2.5] }
+    const { layout } = withToday({ data: [], layout: { scene } })
+    const theirs = await page.evaluate(async (given: Attributes) => {
+      // biome-ignore lint/suspicious/noExplicitAny: internals of plotly.js
+      const [chart, { Plotly }] = [document.getElementById('chart') as any, window as any]
+      await Plotly.newPlot(chart, [], { scene: given })
+      return chart.layout.scene.camera
+    }, scene)
+    const { camera } = (layout as Attributes).scene
+    for (const part of ['eye', 'center', 'up'])
+      for (const axis of ['x', 'y', 'z']) expect(camera[part][axis]).toBeCloseTo(theirs[part][axis], 10)
   })
 })

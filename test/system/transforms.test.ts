@@ -144,4 +144,35 @@ describe('transforms', () => {
       expect(ours, JSON.stringify(figure)).toEqual(drawn[k])
     }
   }, 120_000)
+
+  it('of the test figure of plotly.js 2 give the same traces, with all of their attributes', async () => {
+    const figure = JSON.parse(readFileSync(new URL('../data/transforms.json', import.meta.url), 'utf8'))
+    const ours = (await transformed(structuredClone(figure))) as Figure
+    expect(ours.data.some((trace) => 'transforms' in trace)).toBe(false)
+    const traces = await page.evaluate(
+      async (list: Figure[]) => {
+        // biome-ignore lint/suspicious/noExplicitAny: internals of plotly.js
+        const [chart, { Plotly }] = [document.getElementById('chart') as any, window as any]
+        const all = []
+        for (const one of list) {
+          await Plotly.newPlot(chart, one)
+          all.push(
+            chart._fullData.map((trace: Record<string, unknown>) =>
+              JSON.stringify(
+                Object.fromEntries(
+                  Object.entries(trace)
+                    .filter(([key]) => !/^_|^(uid|index|transforms)$/.test(key))
+                    .sort(),
+                ),
+                (key, value) => (key.startsWith('_') ? undefined : value),
+              ),
+            ),
+          )
+        }
+        return all
+      },
+      [figure, ours],
+    )
+    expect(traces[1]).toEqual(traces[0])
+  })
 })

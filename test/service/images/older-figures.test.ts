@@ -67,7 +67,7 @@ const pairs: Record<string, [before: object, today: object]> = {
     { data: [{ type: 'contour', ...heatmap }], layout: {} },
   ],
   'directions of bars': [
-    { data: [{ ...bar, bardir: 'h', x: [1, 2], y: ['a', 'b'] }], layout: {} },
+    { data: [{ ...bar, bardir: 'h' }], layout: {} },
     { data: [{ ...bar, orientation: 'h', x: [1, 2], y: ['a', 'b'] }], layout: {} },
   ],
   'references of annotations': [
