@@ -1,7 +1,8 @@
 /** Images and pages of plots. */
+import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import puppeteer from 'puppeteer-core'
+import puppeteer, { type Browser } from 'puppeteer-core'
 import { findChromium } from '../../src/draw/chromium.ts'
 import type { Server } from './bounds.ts'
 import type { Row } from './faults.ts'
@@ -24,6 +25,65 @@ async function bytesOf(response: Response): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer())
 }
 
+const post = (server: Server, path: string, json: object): Promise<Uint8Array> =>
+  fetch(server.url + path, {
+    method: 'POST',
+    headers: { authorization: server.authorization, 'content-type': 'application/json' },
+    body: JSON.stringify(json),
+  }).then(bytesOf)
+
+/** A chart of a million rows: grouped and summed, again, and when a row more is appended. */
+export async function grouped(serve: () => Promise<Server>, command: string, csv: string): Promise<Row[]> {
+  const server = await serve()
+  const run = (...args: string[]): string =>
+    execFileSync(process.execPath, [command, ...args], {
+      env: { ...process.env, ...server.env },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+  try {
+    const chart = '--plot bar --x city --y amount --aggregate sum --public --json'.split(' ')
+    const [plot] = JSON.parse(run('upload', csv, '--name', 'grouped', ...chart))
+    // As in the page of the plot.
+    const path = `/~${plot.fid.replace(':', '/')}.embed?live=events`
+    const figure = { data: [{ type: 'bar', y: [1, 2] }], layout: { title: { text: 'other' } } }
+    const made = await post(server, '/v2/plots', { figure, world_readable: true, raw_data: 'grid' })
+    const other = `/~${JSON.parse(Buffer.from(made).toString()).file.fid.replace(':', '/')}.embed`
+    return await inChromium(async (browser) => {
+      const page = await browser.newPage()
+      const drawn = (address: string): Promise<number> =>
+        timed(async () => {
+          await page.goto(server.url + address)
+          await page.waitForSelector('[data-drawn="true"]')
+        })
+      // A browser that has the scripts already.
+      await drawn(other)
+      const first = await drawn(path)
+      const again = await drawn(path)
+      // The sum over all cities, as plotly.js has it.
+      const sum = `document.getElementById('chart').calcdata[0].reduce((sum, { s }) => sum + s, 0)`
+      const live: number[] = []
+      for (let round = 0; round < ROUNDS; round++) {
+        const before = await page.evaluate(sum)
+        live.push(
+          await timed(async () => {
+            const rows = [[1_000_000 + round, '2024-01-01T00:00:00', 'Oslo', 1, 1000, 'x']]
+            await post(server, `/v2/grids/${plot.grid_fid}/row`, { rows })
+            await page.waitForFunction(`${sum} !== ${before}`, { polling: 20 })
+          }),
+        )
+      }
+      return [
+        row('1 M rows grouped and summed, until drawn', first, '≤ 1000 ms'),
+        row('the same page again', again, '≤ 300 ms'),
+        row('a row appended to them, until the open page shows it', median(live), '≤ 1000 ms'),
+      ]
+    })
+  } finally {
+    await server.stop()
+  }
+}
+
 export async function charts(serve: () => Promise<Server>): Promise<Row[]> {
   const rows: Row[] = []
   let count = 0
@@ -31,12 +91,6 @@ export async function charts(serve: () => Promise<Server>): Promise<Row[]> {
     data: [{ type, mode: 'markers', y: Array.from({ length: points }, (_, k) => Math.sin(k) * k) }],
     layout: { title: { text: `figure ${count++}` } },
   })
-  const post = (server: Server, path: string, json: object): Promise<Uint8Array> =>
-    fetch(server.url + path, {
-      method: 'POST',
-      headers: { authorization: server.authorization, 'content-type': 'application/json' },
-      body: JSON.stringify(json),
-    }).then(bytesOf)
   const get = (server: Server, path: string): Promise<Uint8Array> =>
     fetch(server.url + path, { headers: { authorization: server.authorization } }).then(bytesOf)
   const create = async (server: Server, json: object): Promise<string> =>
@@ -100,6 +154,9 @@ export async function charts(serve: () => Promise<Server>): Promise<Row[]> {
     const large = await create(server, figure('scattergl', 100_000))
     const path = `/~${large.replace(':', '/')}.embed`
     rows.push(row('page of 100,000 points, until drawn', await firstDraw(server, path), '≤ 1000 ms'))
+    const small = await create(server, figure('scatter', 10_000))
+    const page = `/~${small.replace(':', '/')}.embed`
+    rows.push(row('page of 10,000 points, until drawn', await firstDraw(server, page), '≤ 800 ms'))
   } finally {
     await server.stop()
   }
@@ -108,6 +165,24 @@ export async function charts(serve: () => Promise<Server>): Promise<Row[]> {
 
 /** Time until an embedded chart is drawn in a browser that has its scripts already, in ms. */
 async function firstDraw(server: Server, path: string): Promise<number> {
+  return inChromium(async (browser) => {
+    const times: number[] = []
+    for (let round = 0; round <= 3; round++) {
+      const page = await browser.newPage()
+      await page.setExtraHTTPHeaders({ authorization: server.authorization })
+      times.push(
+        await timed(async () => {
+          await page.goto(server.url + path)
+          await page.waitForSelector('[data-drawn="true"]')
+        }),
+      )
+      await page.close()
+    }
+    return median(times.slice(1))
+  })
+}
+
+async function inChromium<T>(work: (browser: Browser) => Promise<T>): Promise<T> {
   const { path: executablePath, env, args = [] } = await findChromium(process.env.GRIDLINE_CHROMIUM)
   const browser = await puppeteer.launch({
     executablePath,
@@ -123,17 +198,7 @@ async function firstDraw(server: Server, path: string): Promise<number> {
     pipe: true,
   })
   try {
-    const times: number[] = []
-    for (let round = 0; round <= 3; round++) {
-      const page = await browser.newPage()
-      await page.setExtraHTTPHeaders({ authorization: server.authorization })
-      const began = performance.now()
-      await page.goto(server.url + path)
-      await page.waitForSelector('[data-drawn="true"]')
-      times.push(performance.now() - began)
-      await page.close()
-    }
-    return median(times.slice(1))
+    return await work(browser)
   } finally {
     await browser.close()
   }

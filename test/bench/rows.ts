@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path'
 import { request } from 'undici'
 import { archives, dialect, figures, piped, survey } from './bounds.ts'
-import { charts } from './charts.ts'
+import { charts, grouped } from './charts.ts'
 import { failover, names, overload, type Row } from './faults.ts'
 import { writeCsv } from './generate.ts'
 import { post } from './load.ts'
@@ -56,6 +56,7 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
     figures: () => figures(() => serve(place)),
     archives: () => archives(() => serve(place)),
     charts: () => charts(() => serve(place)),
+    grouped: () => grouped(() => serve(place), place.executable, million),
     piped: () => piped(() => serve(place), place),
     large: () => largeFile(place),
   }

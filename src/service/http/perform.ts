@@ -135,6 +135,7 @@ async function handle(asked: Asked, received: Received): Promise<Outcome<HttpRes
   } catch (error) {
     throw isSafe || mayRead(caller) ? error : withoutNames(error)
   }
+  if (!isSafe) service.live.written(asked.fid === NO_FILE ? (caller?.username ?? '') : asked.fid.owner)
   const { later } = answer
   if (later && !isUnchanged(request, answer.etag))
     return async () => respond(operation, { ...answer, ...(await later(user, request.gone)) }, request)

@@ -258,13 +258,16 @@ function sizeOf({ figure, shown, references, reduction }: LiveFigure): number {
   return size
 }
 
-/** The figure with its data as one text; undefined if it is larger than `most` bytes. */
+/**
+ * The figure with its data as one text; undefined if it is larger than `most` bytes. With transforms, it is as large as what
+ * they leave.
+ */
 export async function wholeFigure(
   live: LiveFigure,
   most: number,
   written: (live: LiveFigure) => Bytes = drawn,
 ): Promise<Buffer | undefined> {
-  if (sizeOf(live) > most) return undefined
+  if (!hasTransforms(live.figure) && sizeOf(live) > most) return undefined
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of written(live)) {

@@ -10,10 +10,10 @@ import {
   contentOf,
   drawn,
   hasTransforms,
+  type LiveFigure,
   missingNote,
   openDrawn,
   openFigure,
-  type StoredFigure,
   storedFigure,
   wholeFigure,
   withInlineData,
@@ -22,8 +22,12 @@ import type { Ranges } from './points/axes.ts'
 import { reductionOf } from './points/reduction.ts'
 import { stateOfFigure } from './shown.ts'
 
-/** How long a state is shared by those who ask for it, and how often a stream asks, in ms. */
+/**
+ * How long a state is shared by those who ask for it, and how often a stream asks, in ms. After a write of this process to
+ * files of the plot's owner, it is asked at once; not more often than each `LEAST_MS`, however many writes there are.
+ */
 const FRESH_MS = 1000
+const LEAST_MS = 200
 /** How often a stream without changes sends a comment, so that proxies keep it open, in ms. */
 const HEARTBEAT_MS = 15_000
 /** The fraction of the streams that one user or address may have. */
@@ -45,12 +49,23 @@ const forms = {
 } as const
 export type Form = keyof typeof forms
 
+/** An owner of plots that have streams. */
+interface Followed {
+  streams: number
+  /** When files of the owner were written last. */
+  written: number
+  /** Called for a write: streams that wait for the next look. */
+  waiting: Set<() => void>
+}
+
 /**
  * What open pages of plots ask for again and again: whether the plot has changed, and what it shows now. However
  * many ask, the database is read once a second for the state, and once for each change.
  */
 export class LiveFigures {
-  private readonly states = new Lru<{ state: Promise<string>; until: number }>(MOST_STATES, () => 1)
+  private readonly states = new Lru<{ state: Promise<string>; since: number }>(MOST_STATES, () => 1)
+  /** Owners of plots that have streams. */
+  private readonly followed = new Map<string, Followed>()
   private readonly figures = new Lru<Buffer>(KEPT_BYTES, ({ length }) => length)
   private readonly reading = new Map<string, Promise<{ text: Buffer | undefined; state: string }>>()
   /** Open streams by user or address. */
@@ -65,13 +80,16 @@ export class LiveFigures {
     const who = `${caller?.username ?? ''} ${caller?.credential ?? ''} ${asked.shareKey ?? ''}`
     const key = `${formatFid(asked.fid)} ${who}`
     const known = this.states.get(key)
-    if (known && known.until > performance.now()) return known.state
+    const now = performance.now()
+    const age = known ? now - known.since : Number.POSITIVE_INFINITY
+    const isOld = known !== undefined && known.since < (this.followed.get(asked.fid.owner)?.written ?? 0)
+    if (known && age < (isOld ? LEAST_MS : FRESH_MS)) return known.state
     const state = service.store.read(async (readers) => {
       await assertSignedIn(readers, asked)
       const { file } = await authorizeCall(readers, asked)
       return stateOfFigure(readers, file, await contentOf(readers, file), asked)
     })
-    this.states.set(key, { state, until: performance.now() + FRESH_MS })
+    this.states.set(key, { state, since: now })
     state.catch(() => this.states.delete(key))
     return state
   }
@@ -88,12 +106,13 @@ export class LiveFigures {
     const { state } = await service.store.read(async (readers) => ({
       state: await stateOfFigure(readers, stored.file, stored.content, asked),
     }))
-    const kept = this.figures.get(`${state} whole`) ?? this.figures.get(`${state} ${form}`)
+    const kept = this.kept(state, form)
     if (kept) return once(kept)
     const key = `${state} ${form}`
     let reading = this.reading.get(key)
     if (!reading) {
-      reading = this.read(service, asked, stored, form).finally(() => this.reading.delete(key))
+      const live = forms[form].open(service, asked, stored)
+      reading = live.then((one) => this.read(one, form)).finally(() => this.reading.delete(key))
       this.reading.set(key, reading)
     }
     const found = await reading
@@ -102,14 +121,21 @@ export class LiveFigures {
     return forms[form].write(await forms[form].open(service, asked, stored))
   }
 
+  /** A plot that the caller has opened, as it is drawn. A small one is kept until it changes. */
+  async drawnOf(live: LiveFigure): Promise<Bytes> {
+    const kept = this.kept(live.state, 'drawn')
+    if (kept) return once(kept)
+    const reduced = { ...live, reduction: await reductionOf(live) }
+    const { text } = await this.read(reduced, 'drawn')
+    return text ? once(text) : drawn(reduced)
+  }
+
+  private kept(state: string, form: Form): Buffer | undefined {
+    return this.figures.get(`${state} whole`) ?? this.figures.get(`${state} ${form}`)
+  }
+
   /** The text is undefined if the figure is too large to be kept. */
-  private async read(
-    service: Service,
-    asked: FileRequest,
-    stored: StoredFigure,
-    form: Form,
-  ): Promise<{ text: Buffer | undefined; state: string }> {
-    const live = await forms[form].open(service, asked, stored)
+  private async read(live: LiveFigure, form: Form): Promise<{ text: Buffer | undefined; state: string }> {
     const text = await wholeFigure(live, LARGEST_BYTES, forms[form].write)
     const isWhole =
       missingNote(live) === undefined &&
@@ -159,28 +185,63 @@ export class LiveFigures {
   private async *changes(service: Service, asked: FileRequest, first: string): AsyncGenerator<Uint8Array> {
     let state = first
     let silent = 0
-    yield event(state)
-    while (!this.closed) {
-      await new Promise((resolve) => setTimeout(resolve, FRESH_MS).unref())
-      const now = await this.state(service, asked).catch((error) => {
-        // The plot has gone, or its access. Anything else passes, as a database that restarts does.
-        if (error instanceof Problem && error.status < 500) return undefined
-        return state
-      })
-      if (now === undefined) return
-      silent += FRESH_MS
-      if (now !== state) yield event(now)
-      else if (silent >= HEARTBEAT_MS) yield Buffer.from(': still here\n\n')
-      else continue
-      state = now
-      silent = 0
+    const { owner } = asked.fid
+    const followed = this.followed.get(owner) ?? { streams: 0, written: 0, waiting: new Set() }
+    this.followed.set(owner, followed)
+    followed.streams++
+    try {
+      yield event(state)
+      while (!this.closed) {
+        silent += await nextLook(followed)
+        const now = await this.state(service, asked).catch((error) => {
+          // The plot has gone, or its access. Anything else passes, as a database that restarts does.
+          if (error instanceof Problem && error.status < 500) return undefined
+          return state
+        })
+        if (now === undefined) return
+        if (now !== state) yield event(now)
+        else if (silent >= HEARTBEAT_MS) yield Buffer.from(': still here\n\n')
+        else continue
+        state = now
+        silent = 0
+      }
+    } finally {
+      if (--followed.streams === 0) this.followed.delete(owner)
     }
+  }
+
+  /** Tells the streams of an owner's plots that files were written. */
+  written(owner: string): void {
+    const followed = this.followed.get(owner)
+    if (!followed) return
+    followed.written = performance.now()
+    for (const look of followed.waiting) look()
   }
 
   /** Ends all streams. */
   close(): void {
     this.closed = true
   }
+}
+
+/** Waits until a stream should look again. Returns how long that was, in ms. */
+async function nextLook({ written, waiting }: Followed): Promise<number> {
+  const began = performance.now()
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      waiting.delete(look)
+      resolve()
+    }
+    const look = (): void => {
+      waiting.delete(look)
+      clearTimeout(timer)
+      timer = setTimeout(end, Math.max(0, began + LEAST_MS - performance.now())).unref()
+    }
+    // What was written while the stream looked may not be in what it found.
+    let timer = setTimeout(end, written > began - LEAST_MS ? LEAST_MS : FRESH_MS).unref()
+    waiting.add(look)
+  })
+  return performance.now() - began
 }
 
 /** Throws `unauthenticated` if the session or key with which the chart was opened has ended since. */

@@ -1,8 +1,8 @@
 import { type Fid, webUrl } from '../../../contract/fid.ts'
 import type { Bytes } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
-import type { Service } from '../../core/context.ts'
-import { drawn, openDrawn } from '../../plots/content.ts'
+import { openFigure } from '../../plots/content.ts'
+import type { LiveService } from '../../plots/live.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
 import { type ColorScheme, schemeIn, shareKeyQuery, text } from '../html.ts'
@@ -37,12 +37,12 @@ const DARK: Record<ColorScheme, string> = {
 
 /** The chart alone, for frames of other pages. */
 export async function embed(
-  service: Service,
+  service: LiveService,
   principal: Principal,
   fid: Fid,
   query: URLSearchParams,
 ): Promise<Answer> {
-  const live = await openDrawn(service, { ...reading(principal, fid), filetype: 'plot' })
+  const live = await openFigure(service, { ...reading(principal, fid), filetype: 'plot' })
   const { file } = live
   const modebar = query.get('modebar') === 'false' ? 'false' : ''
   const scheme = schemeIn(query)
@@ -78,7 +78,7 @@ ${DARK[scheme]}
 <script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-scheme="${scheme}" data-modebar="${modebar}" data-live="${follow}" data-state="${live.state}" data-own="${text(own)}" data-watch="${token}"></script>
 </html>
 `
-  return html(around(head, withoutTags(drawn(live)), tail), {
+  return html(around(head, withoutTags(await service.live.drawnOf(live)), tail), {
     headers: { 'content-security-policy': policyOf(own) },
     viewed: fid,
   })
