@@ -154,6 +154,7 @@ const pages = {
     page: 'src/browser/page.ts',
     newchart: 'src/browser/newchart.ts',
     edit: 'src/browser/edit.ts',
+    make: 'src/browser/make.ts',
     preview: 'src/browser/preview.ts',
   },
   outdir: 'dist/assets',

@@ -7,26 +7,39 @@ import { aggregateFunctions, type ChartGrid, type ChartOptions } from '../charts
 import { gridIn, rechart } from '../charts/rechart.ts'
 import { builtInTheme, builtInThemes, DEFAULT_THEME, dressed } from '../charts/themes.ts'
 import { type ChartType, chartTypes, takes } from '../charts/types.ts'
-import type { ChartClient } from '../charts/values.ts'
 import { Problem } from '../contract/errors.ts'
+import { quoted } from '../contract/shell.ts'
+import { address, ask, chartClient, textOf } from './service.ts'
 import { COLORS } from './theme/colors.ts'
 
 const panel = document.getElementById('edit') as HTMLDetailsElement
-const {
-  fid = '',
-  content = '',
-  update = '',
-  grids = '',
-  describe = '',
-  rows = '',
-  columns = '',
-} = panel.dataset
+const { fid = '', content = '', update = '', grids = '' } = panel.dataset
+const client = chartClient(panel.dataset)
 const form = panel.querySelector('form') as HTMLFormElement
 const status = panel.querySelector('[role=status]') as HTMLElement
 const command = document.getElementById('edit-command') as HTMLElement
 
 /** The fields of the form, by the option that each sets. */
-const FIELDS = ['type', 'title', 'subtitle', 'source', 'x', 'y', 'by', 'aggregate', 'stack', 'theme'] as const
+const FIELDS = [
+  ...([
+    'type',
+    'title',
+    'subtitle',
+    'source',
+    'x',
+    'y',
+    'by',
+    'aggregate',
+    'stack',
+    'where',
+    'theme',
+  ] as const),
+  ...(['width', 'height'] as const),
+] as const
+/** Those that are sizes of the layout, in pixels. */
+const SIZES = ['width', 'height'] as const
+/** Those that any figure has. */
+const OF_ALL: ReadonlySet<string> = new Set(['title', 'theme', ...SIZES])
 type Field = (typeof FIELDS)[number]
 
 interface Chart {
@@ -39,60 +52,17 @@ interface Chart {
 let chart: Chart | undefined
 
 open().catch((error) => say(textOf(error)))
-form.addEventListener('input', () => show())
+form.addEventListener('input', (event) => {
+  if ((event.target as HTMLInputElement).name === 'colors') showAgain()
+  else show()
+})
 form.addEventListener('submit', (event) => {
   event.preventDefault()
   save().catch((error) => say(`Not saved: ${textOf(error)}`))
 })
 
-function textOf(error: unknown): string {
-  const { message, hint } = error as { message: string; hint?: string }
-  return hint ? `${message}. ${hint}` : message
-}
-
 function say(text: string): void {
   status.textContent = text
-}
-
-/** An address of the service, with the id of a file and with a query. */
-function address(path: string, id: string, query: Record<string, unknown> = {}): string {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query))
-    for (const one of [value].flat()) if (one !== undefined) parameters.append(name, String(one))
-  const text = parameters.toString()
-  return path.replace(':fid', encodeURIComponent(id)) + (text && `?${text}`)
-}
-
-async function ask(url: string, options?: RequestInit): Promise<Response> {
-  const response = await fetch(url, options)
-  if (response.ok) return response
-  const answer = await response.json().catch(() => ({}))
-  const [first] = answer.errors ?? []
-  throw Object.assign(
-    new Error(answer.detail ?? first?.message ?? `the server answered ${response.status}`),
-    {
-      hint: first?.hint,
-    },
-  )
-}
-
-const client: ChartClient = {
-  async call(_, { fid: id, query }) {
-    return (await ask(address(describe, id, query))).json()
-  },
-  async response(name, { fid: id, query }) {
-    const response = await ask(address(name === 'columns.get' ? columns : rows, id, query))
-    return { json: () => response.json(), bytes: () => bytesOf(response) }
-  },
-}
-
-async function* bytesOf(response: Response): AsyncGenerator<Uint8Array> {
-  const reader = response.body!.getReader()
-  for (;;) {
-    const { value, done } = await reader.read()
-    if (done) return
-    yield value
-  }
 }
 
 /** Reads the chart, and fills the form with what it is. */
@@ -149,7 +119,8 @@ function themeOf({ layout }: Figure): string {
 function before(): Record<Field, string> {
   const { figure, made } = chart!
   const title = typeof figure.layout.title === 'string' ? figure.layout.title : figure.layout.title?.text
-  const { x, y, by, aggregate, stack, subtitle, source } = made?.options ?? {}
+  const { x, y, by, aggregate, stack, where, subtitle, source } = made?.options ?? {}
+  const sideOf = (name: 'width' | 'height'): string => String(figure.layout[name] ?? '')
   return {
     type: made?.type ?? '',
     title: title ?? '',
@@ -160,7 +131,10 @@ function before(): Record<Field, string> {
     by: by ?? '',
     aggregate: aggregate ?? '',
     stack: stack ?? '',
+    where: where ?? '',
     theme: themeOf(figure),
+    width: sideOf('width'),
+    height: sideOf('height'),
   }
 }
 
@@ -221,18 +195,24 @@ function show(): void {
   const type = field('type').value as ChartType
   for (const name of FIELDS) {
     const isTyped = name === 'by' || name === 'aggregate' || name === 'stack'
-    const isOpen = chart.made ? !isTyped || takes(type, name) : name === 'title' || name === 'theme'
+    const isOpen = chart.made ? !isTyped || takes(type, name) : OF_ALL.has(name)
     ;(field(name).closest('label') as HTMLElement).hidden = !isOpen
   }
   const words = [
-    ...Object.entries(changes()).map(([name, value]) => `--${name} ${quoted(value || 'none')}`),
+    ...Object.entries(changes()).map(([name, value]) => wordsOf(name as Field, value)),
     ...[...chosenColors()].map(([name, color]) => `--color-of ${quoted(`${name}=${color}`)}`),
   ]
   command.textContent = `gridline plot set ${fid}${words.map((word) => ` ${word}`).join('')}`
 }
 
-function quoted(text: string): string {
-  return /^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+/** A change, as it is typed. */
+function wordsOf(name: Field, value: string): string {
+  if (!isSize(name)) return `--${name} ${quoted(value || 'none')}`
+  return value === '' ? `--unset layout.${name}` : `layout.${name}=${quoted(value)}`
+}
+
+function isSize(name: Field): name is (typeof SIZES)[number] {
+  return name === 'width' || name === 'height'
 }
 
 /** Saves what is changed, unless somebody else has changed the plot meanwhile. */
@@ -246,15 +226,37 @@ async function save(): Promise<void> {
   }
   say('Saving …')
   const notes: string[] = []
-  const figure = colored(await figureWith(changed, notes), colors)
+  const figure = colored(sized(await figureWith(changed, notes), changed), colors)
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (chart.etag !== null) headers['if-match'] = chart.etag
   await ask(address(update, fid), { method: 'PATCH', headers, body: JSON.stringify({ figure }) })
-  const frame = document.querySelector<HTMLIFrameElement>('iframe.chart')
-  if (frame) frame.src = String(frame.src)
+  showAgain()
   chart = undefined
   await open()
   say(['Saved.', ...notes].join(' '))
+}
+
+/** Draws the chart of the page again, in its size and in the colors that are chosen. */
+function showAgain(): void {
+  const frame = document.querySelector<HTMLIFrameElement>('iframe.chart')
+  if (!frame) return
+  for (const name of SIZES) {
+    const value = field(name).value
+    frame.style[name] = value === '' ? '' : `${value}px`
+  }
+  const url = new URL(frame.src)
+  url.searchParams.set('theme', (form.elements.namedItem('colors') as HTMLSelectElement).value)
+  frame.src = url.href
+}
+
+/** A figure in the size that is chosen. */
+function sized(figure: Figure, changed: Partial<Record<Field, string>>): Figure {
+  const layout = { ...figure.layout }
+  for (const name of SIZES) {
+    if (changed[name] === '') delete layout[name]
+    else if (changed[name] !== undefined) layout[name] = Number(changed[name])
+  }
+  return { ...figure, layout }
 }
 
 async function figureWith(changed: Partial<Record<Field, string>>, notes: string[]): Promise<Figure> {
@@ -268,7 +270,7 @@ async function figureWith(changed: Partial<Record<Field, string>>, notes: string
     const next = { ...figure, layout: { ...figure.layout, ...(changed.title !== undefined && { title }) } }
     return theme ? dressed(next, theme) : next
   }
-  const { type, theme: _, ...rest } = changed
+  const { type, theme: _, width: __, height: ___, ...rest } = changed
   const options = Object.fromEntries(
     Object.entries(rest).map(([name, value]) => [name, value || 'none']),
   ) as ChartOptions

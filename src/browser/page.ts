@@ -46,19 +46,33 @@ function attribute(size: string): string {
   return /^\d{1,4}(?:px|%)?$/.test(size.trim()) ? size.trim() : '100%'
 }
 
+// A chart whose layout has a size.
+for (const frame of document.querySelectorAll<HTMLIFrameElement>('iframe.chart')) {
+  const { width, height } = frame.dataset
+  if (width) frame.style.width = `${width}px`
+  if (height) frame.style.height = `${height}px`
+}
+
+/** Loads the script that an element names. */
+function load({ dataset }: HTMLElement): void {
+  const script = document.createElement('script')
+  script.src = dataset.script!
+  document.head.append(script)
+}
+
+const make = document.getElementById('make')
+if (make) {
+  make.hidden = false
+  make.addEventListener('click', () => load(make), { once: true })
+}
+
 // The form that changes a chart, for those who may: its script is loaded when it is opened.
 const edit = document.getElementById('edit')
 if (edit?.dataset.script) {
   edit.hidden = false
-  edit.addEventListener(
-    'toggle',
-    () => {
-      const script = document.createElement('script')
-      script.src = edit.dataset.script!
-      document.head.append(script)
-    },
-    { once: true },
-  )
+  edit.addEventListener('toggle', () => load(edit), { once: true })
+  // Where a chart was just made.
+  if (location.hash === '#edit') (edit as HTMLDetailsElement).open = true
 }
 
 export {}

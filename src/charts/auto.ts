@@ -1,3 +1,4 @@
+import { quoted } from '../contract/shell.ts'
 import { columnNames, nameInList } from './columns.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import { AUTO, type ChartType, isPie } from './types.ts'
@@ -203,8 +204,4 @@ async function groupFor(
       return name
   }
   return undefined
-}
-
-function quoted(text: string): string {
-  return /^[\w,.-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -6,7 +6,7 @@ import { markOptions } from './marks.ts'
 import { type Figure, kindOf, typeOf } from './merge.ts'
 import { SOURCE } from './names.ts'
 import { type ChartGrid, type ChartOptions, TOP_SERIES } from './options.ts'
-import { DEFAULT_THEME, isBuiltIn } from './themes.ts'
+import { isBuiltIn } from './themes.ts'
 import { PIE_SLICES } from './transforms.ts'
 import { turnedShape } from './turn.ts'
 import { type ChartType, chartTypes, isCells, isPie } from './types.ts'
@@ -119,8 +119,7 @@ export function optionsOf(
     title: isDefault ? undefined : (title ?? 'none') || 'none',
     subtitle: layout.title?.subtitle?.text,
     source: sourceIn(layout),
-    theme:
-      isBuiltIn(layout.meta?.theme) && layout.meta.theme !== DEFAULT_THEME ? layout.meta.theme : undefined,
+    theme: isBuiltIn(layout.meta?.theme) && layout.template !== undefined ? layout.meta.theme : undefined,
   }
   return { type: type as ChartType, options }
 }

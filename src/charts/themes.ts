@@ -71,10 +71,8 @@ export function isBuiltIn(name: string): boolean {
   return Object.hasOwn(builtIn, name)
 }
 
-/** A figure in a theme. */
+/** A figure in a theme. The default theme, too, is then one that was chosen: its template is empty. */
 export function dressed<T extends { layout: Attributes }>(figure: T, { name, template }: Theme): T {
-  const { template: _, ...layout } = figure.layout
-  const isDefault = Object.keys(template).length === 0
-  const meta = { ...layout.meta, theme: name }
-  return { ...figure, layout: { ...layout, meta, ...(!isDefault && { template }) } }
+  const { layout } = figure
+  return { ...figure, layout: { ...layout, meta: { ...layout.meta, theme: name }, template } }
 }

@@ -1,3 +1,4 @@
+import type { Theme } from '../charts/themes.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Fid, formatFid } from '../contract/fid.ts'
 import type { HttpRequest, HttpResponse } from '../contract/http.ts'
@@ -72,6 +73,8 @@ export interface ServiceOptions extends StoreOptions {
   mailFrom?: string
   /** Whether grids may be imported from URLs. */
   urlImport?: boolean | UrlImport
+  /** The theme of new charts for which none is chosen. */
+  theme?: Theme
   /** The Chromium that draws images. Default: GRIDLINE_CHROMIUM, or the one found. */
   chromium?: string
   /** Environment variables that override limits (`GRIDLINE_LIMIT_…`). Default: those of the process. */
@@ -182,6 +185,7 @@ function serviceOn(
     oidc: new OidcLogin(store, url),
     images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
+    theme: options.theme,
     forgetCredentials,
   }
 }

@@ -38,7 +38,8 @@ describe('--theme', () => {
     expect(await template('sales line')).toEqual(before)
     await run('plot', 'set', 'sales line', '--theme', 'gridline')
     expect(await template('sales line')).toMatchObject({ meta: { theme: 'gridline' } })
-    expect((await template('sales line')).template).toBeUndefined()
+    expect((await template('sales line')).template).toEqual({})
+    expect((await run('plot', 'options', 'sales line')).stdout).toContain('--theme gridline')
   })
 
   it('can be a file, and that of the settings is for new charts only', async () => {
@@ -52,7 +53,7 @@ describe('--theme', () => {
     await run('upload', 'other.csv', '--plot', 'line')
     expect((await template('other line')).template.layout.colorway).toEqual(['#004488'])
     await run('plot', 'set', 'sales line', '--title', 'Sales')
-    expect((await template('sales line')).template).toBeUndefined()
+    expect((await template('sales line')).template).toEqual({})
     await run('config', 'unset', 'theme')
   })
 })

@@ -100,6 +100,28 @@ it('a change that somebody else has made meanwhile is not overwritten, and mista
   await page.browserContext().close()
 }, 25_000)
 
+it('a chart is made by one button, of the rows that are shown, and has its form open', async () => {
+  const page = await signedIn('alice')
+  const { test, url } = site()
+  const columns = { city: ['Oslo', 'Rome', 'Oslo'], price: [1, 5, 3] }
+  const grid = await test.grid('alice', 'prices', columns)
+  await page.goto(`${url}/~${grid.fid.replace(':', '/')}/?where=${encodeURIComponent('price > 1')}`)
+  await Promise.all([page.waitForNavigation(), page.click('#make')])
+  expect(new URL(page.url()).hash).toBe('#edit')
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('[name=where]')!.value !== '')
+  const values = await page.$$eval('#edit [name=type], #edit [name=x], #edit [name=where]', (fields) =>
+    fields.map((field) => (field as HTMLInputElement).value),
+  )
+  expect(values).toEqual(['bar', 'city', 'price > 1'])
+  expect(await page.$eval('h1', (h1) => h1.textContent)).toBe('Price by city')
+  await page.type('#edit [name=height]', '640')
+  expect(await page.$eval('#edit-command', (pre) => pre.textContent)).toMatch(/ layout\.height=640$/)
+  await page.click('#edit button.primary')
+  await said(page, 'Saved.')
+  expect(await page.$eval('iframe.chart', (frame) => frame.getBoundingClientRect().height)).toBe(640)
+  await page.browserContext().close()
+}, 25_000)
+
 it('who may not change the chart has no form', async () => {
   const page = await signedIn('bob')
   expect(await page.$('#edit')).toBe(null)

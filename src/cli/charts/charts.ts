@@ -1,16 +1,14 @@
 import { completed } from '../../charts/auto.ts'
 import { chartOf } from '../../charts/charts.ts'
+import { madeChart } from '../../charts/make.ts'
 import type { Figure } from '../../charts/merge.ts'
 import type { ChartGrid, ChartOptions, Column } from '../../charts/options.ts'
 import { dressed } from '../../charts/themes.ts'
 import type { AUTO, ChartType } from '../../charts/types.ts'
-import { ChartValues } from '../../charts/values.ts'
 import type { Client } from '../../client/index.ts'
 import { themeNamed } from './themes.ts'
 
-/**
- * A chart of a grid: see `chartOf`. What is not given is chosen from the types of the columns, and said. Throws `usage`.
- */
+/** A chart of a grid, in the theme that is given: see `madeChart`. */
 export async function chartFor(
   client: Client,
   grid: ChartGrid,
@@ -18,14 +16,7 @@ export async function chartFor(
   options: ChartOptions,
   note: (text: string) => void,
 ): Promise<{ type: ChartType; figure: Figure }> {
-  const values = new ChartValues(client, grid.fid, 'scatter', options, () => {})
-  const {
-    type,
-    options: whole,
-    chosen,
-  } = await completed(grid, given, options, (name) => values.distinct(name))
-  if (chosen !== '') note(`chosen from the columns: ${chosen}`)
-  const figure = await chartOf(client, grid, type, whole, note)
+  const { type, figure } = await madeChart(client, grid, given, options, note)
   return { type, figure: options.theme === undefined ? figure : dressed(figure, themeNamed(options.theme)) }
 }
 

@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { changedLimits, limitsFrom } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
+import { themeNamed } from '../charts/themes.ts'
 import {
   checkUrl,
   databaseUrl,
@@ -57,11 +58,16 @@ export const command = defineCommand({
       flags: '--allow-url-import',
       description: 'allow grids to be created from files at public URLs (source_url)',
     },
+    {
+      flags: '--theme <theme>',
+      description: 'look of new charts for which none is chosen: a built-in theme or a JSON file',
+    },
   ],
   examples: [
     'gridline serve',
     'gridline serve --host 0.0.0.0 --url https://charts.example.com',
     'gridline serve --database postgres://gridline@db/gridline',
+    'gridline serve --theme house.json',
   ],
   async run(context, _, options) {
     const {
@@ -73,6 +79,7 @@ export const command = defineCommand({
       smtp = context.environment.GRIDLINE_SMTP,
       mailFrom,
       allowUrlImport,
+      theme,
     } = options
     if (smtp !== undefined && !/^smtps?:\/\//.test(smtp))
       throw new Problem('usage', '--smtp: must start with smtp:// or smtps://')
@@ -95,6 +102,7 @@ export const command = defineCommand({
         smtp,
         mailFrom: mailFrom ?? `gridline@${new URL(base ?? here).hostname}`,
         urlImport: allowUrlImport === true,
+        theme: theme === undefined ? undefined : themeNamed(theme),
         log: quiet ? undefined : (line) => log.add(line),
         environment: context.environment,
       })

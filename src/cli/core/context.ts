@@ -1,5 +1,6 @@
 import { baseOfLink, type Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import { quoted } from '../../contract/shell.ts'
 import { Keychain } from '../config/keychain.ts'
 import {
   type ConfigFile,
@@ -16,7 +17,7 @@ import {
 import { type Connection, type ConnectOptions, connect, remote, temporary } from '../connect/connect.ts'
 import { Messages, type ProgressStyle } from '../output/messages.ts'
 import { Planned } from './dry-run.ts'
-import { nextAfter, quoted } from './next.ts'
+import { nextAfter } from './next.ts'
 
 export interface GlobalFlags {
   json?: string | true

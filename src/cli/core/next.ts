@@ -1,4 +1,5 @@
 import type { Problem } from '../../contract/errors.ts'
+import { quoted } from '../../contract/shell.ts'
 
 /** A command to run after an error, as it can be pasted into a shell; undefined if none is known. */
 export function nextAfter({ code, hint }: Problem, argv: readonly string[]): string | undefined {
@@ -25,9 +26,4 @@ export function nextAfter({ code, hint }: Problem, argv: readonly string[]): str
     default:
       return undefined
   }
-}
-
-/** A word as a shell takes it. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

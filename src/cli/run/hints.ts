@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import { formatByName } from '../../contract/formats.ts'
-import { quoted } from '../core/next.ts'
+import { quoted } from '../../contract/shell.ts'
 
 /** Adds to an error what only the command line knows: that a name is one of a file of this machine. */
 export function withHints(problem: Problem): Problem {

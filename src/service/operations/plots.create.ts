@@ -18,6 +18,7 @@ import {
   type StoredFigure,
   storeFigure,
 } from '../plots/store-figure.ts'
+import { inUsualTheme } from '../plots/usual-theme.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
@@ -57,7 +58,8 @@ async function createOrReplace(service: Service, call: OperationCall<'plots.crea
     const taken = await store.read((readers) => namesake(readers, service, call))
     if (taken && fields.on_conflict === 'replace') return replace(service, call, taken)
     if (taken && fields.on_conflict !== 'rename') throw nameTaken(fields.filename!, ON_CONFLICT)
-    const figure = await storeFigure(service, owner, fields.figure, fields.raw_data === 'grid')
+    const whole = inUsualTheme(fields.figure, service.theme)
+    const figure = await storeFigure(service, owner, whole, fields.raw_data === 'grid')
     const made = await store.writeOnce(
       call.writeKey(owner),
       (writers) => create(service, call, writers, figure),

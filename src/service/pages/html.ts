@@ -1,5 +1,5 @@
 import { MARK } from './icons.ts'
-import { STYLE } from './style.ts'
+import { SCHEMES, STYLE } from './style.ts'
 
 const SPECIAL = /[&<>"']/
 const escapes: Record<string, string> = {
@@ -55,6 +55,8 @@ export interface DocumentOptions {
   above?: string
   /** Whether the page is a form in a centered card. */
   isCard?: boolean | 'wide'
+  /** Colors, where they are not those of the reader's system. */
+  scheme?: ColorScheme
   /** What is searched for. */
   searched?: string
   /** The user who is signed in; null if nobody is. Without it, the page has no navigation. */
@@ -91,6 +93,7 @@ export function document(
     data = {},
     user,
     isCard = false,
+    scheme = 'auto',
     searched = '',
   }: DocumentOptions = {},
 ): string {
@@ -104,7 +107,7 @@ export function document(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
 <title>${text(title)}</title>
-${head}<style>${STYLE}</style>
+${head}<style>${STYLE}${SCHEMES[scheme]}</style>
 ${user === undefined ? '' : navigation(user, searched)}<main>
 ${above}${isCard ? `<div class="card${isCard === 'wide' ? ' wide' : ''}">${whole}</div>` : whole}
 </main>

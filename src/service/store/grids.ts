@@ -38,10 +38,10 @@ function* inBatches<T>(all: readonly T[]): Generator<T[]> {
   for (let k = 0; k < all.length; k += BATCH) yield all.slice(k, k + BATCH)
 }
 
-/** Columns of grids, their slices, and the tail (rows appended since the last fold). */
 /** Lost columns that are remembered of a grid. */
 const MOST_LOST = 1000
 
+/** Columns of grids, their slices, and the tail (rows appended since the last fold). */
 export class GridReader {
   constructor(protected readonly db: Db) {}
 
@@ -54,6 +54,27 @@ export class GridReader {
       .executeTakeFirst()
     if (!row) throw new Problem('not_found', 'no such grid, or you may not see it')
     return row
+  }
+
+  /** How many rows and columns grids of an owner have. */
+  async shapes(
+    owner: string,
+    idlocals: readonly number[],
+  ): Promise<{ idlocal: number; rows: number; columns: number }[]> {
+    const found: { idlocal: number; rows: number; columns: number }[] = []
+    for (const some of inBatches(idlocals)) {
+      const rows = await this.db
+        .selectFrom('grids')
+        .select(['idlocal', 'row_count', 'types'])
+        .where('owner', '=', owner)
+        .where('idlocal', 'in', some)
+        .execute()
+      // One letter for each column.
+      found.push(
+        ...rows.map(({ idlocal, row_count, types }) => ({ idlocal, rows: row_count, columns: types.length })),
+      )
+    }
+    return found
   }
 
   /** In column order. */

@@ -4,7 +4,7 @@ import type { Service } from '../../core/context.ts'
 import type { FileRow } from '../../store/files.ts'
 import type { Readers } from '../../store/store.ts'
 import { type Answer, html } from '../answer.ts'
-import { document, text } from '../html.ts'
+import { document, schemeIn, text } from '../html.ts'
 import { crumbsOf, filesIn, summaryOf } from './lists.ts'
 
 /** Files listed on one page. */
@@ -29,15 +29,20 @@ export async function folderPage(
   else
     parts.push(
       `<p>${children.length > FILES ? `Of the first ${FILES} files in it, ${open} are public.` : publicOf(open, shown.length)}</p>`,
-      filesIn(service, shown, query, webUrl(service.url, folder)),
+      await filesIn(service, shown, query, webUrl(service.url, folder)),
     )
   if (children.length > FILES)
     parts.push(
       `<p>Only the first ${FILES} files are shown · <code>gridline ls ${text(formatFid(folder))}</code></p>`,
     )
-  return html(document(folder.filename, parts.join('\n'), { above, user: caller?.username ?? null }), {
-    viewed: folder,
-  })
+  return html(
+    document(folder.filename, parts.join('\n'), {
+      above,
+      user: caller?.username ?? null,
+      scheme: schemeIn(query, 'auto'),
+    }),
+    { viewed: folder },
+  )
 }
 
 function publicOf(open: number, files: number): string {

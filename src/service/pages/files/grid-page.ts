@@ -1,9 +1,10 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatFid, webUrl } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
+import { quoted } from '../../../contract/shell.ts'
 import { once } from '../../../json/index.ts'
 import { nameText, parseSort, type SortKey, sortText } from '../../../query/index.ts'
-import type { Principal } from '../../access/access.ts'
+import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import { type Snapshot, type SnapshotColumn, snapshot } from '../../grids/content.ts'
 import type { RowOrders } from '../../grids/order.ts'
@@ -15,7 +16,7 @@ import { stateOfGrid } from '../../store/grids.ts'
 import type { ColumnType } from '../../store/schema.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
-import { document, shareKeyQuery, text, withQuery } from '../html.ts'
+import { type ColorScheme, document, schemeIn, shareKeyQuery, text, withQuery } from '../html.ts'
 import { crumbsOf, summaryOf } from './lists.ts'
 import { type TableColumn, table } from './table.ts'
 
@@ -122,6 +123,7 @@ export async function gridPage(
       note,
       chosen: count,
       asked: wanted.where,
+      scheme: schemeIn(query, 'auto'),
     })
   }
   const answer = html('', { viewed: file })
@@ -169,13 +171,14 @@ interface GridView {
   /** Row numbers of this page, from 0. */
   rows: readonly number[]
   note: string
+  scheme: ColorScheme
 }
 
 async function htmlOf(
   service: Service,
   principal: Principal,
   file: FileRow,
-  { snap, shown, chosen, asked, count, columnPages, view, pages, rows, note }: GridView,
+  { snap, shown, chosen, asked, count, columnPages, view, pages, rows, note, scheme }: GridView,
 ): Promise<string> {
   const { shareKey } = principal
   const key = shareKeyQuery(shareKey)
@@ -217,6 +220,7 @@ async function htmlOf(
   const parts = [
     `<p>${summaryOf(file)}</p>`,
     `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('JSON')} · <code>gridline cat ${text(fid)}</code></p>`,
+    ...(principal.caller === undefined ? [] : [makeButton(principal.caller, file, view.where)]),
     `<form method="get" action="${text(self)}" class="filter"><label>Where <input name="where" value="${text(asked ?? '')}" placeholder="${text(exampleOf(shown))}" size="40" maxlength="10000"></label>${hiddenFields({ sort: view.sort, columns: view.columns > 1 ? String(view.columns) : undefined, share_key: shareKey })} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${to({ where: undefined, page: 1 })}">All rows</a>`}</form>`,
     ...notes.filter(Boolean).map((one) => `<p class="note">${text(one)}</p>`),
     pager('Rows', pages, view.page, (page) => to({ page })),
@@ -236,19 +240,34 @@ async function htmlOf(
       `<form method="get" action="${text(self)}"><label>Page <input class="short" type="number" name="page" min="1" max="${pages}" value="${view.page}"></label>${hidden} <button type="submit">Go</button></form>`,
     )
   }
+  const command = `gridline plot create --grid ${quoted(fid)}${view.where === undefined ? '' : ` --where ${quoted(view.where)}`}`
   parts.push(
-    `<details><summary>Make a chart</summary><pre tabindex="0" id="command">gridline plot create --grid ${text(fid)}${view.where === undefined ? '' : ` --where ${text(shellQuoted(view.where))}`}</pre><button type="button" data-copy="command" hidden>Copy</button><p>The type and the columns are chosen from the data; <code>gridline help plot create</code> has all options.</p></details>`,
+    `<details><summary>Make a chart on the command line</summary><pre tabindex="0" id="command">${text(command)}</pre><button type="button" data-copy="command" hidden>Copy</button><p>The type and the columns are chosen from the data; <code>gridline help plot create</code> has all options.</p></details>`,
   )
   const above = await service.store.read((readers) => crumbsOf(service, readers, principal, file))
   return document(file.filename, parts.join('\n'), {
     above,
     user: principal.caller?.username ?? null,
+    scheme,
     scripts: [assetPath('page.js')],
   })
 }
 
-function shellQuoted(plain: string): string {
-  return `'${plain.replaceAll("'", "'\\''")}'`
+/** The button that makes a chart of the rows that are shown. Its script chooses what it shows, as the command line does. */
+function makeButton({ username }: Caller, file: FileRow, where: string | undefined): string {
+  const data: Record<string, string> = {
+    script: assetPath('make.js'),
+    fid: formatFid(file),
+    create: pathOf('plots.create'),
+    grids: pathOf('grids.get', ':fid'),
+    describe: pathOf('grids.describe', ':fid'),
+    rows: pathOf('grids.content', ':fid'),
+    columns: pathOf('columns.get', ':fid'),
+    ...(where !== undefined && { where }),
+    ...(username === file.owner && { parent: String(file.parent) }),
+  }
+  const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${text(value)}"`)
+  return `<p class="actions"><button class="primary" type="button" id="make"${attributes.join('')} hidden>Make a chart</button> <span role="status"></span></p>`
 }
 
 /** The parameters of the API and of pages that choose and sort rows. */

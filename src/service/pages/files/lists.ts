@@ -1,4 +1,4 @@
-import { webUrl } from '../../../contract/fid.ts'
+import { formatFid, webUrl } from '../../../contract/fid.ts'
 import { filetypeName } from '../../../contract/resources/index.ts'
 import { type Principal, visibleFile } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
@@ -39,13 +39,31 @@ function dayOf({ date_modified }: FileRow): string {
   return `<time datetime="${iso}">${iso.slice(0, 10)}</time>`
 }
 
-/** Files as a table: name, kind, access, time of change and views. Folders come first. */
-export function fileTable(service: Service, files: readonly FileRow[]): string {
+/** How many rows and columns the grids of a list have, by fid. */
+async function sizesOf(service: Service, files: readonly FileRow[]): Promise<Map<string, string>> {
+  const grids = files.filter(({ filetype }) => filetype === 'grid')
+  const sizes = new Map<string, string>()
+  await service.store.read(async (readers) => {
+    for (const owner of new Set(grids.map((file) => file.owner))) {
+      const own = grids.filter((file) => file.owner === owner).map(({ idlocal }) => idlocal)
+      for (const { idlocal, rows, columns } of await readers.grids.shapes(owner, own))
+        sizes.set(
+          formatFid({ owner, idlocal }),
+          `${rows.toLocaleString('en')} × ${columns.toLocaleString('en')}`,
+        )
+    }
+  })
+  return sizes
+}
+
+/** Files as a table: name, kind, access, rows and columns, time of change and views. Folders come first. */
+export async function fileTable(service: Service, files: readonly FileRow[]): Promise<string> {
+  const sizes = await sizesOf(service, files)
   const rows = foldersFirst(files).map(
     (file) =>
-      `<tr><td>${ICONS[file.filetype]}<a href="${text(webUrl(service.url, file))}">${text(file.filename)}</a></td><td>${filetypeName(file.filetype)}</td><td>${accessOf(file)}</td><td class="wide">${dayOf(file)}</td><td class="n wide">${file.views === 0 ? '' : file.views.toLocaleString('en')}</td></tr>`,
+      `<tr><td>${ICONS[file.filetype]}<a href="${text(webUrl(service.url, file))}">${text(file.filename)}</a></td><td>${filetypeName(file.filetype)}</td><td>${accessOf(file)}</td><td class="n wide">${sizes.get(formatFid(file)) ?? ''}</td><td class="wide">${dayOf(file)}</td><td class="n wide">${file.views === 0 ? '' : file.views.toLocaleString('en')}</td></tr>`,
   )
-  return `<table class="files"><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">Access</th><th scope="col" class="wide">Changed</th><th scope="col" class="n wide">Views</th></tr></thead><tbody>
+  return `<table class="files"><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">Access</th><th scope="col" class="n wide">Size</th><th scope="col" class="wide">Changed</th><th scope="col" class="n wide">Views</th></tr></thead><tbody>
 ${rows.join('\n')}
 </tbody></table>`
 }
@@ -55,17 +73,17 @@ function foldersFirst(files: readonly FileRow[]): FileRow[] {
 }
 
 /** Files in the look that an address asks for: `?view=pictures`, or a table. */
-export function filesIn(
+export async function filesIn(
   service: Service,
   files: readonly FileRow[],
   query: URLSearchParams,
   self: string,
-): string {
+): Promise<string> {
   const isPictures = query.get('view') === 'pictures'
   const other = isPictures
     ? `<a href="${text(self)}">As a list</a>`
     : `<a href="${text(withQuery(self, 'view=pictures'))}">As pictures</a>`
-  return `<p>${other}</p>${isPictures ? fileCards(service, foldersFirst(files)) : fileTable(service, files)}`
+  return `<p>${other}</p>${isPictures ? fileCards(service, foldersFirst(files)) : await fileTable(service, files)}`
 }
 
 /** The folders above a file that the reader may see, with links, from the owner down. */

@@ -2,7 +2,7 @@ import type { Fid } from '../../../contract/fid.ts'
 import { authorize, type Principal } from '../../access/access.ts'
 import { contentOf } from '../../plots/content.ts'
 import { type Answer, html } from '../answer.ts'
-import { document } from '../html.ts'
+import { document, schemeIn } from '../html.ts'
 import { folderPage } from './folder-page.ts'
 import { gridPage, type SortingService } from './grid-page.ts'
 import { summaryOf } from './lists.ts'
@@ -22,14 +22,17 @@ export async function pageOf(
   })
   switch (file.filetype) {
     case 'plot':
-      return plotPage(service, principal, { file, content: content! })
+      return plotPage(service, principal, { file, content: content! }, query)
     case 'grid':
       return gridPage(service, principal, file, query)
     case 'fold':
       return folderPage(service, principal, file, query)
     case 'extra':
       return html(
-        document(file.filename, `<p>${summaryOf(file)}</p>`, { user: principal.caller?.username ?? null }),
+        document(file.filename, `<p>${summaryOf(file)}</p>`, {
+          user: principal.caller?.username ?? null,
+          scheme: schemeIn(query, 'auto'),
+        }),
         { viewed: fid },
       )
   }

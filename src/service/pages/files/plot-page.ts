@@ -1,5 +1,6 @@
 import { embedUrl, formatFid, webUrl } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
+import type { RawJson } from '../../../json/index.ts'
 import { mayWrite, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/content.ts'
@@ -8,7 +9,7 @@ import { missingNote, openFigure, type StoredFigure } from '../../plots/content.
 import type { FileRow } from '../../store/files.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
-import { document, shareKeyQuery, text, withQuery } from '../html.ts'
+import { document, schemeIn, shareKeyQuery, text, withQuery } from '../html.ts'
 import { described, headingOf } from './alt-text.ts'
 import { columnsOf, reading } from './downloads.ts'
 import { crumbsOf, summaryOf } from './lists.ts'
@@ -26,7 +27,9 @@ export async function plotPage(
   service: Service,
   principal: Principal,
   stored: StoredFigure,
+  query: URLSearchParams,
 ): Promise<Answer> {
+  const scheme = schemeIn(query, 'auto')
   const { file } = stored
   const live = await openFigure(service, reading(principal, file), stored)
   const key = shareKeyQuery(principal.shareKey)
@@ -34,7 +37,7 @@ export async function plotPage(
     `<a href="${text(withQuery(url, ...parameters, key))}">${what}</a>`
   const page = webUrl(service.url, file).slice(0, -1)
   const embedded = embedUrl(service.url, file) + (key && `?${key}`)
-  const framed = `${embedUrl(service.url, file)}?live=events&theme=auto&title=false${key && `&${key}`}`
+  const framed = `${embedUrl(service.url, file)}?live=events&theme=${scheme}&title=false${key && `&${key}`}`
   const description = described(live.figure, file.filename)
   const own = principal.caller?.username === file.owner
 
@@ -43,7 +46,7 @@ export async function plotPage(
   const parts = [
     subtitle === undefined ? '' : `<p>${text(subtitle)}</p>`,
     `<p>${heading === file.filename ? '' : `<strong>${text(file.filename)}</strong> · `}${summaryOf(file)}</p>`,
-    `<iframe class="chart" src="${text(framed)}" title="${text(description)}"></iframe>`,
+    `<iframe class="chart" src="${text(framed)}" title="${text(description)}"${sizeOf(live.figure)}></iframe>`,
     `<div class="actions"><span id="link" hidden>${text(`${page}/${key && `?${key}`}`)}</span><button type="button" data-copy="link" hidden>Copy link</button> <span>Download: ${[
       link(`${page}.png`, 'PNG', 'scale=2', 'download'),
       link(`${page}.svg`, 'SVG', 'download'),
@@ -110,10 +113,22 @@ gridline image ${text(formatFid(file))} -o chart.png</pre><button type="button" 
   const body = document(heading, parts.join('\n'), {
     head,
     above,
+    scheme,
     scripts: [assetPath('page.js')],
     user: principal.caller?.username ?? null,
   })
   return html(body, { viewed: file })
+}
+
+/** The size of a layout that has one, for the script of the page. */
+function sizeOf(figure: RawJson): string {
+  const layout = figure.get('layout')
+  const sides = (['width', 'height'] as const).map((name) => {
+    const value = layout?.kind === 'object' ? layout.get(name) : undefined
+    const pixels = value?.kind === 'number' ? Math.round(value.value() as number) : Number.NaN
+    return pixels >= 100 && pixels <= 4000 ? ` data-${name}="${pixels}"` : ''
+  })
+  return sides.join('')
 }
 
 /** The form that changes the chart. Its script, which is loaded when it is opened, fills it. */
@@ -123,7 +138,8 @@ function editForm(file: FileRow): string {
 <form class="edit">
 <label>Title <input name="title" maxlength="1000"></label> <label>Subtitle <input name="subtitle" maxlength="1000"></label> <label>Source <input name="source" maxlength="1000"></label>
 <label>Type <select name="type"></select></label> <label>X <select name="x"></select></label> <label>Y <input name="y" list="edit-columns"></label> <label>Series by <select name="by"></select></label>
-<label>Aggregate <select name="aggregate"></select></label> <label>Stack <select name="stack"></select></label> <label>Theme <select name="theme"></select></label>
+<label>Aggregate <select name="aggregate"></select></label> <label>Stack <select name="stack"></select></label> <label>Where <input name="where" maxlength="10000"></label>
+<label>Theme <select name="theme"></select></label> <label>Width <input class="short" name="width" type="number" min="100" max="4000" placeholder="all"></label> <label>Height <input class="short" name="height" type="number" min="100" max="4000"></label> <label>Show it <select class="short" name="colors"><option value="auto">as the page</option><option>light</option><option>dark</option></select></label>
 <div id="edit-colors" class="actions"></div>
 <p><button class="primary" type="submit">Save</button> <span role="status"></span></p>
 </form>

@@ -4,7 +4,7 @@ import type { Service } from '../../core/context.ts'
 import type { FileRow } from '../../store/files.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
-import { document, text } from '../html.ts'
+import { document, schemeIn, text } from '../html.ts'
 import { fileCards, filesIn, fileTable } from './lists.ts'
 
 /** Files listed on one page. */
@@ -38,7 +38,7 @@ export async function startPage(
         ? `<h2>Recent files</h2>${fileCards(service, recent)}<p><a href="/~${text(caller.username)}/">All your files</a></p>`
         : '<p>You have no files yet. Upload one with <code>gridline upload sales.csv --plot auto</code>, or <a href="/connect">connect another client</a>.</p>',
     )
-    if (shared.length > 0) parts.push(`<h2>Shared with you</h2>${fileTable(service, shared)}`)
+    if (shared.length > 0) parts.push(`<h2>Shared with you</h2>${await fileTable(service, shared)}`)
   } else
     parts.push(
       '<p>This server stores tables (grids) and charts (plots), and serves them under links.</p>',
@@ -46,7 +46,12 @@ export async function startPage(
     )
   if (plots.length > 0) parts.push(`<h2>Public charts</h2>${fileCards(service, plots)}`)
   else if (!caller) parts.push('<p>There are no public charts yet.</p>')
-  return html(document('Gridline', parts.join('\n'), { user: caller?.username ?? null }))
+  return html(
+    document('Gridline', parts.join('\n'), {
+      user: caller?.username ?? null,
+      scheme: schemeIn(query, 'auto'),
+    }),
+  )
 }
 
 /** What is found in the own files: in their names, and in the names of columns. */
@@ -62,7 +67,7 @@ async function searchPage(service: Service, username: string, searched: string):
   const body =
     found.length === 0
       ? '<p>No file has this in its name or in the name of a column.</p>'
-      : `<p>Your files with this in their names, or in the names of their columns.</p>${fileTable(service, found.slice(0, FOUND))}${more}`
+      : `<p>Your files with this in their names, or in the names of their columns.</p>${await fileTable(service, found.slice(0, FOUND))}${more}`
   return html(document(`Search: ${wanted}`, cut + body, { user: username, searched: wanted }))
 }
 
@@ -91,8 +96,14 @@ export async function userPage(
     : '<p>No visible files.</p>'
   const more =
     files.length > FILES ? `<p>Only the first ${FILES} are shown · <code>gridline ls --all</code></p>` : ''
-  const shown = files.length === 0 ? empty : filesIn(service, files.slice(0, FILES), query, `/~${owner}/`)
-  return html(document(owner, `<p>${text(intro)}</p>${shown}${more}`, { user: caller?.username ?? null }))
+  const shown =
+    files.length === 0 ? empty : await filesIn(service, files.slice(0, FILES), query, `/~${owner}/`)
+  return html(
+    document(owner, `<p>${text(intro)}</p>${shown}${more}`, {
+      user: caller?.username ?? null,
+      scheme: schemeIn(query, 'auto'),
+    }),
+  )
 }
 
 /** `/connect`: how clients are connected to this server. */

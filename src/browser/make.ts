@@ -1,0 +1,38 @@
+/// <reference lib="dom" />
+// The button that makes a chart of a grid: what `gridline plot create --grid` does, with the same code. It runs when the
+// button is pressed.
+import { madeChart } from '../charts/make.ts'
+import type { ChartGrid } from '../charts/options.ts'
+import { AUTO } from '../charts/types.ts'
+import { address, ask, chartClient, textOf } from './service.ts'
+
+const button = document.getElementById('make') as HTMLButtonElement
+const status = button.parentElement!.querySelector('[role=status]') as HTMLElement
+const { fid = '', create = '', grids = '', where, parent } = button.dataset
+
+async function make(): Promise<void> {
+  button.disabled = true
+  status.textContent = 'Making a chart …'
+  try {
+    const grid = (await (await ask(address(grids, fid))).json()) as ChartGrid
+    const { type, figure } = await madeChart(chartClient(button.dataset), grid, AUTO, { where }, () => {})
+    const body = {
+      figure,
+      raw_data: 'grid',
+      filename: `${grid.filename} ${type}`,
+      on_conflict: 'rename',
+      ...(parent !== undefined && Number(parent) >= 0 && { parent: Number(parent) }),
+    }
+    const headers = { 'content-type': 'application/json' }
+    const response = await ask(create, { method: 'POST', headers, body: JSON.stringify(body) })
+    const { file } = await response.json()
+    // The path alone: the page may have another name for this server.
+    location.assign(`${new URL(file.web_url).pathname}#edit`)
+  } catch (error) {
+    status.textContent = `No chart was made: ${textOf(error)}`
+    button.disabled = false
+  }
+}
+
+button.addEventListener('click', make)
+make()

@@ -1,0 +1,39 @@
+// The theme of a server is that of new charts for which none is chosen.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createService } from '../../../src/service/index.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
+
+const folder = temporaryFolder()
+const template = { layout: { colorway: ['#123456'] } }
+let test: TestService
+beforeAll(async () => {
+  const database = `sqlite:${folder.path}/theme.db`
+  const theme = { name: 'house', about: 'house.json', template }
+  test = new TestService(await createService({ database, url: URL_OF_TESTS, theme }))
+  await test.user('alice')
+})
+afterAll(async () => {
+  await test.service.close()
+  folder.remove()
+})
+
+const layoutOf = async (layout: object, fields: object = {}) => {
+  const data = [{ type: 'bar', y: [1] }]
+  const { file } = await test.plot('alice', { data, layout }, fields)
+  return (await test.ask('alice', 'GET', `/v2/plots/${file.fid}/content`)).json.layout
+}
+
+it('new charts of ours have it, with the rest of their layout as it was', async () => {
+  const layout = { title: { text: 'A' }, meta: { theme: 'gridline', title: 'A' }, width: 500 }
+  expect(await layoutOf(layout)).toEqual({ ...layout, meta: { theme: 'house', title: 'A' }, template })
+})
+
+it('charts with a chosen theme, and figures of others, do not', async () => {
+  for (const layout of [
+    { title: { text: 'B' }, meta: { theme: 'gridline' }, template: {} },
+    { title: { text: 'C' }, meta: { theme: 'newsroom' }, template: { layout: {} } },
+    { title: { text: 'D' } },
+    { title: { text: 'E' }, meta: 'gridline' },
+  ])
+    expect(await layoutOf(layout)).toEqual(layout)
+})
