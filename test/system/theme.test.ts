@@ -1,6 +1,7 @@
 // The colors of our theme can be seen and told apart.
 import { expect, it } from 'vitest'
 import { COLORS, GROUNDS } from '../../src/browser/theme/colors.ts'
+import { themed } from '../../src/browser/theme/index.ts'
 import { COLORS as FACET_COLORS } from '../../src/service/plots/transforms/facet.ts'
 
 type Triple = [number, number, number]
@@ -76,4 +77,30 @@ it('each color has a contrast of 3 to 1 on both grounds, and texts one of 4.5 to
 
 it('small charts have the colors of the theme', () => {
   expect(FACET_COLORS).toEqual(COLORS)
+})
+
+it('a logo of a theme stands beside the title, which leaves room for it', () => {
+  const source = 'data:image/png;base64,iVBORw0KGgo='
+  const title = { text: 'A title that has just enough room in one line without it' }
+  const figure = (images: object[]) => ({
+    data: [{ type: 'bar', x: ['a'], y: [1] }],
+    layout: { title, meta: { theme: 'house' }, template: { layout: { images } } },
+  })
+  const drawn = (images: object[]) =>
+    themed(figure(images), { scheme: 'light', width: 640, height: 400 }).layout as Record<string, never>
+  const { images, template, title: wrapped } = drawn([{ name: 'logo', source }]) as Record<string, any> // biome-ignore lint/suspicious/noExplicitAny: a layout
+  expect(images).toHaveLength(1)
+  expect(images[0]).toMatchObject({ source, xanchor: 'right', yanchor: 'top' })
+  expect(images[0].x).toBeGreaterThanOrEqual(1)
+  expect(images[0].y).toBeGreaterThan(1)
+  expect(template.layout.images).toEqual([])
+  expect(wrapped.text).toContain('<br>')
+  // One with a position stays where its theme has it.
+  const placed = { name: 'logo', source, x: 0, y: 0 }
+  const kept = drawn([placed]) as Record<string, any> // biome-ignore lint/suspicious/noExplicitAny: a layout
+  expect([kept.images, kept.template.layout.images, kept.title.text]).toEqual([
+    undefined,
+    [placed],
+    title.text,
+  ])
 })

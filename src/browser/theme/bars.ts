@@ -57,10 +57,10 @@ export function arrangeBars(draft: Draft): void {
   else {
     const room = view.width - 2 * edgeOf(view) - 48
     const widest = Math.max(...labels.map((label) => widthOf(label)))
-    if ((widest + GAP_PIXELS) * labels.length <= room || layout.xaxis.range !== undefined) {
-      layout.xaxis.nticks ??= labels.length
-      return
-    }
+    const fits = (widest + GAP_PIXELS) * labels.length <= room
+    // Of labels that fit, none is left out: plotly.js takes `nticks` for a hint.
+    if (fits) layout.xaxis = { dtick: 1, ...layout.xaxis }
+    if (fits || layout.xaxis.range !== undefined) return
     turn(draft)
   }
   fitLabels(draft, labels)

@@ -3,6 +3,7 @@
 import { SOURCE } from '../../charts/names.ts'
 import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './draft.ts'
 import { listOfAnnotations, SOURCE_PIXELS } from './headings.ts'
+import { hasLogo, logoChanges } from './logo.ts'
 import { END } from './series.ts'
 
 /** Height of the name of a line, in pixels. */
@@ -17,8 +18,8 @@ export function fitOf(chart: unknown): Attributes | undefined {
   const { _fullLayout: full, layout } = chart as any
   const size = full?._size
   const annotations = listOfAnnotations(layout ?? {})
-  if (!size || annotations.length === 0) return undefined
-  const changes: Attributes = {}
+  if (!size) return undefined
+  const changes: Attributes = logoChanges({ images: layout?.images, width: full.width }, size)
   const ends = annotations.flatMap(({ name, y }, k) =>
     name === END ? [{ k, at: full.yaxis?.r2p?.(y) }] : [],
   )
@@ -36,7 +37,7 @@ export function fitOf(chart: unknown): Attributes | undefined {
 
 /** Whether a figure in our theme has something that `fitOf` may change. */
 export function needsFit({ layout }: { layout: Attributes }): boolean {
-  return listOfAnnotations(layout).some(({ name }) => name === END || name === SOURCE)
+  return hasLogo(layout) || listOfAnnotations(layout).some(({ name }) => name === END || name === SOURCE)
 }
 
 /** How far names move down, in pixels, so that none covers another one. `at`: where each would be. */

@@ -9,6 +9,7 @@ import {
   widthOf,
   wrapped,
 } from './draft.ts'
+import { logoRoom } from './logo.ts'
 
 const TITLE_SIZE_PIXELS = 18
 const TITLE_LINE_PIXELS = 24
@@ -26,7 +27,7 @@ export const FACET = 'gridline-facet'
 /** Title and subtitle on the left, in as many lines as they need. */
 export function placeTitle({ layout, view, above }: Draft): void {
   const edge = edgeOf(view)
-  const most = view.width - 2 * edge
+  const most = view.width - 2 * edge - logoRoom(layout.template)
   const title = textOf(layout.title)
   const given: Attributes = typeof layout.title === 'object' && layout.title !== null ? layout.title : {}
   const lines = title === undefined ? [] : wrapped(title, most, TITLE_SIZE_PIXELS, 600)

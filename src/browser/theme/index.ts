@@ -3,6 +3,7 @@ import { arrangeBars } from './bars.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from './draft.ts'
 import { arrangeFacets } from './facets.ts'
 import { placeAxisTitle, placeLegend, placeSource, placeTitle } from './headings.ts'
+import { withLogo, withoutLogo } from './logo.ts'
 import { arrangeMaps } from './maps.ts'
 import { formatDates, formatNumbers } from './numbers.ts'
 import { arrangeParts } from './parts.ts'
@@ -69,15 +70,16 @@ export function themed<T extends Figure>(figure: T, view: View): T {
     ...layout.margin,
   }
   const scheme = schemeOf(layout.template, view.scheme)
+  const over = overOf(layout.template, scheme)
   const template = templateOf(scheme, {
     lineWidth: lineOf(draft.data),
     isNarrow: isNarrow(view),
-    over: overOf(layout.template, scheme),
+    over: withoutLogo(over),
   })
   return {
     ...figure,
     data: draft.data,
-    layout: { ...draft.layout, margin, template },
+    layout: { ...withLogo({ ...draft.layout, margin }, over, view), template },
   }
 }
 
@@ -100,7 +102,7 @@ function schemeOf(template: unknown, wanted: View['scheme']): View['scheme'] {
   return hasGround && dark === undefined ? 'light' : wanted
 }
 
-function overOf(template: unknown, scheme: View['scheme']): unknown {
+function overOf(template: unknown, scheme: View['scheme']): Attributes {
   const { dark, ...light } = (template ?? {}) as Attributes
   return scheme === 'dark' && dark !== undefined ? mergedTemplate(light, dark) : light
 }

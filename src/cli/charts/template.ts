@@ -73,6 +73,16 @@ export function contrasts({ layout = {}, dark }: Attributes, ground = '#ffffff')
   return dark === undefined ? warnings : [...warnings, ...contrasts(dark, '#16181d')]
 }
 
+/** Images of a template that are not in it: charts are drawn without asking other hosts. */
+export function foreignImages({ layout = {}, dark }: Attributes): string[] {
+  const images: Attributes[] = Array.isArray(layout.images) ? layout.images : []
+  const foreign = images.filter(({ source }) => typeof source === 'string' && !source.startsWith('data:'))
+  const warnings = foreign.map(
+    ({ source }) => `the image ${String(source).slice(0, 100)} is not drawn: give it as a data: URL`,
+  )
+  return dark === undefined ? warnings : [...warnings, ...foreignImages(dark)]
+}
+
 /** Contrast of two colors written as `#rrggbb`; undefined for others. */
 function contrast(a: unknown, b: unknown): number | undefined {
   const [one, other] = [a, b].map(luminance)

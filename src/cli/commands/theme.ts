@@ -1,5 +1,5 @@
 import { builtInThemes } from '../../charts/themes.ts'
-import { checkTemplate, contrasts } from '../charts/template.ts'
+import { checkTemplate, contrasts, foreignImages } from '../charts/template.ts'
 import { themeNamed } from '../charts/themes.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
 import { array, object, other } from '../core/prints.ts'
@@ -38,7 +38,7 @@ const check = defineCommand({
   async run(context, [given]) {
     const { name, template } = themeNamed(given)
     const attributes = await checkTemplate(template, given)
-    const warnings = contrasts(template)
+    const warnings = [...contrasts(template), ...foreignImages(template)]
     for (const warning of warnings) context.messages.warning(warning, given)
     return {
       one: { name, attributes, warnings },
