@@ -1,6 +1,7 @@
 // The colors of our theme can be seen and told apart.
 import { expect, it } from 'vitest'
 import { COLORS, GROUNDS } from '../../src/browser/theme/colors.ts'
+import type { Attributes } from '../../src/browser/theme/draft.ts'
 import { themed } from '../../src/browser/theme/index.ts'
 import { COLORS as FACET_COLORS } from '../../src/service/plots/transforms/facet.ts'
 
@@ -86,9 +87,9 @@ it('a logo of a theme stands beside the title, which leaves room for it', () => 
     data: [{ type: 'bar', x: ['a'], y: [1] }],
     layout: { title, meta: { theme: 'house' }, template: { layout: { images } } },
   })
-  const drawn = (images: object[]) =>
-    themed(figure(images), { scheme: 'light', width: 640, height: 400 }).layout as Record<string, never>
-  const { images, template, title: wrapped } = drawn([{ name: 'logo', source }]) as Record<string, any> // biome-ignore lint/suspicious/noExplicitAny: a layout
+  const drawn = (images: object[]): Attributes =>
+    themed(figure(images), { scheme: 'light', width: 640, height: 400 }).layout
+  const { images, template, title: wrapped } = drawn([{ name: 'logo', source }])
   expect(images).toHaveLength(1)
   expect(images[0]).toMatchObject({ source, xanchor: 'right', yanchor: 'top' })
   expect(images[0].x).toBeGreaterThanOrEqual(1)
@@ -97,7 +98,7 @@ it('a logo of a theme stands beside the title, which leaves room for it', () => 
   expect(wrapped.text).toContain('<br>')
   // One with a position stays where its theme has it.
   const placed = { name: 'logo', source, x: 0, y: 0 }
-  const kept = drawn([placed]) as Record<string, any> // biome-ignore lint/suspicious/noExplicitAny: a layout
+  const kept = drawn([placed])
   expect([kept.images, kept.template.layout.images, kept.title.text]).toEqual([
     undefined,
     [placed],
