@@ -1,3 +1,4 @@
+import { listed } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import type { ColumnDescription } from '../contract/resources/index.ts'
 import { nameText } from '../query/index.ts'
@@ -217,11 +218,33 @@ export class ChartValues {
   async places(column: Column): Promise<'ISO-3' | 'USA-states' | 'country names'> {
     const texts = (await this.sample(column)).filter((value) => typeof value === 'string')
     if (texts.length > 0 && texts.every((text) => US_STATES.has(text))) return 'USA-states'
-    if (texts.every((text) => /^[A-Z]{3}$/.test(text))) return 'ISO-3'
+    const { isCountry } = await import('../vendor/countries.ts')
+    const areCodes = texts.every((text) => /^[A-Z]{3}$/.test(text))
+    this.notePlaces(
+      column,
+      texts.filter((text) => !isCountry(text, areCodes ? 'code' : 'name')),
+      texts.length,
+    )
+    if (areCodes) return 'ISO-3'
     const short = texts.find((text) => /^[A-Za-z]{2}$/.test(text))
     if (short === undefined) return 'country names'
     throw new Problem('bad_data', `--x ${column.name}: ${short} is no code that a map knows`, {
       field: column.name,
+      hint: 'Use codes of three letters (NOR), English names of countries, or codes of US states (TX).',
+    })
+  }
+
+  /** Names places that a map does not know. Throws `bad_data` if it knows none. */
+  private notePlaces({ name }: Column, unknown: readonly string[], count: number): void {
+    const places = [...new Set(unknown)]
+    if (places.length === 0) return
+    const what = `--x ${name}: ${listed(places, 5)} ${places.length === 1 ? 'is no country' : 'are no countries'} that a map knows`
+    if (unknown.length < count) {
+      this.note(`${what}; ${places.length === 1 ? 'it is' : 'they are'} not drawn`)
+      return
+    }
+    throw new Problem('bad_data', what, {
+      field: name,
       hint: 'Use codes of three letters (NOR), English names of countries, or codes of US states (TX).',
     })
   }

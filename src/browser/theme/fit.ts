@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 
 import { SOURCE } from '../../charts/names.ts'
+import { escapedMarkup } from '../../contract/markup.ts'
 import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './draft.ts'
 import { listOfAnnotations, SOURCE_PIXELS } from './headings.ts'
 import { hasLogo, logoChanges } from './logo.ts'
@@ -18,13 +19,16 @@ export function fitOf(chart: unknown): Attributes | undefined {
   const { _fullLayout: full, layout } = chart as any
   const size = full?._size
   const annotations = listOfAnnotations(layout ?? {})
-  if (!size) return undefined
+  if (!size || layout?.meta?.theme === undefined) return undefined
   const changes: Attributes = logoChanges({ images: layout?.images, width: full.width }, size)
   const ends = annotations.flatMap(({ name, y }, k) =>
     name === END ? [{ k, at: full.yaxis?.r2p?.(y) }] : [],
   )
   if (ends.length > 1 && ends.every(({ at }) => Number.isFinite(at)))
     for (const { k, shift } of spread(ends, size.h)) changes[`annotations[${k}].yshift`] = -shift
+  const unknown = unknownPlaces(chart as { calcdata?: unknown })
+  if (unknown.length > 0 && !annotations.some(({ name }) => name === PLACES))
+    changes.annotations = [...annotations, placesNote(unknown)]
   const source = annotations.findIndex(({ name }) => name === SOURCE)
   if (source >= 0) {
     // Below what the labels of the axis need.
@@ -35,8 +39,31 @@ export function fitOf(chart: unknown): Attributes | undefined {
   return Object.keys(changes).length > 0 ? changes : undefined
 }
 
+/** The annotation that names places that a map does not know, and how many of them. */
+const PLACES = 'gridline-places'
+const MOST_PLACES = 3
+
+/** Places of maps that plotly.js has not found: nothing is drawn for them. */
+function unknownPlaces({ calcdata }: { calcdata?: unknown }): string[] {
+  const points: Attributes[] = Array.isArray(calcdata) ? calcdata.flat() : []
+  const lost = points.filter((point) => point?.geojson === null && typeof point.loc === 'string')
+  return [...new Set(lost.map(({ loc }) => String(loc)))]
+}
+
+function placesNote(places: readonly string[]): Attributes {
+  const more = places.length - MOST_PLACES
+  const names = places.slice(0, MOST_PLACES).map((place) => escapedMarkup(place))
+  return {
+    name: PLACES,
+    text: `not on the map: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+    ...{ xref: 'paper', yref: 'paper', x: 1, y: 1, xanchor: 'right', yanchor: 'bottom', showarrow: false },
+    ...{ opacity: 0.7, font: { size: 11 } },
+  }
+}
+
 /** Whether a figure in our theme has something that `fitOf` may change. */
-export function needsFit({ layout }: { layout: Attributes }): boolean {
+export function needsFit({ data, layout }: { data: readonly Attributes[]; layout: Attributes }): boolean {
+  if (layout.meta?.theme !== undefined && data.some(({ type }) => type === 'choropleth')) return true
   return hasLogo(layout) || listOfAnnotations(layout).some(({ name }) => name === END || name === SOURCE)
 }
 
