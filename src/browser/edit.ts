@@ -5,6 +5,7 @@ import { optionsOf } from '../charts/chosen.ts'
 import type { Figure } from '../charts/merge.ts'
 import { aggregateFunctions, type ChartGrid, type ChartOptions } from '../charts/options.ts'
 import { gridIn, rechart } from '../charts/rechart.ts'
+import { colorKey } from '../charts/series-color.ts'
 import { builtInTheme, builtInThemes, DEFAULT_THEME, dressed } from '../charts/themes.ts'
 import { type ChartType, chartTypes, takes } from '../charts/types.ts'
 import { Problem } from '../contract/errors.ts'
@@ -144,8 +145,7 @@ function seriesOf({
 }: Figure): { name: string; index: number; key: 'line' | 'marker'; color: string }[] {
   return data.flatMap((trace, index) => {
     if (typeof trace.name !== 'string' || Array.isArray(trace.transforms)) return []
-    const isLine = (trace.type ?? 'scatter') === 'scatter' && String(trace.mode ?? 'lines').includes('lines')
-    const key = isLine ? ('line' as const) : ('marker' as const)
+    const key = colorKey(trace)
     const color = trace[key]?.color
     return [
       { name: trace.name, index, key, color: /^#[0-9a-f]{6}$/i.test(String(color)) ? color : usual(index) },

@@ -2,6 +2,7 @@ import { AXIS_KEYS } from './axes.ts'
 import { BAND, MARK } from './marks.ts'
 import { SOURCE } from './names.ts'
 import { TOP_SERIES } from './options.ts'
+import { withColorOf } from './series-color.ts'
 import { PIE_SLICES } from './transforms.ts'
 import { turnedShape } from './turn.ts'
 import type { ChartType } from './types.ts'
@@ -191,6 +192,10 @@ function mergedLayout(
         ...(isObject(next[axis]) ? next[axis] : {}),
         categoryorder: made.layout[axis].categoryorder,
       }
+    if (isWhole && layout[axis]?.type === 'log' && made.layout[axis]?.type !== 'log') {
+      const { type: _, range: __, ...others } = next[axis]
+      next[axis] = others
+    }
     const chosen = Object.entries(made.layout[axis] ?? {}).filter(
       ([key, value]) => (AXIS_KEYS as readonly string[]).includes(key) || (key === 'type' && value === 'log'),
     )
@@ -361,7 +366,7 @@ function mergedTrace(
   const isNew = next.name === undefined && typeOf(trace) !== typeOf(made)
   if (made.name !== undefined && ((isNewColumn && isNamedByColumn(trace, grid)) || isNew))
     next.name = made.name
-  return next
+  return typeOf(trace) === typeOf(made) ? next : withColorOf(next, trace)
 }
 
 function withText(mode: unknown, hasText: boolean): string | undefined {

@@ -3,6 +3,7 @@ import { optionsOf } from '../../charts/chosen.ts'
 import { type Figure, isSameFigure } from '../../charts/merge.ts'
 import type { ChartOptions } from '../../charts/options.ts'
 import { gridIn, rechart } from '../../charts/rechart.ts'
+import { colorKey } from '../../charts/series-color.ts'
 import { dressed } from '../../charts/themes.ts'
 import { chartTypes } from '../../charts/types.ts'
 import { type Client, resolve } from '../../client/index.ts'
@@ -13,9 +14,17 @@ import { type Change, changed, isColor, readChange } from '../charts/attributes.
 import { changeFigure, storedFigure } from '../charts/change.ts'
 import { chartOptions } from '../charts/options.ts'
 import { themeNamed } from '../charts/themes.ts'
-import { camelCase, defineCommand } from '../core/define.ts'
+import { camelCase, defineCommand, type Option } from '../core/define.ts'
 import { object } from '../core/prints.ts'
 import { linkView } from '../output/view.ts'
+
+/** Options that are set or not: how each is removed. */
+const removable = [
+  { flags: '--no-horizontal', description: 'draw the bars upright again' },
+  { flags: '--no-labels', description: 'draw no values at the points or bars' },
+  { flags: '--no-log-x', description: 'a linear x axis again' },
+  { flags: '--no-log-y', description: 'a linear y axis again' },
+] as const satisfies readonly Option[]
 
 export const set = defineCommand({
   prints: object('Plot', { action: 'replaced or unchanged' }),
@@ -31,6 +40,7 @@ export const set = defineCommand({
       description: 'color of a series, by its name (repeatable)',
       repeatable: true,
     },
+    ...removable,
     { flags: '--unset <path>', description: 'remove an attribute (repeatable)', repeatable: true },
   ],
   examples: [
@@ -140,7 +150,5 @@ function colorsOf({ data }: Figure, given: string): Change[] {
     throw new Problem('usage', `--color-of ${name}: the chart has no series of that name`, {
       hint: `Its series are: ${data.map((trace) => trace.name ?? '').join(', ')}`,
     })
-  const isLine =
-    (data[found].type ?? 'scatter') === 'scatter' && String(data[found].mode ?? 'lines').includes('lines')
-  return [{ path: `data.${found}.${isLine ? 'line' : 'marker'}.color`, value: color }]
+  return [{ path: `data.${found}.${colorKey(data[found])}.color`, value: color }]
 }
