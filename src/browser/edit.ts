@@ -2,6 +2,7 @@
 // The form beside a chart, for those who may change it: what `gridline plot set` does, with the same code.
 
 import { optionsOf } from '../charts/chosen.ts'
+import { COLORS } from '../charts/colors.ts'
 import type { Figure } from '../charts/merge.ts'
 import { aggregateFunctions, type ChartGrid, type ChartOptions } from '../charts/options.ts'
 import { gridIn, rechart } from '../charts/rechart.ts'
@@ -11,7 +12,6 @@ import { type ChartType, chartTypes, takes } from '../charts/types.ts'
 import { Problem } from '../contract/errors.ts'
 import { quoted } from '../contract/shell.ts'
 import { address, ask, chartClient, textOf } from './service.ts'
-import { COLORS } from './theme/colors.ts'
 
 const panel = document.getElementById('edit') as HTMLDetailsElement
 const { fid = '', content = '', update = '', grids = '' } = panel.dataset

@@ -7,7 +7,7 @@ import type { ChartType } from './types.ts'
 type Axis = Record<string, any>
 
 /** Attributes of axes that options set. */
-export const AXIS_KEYS = ['range', 'tickformat', 'hoverformat', 'ticksuffix'] as const
+export const AXIS_KEYS = ['range', 'tickformat', 'hoverformat', 'tickprefix', 'ticksuffix'] as const
 
 /** What the options say of the axes of a chart. Throws `usage`. */
 export function axisSettings(
@@ -19,7 +19,6 @@ export function axisSettings(
   const areNumbers =
     !x || x.type === 'number' || x.type === 'empty' || type === 'histogram' || type === 'indicator'
   if (logX && !areNumbers) throw new Problem('usage', '--log-x needs a column of numbers')
-  const suffix = suffixOf(unit)
   return {
     x: {
       ...(logX && { type: 'log' }),
@@ -29,14 +28,47 @@ export function axisSettings(
       ...(logY && { type: 'log' }),
       ...(rangeY !== undefined && { range: rangeOf('--range-y', rangeY, logY === true) }),
       ...(formatY !== undefined && { tickformat: formatY, hoverformat: formatY }),
-      ...(suffix !== undefined && { ticksuffix: suffix }),
+      ...tickUnit(unit),
     },
   }
 }
 
-/** A unit as it stands behind a number. */
-export function suffixOf(unit: string | undefined): string | undefined {
-  return unit === undefined || unit === '%' || unit === '°' ? unit : ` ${unit}`
+/** Units that stand before a number in English. */
+const BEFORE = /^(?:[A-Z]{0,3}\$|£|¥|₹|₩)$/
+/** Units that follow a number without a space. */
+const CLOSE: ReadonlySet<string> = new Set(['%', '°', '‰'])
+
+/** A unit as it stands before or behind a number. */
+export function unitParts(unit: string | undefined): { prefix?: string; suffix?: string } {
+  if (unit === undefined) return {}
+  if (BEFORE.test(unit)) return { prefix: unit }
+  return { suffix: CLOSE.has(unit) ? unit : ` ${unit}` }
+}
+
+/** The unit of the numbers of an axis. */
+function tickUnit(unit: string | undefined): Axis {
+  const { prefix, suffix } = unitParts(unit)
+  return { ...(prefix && { tickprefix: prefix }), ...(suffix && { ticksuffix: suffix }) }
+}
+
+/** The unit that parts of numbers are; undefined without one. */
+export function unitIn(prefix: unknown, suffix: unknown): string | undefined {
+  if (typeof prefix === 'string' && prefix !== '') return prefix
+  return typeof suffix === 'string' ? suffix.trim() : undefined
+}
+
+/** How the numbers of a scale of colors are written. */
+export function barFormat({ unit, formatY }: ChartOptions): Axis {
+  return { ...(formatY !== undefined && { tickformat: formatY }), ...tickUnit(unit) }
+}
+
+/** The options that say the same. */
+export function barOptions({
+  tickformat,
+  tickprefix,
+  ticksuffix,
+}: Axis = {}): Pick<ChartOptions, 'unit' | 'formatY'> {
+  return { unit: unitIn(tickprefix, ticksuffix), formatY: tickformat }
 }
 
 /** The ends of an axis. That of a logarithmic axis is written in powers of ten. */
@@ -69,6 +101,6 @@ export function axisOptions(x: Axis = {}, y: Axis = {}): ChartOptions {
     rangeX: rangeText(x),
     rangeY: rangeText(y),
     formatY: y.tickformat,
-    unit: typeof y.ticksuffix === 'string' ? y.ticksuffix.trim() : undefined,
+    unit: unitIn(y.tickprefix, y.ticksuffix),
   }
 }

@@ -42,8 +42,8 @@ export async function chartOf(
       'usage',
       '--error and --aggregate cannot be used together: error bars belong to single rows',
     )
-  for (const flag of ['horizontal', 'mark', 'band'] as const)
-    if (facet && options[flag]) throw new Problem('usage', `--facet and --${flag} cannot be used together`)
+  if (facet && options.horizontal)
+    throw new Problem('usage', '--facet and --horizontal cannot be used together')
   for (const flag of ['y2', 'animate'] as const)
     if (options.horizontal && options[flag] !== undefined)
       throw new Problem('usage', `--horizontal and --${flag} cannot be used together`)
@@ -209,6 +209,8 @@ function layoutOf(
       ys.length === 1
         ? { ...titledAxis(ys[0], options, false), ...(isMap && orderOf(ys[0], undefined, type, options)) }
         : undefined
+  if (options.stack === 'percent' && layout.yaxis?.title)
+    layout.yaxis = { ...layout.yaxis, title: { text: `share of ${layout.yaxis.title.text}` } }
   const settings = axisSettings(type, options, x)
   if (Object.keys(settings.x).length > 0) layout.xaxis = { ...layout.xaxis, ...settings.x }
   if (Object.keys(settings.y).length > 0) layout.yaxis = { ...layout.yaxis, ...settings.y }

@@ -1,6 +1,6 @@
 import { Problem } from '../contract/errors.ts'
 import { sortText } from '../query/index.ts'
-import { axisOptions } from './axes.ts'
+import { axisOptions, barOptions, unitIn } from './axes.ts'
 import { nameInList } from './columns.ts'
 import { markOptions } from './marks.ts'
 import { type Figure, kindOf, typeOf } from './merge.ts'
@@ -113,7 +113,11 @@ export function optionsOf(
           texttemplate !== undefined ||
           ((kind === 'waterfall' || kind === 'funnel') && textposition !== undefined),
       ) || undefined,
-    ...(isIndicator ? indicatorOptions(first) : axisOptions(across, up)),
+    ...(isIndicator
+      ? indicatorOptions(first)
+      : type === 'choropleth'
+        ? barOptions(first.colorbar)
+        : axisOptions(across, up)),
     // The suffix of parts of 100 is not one that somebody chose.
     ...(stack === 'percent' && up?.ticksuffix === '%' && { unit: undefined }),
     title: isDefault ? undefined : (title ?? 'none') || 'none',
@@ -198,7 +202,7 @@ function stackOf(type: ChartType, { data, layout }: Figure, isBy: boolean): Char
 
 function indicatorOptions({ number = {} }: Attributes): Pick<ChartOptions, 'unit' | 'formatY'> {
   return {
-    unit: typeof number.suffix === 'string' ? number.suffix.trim() : undefined,
+    unit: unitIn(number.prefix, number.suffix),
     formatY: number.valueformat === ',' ? undefined : number.valueformat,
   }
 }

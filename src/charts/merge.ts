@@ -199,8 +199,15 @@ function mergedLayout(
     const chosen = Object.entries(made.layout[axis] ?? {}).filter(
       ([key, value]) => (AXIS_KEYS as readonly string[]).includes(key) || (key === 'type' && value === 'log'),
     )
-    if (chosen.length > 0)
-      next[axis] = { ...(isObject(next[axis]) ? next[axis] : {}), ...Object.fromEntries(chosen) }
+    if (chosen.length > 0) {
+      const own: Attributes = isObject(next[axis]) ? { ...next[axis] } : {}
+      // Another unit can stand on the other side of the numbers.
+      if (chosen.some(([key]) => key === 'tickprefix' || key === 'ticksuffix')) {
+        delete own.tickprefix
+        delete own.ticksuffix
+      }
+      next[axis] = { ...own, ...Object.fromEntries(chosen) }
+    }
     const isNewColumn = !before || before[source] !== after?.[source] || (axis === 'yaxis' && isOtherCount)
     if (!isNewColumn && !isOtherType && !isOtherMap && !isOtherSum) continue
     const given: Attributes = isObject(next[axis]) ? next[axis] : {}
@@ -363,10 +370,21 @@ function mergedTrace(
   const isNewColumn = valuesOf(trace) !== valuesOf(made) || trace.ysrc !== made.ysrc
   if (made.colorbar?.title !== undefined && (isNewColumn || next.colorbar?.title === undefined))
     next.colorbar = { ...next.colorbar, title: made.colorbar.title }
+  if (made.type === 'choropleth')
+    next.colorbar = withBarFormat(next.colorbar, made.colorbar, isWhole || typeOf(trace) !== typeOf(made))
   const isNew = next.name === undefined && typeOf(trace) !== typeOf(made)
   if (made.name !== undefined && ((isNewColumn && isNamedByColumn(trace, grid)) || isNew))
     next.name = made.name
   return typeOf(trace) === typeOf(made) ? next : withColorOf(next, trace)
+}
+
+/** A scale of colors with the format of another one; `isWhole`: with no format if that has none. */
+function withBarFormat(bar: Attributes = {}, made: Attributes = {}, isWhole: boolean): Attributes {
+  const next = { ...bar }
+  for (const key of ['tickformat', 'tickprefix', 'ticksuffix'] as const)
+    if (made[key] !== undefined) next[key] = made[key]
+    else if (isWhole) delete next[key]
+  return next
 }
 
 function withText(mode: unknown, hasText: boolean): string | undefined {

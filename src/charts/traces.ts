@@ -1,5 +1,5 @@
 import { Problem } from '../contract/errors.ts'
-import { suffixOf } from './axes.ts'
+import { barFormat, unitParts } from './axes.ts'
 import type { Chart } from './chart.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
 import type { ChartType } from './types.ts'
@@ -184,7 +184,7 @@ export const makers: Record<ChartType, Maker> = {
     }
     return { data: [trace], layout: { ...rest, geo: GEO, ...(by && { showlegend: true }) } }
   },
-  async choropleth({ chart, columns: { x, ys, text }, layout, values, transforms }) {
+  async choropleth({ chart, columns: { x, ys, text }, layout, options, values, transforms }) {
     const { xaxis: _, yaxis: __, ...rest } = layout
     const places = x && (await values.places(x))
     return {
@@ -195,7 +195,7 @@ export const makers: Record<ChartType, Maker> = {
           zsrc: chart.reference(ys[0]),
           textsrc: chart.reference(text),
           locationmode: places,
-          colorbar: { title: { text: ys[0]?.name } },
+          colorbar: { title: { text: ys[0]?.name }, ...barFormat(options) },
           transforms,
         },
       ],
@@ -255,14 +255,13 @@ export const makers: Record<ChartType, Maker> = {
     layout: withoutAxes(layout),
   }),
   indicator({ chart, columns: { ys }, layout, transforms, options: { aggregate, unit, formatY } }) {
-    const suffix = suffixOf(unit)
     return {
       data: [
         {
           type: 'indicator',
           mode: 'number',
           customdatasrc: chart.reference(ys[0]),
-          number: { valueformat: formatY ?? ',', suffix },
+          number: { valueformat: formatY ?? ',', ...unitParts(unit) },
           transforms: [
             ...(transforms ?? []),
             { type: 'number', func: aggregate === 'mean' ? 'avg' : (aggregate ?? 'last') },

@@ -629,6 +629,21 @@ describe('plot set', () => {
     expect((await figureOf()).data[1]).toMatchObject({ line: { color: '#d62728' } })
   })
 
+  it('units stand before or behind numbers, on axes and scales of colors', async () => {
+    const unitOf = async (unit: string) => {
+      await run('plot', 'set', 'sales line', '--unit', unit)
+      const { layout } = await figureOf()
+      const { tickprefix, ticksuffix } = layout.yaxis as { tickprefix?: string; ticksuffix?: string }
+      expect((await json('plot', 'options', 'sales line')).command).toContain(
+        `--unit ${unit === 'kg' ? unit : `'${unit}'`}`,
+      )
+      return [tickprefix, ticksuffix]
+    }
+    expect(await unitOf('$')).toEqual(['$', undefined])
+    expect(await unitOf('kg')).toEqual([undefined, ' kg'])
+    await run('plot', 'set', 'sales line', '--unset', 'layout.yaxis.ticksuffix')
+  })
+
   it('axes are set by options, and say what is computed', async () => {
     const { layout } = await figureOf()
     expect(layout.yaxis).toMatchObject({ title: { text: 'EUR' } })

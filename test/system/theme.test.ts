@@ -1,9 +1,9 @@
 // The colors of our theme can be seen and told apart.
 import { expect, it } from 'vitest'
-import { COLORS, GROUNDS } from '../../src/browser/theme/colors.ts'
+import { GROUNDS } from '../../src/browser/theme/colors.ts'
 import type { Attributes } from '../../src/browser/theme/draft.ts'
 import { themed } from '../../src/browser/theme/index.ts'
-import { COLORS as FACET_COLORS } from '../../src/service/plots/transforms/facet.ts'
+import { COLORS } from '../../src/charts/colors.ts'
 
 type Triple = [number, number, number]
 
@@ -76,10 +76,6 @@ it('each color has a contrast of 3 to 1 on both grounds, and texts one of 4.5 to
   }
 })
 
-it('small charts have the colors of the theme', () => {
-  expect(FACET_COLORS).toEqual(COLORS)
-})
-
 it('a logo of a theme stands beside the title, which leaves room for it', () => {
   const source = 'data:image/png;base64,iVBORw0KGgo='
   const title = { text: 'A title that has just enough room in one line without it' }
@@ -104,4 +100,27 @@ it('a logo of a theme stands beside the title, which leaves room for it', () => 
     [placed],
     title.text,
   ])
+})
+
+it('stems of lollipops go from zero to the value, also to one below it, and values are not on them', () => {
+  const stem = { type: 'percent', symmetric: false, value: 0, valueminus: 100, width: 0 }
+  const trace = {
+    type: 'scatter',
+    x: ['a', 'b'],
+    y: [4, -2],
+    error_y: stem,
+    mode: 'markers+text',
+    textposition: 'top center',
+  }
+  const layout = {
+    meta: { theme: 'gridline', chart: 'lollipop', horizontal: true },
+    xaxis: { type: 'category' },
+  }
+  const [drawn]: Attributes[] = themed(
+    { data: [trace], layout },
+    { scheme: 'light', width: 640, height: 400 },
+  ).data
+  expect(drawn.x).toEqual([4, -2])
+  expect(drawn.error_x).toMatchObject({ type: 'data', array: [0, 0], arrayminus: [4, -2] })
+  expect(drawn.textposition).toEqual(['middle right', 'middle left'])
 })

@@ -27,8 +27,56 @@ const FURTHER_BAR_PIXELS = 12
 const AXIS_PIXELS = 64
 /** Height of a row with a label beside it, in pixels. */
 const LEAST_LABEL_PIXELS = 15
+/** Part of the width of a phone that labels have where they have no room of their own. */
+const LEAST_LABEL_SHARE = 0.3
 /** Bars of a chart: fewer are thinner, so that they are not blocks. */
 const FEW_BARS = 4
+
+/** The stems of lollipops end at zero: 100 % of a negative value below it would be as far again from zero. */
+export function arrangeStems({ data, layout }: Draft): void {
+  if (layout.meta.chart !== 'lollipop') return
+  for (const [k, trace] of data.entries()) {
+    if (trace.error_y?.type !== 'percent') continue
+    const { value: _, valueminus: __, ...style } = trace.error_y
+    const values = [...listOf(trace.y)]
+    const error_y = { ...style, type: 'data', array: values.map(() => 0), arrayminus: values }
+    data[k] = { ...trace, error_y, ...(trace.textposition && { textposition: values.map(besideStem) }) }
+  }
+}
+
+/** Where the value of a point stands, so that it is not on its stem. */
+function besideStem(value: unknown): string {
+  return Number(value) < 0 ? 'bottom center' : 'top center'
+}
+
+/** Room for the values beside bars and points: a part of the height, or pixels of the width. */
+const OUTSIDE_SHARE = 0.1
+const VALUE_PIXELS = 60
+
+/** plotly.js leaves no room for values beside the bars of a waterfall, and beside points. */
+function roomForValues({ data, layout, view }: Draft, isTurned: boolean): void {
+  const key = isTurned ? 'xaxis' : 'yaxis'
+  if (layout[key]?.range !== undefined || layout[key]?.type === 'log') return
+  let [least, most] = [0, 0]
+  for (const trace of data) {
+    if (trace.textposition === undefined || (trace.type !== 'waterfall' && !isTurned)) continue
+    let sum = 0
+    for (const given of listOf(isTurned ? trace.x : trace.y)) {
+      const value = Number(given) || 0
+      sum = trace.type === 'waterfall' ? sum + value : value
+      least = Math.min(least, sum)
+      most = Math.max(most, sum)
+    }
+  }
+  const share = isTurned ? VALUE_PIXELS / (view.width * PLOT_SHARE) : OUTSIDE_SHARE
+  const room = (most - least) * share
+  if (room === 0) return
+  const include = [most + room, ...(least < 0 ? [least - room] : [])]
+  layout[key] = { ...layout[key], autorangeoptions: { include, ...layout[key]?.autorangeoptions } }
+}
+
+/** Part of the width of a chart that is its plot, at least. */
+const PLOT_SHARE = 0.5
 
 /**
  * Bars of labels are in order of their size, unless the labels have an order or another one is set. They are horizontal
@@ -60,9 +108,13 @@ export function arrangeBars(draft: Draft): void {
     const fits = (widest + GAP_PIXELS) * labels.length <= room
     // Of labels that fit, none is left out: plotly.js takes `nticks` for a hint.
     if (fits) layout.xaxis = { dtick: 1, ...layout.xaxis }
-    if (fits || layout.xaxis.range !== undefined) return
+    if (fits || layout.xaxis.range !== undefined) {
+      roomForValues(draft, false)
+      return
+    }
     turn(draft)
   }
+  if (draft.data.every(({ type }) => type === 'waterfall' || type === 'scatter')) roomForValues(draft, true)
   fitLabels(draft, labels)
 }
 
@@ -75,11 +127,17 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
     layout.yaxis.labelalias = aliases(labels, view.width * 0.4)
     return
   }
-  const beside = layout.barmode === 'stack' ? 1 : data.length
-  const needed = LABELED_BAR_PIXELS + (beside - 1) * FURTHER_BAR_PIXELS
+  const bars = layout.barmode === 'stack' ? 1 : data.length
+  const needed = LABELED_BAR_PIXELS + (bars - 1) * FURTHER_BAR_PIXELS
   if (height / labels.length < needed) {
     layout.yaxis = { ...layout.yaxis, ticklabelposition: 'outside' }
-    layout.yaxis.labelalias = aliases(labels, mostBeside(view))
+    // A label of a few letters says nothing: then the plot is smaller.
+    const beside = mostBeside(view)
+    const isCut = labels.some((label) => widthOf(label) > beside)
+    layout.yaxis.labelalias = aliases(
+      labels,
+      isCut ? Math.max(beside, view.width * LEAST_LABEL_SHARE) : beside,
+    )
     return
   }
   // Above its bar, a label has all the width.
@@ -88,6 +146,7 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   const gap = LABEL_PIXELS / (height / labels.length)
   layout.bargap = gap
   layout.funnelgap = gap
+  layout.waterfallgap = gap
   const most = view.width - 2 * edgeOf(view)
   for (const label of labels)
     annotate(layout, {
@@ -113,7 +172,13 @@ function hasOwnAxes({ xaxis, yaxis }: Attributes): boolean {
 }
 
 function isPlainBar({ type, orientation, xaxis, yaxis, base }: Attributes): boolean {
-  return type === 'bar' && orientation === undefined && !xaxis && !yaxis && base === undefined
+  return (
+    (type === 'bar' || type === 'waterfall') &&
+    orientation === undefined &&
+    !xaxis &&
+    !yaxis &&
+    base === undefined
+  )
 }
 
 /** The labels of bars, in order; undefined if some are not texts. */
@@ -158,6 +223,9 @@ function turnedTexts({ texttemplate, hovertemplate, textposition }: Attributes):
     ...(texttemplate !== undefined && { texttemplate: turned(texttemplate) }),
     ...(hovertemplate !== undefined && { hovertemplate: turned(hovertemplate) }),
     ...(textposition === 'top center' && { textposition: 'middle right' }),
+    ...(Array.isArray(textposition) && {
+      textposition: textposition.map((one) => (one === 'bottom center' ? 'middle left' : 'middle right')),
+    }),
   }
 }
 

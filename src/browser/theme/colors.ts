@@ -1,5 +1,3 @@
-/** Colors of series: told apart with each kind of color blindness, on white and on the dark ground. */
-export const COLORS = '#2f6fd6 #d95f1e #25a269 #d40039 #8d8cd4 #b81b94 #9513ff #c2759b'.split(' ')
 /** Viridis, from dark to light: equal steps of values are equal steps to the eye. */
 export const SEQUENTIAL =
   '#440154 #482878 #3e4989 #31688e #26828e #1f9e89 #35b779 #6ece58 #b5de2b #fde725'.split(' ')

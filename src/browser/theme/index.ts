@@ -1,5 +1,5 @@
 // How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
-import { arrangeBars } from './bars.ts'
+import { arrangeBars, arrangeStems } from './bars.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from './draft.ts'
 import { arrangeFacets } from './facets.ts'
 import { placeAxisTitle, placeLegend, placeSource, placeTitle } from './headings.ts'
@@ -31,6 +31,7 @@ const PARTS = [
   nameLines,
   placeTitle,
   placeLegend,
+  arrangeStems,
   arrangeBars,
   formatNumbers,
   formatDates,

@@ -1,4 +1,4 @@
-import { COLORS } from './colors.ts'
+import { COLORS } from '../../charts/colors.ts'
 import {
   type Attributes,
   type Draft,

@@ -1,4 +1,5 @@
-import { COLORS, DIVERGING, GROUNDS, type Scheme, SEQUENTIAL, scaleOf } from './colors.ts'
+import { COLORS } from '../../charts/colors.ts'
+import { DIVERGING, GROUNDS, type Scheme, SEQUENTIAL, scaleOf } from './colors.ts'
 import { type Attributes, FONT, TEXT_PIXELS } from './draft.ts'
 
 /** Types with a scale of colors of their own. */

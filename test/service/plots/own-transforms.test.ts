@@ -189,6 +189,29 @@ describe('facet', () => {
     })
   })
 
+  it('marks and bands are in each of them, with their labels in the first', async () => {
+    const shapes = [
+      {
+        name: 'gridline-band',
+        xref: 'x',
+        yref: 'paper',
+        x0: 1,
+        x1: 2,
+        y0: 0,
+        y1: 1,
+        label: { text: 'closed' },
+      },
+      { name: 'mine', xref: 'paper', yref: 'paper', x0: 0, x1: 1 },
+    ]
+    const { layout } = (await transformed({ data: [trace()], layout: { shapes } })) as { layout: Trace }
+    const { label, ...plain } = shapes[0]
+    expect(layout.shapes).toEqual([
+      { ...plain, xref: 'x', yref: 'y domain', label },
+      { ...plain, xref: 'x2', yref: 'y2 domain' },
+      shapes[1],
+    ])
+  })
+
   it('series have the same color in each, and one entry of the legend', async () => {
     const by = { type: 'groupby', groups: ['a', 'b', 'b', 'a'] }
     const found = await drawn(trace([by]), 'name', 'xaxis', 'showlegend', 'line')

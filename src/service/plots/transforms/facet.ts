@@ -1,3 +1,5 @@
+import { COLORS } from '../../../charts/colors.ts'
+import { BAND, MARK } from '../../../charts/marks.ts'
 import { escapedMarkup } from '../../../contract/markup.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
@@ -8,8 +10,6 @@ const GAP_ACROSS = 0.06
 const GAP_DOWN = 0.14
 /** Height of a row of small charts, in pixels. */
 const ROW_PIXELS = 200
-/** The colors of our theme: those of src/browser/theme/colors.ts. */
-export const COLORS = '#2f6fd6 #d95f1e #25a269 #d40039 #8d8cd4 #b81b94 #9513ff #c2759b'.split(' ')
 /** The default colors of traces in plotly.js, in order. */
 const PLOTLY_COLORS = '#1f77b4 #ff7f0e #2ca02c #d62728 #9467bd #8c564b #e377c2 #7f7f7f #bcbd22 #17becf'.split(
   ' ',
@@ -77,6 +77,7 @@ export function faceted(
       ...layout,
       ...axes,
       ...(height !== undefined && { height }),
+      ...(Array.isArray(layout.shapes) && { shapes: repeated(layout.shapes, names.length) }),
       // Our theme places the legend itself.
       ...(!isOurs && {
         legend: {
@@ -91,6 +92,20 @@ export function faceted(
       annotations: [...given, ...titles],
     },
   }
+}
+
+/** Marks and bands, in each of the small charts; their labels in the first one alone, where there is room for one. */
+function repeated(shapes: readonly unknown[], count: number): unknown[] {
+  return shapes.flatMap((shape) => {
+    if (!isObject(shape) || (shape.name !== MARK && shape.name !== BAND)) return [shape]
+    return Array.from({ length: count }, (_, k) => {
+      const suffix = k === 0 ? '' : String(k + 1)
+      const place = (axis: 'x' | 'y'): string =>
+        shape[`${axis}ref`] === 'paper' ? `${axis}${suffix} domain` : `${axis}${suffix}`
+      const { label, ...rest } = shape
+      return { ...rest, xref: place('x'), yref: place('y'), ...(k === 0 && label !== undefined && { label }) }
+    })
+  })
 }
 
 /** The colors of traces, in order. */
