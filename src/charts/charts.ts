@@ -160,7 +160,7 @@ async function columnsOf(chart: Chart, type: ChartType, options: ChartOptions): 
 async function assertReadable(
   values: ChartValues,
   type: ChartType,
-  { aggregate }: ChartOptions,
+  { aggregate, stack, logX, logY }: ChartOptions,
   { x, ys, by, facet, animate }: Drawn,
   isMap: boolean,
 ): Promise<void> {
@@ -171,7 +171,14 @@ async function assertReadable(
   if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
   if (!aggregate && x && SINGLE.has(type) && !facet && !animate) await values.assertSingle(x, by)
   if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
+  if (!aggregate && WHOLES.has(type)) await values.assertParts(ys, `a ${type}`)
+  if (!aggregate && stack === 'percent') await values.assertParts(ys, '--stack percent')
+  if (logX && x) await values.noteLogarithms([x], '--log-x')
+  if (logY && !aggregate) await values.noteLogarithms(ys, '--log-y')
 }
+
+/** Types that show parts of a whole. */
+const WHOLES: ReadonlySet<ChartType> = new Set(['pie', 'donut', 'treemap', 'sunburst', 'funnel'])
 
 /** Types of which two rows with the same x would be drawn as one, or over each other. */
 const SINGLE: ReadonlySet<ChartType> = new Set([

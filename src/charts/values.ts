@@ -70,6 +70,28 @@ export class ChartValues {
     return { rows, distinct: found.distinct_is_exact ? found.distinct : rows }
   }
 
+  /** Throws `bad_data` if a type that shows parts of a whole would leave values out: those below zero. */
+  async assertParts(columns: readonly Column[], what: string): Promise<void> {
+    const found = await this.described(columns.map(({ name }) => name))
+    const below = found.find(({ min }) => typeof min === 'number' && min < 0)
+    if (below)
+      throw new Problem(
+        'bad_data',
+        `${what} shows parts of a whole, and column ${below.name} has values below zero (${below.min})`,
+        {
+          field: below.name,
+          hint: `Use --type bar, or choose rows with --where '${nameText(below.name)} >= 0'.`,
+        },
+      )
+  }
+
+  /** Says which columns have values that a logarithmic axis does not show. */
+  async noteLogarithms(columns: readonly Column[], flag: string): Promise<void> {
+    for (const { name, min } of await this.described(columns.map((column) => column.name)))
+      if (typeof min === 'number' && min <= 0)
+        this.note(`${flag}: column ${name} has values that are not above zero (${min}); they are not drawn`)
+  }
+
   /** The first values of a column. */
   async sample(column: Column): Promise<unknown[]> {
     if (!this.client) return (column.seen ?? []).map(({ text }) => text)

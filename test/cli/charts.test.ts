@@ -588,6 +588,22 @@ describe('a chart whose column is gone', () => {
   })
 })
 
+it('values that a type cannot show are refused, or named', async () => {
+  const { run: go } = home('signs')
+  file('signs.csv', 'k,v\na,5\nb,-3\nc,0\n')
+  for (const [type, ...more] of [['pie'], ['treemap'], ['funnel'], ['bar', '--stack', 'percent']]) {
+    const { code, stderr } = await go(
+      ...['upload', 'signs.csv', '--on-conflict', 'replace', '--plot', type, '--x', 'k', '--y', 'v', ...more],
+    )
+    expect([code, stderr]).toEqual([7, expect.stringContaining('column v has values below zero (-3)')])
+  }
+  const { code, stderr } = await go('plot', 'create', '--grid', 'signs', '--type', 'dot', '--log-y')
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining('--log-y: column v has values that are not above zero (-3)'),
+  ])
+})
+
 describe('plot set', () => {
   const { run, json } = home('set')
   const figureOf = (): Promise<{ data: Record<string, unknown>[]; layout: Record<string, unknown> }> =>

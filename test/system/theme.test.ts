@@ -102,6 +102,25 @@ it('a logo of a theme stands beside the title, which leaves room for it', () => 
   ])
 })
 
+it('of a pie with values below zero, the shares are those of what is drawn, and that is said', () => {
+  const trace = { type: 'pie', labels: ['a', 'b', 'c', 'd'], values: [5, -3, null, 7] }
+  const { data, layout } = themed(
+    { data: [trace], layout: { meta: { theme: 'gridline' } } as Attributes },
+    { scheme: 'light', width: 640, height: 400 },
+  )
+  expect((data[0] as Attributes).values).toEqual([5, null, null, 7])
+  expect(layout.annotations).toMatchObject([{ text: 'values below zero are not shown' }])
+})
+
+it('the labels of a waterfall are its values, also of zero and of none', () => {
+  const trace = { type: 'waterfall', x: ['a', 'b', 'c'], y: [5, 0, null], textinfo: 'delta' }
+  const [drawn]: Attributes[] = themed(
+    { data: [trace], layout: { meta: { theme: 'gridline' }, xaxis: { type: 'category' } } },
+    { scheme: 'light', width: 640, height: 400 },
+  ).data
+  expect(drawn.texttemplate).toEqual(['%{delta}', '0', ''])
+})
+
 it('stems of lollipops go from zero to the value, also to one below it, and values are not on them', () => {
   const stem = { type: 'percent', symmetric: false, value: 0, valueminus: 100, width: 0 }
   const trace = {

@@ -68,7 +68,7 @@ export function themed<T extends Figure>(figure: T, view: View): T {
     r: right,
     b: edgeOf(view),
     t: above.title + above.legend + above.axis + (above.legend + above.axis > 0 ? 0 : 6),
-    ...layout.margin,
+    ...draft.layout.margin,
   }
   const scheme = schemeOf(layout.template, view.scheme)
   const over = overOf(layout.template, scheme)

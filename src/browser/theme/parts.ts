@@ -1,5 +1,5 @@
 import { GROUNDS } from './colors.ts'
-import { type Draft, isNarrow, shortened } from './draft.ts'
+import { type Attributes, type Draft, isNarrow, listOf, shortened } from './draft.ts'
 
 /** Rising and falling prices and amounts: colors of the palette that are told apart. */
 const RISING = '#25a269'
@@ -12,6 +12,12 @@ const NARROW_BESIDE_PIXELS = 40
 /** Room for the ends of the axes, and on a phone for the scale of colors below them, in pixels. */
 const BELOW_PIXELS = 48
 const NARROW_BELOW_PIXELS = 100
+
+/** The values of a waterfall, of which plotly.js writes the sum where nothing is added. */
+function amounts({ y }: Attributes): Attributes {
+  const shown = [...listOf(y)].map((value) => (Number(value) ? '%{delta}' : value === 0 ? '0' : ''))
+  return { textinfo: undefined, texttemplate: shown }
+}
 
 /** What only some types have: colors of rising and falling, room for the names of parallel axes, cells of tables. */
 export function arrangeParts(draft: Draft): void {
@@ -31,11 +37,13 @@ export function arrangeParts(draft: Draft): void {
         totals: { marker: { color: TOTAL } },
         connector: { line: { color: line, width: 1 } },
         ...trace,
+        ...(trace.textinfo === 'delta' && amounts(trace)),
       }
     if (trace.type === 'parcoords') {
       const beside = isNarrow(view) ? NARROW_BESIDE_PIXELS : BESIDE_PIXELS
       above.axis = NAMES_PIXELS
-      draft.layout.margin = { b: isNarrow(view) ? NARROW_BELOW_PIXELS : BELOW_PIXELS, ...draft.layout.margin }
+      const hasScale = isNarrow(view) && listOf(trace.line?.color).length > 0
+      draft.layout.margin = { b: hasScale ? NARROW_BELOW_PIXELS : BELOW_PIXELS, ...draft.layout.margin }
       draft.left = beside
       draft.right = Math.max(draft.right, beside)
       const most = (view.width - 2 * beside) / Math.max(1, (trace.dimensions?.length ?? 1) - 1) - 8

@@ -1,20 +1,33 @@
-import { type Draft, isNarrow, listOf } from './draft.ts'
+import { type Attributes, type Draft, isNarrow, listOf } from './draft.ts'
+import { annotate } from './headings.ts'
 
 /** Slices below this share have no label: there is no room for it. */
 const LEAST_SHARE = 0.03
+
+/** Says that a chart of parts leaves values out. */
+function noteNegative(layout: Attributes): void {
+  annotate(layout, {
+    name: 'gridline-negative',
+    text: 'values below zero are not shown',
+    ...{ xref: 'paper', yref: 'paper', x: 1, y: 0, xanchor: 'right', yanchor: 'top' },
+    ...{ opacity: 0.7, font: { size: 11 } },
+  })
+}
 
 /** Labels of slices are beside the pie, and on a phone in a legend above it. Small slices have none. */
 export function arrangePies({ data, layout, view }: Draft): void {
   for (const [k, trace] of data.entries()) {
     if (trace.type !== 'pie' || trace.texttemplate !== undefined || trace.textinfo !== undefined) continue
-    const values = [...listOf(trace.values)].map((value) =>
-      typeof value === 'number' && value > 0 ? value : 0,
-    )
+    const given = [...listOf(trace.values)]
+    const values = given.map((value) => (typeof value === 'number' && value > 0 ? value : 0))
+    if (given.some((value) => typeof value === 'number' && value < 0)) noteNegative(layout)
     const total = values.reduce((sum, value) => sum + value, 0)
     const narrow = isNarrow(view)
     const shown = narrow ? '%{percent:.0%}' : '%{label}<br>%{percent:.0%}'
     data[k] = {
       ...trace,
+      // plotly.js draws no slice of a value below zero, and counts it in the total.
+      values: given.map((value) => (typeof value === 'number' && value >= 0 ? value : null)),
       texttemplate: values.map((value) => (value / total >= LEAST_SHARE ? shown : '')),
       textposition: narrow ? 'inside' : 'outside',
       automargin: true,
