@@ -51,6 +51,9 @@ export function placeTitle({ layout, view, above }: Draft): void {
     (under.length > 0 ? 18 : 8)
 }
 
+/** The part of the height that a legend may have above the plot, and rows that it may have in any case. */
+const MOST_LEGEND = 0.25
+const LEAST_ROWS = 4
 /** Names of a legend that are measured: there is no room for more. */
 const MOST_MEASURED = 200
 
@@ -82,6 +85,12 @@ export function placeLegend(draft: Draft): void {
       }
       at += widest
     }
+  if (rows > LEAST_ROWS && rows * LEGEND_LINE_PIXELS > view.height * MOST_LEGEND) {
+    // Of so many names, those that have room stand beside the plot, where one can scroll; on a phone, a touch names a line.
+    if (isNarrow(view)) layout.showlegend = false
+    else layout.legend = { x: 1.02, xanchor: 'left', y: 1, traceorder: 'normal', ...layout.legend }
+    return
+  }
   above.legend = rows * LEGEND_LINE_PIXELS
   layout.legend = {
     orientation: 'h',

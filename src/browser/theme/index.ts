@@ -108,10 +108,12 @@ function overOf(template: unknown, scheme: View['scheme']): Attributes {
   return scheme === 'dark' && dark !== undefined ? mergedTemplate(light, dark) : light
 }
 
-/** Width of lines, in pixels: thinner where points are dense. */
+/** Width of lines, in pixels: thinner where points are dense, and where there are many lines. */
 function lineOf(data: readonly Attributes[]): number {
   const most = Math.max(0, ...data.map(({ x, y }) => Math.max(listOf(x).length, listOf(y).length)))
+  if (data.length > MANY_LINES) return 1
   return most > DENSE_POINTS ? 1.5 : 2.5
 }
 
 const DENSE_POINTS = 400
+const MANY_LINES = 30
