@@ -24,6 +24,12 @@ export function firstRows(count: number): Rows {
   return { next: (from) => (from < count ? from : Number.POSITIVE_INFINITY) }
 }
 
+/** Slices of each column that are read ahead, so that all of them together have not too much memory. */
+function aheadOf(columns: number): number | undefined {
+  if (columns > 8) return 1
+  return columns > 3 ? 2 : undefined
+}
+
 /** Goes to chosen rows of one column, in ascending order. Slices without a chosen row are not read. */
 export class Seeker implements Cell {
   private readonly texts: AsyncIterator<Buffer>
@@ -55,9 +61,7 @@ export class Seeker implements Cell {
       first += slice.rows
     }
     this.tail = { text: column.tail, first, until: column.rows }
-    this.texts = readSlices(snap.blobs, this.needed, snap.columns.length > 8 ? 1 : undefined)[
-      Symbol.asyncIterator
-    ]()
+    this.texts = readSlices(snap.blobs, this.needed, aheadOf(snap.columns.length))[Symbol.asyncIterator]()
   }
 
   /** Whether the text that has a row must be loaded first. */
