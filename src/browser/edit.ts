@@ -208,7 +208,7 @@ function show(): void {
 /** A change, as it is typed. */
 function wordsOf(name: Field, value: string): string {
   if (!isSize(name)) return `--${name} ${quoted(value || 'none')}`
-  return value === '' ? `--unset layout.${name}` : `layout.${name}=${quoted(value)}`
+  return value === '' ? `--unset layout.${name}` : `--${name} ${value}`
 }
 
 function isSize(name: Field): name is (typeof SIZES)[number] {

@@ -202,12 +202,12 @@ function layoutOf(
   isMap: boolean,
 ): Attributes {
   const { aggregate } = options
-  const computed = aggregate && (aggregate === 'count' ? 'count' : ys[0] && `${aggregate} of ${ys[0].name}`)
-  const shown = isCells(type) && color ? (aggregate ? `${aggregate} of ${color.name}` : color.name) : computed
   const names = listed(
     ys.map(({ name }) => name),
     3,
   )
+  const computed = aggregate && (aggregate === 'count' ? 'count' : ys[0] && `${aggregate} of ${names}`)
+  const shown = isCells(type) && color ? (aggregate ? `${aggregate} of ${color.name}` : color.name) : computed
   const layout: Attributes = titleOf(type, options, shown ?? names)
   layout.xaxis = x && { ...titledAxis(x, options, true), ...orderOf(x, ys[0], type, options) }
   if (aggregate && !isMap) layout.yaxis = ys.length > 1 ? undefined : { title: { text: computed } }

@@ -73,9 +73,11 @@ interface Place {
 function placeOf(flag: string, given: string, count: 1 | 2, x: Column | undefined): Place {
   const example = flag === '--mark' ? 'x=2024-03-01:Launch' : 'x=2020-03-01,2020-06-01:Closed'
   const refuse = (): Problem =>
-    new Problem('usage', `${flag} ${given}: expected AXIS=${count === 1 ? 'VALUE' : 'FROM,TO'}:LABEL`, {
-      hint: `For example: '${example}'`,
-    })
+    new Problem(
+      'usage',
+      `${flag} ${given}: expected AXIS=${count === 1 ? 'VALUE' : 'FROM,TO'}:LABEL, where values are numbers or dates such as 2024-03-01`,
+      { hint: `For example: '${example}'` },
+    )
   const [, axis, rest] = /^\s*([xy])\s*=\s*(.+)$/s.exec(given) ?? []
   if (axis === undefined) throw refuse()
   const isLabels = axis === 'x' && (x?.type === 'text' || x?.type === 'boolean')

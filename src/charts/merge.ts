@@ -232,6 +232,8 @@ function mergedLayout(
   else if (isOtherCount && made.layout.barmode !== undefined) next.barmode ??= made.layout.barmode
   if (next.barmode === undefined) delete next.barmode
   if (made.layout.showlegend !== undefined && isOtherCount) next.showlegend ??= made.layout.showlegend
+  else if (isWhole && made.layout.showlegend === undefined && layout.showlegend === true)
+    delete next.showlegend
   return next
 }
 
@@ -365,7 +367,9 @@ function mergedTrace(
     next.mode = withText(next.mode, made.texttemplate !== undefined)
   if (next.mode === undefined) delete next.mode
   // Groups and functions that are given take the place of those before.
-  next.transforms = isWhole ? made.transforms : mergedTransforms(trace.transforms, made.transforms)
+  next.transforms = isWhole
+    ? withStylesOf(made.transforms, trace.transforms)
+    : mergedTransforms(trace.transforms, made.transforms)
   if (next.transforms === undefined) delete next.transforms
   const isNewColumn = valuesOf(trace) !== valuesOf(made) || trace.ysrc !== made.ysrc
   if (made.colorbar?.title !== undefined && (isNewColumn || next.colorbar?.title === undefined))
@@ -414,6 +418,16 @@ function keysOf({ transforms }: Attributes): string[] {
 
 /** The order in which the service evaluates what options say. */
 const KEY_ORDER = ['rows', 'zone', 'per', 'facet', 'animate', 'by', 'aggregate', 'sort', 'top', 'trend']
+
+/** Transforms with the colors of series that somebody has chosen: those of the same column. */
+function withStylesOf(made: unknown, before: unknown): Attributes[] | undefined {
+  if (!Array.isArray(made)) return undefined
+  const old: Attributes[] = Array.isArray(before) ? before.filter(isObject) : []
+  return made.map((one: Attributes) => {
+    const same = old.find((other) => keyOf(other) === keyOf(one) && other.groupssrc === one.groupssrc)
+    return same?.styles === undefined || one.type !== 'groupby' ? one : { ...one, styles: same.styles }
+  })
+}
 
 /** The transforms of a chart with those that options name. What they do not name stays. */
 function mergedTransforms(before: unknown, made: unknown): Attributes[] | undefined {

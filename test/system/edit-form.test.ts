@@ -115,7 +115,7 @@ it('a chart is made by one button, of the rows that are shown, and has its form 
   expect(values).toEqual(['bar', 'city', 'price > 1'])
   expect(await page.$eval('h1', (h1) => h1.textContent)).toBe('Price by city')
   await page.type('#edit [name=height]', '640')
-  expect(await page.$eval('#edit-command', (pre) => pre.textContent)).toMatch(/ layout\.height=640$/)
+  expect(await page.$eval('#edit-command', (pre) => pre.textContent)).toMatch(/ --height 640$/)
   await page.click('#edit button.primary')
   await said(page, 'Saved.')
   expect(await page.$eval('iframe.chart', (frame) => frame.getBoundingClientRect().height)).toBe(640)

@@ -40,6 +40,8 @@ export const set = defineCommand({
       description: 'color of a series, by its name (repeatable)',
       repeatable: true,
     },
+    { flags: '--width <pixels>', description: 'width of the chart', integer: { max: 10_000 } },
+    { flags: '--height <pixels>', description: 'height of the chart', integer: { max: 10_000 } },
     ...removable,
     { flags: '--unset <path>', description: 'remove an attribute (repeatable)', repeatable: true },
   ],
@@ -49,8 +51,13 @@ export const set = defineCommand({
     'gridline plot set "sales line" layout.yaxis.title.text=EUR data.0.line.width=3',
     'gridline plot set "sales line" --unset layout.yaxis.title',
   ],
-  async run(context, [plot, ...given], { colorOf = [], unset = [], type, ...others }) {
-    const changes: Change[] = [...given.map(readChange), ...unset.map((path) => ({ path }))]
+  async run(context, [plot, ...given], { colorOf = [], unset = [], type, width, height, ...others }) {
+    const sizes = Object.entries({ width, height }).filter(([, value]) => value !== undefined)
+    const changes: Change[] = [
+      ...given.map(readChange),
+      ...unset.map((path) => ({ path })),
+      ...sizes.map(([name, value]) => ({ path: `layout.${name}`, value })),
+    ]
     const names = chartOptions.map(
       ({ flags }) => camelCase(flags.split(' ')[0].slice(2)) as keyof ChartOptions,
     )
@@ -68,10 +75,10 @@ export const set = defineCommand({
       const next = isChart
         ? await rechart(client, await gridOf(client, before), before, type, options, theme, note)
         : before
-      return (await changed(next, [
-        ...changes,
-        ...colorOf.flatMap((given) => colorsOf(next, given)),
-      ])) as Figure
+      let figure = (await changed(next, changes)) as Figure
+      // One after the other: colors of series of --by are one attribute.
+      for (const given of colorOf) figure = (await changed(figure, colorsOf(figure, given))) as Figure
+      return figure
     })
     return { one, view: linkView }
   },
@@ -91,7 +98,12 @@ export const options = defineCommand({
     const plain = await chartOf(client, grid, type, options)
     const dressedAs = options.theme === undefined ? plain : dressed(plain, themeNamed(options.theme))
     const made = JSON.parse(JSON.stringify(dressedAs))
-    if (!isSameFigure(withoutMeta(figure), withoutMeta(made)))
+    const theme: unknown = figure.layout.meta?.theme
+    if (options.theme === undefined && figure.layout.template !== undefined)
+      context.messages.note(
+        `The chart has the theme ${String(theme)}; to make it again, give its file with --theme.`,
+      )
+    if (!isSameFigure(withoutLook(figure), withoutLook(made)))
       context.messages.note(
         'The figure has attributes that no option sets; see them with: gridline plot data',
       )
@@ -109,8 +121,8 @@ export const options = defineCommand({
   },
 })
 
-/** The figure without what says where its title comes from. */
-function withoutMeta({ layout: { meta: _meta, ...layout }, ...figure }: Figure): Figure {
+/** The figure without its theme, and without what says where its title comes from. */
+function withoutLook({ layout: { meta: _meta, template: _, ...layout }, ...figure }: Figure): Figure {
   return { ...figure, layout }
 }
 
