@@ -7,7 +7,7 @@ import type { Figure } from '../charts/merge.ts'
 import { aggregateFunctions, type ChartGrid, type ChartOptions } from '../charts/options.ts'
 import { gridIn, rechart } from '../charts/rechart.ts'
 import { colorKey } from '../charts/series-color.ts'
-import { builtInTheme, builtInThemes, DEFAULT_THEME, dressed } from '../charts/themes.ts'
+import { builtInThemes, DEFAULT_THEME, dressed, type Theme } from '../charts/themes.ts'
 import { type ChartType, chartTypes, takes } from '../charts/types.ts'
 import { Problem } from '../contract/errors.ts'
 import { quoted } from '../contract/shell.ts'
@@ -16,6 +16,12 @@ import { address, ask, chartClient, textOf } from './service.ts'
 const panel = document.getElementById('edit') as HTMLDetailsElement
 const { fid = '', content = '', update = '', grids = '' } = panel.dataset
 const client = chartClient(panel.dataset)
+/** Themes by name: the built-in ones, and that of the server. */
+const themes = new Map(builtInThemes().map((theme) => [theme.name, theme]))
+if (panel.dataset.theme) {
+  const own = JSON.parse(panel.dataset.theme) as Theme
+  themes.set(own.name, own)
+}
 const form = panel.querySelector('form') as HTMLFormElement
 const status = panel.querySelector('[role=status]') as HTMLElement
 const command = document.getElementById('edit-command') as HTMLElement
@@ -40,6 +46,7 @@ const FIELDS = [
 /** Those that are sizes of the layout, in pixels. */
 const SIZES = ['width', 'height'] as const
 /** Those that any figure has. */
+const [LEAST_PIXELS, MOST_PIXELS] = [100, 4000]
 const OF_ALL: ReadonlySet<string> = new Set(['title', 'theme', ...SIZES])
 type Field = (typeof FIELDS)[number]
 
@@ -54,6 +61,7 @@ let chart: Chart | undefined
 
 open().catch((error) => say(textOf(error)))
 form.addEventListener('input', (event) => {
+  say('')
   if ((event.target as HTMLInputElement).name === 'colors') showAgain()
   else show()
 })
@@ -102,8 +110,8 @@ function fill({ figure, made }: Chart): void {
   ;(field('y') as HTMLInputElement).required = made?.options.y !== undefined
   choices('by', names, 'none')
   choices('aggregate', aggregateFunctions, 'none')
-  choices('stack', ['none', 'normal', 'percent'], 'as usual')
-  choices('theme', [...new Set([...builtInThemes().map(({ name }) => name), themeOf(figure)])])
+  choices('stack', ['none', 'normal', 'percent'], 'default')
+  choices('theme', [...new Set([...themes.keys(), themeOf(figure)])])
   const list = document.getElementById('edit-columns') as HTMLDataListElement
   list.replaceChildren(...names.map((name) => new Option(name, name)))
   const values = before()
@@ -184,7 +192,8 @@ function changes(): Partial<Record<Field, string>> {
   const was = before()
   return Object.fromEntries(
     FIELDS.map((name) => [name, field(name).value.trim()]).filter(
-      ([name, value]) => value !== was[name as Field],
+      // A field has other line ends than the figure.
+      ([name, value]) => value !== was[name as Field].replace(/\r\n?/g, '\n').trim(),
     ),
   )
 }
@@ -202,7 +211,8 @@ function show(): void {
     ...Object.entries(changes()).map(([name, value]) => wordsOf(name as Field, value)),
     ...[...chosenColors()].map(([name, color]) => `--color-of ${quoted(`${name}=${color}`)}`),
   ]
-  command.textContent = `gridline plot set ${fid}${words.map((word) => ` ${word}`).join('')}`
+  command.textContent =
+    words.length > 0 ? `gridline plot set ${fid} ${words.join(' ')}` : `gridline plot options ${fid}`
 }
 
 /** A change, as it is typed. */
@@ -224,6 +234,13 @@ async function save(): Promise<void> {
     say('Nothing is changed.')
     return
   }
+  for (const name of SIZES) {
+    const pixels = Number(changed[name] || LEAST_PIXELS)
+    if (!(pixels >= LEAST_PIXELS && pixels <= MOST_PIXELS)) {
+      say(`Not saved: ${name} is ${LEAST_PIXELS} to ${MOST_PIXELS} pixels.`)
+      return
+    }
+  }
   say('Saving …')
   const notes: string[] = []
   const figure = colored(sized(await figureWith(changed, notes), changed), colors)
@@ -233,8 +250,17 @@ async function save(): Promise<void> {
   showAgain()
   chart = undefined
   await open()
+  const title = field('title').value
+  const heading = document.querySelector('h1')
+  if (heading && title !== '' && changed.title !== undefined) heading.textContent = title
   say(['Saved.', ...notes].join(' '))
 }
+
+/** The colors that the page gave its chart. */
+const pageColors =
+  new URLSearchParams(document.querySelector<HTMLIFrameElement>('iframe.chart')?.src.split('?')[1]).get(
+    'theme',
+  ) ?? 'auto'
 
 /** Draws the chart of the page again, in its size and in the colors that are chosen. */
 function showAgain(): void {
@@ -245,7 +271,7 @@ function showAgain(): void {
     frame.style[name] = value === '' ? '' : `${value}px`
   }
   const url = new URL(frame.src)
-  url.searchParams.set('theme', (form.elements.namedItem('colors') as HTMLSelectElement).value)
+  url.searchParams.set('theme', (form.elements.namedItem('colors') as HTMLSelectElement).value || pageColors)
   frame.src = url.href
 }
 
@@ -261,7 +287,7 @@ function sized(figure: Figure, changed: Partial<Record<Field, string>>): Figure 
 
 async function figureWith(changed: Partial<Record<Field, string>>, notes: string[]): Promise<Figure> {
   const { figure, made } = chart!
-  const theme = changed.theme === undefined ? undefined : builtInTheme(changed.theme)
+  const theme = changed.theme === undefined ? undefined : themes.get(changed.theme)
   if (!made) {
     const title = {
       ...(typeof figure.layout.title === 'object' ? figure.layout.title : {}),

@@ -10,6 +10,9 @@ const button = document.getElementById('make') as HTMLButtonElement
 const status = button.parentElement!.querySelector('[role=status]') as HTMLElement
 const { fid = '', create = '', grids = '', where, parent } = button.dataset
 
+/** Characters of the name of a grid that are part of that of its chart: names have a limit. */
+const MOST_CHARACTERS = 200
+
 async function make(): Promise<void> {
   button.disabled = true
   status.textContent = 'Making a chart …'
@@ -19,7 +22,7 @@ async function make(): Promise<void> {
     const body = {
       figure,
       raw_data: 'grid',
-      filename: `${grid.filename} ${type}`,
+      filename: `${grid.filename.slice(0, MOST_CHARACTERS)} ${type}`,
       on_conflict: 'rename',
       ...(parent !== undefined && Number(parent) >= 0 && { parent: Number(parent) }),
     }

@@ -173,9 +173,13 @@ async function assertReadable(
   if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
   if (!aggregate && WHOLES.has(type)) await values.assertParts(ys, `a ${type}`)
   if (!aggregate && stack === 'percent') await values.assertParts(ys, '--stack percent')
+  if (!aggregate && x && LINES.has(type) && !facet) await values.noteRepeated(x, by)
   if (logX && x) await values.noteLogarithms([x], '--log-x')
   if (logY && !aggregate) await values.noteLogarithms(ys, '--log-y')
 }
+
+/** Types whose points are joined: several at one place are a line up and down. */
+const LINES: ReadonlySet<ChartType> = new Set(['line', 'step', 'area'])
 
 /** Types that show parts of a whole. */
 const WHOLES: ReadonlySet<ChartType> = new Set(['pie', 'donut', 'treemap', 'sunburst', 'funnel'])

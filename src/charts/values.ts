@@ -27,6 +27,8 @@ const US_STATES: ReadonlySet<string> = new Set(
 const SAMPLE_ROWS = 100
 /** Different cells of a heatmap that are counted. */
 const MOST_CELLS = 1_000_000
+/** Rows of which pairs of values are compared to say that a line goes up and down. */
+const MOST_PAIRED = 200_000
 /** Small charts of one figure, as the service draws them. */
 const MOST_FACETS = 36
 /** Frames of an animation, as the service draws them. */
@@ -83,6 +85,17 @@ export class ChartValues {
           hint: `Use --type bar, or choose rows with --where '${nameText(below.name)} >= 0'.`,
         },
       )
+  }
+
+  /** Says that a line goes up and down at one place, where several rows have the same x. */
+  async noteRepeated(x: Column, by: Column | undefined): Promise<void> {
+    const own = await this.distinct(x.name)
+    if (!own || own.distinct === own.rows || own.rows > MOST_PAIRED) return
+    const found = by ? await this.pairs([x.name, by.name]) : own
+    if (!found || found.distinct === found.rows) return
+    this.note(
+      `--x ${x.name}: several rows${by ? ' of a series' : ''} have the same value, and the line goes up and down there (to draw one point of them, add --aggregate sum or mean${by ? '' : ', or --by COLUMN'})`,
+    )
   }
 
   /** Says which columns have values that a logarithmic axis does not show. */

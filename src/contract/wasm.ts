@@ -21,16 +21,25 @@ export class WasmModule<Exports> {
    * its SIMD, or without room for the memory.
    */
   instance(bytes: number): { exports: Exports; memory: ArrayBuffer } | undefined {
+    const module = this.compiled()
+    if (!module) return undefined
+    try {
+      const pages = Math.ceil(bytes / 65_536)
+      const memory = new WebAssembly!.Memory({ initial: pages, maximum: pages })
+      const { exports } = new WebAssembly!.Instance(module, { env: { memory } })
+      return { exports: exports as Exports, memory: memory.buffer }
+    } catch {
+      return undefined
+    }
+  }
+
+  private compiled(): object | undefined {
     if (this.isBroken) return undefined
     try {
       this.module ??= new WebAssembly!.Module(readFileSync(built(this.file)))
-      const pages = Math.ceil(bytes / 65_536)
-      const memory = new WebAssembly!.Memory({ initial: pages, maximum: pages })
-      const { exports } = new WebAssembly!.Instance(this.module, { env: { memory } })
-      return { exports: exports as Exports, memory: memory.buffer }
     } catch {
       this.isBroken = true
-      return undefined
     }
+    return this.module
   }
 }

@@ -9,7 +9,9 @@ import {
   listOf,
   mostBeside,
   shortened,
+  TEXT_PIXELS,
   widthOf,
+  wrapped,
 } from './draft.ts'
 import { annotate } from './headings.ts'
 
@@ -25,6 +27,8 @@ const LABEL_PIXELS = 20
 const FURTHER_BAR_PIXELS = 12
 /** Height of the axis below horizontal bars, with its title, in pixels. */
 const AXIS_PIXELS = 64
+/** Height of a row with a label in two lines, in pixels. */
+const TWO_LINES_PIXELS = 40
 /** Height of a row with a label beside it, in pixels. */
 const LEAST_LABEL_PIXELS = 15
 /** Part of the width of a phone that labels have where they have no room of their own. */
@@ -124,7 +128,8 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   const height = view.height - above.title - above.legend - AXIS_PIXELS
   if (height / labels.length >= LEAST_LABEL_PIXELS) layout.yaxis.dtick ??= 1
   if (!isNarrow(view)) {
-    layout.yaxis.labelalias = aliases(labels, view.width * 0.4)
+    const lines = height / labels.length >= TWO_LINES_PIXELS ? 2 : 1
+    layout.yaxis.labelalias = aliases(labels, view.width * 0.4, lines)
     return
   }
   const bars = layout.barmode === 'stack' ? 1 : data.length
@@ -160,6 +165,12 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
       yanchor: 'bottom',
       yshift: isDots(draft) ? 5 : (height / labels.length) * (0.5 - gap / 2) - 3,
     })
+}
+
+/** A label in at most two lines. */
+function inTwoLines(label: string, most: number): string {
+  const [first, ...rest] = wrapped(label, most, TEXT_PIXELS)
+  return rest.length === 0 ? first : `${first}<br>${shortened(rest.join(' '), most)}`
 }
 
 /** Whether a chart shows dots over labels. */
@@ -229,9 +240,10 @@ function turnedTexts({ texttemplate, hovertemplate, textposition }: Attributes):
   }
 }
 
-function aliases(labels: readonly string[], most: number): Record<string, string> | undefined {
+/** Shorter texts of labels that are wider than `most` pixels, in one line or two; undefined if none is. */
+function aliases(labels: readonly string[], most: number, lines = 1): Record<string, string> | undefined {
   const short = labels.flatMap((label) => {
-    const text = shortened(label, most)
+    const text = lines === 1 ? shortened(label, most) : inTwoLines(label, most)
     return text === label ? [] : [[label, text]]
   })
   return short.length > 0 ? Object.fromEntries(short) : undefined

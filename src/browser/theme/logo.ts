@@ -32,7 +32,7 @@ export function withLogo(layout: Attributes, template: Attributes, view: View): 
     ...{ name: DRAWN, xref: 'paper', yref: 'paper', xanchor: 'right', yanchor: 'top', layer: 'above' },
     ...placeOf(size, edgeOf(view)),
   }
-  return { ...layout, images: [...(layout.images ?? []), image] }
+  return { ...layout, images: [...(Array.isArray(layout.images) ? layout.images : []), image] }
 }
 
 /** The template without the logo that is placed. */

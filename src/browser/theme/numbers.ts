@@ -21,30 +21,52 @@ export function formatNumbers({ data, layout }: Draft): void {
     layout[key] = {
       ...(key.startsWith('y') && { separatethousands: true }),
       ...numbersUpTo(values),
-      ...(axis.type === 'log' && { dtick: logTick(values) }),
+      ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
       hoverformat: hoverFormat(values, isWhole, key.startsWith('x')),
       ...axis,
     }
   }
 }
 
+/** Whether a trace of this type can stand for a month. */
+function isOverTime(type: unknown): boolean {
+  return type === undefined || type === 'scatter' || type === 'bar'
+}
+
+function isEndOfMonth(day: string): boolean {
+  return new Date(Date.parse(day) + DAY_MS).getUTCDate() === 1
+}
+
 const DAY_MS = 86_400_000
 /** Days of an axis that has a tick for each. */
 const FEW_DAYS = 6
 
-/** Dates without times have no hours between them. */
+/** Dates without times have no hours between them, and ends of months belong to their months. */
 export function formatDates({ data, layout }: Draft): void {
   if (layout.xaxis?.type !== 'date' || layout.xaxis.dtick !== undefined || layout.xaxis.range !== undefined)
     return
   let [first, last]: (string | undefined)[] = []
+  let areEnds = true
   for (const { x } of data)
     for (const value of listOf(x)) {
       if (typeof value !== 'string') continue
       if (!/^\d{4}-\d\d-\d\d$/.test(value)) return
+      areEnds &&= isEndOfMonth(value)
       if (first === undefined || value < first) first = value
       if (last === undefined || value > last) last = value
     }
   if (first === undefined || last === undefined) return
+  if (
+    areEnds &&
+    last > first &&
+    data.every(({ type, xperiod }) => isOverTime(type) && xperiod === undefined)
+  ) {
+    // Beside the tick of the next month, the last day would be read as that.
+    for (const [k, trace] of data.entries())
+      data[k] = { xperiod: 'M1', xperiodalignment: 'middle', xhoverformat: '%b %-d, %Y', ...trace }
+    layout.xaxis = { ticklabelmode: 'period', ...layout.xaxis }
+    return
+  }
   if ((Date.parse(last) - Date.parse(first)) / DAY_MS <= FEW_DAYS)
     layout.xaxis = { ...layout.xaxis, dtick: DAY_MS }
 }
@@ -55,9 +77,9 @@ export function numbersUpTo(values: number): Attributes {
   return { exponentformat: values > 0 && values < 1e-4 ? 'power' : 'none' }
 }
 
-/** Ticks of a logarithmic axis: the powers of ten only, if they are many. */
-function logTick(values: number): number | undefined {
-  return values >= 1000 ? 1 : undefined
+/** Ticks of a logarithmic axis: the powers of ten only, if there are some. */
+function logTick(values: number, least: number): number | undefined {
+  return values / least >= 1000 ? 1 : undefined
 }
 
 function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {
@@ -67,14 +89,18 @@ function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {
   return values >= 1 ? ',.3~f' : '.4~r'
 }
 
-/** The largest number that is drawn on an axis, and whether all are whole; undefined without numbers. */
+/**
+ * The largest number that is drawn on an axis, the smallest one above zero, and whether all are whole; undefined without
+ * numbers.
+ */
 function largestOn(
   data: readonly Attributes[],
   axis: string,
-): { values: number; isWhole: boolean } | undefined {
+): { values: number; least: number; isWhole: boolean } | undefined {
   const letter = axis[0] as 'x' | 'y'
   const id = axis.replace('axis', '')
   let values = -1
+  let least = Number.POSITIVE_INFINITY
   let isWhole = true
   for (const trace of data) {
     if ((trace[`${letter}axis`] ?? letter) !== id) continue
@@ -82,10 +108,11 @@ function largestOn(
       const number = typeof value === 'number' ? value : Number.NaN
       if (!Number.isFinite(number)) continue
       if (Math.abs(number) > values) values = Math.abs(number)
+      if (number > 0 && number < least) least = number
       if (isWhole && !Number.isInteger(number)) isWhole = false
     }
   }
-  return values < 0 ? undefined : { values, isWhole }
+  return values < 0 ? undefined : { values, least, isWhole }
 }
 
 let known: Record<string, string> | undefined

@@ -1,3 +1,4 @@
+import type { Theme } from '../../charts/themes.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { Store } from '../store/store.ts'
 import type { CursorSigner } from './cursors.ts'
@@ -15,6 +16,8 @@ export interface Service {
   metrics: Metrics
   cursors: CursorSigner
   names: FormerNames
+  /** The theme of new charts for which none is chosen. */
+  theme: Theme | undefined
   /** Runs work that no response waits for; closing the service does. */
   background(work: () => Promise<void>): void
 }

@@ -1,4 +1,3 @@
-import type { Theme } from '../../charts/themes.ts'
 import type { OperationName, ResultOf } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { OidcLogin } from '../accounts/oidc.ts'
@@ -27,8 +26,6 @@ export interface OperationService extends Service {
   mail: Mail | undefined
   /** Fetches `source_url`; undefined: URL import is disabled. */
   urlImport: UrlImport | undefined
-  /** The theme of new charts for which none is chosen. */
-  theme: Theme | undefined
   /** Drops cached credentials, after a key or user has changed. */
   forgetCredentials(): void
 }

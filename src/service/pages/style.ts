@@ -35,7 +35,7 @@ li { overflow-wrap: anywhere }
 .foot { border-top: 1px solid var(--line); padding-block: 1rem; color: var(--soft); font-size: 13px; display: flex; flex-wrap: wrap; gap: .3rem var(--gap) }
 .crumbs { font-size: 13px; color: var(--soft); display: flex; flex-wrap: wrap; gap: .3rem }
 form { margin: 0 }
-input, select { font: inherit; color: var(--text); background: var(--back); border: 1px solid var(--line); border-radius: var(--radius); padding: .35rem .6rem; min-width: 18rem; max-width: 100% }
+input, select, textarea { font: inherit; color: var(--text); background: var(--back); border: 1px solid var(--line); border-radius: var(--radius); padding: .35rem .6rem; min-width: 18rem; max-width: 100% }
 input.short, select.short { min-width: 0; width: 7rem }
 button, .button { font: inherit; color: var(--text); background: var(--panel); border: 1px solid var(--line); border-radius: var(--radius); padding: .25rem .8rem; cursor: pointer; text-decoration: none; display: inline-block }
 button.primary { color: var(--on-accent); background: var(--accent); border-color: var(--accent); font-weight: 600; padding: .4rem 1.2rem }
@@ -70,7 +70,7 @@ pre { font-size: 13px; overflow-x: auto; background: var(--panel); padding: .8re
 details { margin: .5rem 0 }
 summary { cursor: pointer }
 code.m { display: inline-block; min-width: 6.5rem; font-weight: 600 }
-.chart { display: block; width: 100%; height: min(70vh, 40rem); min-height: 20rem; border: 1px solid var(--line); border-radius: var(--radius); margin: 1rem 0 }
+.chart { display: block; width: 100%; max-width: 100%; height: min(70vh, 40rem); min-height: 20rem; border: 1px solid var(--line); border-radius: var(--radius); margin: 1rem 0 }
 .actions { display: flex; flex-wrap: wrap; gap: .4rem .9rem; align-items: center }
 .filter { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .6rem 0 }
 .filter input { flex: 1; min-width: 0; width: 100% }

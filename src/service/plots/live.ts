@@ -125,8 +125,12 @@ export class LiveFigures {
   async drawnOf(live: LiveFigure): Promise<Bytes> {
     const kept = this.kept(live.state, 'drawn')
     if (kept) return once(kept)
+    const key = `${live.state} drawn`
     const reduced = { ...live, reduction: await reductionOf(live) }
-    const { text } = await this.read(reduced, 'drawn')
+    const reading =
+      this.reading.get(key) ?? this.read(reduced, 'drawn').finally(() => this.reading.delete(key))
+    this.reading.set(key, reading)
+    const { text } = await reading
     return text ? once(text) : drawn(reduced)
   }
 
@@ -136,12 +140,15 @@ export class LiveFigures {
 
   /** The text is undefined if the figure is too large to be kept. */
   private async read(live: LiveFigure, form: Form): Promise<{ text: Buffer | undefined; state: string }> {
-    const text = await wholeFigure(live, LARGEST_BYTES, forms[form].write)
+    // With transforms, it is one text anyway.
+    const most = hasTransforms(live.figure) ? Number.POSITIVE_INFINITY : LARGEST_BYTES
+    const text = await wholeFigure(live, most, forms[form].write)
     const isWhole =
       missingNote(live) === undefined &&
       !hasTransforms(live.figure) &&
       !(live.reduction ?? (await reductionOf(live)))
-    if (text) this.figures.set(`${live.state} ${isWhole ? 'whole' : form}`, text)
+    if (text && text.length <= LARGEST_BYTES)
+      this.figures.set(`${live.state} ${isWhole ? 'whole' : form}`, text)
     return { text, state: live.state }
   }
 

@@ -220,7 +220,10 @@ async function htmlOf(
   const parts = [
     `<p>${summaryOf(file)}</p>`,
     `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('JSON')} · <code>gridline cat ${text(fid)}</code></p>`,
-    ...(principal.caller === undefined ? [] : [makeButton(principal.caller, file, view.where)]),
+    // Who reads by a secret link makes no charts of the grid.
+    ...(principal.caller === undefined || shareKey !== undefined
+      ? []
+      : [makeButton(principal.caller, file, view.where)]),
     `<form method="get" action="${text(self)}" class="filter"><label>Where <input name="where" value="${text(asked ?? '')}" placeholder="${text(exampleOf(shown))}" size="40" maxlength="10000"></label>${hiddenFields({ sort: view.sort, columns: view.columns > 1 ? String(view.columns) : undefined, share_key: shareKey })} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${to({ where: undefined, page: 1 })}">All rows</a>`}</form>`,
     ...notes.filter(Boolean).map((one) => `<p class="note">${text(one)}</p>`),
     pager('Rows', pages, view.page, (page) => to({ page })),

@@ -1,3 +1,4 @@
+import type { Theme } from '../../../charts/themes.ts'
 import { embedUrl, formatFid, webUrl } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import type { RawJson } from '../../../json/index.ts'
@@ -109,7 +110,7 @@ gridline image ${text(formatFid(file))} -o chart.png</pre><button type="button" 
     above: await crumbsOf(service, readers, principal, file),
     mayChange: principal.caller !== undefined && (await mayWrite(readers, file, principal)),
   }))
-  if (mayChange) parts.splice(4, 0, editForm(file))
+  if (mayChange) parts.splice(4, 0, editForm(file, service.theme))
   const body = document(heading, parts.join('\n'), {
     head,
     above,
@@ -132,14 +133,15 @@ function sizeOf(figure: RawJson): string {
 }
 
 /** The form that changes the chart. Its script, which is loaded when it is opened, fills it. */
-function editForm(file: FileRow): string {
-  const attributes = Object.entries(editData(file)).map(([name, value]) => ` data-${name}="${text(value)}"`)
+function editForm(file: FileRow, usual: Theme | undefined): string {
+  const data = { ...editData(file), ...(usual && { theme: JSON.stringify(usual) }) }
+  const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${text(value)}"`)
   return `<details id="edit"${attributes.join('')} hidden><summary>Change the chart</summary>
 <form class="edit">
 <label>Title <input name="title" maxlength="1000"></label> <label>Subtitle <input name="subtitle" maxlength="1000"></label> <label>Source <input name="source" maxlength="1000"></label>
 <label>Type <select name="type"></select></label> <label>X <select name="x"></select></label> <label>Y <input name="y" list="edit-columns"></label> <label>Series by <select name="by"></select></label>
-<label>Aggregate <select name="aggregate"></select></label> <label>Stack <select name="stack"></select></label> <label>Where <input name="where" maxlength="10000"></label>
-<label>Theme <select name="theme"></select></label> <label>Width <input class="short" name="width" type="number" min="100" max="4000" placeholder="all"></label> <label>Height <input class="short" name="height" type="number" min="100" max="4000"></label> <label>Show it <select class="short" name="colors"><option value="auto">as the page</option><option>light</option><option>dark</option></select></label>
+<label>Aggregate <select name="aggregate"></select></label> <label>Stack <select name="stack"></select></label> <label>Where <textarea name="where" rows="1" maxlength="10000"></textarea></label>
+<label>Theme <select name="theme"></select></label> <label>Width <input class="short" name="width" type="number" step="any" placeholder="100%"></label> <label>Height <input class="short" name="height" type="number" step="any"></label> <label>Preview in <select class="short" name="colors"><option value="">the colors of the page</option><option>light</option><option>dark</option></select></label>
 <div id="edit-colors" class="actions"></div>
 <p><button class="primary" type="submit">Save</button> <span role="status"></span></p>
 </form>
