@@ -22,6 +22,8 @@ const ORDERED =
 const GAP_PIXELS = 14
 /** Height of a bar with its label above it, in pixels. */
 const LABELED_BAR_PIXELS = 34
+/** Height of a bar with a label above it, at most, in pixels. */
+const MOST_BAR_PIXELS = 56
 /** Height of a label above a bar, and of each further bar of a group, in pixels. */
 const LABEL_PIXELS = 20
 const FURTHER_BAR_PIXELS = 12
@@ -148,29 +150,34 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   // Above its bar, a label has all the width.
   layout.yaxis = { ...layout.yaxis, showticklabels: false }
   layout.xaxis = { ...layout.xaxis, showgrid: false }
-  const gap = LABEL_PIXELS / (height / labels.length)
+  const row = height / labels.length
+  const most = view.width - 2 * edgeOf(view)
+  const texts = labels.map((label) =>
+    row >= needed + LABEL_PIXELS ? inTwoLines(label, most) : [shortened(label, most)],
+  )
+  const lines = Math.max(...texts.map(({ length }) => length))
+  const gap = Math.max((LABEL_PIXELS * lines) / row, 1 - (MOST_BAR_PIXELS * bars) / row)
   layout.bargap = gap
   layout.funnelgap = gap
   layout.waterfallgap = gap
-  const most = view.width - 2 * edgeOf(view)
-  for (const label of labels)
+  for (const [k, label] of labels.entries())
     annotate(layout, {
       name: 'gridline-label',
-      text: escapedMarkup(shortened(label, most)),
+      text: texts[k].map(escapedMarkup).join('<br>'),
       xref: 'paper',
       x: 0,
       xanchor: 'left',
       yref: 'y',
       y: label,
       yanchor: 'bottom',
-      yshift: isDots(draft) ? 5 : (height / labels.length) * (0.5 - gap / 2) - 3,
+      yshift: isDots(draft) ? 5 : row * (0.5 - gap / 2) - 3,
     })
 }
 
 /** A label in at most two lines. */
-function inTwoLines(label: string, most: number): string {
+function inTwoLines(label: string, most: number): string[] {
   const [first, ...rest] = wrapped(label, most, TEXT_PIXELS)
-  return rest.length === 0 ? first : `${first}<br>${shortened(rest.join(' '), most)}`
+  return rest.length === 0 ? [first] : [first, shortened(rest.join(' '), most)]
 }
 
 /** Whether a chart shows dots over labels. */
@@ -243,7 +250,7 @@ function turnedTexts({ texttemplate, hovertemplate, textposition }: Attributes):
 /** Shorter texts of labels that are wider than `most` pixels, in one line or two; undefined if none is. */
 function aliases(labels: readonly string[], most: number, lines = 1): Record<string, string> | undefined {
   const short = labels.flatMap((label) => {
-    const text = lines === 1 ? shortened(label, most) : inTwoLines(label, most)
+    const text = lines === 1 ? shortened(label, most) : inTwoLines(label, most).join('<br>')
     return text === label ? [] : [[label, text]]
   })
   return short.length > 0 ? Object.fromEntries(short) : undefined

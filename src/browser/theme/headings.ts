@@ -9,7 +9,7 @@ import {
   widthOf,
   wrapped,
 } from './draft.ts'
-import { logoRoom } from './logo.ts'
+import { logoHeight, logoRoom } from './logo.ts'
 
 const TITLE_SIZE_PIXELS = 18
 const TITLE_LINE_PIXELS = 24
@@ -34,7 +34,7 @@ export function placeTitle({ layout, view, above }: Draft): void {
   const subtitle = textOf(given.subtitle)
   const under = subtitle === undefined ? [] : wrapped(subtitle, most, SUBTITLE_SIZE_PIXELS)
   if (lines.length === 0 && under.length === 0) {
-    above.title = edge
+    above.title = edge + logoHeight(layout.template)
     return
   }
   layout.title = {

@@ -21,6 +21,11 @@ export function logoRoom(template: unknown): number {
   return logoOf(template) ? WIDTH_PIXELS + GAP_PIXELS : 0
 }
 
+/** Height that a logo needs above the plot, in pixels. */
+export function logoHeight(template: unknown): number {
+  return logoOf(template) ? HEIGHT_PIXELS + GAP_PIXELS : 0
+}
+
 /** The layout with the logo of its template at the top right. plotly.js has sizes of images in parts of the plot. */
 export function withLogo(layout: Attributes, template: Attributes, view: View): Attributes {
   const logo = logoOf(template)

@@ -66,7 +66,7 @@ export async function embed(
 html, body { margin: 0; height: 100%; background: #fff }
 body { display: flex; flex-direction: column; font: 15px/1.5 system-ui, sans-serif; color: #222 }
 #chart { flex: 1; min-height: 0 }
-#status { margin: 1rem }
+#status { margin: 1rem; position: absolute }
 .link { margin: 0; padding: .2rem .6rem; font-size: 13px }
 ${DARK[scheme]}
 </style>
