@@ -130,6 +130,12 @@ it('what a chart shows is said in words, from its data', async () => {
   expect(await page.$eval('#chart', (chart) => chart.ariaLabel)).toBe(
     'Prices of a day. Line chart of 2 points, from 2024-01-01 to 2024-01-02, lowest 1, highest 35.6.',
   )
+  // From the first drawing on, it has all of its frame.
+  const heights = await page.$eval('#chart .main-svg', (svg) => [
+    svg.getBoundingClientRect().height,
+    innerHeight,
+  ])
+  expect(heights[0]).toBe(heights[1])
 })
 
 it('the frame that is copied has the size and the colors that are chosen', async () => {
