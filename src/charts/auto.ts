@@ -11,8 +11,13 @@ export interface Completed {
   chosen: string
 }
 
-/** How many rows have a value of a column, and how many different ones there are; undefined if that is not known. */
-export type Distinct = (name: string) => Promise<{ rows: number; distinct: number } | undefined>
+/**
+ * How many rows have a value of a column, how many different ones there are, and the largest number without its sign;
+ * undefined if that is not known.
+ */
+export type Distinct = (
+  name: string,
+) => Promise<{ rows: number; distinct: number; largest?: number } | undefined>
 
 /** Lines that are chosen without being asked for. */
 const MOST_LINES = 4
@@ -43,7 +48,11 @@ export async function completed(
   const type = isOpen ? await typeFor(columns, named(options.x), next, distinct) : given
   if (next.x === undefined && next.lat === undefined && needsX(type, options))
     next.x = xFor(type, columns, options)?.name
-  if (next.y === undefined && needsY(type, next)) next.y = yFor(type, columns, next)
+  if (next.y === undefined && needsY(type, next)) {
+    next.y = yFor(type, columns, next)
+    if (LINES.has(type) && next.y !== undefined)
+      next.y = await ofOneScale(columnNames(next.y, names), distinct)
+  }
   // Several rows at one place are several series, or one sum.
   if (
     isOpen &&
@@ -184,6 +193,22 @@ function yFor(
     type === 'parallel' || ((type === 'line' || type === 'step' || type === 'area') && by === undefined)
   const most = type === 'parallel' ? 12 : isSeveral ? MOST_LINES : 1
   return free.slice(0, most).map(nameInList).join(',')
+}
+
+const LINES: ReadonlySet<ChartType> = new Set(['line', 'step', 'area'])
+/** On one axis, a column whose largest value is so much smaller is a flat line. */
+const MOST_RATIO = 20
+
+/** The first of some columns, and those that can be seen beside it on one axis. */
+async function ofOneScale(names: readonly string[], distinct: Distinct): Promise<string> {
+  const sizes = await Promise.all(names.map(async (name) => (await distinct(name))?.largest))
+  const [first] = sizes
+  const isNear = (size: number | undefined): boolean =>
+    first === undefined || size === undefined || (size <= first * MOST_RATIO && size * MOST_RATIO >= first)
+  return names
+    .filter((_, k) => isNear(sizes[k]))
+    .map(nameInList)
+    .join(',')
 }
 
 /** The column whose values tell the rows of one place apart. */

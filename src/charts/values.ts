@@ -64,12 +64,17 @@ export class ChartValues {
     return names.flatMap((name) => this.known.get(name) ?? [])
   }
 
-  /** How many rows have a value, and how many different values there are. Undefined without a client. */
-  async distinct(name: string): Promise<{ rows: number; distinct: number } | undefined> {
+  /** How many rows have a value, how many different values there are, and the largest number without its sign. */
+  async distinct(name: string): Promise<{ rows: number; distinct: number; largest?: number } | undefined> {
     const [found] = await this.described([name])
     if (!found) return undefined
     const rows = found.rows - found.nulls
-    return { rows, distinct: found.distinct_is_exact ? found.distinct : rows }
+    const ends = [found.min, found.max].filter((end) => typeof end === 'number').map(Math.abs)
+    return {
+      rows,
+      distinct: found.distinct_is_exact ? found.distinct : rows,
+      largest: ends.length > 0 ? Math.max(...ends) : undefined,
+    }
   }
 
   /** Throws `bad_data` if a type that shows parts of a whole would leave values out: those below zero. */

@@ -871,6 +871,18 @@ describe('a chart without --type, --x or --y', () => {
     expect((await completed(grid, 'auto', {}, of)).chosen).toBe(said)
   })
 
+  it('columns that would be flat beside the first one are not drawn with it', async () => {
+    const largest: Record<string, number> = { revenue: 33_000, orders: 6, cost: 21_000 }
+    const cols = ['day', ...Object.keys(largest)].map((name) => ({
+      name,
+      type: name === 'day' ? 'date' : 'number',
+      uid: name,
+    }))
+    const of = async (name: string) => ({ rows: 2, distinct: 2, largest: largest[name] })
+    const grid = { fid: 'alice:1', filename: 'g', cols } as never
+    expect((await completed(grid, 'auto', {}, of)).chosen).toBe('--type line --x day --y revenue,cost')
+  })
+
   it.each([
     ['pie', {}, '--x city --y people'],
     ['candlestick', {}, '--x day --y Open,High,Low,Close'],

@@ -3,9 +3,10 @@ import { chartOf } from '../../charts/charts.ts'
 import { madeChart } from '../../charts/make.ts'
 import type { Figure } from '../../charts/merge.ts'
 import type { ChartGrid, ChartOptions, Column } from '../../charts/options.ts'
-import { dressed } from '../../charts/themes.ts'
+import { dressed, isBuiltIn } from '../../charts/themes.ts'
 import type { AUTO, ChartType } from '../../charts/types.ts'
 import type { Client } from '../../client/index.ts'
+import { checkTemplate } from './template.ts'
 import { themeNamed } from './themes.ts'
 
 /** A chart of a grid, in the theme that is given: see `madeChart`. */
@@ -17,7 +18,10 @@ export async function chartFor(
   note: (text: string) => void,
 ): Promise<{ type: ChartType; figure: Figure }> {
   const { type, figure } = await madeChart(client, grid, given, options, note)
-  return { type, figure: options.theme === undefined ? figure : dressed(figure, themeNamed(options.theme)) }
+  if (options.theme === undefined) return { type, figure }
+  const theme = themeNamed(options.theme)
+  if (!isBuiltIn(theme.name)) await checkTemplate(theme.template, options.theme)
+  return { type, figure: dressed(figure, theme) }
 }
 
 /** Checks the options of a chart against a table that is not uploaded. Throws `usage`. */
