@@ -1,4 +1,5 @@
 // How charts look that Gridline makes from columns: see docs/guide.md#looks. Figures of others are not changed.
+import { hasGround } from '../../charts/themes.ts'
 import { arrangeBars, arrangeStems } from './bars.ts'
 import { type Attributes, type Draft, edgeOf, isNarrow, listOf, type View } from './draft.ts'
 import { arrangeFacets } from './facets.ts'
@@ -98,9 +99,8 @@ function inScheme(trace: Attributes, template: unknown, scheme: View['scheme']):
 
 /** A theme that has colors of its own, and none for the dark, is light. */
 function schemeOf(template: unknown, wanted: View['scheme']): View['scheme'] {
-  const { layout, dark } = (template ?? {}) as Attributes
-  const hasGround = layout?.paper_bgcolor !== undefined || layout?.plot_bgcolor !== undefined
-  return hasGround && dark === undefined ? 'light' : wanted
+  const given = (template ?? {}) as Attributes
+  return hasGround(given) && given.dark === undefined ? 'light' : wanted
 }
 
 function overOf(template: unknown, scheme: View['scheme']): Attributes {

@@ -1,4 +1,4 @@
-import { builtInThemes } from '../../charts/themes.ts'
+import { builtInThemes, hasGround } from '../../charts/themes.ts'
 import { checkTemplate, contrasts, foreignImages } from '../charts/template.ts'
 import { themeNamed } from '../charts/themes.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
@@ -40,6 +40,8 @@ const check = defineCommand({
     const attributes = await checkTemplate(template, given)
     const warnings = [...contrasts(template), ...foreignImages(template)]
     for (const warning of warnings) context.messages.warning(warning, given)
+    if (hasGround(template) && template.dark === undefined)
+      context.messages.note('The theme has no member dark: its charts stay light on dark pages.')
     return {
       one: { name, attributes, warnings },
       view: {
