@@ -604,6 +604,17 @@ it('values that a type cannot show are refused, or named', async () => {
   ])
 })
 
+it('a histogram is of the values of a line, which it becomes again', async () => {
+  const { run: go, json: of } = home('histogram')
+  await go('upload', 'sales.csv', '--plot', 'line', '--x', 'date', '--y', 'price,cost')
+  const optionsAs = async (type: string) => {
+    await go('plot', 'set', 'sales line', '--type', type)
+    return (await of('plot', 'options', 'sales line')).command
+  }
+  expect(await optionsAs('histogram')).toContain('--type histogram --y price,cost')
+  expect(await optionsAs('line')).toContain('--type line --x date --y price,cost')
+})
+
 describe('plot set', () => {
   const { run, json } = home('set')
   const figureOf = (): Promise<{ data: Record<string, unknown>[]; layout: Record<string, unknown> }> =>
