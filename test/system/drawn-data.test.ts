@@ -158,4 +158,4 @@ it('random tables are drawn as they are', async () => {
   )
   await page.close()
   await close()
-})
+}, 600_000)

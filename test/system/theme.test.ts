@@ -102,6 +102,19 @@ it('a logo of a theme stands beside the title, which leaves room for it', () => 
   ])
 })
 
+it('ends of months have their ticks where they are, and are not moved', () => {
+  const x = ['2024-01-31', '2024-02-29', '2024-03-31']
+  const { data, layout } = themed(
+    {
+      data: [{ type: 'bar', x, y: [1, 2, 3] } as Attributes],
+      layout: { meta: { theme: 'gridline' }, xaxis: { type: 'date' } } as Attributes,
+    },
+    { scheme: 'light', width: 640, height: 400 },
+  )
+  expect([data[0].x, data[0].xperiod]).toEqual([x, undefined])
+  expect(layout.xaxis).toMatchObject({ tickmode: 'array', tickvals: x, tickformat: '%b\n%Y' })
+})
+
 it('of a pie with values below zero, the shares are those of what is drawn, and that is said', () => {
   const trace = { type: 'pie', labels: ['a', 'b', 'c', 'd'], values: [5, -3, null, 7] }
   const { data, layout } = themed(

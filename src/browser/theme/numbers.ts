@@ -1,4 +1,4 @@
-import { type Attributes, type Draft, listOf } from './draft.ts'
+import { type Attributes, type Draft, isNarrow, listOf } from './draft.ts'
 
 /** Names of large numbers: what plotly.js writes, and what people write. */
 const NAMES = { M: 'million', B: 'billion', T: 'trillion' } as const
@@ -28,9 +28,17 @@ export function formatNumbers({ data, layout }: Draft): void {
   }
 }
 
-/** Whether a trace of this type can stand for a month. */
-function isOverTime(type: unknown): boolean {
-  return type === undefined || type === 'scatter' || type === 'bar'
+/** Steps of ticks, in months, and ends of months that are looked at. */
+const MONTHS = [1, 2, 3, 6, 12, 24, 36, 60, 120]
+const MOST_ENDS = 2000
+
+/** The number of a month, from year 0 on. */
+function monthOf(day: string): number {
+  return Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7))
+}
+
+function isEven(numbers: readonly number[]): boolean {
+  return numbers.every((number, k) => k < 2 || numbers[k - 1] - number === numbers[0] - numbers[1])
 }
 
 function isEndOfMonth(day: string): boolean {
@@ -41,30 +49,29 @@ const DAY_MS = 86_400_000
 /** Days of an axis that has a tick for each. */
 const FEW_DAYS = 6
 
-/** Dates without times have no hours between them, and ends of months belong to their months. */
-export function formatDates({ data, layout }: Draft): void {
+/** Dates without times have no hours between them, and ends of months have their ticks where they are. */
+export function formatDates({ data, layout, view }: Draft): void {
   if (layout.xaxis?.type !== 'date' || layout.xaxis.dtick !== undefined || layout.xaxis.range !== undefined)
     return
   let [first, last]: (string | undefined)[] = []
-  let areEnds = true
+  let ends: Set<string> | undefined = new Set()
   for (const { x } of data)
     for (const value of listOf(x)) {
       if (typeof value !== 'string') continue
       if (!/^\d{4}-\d\d-\d\d$/.test(value)) return
-      areEnds &&= isEndOfMonth(value)
+      if (ends && isEndOfMonth(value)) ends.add(value)
+      else ends = undefined
       if (first === undefined || value < first) first = value
       if (last === undefined || value > last) last = value
     }
   if (first === undefined || last === undefined) return
-  if (
-    areEnds &&
-    last > first &&
-    data.every(({ type, xperiod }) => isOverTime(type) && xperiod === undefined)
-  ) {
+  const days = [...(ends ?? [])].sort().reverse()
+  if (days.length > 1 && days.length <= MOST_ENDS && isEven(days.map(monthOf))) {
     // Beside the tick of the next month, the last day would be read as that.
-    for (const [k, trace] of data.entries())
-      data[k] = { xperiod: 'M1', xperiodalignment: 'middle', xhoverformat: '%b %-d, %Y', ...trace }
-    layout.xaxis = { ticklabelmode: 'period', ...layout.xaxis }
+    const most = isNarrow(view) ? 6 : 12
+    const step = MONTHS.find((months) => days.length / months <= most) ?? days.length
+    const tickvals = days.filter((_, k) => k % step === 0).reverse()
+    layout.xaxis = { tickmode: 'array', tickvals, tickformat: '%b\n%Y', ...layout.xaxis }
     return
   }
   if ((Date.parse(last) - Date.parse(first)) / DAY_MS <= FEW_DAYS)
