@@ -6,7 +6,7 @@ import { COLORS } from '../charts/colors.ts'
 import type { Figure } from '../charts/merge.ts'
 import { aggregateFunctions, type ChartGrid, type ChartOptions } from '../charts/options.ts'
 import { gridIn, rechart } from '../charts/rechart.ts'
-import { colorKey } from '../charts/series-color.ts'
+import { colorKey, groupingsIn, withStyle } from '../charts/series-color.ts'
 import { builtInThemes, DEFAULT_THEME, dressed, type Theme } from '../charts/themes.ts'
 import { type ChartType, chartTypes, takes } from '../charts/types.ts'
 import { Problem } from '../contract/errors.ts'
@@ -53,6 +53,8 @@ type Field = (typeof FIELDS)[number]
 interface Chart {
   figure: Figure
   etag: string | null
+  /** The names of series that are made of the values of a column. */
+  names?: string[]
   /** Undefined for a figure that options do not make: it has a title and a theme only. */
   made?: { grid: ChartGrid; type: ChartType; options: ChartOptions }
 }
@@ -89,6 +91,7 @@ async function open(): Promise<void> {
       'This figure is not a chart of the columns of one grid: only its title and its theme can be changed here.',
     )
   }
+  chart.names = await namesOf(figure).catch(() => [])
   fill(chart)
   show()
 }
@@ -148,17 +151,33 @@ function before(): Record<Field, string> {
 }
 
 /** The series of a chart that have names of their own, with the attribute that colors each. */
-function seriesOf({
-  data,
-}: Figure): { name: string; index: number; key: 'line' | 'marker'; color: string }[] {
-  return data.flatMap((trace, index) => {
+function seriesOf({ data }: Figure): { name: string; color: string }[] {
+  const ofTraces = data.flatMap((trace, index) => {
     if (typeof trace.name !== 'string' || Array.isArray(trace.transforms)) return []
-    const key = colorKey(trace)
-    const color = trace[key]?.color
-    return [
-      { name: trace.name, index, key, color: /^#[0-9a-f]{6}$/i.test(String(color)) ? color : usual(index) },
-    ]
+    return [{ name: trace.name, color: hexOf(trace[colorKey(trace)]?.color) ?? usual(index) }]
   })
+  const [grouping] = groupingsIn(data)
+  if (!grouping) return ofTraces
+  const styles = data[grouping.trace].transforms[grouping.transform].styles ?? []
+  const colorOf = (name: string): unknown =>
+    // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
+    styles.find(({ target }: any) => target === name)?.value?.marker?.color
+  return (chart?.names ?? []).map((name, k) => ({ name, color: hexOf(colorOf(name)) ?? usual(k) }))
+}
+
+/** A color that a field can show. */
+function hexOf(color: unknown): string | undefined {
+  return typeof color === 'string' && /^#[0-9a-f]{6}$/i.test(color) ? color : undefined
+}
+
+/** Series of which the form shows colors: more cannot be told apart. */
+const MOST_SERIES = 12
+
+/** The names of series that are made of the values of a column. */
+async function namesOf({ data }: Figure): Promise<string[]> {
+  if (groupingsIn(data).length === 0) return []
+  const shown = (await (await ask(`${content}?inline_data=true`)).json()) as Figure
+  return [...new Set(shown.data.map(({ name }) => String(name ?? '')))].slice(0, MOST_SERIES)
 }
 
 /** The color of a trace that has none of its own. */
@@ -305,10 +324,19 @@ async function figureWith(changed: Partial<Record<Field, string>>, notes: string
 }
 
 function colored(figure: Figure, colors: ReadonlyMap<string, string>): Figure {
-  const data = [...figure.data]
-  for (const { name, index, key } of seriesOf(figure)) {
-    const color = colors.get(name)
-    if (color !== undefined) data[index] = { ...data[index], [key]: { ...data[index][key], color } }
+  const data = figure.data.map((trace) => {
+    const color = Array.isArray(trace.transforms) ? undefined : colors.get(trace.name)
+    const key = colorKey(trace)
+    return color === undefined ? trace : { ...trace, [key]: { ...trace[key], color } }
+  })
+  for (const { trace, transform } of groupingsIn(data)) {
+    const transforms = [...data[trace].transforms]
+    for (const [name, color] of colors)
+      transforms[transform] = {
+        ...transforms[transform],
+        styles: withStyle(transforms[transform].styles, name, color),
+      }
+    data[trace] = { ...data[trace], transforms }
   }
   return { ...figure, data }
 }

@@ -16,3 +16,19 @@ export function withColorOf(trace: Attributes, before: Attributes): Attributes {
   if (Object.keys(rest).length === 0) delete next[from]
   return next
 }
+
+/** Where the transforms are that make series of the values of a column: the names of these series are in the data. */
+export function groupingsIn(data: readonly Attributes[]): { trace: number; transform: number }[] {
+  return data.flatMap(({ transforms }, trace) => {
+    const transform = Array.isArray(transforms)
+      ? transforms.findIndex((one) => one.type === 'groupby' && one.facet !== true && one.animate !== true)
+      : -1
+    return transform < 0 ? [] : [{ trace, transform }]
+  })
+}
+
+/** The styles of such a transform, with the color of a series. */
+export function withStyle(styles: unknown, name: string, color: string): Attributes[] {
+  const others = Array.isArray(styles) ? styles.filter(({ target }) => target !== name) : []
+  return [...others, { target: name, value: { line: { color }, marker: { color } } }]
+}

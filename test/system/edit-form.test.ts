@@ -122,6 +122,40 @@ it('a chart is made by one button, of the rows that are shown, and has its form 
   await page.browserContext().close()
 }, 25_000)
 
+it('series of a column have colors in the form, and other series keep theirs', async () => {
+  const { test, url } = site()
+  const columns = { day: ['2024-01-01', '2024-01-01'], city: ['Oslo', 'Rome'], price: [1, 5] }
+  const grid = await test.grid('alice', 'cities', columns)
+  const { client, close } = await remote(url, { user: 'alice', apiKey: test.keys.get('alice') })
+  const whole = await client.call('grids.get', { fid: grid.fid })
+  const made = JSON.parse(
+    JSON.stringify(await chartOf(client, whole, 'line', { x: 'day', y: 'price', by: 'city' })),
+  )
+  const rome = { target: 'Rome', value: { line: { color: '#445566' }, marker: { color: '#445566' } } }
+  made.data[0].transforms[0].styles = [rome]
+  const { file } = await test.plot('alice', made)
+  await close()
+  const page = await signedIn('alice')
+  await page.goto(`${url}/~${file.fid.replace(':', '/')}/`)
+  await page.click('#edit summary')
+  await page.waitForSelector('#edit-colors input')
+  const shown = await page.$$eval('#edit-colors input', (inputs) =>
+    inputs.map(({ name, value }) => [name, value]),
+  )
+  expect(shown.map(([name]) => name)).toEqual(['color Oslo', 'color Rome'])
+  expect(shown[1][1]).toBe('#445566')
+  await page.$eval('#edit-colors input', (input) => {
+    ;(input as HTMLInputElement).value = '#112233'
+    input.dispatchEvent(new Event('input', { bubbles: true }))
+  })
+  await page.click('#edit button.primary')
+  await said(page, 'Saved.')
+  const { json } = await test.ask('alice', 'GET', `/v2/plots/${file.fid}/content`)
+  const oslo = { target: 'Oslo', value: { line: { color: '#112233' }, marker: { color: '#112233' } } }
+  expect(json.data[0].transforms[0].styles).toEqual([rome, oslo])
+  await page.browserContext().close()
+}, 25_000)
+
 it('who may not change the chart has no form', async () => {
   const page = await signedIn('bob')
   expect(await page.$('#edit')).toBe(null)

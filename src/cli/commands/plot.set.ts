@@ -3,7 +3,7 @@ import { optionsOf } from '../../charts/chosen.ts'
 import { type Figure, isSameFigure } from '../../charts/merge.ts'
 import type { ChartOptions } from '../../charts/options.ts'
 import { gridIn, rechart } from '../../charts/rechart.ts'
-import { colorKey } from '../../charts/series-color.ts'
+import { colorKey, groupingsIn, withStyle } from '../../charts/series-color.ts'
 import { dressed } from '../../charts/themes.ts'
 import { chartTypes } from '../../charts/types.ts'
 import { type Client, resolve } from '../../client/index.ts'
@@ -143,20 +143,13 @@ function colorsOf({ data }: Figure, given: string): Change[] {
     throw new Problem('usage', `--color-of ${given}: ${color} is not a color`, {
       hint: 'Colors are written as #d62728, rgb(214,39,40) or steelblue.',
     })
-  const grouped = data.flatMap((trace, k) => {
-    const index = Array.isArray(trace.transforms)
-      ? trace.transforms.findIndex((one) => one.type === 'groupby' && one.facet !== true)
-      : -1
-    return index < 0 ? [] : [{ k, index }]
-  })
+  const grouped = groupingsIn(data)
   // Series of --by: their names are in the data.
   if (grouped.length > 0)
-    return grouped.map(({ k, index }) => {
-      const styles: { target: string }[] = data[k].transforms[index].styles ?? []
-      const value = { line: { color }, marker: { color } }
-      const others = styles.filter(({ target }) => target !== name)
-      return { path: `data.${k}.transforms.${index}.styles`, value: [...others, { target: name, value }] }
-    })
+    return grouped.map(({ trace, transform }) => ({
+      path: `data.${trace}.transforms.${transform}.styles`,
+      value: withStyle(data[trace].transforms[transform].styles, name, color),
+    }))
   const found = data.findIndex((trace) => trace.name === name)
   if (found < 0)
     throw new Problem('usage', `--color-of ${name}: the chart has no series of that name`, {
