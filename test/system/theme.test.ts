@@ -115,6 +115,17 @@ it('ends of months have their ticks where they are, and are not moved', () => {
   expect(layout.xaxis).toMatchObject({ tickmode: 'array', tickvals: x, tickformat: '%b\n%Y' })
 })
 
+it('labels of bars that fit are all shown', () => {
+  const { layout } = themed(
+    {
+      data: [{ type: 'bar', x: ['Oslo', 'Rome'], y: [1, 2] } as Attributes],
+      layout: { meta: { theme: 'gridline' }, xaxis: { type: 'category' } } as Attributes,
+    },
+    { scheme: 'light', width: 360, height: 400 },
+  )
+  expect(layout.xaxis.dtick).toBe(1)
+})
+
 it('of a pie with values below zero, the shares are those of what is drawn, and that is said', () => {
   const trace = { type: 'pie', labels: ['a', 'b', 'c', 'd'], values: [5, -3, null, 7] }
   const { data, layout } = themed(
