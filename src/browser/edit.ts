@@ -26,34 +26,21 @@ const form = panel.querySelector('form') as HTMLFormElement
 const status = panel.querySelector('[role=status]') as HTMLElement
 const command = document.getElementById('edit-command') as HTMLElement
 
-/** The fields of the form, by the option that each sets. */
-const FIELDS = [
-  ...([
-    'type',
-    'title',
-    'subtitle',
-    'source',
-    'x',
-    'y',
-    'by',
-    'aggregate',
-    'stack',
-    'where',
-    'theme',
-  ] as const),
-  ...(['width', 'height'] as const),
-] as const
-/** Those that are sizes of the layout, in pixels. */
+/** Fields that are sizes of the layout, and what they can be, in pixels. */
 const SIZES = ['width', 'height'] as const
+const LEAST_PIXELS = 100
+const MOST_PIXELS = 4000
+/** The fields of the form, by the option that each sets. */
+const TEXTS = ['type', 'title', 'subtitle', 'source', 'x', 'y', 'by', 'aggregate', 'stack', 'where'] as const
+const FIELDS = [...TEXTS, 'theme', ...SIZES] as const
 /** Those that any figure has. */
-const [LEAST_PIXELS, MOST_PIXELS] = [100, 4000]
 const OF_ALL: ReadonlySet<string> = new Set(['title', 'theme', ...SIZES])
 type Field = (typeof FIELDS)[number]
 
 interface Chart {
   figure: Figure
   etag: string | null
-  /** The names of series that are made of the values of a column. */
+  /** The names of the series of `--by`, which are in the data. */
   names?: string[]
   /** Undefined for a figure that options do not make: it has a title and a theme only. */
   made?: { grid: ChartGrid; type: ChartType; options: ChartOptions }
@@ -91,9 +78,12 @@ async function open(): Promise<void> {
       'This figure is not a chart of the columns of one grid: only its title and its theme can be changed here.',
     )
   }
-  chart.names = await namesOf(figure).catch(() => [])
-  fill(chart)
+  const opened = chart
+  fill(opened)
   show()
+  // The form can be used before the data is read.
+  opened.names = await namesOf(figure).catch(() => [])
+  if (opened.names.length > 0 && chart === opened) fillColors(opened)
 }
 
 function field(name: Field): HTMLInputElement | HTMLSelectElement {
@@ -119,6 +109,10 @@ function fill({ figure, made }: Chart): void {
   list.replaceChildren(...names.map((name) => new Option(name, name)))
   const values = before()
   for (const name of FIELDS) field(name).value = values[name]
+  fillColors(chart!)
+}
+
+function fillColors({ figure }: Chart): void {
   const colors = document.getElementById('edit-colors') as HTMLElement
   colors.replaceChildren(...seriesOf(figure).map(({ name, color }) => colorField(name, color)))
 }
@@ -173,7 +167,7 @@ function hexOf(color: unknown): string | undefined {
 /** Series of which the form shows colors: more cannot be told apart. */
 const MOST_SERIES = 12
 
-/** The names of series that are made of the values of a column. */
+/** The names of the series of `--by`. */
 async function namesOf({ data }: Figure): Promise<string[]> {
   if (groupingsIn(data).length === 0) return []
   const shown = (await (await ask(`${content}?inline_data=true`)).json()) as Figure

@@ -1,7 +1,7 @@
 import { quoted } from '../contract/shell.ts'
 import { columnNames, nameInList } from './columns.ts'
 import type { ChartGrid, ChartOptions, Column } from './options.ts'
-import { AUTO, type ChartType, isPie } from './types.ts'
+import { AUTO, type ChartType, isPie, LINES } from './types.ts'
 
 /** What a chart shows that does not say everything: the rest is chosen from the types of the columns. */
 export interface Completed {
@@ -189,13 +189,11 @@ function yFor(
       : undefined
   }
   if (free.length === 0) return undefined
-  const isSeveral =
-    type === 'parallel' || ((type === 'line' || type === 'step' || type === 'area') && by === undefined)
+  const isSeveral = type === 'parallel' || (LINES.has(type) && by === undefined)
   const most = type === 'parallel' ? 12 : isSeveral ? MOST_LINES : 1
   return free.slice(0, most).map(nameInList).join(',')
 }
 
-const LINES: ReadonlySet<ChartType> = new Set(['line', 'step', 'area'])
 /** On one axis, a column whose largest value is so much smaller is a flat line. */
 const MOST_RATIO = 20
 

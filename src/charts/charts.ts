@@ -15,6 +15,7 @@ import {
   isCells,
   isPie,
   KNOWN_BY_TRACES,
+  LINES,
   takes,
   typedOptions,
   typesWith,
@@ -177,9 +178,6 @@ async function assertReadable(
   if (logX && x) await values.noteLogarithms([x], '--log-x')
   if (logY && !aggregate) await values.noteLogarithms(ys, '--log-y')
 }
-
-/** Types whose points are joined: several at one place are a line up and down. */
-const LINES: ReadonlySet<ChartType> = new Set(['line', 'step', 'area'])
 
 /** Types that show parts of a whole. */
 const WHOLES: ReadonlySet<ChartType> = new Set(['pie', 'donut', 'treemap', 'sunburst', 'funnel'])

@@ -1,9 +1,20 @@
-import { completed } from './auto.ts'
+import { type Completed, completed } from './auto.ts'
 import { chartOf } from './charts.ts'
 import type { Figure } from './merge.ts'
 import type { ChartGrid, ChartOptions } from './options.ts'
 import type { AUTO, ChartType } from './types.ts'
 import { type ChartClient, ChartValues } from './values.ts'
+
+/** `completed` with the values of a grid. */
+export function completedFrom(
+  client: ChartClient,
+  grid: ChartGrid,
+  given: ChartType | typeof AUTO | undefined,
+  options: ChartOptions,
+): Promise<Completed> {
+  const values = new ChartValues(client, grid.fid, 'scatter', options, () => {})
+  return completed(grid, given, options, (name) => values.distinct(name))
+}
 
 /**
  * A chart of a grid: see `chartOf`. What is not given is chosen from the types of the columns, and said. Throws `usage` and
@@ -16,12 +27,7 @@ export async function madeChart(
   options: ChartOptions,
   note: (text: string) => void,
 ): Promise<{ type: ChartType; figure: Figure }> {
-  const values = new ChartValues(client, grid.fid, 'scatter', options, () => {})
-  const {
-    type,
-    options: whole,
-    chosen,
-  } = await completed(grid, given, options, (name) => values.distinct(name))
+  const { type, options: whole, chosen } = await completedFrom(client, grid, given, options)
   if (chosen !== '') note(`chosen from the columns: ${chosen}`)
   return { type, figure: await chartOf(client, grid, type, whole, note) }
 }

@@ -1,12 +1,12 @@
 import { Problem } from '../contract/errors.ts'
-import { completed } from './auto.ts'
 import { chartOf } from './charts.ts'
 import { optionsOf } from './chosen.ts'
+import { completedFrom } from './make.ts'
 import { type Figure, merged } from './merge.ts'
 import type { ChartGrid, ChartOptions } from './options.ts'
 import { dressed, type Theme } from './themes.ts'
 import { type ChartType, isPie, takes, typedOptions } from './types.ts'
-import { type ChartClient, ChartValues } from './values.ts'
+import type { ChartClient } from './values.ts'
 
 /**
  * The figure with the chart that some options would make of its columns, and all else as it is. `theme`: another one.
@@ -41,10 +41,7 @@ export async function rechart(
     wanted.y = current.options.y || current.options.x
     wanted.x = given.x
   }
-  const values = new ChartValues(client, grid.fid, next, wanted, () => {})
-  const whole = wasHistogram
-    ? (await completed(grid, next, wanted, (name) => values.distinct(name))).options
-    : wanted
+  const whole = wasHistogram ? (await completedFrom(client, grid, next, wanted)).options : wanted
   const made = await chartOf(client, grid, next, whole, note)
   const changed = merged(figure, JSON.parse(JSON.stringify(made)), grid, true)
   return theme === undefined ? changed : dressed(changed, theme)

@@ -74,6 +74,9 @@ export function typesWith(option: Taken): ChartType[] {
 /** Options that only some types have. */
 export const typedOptions: readonly Taken[] = [...new Set(Object.values(takenBy).flat())]
 
+/** Types whose points are joined. */
+export const LINES: ReadonlySet<ChartType> = new Set(['line', 'step', 'area'])
+
 /** Types that have no x and y axis. */
 export const WITHOUT_AXES: ReadonlySet<ChartType> = new Set([
   'pie',

@@ -107,6 +107,11 @@ export function columnsAre(columns: readonly { name: string }[]): string {
   return `Its columns are: ${listed(columns.map(({ name }) => name))}`
 }
 
+/** Bytes of the longest text of a column. */
+export function longestText({ slices, tail }: SnapshotColumn): number {
+  return slices.reduce((most, { bytes }) => Math.max(most, bytes), tail.length)
+}
+
 /** A snapshot without the first `count` rows. */
 export function rowsFrom(snap: Snapshot, count: number): Snapshot {
   const columns = snap.columns.map((column): SnapshotColumn => {

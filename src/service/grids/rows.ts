@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { bytesText } from '../../contract/limits.ts'
 import { type Bytes, breathe, hasEscapes, turnIsLong, withRoom } from '../../json/index.ts'
 import { type Cell, firstRows, type Rows, Seeker } from './cells.ts'
-import type { Snapshot, SnapshotColumn } from './content.ts'
+import { longestText, type Snapshot, type SnapshotColumn } from './content.ts'
 import { type PlainRows, ValueKernel } from './kernel/index.ts'
 import { RowSet } from './row-set.ts'
 
@@ -84,11 +84,7 @@ export function chosenRowsAs(snap: Snapshot, writer: RowWriter, rows: RowSet): B
 async function* written(snap: Snapshot, writer: RowWriter, rows: Rows, passed: number): Bytes {
   const out = new Out()
   out.text(writer.head(snap.columns))
-  const longest = snap.columns.reduce(
-    (most, { slices, tail }) =>
-      slices.reduce((more, { bytes }) => Math.max(more, bytes), Math.max(most, tail.length)),
-    0,
-  )
+  const longest = Math.max(0, ...snap.columns.map(longestText))
   const kernel = writer.plain && ValueKernel.forRows(passed, longest, writer.plain)
   try {
     for await (const _ of kernel

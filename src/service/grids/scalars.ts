@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { endOf, hasEscapes, instantIn, kindOf, skipBlanks } from '../../json/index.ts'
 import { COMPOUND, numberOf, type Scalar } from '../../query/index.ts'
 import { isMoments } from '../store/column-types.ts'
-import { columnText, type Snapshot, type SnapshotColumn } from './content.ts'
+import { columnText, longestText, type Snapshot, type SnapshotColumn } from './content.ts'
 import { ValueKernel } from './kernel/index.ts'
 
 const COMMA = 0x2c
@@ -22,8 +22,7 @@ export async function* scalarsOf(snap: Snapshot, column: SnapshotColumn): AsyncG
   const isTimes = isMoments(column.type)
   const texts = new Texts()
   const isDoubles = column.type === 'number' || isTimes
-  const longest = column.slices.reduce((most, { bytes }) => Math.max(most, bytes), column.tail.length)
-  const kernel = ValueKernel.forValues(column.rows, longest)
+  const kernel = ValueKernel.forValues(column.rows, longestText(column))
   const known: Scalar[] = []
   const decode = (buf: Buffer, start: number, end: number): Scalar =>
     scalarOf(buf, start, end, texts, isTimes)

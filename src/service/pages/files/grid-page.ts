@@ -17,6 +17,7 @@ import type { ColumnType } from '../../store/schema.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
 import { type ColorScheme, document, schemeIn, shareKeyQuery, text, withQuery } from '../html.ts'
+import { chartPaths } from './chart-paths.ts'
 import { crumbsOf, summaryOf } from './lists.ts'
 import { type TableColumn, table } from './table.ts'
 
@@ -262,10 +263,7 @@ function makeButton({ username }: Caller, file: FileRow, where: string | undefin
     script: assetPath('make.js'),
     fid: formatFid(file),
     create: pathOf('plots.create'),
-    grids: pathOf('grids.get', ':fid'),
-    describe: pathOf('grids.describe', ':fid'),
-    rows: pathOf('grids.content', ':fid'),
-    columns: pathOf('columns.get', ':fid'),
+    ...chartPaths(),
     ...(where !== undefined && { where }),
     ...(username === file.owner && { parent: String(file.parent) }),
   }

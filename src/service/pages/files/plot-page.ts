@@ -12,6 +12,7 @@ import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
 import { document, schemeIn, shareKeyQuery, text, withQuery } from '../html.ts'
 import { described, headingOf } from './alt-text.ts'
+import { chartPaths } from './chart-paths.ts'
 import { columnsOf, reading } from './downloads.ts'
 import { crumbsOf, summaryOf } from './lists.ts'
 import { frameOf } from './oembed.ts'
@@ -152,17 +153,12 @@ function editForm(file: FileRow, usual: Theme | undefined): string {
 /** What the script of the form needs: the plot, and the addresses that it asks. */
 function editData(file: FileRow): Record<string, string> {
   const fid = formatFid(file)
-  const path = (operation: 'grids.get' | 'grids.describe' | 'grids.content' | 'columns.get'): string =>
-    pathOf(operation, ':fid')
   return {
     script: assetPath('edit.js'),
     fid,
     content: pathOf('plots.content', fid),
     update: pathOf('plots.update', fid),
-    grids: path('grids.get'),
-    describe: path('grids.describe'),
-    rows: path('grids.content'),
-    columns: path('columns.get'),
+    ...chartPaths(),
   }
 }
 
