@@ -218,7 +218,13 @@ async function readColumnar(reading: Reading<SliceSink>, whole: Bytes, kind: Kin
   const spooled = await spool(whole, limits.archive_bytes, () => tooLargeArchive(source, limits))
   try {
     const sink = open()
-    const ingested = await ingestColumnar(kind as 'parquet' | 'arrow', spooled, { limits, source, sink, who })
+    const ingested = await ingestColumnar(kind as 'parquet' | 'arrow', spooled, {
+      limits,
+      source,
+      sink,
+      who,
+      keys: options.keys,
+    })
     tables.push({ path: [], ingested, sink })
   } finally {
     await spooled.close()

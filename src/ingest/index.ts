@@ -9,6 +9,7 @@ export { isDataFile } from './name.ts'
 export { type JsonLine, jsonLines } from './records/ndjson.ts'
 export { encodingNamed } from './text/encoding.ts'
 export { peek } from './text/peek.ts'
+export { type Bounds, boundsOf, boundsTogether } from './values/bounds.ts'
 export { numbersAsText, type SliceEncoding as Form } from './values/column.ts'
 export {
   type ColumnType,
@@ -18,6 +19,7 @@ export {
   type GivenType,
   givenTypes,
 } from './values/dialect.ts'
+export { endsAmong, SliceEnds, withValue } from './values/slice-ends.ts'
 export type { ColumnFound, Ingested, Slice, SliceSink } from './values/table.ts'
 export { type Rewrite, rewritten } from './values/text-type.ts'
 export { badData } from './values/warnings.ts'

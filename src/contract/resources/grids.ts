@@ -137,6 +137,7 @@ export const RowsAppended = s.object({
   fid: s.string(),
   rows_added: s.integer(),
   row_count: s.integer(),
+  version: s.optional(s.integer({ description: 'The version of the grid that has the rows.' })),
   warnings: s.array(s.string()),
 })
 export type RowsAppended = s.Static<typeof RowsAppended>

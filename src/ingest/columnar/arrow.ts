@@ -79,10 +79,10 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
     rows: table.numRows,
     columns,
     async *values() {
-      for (const [k] of columns.entries()) {
-        const column = table.getChildAt(k)
-        for (let from = 0; from < table.numRows; from += RUN_ROWS) {
-          const length = Math.min(RUN_ROWS, table.numRows - from)
+      for (let from = 0; from < table.numRows; from += RUN_ROWS) {
+        const length = Math.min(RUN_ROWS, table.numRows - from)
+        for (const [k] of columns.entries()) {
+          const column = table.getChildAt(k)
           yield { column: k, values: Array.from({ length }, (_, r) => column.at(from + r)) }
         }
       }

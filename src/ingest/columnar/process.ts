@@ -8,9 +8,11 @@ import { tooMuchUnpacked } from '../archive/archive.ts'
 import type { Spooled } from '../archive/spool.ts'
 import { bomb, isBomb } from '../archive/unpack.ts'
 import { type ColumnType, noDialect } from '../values/dialect.ts'
+import { keysAmong } from '../values/slice-ends.ts'
 import type { Ingested, SliceSink } from '../values/table.ts'
 import { IsoTexts } from '../values/text-type.ts'
 import { badData } from '../values/warnings.ts'
+import { AlignedSlices } from './aligned.ts'
 import type { ColumnarFormat, ColumnarJob, ColumnarMessage } from './messages.ts'
 
 /** Files that are decoded at once. Others wait, each user in turn. */
@@ -76,11 +78,19 @@ function admit(): void {
   }
 }
 
+interface ColumnarOptions {
+  limits: Limits
+  source: string
+  sink: SliceSink
+  who?: string
+  keys?: readonly string[]
+}
+
 /** Decodes a Parquet or Arrow file into the slices of a sink, in a process of its own, which may fail. */
 export async function ingestColumnar(
   format: ColumnarFormat,
   { handle, size }: Spooled,
-  { limits, source, sink, who = '' }: { limits: Limits; source: string; sink: SliceSink; who?: string },
+  { limits, source, sink, who = '', keys }: ColumnarOptions,
 ): Promise<Ingested> {
   await enter(who)
   let child: ChildProcess | undefined
@@ -100,7 +110,7 @@ export async function ingestColumnar(
       execArgv: [`--max-old-space-size=${HEAP_MB}`],
       env: {},
     })
-    return await received(messagesOf(child, source), { limits, source, sink }, size, child)
+    return await received(messagesOf(child, source), { limits, source, sink, keys }, size, child)
   } finally {
     child?.removeAllListeners()
     child?.on('error', () => {})
@@ -162,13 +172,14 @@ async function* messagesOf(worker: ChildProcess, source: string): AsyncGenerator
 
 async function received(
   messages: AsyncGenerator<ColumnarMessage>,
-  { limits, source, sink }: { limits: Limits; source: string; sink: SliceSink },
+  { limits, source, sink, keys }: ColumnarOptions,
   size: number,
   child: ChildProcess,
 ): Promise<Ingested> {
   let columns: { name: string; type: ColumnType }[] = []
   let counts: number[] = []
   let texts: (IsoTexts | undefined)[] = []
+  let slices = new AlignedSlices(sink, 0)
   let rows = 0
   let bytes = 0
   for await (const message of messages) {
@@ -181,6 +192,7 @@ async function received(
       texts = columns.map(({ type }) => (type === 'text' ? new IsoTexts() : undefined))
       if (columns.length === 0) throw badData(source, {}, 'no columns')
       sink.begin?.(names)
+      slices = new AlignedSlices(sink, names.length, keysAmong(names, keys))
     } else if ('text' in message) {
       const { column, text } = message
       counts[column] += message.rows
@@ -189,15 +201,11 @@ async function received(
       if (bytes > limits.unpacked_bytes) throw tooMuchUnpacked(source, limits)
       if (isBomb(bytes, size, limits)) throw bomb(source, limits)
       texts[column]?.add(text)
-      await sink.slice({
-        column,
-        rows: message.rows,
-        form: 'text',
-        text: Buffer.from(text.buffer, text.byteOffset, text.byteLength),
-      })
+      await slices.add(column, message.rows, Buffer.from(text.buffer, text.byteOffset, text.byteLength))
       child.send('taken', () => {})
     } else {
       if (counts.some((count) => count !== rows)) throw damaged(source)
+      await slices.end()
       const names = columns.map(({ name }) => name)
       const typed = columns.map(({ name, type }, k) => ({ name, type: texts[k]?.type ?? type }))
       return { rows, columns: typed, dialect: noDialect(names), warnings: message.warnings }

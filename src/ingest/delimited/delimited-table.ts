@@ -12,6 +12,7 @@ import {
   orderIn,
 } from '../values/dialect.ts'
 import { optionsOf, styledNumber } from '../values/number.ts'
+import { keysAmong, SliceEnds, withCell } from '../values/slice-ends.ts'
 import type { ColumnFound, Ingested, Slice, SliceSink } from '../values/table.ts'
 import { type Rewrite, rewritten } from '../values/text-type.ts'
 import { isTotal } from '../values/total.ts'
@@ -20,9 +21,6 @@ import { isSparse, sparse } from './gaps.ts'
 import { PlainRows } from './plain-rows.ts'
 import { Tokenizer } from './tokenizer.ts'
 
-/** A slice ends at the first limit reached: its rows, or the bytes of all columns. */
-const SLICE_ROWS = 65_536
-const GROUP_BYTES = 8 * 1024 * 1024
 /** Text of dates that is held until the file decides how it is read. More is rewritten when it is stored. */
 const HELD_BYTES = 32 * 1024 * 1024
 /** Numbers whose commas can separate groups of digits: 1,234 and 12,345,678. */
@@ -42,8 +40,8 @@ export class DelimitedTable {
   private readonly builders: ColumnBuilder[]
   private rows = 0
   private last: { line: number; text: string } | undefined
-  /** Rows since the last slices. */
-  private pending = 0
+  private readonly ends = new SliceEnds()
+  private readonly keys: readonly number[] | undefined
   /**
    * Slices by column that wait for the end of the file: it decides how dates are read, and rewriting what is stored
    * costs more.
@@ -70,6 +68,7 @@ export class DelimitedTable {
     this.headerRows = headerRows
     this.plainRows = kernel && new PlainRows(kernel, this.tokenizer)
     this.builders = columnBuilders(names, dialect, options, source)
+    this.keys = keysAmong(names, options.keys)
     sink.begin?.(names)
   }
 
@@ -90,11 +89,10 @@ export class DelimitedTable {
       this.headerRows -= skip
       const count = tokenizer.rows - skip
       if (count > 0) {
-        const size = await this.addCells(buf, skip, count)
+        await this.addRows(buf, skip, tokenizer.rows)
         refuseSecondTable(tokenizer, buf, this.builders, source)
         this.keepLast(buf)
         this.rows += count
-        this.pending += count
         if (isSparse(this.rows, width, this.rows * width - tokenizer.missing))
           throw sparse(
             source,
@@ -102,34 +100,66 @@ export class DelimitedTable {
             width,
             'Give every row all of its cells, or remove names from the header.',
           )
-        if (this.pending >= SLICE_ROWS || size >= GROUP_BYTES) await this.flush()
       }
       at = next
       if (at >= to) return at
     }
   }
 
-  /** Adds the cells of `count` rows to their columns. Returns the size of all columns in bytes. */
-  private async addCells(buf: Buffer, skip: number, count: number): Promise<number> {
+  /** Adds rows [from, to), and gives the sink the slices that end among them. */
+  private async addRows(buf: Buffer, from: number, to: number): Promise<void> {
+    for (let row = from; row < to; ) {
+      const last = this.cut(buf, row, to)
+      const end = last < 0 ? to : last + 1
+      await this.addCells(buf, row, end - row)
+      if (last >= 0) await this.flush(true)
+      row = end
+    }
+  }
+
+  /** The first of rows [from, to) after which slices end; −1 if there is none. */
+  private cut(buf: Buffer, from: number, to: number): number {
+    const { ends, kernel, keys, tokenizer } = this
+    if (kernel && this.plainRows?.plain) {
+      const row = kernel.cut(from, to, ends.size)
+      ends.size = kernel.size
+      return row
+    }
+    const { starts, ends: cellEnds, width } = tokenizer
+    for (let row = from; row < to; row++) {
+      const first = row * width
+      const hash = (): number => {
+        let found = 0
+        const add = (k: number): void => {
+          found = withCell(found, buf, starts[k], cellEnds[k] >> 2)
+        }
+        if (keys) for (const key of keys) add(first + key)
+        else for (let k = first; k < first + width; k++) add(k)
+        return found
+      }
+      if (ends.isAfter((cellEnds[first + width - 1] >> 2) - starts[first], hash)) return row
+    }
+    return -1
+  }
+
+  /** Adds the cells of `count` rows to their columns. */
+  private async addCells(buf: Buffer, skip: number, count: number): Promise<void> {
     const { tokenizer, builders, kernel } = this
     const { starts, ends, lines, width } = tokenizer
     const isPlain = this.plainRows?.plain
     const first = skip * width
     const [s, e, l] =
       skip > 0 ? [starts.subarray(first), ends.subarray(first), lines.subarray(skip)] : [starts, ends, lines]
-    let size = 0
     let wrong: ColumnBuilder['wrong']
     for (let column = 0; column < width; column++) {
       if (isPlain) builders[column].addPlain(kernel!, column, width, skip, skip + count)
       else builders[column].add(buf, s, e, l, column, width, count)
       builders[column].typeTexts(l, count)
-      size += builders[column].size
       const found = builders[column].wrong
       if (found && (!wrong || found.line < wrong.line)) wrong = found
       if (column % 64 === 63 && turnIsLong()) await breathe()
     }
     if (wrong) throw wrong.error
-    return size
   }
 
   /** Keeps the first cell of the last row: it may say that the row is a total. */
@@ -144,11 +174,10 @@ export class DelimitedTable {
     }
   }
 
-  private async flush(): Promise<void> {
-    this.pending = 0
+  private async flush(ended: boolean): Promise<void> {
     for (const [column, builder] of this.builders.entries()) {
       if (builder.rows === 0) continue
-      const slice = { column, ...builder.take() }
+      const slice = { column, ended, ...builder.take() }
       const held = this.held.get(column)
       if (
         builder.texts?.isRewrite &&
@@ -172,7 +201,9 @@ export class DelimitedTable {
       this.heldBytes -= text.length
       this.isGiven[column] = true
       await this.sink.slice(
-        rewrite ? { ...slice, form: 'text', text: rewritten(text, rewrite) } : { ...slice, form, text },
+        rewrite
+          ? { ...slice, form: 'text', text: rewritten(text, rewrite), bounds: undefined }
+          : { ...slice, form, text },
       )
       if (turnIsLong()) await breathe()
     }
@@ -192,7 +223,7 @@ export class DelimitedTable {
 
   /** Gives the sink what is left, and returns what is known of the table. */
   async end(): Promise<Ingested> {
-    await this.flush()
+    await this.flush(false)
     const done = await this.releaseAll()
     const { rows, warnings, builders, dialect } = this
     const { names } = dialect

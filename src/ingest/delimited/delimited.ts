@@ -6,6 +6,7 @@ import { utf8 } from '../text/bytes.ts'
 import { peek } from '../text/peek.ts'
 import { nullTexts } from '../values/column.ts'
 import type { DelimitedOptions, Dialect } from '../values/dialect.ts'
+import { keysAmong } from '../values/slice-ends.ts'
 import type { Ingested, SliceSink } from '../values/table.ts'
 import { isTotal } from '../values/total.ts'
 import { badData, lineTooLong, Warnings } from '../values/warnings.ts'
@@ -146,6 +147,7 @@ function kernelFor(dialect: Dialect, options: DelimitedOptions, isLarge: boolean
     comment: code(dialect.comment),
     firstName: headerOf(dialect)?.[0],
     nulls: nullTexts(options.nullTexts),
+    keys: keysAmong(dialect.names, options.keys),
   })
   if (kernel && !fits) kernel.release()
   return fits ? kernel : undefined

@@ -14,6 +14,12 @@ interface Exports {
   column(index: number, from: number, to: number, numeric: boolean): number
   moments(from: number, to: number): number
   newlines(from: number, to: number): number
+  keyed(count: number): void
+  cut(from: number, to: number, before: number): number
+  size: { value: number }
+  lowest: { value: number }
+  highest: { value: number }
+  missing: { value: number }
   rows: { value: number }
   line: { value: number }
   odd: { value: number }
@@ -28,6 +34,11 @@ const HEADER_BYTES = 64
 const NULLS = 128
 const NULL_BYTES = 32
 const MOST_NULLS = 16
+const KEYS = 640
+const MOST_KEYS = 64
+const TENS = 1024
+/** Digits of the longest number that a kernel reads. */
+const LONGEST = 32
 const TEXT = 4096
 const TEXT_BYTES = 1024 * 1024 + 64
 const CELLS = 65_536
@@ -51,6 +62,8 @@ export interface KernelSettings {
   firstName: Buffer | undefined
   /** Texts that mean a missing value. */
   nulls: readonly Buffer[]
+  /** Columns whose cells decide where slices end; all if not given. */
+  keys?: readonly number[]
 }
 
 const module = new WasmModule<Exports>('rows.wasm')
@@ -78,6 +91,8 @@ export class Kernel {
     this.starts = new Int32Array(buffer, STARTS, CELLS)
     this.ends = new Int32Array(buffer, ENDS, CELLS)
     this.lines = new Int32Array(buffer, LINES, CELLS)
+    const tens = new Float64Array(buffer, TENS, LONGEST)
+    for (let k = 0; k < LONGEST; k++) tens[k] = 10 ** k
     latest = this
   }
 
@@ -104,9 +119,12 @@ export class Kernel {
   }
 
   /** Sets what the rows of a table have in common. Returns whether they can be read. */
-  configure({ width, delimiter, quote, comment, firstName, nulls }: KernelSettings): boolean {
+  configure({ width, delimiter, quote, comment, firstName, nulls, keys = [] }: KernelSettings): boolean {
     if (width > CELLS || nulls.length > MOST_NULLS || nulls.some((text) => text.length >= NULL_BYTES))
       return false
+    if (keys.length > MOST_KEYS) return false
+    new Int32Array(this.bytes.buffer, KEYS, MOST_KEYS).set(keys)
+    this.exports.keyed(keys.length)
     firstName?.copy(this.bytes, HEADER, 0, HEADER_BYTES)
     for (const [k, text] of nulls.entries()) {
       const at = NULLS + k * NULL_BYTES
@@ -143,7 +161,7 @@ export class Kernel {
   /**
    * Builds the text of cells `column` of rows [from, to), each value with a comma after it, up to the first cell that is
    * not plain. Returns the end of the text, which starts at `bytes[OUT]` and is valid until the next call; sets `stop`,
-   * the row of that cell, and `numbers`, how many there are before it.
+   * the row of that cell; `numbers`, how many there are before it; and `bounds`.
    */
   column(column: number, from: number, to: number, numeric: boolean): number {
     return this.exports.column(column, from, to, numeric)
@@ -155,6 +173,24 @@ export class Kernel {
    */
   moments(end: number): number {
     return this.exports.moments(OUT, end)
+  }
+
+  /**
+   * The first of plain rows [from, to) after which slices end whose size is `before` (see values/slice-ends.ts); −1 if
+   * there is none. Sets `size`, their size after the last row.
+   */
+  cut(from: number, to: number, before: number): number {
+    return this.exports.cut(from, to, before)
+  }
+
+  get size(): number {
+    return this.exports.size.value
+  }
+
+  /** Rows of the lowest and the highest value that `column` has passed (−1: there is none), and how many are missing. */
+  get bounds(): { lowest: number; highest: number; missing: number } {
+    const { lowest, highest, missing } = this.exports
+    return { lowest: lowest.value, highest: highest.value, missing: missing.value }
   }
 
   get stop(): number {

@@ -42,9 +42,15 @@ const ESCAPED: i32 = 2
 export let rows: i32 = 0
 export let line: i32 = 0
 export let odd: i32 = 0
-/** Results of `column`: the row it stopped at, and the numbers before it. */
+/**
+ * Results of `column`: the row it stopped at, and the numbers before it; rows of the lowest and the highest value (−1: there
+ * is none), and how many are missing. Of two numbers that differ beyond 15 digits, either may be the lowest.
+ */
 export let stop: i32 = 0
 export let numbers: i32 = 0
+export let lowest: i32 = 0
+export let highest: i32 = 0
+export let missing: i32 = 0
 /** A result of `moments`. */
 export let times: i32 = 0
 
@@ -363,9 +369,19 @@ export function column(index: i32, from: i32, to: i32, numeric: bool): i32 {
 
 function numberColumn(index: i32, from: i32, to: i32): i32 {
   const step = width << 2
-  let k = (from * width + index) << 2
+  const first = index << 2
+  let k = from * step + first
   let out = OUT
   let count = 0
+  let absent = 0
+  let lowAt = -1
+  let highAt = -1
+  let low: f64 = Infinity
+  let high: f64 = -Infinity
+  /** Texts of up to 8 digits are compared as they are, while each has its point at the same place from the end. */
+  let place = -1
+  let lowKey: u64 = 0
+  let highKey: u64 = 0
   let r = from
   for (; r < to; r++, k += step) {
     const start = load<i32>(STARTS + k)
@@ -376,6 +392,7 @@ function numberColumn(index: i32, from: i32, to: i32): i32 {
       store<i32>(out, NULL_TEXT)
       store<u8>(out, COMMA, 4)
       out += 5
+      absent++
       continue
     }
     if (length <= 16) {
@@ -390,8 +407,44 @@ function numberColumn(index: i32, from: i32, to: i32): i32 {
     out += length
     store<u8>(out++, COMMA)
     count++
+    if (length <= 8 && length > place && place >= 0) {
+      const shift = <u64>(64 - (length << 3))
+      const v = load<u64>(start + length - 8) >>> shift
+      const isSame = place == 0 ? hasNoPoint(v) : <i32>load<u8>(start + length - place) == POINT
+      if (isSame && <i32>load<u8>(start) >= ZERO) {
+        const key = bswap(v << shift)
+        if (key < lowKey) {
+          lowKey = key
+          lowAt = r
+        } else if (key > highKey) {
+          highKey = key
+          highAt = r
+        }
+        continue
+      }
+    }
+    if (place >= 0) {
+      low = valueOf(lowAt * step + first)
+      high = valueOf(highAt * step + first)
+    }
+    const value = numberAt(start, length)
+    if (value < low) {
+      low = value
+      lowAt = r
+    }
+    if (value > high) {
+      high = value
+      highAt = r
+    }
+    place = low < 0 ? -1 : commonPlace(lowAt * step + first, highAt * step + first)
+    if (place < 0) continue
+    lowKey = keyOf(lowAt * step + first)
+    highKey = keyOf(highAt * step + first)
   }
   numbers = count
+  missing = absent
+  lowest = lowAt
+  highest = highAt
   stop = r
   return out
 }
@@ -400,6 +453,17 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
   const step = width << 2
   let k = (from * width + index) << 2
   let out = OUT
+  let absent = 0
+  let lowAt = -1
+  let highAt = -1
+  let low = 0
+  let lowEnd = 0
+  let lowFirst: u64 = 0
+  let lowCertain: u64 = 0
+  let high = 0
+  let highEnd = 0
+  let highFirst: u64 = 0
+  let highCertain: u64 = 0
   let r = from
   for (; r < to; r++, k += step) {
     const start = load<i32>(STARTS + k)
@@ -410,35 +474,76 @@ function textColumn(index: i32, from: i32, to: i32): i32 {
       store<u16>(out, 0x2222)
       store<u8>(out, COMMA, 2)
       out += 3
-      continue
-    }
-    if (length == 0 || (mayBeNull(length) && isNull(start, length))) {
+    } else if (length == 0 || (mayBeNull(length) && isNull(start, length))) {
       store<i32>(out, NULL_TEXT)
       store<u8>(out, COMMA, 4)
       out += 5
+      absent++
+      continue
+    } else {
+      // A text that a spreadsheet protects: ="007".
+      if (<i32>load<u8>(start) == EQUALS && length >= 3 && <i32>load<u8>(end - 1) == DOUBLE_QUOTE) break
+      store<u8>(out++, DOUBLE_QUOTE)
+      const doubled = (packed & ESCAPED) != 0
+      for (let i = start; i < end; i += 16) {
+        const v = v128.load(i)
+        const left = end - i
+        const valid: i32 = left >= 16 ? 0xffff : (1 << left) - 1
+        let found = special(v)
+        if (doubled && quote != DOUBLE_QUOTE) found |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
+        if (found & valid) {
+          out = escaped(i, end, doubled, out)
+          break
+        }
+        v128.store(out, v)
+        out += left >= 16 ? 16 : left
+      }
+      store<u16>(out, 0x2c22)
+      out += 2
+    }
+    const first = prefix(start, end)
+    const known = packed & ESCAPED ? certain(first) : u64.MAX_VALUE
+    if (lowAt < 0) {
+      low = high = start
+      lowEnd = highEnd = end
+      lowFirst = highFirst = first
+      lowCertain = highCertain = known
+      lowAt = highAt = r
       continue
     }
-    // A text that a spreadsheet protects: ="007".
-    if (<i32>load<u8>(start) == EQUALS && length >= 3 && <i32>load<u8>(end - 1) == DOUBLE_QUOTE) break
-    store<u8>(out++, DOUBLE_QUOTE)
-    const doubled = (packed & ESCAPED) != 0
-    for (let i = start; i < end; i += 16) {
-      const v = v128.load(i)
-      const left = end - i
-      const valid: i32 = left >= 16 ? 0xffff : (1 << left) - 1
-      let found = special(v)
-      if (doubled && quote != DOUBLE_QUOTE) found |= i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>quote)))
-      if (found & valid) {
-        out = escaped(i, end, doubled, out)
-        break
-      }
-      v128.store(out, v)
-      out += left >= 16 ? 16 : left
+    const toLow = known & lowCertain
+    const toHigh = known & highCertain
+    let isLower = (first & toLow) < (lowFirst & toLow)
+    let isHigher = (first & toHigh) > (highFirst & toHigh)
+    if ((first & toLow) == (lowFirst & toLow))
+      isLower =
+        (packed | load<i32>(ENDS + ((lowAt * width + index) << 2))) & ESCAPED
+          ? isBeforeUnquoted(start, end, low, lowEnd)
+          : isBefore(start, end, low, lowEnd)
+    if ((first & toHigh) == (highFirst & toHigh))
+      isHigher =
+        (packed | load<i32>(ENDS + ((highAt * width + index) << 2))) & ESCAPED
+          ? isBeforeUnquoted(high, highEnd, start, end)
+          : isBefore(high, highEnd, start, end)
+    if (isLower) {
+      low = start
+      lowEnd = end
+      lowFirst = first
+      lowCertain = known
+      lowAt = r
     }
-    store<u16>(out, 0x2c22)
-    out += 2
+    if (isHigher) {
+      high = start
+      highEnd = end
+      highFirst = first
+      highCertain = known
+      highAt = r
+    }
   }
   numbers = 0
+  missing = absent
+  lowest = lowAt
+  highest = highAt
   stop = r
   return out
 }
@@ -510,4 +615,185 @@ function isLeap(at: i32): bool {
   let year = 0
   for (let k = 0; k < 4; k++) year = year * 10 + <i32>load<u8>(at + k) - ZERO
   return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+/** Where slices end: the columns of the key, or all, and the rows before (docs/adr/0024). As in values/slice-ends.ts. */
+export const KEYS: i32 = 640
+export const MOST_KEYS: i32 = 64
+const UNITS: i32 = 1024
+const PER_BYTE: i32 = 3
+const HEAVIEST: i32 = 1 << 21
+const LEAST: i32 = 16_384 * UNITS
+const USUAL: i32 = 51_200 * UNITS
+const MOST: i32 = 131_072 * UNITS
+const RARE: u64 = 41
+const OFTEN: u64 = 1024
+const PRIME_1: i32 = <i32>0x9e3779b1
+const PRIME_2: i32 = <i32>0x85ebca77
+const PRIME_3: i32 = <i32>0xc2b2ae3d
+
+/** A result of `cut`: the size of the slices after the last row that was passed. */
+export let size: i32 = 0
+
+let keys: i32 = 0
+
+/** Sets how many columns of the key are at KEYS; 0: all columns count. */
+export function keyed(count: i32): void {
+  keys = count
+}
+
+function withCell(hash: i32, column: i32): i32 {
+  const start = load<i32>(STARTS + column)
+  const length = (load<i32>(ENDS + column) >> 2) - start
+  // The last 8 bytes and the length.
+  let word: u64 = 0
+  if (length > 0) {
+    word = load<u64>(start + length - 8)
+    if (length < 8) word >>= <u64>(64 - (length << 3))
+  }
+  const low = <i32>word
+  const high = <i32>(word >> 32)
+  return (rotl(hash, 13) ^ ((low ^ length) * PRIME_1 + high * PRIME_2)) * PRIME_3
+}
+
+function hashOf(first: i32): u32 {
+  let hash = 0
+  if (keys == 0) for (let k = first; k < first + (width << 2); k += 4) hash = withCell(hash, k)
+  else for (let k = 0; k < keys; k++) hash = withCell(hash, first + (load<i32>(KEYS + (k << 2)) << 2))
+  hash ^= hash >>> 15
+  hash *= PRIME_2
+  hash ^= hash >>> 13
+  hash *= PRIME_1
+  hash ^= hash >>> 16
+  return <u32>hash
+}
+
+/** The first of rows [from, to) after which slices end that have the size `before`; −1 if there is none. */
+export function cut(from: i32, to: i32, before: i32): i32 {
+  const step = width << 2
+  let first = from * step
+  let now = before
+  for (let r = from; r < to; r++, first += step) {
+    const bytes = (load<i32>(ENDS + first + step - 4) >> 2) - load<i32>(STARTS + first)
+    const weight = max(UNITS, min(HEAVIEST, bytes * PER_BYTE))
+    now += weight
+    if (now < LEAST) continue
+    if (now >= MOST || <u64>hashOf(first) < <u64>weight * (now < USUAL ? RARE : OFTEN)) {
+      size = 0
+      return r
+    }
+  }
+  size = now
+  return -1
+}
+
+/** Powers of ten, which are put there. */
+export const TENS: i32 = 1024
+/** Digits that numbers are compared by. */
+const MOST_DIGITS: i32 = 18
+
+/** The place of the point in two short numbers; −1 if it differs, or if one is long. */
+function commonPlace(one: i32, other: i32): i32 {
+  if ((load<i32>(ENDS + one) >> 2) - load<i32>(STARTS + one) > 8) return -1
+  if ((load<i32>(ENDS + other) >> 2) - load<i32>(STARTS + other) > 8) return -1
+  const place = placeOfPoint(one)
+  return place == placeOfPoint(other) ? place : -1
+}
+
+/** How far from the end of a number its point is; 0 if it has none. */
+function placeOfPoint(cell: i32): i32 {
+  const start = load<i32>(STARTS + cell)
+  const end = load<i32>(ENDS + cell) >> 2
+  for (let i = start; i < end; i++) if (<i32>load<u8>(i) == POINT) return end - i
+  return 0
+}
+
+/** The bytes of a cell of up to 8 as a number whose order is theirs, aligned at the end. */
+function keyOf(cell: i32): u64 {
+  const start = load<i32>(STARTS + cell)
+  const length = (load<i32>(ENDS + cell) >> 2) - start
+  const shift = <u64>(64 - (length << 3))
+  return bswap((load<u64>(start + length - 8) >>> shift) << shift)
+}
+
+function valueOf(cell: i32): f64 {
+  const start = load<i32>(STARTS + cell)
+  return numberAt(start, (load<i32>(ENDS + cell) >> 2) - start)
+}
+
+function hasNoPoint(v: u64): bool {
+  const x = v ^ 0x2e2e2e2e2e2e2e2e
+  return ((x - 0x0101010101010101) & ~x & 0x8080808080808080) == 0
+}
+
+function bswap(given: u64): u64 {
+  let v = ((given & 0x00ff00ff00ff00ff) << 8) | ((given >>> 8) & 0x00ff00ff00ff00ff)
+  v = ((v & 0x0000ffff0000ffff) << 16) | ((v >>> 16) & 0x0000ffff0000ffff)
+  return (v << 32) | (v >>> 32)
+}
+
+/** The value of plain digits, perhaps with a minus sign and a point. */
+function numberAt(start: i32, length: i32): f64 {
+  const sign = <i32>(<i32>load<u8>(start) == MINUS)
+  let whole: i64 = 0
+  let digits = 0
+  let point = 0
+  let i = sign
+  for (; i < length && digits < MOST_DIGITS; i++) {
+    const digit = <i32>load<u8>(start + i) - ZERO
+    if (digit < 0) point = i
+    else {
+      whole = whole * 10 + digit
+      if (whole) digits++
+    }
+  }
+  let value = <f64>whole
+  if (point > 0) value /= load<f64>(TENS + ((i - 1 - point) << 3))
+  else for (; i < length && <i32>load<u8>(start + i) != POINT; i++) value *= 10
+  return sign ? -value : value
+}
+
+/** The first 8 bytes of [i, end), which can be compared as a number. */
+function prefix(i: i32, end: i32): u64 {
+  const length = end - i
+  if (length <= 0) return 0
+  let v = load<u64>(i)
+  if (length < 8) v &= ((<u64>1) << (length << 3)) - 1
+  return bswap(v)
+}
+
+/** Whether text [a, b) comes before [c, d), of which the first 8 bytes are the same. */
+function isBefore(a: i32, b: i32, c: i32, d: i32): bool {
+  let i = a + 8
+  let k = c + 8
+  for (; i < b && k < d; i += 8, k += 8) {
+    const x = prefix(i, b)
+    const y = prefix(k, d)
+    if (x != y) return x < y
+  }
+  return b - a < d - c
+}
+
+/** The same of any texts in which doubled quotes are one. */
+function isBeforeUnquoted(a: i32, b: i32, c: i32, d: i32): bool {
+  let i = a
+  let k = c
+  while (i < b && k < d) {
+    const x = <i32>load<u8>(i++)
+    const y = <i32>load<u8>(k++)
+    if (x != y) return x < y
+    if (x == quote) {
+      i += <i32>(i < b && <i32>load<u8>(i) == quote)
+      k += <i32>(k < d && <i32>load<u8>(k) == quote)
+    }
+  }
+  return i == b && k < d
+}
+
+/** The bytes of a prefix that are those of the text, if quotes are doubled in it: up to the first quote. */
+function certain(first: u64): u64 {
+  for (let shift = 56; shift >= 0; shift -= 8)
+    if (<i32>((first >>> <u64>shift) & 0xff) == quote)
+      return shift == 0 ? u64.MAX_VALUE : u64.MAX_VALUE << (<u64>shift)
+  return u64.MAX_VALUE
 }

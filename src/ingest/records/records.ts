@@ -16,16 +16,19 @@ import {
 import { isSparse, sparse } from '../delimited/gaps.ts'
 import { utf8 } from '../text/bytes.ts'
 import { type ColumnType, type DelimitedOptions, type FirstValue, noDialect } from '../values/dialect.ts'
+import { endsAmong, keysAmong, SliceEnds, withValue } from '../values/slice-ends.ts'
 import type { Ingested, SliceSink } from '../values/table.ts'
 import { IsoTexts } from '../values/text-type.ts'
 import { badData, Warnings } from '../values/warnings.ts'
 import { recordsOf } from './json-array.ts'
 import { jsonLines } from './ndjson.ts'
 
-export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits' | 'flatten'>
+export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits' | 'flatten' | 'keys'>
 
-const SLICE_ROWS = 65_536
+/** Bytes of a column from which on its buffer is not kept. */
 const SLICE_BYTES = 512 * 1024
+/** Nulls that are added at once. */
+const MOST_NULLS = 65_536
 
 /** A column with its buffered values, comma-separated, up to the next slice. */
 class Column {
@@ -113,7 +116,7 @@ function compactJson(value: Buffer): Buffer {
   return out.subarray(0, at)
 }
 
-const NULLS = Buffer.from('null,'.repeat(SLICE_ROWS))
+const NULLS = Buffer.from('null,'.repeat(MOST_NULLS))
 
 function repeatedNull(count: number): Buffer {
   return NULLS.subarray(0, count * 5 - 1)
@@ -125,7 +128,7 @@ class Table {
   private readonly byName = new Map<string, Column>()
   private readonly names = new Set<string>()
   rows = 0
-  private size = 0
+  private readonly ends = new SliceEnds()
   private valueCount = 0
 
   constructor(
@@ -155,30 +158,52 @@ class Table {
 
   /** Adds a record. Columns that it lacks get null. */
   async record(cells: Iterable<[string, RawJson]>): Promise<void> {
+    let size = 0
+    let hash = 0
     for (const [name, cell] of this.options.flatten ? flattened(cells) : cells) {
       const column = this.column(name)
-      await this.fill(column)
+      this.fill(column)
       column.add(cell.bytes, this.rows + 1)
-      this.size += cell.bytes.length
+      size += cell.bytes.length
+      if (this.isKey(name)) hash = withValue(hash, cell.buf, cell.start, cell.end)
       this.valueCount++
       if (this.valueCount % 256 === 0 && turnIsLong()) await breathe()
     }
     this.rows++
     this.checkGaps()
-    if (this.size >= SLICE_BYTES * 8 || this.rows % SLICE_ROWS === 0) await this.flush()
+    if (this.ends.isAfter(size, () => hash)) await this.flush(true)
     else if (turnIsLong()) await breathe()
   }
 
-  /** Adds a whole column. */
-  async values(name: string, array: RawJson): Promise<void> {
+  private isKey(name: string): boolean {
+    const { keys } = this.options
+    return keys === undefined || keys.length === 0 || keys.includes(name)
+  }
+
+  /** Adds whole columns. */
+  async values(arrays: readonly (readonly [string, RawJson])[]): Promise<void> {
+    const keys = keysAmong(
+      arrays.map(([name]) => name),
+      this.options.keys,
+    )
+    const texts = arrays.map(([, array]) => array.buf.subarray(array.start + 1, array.end - 1))
+    const ends = await endsAmong(texts, keys)
+    for (const [name, array] of arrays) await this.valuesOf(name, array, ends)
+  }
+
+  private async valuesOf(name: string, array: RawJson, ends: readonly number[]): Promise<void> {
     const column = this.column(name)
     const { buf } = array
+    let next = 0
     let i = skipBlanks(buf, array.start + 1)
     while (buf[i] !== 0x5d) {
       const end = endOf(buf, i)
       column.add(buf.subarray(i, end), column.given + column.rows + 1)
       this.valueCount++
-      if (column.size >= SLICE_BYTES || column.rows >= SLICE_ROWS) await this.give(column)
+      if (column.given + column.rows === ends[next]) {
+        next++
+        await this.give(column, true)
+      }
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
@@ -199,32 +224,27 @@ class Table {
   }
 
   /** Pads a column with nulls up to the current row. */
-  private async fill(column: Column): Promise<void> {
-    for (let missing = this.rows - column.given - column.rows; missing > 0; ) {
-      const count = Math.min(missing, SLICE_ROWS - column.rows)
-      column.addNulls(count)
-      missing -= count
-      if (column.rows >= SLICE_ROWS) await this.give(column)
-    }
+  private fill(column: Column): void {
+    for (let missing = this.rows - column.given - column.rows; missing > 0; missing -= MOST_NULLS)
+      column.addNulls(Math.min(missing, MOST_NULLS))
   }
 
-  private async give(column: Column): Promise<void> {
+  private async give(column: Column, ended: boolean): Promise<void> {
     if (column.rows === 0) return
     const { rows, text } = column.take()
-    await this.sink.slice({ column: column.position, rows, form: 'text', text })
+    await this.sink.slice({ column: column.position, rows, form: 'text', text, ended })
     await breathe()
   }
 
-  private async flush(): Promise<void> {
-    this.size = 0
+  private async flush(ended: boolean): Promise<void> {
     for (const column of this.columns) {
-      await this.fill(column)
-      await this.give(column)
+      this.fill(column)
+      await this.give(column, ended)
     }
   }
 
   async end(warnings: Warnings): Promise<Ingested> {
-    await this.flush()
+    await this.flush(false)
     const source = this.options.source ?? 'input'
     if (this.rows === 0 || this.columns.length === 0)
       throw badData(source, {}, 'no rows', 'Give at least one row.')
@@ -388,11 +408,13 @@ async function readMembers(
   const members = (await json.index()).entries()
   const cols = await members.get('cols')?.index()
   if (cols?.kind === 'object') {
+    const given: [string, RawJson][] = []
     for (const [name, column] of cols.entries()) {
       const data = column.kind === 'object' ? column.entries().get('data') : undefined
       if (data?.kind !== 'array') throw badData(source, {}, `column ${excerpt(name)} has no data`, SHAPES)
-      await table.values(name, data)
+      given.push([name, data])
     }
+    await table.values(given)
     return
   }
   if (isFigure(members))
@@ -412,5 +434,5 @@ async function readMembers(
   }
   if (arrays.length === 0 || arrays.length < members.size)
     throw badData(source, {}, 'an object whose members are not all arrays', SHAPES)
-  for (const [name, array] of arrays) await table.values(name, array)
+  await table.values(arrays)
 }

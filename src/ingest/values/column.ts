@@ -1,6 +1,7 @@
 import type { Problem } from '../../contract/errors.ts'
 import { excerpt, withRoom } from '../../json/index.ts'
 import { type Kernel, OUT } from '../kernel/index.ts'
+import { type Bounds, boundsOf, boundsTogether, kept } from './bounds.ts'
 import { type DateOrder, isoDate } from './date.ts'
 import { type GivenType, type NumberStyle, orderIn } from './dialect.ts'
 import { ESCAPED, QUOTED } from './flags.ts'
@@ -45,6 +46,8 @@ special[BACKSLASH] = 1
 /** Cells of one batch that are not plain, before the kernel is not asked again. */
 const MOST_OTHERS = 64
 const FEW_CELLS = 8
+/** Text of a column whose bounds are found again when it becomes text. */
+const FEW_BYTES = 16 * 1024
 
 /** Texts that mean a missing value: those given, and that of MySQL and PostgreSQL. */
 export function nullTexts(given: readonly string[] = []): Buffer[] {
@@ -87,6 +90,8 @@ export class ColumnBuilder {
   private readonly nulls: readonly Buffer[]
   /** What the texts are; undefined if the user says that they are text. */
   readonly texts: TextType | undefined
+  /** Of the buffered values; undefined if some are not plain cells: they are found in the text then. */
+  private bounds: CellBounds | undefined
   /** Bytes and rows of the buffered text that `texts` has seen. */
   private typed = 0
   private typedRows = 0
@@ -94,6 +99,7 @@ export class ColumnBuilder {
   constructor(private readonly rules: ColumnRules) {
     const { given } = rules
     this.form = given === 'text' || given?.startsWith('date') ? 'text' : 'number'
+    this.bounds = new CellBounds(rules.quote)
     this.nulls = nullTexts(rules.nullTexts)
     if (given === undefined || given.startsWith('date')) this.texts = new TextType(rules.order, true)
   }
@@ -143,13 +149,15 @@ export class ColumnBuilder {
         const isTyped = this.typed === this.at
         this.at += bytes.copy(this.grow(end - OUT), this.at, OUT, end)
         this.numbers += kernel.numbers
-        this.rows += kernel.stop - row
-        row = kernel.stop
+        const { stop } = kernel
+        this.bounds?.add(kernel, column, width, row, stop, this.form === 'number')
+        this.rows += stop - row
         if (isTyped && this.form === 'text' && this.numbers === 0 && this.texts?.mayBeMoments) {
           this.typed += kernel.moments(end) - OUT
           this.typedRows += kernel.stop
           this.texts.addMoments(kernel.numbers, kernel.times)
         }
+        row = stop
         if (row === to) return
       }
       const count = others++ < MOST_OTHERS ? 1 : to - row
@@ -173,7 +181,7 @@ export class ColumnBuilder {
       this.addGiven(buf, starts, ends, lines, column, width, rows)
       return
     }
-    const { nulls } = this
+    const { nulls, bounds, at: before } = this
     const many = nulls.length > 1
     let { out, at, numbers } = this
     let numeric = this.form === 'number'
@@ -255,11 +263,21 @@ export class ColumnBuilder {
     this.at = at
     this.numbers = numbers
     this.rows += rows
+    // Not if the column has become text on the way.
+    if (bounds !== undefined && bounds === this.bounds && rows > 0)
+      bounds.addValues(this.out.subarray(before, at - 1), rows)
+    else if (this.bounds === undefined && at < FEW_BYTES) {
+      this.bounds = new CellBounds(this.rules.quote)
+      this.bounds.addValues(this.out.subarray(0, at - 1), this.rows)
+    }
   }
 
   /** Returns the slice so far, without the trailing comma, and starts a new one. */
-  take(): { rows: number; form: SliceEncoding; text: Buffer } {
-    const slice = { rows: this.rows, form: this.form, text: this.out.subarray(0, Math.max(0, this.at - 1)) }
+  take(): { rows: number; form: SliceEncoding; text: Buffer; bounds?: Bounds } {
+    const { rows, form } = this
+    const text = this.out.subarray(0, Math.max(0, this.at - 1))
+    const slice = { rows, form, text, bounds: this.bounds?.found() }
+    this.bounds = new CellBounds(this.rules.quote)
     this.out =
       this.at < FIRST_BYTES
         ? NO_BYTES
@@ -295,6 +313,7 @@ export class ColumnBuilder {
   }
 
   private becomeText(line: number, buf: Uint8Array, start: number, end: number): void {
+    this.bounds = undefined
     this.firstText ??= { line, text: excerpt(buf.subarray(start, end)) }
     this.form = 'text'
     this.typed = 0
@@ -331,6 +350,7 @@ export class ColumnBuilder {
     width: number,
     rows: number,
   ): void {
+    this.bounds = undefined
     const { given } = this
     const { name, source, styled } = this.rules
     const { nulls } = this
@@ -397,6 +417,62 @@ export class ColumnBuilder {
       this.out = withRoom(this.out, this.at, Math.max(more, FIRST_BYTES - this.at))
     return this.out
   }
+}
+
+/** The lowest and the highest of plain cells. */
+class CellBounds {
+  private low: Buffer | undefined
+  private high: Buffer | undefined
+  private nulls = 0
+  private numeric = true
+  private rows = 0
+  /** Of values that the kernel has not found. */
+  private others: { bounds: Bounds; rows: number } | undefined
+
+  constructor(private readonly quote: number) {}
+
+  /** Adds cell `column` of rows [from, to), all of which the kernel has passed. */
+  add(kernel: Kernel, column: number, width: number, from: number, to: number, numeric: boolean): void {
+    if (from === to) return
+    const found = kernel.bounds
+    this.numeric = numeric
+    this.rows += to - from
+    this.nulls += found.missing
+    if (found.lowest < 0) return
+    const low = cellOf(kernel, found.lowest * width + column, this.quote)
+    const high = cellOf(kernel, found.highest * width + column, this.quote)
+    const { before } = this
+    if (this.low === undefined || before(low, this.low)) this.low = Buffer.from(low)
+    if (this.high === undefined || before(this.high, high)) this.high = Buffer.from(high)
+  }
+
+  private readonly before = (a: Buffer, b: Buffer): boolean =>
+    this.numeric ? Number(a) < Number(b) : a.compare(b) < 0
+
+  /** Adds values that are comma-separated JSON. */
+  addValues(text: Buffer, rows: number): void {
+    const bounds = boundsOf(text)
+    const { others } = this
+    this.others = others
+      ? { bounds: boundsTogether(others.bounds, bounds, [others.rows, rows]), rows: others.rows + rows }
+      : { bounds, rows }
+  }
+
+  found(): Bounds {
+    const { low, high, nulls, numeric, others, rows } = this
+    const json = (cell: Buffer | undefined): string | undefined =>
+      cell && kept(numeric ? cell.toString('latin1') : JSON.stringify(cell.toString('utf8')))
+    const own = { low: json(low), high: json(high), nulls }
+    return others ? boundsTogether(own, others.bounds, [rows, others.rows]) : own
+  }
+}
+
+/** The text of a cell. */
+function cellOf({ bytes, starts, ends }: Kernel, k: number, quote: number): Buffer {
+  const cell = bytes.subarray(starts[k], ends[k] >> 2)
+  if (!(ends[k] & ESCAPED)) return cell
+  const q = String.fromCharCode(quote)
+  return Buffer.from(cell.toString('utf8').replaceAll(q + q, q))
 }
 
 /** Whether a cell is one of the texts that mean a missing value. */

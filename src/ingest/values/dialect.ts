@@ -147,6 +147,8 @@ export interface DelimitedOptions {
   flatten?: boolean
   /** Columns of the table, where they are known. */
   width?: number
+  /** Names of the columns by which rows are told apart: their values alone decide where slices end. */
+  keys?: readonly string[]
   /** Name of the source in messages. */
   source?: string
   /** Default: those of the contract. */

@@ -1,3 +1,4 @@
+import type { Bounds } from './bounds.ts'
 import type { SliceEncoding } from './column.ts'
 import type { ColumnType, Dialect, FirstValue } from './dialect.ts'
 import type { Rewrite } from './text-type.ts'
@@ -8,6 +9,10 @@ export interface Slice {
   rows: number
   form: SliceEncoding
   text: Buffer
+  /** Whether it ends where slices of the same rows always end (slice-ends.ts). */
+  ended?: boolean
+  /** Of its values, if they were found on the way; otherwise they are in the text. */
+  bounds?: Bounds
 }
 
 /** Receives the slices of a table while it is parsed. `begin` announces columns before their slices. */

@@ -340,6 +340,7 @@ export function homeMeta(owner: string, permission: Permission, url: string): Fo
     creation_time: epoch,
     date_modified: epoch,
     version: 1,
+    content_version: 1,
     views: 0,
     source_fid: null,
     source_url: null,

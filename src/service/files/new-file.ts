@@ -95,6 +95,7 @@ const inCopies = {
   creation_time: 'new',
   date_modified: 'new',
   version: 'new',
+  content_version: 'new',
   views: 'new',
   source_fid: 'new',
   source_url: 'new',

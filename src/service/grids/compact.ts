@@ -1,17 +1,25 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import { isSparse } from '../../ingest/index.ts'
+import { type Bounds, boundsOf, boundsTogether, endsAmong, isSparse, SliceEnds } from '../../ingest/index.ts'
 import { breathe } from '../../json/index.ts'
 import { BatchedBlobs, type Blobs } from '../store/blobs.ts'
 import { encodeTypes, mergeTypes } from '../store/column-types.ts'
 import type { ColumnRow, GridRow, SliceRef } from '../store/grids.ts'
 import type { Readers, Store, Writers } from '../store/store.ts'
-import { loadText, storeText, storeTexts, TOGETHER, TOGETHER_BYTES } from '../store/texts.ts'
+import {
+  loadText,
+  type SliceText,
+  storeSlice,
+  storeSlices,
+  TOGETHER,
+  TOGETHER_BYTES,
+} from '../store/texts.ts'
+import { skipValues } from './content.ts'
 import { columnsInTurns, repeated } from './values.ts'
+import { beginVersion } from './versions.ts'
 
-/** Slices are merged up to this many rows or bytes. */
-export const FULL_ROWS = 65_536
-const FULL_BYTES = 1 << 20
+/** Rows of slices that are not merged any more. */
+const FULL_ROWS = 65_536
 const TRIES = 10
 
 /** The store, and the way to keep appends to a grid waiting while its layout changes. */
@@ -68,20 +76,27 @@ export async function compact(store: Store, fid: Fid): Promise<void> {
     tail.map(({ body }) => body),
     columns.length,
   )
-  const merges = columns.map(({ uid }, k) => withLast(layout.slices.get(uid) ?? [], rows, values[k].text))
-  const refs = await storeMerges(store.blobs, merges)
-  const added = columns.map(({ uid }, k) => ({ ...refs[k], uid, seq: merges[k].seq }))
+  const merges = await mergesOf(
+    columns.map(({ uid }, k) => ({ slices: layout.slices.get(uid) ?? [], text: values[k].text })),
+    rows,
+  )
+  const flat = merges.flat()
+  const refs = await storeMerges(store.blobs, flat)
+  let next = 0
+  const added = columns.flatMap(({ uid }, k) => merges[k].map(({ seq }) => ({ ...refs[next++], uid, seq })))
+  const removed = columns.map(({ uid }, k) => ({ uid, seq: merges[k][0].seq }))
   try {
     await store.write(async (writers) => {
       const now = await assertLayoutUnchanged(writers, fid, grid)
       await writers.grids.removeTail(owner, idlocal, last)
-      await writers.grids.removeSlices(owner, idlocal, added)
+      const epoch = { owner, idlocal, epoch: now.epoch }
+      await writers.grids.removeSlices(epoch, removed)
       const changes = columns.map(({ uid, type, rows: before }, k) => ({
         uid,
         fields: { rows: before + rows, type: mergeTypes(type, values[k].type) },
       }))
       await writers.grids.changeColumns(owner, idlocal, changes)
-      await writers.grids.addSlices(owner, idlocal, added)
+      await writers.grids.addSlices(epoch, added)
       await writers.grids.change(owner, idlocal, {
         layout: now.layout + 1,
         tail_rows: now.tail_rows - rows,
@@ -100,23 +115,78 @@ interface Merge {
   text: Buffer
   rows: number
   seq: number
+  ended: boolean
 }
 
-/** Which of the last slices of a column a new text is merged with. */
-function withLast(slices: readonly SliceRef[], rows: number, text: Buffer): Merge {
-  let seq = slices.length > 0 ? slices[slices.length - 1].seq + 1 : 0
-  let total = rows
-  const last: SliceRef[] = []
-  let size = text.length
-  for (let k = slices.length - 1; k >= 0; k--) {
-    const slice = slices[k]
-    if (slice.rows > total || total + slice.rows > FULL_ROWS || size + slice.bytes > FULL_BYTES) break
-    last.unshift(slice)
-    total += slice.rows
-    size += slice.bytes
-    seq = slice.seq
+/** A column whose last slices may be merged, and what follows them. */
+interface Longer {
+  slices: readonly SliceRef[]
+  text: Buffer
+}
+
+/**
+ * The slices that new rows become, for each column. Slices at the end that have not ended (slice-ends.ts) are merged with
+ * the rows up to the first end among them, or as far as they double in size.
+ */
+async function mergesOf(columns: readonly Longer[], rows: number): Promise<Merge[][]> {
+  const open = columns.map(({ slices }) => openOf(slices))
+  const heights = new Set(open.map((list) => list.map((slice) => slice.rows).join()))
+  // Columns that were made one by one end where they do.
+  if (heights.size > 1) return columns.map((column, k) => [withLast(column, open[k], rows)])
+  const ends = new SliceEnds()
+  const openRows = open[0]?.reduce((sum, slice) => sum + slice.rows, 0) ?? 0
+  ends.skip(
+    openRows,
+    open.flat().reduce((sum, { bytes }) => sum + bytes, 0),
+  )
+  const found = await endsAmong(
+    columns.map(({ text }) => text),
+    undefined,
+    ends,
+  )
+  if (found.length === 0) {
+    const doubled = withLast(columns[0], open[0], rows).last.length
+    return columns.map((column, k) => [merge(column, open[k].slice(open[k].length - doubled), rows)])
   }
-  return { last, text, rows: total, seq }
+  return columns.map((column, k) => splitAt(column, open[k], found, rows))
+}
+
+/** The last slices of a column that have not ended. */
+function openOf(slices: readonly SliceRef[]): SliceRef[] {
+  const last = slices.findLastIndex(({ ended, rows }) => ended === true || rows >= FULL_ROWS)
+  return slices.slice(last + 1)
+}
+
+function merge({ slices, text }: Longer, last: SliceRef[], rows: number): Merge {
+  const seq = last[0]?.seq ?? (slices.at(-1)?.seq ?? -1) + 1
+  return { last, text, rows: last.reduce((sum, slice) => sum + slice.rows, rows), seq, ended: false }
+}
+
+/** Merges a text with as many of the last slices as are not longer than what follows them. */
+function withLast(column: Longer, open: readonly SliceRef[], rows: number): Merge {
+  let from = open.length
+  for (let total = rows; from > 0 && open[from - 1].rows <= total; from--) {
+    total += open[from - 1].rows
+    if (total > FULL_ROWS) break
+  }
+  return merge(column, open.slice(from), rows)
+}
+
+/** Merges a text up to the first of `ends` with the open slices of its column; what follows are slices of their own. */
+function splitAt(column: Longer, open: SliceRef[], ends: readonly number[], rows: number): Merge[] {
+  const merges: Merge[] = []
+  let { text } = column
+  let from = 0
+  for (const end of [...ends, rows]) {
+    if (end === from) continue
+    const at = end === rows ? text.length + 1 : skipValues(text, 0, end - from)
+    const part = { slices: column.slices, text: text.subarray(0, at - 1) }
+    const first = merge(part, from === 0 ? open : [], end - from)
+    merges.push({ ...first, seq: (merges.at(-1)?.seq ?? first.seq - 1) + 1, ended: ends.includes(end) })
+    text = text.subarray(at)
+    from = end
+  }
+  return merges
 }
 
 /** Stores merged slices, with few queries. */
@@ -127,22 +197,34 @@ async function storeMerges(blobs: Blobs, merges: readonly Merge[]): Promise<Slic
   )
   const refs: SliceRef[] = []
   for (let k = 0; k < merges.length; ) {
-    const some: { rows: number; text: Buffer }[] = []
+    const some: SliceText[] = []
     for (let size = 0; k < merges.length && some.length < TOGETHER && size < TOGETHER_BYTES; k++) {
-      const { last, text, rows } = merges[k]
+      const { last, text, rows, ended } = merges[k]
       const parts: Buffer[] = []
       for (const slice of last) parts.push(await loadText(batched, slice), COMMA)
       const whole = Buffer.concat([...parts, text])
-      some.push({ rows, text: whole })
+      some.push({ rows, text: whole, ended, bounds: boundsWith(last, rows, text) })
       size += whole.length
       await breathe()
     }
-    refs.push(...(await storeTexts(blobs, some)))
+    refs.push(...(await storeSlices(blobs, some)))
   }
   return refs
 }
 
 const COMMA = Buffer.from(',')
+
+/** Of the values of slices and of a text. */
+function boundsWith(last: readonly SliceRef[], rows: number, text: Buffer): Bounds | undefined {
+  let bounds = boundsOf(text)
+  let count = rows - last.reduce((sum, slice) => sum + slice.rows, 0)
+  for (const slice of last) {
+    if (!slice.bounds) return undefined
+    bounds = boundsTogether(bounds, slice.bounds, [count, slice.rows])
+    count += slice.rows
+  }
+  return bounds
+}
 
 /**
  * Changes columns or slices of a grid. `prepare` stores blobs; `commit` adds the rows that refer to them, in
@@ -166,7 +248,7 @@ export async function rewriteLayout<P, T>(
         return await store.write(async (writers) => {
           const now = await assertLayoutUnchanged(writers, fid, layout.grid)
           if (now.tail_rows > 0) throw new LayoutChanged()
-          const result = await commit(writers, prepared, layout)
+          const result = await commit(writers, prepared, { ...layout, grid: now })
           const columns = await writers.grids.columns(fid.owner, fid.idlocal)
           const lengths = columns.map(({ rows }) => rows)
           const row_count = Math.max(0, ...lengths)
@@ -189,7 +271,7 @@ export async function rewriteLayout<P, T>(
 }
 
 /** Pads shorter columns with "" to the length of the longest, as API clients expect before an append. */
-export async function padShortColumns(service: GridStore, fid: Fid): Promise<void> {
+export async function padShortColumns(service: GridStore, fid: Fid, by: string | null): Promise<void> {
   const { owner, idlocal } = fid
   await rewriteLayout(
     service,
@@ -204,9 +286,13 @@ export async function padShortColumns(service: GridStore, fid: Fid): Promise<voi
       }
       return fills
     },
-    async ({ grids }, fills, { slices }) => {
+    async (writers, fills, { slices, grid, columns }) => {
+      const { grids } = writers
+      const file = await writers.files.get(owner, idlocal)
+      if (!file) throw new Problem('not_found', 'no such grid, or you may not see it')
+      const epoch = { owner, idlocal, epoch: grid.epoch + 1 }
       const added = fills.flatMap(({ column: { uid }, slices: more }) => after(slices.get(uid), uid, more))
-      await grids.addSlices(owner, idlocal, added)
+      await grids.addSlices(epoch, added)
       const changes = fills.map(({ column: { uid, type, rows }, slices: more }) => ({
         uid,
         fields: {
@@ -215,6 +301,11 @@ export async function padShortColumns(service: GridStore, fid: Fid): Promise<voi
         },
       }))
       await grids.changeColumns(owner, idlocal, changes)
+      const padded = await grids.columns(owner, idlocal)
+      const change = { before: columns, after: padded }
+      await beginVersion(writers, { file, grid }, { operation: 'append', by }, change)
+      // The rows that follow belong to the same version.
+      await grids.change(owner, idlocal, { appended_by: by, appended_since: Date.now() })
     },
   )
 }
@@ -233,7 +324,7 @@ export async function repeatedSlices(store: Store, value: string, count: number)
   const slices: SliceRef[] = []
   for (let left = count; left > 0; left -= FULL_ROWS) {
     const rows = Math.min(left, FULL_ROWS)
-    slices.push(await storeText(store.blobs, rows, repeated(value, rows)))
+    slices.push(await storeSlice(store.blobs, { rows, text: repeated(value, rows) }))
   }
   return slices
 }
@@ -250,6 +341,8 @@ export function after(
     rows: slice.rows,
     bytes: slice.bytes,
     hash: slice.hash,
+    bounds: slice.bounds,
+    ended: slice.ended,
     seq: first + k,
   }))
 }

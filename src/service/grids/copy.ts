@@ -2,10 +2,24 @@ import type { Fid } from '../../contract/fid.ts'
 import { decodeTypes, encodeTypes } from '../store/column-types.ts'
 import type { Writers } from '../store/store.ts'
 import { transposeColumns, transposeRows } from './values.ts'
+import { firstVersion } from './versions.ts'
 
 /** Copies all columns of a grid, or those of `uids`, to a new file. Slices are shared, not copied. */
-export async function copyColumns(writers: Writers, from: Fid, to: Fid, uids?: string[]): Promise<void> {
+export async function copyColumns(
+  writers: Writers,
+  from: Fid,
+  to: Fid,
+  by: string | null,
+  uids?: string[],
+): Promise<void> {
   const { grids } = writers
+  await copyStored(writers, from, to, uids)
+  const { row_count, types } = await grids.get(to.owner, to.idlocal)
+  const change = { operation: 'copy' as const, by }
+  await writers.versions.add(firstVersion(to, change, row_count, types.length))
+}
+
+async function copyStored({ grids }: Writers, from: Fid, to: Fid, uids?: string[]): Promise<void> {
   const target = { owner: to.owner, idlocal: to.idlocal }
   await grids.copy({ owner: from.owner, idlocal: from.idlocal }, target, uids)
   const source = await grids.get(from.owner, from.idlocal)

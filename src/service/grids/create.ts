@@ -1,15 +1,16 @@
 import { randomFillSync } from 'node:crypto'
 import { invalidField, Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
-import type { FirstValue } from '../../ingest/index.ts'
+import { endsAmong, type FirstValue } from '../../ingest/index.ts'
 import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../json/index.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { encodeTypes, mergeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
-import type { SliceRef } from '../store/grids.ts'
+import type { Epoch, SliceRef } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
-import { storeTexts, TOGETHER, TOGETHER_BYTES } from '../store/texts.ts'
+import { storeSlices, TOGETHER, TOGETHER_BYTES } from '../store/texts.ts'
 import { type ColumnType, sliceArray, type Values } from './values.ts'
+import { type Change, firstVersion } from './versions.ts'
 
 /** A column whose values are stored, but that is not part of a grid yet. */
 export interface NewColumn {
@@ -134,30 +135,43 @@ export function checkColumnName(name: unknown, path: string, limits: Limits): st
   return name
 }
 
-/** Target size of a slice, in bytes: a row reader holds one slice per column in memory. */
-export function sliceBytes(columns: number): number {
-  return Math.max(16 * 1024, Math.min(512 * 1024, Math.floor((32 << 20) / columns)))
+/** The rows after which the slices of the longest column end, from 1: where those of a new column end, too. */
+export function endsOf(slices: ReadonlyMap<string, readonly SliceRef[]>): number[] {
+  let longest: number[] = []
+  for (const list of slices.values()) {
+    let rows = 0
+    const ends = list.map((slice) => (rows += slice.rows))
+    if (rows > (longest.at(-1) ?? 0)) longest = ends
+  }
+  return longest
 }
 
-/** Stores the values of a JSON array as slices. */
-export async function storeArray(blobs: Blobs, data: RawJson, columns = 1): Promise<Omit<NewColumn, 'name'>> {
-  const [{ name: _, ...column }] = await storeArrays(blobs, [{ name: '', data }], columns)
+/** Stores the values of a JSON array as slices, which end where those of the other columns do. */
+export async function storeArray(
+  blobs: Blobs,
+  data: RawJson,
+  ends: readonly number[],
+): Promise<Omit<NewColumn, 'name'>> {
+  const [{ name: _, ...column }] = await storeArrays(blobs, [{ name: '', data }], ends)
   return column
 }
 
-/** Stores several arrays, in few transactions. `total`: the number of columns of the grid. */
+/** Stores several arrays, in few transactions. Slices end where the rows say, or at `ends` and what the rows say beyond. */
 export async function storeArrays(
   blobs: Blobs,
   columns: GivenColumn[],
-  total = columns.length,
+  given: readonly number[] = [],
 ): Promise<NewColumn[]> {
+  const own = await endsAmong(columns.map(({ data }) => data.buf.subarray(data.start + 1, data.end - 1)))
+  const last = given.at(-1) ?? 0
+  const ends = [...given, ...own.filter((row) => row > last)]
   const stored = columns.map(
     ({ name, uid }): NewColumn => ({ name, uid, type: 'empty', rows: 0, slices: [] }),
   )
-  let waiting: { column: NewColumn; values: Values }[] = []
+  let waiting: { column: NewColumn; values: Values & { ended: boolean } }[] = []
   let size = 0
   const flush = async (): Promise<void> => {
-    const refs = await storeTexts(
+    const refs = await storeSlices(
       blobs,
       waiting.map(({ values }) => values),
     )
@@ -168,7 +182,7 @@ export async function storeArrays(
   }
   for (const [k, { data }] of columns.entries()) {
     const column = stored[k]
-    for (const values of sliceArray(data, sliceBytes(total))) {
+    for (const values of sliceArray(data, ends)) {
       waiting.push({ column, values })
       size += values.text.length
       column.rows += values.rows
@@ -186,20 +200,21 @@ export async function addGrid(
   writers: Writers,
   { owner, idlocal }: FileRow,
   columns: NewColumn[],
+  change: Change,
 ): Promise<void> {
   const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
   const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
   const types = encodeTypes(columns.map(({ type }) => type))
   await writers.grids.add({ owner, idlocal, row_count, ragged, types })
-  await addColumns(writers, owner, idlocal, columns, new Set(), 0)
+  await addColumns(writers, { owner, idlocal, epoch: 1 }, columns, new Set(), 0)
+  await writers.versions.add(firstVersion({ owner, idlocal }, change, row_count, columns.length))
 }
 
 /** Adds columns with their slices, starting at `position`. Returns their uids. */
 export async function addColumns(
   { grids }: Writers,
-  owner: string,
-  idlocal: number,
-  columns: NewColumn[],
+  { owner, idlocal, epoch }: Epoch,
+  columns: readonly NewColumn[],
   taken: Set<string>,
   position: number,
 ): Promise<string[]> {
@@ -220,6 +235,7 @@ export async function addColumns(
     name,
     type,
     rows,
+    since: epoch,
   }))
   await grids.addColumns(rows)
   if (lost.size > 0)
@@ -229,15 +245,16 @@ export async function addColumns(
       rows.map(({ uid }) => uid),
     )
   await grids.addSlices(
-    owner,
-    idlocal,
+    { owner, idlocal, epoch },
     columns.flatMap(({ slices }, k) =>
-      slices.map(({ rows: count, bytes, hash }, seq) => ({
+      slices.map(({ rows: count, bytes, hash, bounds, ended }, seq) => ({
         uid: rows[k].uid,
         seq,
         rows: count,
         bytes,
         hash,
+        bounds,
+        ended,
       })),
     ),
   )

@@ -12,6 +12,7 @@ import { checkType, columnsNow, matchColumns, refuseLoss, refuseShrink } from '.
 import { createOrUpdateGrid, notAGrid, renamed, type Target, type Written } from './place.ts'
 import type { DataCall } from './reading-options.ts'
 import type { Table, Tables } from './tables.ts'
+import { userOf } from './versions.ts'
 
 /** Creates a grid from a file, or a folder of grids if the file contains several tables. */
 export async function createOrUpdateGrids(
@@ -81,7 +82,11 @@ async function createFolderOfGrids(
         source_url: target.source_url ?? null,
         source_referer: target.source_referer ?? null,
       })
-      await addGrid(writers, file, table.columns)
+      await addGrid(writers, file, table.columns, {
+        operation: 'create',
+        by: userOf(call),
+        source: target.source_url,
+      })
       said.push(...table.warnings)
     }
     return { idlocal: folder.idlocal, action: 'created' as const, warnings: said }

@@ -11,11 +11,12 @@ import type { Writers } from '../store/store.ts'
 import type { GridService } from './append/queue.ts'
 import { appendSlices } from './append/table.ts'
 import { rewriteLayout } from './compact.ts'
-import { addColumns, addGrid } from './create.ts'
-import { recordLost } from './lost.ts'
+import { addGrid } from './create.ts'
 import { isSame, refuseLoss, refuseShrink, typesChanged } from './match.ts'
 import { type DataCall, refuseWarnings } from './reading-options.ts'
+import { replaceAll } from './replace.ts'
 import type { Table } from './tables.ts'
+import { beginVersion, userOf } from './versions.ts'
 
 /** The destination of an upload, and the rule for a taken name. */
 export interface Target {
@@ -79,7 +80,11 @@ export async function createOrUpdateGrid(
       source_url: target.source_url ?? null,
       source_referer: target.source_referer ?? null,
     })
-    await addGrid(writers, file, table.columns)
+    await addGrid(writers, file, table.columns, {
+      operation: 'create',
+      by: userOf(call),
+      source: target.source_url ?? target.source_tag,
+    })
     if (target.source_tag !== undefined)
       await writers.files.setSourceTag(owner, file.idlocal, target.source_tag)
     const said = existing ? [renamed(target.filename, filename)] : []
@@ -110,13 +115,13 @@ async function replaceColumns(
   call: DataCall,
   fid: Fid,
   table: Table,
-  { world_readable: makePublic, source_tag }: Target,
+  { world_readable: makePublic, source_tag, source_url }: Target,
 ): Promise<Written> {
   return rewriteLayout(
     service,
     fid,
     async () => undefined,
-    (writers, _, { columns, slices }) =>
+    (writers, _, { columns, slices, grid }) =>
       writers.idempotency.once(call.writeKey(fid.owner), async () => {
         const file = await writers.files.get(fid.owner, fid.idlocal)
         const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
@@ -131,22 +136,17 @@ async function replaceColumns(
           refuseWarnings(call, changes)
           said.push(...changes)
           const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
-          await writers.grids.removeColumns(
-            fid.owner,
-            fid.idlocal,
-            columns.map(({ uid }) => uid),
-          )
           const kept = table.columns.map((column) => ({ ...column, uid: uids.get(column.name) }))
-          const names = new Set(table.columns.map(({ name }) => name))
-          await recordLost(
+          await replaceAll(writers, { ...fid, epoch: grid.epoch + 1 }, { columns, slices }, kept)
+          const after = await writers.grids.columns(fid.owner, fid.idlocal)
+          await beginVersion(
             writers,
-            fid,
-            columns.filter(({ name }) => !names.has(name)),
+            { file: found.file, grid },
+            { operation: 'replace', by: userOf(call), source: source_url ?? source_tag },
+            { before: columns, after },
+            publish ? { world_readable: 1 } : {},
           )
-          await addColumns(writers, fid.owner, fid.idlocal, kept, new Set(), 0)
-        }
-        if (!same || publish)
-          await writers.files.change(fid.owner, fid.idlocal, publish ? { world_readable: 1 } : {})
+        } else if (publish) await writers.files.change(fid.owner, fid.idlocal, { world_readable: 1 })
         if (source_tag !== undefined) await writers.files.setSourceTag(fid.owner, fid.idlocal, source_tag)
         return { idlocal: fid.idlocal, action: same ? 'unchanged' : 'replaced', warnings: said }
       }),

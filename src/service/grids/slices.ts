@@ -8,7 +8,7 @@ import {
 } from '../../ingest/index.ts'
 import type { Blobs, Claim } from '../store/blobs.ts'
 import type { SliceRef } from '../store/grids.ts'
-import { loadText, storeText, storeTexts } from '../store/texts.ts'
+import { loadText, storeSlice, storeSlices } from '../store/texts.ts'
 
 /**
  * Batches compressed and stored concurrently: two, so that a core is left for parsing. The parser waits while
@@ -70,11 +70,16 @@ export class SliceWriter implements SliceSink {
       if (type === 'number' || type === 'empty' || (type === 'boolean' && !found[column].rewrite)) continue
       for (const slice of slices) {
         const text = await encodedAgain(this.blobs, slice, found[column])
-        if (text) Object.assign(slice, await storeText(this.blobs, slice.rows, text), { form: 'text' })
+        if (text) await this.storeAgain(slice, text)
       }
     }
     // The transaction that refers to them follows; until then, no upload that is given up may remove them.
     setTimeout(() => this.blobs.release(this.claim, false).catch(() => {}), COMMIT_MS).unref()
+  }
+
+  private async storeAgain(slice: StoredSlice, text: Buffer): Promise<void> {
+    const { seq, rows, ended } = slice
+    Object.assign(slice, await storeSlice(this.blobs, { rows, text, ended }), { seq, form: 'text' })
   }
 
   /** Drops queued slices, waits for running writes, and removes what was stored. For abandoned tables. */
@@ -108,14 +113,14 @@ export class SliceWriter implements SliceSink {
   }
 
   private async storeSome(batch: readonly Slice[]): Promise<void> {
-    const stored = batch.map(({ column, rows, form, text }): StoredSlice => {
+    const stored = batch.map(({ column, rows, form, text, ended }): StoredSlice => {
       const slices = this.columns[column]
-      const slice = { seq: slices.length, rows, bytes: text.length, hash: '', form }
+      const slice = { seq: slices.length, rows, bytes: text.length, hash: '', ended, form }
       slices.push(slice)
       return slice
     })
-    const refs = await storeTexts(this.blobs, batch, this.claim)
-    for (const [k, { hash }] of refs.entries()) stored[k].hash = hash
+    const refs = await storeSlices(this.blobs, batch, this.claim)
+    for (const [k, { hash, bounds }] of refs.entries()) Object.assign(stored[k], { hash, bounds })
   }
 }
 
@@ -135,5 +140,6 @@ async function encodedAgain(
 /** Stores a slice of numbers again as text. */
 export async function quoteNumbers(blobs: Blobs, slice: SliceRef): Promise<SliceRef> {
   const text = numbersAsText(await loadText(blobs, slice))
-  return { ...(await storeText(blobs, slice.rows, text)), seq: slice.seq }
+  const { seq, rows, ended } = slice
+  return { ...(await storeSlice(blobs, { rows, text, ended })), seq }
 }

@@ -1,5 +1,11 @@
-import { type ColumnFound, rewritten, type Slice } from '../../ingest/index.ts'
-import { breathe, endOf, type RawJson, skipBlanks, turnIsLong, withRoom } from '../../json/index.ts'
+import {
+  type ColumnFound,
+  rewritten,
+  type Slice,
+  type SliceEnds,
+  withValue as withHash,
+} from '../../ingest/index.ts'
+import { asBuffer, breathe, endOf, type RawJson, skipBlanks, turnIsLong, withRoom } from '../../json/index.ts'
 import { mergeTypes, typeOf } from '../store/column-types.ts'
 import type { ColumnType } from '../store/schema.ts'
 
@@ -20,23 +26,28 @@ function withValue(type: ColumnType, buf: Uint8Array, start: number, end: number
 
 const QUOTE = 0x22
 
-/** Splits a JSON array into slices between values. The text of values is kept as written. */
-export function* sliceArray(array: RawJson, maxBytes = 512 * 1024, maxRows = 65_536): Generator<Values> {
+/** Splits a JSON array after the values of these numbers, from 1. The text of values is kept as written. */
+export function* sliceArray(array: RawJson, ends: readonly number[]): Generator<Values & { ended: boolean }> {
   const { buf } = array
+  let next = 0
+  let before = 0
   let i = skipBlanks(buf, array.start + 1)
   while (buf[i] !== 0x5d) {
     const start = i
     let end = i
     let rows = 0
     let type: ColumnType = 'empty'
-    while (buf[i] !== 0x5d && rows < maxRows && end - start < maxBytes) {
+    while (buf[i] !== 0x5d && before + rows !== ends[next]) {
       end = endOf(buf, i)
       type = withValue(type, buf, i, end)
       rows++
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
-    yield { rows, type, text: buf.subarray(start, end) }
+    before += rows
+    const ended = before === ends[next]
+    if (ended) next++
+    yield { rows, type, text: asBuffer(buf.subarray(start, end)), ended }
   }
 }
 
@@ -91,20 +102,33 @@ export function newBuilders(width: number): ValueBuilder[] {
   return Array.from({ length: width }, () => new ValueBuilder())
 }
 
-/** Adds rows (comma-separated JSON arrays, one value per builder) to the builders of their columns. */
-export function addRows(builders: readonly ValueBuilder[], buf: Uint8Array): void {
-  let i = skipBlanks(buf, 0)
+/**
+ * Adds rows (comma-separated JSON arrays, one value per builder) to the builders of their columns, from an offset on; up to
+ * the first row after which slices end, if `ends` is given. Returns where it stopped, and whether slices end there.
+ */
+export function addRows(
+  builders: readonly ValueBuilder[],
+  buf: Uint8Array,
+  from = 0,
+  ends?: SliceEnds,
+): { end: number; hasEnded: boolean } {
+  let i = skipBlanks(buf, from)
   while (i < buf.length) {
+    const start = i
+    let hash = 0
     i = skipBlanks(buf, i + 1)
     for (const builder of builders) {
       const end = endOf(buf, i)
       builder.add(buf, i, end)
+      if (ends) hash = withHash(hash, buf, i, end)
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
     i = skipBlanks(buf, i + 1)
     if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    if (ends?.isAfter(i - start, () => hash)) return { end: i, hasEnded: true }
   }
+  return { end: i, hasEnded: false }
 }
 
 /** One value repeated `count` times, comma-separated. */

@@ -2,27 +2,37 @@ import { invalidField, Problem } from '../../contract/errors.ts'
 import { breathe, type RawJson } from '../../json/index.ts'
 import type { Call } from '../core/call.ts'
 import { applyOnce } from '../files/read.ts'
-import { rewriteLayout } from '../grids/compact.ts'
+import { type Layout, rewriteLayout } from '../grids/compact.ts'
 import { byUid } from '../grids/content.ts'
 import {
   addColumns,
   arrayOf,
   checkColumnName,
+  endsOf,
   type NewColumn,
   smallValue,
   storeArray,
+  storeArrays,
   tooManyColumns,
 } from '../grids/create.ts'
 import { recordLost } from '../grids/lost.ts'
-import type { ColumnRow } from '../store/grids.ts'
+import { beginVersion, userOf } from '../grids/versions.ts'
+import type { ColumnRow, Epoch } from '../store/grids.ts'
 import type { Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Changes a grid's columns in a transaction: checks access again, and applies once per idempotency key. */
-function changing<T>(writers: Writers, call: Call, change: () => Promise<T>): Promise<T> {
-  return applyOnce(writers, call, async () => {
-    const result = await change()
-    await writers.files.change(call.fid.owner, call.fid.idlocal)
+function changing<T>(
+  writers: Writers,
+  call: Call,
+  { grid, columns: before }: Layout,
+  change: (epoch: Epoch) => Promise<T>,
+): Promise<T> {
+  const { owner, idlocal } = call.fid
+  return applyOnce(writers, call, async ({ file }) => {
+    const result = await change({ owner, idlocal, epoch: grid.epoch + 1 })
+    const after = await writers.grids.columns(owner, idlocal)
+    await beginVersion(writers, { file, grid }, { operation: 'columns', by: userOf(call) }, { before, after })
     return result
   })
 }
@@ -71,20 +81,17 @@ export async function createColumns(service: Service, call: Call, cols: RawJson)
   return rewriteLayout(
     service,
     call.fid,
-    async ({ columns }): Promise<NewColumn[]> => {
+    async ({ columns, slices }): Promise<NewColumn[]> => {
       if (columns.length + parts.length > service.limits.columns)
         throw tooManyColumns(columns.length + parts.length, service.limits)
-      const stored: NewColumn[] = []
-      for (const { name, data } of parts)
-        stored.push({ name, ...(await storeArray(service.store.blobs, data, columns.length + parts.length)) })
-      return stored
+      return storeArrays(service.store.blobs, parts, endsOf(slices))
     },
-    (writers, stored, { columns }) =>
-      changing(writers, call, async () => {
+    (writers, stored, layout) =>
+      changing(writers, call, layout, async (epoch) => {
+        const { columns } = layout
         refuseDoubles([...columns, ...stored].map(({ name }) => name))
         const taken = new Set(columns.map(({ uid }) => uid))
-        const { owner, idlocal } = call.fid
-        return addColumns(writers, owner, idlocal, stored, taken, nextPosition(columns))
+        return addColumns(writers, epoch, stored, taken, nextPosition(columns))
       }),
   )
 }
@@ -128,16 +135,17 @@ export async function updateColumns(
   await rewriteLayout(
     service,
     call.fid,
-    async ({ columns }) => {
+    async ({ columns, slices }) => {
       byUid(uids)(columns)
+      const ends = endsOf(slices)
       const stored = new Map<string, Omit<NewColumn, 'name'>>()
       for (const { uid, data } of changes)
-        if (data) stored.set(uid, await storeArray(service.store.blobs, data))
+        if (data) stored.set(uid, await storeArray(service.store.blobs, data, ends))
       return stored
     },
-    (writers, stored, { columns }) =>
-      changing(writers, call, async () => {
-        const { owner, idlocal } = call.fid
+    (writers, stored, layout) =>
+      changing(writers, call, layout, async (epoch) => {
+        const { columns } = layout
         const after = new Map(columns.map((column) => [column.uid, { ...column }]))
         for (const { uid, name, order } of changes) {
           const column = after.get(uid)!
@@ -146,15 +154,10 @@ export async function updateColumns(
           const values = stored.get(uid)
           if (!values) continue
           Object.assign(column, { type: values.type, rows: values.rows })
-          await writers.grids.removeSlices(owner, idlocal, [{ uid, seq: 0 }])
-          await writers.grids.addSlices(
-            owner,
-            idlocal,
-            values.slices.map((slice) => ({ ...slice, uid })),
-          )
+          await writers.grids.replaceSlices(epoch, uid, layout.slices.get(uid) ?? [], values.slices)
         }
         refuseDoubles([...after.values()].map(({ name }) => name))
-        await renumber(writers, columns, [...after.values()], changes)
+        await renumber(writers, epoch, columns, [...after.values()], changes)
       }),
   )
 }
@@ -162,6 +165,7 @@ export async function updateColumns(
 /** Renumbers positions to 0, 1, 2 … and writes changed columns. A moved column displaces the one there. */
 async function renumber(
   writers: Writers,
+  epoch: Epoch,
   before: readonly ColumnRow[],
   after: ColumnRow[],
   changes: readonly { uid: string; order?: number }[],
@@ -177,9 +181,10 @@ async function renumber(
   })
   for (const [position, column] of after.entries()) {
     const old = from.get(column.uid)!
-    const { owner, idlocal, uid, name, type, rows } = column
-    if (old.name === name && old.position === position && old.type === type && old.rows === rows) continue
-    await writers.grids.changeColumn(owner, idlocal, uid, { name, position, type, rows })
+    const { uid, name, type, rows } = column
+    if (old.name !== name || old.position !== position)
+      await writers.grids.changeColumn(epoch, uid, { name, position })
+    if (old.type !== type || old.rows !== rows) await writers.grids.changeColumn(epoch, uid, { type, rows })
   }
 }
 
@@ -189,11 +194,11 @@ export async function deleteColumns(service: Service, call: Call, uids: string[]
     service,
     call.fid,
     async () => undefined,
-    (writers, _, { columns }) =>
-      changing(writers, call, async () => {
+    (writers, _, layout) =>
+      changing(writers, call, layout, async (epoch) => {
+        const { columns } = layout
         byUid(uids)(columns)
-        const { owner, idlocal } = call.fid
-        await writers.grids.removeColumns(owner, idlocal, uids)
+        await writers.grids.removeColumns(epoch, uids)
         const removed = new Set(uids)
         await recordLost(
           writers,
@@ -202,7 +207,7 @@ export async function deleteColumns(service: Service, call: Call, uids: string[]
         )
         const left = columns.filter(({ uid }) => !removed.has(uid))
         for (const [position, { uid, position: old }] of left.entries()) {
-          if (position !== old) await writers.grids.changeColumn(owner, idlocal, uid, { position })
+          if (position !== old) await writers.grids.changeColumn(epoch, uid, { position })
         }
       }),
   )

@@ -48,7 +48,7 @@ export async function copyFile(
         return store.writeOnce(write, async (writers) => {
           const { file: grid } = await admittedNow(writers, call)
           const made = await addCopy(writers, grid, like, grid.filename)
-          await copyColumns(writers, grid, made)
+          await copyColumns(writers, grid, made, owner)
           return { idlocal: made.idlocal, made: [made.idlocal], warnings: [] }
         })
       case 'extra':
@@ -171,7 +171,7 @@ async function copyPlot(
         metadata: readable ? row.metadata : '{}',
         source_fid: formatFid(grid),
       })
-      await copyColumns(writers, grid, target, readable ? undefined : uids)
+      await copyColumns(writers, grid, target, like.owner, readable ? undefined : uids)
       grids.push(target.idlocal)
     }
     const { hash, bytes } = stored ?? content

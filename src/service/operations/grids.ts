@@ -14,7 +14,7 @@ import { newRow, readSourceFid } from '../files/new-file.ts'
 import { assertCanChange, getFile, lookup, replayed, respondWithFile } from '../files/read.ts'
 import type { Append } from '../grids/append/request.ts'
 import { appendRows } from '../grids/append/rows.ts'
-import { appendTable } from '../grids/append/table.ts'
+import { appendTable, asItIs } from '../grids/append/table.ts'
 import { byName, byUid, columnsJson, snapshot } from '../grids/content.ts'
 import { addGrid, readGridData, storeArrays } from '../grids/create.ts'
 import { describeColumn } from '../grids/describe.ts'
@@ -71,7 +71,7 @@ export const gridHandlers = {
         source_fid: await readSourceFid(service, writers, fields.source_fid, call, 'grid'),
         ...sourceOf(fields),
       })
-      await addGrid(writers, file, columns)
+      await addGrid(writers, file, columns, { operation: 'create', by: owner, source: file.source_url })
       return { idlocal: file.idlocal }
     })
     const made = await getFile(service, call, { owner, idlocal }, 'grid')
@@ -190,7 +190,7 @@ export const gridHandlers = {
     }
     if (given.bodies.length === 0) await assertCanChange(service, call)
     const done =
-      given.bodies.length === 0 ? await nothingAdded(service, call) : await appendRows(service, append)
+      given.bodies.length === 0 ? await asItIs(service, call.fid) : await appendRows(service, append)
     return appendedBody(call, done)
   },
 
@@ -249,20 +249,17 @@ async function tableOf(service: Service, call: DataCall, options: DelimitedOptio
 interface AppendedRows {
   rows_added: number
   row_count: number
+  /** Absent in what was stored for retries before there were versions. */
+  version?: number
   warnings?: string[]
 }
 
-function appendedBody({ fid }: Call, { rows_added, row_count, warnings = [] }: AppendedRows) {
-  return { body: { fid: formatFid(fid), rows_added, row_count, warnings } }
+function appendedBody({ fid }: Call, { rows_added, row_count, version, warnings = [] }: AppendedRows) {
+  return { body: { fid: formatFid(fid), rows_added, row_count, version, warnings } }
 }
 
 function appendedBefore(service: Service, call: Call) {
   return appliedBefore<AppendedRows>(call, () => service.store.read((readers) => replayed(readers, call)))
-}
-
-async function nothingAdded(service: Service, { fid }: Call) {
-  const grid = await service.store.read(({ grids }) => grids.get(fid.owner, fid.idlocal))
-  return { rows_added: 0, row_count: grid.row_count }
 }
 
 function uidList(uids: string): string[] {

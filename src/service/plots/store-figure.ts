@@ -6,6 +6,7 @@ import { isAllowed } from '../access/policy.ts'
 import type { Service } from '../core/context.ts'
 import { freeName, shortened } from '../files/names.ts'
 import { addColumns, addGrid, type NewColumn, newUid, storeArrays, tooManyColumns } from '../grids/create.ts'
+import { beginVersion, userOf } from '../grids/versions.ts'
 import { encodeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
@@ -207,9 +208,10 @@ export async function putFigure(
   if (figure.grid?.layout !== undefined) {
     const own = await ownGridOf(writers, plot, principal, before)
     if (own?.idlocal !== figure.grid.idlocal || own.layout !== figure.grid.layout) throw new DataGridChanged()
-    await replaceData(writers, owner, figure)
+    await replaceData(writers, owner, figure, userOf(principal))
   }
-  if (figure.grid && figure.grid.layout === undefined) await addDataGrid(writers, plot, figure.grid)
+  if (figure.grid && figure.grid.layout === undefined)
+    await addDataGrid(writers, plot, figure.grid, userOf(principal))
   const grids = await checkSources(writers, figure, owner, principal, before)
   const { hash, bytes } = figure.content
   await writers.plots.setContent({ owner, idlocal, hash, bytes, media_type: MEDIA_TYPE })
@@ -218,7 +220,12 @@ export async function putFigure(
 }
 
 /** Replaces columns of the plot's data grid that the figure no longer refers to by the new ones. */
-async function replaceData(writers: Writers, owner: string, { grid, sources }: StoredFigure): Promise<void> {
+async function replaceData(
+  writers: Writers,
+  owner: string,
+  { grid, sources }: StoredFigure,
+  by: string | null,
+): Promise<void> {
   const { idlocal, columns, layout } = grid!
   const now = await writers.grids.get(owner, idlocal)
   if (now.layout !== layout || now.tail_rows > 0) throw new DataGridChanged()
@@ -230,9 +237,10 @@ async function replaceData(writers: Writers, owner: string, { grid, sources }: S
   )
   const before = await writers.grids.columns(owner, idlocal)
   const kept = before.filter(({ uid }) => used.has(uid) && !fresh.has(uid))
+  const file = (await writers.files.get(owner, idlocal))!
+  const epoch = { owner, idlocal, epoch: now.epoch + 1 }
   await writers.grids.removeColumns(
-    owner,
-    idlocal,
+    epoch,
     before.filter((column) => !kept.includes(column)).map(({ uid }) => uid),
   )
   const names = new Set(kept.map(({ name }) => name))
@@ -242,10 +250,9 @@ async function replaceData(writers: Writers, owner: string, { grid, sources }: S
     names.add(name)
     return { ...column, name }
   })
-  for (const [position, { uid }] of kept.entries())
-    await writers.grids.changeColumn(owner, idlocal, uid, { position })
+  for (const [position, { uid }] of kept.entries()) await writers.grids.changeColumn(epoch, uid, { position })
   const taken = new Set(kept.map(({ uid }) => uid))
-  await addColumns(writers, owner, idlocal, added, taken, kept.length)
+  await addColumns(writers, epoch, added, taken, kept.length)
   const all = await writers.grids.columns(owner, idlocal)
   const row_count = Math.max(0, ...all.map(({ rows }) => rows))
   await writers.grids.change(owner, idlocal, {
@@ -254,13 +261,14 @@ async function replaceData(writers: Writers, owner: string, { grid, sources }: S
     ragged: all.some(({ rows }) => rows !== row_count) ? 1 : 0,
     types: encodeTypes(all.map(({ type }) => type)),
   })
-  await writers.files.change(owner, idlocal)
+  await beginVersion(writers, { file, grid: now }, { operation: 'update', by }, { before, after: all })
 }
 
 async function addDataGrid(
   writers: Writers,
   { owner, parent, filename, world_readable }: FileRow,
   { idlocal, columns }: NonNullable<StoredFigure['grid']>,
+  by: string | null,
 ): Promise<void> {
   const file = await writers.files.add({
     owner,
@@ -270,7 +278,7 @@ async function addDataGrid(
     parent,
     world_readable,
   })
-  await addGrid(writers, file, columns)
+  await addGrid(writers, file, columns, { operation: 'create', by })
 }
 
 /**

@@ -12,6 +12,9 @@ const OWNED = [
   'slices',
   'columns',
   'lost_columns',
+  'past_columns',
+  'past_slices',
+  'versions',
   'grids',
   'contents',
   'references',
@@ -35,6 +38,8 @@ const NAMED = [
   ['team_members', 'username'],
   ['oidc_trust', 'username'],
   ['idempotency', 'caller'],
+  ['versions', 'made_by'],
+  ['grids', 'appended_by'],
 ] as const
 
 /** Users and their API keys. */

@@ -267,16 +267,19 @@ async function removeOrphans(db: Db, hashes: readonly string[], before: number):
   return still.length
 }
 
+/** The tables whose rows refer to blobs. */
+export const NAMING = ['slices', 'contents', 'past_slices', 'versions'] as const
+
 async function orphansAmong(db: Db, hashes: readonly string[], before: number): Promise<string[]> {
   const named = new Set<string>()
-  for (const table of ['slices', 'contents'] as const)
+  for (const table of NAMING)
     for (const { hash } of await db
       .selectFrom(table)
       .select('hash')
       .distinct()
       .where('hash', 'in', hashes)
       .execute())
-      named.add(hash)
+      if (hash !== null) named.add(hash)
   const old = await db
     .selectFrom('blobs')
     .select('hash')

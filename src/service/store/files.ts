@@ -288,6 +288,7 @@ export class FileWriter extends FileReader {
       creation_time: now,
       date_modified: now,
       version: 1,
+      content_version: 1,
     }
     await this.db.insertInto('files').values(row).execute()
     return row
@@ -407,7 +408,7 @@ export class FileWriter extends FileReader {
   private async removeRows(owner: string, ids: number[]): Promise<void> {
     const stored_at = Date.now()
     // Keep the blobs for a while: readers may still be using them.
-    for (const table of ['slices', 'contents'] as const) {
+    for (const table of ['slices', 'contents', 'past_slices'] as const) {
       const hashes = this.db
         .selectFrom(table)
         .select('hash')
@@ -415,6 +416,20 @@ export class FileWriter extends FileReader {
         .where('idlocal', 'in', ids)
       await this.db.updateTable('blobs').set({ stored_at }).where('hash', 'in', hashes).execute()
     }
+    await this.db
+      .updateTable('blobs')
+      .set({ stored_at })
+      .where(
+        'hash',
+        'in',
+        this.db
+          .selectFrom('versions')
+          .select(({ ref }) => ref('hash').$notNull().as('hash'))
+          .where('owner', '=', owner)
+          .where('idlocal', 'in', ids)
+          .where('hash', 'is not', null),
+      )
+      .execute()
     await this.db
       .deleteFrom('references')
       .where('to_owner', '=', owner)
@@ -433,6 +448,9 @@ const OF_A_FILE = [
   'columns',
   'slices',
   'tail',
+  'past_columns',
+  'past_slices',
+  'versions',
   'contents',
   'plots',
   'references',

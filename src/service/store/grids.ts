@@ -1,5 +1,6 @@
-import type { Selectable, SelectQueryBuilder } from 'kysely'
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
+import type { Bounds } from '../../ingest/index.ts'
 import { breathe } from '../../json/index.ts'
 import { encodeTypes } from './column-types.ts'
 import type { Db, Schema } from './schema.ts'
@@ -15,9 +16,51 @@ export interface SliceRef {
   rows: number
   bytes: number
   hash: string
+  /** Of its values; undefined if it was stored before they were kept. */
+  bounds?: Bounds
+  /** Whether slices of the same rows end where it does (ingest/values/slice-ends.ts). */
+  ended?: boolean
 }
 
-type SliceHashes = SelectQueryBuilder<Schema, 'slices', { hash: string }>
+type SomeSlices = SelectQueryBuilder<Schema, 'slices', object>
+
+/** A grid, and the epoch that a change of it belongs to: the next one, or the present one if nothing is lost. */
+export interface Epoch {
+  owner: string
+  idlocal: number
+  epoch: number
+}
+
+const PAST_SLICE = [
+  'owner',
+  'idlocal',
+  'uid',
+  'seq',
+  'since',
+  'rows',
+  'bytes',
+  'hash',
+  'low',
+  'high',
+  'nulls',
+  'ended',
+] as const
+
+const PAST_COLUMN = ['owner', 'idlocal', 'uid', 'since', 'position', 'name'] as const
+
+export const SLICE_FIELDS = ['uid', 'seq', 'rows', 'bytes', 'hash', 'low', 'high', 'nulls', 'ended'] as const
+
+type SliceRow = Pick<Selectable<Schema['slices']>, (typeof SLICE_FIELDS)[number]>
+
+export function sliceOf({ seq, rows, bytes, hash, low, high, nulls, ended }: SliceRow): SliceRef {
+  const bounds = nulls === null ? undefined : { low: low ?? undefined, high: high ?? undefined, nulls }
+  return { seq, rows, bytes, hash, bounds, ended: ended === 1 }
+}
+
+function rowOf({ uid, seq, rows, bytes, hash, bounds, ended }: SliceRef & { uid: string }): SliceRow {
+  const { low = null, high = null, nulls = null } = bounds ?? {}
+  return { uid, seq, rows, bytes, hash, low, high, nulls, ended: ended ? 1 : 0 }
+}
 
 /** Rows per statement: engines limit the number of parameters. */
 const BATCH = 2000
@@ -118,17 +161,14 @@ export class GridReader {
     if (uids?.length === 0) return new Map()
     let select = this.db
       .selectFrom('slices')
-      .select(['uid', 'seq', 'rows', 'bytes', 'hash'])
+      .select(SLICE_FIELDS)
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
     if (uids && uids.length <= BATCH) select = select.where('uid', 'in', uids)
     if (first !== undefined) select = select.where('seq', '<', first)
     const byColumn = new Map<string, SliceRef[]>()
-    for (const { uid, ...slice } of await select.orderBy('uid').orderBy('seq').execute()) {
-      const list = byColumn.get(uid)
-      if (list) list.push(slice)
-      else byColumn.set(uid, [slice])
-    }
+    for (const row of await select.orderBy('uid').orderBy('seq').execute())
+      gather(byColumn, row.uid, sliceOf(row))
     return byColumn
   }
 
@@ -156,7 +196,15 @@ export class GridWriter extends GridReader {
   async add(row: Pick<GridRow, 'owner' | 'idlocal' | 'row_count' | 'ragged' | 'types'>): Promise<void> {
     await this.db
       .insertInto('grids')
-      .values({ ...row, layout: 1, tail_rows: 0, tail_bytes: 0, tail_seq: 0 })
+      .values({
+        ...row,
+        layout: 1,
+        tail_rows: 0,
+        tail_bytes: 0,
+        tail_seq: 0,
+        appended_by: null,
+        appended_since: null,
+      })
       .execute()
   }
 
@@ -179,14 +227,25 @@ export class GridWriter extends GridReader {
     }
   }
 
+  /** Changes a column. Its name and position in earlier epochs stay known. */
   async changeColumn(
-    owner: string,
-    idlocal: number,
+    { owner, idlocal, epoch }: Epoch,
     uid: string,
     fields: Partial<Pick<ColumnRow, 'name' | 'position' | 'type' | 'rows'>>,
   ): Promise<void> {
     if (Object.keys(fields).length === 0) return
     await breathe()
+    if (fields.name !== undefined || fields.position !== undefined) {
+      await this.pastColumns({ owner, idlocal, epoch }, [uid])
+      await this.db
+        .updateTable('columns')
+        .set({ since: epoch })
+        .where('owner', '=', owner)
+        .where('idlocal', '=', idlocal)
+        .where('uid', '=', uid)
+        .where('since', '<', epoch)
+        .execute()
+    }
     await this.db
       .updateTable('columns')
       .set(fields)
@@ -252,14 +311,13 @@ export class GridWriter extends GridReader {
         .execute()
   }
 
-  /** Removes columns with their slices. */
-  async removeColumns(owner: string, idlocal: number, uids: string[]): Promise<void> {
+  /** Removes columns with their slices. Earlier epochs keep them. */
+  async removeColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
     for (let k = 0; k < uids.length; k += BATCH) {
       await breathe()
       const some = uids.slice(k, k + BATCH)
-      await this.letGo((slices) =>
-        slices.where('owner', '=', owner).where('idlocal', '=', idlocal).where('uid', 'in', some),
-      )
+      await this.pastColumns({ owner, idlocal, epoch }, some)
+      await this.pastSlices({ owner, idlocal, epoch }, (slices) => slices.where('uid', 'in', some))
       for (const table of ['columns', 'slices'] as const) {
         await this.db
           .deleteFrom(table)
@@ -272,11 +330,13 @@ export class GridWriter extends GridReader {
   }
 
   /** Adds slices whose blobs are stored. Throws `overloaded` if a blob has been collected meanwhile. */
-  async addSlices(owner: string, idlocal: number, slices: (SliceRef & { uid: string })[]): Promise<void> {
+  async addSlices({ owner, idlocal, epoch }: Epoch, slices: (SliceRef & { uid: string })[]): Promise<void> {
     await this.requireBlobs(slices)
     for (let k = 0; k < slices.length; k += BATCH) {
       await breathe()
-      const rows = slices.slice(k, k + BATCH).map((slice) => ({ owner, idlocal, ...slice }))
+      const rows = slices
+        .slice(k, k + BATCH)
+        .map((slice) => ({ owner, idlocal, since: epoch, ...rowOf(slice) }))
       await this.db.insertInto('slices').values(rows).execute()
     }
   }
@@ -299,42 +359,95 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Removes the slices of columns, of each from `seq` on. */
-  async removeSlices(
-    owner: string,
-    idlocal: number,
-    from: readonly { uid: string; seq: number }[],
-  ): Promise<void> {
+  /** Removes the slices of columns, of each from `seq` on. Earlier epochs keep them. */
+  async removeSlices(of: Epoch, from: readonly { uid: string; seq: number }[]): Promise<void> {
     const alike = new Map<number, string[]>()
     for (const { uid, seq } of from) gather(alike, seq, uid)
     for (const [seq, uids] of alike)
-      for (const some of inBatches(uids)) await this.removeSlicesOf(owner, idlocal, some, seq)
+      for (const some of inBatches(uids)) {
+        await breathe()
+        const chosen = (slices: SomeSlices): SomeSlices =>
+          slices.where('uid', 'in', some).where('seq', '>=', seq)
+        await this.pastSlices(of, chosen)
+        await this.db
+          .deleteFrom('slices')
+          .where('owner', '=', of.owner)
+          .where('idlocal', '=', of.idlocal)
+          .where('uid', 'in', some)
+          .where('seq', '>=', seq)
+          .execute()
+      }
   }
 
-  private async removeSlicesOf(owner: string, idlocal: number, uids: string[], seq: number): Promise<void> {
-    await breathe()
-    await this.letGo((slices) =>
-      slices
-        .where('owner', '=', owner)
-        .where('idlocal', '=', idlocal)
-        .where('uid', 'in', uids)
-        .where('seq', '>=', seq),
-    )
+  /**
+   * Makes `slices` those of a column that has `before`, whose blobs are stored. Slices that are the same at the same
+   * place stay as they are.
+   */
+  async replaceSlices(
+    of: Epoch,
+    uid: string,
+    before: readonly SliceRef[],
+    slices: readonly SliceRef[],
+  ): Promise<void> {
+    const isSame = (k: number): boolean =>
+      before[k].hash === slices[k].hash && before[k].rows === slices[k].rows && before[k].seq === k
+    const common = Math.min(before.length, slices.length)
+    let first = 0
+    while (first < common && isSame(first)) first++
+    let end = common
+    // Where the number of slices is the same, those behind a change can be kept as well.
+    if (before.length === slices.length) while (end > first && isSame(end - 1)) end--
+    else end = Math.max(before.length, slices.length)
+    if (first === end) return
+    const chosen = (rows: SomeSlices): SomeSlices =>
+      rows.where('uid', '=', uid).where('seq', '>=', first).where('seq', '<', end)
+    await this.pastSlices(of, chosen)
     await this.db
       .deleteFrom('slices')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .where('uid', 'in', uids)
-      .where('seq', '>=', seq)
+      .where('owner', '=', of.owner)
+      .where('idlocal', '=', of.idlocal)
+      .where('uid', '=', uid)
+      .where('seq', '>=', first)
+      .where('seq', '<', end)
       .execute()
+    await this.addSlices(
+      of,
+      slices.slice(first, end).map((slice, k) => ({ ...slice, uid, seq: first + k })),
+    )
   }
 
-  /** Keeps the blobs of removed slices for a while: readers may still be using them. */
-  private async letGo(chosen: (slices: SliceHashes) => SliceHashes): Promise<void> {
+  /** Keeps slices for the epochs before this one. Blobs of others are kept for a while: readers may still be using them. */
+  private async pastSlices(
+    { owner, idlocal, epoch }: Epoch,
+    choose: (slices: SomeSlices) => SomeSlices,
+  ): Promise<void> {
+    const own = choose(this.db.selectFrom('slices').where('owner', '=', owner).where('idlocal', '=', idlocal))
+    await this.db
+      .insertInto('past_slices')
+      .columns([...PAST_SLICE, 'until'])
+      .expression(own.where('since', '<', epoch).select([...PAST_SLICE, sql.lit(epoch).as('until')]))
+      .execute()
     await this.db
       .updateTable('blobs')
       .set({ stored_at: Date.now() })
-      .where('hash', 'in', chosen(this.db.selectFrom('slices').select('hash')))
+      .where('hash', 'in', own.where('since', '>=', epoch).select('hash'))
+      .execute()
+  }
+
+  /** Keeps the names and positions of columns for the epochs before this one. */
+  private async pastColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
+    await this.db
+      .insertInto('past_columns')
+      .columns([...PAST_COLUMN, 'until'])
+      .expression(
+        this.db
+          .selectFrom('columns')
+          .select([...PAST_COLUMN, sql.lit(epoch).as('until')])
+          .where('owner', '=', owner)
+          .where('idlocal', '=', idlocal)
+          .where('uid', 'in', uids)
+          .where('since', '<', epoch),
+      )
       .execute()
   }
 
@@ -368,11 +481,10 @@ export class GridWriter extends GridReader {
     const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
     const types = encodeTypes(columns.map(({ type }) => type))
     await this.add({ ...to, row_count, ragged, types })
-    await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position })))
+    await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position, since: 1 })))
     const slices = await this.slices(from.owner, from.idlocal, uids)
     await this.addSlices(
-      to.owner,
-      to.idlocal,
+      { ...to, epoch: 1 },
       [...slices].flatMap(([uid, list]) => list.map((slice) => ({ ...slice, uid }))),
     )
   }

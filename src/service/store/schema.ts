@@ -81,6 +81,8 @@ export interface Schema {
     source_version: number | null
     is_theme: number | null
     is_template: number | null
+    /** The version of the content, from 1, as people count it. */
+    content_version: Generated<number>
   }
   /** Content of files other than grids: figures and extras. */
   contents: { owner: string; idlocal: number; hash: string; bytes: number; media_type: string }
@@ -143,6 +145,11 @@ export interface Schema {
     tail_seq: number
     /** Types of the columns including the tail, encoded as in `column-types.ts`. */
     types: string
+    /** Incremented with each change but appends: within an epoch, each version begins with the rows of those before. */
+    epoch: Generated<number>
+    /** Who appended the last rows, and when the version with them began; null if something else was changed last. */
+    appended_by: string | null
+    appended_since: number | null
   }
   columns: {
     owner: string
@@ -154,6 +161,8 @@ export interface Schema {
     type: ColumnType
     /** Number of rows in slices, without the tail. */
     rows: number
+    /** The epoch from which on it has this name and position. */
+    since: Generated<number>
   }
   /** Columns that are gone from a grid that plots refer to, with the names that they had. */
   lost_columns: { owner: string; idlocal: number; uid: string; name: string }
@@ -166,6 +175,76 @@ export interface Schema {
     /** Bytes of JSON text before compression. */
     bytes: number
     hash: string
+    /** JSON texts of its lowest and highest value, if they are numbers or short texts. */
+    low: string | null
+    high: string | null
+    /** null in slices from before these were stored. */
+    nulls: number | null
+    /** 1 if slices of the same rows end where it does. */
+    ended: Generated<number>
+    /** The epoch that it was added in. */
+    since: Generated<number>
+  }
+  /** Slices of earlier epochs: from `since` up to, but not including, `until`. Of a kept plot: those that it shows. */
+  past_slices: {
+    owner: string
+    idlocal: number
+    uid: string
+    seq: number
+    since: number
+    until: number
+    rows: number
+    bytes: number
+    hash: string
+    low: string | null
+    high: string | null
+    nulls: number | null
+    ended: number
+  }
+  /** Columns of earlier epochs, with the names and positions that they had. */
+  past_columns: {
+    owner: string
+    idlocal: number
+    uid: string
+    since: number
+    until: number
+    position: number
+    name: string
+  }
+  /** Versions of the content of grids and plots. What the present one holds is in the tables of grids and plots. */
+  versions: {
+    owner: string
+    idlocal: number
+    version: number
+    /** Of a grid: the epoch whose slices have its rows. */
+    epoch: number
+    made_at: number
+    /** The user; null if it is not known. */
+    made_by: string | null
+    operation: string
+    /** What it was made from: a URL, or the tag of a client. */
+    source: string | null
+    /** The version that a revert went back to. */
+    of_version: number | null
+    /** The grid at the end of the version; null while it is the present one. */
+    row_count: number | null
+    ragged: number | null
+    types: string | null
+    /** What it changed; null where it has not been counted. */
+    rows_added: number | null
+    rows_removed: number | null
+    rows_changed: number | null
+    columns_added: number | null
+    columns_removed: number | null
+    columns_changed: number | null
+    /** The figure of a plot. */
+    hash: string | null
+    bytes: number | null
+    /** Versions of the grids of a plot when it was replaced: a JSON object by fid. */
+    grids: string | null
+    /** When it was kept: it does not expire. */
+    kept_at: number | null
+    kept_name: string | null
   }
   /** Appended rows that are not in a slice yet: comma-separated JSON arrays with the checksum `sum`. */
   tail: { owner: string; idlocal: number; seq: number; rows: number; body: Uint8Array; sum: number }

@@ -9,6 +9,7 @@ import { IdempotencyReader, IdempotencyWriter, type OnceOptions, type WriteKey }
 import { migrate } from './migrate.ts'
 import { PlotReader, PlotWriter } from './plots.ts'
 import { SharingReader, SharingWriter } from './sharing.ts'
+import { VersionReader, VersionWriter } from './versions.ts'
 
 export interface Readers {
   accounts: AccountReader
@@ -16,6 +17,7 @@ export interface Readers {
   grids: GridReader
   plots: PlotReader
   sharing: SharingReader
+  versions: VersionReader
   idempotency: IdempotencyReader
 }
 
@@ -25,6 +27,7 @@ export interface Writers {
   grids: GridWriter
   plots: PlotWriter
   sharing: SharingWriter
+  versions: VersionWriter
   idempotency: IdempotencyWriter
 }
 
@@ -102,6 +105,7 @@ function storeOn(engine: Engine, transactions: Transactions, holders = new Map<s
         grids: new GridReader(db),
         plots: new PlotReader(db),
         sharing: new SharingReader(db),
+        versions: new VersionReader(db),
         idempotency: new IdempotencyReader(db),
       }),
     )
@@ -114,6 +118,7 @@ function storeOn(engine: Engine, transactions: Transactions, holders = new Map<s
           grids: new GridWriter(db),
           plots: new PlotWriter(db),
           sharing: new SharingWriter(db),
+          versions: new VersionWriter(db),
           idempotency: new IdempotencyWriter(db),
         }),
       options,

@@ -1,3 +1,4 @@
+import { type Bounds, boundsOf } from '../../ingest/index.ts'
 import { breathe } from '../../json/index.ts'
 import type { BlobReader, Blobs, Claim } from './blobs.ts'
 import { compress, decompress, type StreamPiece } from './codec.ts'
@@ -18,10 +19,24 @@ const PACKED_AT_ONCE = 64
 export const TOGETHER_BYTES = 4 * 1024 * 1024
 export const TOGETHER = 1000
 
-/** Stores several texts in few transactions. The caller sets `seq`. */
-export async function storeTexts(
+/** Values that become a slice. Without `bounds`, they are found in the text. */
+export interface SliceText {
+  rows: number
+  text: Buffer
+  bounds?: Bounds
+  ended?: boolean
+}
+
+/** Stores one slice. The caller sets `seq`. */
+export async function storeSlice(blobs: Blobs, slice: SliceText): Promise<SliceRef> {
+  const [ref] = await storeSlices(blobs, [slice])
+  return ref
+}
+
+/** Stores several slices in few transactions. The caller sets `seq`. */
+export async function storeSlices(
   blobs: Blobs,
-  texts: readonly { rows: number; text: Uint8Array }[],
+  texts: readonly SliceText[],
   claim?: Claim,
 ): Promise<SliceRef[]> {
   const packed: Buffer[] = []
@@ -35,7 +50,14 @@ export async function storeTexts(
   }
   await Promise.all(Array.from({ length: Math.min(texts.length, PACKED_AT_ONCE) }, packRest))
   const hashes = await blobs.putAll(packed, claim)
-  return texts.map(({ rows, text }, k) => ({ seq: 0, rows, bytes: text.length, hash: hashes[k] }))
+  return texts.map(({ rows, text, bounds = boundsOf(text), ended }, k) => ({
+    seq: 0,
+    rows,
+    bytes: text.length,
+    hash: hashes[k],
+    bounds,
+    ended,
+  }))
 }
 
 export async function loadText(blobs: BlobReader, slice: Pick<SliceRef, 'hash' | 'bytes'>): Promise<Buffer> {

@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { breathe, endOf, skipBlanks } from '../../json/index.ts'
+import { NAMING } from './blobs.ts'
 import { combineTypes, decodeTypes, fits, typesOfRows } from './column-types.ts'
 import type { FileRow } from './files.ts'
 import type { ColumnRow, GridRow, SliceRef, TailRow } from './grids.ts'
@@ -80,7 +81,7 @@ async function verifyBlobs({ engine, blobs }: Store, found: Verified): Promise<S
 }
 
 async function isNamed(db: Db, hash: string): Promise<boolean> {
-  for (const table of ['slices', 'contents'] as const)
+  for (const table of NAMING)
     if (await db.selectFrom(table).select('hash').where('hash', '=', hash).limit(1).executeTakeFirst())
       return true
   return false

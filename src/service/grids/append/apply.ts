@@ -4,6 +4,7 @@ import { checkIfMatch } from '../../core/etag.ts'
 import { combineTypes, decodeTypes, encodeTypes, fits } from '../../store/column-types.ts'
 import { kept, otherRequest, sameRequest, type WriteKey } from '../../store/idempotency.ts'
 import type { Writers } from '../../store/store.ts'
+import { addAppendVersion, type Before, continuesVersion, userOf } from '../versions.ts'
 import {
   type Append,
   type Appended,
@@ -36,6 +37,9 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
   const known = await writers.idempotency.findAll(list.map(({ write }) => write))
   const grid = file?.filetype === 'grid' ? await writers.grids.get(owner, idlocal) : undefined
   let types = decodeTypes(grid?.types ?? '')
+  const now = Date.now()
+  /** File and grid, as they are after the appends so far. */
+  let state: Before | undefined = file && grid && { file, grid }
   const width = types.length
   const bodies: RowText[] = []
   const records: { write: WriteKey; result: Appended }[] = []
@@ -63,11 +67,20 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
           throw new Misfit(misfit, columns[misfit].name, types[misfit])
         }
       }
+      const by = userOf(append.principal)
+      const { file: earlier, grid: present } = state!
+      const version = await versionOf(writers, state!, by, now)
+      if (version > earlier.content_version)
+        state = {
+          file: { ...earlier, content_version: version },
+          grid: { ...present, appended_by: by, appended_since: now },
+        }
       types = combineTypes(types, given)
       for (const body of append.bodies) bodies.push(body)
       const count = append.bodies.reduce((sum, { rows }) => sum + rows, 0)
       added += count
-      const result = { rows_added: count, row_count: grid!.row_count + added }
+      const result = { rows_added: count, row_count: grid!.row_count + added, version }
+      state = { ...state!, grid: { ...state!.grid, row_count: result.row_count, types: encodeTypes(types) } }
       records.push({ write: append.write, result })
       outcomes.push({ result })
     } catch (error) {
@@ -86,11 +99,24 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
     tail_bytes,
     tail_seq,
     types: encodeTypes(types),
+    appended_by: state!.grid.appended_by,
+    appended_since: state!.grid.appended_since,
   })
-  await writers.files.change(owner, idlocal)
+  const { content_version } = state!.file
+  await writers.files.change(
+    owner,
+    idlocal,
+    content_version > file!.content_version ? { content_version } : {},
+  )
   await writers.idempotency.record(records)
   const tailBytes = grid!.tail_rows + added > FOLD_ROWS ? Math.max(tail_bytes, FOLD_BYTES + 1) : tail_bytes
   return { outcomes, tailBytes }
+}
+
+/** The version that appended rows belong to, which begins with them if they continue no other. */
+async function versionOf(writers: Writers, before: Before, by: string | null, now: number): Promise<number> {
+  if (continuesVersion(before.grid, by, now)) return before.file.content_version
+  return addAppendVersion(writers, before, by, now)
 }
 
 /** The result of an earlier append in the same group with the same idempotency key. */

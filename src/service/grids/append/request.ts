@@ -29,6 +29,8 @@ export interface Append {
 export interface Appended {
   rows_added: number
   row_count: number
+  /** The version of the grid that has the rows. */
+  version: number
 }
 
 /** Thrown if columns differ in length. The caller pads them and retries the append. */

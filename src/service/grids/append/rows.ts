@@ -1,12 +1,13 @@
+import { SliceEnds } from '../../../ingest/index.ts'
 import { breathe, turnIsLong } from '../../../json/index.ts'
 import { authorize } from '../../access/access.ts'
 import type { Blobs } from '../../store/blobs.ts'
 import { decodeTypes, mergeTypes } from '../../store/column-types.ts'
 import type { SliceRef } from '../../store/grids.ts'
-import { storeTexts } from '../../store/texts.ts'
-import { FULL_ROWS, padShortColumns, rewriteLayout } from '../compact.ts'
-import { sliceBytes } from '../create.ts'
+import { storeSlices } from '../../store/texts.ts'
+import { padShortColumns, rewriteLayout } from '../compact.ts'
 import { addRows, newBuilders } from '../values.ts'
+import { userOf } from '../versions.ts'
 import { FOLD_BYTES } from './apply.ts'
 import type { AppendStore } from './queue.ts'
 import {
@@ -44,7 +45,7 @@ export async function appendRows(service: AppendStore, append: Append): Promise<
         filetype: 'grid',
       }),
     )
-    await padShortColumns(service, append.fid)
+    await padShortColumns(service, append.fid, userOf(append.principal))
     return once()
   }
 }
@@ -70,10 +71,11 @@ function appendLarge(service: AppendStore, append: Append): Promise<Appended> {
       }))
     },
     (writers, longer, layout) =>
-      commitSlices(writers, append, layout, longer, {
+      commitSlices(writers, append, layout, longer, (version) => ({
         rows_added: added,
         row_count: layout.grid.row_count + added,
-      }),
+        version,
+      })),
   )
 }
 
@@ -81,20 +83,22 @@ function appendLarge(service: AppendStore, append: Append): Promise<Appended> {
 async function storeRows(blobs: Blobs, bodies: readonly RowText[], width: number): Promise<SliceRef[][]> {
   const builders = newBuilders(width)
   const slices: SliceRef[][] = builders.map(() => [])
-  const most = sliceBytes(width)
-  const store = async (full: readonly number[]): Promise<void> => {
-    const refs = await storeTexts(
+  const ends = new SliceEnds()
+  const store = async (ended: boolean): Promise<void> => {
+    const refs = await storeSlices(
       blobs,
-      full.map((k) => builders[k].take()),
+      builders.map((builder) => ({ ...builder.take(), ended })),
     )
-    for (const [at, k] of full.entries()) slices[k].push(refs[at])
+    for (const [k, ref] of refs.entries()) slices[k].push(ref)
   }
   for (const { body } of bodies) {
-    addRows(builders, body)
-    const full = builders.flatMap(({ size, rows }, k) => (size >= most || rows >= FULL_ROWS ? [k] : []))
-    if (full.length > 0) await store(full)
+    for (let at = 0; at < body.length; ) {
+      const { end, hasEnded } = addRows(builders, body, at, ends)
+      at = end
+      if (hasEnded) await store(true)
+    }
     if (turnIsLong()) await breathe()
   }
-  await store(builders.flatMap(({ rows }, k) => (rows > 0 ? [k] : [])))
+  if (builders[0].rows > 0) await store(false)
   return slices
 }

@@ -5,7 +5,8 @@ import type { ColumnRow, SliceRef } from '../../store/grids.ts'
 import type { WriteKey } from '../../store/idempotency.ts'
 import type { ColumnType } from '../../store/schema.ts'
 import type { Writers } from '../../store/store.ts'
-import { after, type Layout } from '../compact.ts'
+import { type Layout, after as placed } from '../compact.ts'
+import { appendVersion, beginVersion, userOf } from '../versions.ts'
 
 /** An append: grid, principal, idempotency key and expected version. */
 export interface Appending {
@@ -27,9 +28,9 @@ export interface LongerColumn {
 export async function commitSlices<T>(
   writers: Writers,
   { fid, principal, write, ifMatch }: Appending,
-  { slices }: Layout,
+  { slices, grid, columns: before }: Layout,
   columns: readonly LongerColumn[],
-  result: T,
+  result: (version: number) => T,
 ): Promise<T> {
   const { owner, idlocal } = fid
   const file = await writers.files.get(owner, idlocal)
@@ -38,12 +39,19 @@ export async function commitSlices<T>(
     async () => {
       const found = await authorize(writers, file, principal, { access: 'write', filetype: 'grid' })
       checkIfMatch(found.file, ifMatch)
-      const added = columns.flatMap(({ column: { uid }, slices: more }) => after(slices.get(uid), uid, more))
-      await writers.grids.addSlices(owner, idlocal, added)
+      const added = columns.flatMap(({ column: { uid }, slices: more }) => placed(slices.get(uid), uid, more))
+      // Columns that are filled up before change what was there.
+      const isChange = grid.ragged === 1
+      await writers.grids.addSlices({ owner, idlocal, epoch: grid.epoch + (isChange ? 1 : 0) }, added)
       const changes = columns.map(({ column: { uid }, rows, type }) => ({ uid, fields: { rows, type } }))
       await writers.grids.changeColumns(owner, idlocal, changes)
-      await writers.files.change(owner, idlocal)
-      return result
+      const by = userOf(principal)
+      const after = { before, after: columns.map(({ column, rows, type }) => ({ ...column, rows, type })) }
+      return result(
+        isChange
+          ? await beginVersion(writers, { file: found.file, grid }, { operation: 'append', by }, after)
+          : await appendVersion(writers, { file: found.file, grid }, by),
+      )
     },
     { onReplay: () => checkReplay(writers, file, write, principal) },
   )

@@ -16,6 +16,8 @@ export interface AppendedTable {
   idlocal: number
   rows_added: number
   row_count: number
+  /** The version of the grid that has the rows. */
+  version: number
   warnings: string[]
 }
 
@@ -36,8 +38,7 @@ export async function appendTable(
   const name = call.fileName ?? 'the upload'
   const matched = matchColumns(table, columns, name, warnings)
   if (table.rows === 0) {
-    const { row_count } = await service.store.read(({ grids }) => grids.get(fid.owner, fid.idlocal))
-    return { rows_added: 0, row_count, warnings }
+    return { ...(await asItIs(service, fid)), warnings }
   }
   const texts = matched.map((source, k) => {
     if (!source) return undefined
@@ -63,6 +64,18 @@ export async function appendTable(
     columns,
   }
   return { ...(await appendRows(service, append)), warnings }
+}
+
+/** What an append of no rows returns. */
+export function asItIs(
+  { store }: GridService,
+  { owner, idlocal }: Fid,
+): Promise<Pick<AppendedTable, 'rows_added' | 'row_count' | 'version'>> {
+  return store.read(async ({ files, grids }) => {
+    const { row_count } = await grids.get(owner, idlocal)
+    const version = (await files.get(owner, idlocal))?.content_version ?? 1
+    return { rows_added: 0, row_count, version }
+  })
 }
 
 /** Appends a stored table: its slices are added after those of the grid. */
@@ -105,12 +118,13 @@ export async function appendSlices(
         { fid, principal: call, write: call.writeKey(fid.owner), ifMatch: call.ifMatch },
         layout,
         parts,
-        {
+        (version) => ({
           idlocal: fid.idlocal,
           rows_added: table.rows,
           row_count: layout.grid.row_count + table.rows,
+          version,
           warnings,
-        },
+        }),
       ),
   )
 }

@@ -8,6 +8,7 @@ import * as oidcTrust from './0006-oidc-trust.ts'
 import * as disabledUsers from './0007-disabled-users.ts'
 import * as formerNames from './0008-former-names.ts'
 import * as lostColumns from './0009-lost-columns.ts'
+import * as versions from './0010-versions.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: Migration[] = [
   { name: '0007-disabled-users', up: disabledUsers.up },
   { name: '0008-former-names', up: formerNames.up },
   { name: '0009-lost-columns', up: lostColumns.up },
+  { name: '0010-versions', up: versions.up },
 ]

@@ -1,0 +1,126 @@
+import { breathe, endOf, skipBlanks } from '../../json/index.ts'
+import { endsAmong, SliceEnds } from '../values/slice-ends.ts'
+import type { SliceSink } from '../values/table.ts'
+
+/** Rows that all columns have, from which on slices are looked for. */
+const ENOUGH_ROWS = 65_536
+/** Text that is held until all columns have the same rows. With more, columns are sliced by themselves. */
+const MOST_HELD = 128 * 1024 * 1024
+
+/** Values of a column that are not in a slice yet. */
+interface Held {
+  texts: Buffer[]
+  rows: number
+}
+
+const COMMA = Buffer.from(',')
+
+/** Slices of columns whose values arrive in runs of their own: they end at the same rows in all columns. */
+export class AlignedSlices {
+  /** Of rows that have been looked at, and that no slice has ended after. */
+  private readonly open: Held[]
+  private readonly next: Held[]
+  private readonly ends = new SliceEnds()
+  private held = 0
+  private isAligned = true
+
+  constructor(
+    private readonly sink: SliceSink,
+    columns: number,
+    /** Columns whose values decide where slices end. */
+    private readonly keys?: readonly number[],
+  ) {
+    const none = (): Held => ({ texts: [], rows: 0 })
+    this.open = Array.from({ length: columns }, none)
+    this.next = Array.from({ length: columns }, none)
+  }
+
+  /** Adds the next values of a column. */
+  async add(column: number, rows: number, text: Buffer): Promise<void> {
+    if (!this.isAligned) {
+      await this.sink.slice({ column, rows, form: 'text', text })
+      return
+    }
+    const held = this.next[column]
+    held.texts.push(text)
+    held.rows += rows
+    this.held += text.length
+    if (this.rowsOfAll >= ENOUGH_ROWS) await this.take()
+    if (this.held <= MOST_HELD) return
+    await this.give(false)
+    this.isAligned = false
+    for (const [k, { texts }] of this.next.entries())
+      await this.slice(k, { texts, rows: this.next[k].rows }, false)
+  }
+
+  async end(): Promise<void> {
+    if (!this.isAligned) return
+    await this.take()
+    await this.give(false)
+  }
+
+  private get rowsOfAll(): number {
+    return this.next.reduce((least, { rows }) => Math.min(least, rows), Number.POSITIVE_INFINITY)
+  }
+
+  /** Looks at the rows that all columns have. */
+  private async take(): Promise<void> {
+    const rows = this.rowsOfAll
+    if (rows === 0) return
+    const texts = this.next.map((held) => joined(held.texts))
+    const taken: Buffer[] = []
+    for (const [k, text] of texts.entries()) {
+      const at = offsetAfter(text, rows)
+      taken.push(text.subarray(0, at))
+      const rest = this.next[k].rows - rows
+      this.next[k] = { texts: rest > 0 ? [text.subarray(at + 1)] : [], rows: rest }
+      await breathe()
+    }
+    const ends = await endsAmong(taken, this.keys, this.ends)
+    let from = 0
+    const starts = taken.map(() => 0)
+    for (const end of [...ends, rows]) {
+      for (const [k, text] of taken.entries()) {
+        if (end === from) continue
+        const stop =
+          end === rows ? text.length : starts[k] + offsetAfter(text.subarray(starts[k]), end - from)
+        this.open[k].texts.push(text.subarray(starts[k], stop))
+        this.open[k].rows += end - from
+        starts[k] = stop + 1
+      }
+      from = end
+      if (this.ends.size === 0 || end < rows) await this.give(true)
+    }
+  }
+
+  /** Gives the sink the rows that no slice has ended after. */
+  private async give(ended: boolean): Promise<void> {
+    for (const [k, held] of this.open.entries()) {
+      await this.slice(k, held, ended)
+      this.open[k] = { texts: [], rows: 0 }
+    }
+  }
+
+  private async slice(column: number, { texts, rows }: Held, ended: boolean): Promise<void> {
+    if (rows === 0) return
+    const text = joined(texts)
+    this.held -= text.length
+    await this.sink.slice({ column, rows, form: 'text', text, ended })
+  }
+}
+
+function joined(texts: readonly Buffer[]): Buffer {
+  return texts.length === 1
+    ? texts[0]
+    : Buffer.concat(texts.flatMap((text, k) => (k > 0 ? [COMMA, text] : [text])))
+}
+
+/** Where the first `count` values of a text end. */
+function offsetAfter(text: Buffer, count: number): number {
+  let i = skipBlanks(text, 0)
+  for (let n = 1; ; n++) {
+    const end = endOf(text, i)
+    if (n === count) return end
+    i = skipBlanks(text, skipBlanks(text, end) + 1)
+  }
+}

@@ -1,0 +1,237 @@
+import { type Selectable, sql } from 'kysely'
+import { type Epoch, SLICE_FIELDS, type SliceRef, sliceOf } from './grids.ts'
+import type { Db, Schema } from './schema.ts'
+
+export type VersionRow = Selectable<Schema['versions']>
+
+/** A column as it was in an earlier epoch. */
+export interface PastColumn {
+  uid: string
+  name: string
+  position: number
+}
+
+/** What is known of a version when it begins. */
+export type NewVersion = Pick<
+  VersionRow,
+  'owner' | 'idlocal' | 'version' | 'epoch' | 'made_by' | 'operation'
+> &
+  Partial<VersionRow>
+
+const NOTHING: Omit<
+  VersionRow,
+  'owner' | 'idlocal' | 'version' | 'epoch' | 'made_at' | 'made_by' | 'operation'
+> = {
+  source: null,
+  of_version: null,
+  row_count: null,
+  ragged: null,
+  types: null,
+  rows_added: null,
+  rows_removed: null,
+  rows_changed: null,
+  columns_added: null,
+  columns_removed: null,
+  columns_changed: null,
+  hash: null,
+  bytes: null,
+  grids: null,
+  kept_at: null,
+  kept_name: null,
+}
+
+/** Versions of the content of grids and plots, and the slices and columns of earlier ones. */
+export class VersionReader {
+  constructor(protected readonly db: Db) {}
+
+  get(owner: string, idlocal: number, version: number): Promise<VersionRow | undefined> {
+    return this.of(owner, idlocal).where('version', '=', version).executeTakeFirst()
+  }
+
+  /** The newest first, before a version. */
+  list(owner: string, idlocal: number, before: number | undefined, limit: number): Promise<VersionRow[]> {
+    let select = this.of(owner, idlocal).orderBy('version', 'desc').limit(limit)
+    if (before !== undefined) select = select.where('version', '<', before)
+    return select.execute()
+  }
+
+  /** The version at a time: the last one made by then. */
+  at(owner: string, idlocal: number, time: number): Promise<VersionRow | undefined> {
+    return this.of(owner, idlocal)
+      .where('made_at', '<=', time)
+      .orderBy('version', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+  }
+
+  /** The version that was kept with a name. */
+  named(owner: string, idlocal: number, name: string): Promise<VersionRow | undefined> {
+    return this.of(owner, idlocal).where('kept_name', '=', name).executeTakeFirst()
+  }
+
+  /** The columns in an epoch before the present one, in their order. */
+  async columnsIn({ owner, idlocal, epoch }: Epoch): Promise<PastColumn[]> {
+    const fields = ['uid', 'name', 'position'] as const
+    const present = await this.db
+      .selectFrom('columns')
+      .select(fields)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '<=', epoch)
+      .execute()
+    const past = await this.db
+      .selectFrom('past_columns')
+      .select(fields)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '<=', epoch)
+      .where('until', '>', epoch)
+      .execute()
+    return [...present, ...past].sort((a, b) => a.position - b.position)
+  }
+
+  /** The slices in an epoch before the present one, by column, in the order of their rows. */
+  async slicesIn({ owner, idlocal, epoch }: Epoch): Promise<Map<string, SliceRef[]>> {
+    const present = await this.db
+      .selectFrom('slices')
+      .select(SLICE_FIELDS)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '<=', epoch)
+      .execute()
+    const past = await this.db
+      .selectFrom('past_slices')
+      .select(SLICE_FIELDS)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '<=', epoch)
+      .where('until', '>', epoch)
+      .execute()
+    const byColumn = new Map<string, SliceRef[]>()
+    for (const row of [...present, ...past].sort((a, b) => a.seq - b.seq)) {
+      const list = byColumn.get(row.uid)
+      if (list) list.push(sliceOf(row))
+      else byColumn.set(row.uid, [sliceOf(row)])
+    }
+    return byColumn
+  }
+
+  /** Files with more than one version, of which the oldest was made before a time; in order, after a file. */
+  async filesWithHistory(
+    after: { owner: string; idlocal: number },
+    limit: number,
+  ): Promise<{ owner: string; idlocal: number }[]> {
+    return this.db
+      .selectFrom('versions')
+      .select(['owner', 'idlocal'])
+      .where(({ or, and, eb }) =>
+        or([
+          eb('owner', '>', after.owner),
+          and([eb('owner', '=', after.owner), eb('idlocal', '>', after.idlocal)]),
+        ]),
+      )
+      .groupBy(['owner', 'idlocal'])
+      .having(({ fn }) => fn.countAll(), '>', 1)
+      .orderBy('owner')
+      .orderBy('idlocal')
+      .limit(limit)
+      .execute()
+  }
+
+  private of(owner: string, idlocal: number) {
+    return this.db
+      .selectFrom('versions')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+  }
+}
+
+export class VersionWriter extends VersionReader {
+  async add(row: NewVersion): Promise<void> {
+    await this.db
+      .insertInto('versions')
+      .values({ ...NOTHING, made_at: Date.now(), ...row })
+      .execute()
+  }
+
+  /** Changes a version. Returns whether it is there. */
+  async change(
+    { owner, idlocal, version }: Pick<VersionRow, 'owner' | 'idlocal' | 'version'>,
+    fields: Partial<VersionRow>,
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await this.db
+      .updateTable('versions')
+      .set(fields)
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('version', '=', version)
+      .executeTakeFirst()
+    return numUpdatedRows > 0n
+  }
+
+  /**
+   * Removes versions, and the slices and columns that no other one has. Never the present one. Their blobs are kept for a
+   * while: readers may still be using them.
+   */
+  async remove(owner: string, idlocal: number, versions: readonly number[]): Promise<number> {
+    const file = await this.db
+      .selectFrom('files')
+      .select('content_version')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .executeTakeFirst()
+    const gone = versions.filter((version) => version !== file?.content_version)
+    if (gone.length === 0) return 0
+    const stored_at = Date.now()
+    const chosen = this.db
+      .selectFrom('versions')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('version', 'in', gone)
+    await this.db
+      .updateTable('blobs')
+      .set({ stored_at })
+      .where(
+        'hash',
+        'in',
+        chosen.where('hash', 'is not', null).select(({ ref }) => ref('hash').$notNull().as('hash')),
+      )
+      .execute()
+    const { numDeletedRows } = await this.db
+      .deleteFrom('versions')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('version', 'in', gone)
+      .executeTakeFirst()
+    await this.prune(owner, idlocal)
+    return Number(numDeletedRows)
+  }
+
+  /** Removes the past slices and columns that no version has any more. */
+  private async prune(owner: string, idlocal: number): Promise<void> {
+    const unused = (table: 'past_slices' | 'past_columns') =>
+      sql<boolean>`not exists (select 1 from versions where versions.owner = ${sql.ref(`${table}.owner`)} and versions.idlocal = ${sql.ref(`${table}.idlocal`)} and versions.epoch >= ${sql.ref(`${table}.since`)} and versions.epoch < ${sql.ref(`${table}.until`)})`
+    await this.db
+      .updateTable('blobs')
+      .set({ stored_at: Date.now() })
+      .where(
+        'hash',
+        'in',
+        this.db
+          .selectFrom('past_slices')
+          .select('hash')
+          .where('owner', '=', owner)
+          .where('idlocal', '=', idlocal)
+          .where(unused('past_slices')),
+      )
+      .execute()
+    for (const table of ['past_slices', 'past_columns'] as const)
+      await this.db
+        .deleteFrom(table)
+        .where('owner', '=', owner)
+        .where('idlocal', '=', idlocal)
+        .where(unused(table))
+        .execute()
+  }
+}
