@@ -57,6 +57,13 @@ export const limits = {
     unit: 'uploads',
     what: 'uploads processed at once; at most half of them for one user',
   },
+  version_days: { value: 30, unit: 'days', what: 'how long all versions of a file are kept' },
+  versions: { value: 1_000, unit: 'versions', what: 'versions of a file that are kept so long' },
+  daily_version_days: {
+    value: 365,
+    unit: 'days',
+    what: 'how long one version a day is kept: the last one of each day',
+  },
   resumable_uploads: {
     value: 32,
     unit: 'uploads',

@@ -35,6 +35,7 @@ import { plotHandlers } from './operations/plots.ts'
 import { systemHandlers } from './operations/service.ts'
 import { teamHandlers } from './operations/teams.ts'
 import { uploadHandlers } from './operations/uploads.ts'
+import { versionHandlers } from './operations/versions.ts'
 import { LiveFigures } from './plots/live.ts'
 import { Mail } from './sharing/mail.ts'
 import { besideDatabase, openStore, type Store, type StoreOptions } from './store/store.ts'
@@ -103,6 +104,7 @@ export async function listen(current: () => Served | undefined, at: ListenOption
 /** The handlers of all operations. One without a handler does not compile. */
 const handlers: Handlers = {
   ...gridHandlers,
+  ...versionHandlers,
   ...uploadHandlers,
   ...fileHandlers,
   ...folderHandlers,

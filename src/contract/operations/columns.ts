@@ -9,6 +9,7 @@ export const columnsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid/col',
     access: 'read',
+    ofVersions: true,
     agents: 'reads',
     query: s.object({ uid: s.optional(uids) }),
     body: none,

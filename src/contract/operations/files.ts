@@ -30,6 +30,7 @@ export const filesOperations = {
     path: '/v2/files/:fid',
     under: ['extras'],
     access: 'read',
+    ofVersions: true,
     agents: 'reads',
     body: none,
     status: 200,
@@ -64,6 +65,7 @@ export const filesOperations = {
     path: '/v2/files/:fid/content',
     under: ['extras'],
     access: 'read',
+    ofVersions: true,
     agents: 'reads',
     query: s.object(plotContentQuery),
     body: none,
@@ -89,6 +91,7 @@ export const filesOperations = {
     path: '/v2/files/:fid/image',
     under: ['plots'],
     access: 'read',
+    ofVersions: true,
     agents: 'none',
     query: s.object({
       image_name: s.optional(

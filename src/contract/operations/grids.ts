@@ -53,6 +53,7 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid',
     access: 'read',
+    ofVersions: true,
     agents: 'reads',
     body: none,
     status: 200,
@@ -63,6 +64,7 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid/content',
     access: 'read',
+    ofVersions: true,
     agents: 'reads',
     query: s.object({
       format: s.optional(
@@ -103,6 +105,7 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid/describe',
     access: 'read',
+    ofVersions: true,
     agents: 'reads',
     query: s.object({
       columns: s.optional(

@@ -16,6 +16,7 @@ import { plotsOperations } from './plots.ts'
 import { serviceOperations } from './service.ts'
 import { teamsOperations } from './teams.ts'
 import { uploadsOperations } from './uploads.ts'
+import { versionsOperations } from './versions.ts'
 
 export * from './operation.ts'
 export {
@@ -33,6 +34,7 @@ export const operations = {
   ...uploadsOperations,
   ...columnsOperations,
   ...filesOperations,
+  ...versionsOperations,
   ...collaboratorsOperations,
   ...extrasOperations,
   ...plotsOperations,

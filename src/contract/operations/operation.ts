@@ -51,6 +51,8 @@ export interface Operation {
   /** Requires an account even if the access level alone does not. */
   account?: true
   query?: s.ObjectSchema
+  /** Takes `version` in the query: what it returns is that of an earlier version. See docs/versions.md. */
+  ofVersions?: true
   /** Repeating a request changes nothing by itself: it needs no idempotency key. */
   repeatable?: true
   /** Headers of the service's own, without their prefix. */

@@ -57,6 +57,7 @@ export const plotsOperations = {
     method: 'GET',
     path: '/v2/plots/:fid',
     access: 'read',
+    ofVersions: true,
     agents: 'reads',
     query: s.object({
       missing: s.optional(
@@ -83,6 +84,7 @@ export const plotsOperations = {
     method: 'GET',
     path: '/v2/plots/:fid/content',
     access: 'read',
+    ofVersions: true,
     agents: 'reads',
     query: s.object(plotContentQuery),
     body: none,

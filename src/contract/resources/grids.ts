@@ -24,6 +24,7 @@ export type ColumnMeta = s.Static<typeof ColumnMeta>
 
 export const GridMeta = s.object({
   ...meta,
+  version: s.integer({ description: 'The version of the content, from 1.' }),
   cols: s.array(ColumnMeta, { description: 'In column order.' }),
   row_count: s.integer({ description: 'Rows of the longest column.' }),
   source_fid: s.optional(s.nullable(s.string())),

@@ -14,6 +14,7 @@ export const Figure = s.object({
 
 export const PlotMeta = s.object({
   ...meta,
+  version: s.integer({ description: 'The version of the figure, from 1.' }),
   figure: s.optional(s.nullable(Figure)),
   quality: s.integer({
     description:

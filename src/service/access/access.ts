@@ -32,6 +32,8 @@ export interface Principal {
   caller: Caller | undefined
   /** The `share_key` query parameter. */
   shareKey?: string
+  /** The version of the file that is asked for, as in the `version` query parameter. */
+  version?: string
 }
 
 /** The principal used to read a plot's grids: a plot shows whatever its owner may read. */

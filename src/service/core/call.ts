@@ -28,6 +28,8 @@ export interface Call {
   name: string
   /** The `share_key` query parameter, which opens one private file for reading. */
   shareKey: string | undefined
+  /** The `version` query parameter of an operation that has one: the version of the file that is asked for. */
+  version: string | undefined
   /** Bytes of a body that is not JSON. */
   bytes: Bytes
   /** Media type of the body, in lower case and without parameters. */

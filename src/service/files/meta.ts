@@ -28,6 +28,7 @@ import type { ContentRow } from '../store/plots.ts'
 import type { CollaboratorRow } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
+import { columnsOf, type FoundVersion, findVersion } from './versions.ts'
 
 const none = { results: [], count: 0 }
 /** Maximum number of referencers in a file's metadata. /sources lists all. */
@@ -206,8 +207,9 @@ export async function describe(
       principal,
     )
   const source_fid = await sourceFid(readers, file, principal)
-  if (file.filetype === 'grid') return { body: await gridMeta(readers, file, meta, source_fid) }
-  if (file.filetype === 'plot') return plotMeta(service, readers, admitted, meta, source_fid)
+  const version = await findVersion(readers, admitted, principal.version)
+  if (file.filetype === 'grid') return { body: await gridMeta(readers, file, meta, source_fid, version) }
+  if (file.filetype === 'plot') return plotMeta(service, readers, admitted, meta, source_fid, version)
   return { body: meta }
 }
 
@@ -249,14 +251,26 @@ async function gridMeta(
   file: FileRow,
   meta: FileMeta,
   source_fid: string | null,
+  version: FoundVersion | undefined,
 ): Promise<GridMeta> {
   const { owner, idlocal } = file
+  const row = version?.isPresent ? undefined : version?.row
+  if (row)
+    return {
+      ...meta,
+      version: row.version,
+      cols: (await columnsOf(readers, row)).map(columnMeta),
+      row_count: row.row_count ?? 0,
+      source_fid,
+      source_url: file.source_url,
+    }
   const grid = await readers.grids.get(owner, idlocal)
   const columns = await readers.grids.columns(owner, idlocal)
   // Column rows have the types of the slices only; `grid.types` includes the tail.
   for (const [k, type] of decodeTypes(grid.types).entries()) if (columns[k]) columns[k].type = type
   return {
     ...meta,
+    version: file.content_version,
     cols: columns.map(columnMeta),
     row_count: grid.row_count,
     source_fid,
@@ -270,12 +284,16 @@ async function plotMeta(
   { file }: AuthorizedFile,
   meta: FileMeta,
   source_fid: string | null,
+  version: FoundVersion | undefined,
 ): Promise<Described> {
   const { owner, idlocal } = file
   const plot = await readers.plots.plot(owner, idlocal)
-  const content = await readers.plots.content(owner, idlocal)
+  const present = await readers.plots.content(owner, idlocal)
+  const { hash, bytes } = version?.row ?? {}
+  const content = present && hash && bytes ? { ...present, hash, bytes } : present
   const body: PlotMeta = {
     ...meta,
+    version: version?.version ?? file.content_version,
     source_fid,
     api_urls: { ...meta.api_urls, plots: service.url + pathOf('plots.get', meta.fid) },
     quality: plot?.quality ?? 0,

@@ -249,17 +249,7 @@ export async function rewriteLayout<P, T>(
           const now = await assertLayoutUnchanged(writers, fid, layout.grid)
           if (now.tail_rows > 0) throw new LayoutChanged()
           const result = await commit(writers, prepared, { ...layout, grid: now })
-          const columns = await writers.grids.columns(fid.owner, fid.idlocal)
-          const lengths = columns.map(({ rows }) => rows)
-          const row_count = Math.max(0, ...lengths)
-          const ragged = lengths.some((length) => length !== row_count) ? 1 : 0
-          const types = encodeTypes(columns.map(({ type }) => type))
-          await writers.grids.change(fid.owner, fid.idlocal, {
-            layout: now.layout + 1,
-            row_count,
-            ragged,
-            types,
-          })
+          await countRows(writers, fid, now.layout + 1)
           return result
         })
       } catch (error) {
@@ -268,6 +258,16 @@ export async function rewriteLayout<P, T>(
     }
     throw new Problem('overloaded', 'too many changes to this grid at once')
   })
+}
+
+/** Records the rows and types of a grid whose columns or slices have changed. */
+async function countRows({ grids }: Writers, { owner, idlocal }: Fid, layout: number): Promise<void> {
+  const columns = await grids.columns(owner, idlocal)
+  const lengths = columns.map(({ rows }) => rows)
+  const row_count = Math.max(0, ...lengths)
+  const ragged = lengths.some((length) => length !== row_count) ? 1 : 0
+  const types = encodeTypes(columns.map(({ type }) => type))
+  await grids.change(owner, idlocal, { layout, row_count, ragged, types })
 }
 
 /** Pads shorter columns with "" to the length of the longest, as API clients expect before an append. */

@@ -2,12 +2,14 @@ import { closest, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { type Bytes, endOf, skipBlanks } from '../../json/index.ts'
+import { columnsOf } from '../files/versions.ts'
 import { BatchedBlobs, type BlobReader } from '../store/blobs.ts'
 import { brotliStream, type StreamPiece } from '../store/codec.ts'
 import type { ColumnRow, SliceRef } from '../store/grids.ts'
 import type { ColumnType } from '../store/schema.ts'
 import type { Readers, Store } from '../store/store.ts'
-import { readPacked, readSlices } from '../store/texts.ts'
+import { loadText, readPacked, readSlices } from '../store/texts.ts'
+import type { VersionRow } from '../store/versions.ts'
 import { transposeRows } from './values.ts'
 
 /** An immutable view of a grid's columns at one version. Blobs never change, so it stays readable. */
@@ -15,6 +17,8 @@ export interface Snapshot {
   blobs: BlobReader
   columns: SnapshotColumn[]
   rows: number
+  /** Columns may have values that were appended later: see `trimmed`. */
+  isPast?: true
 }
 
 export interface SnapshotColumn {
@@ -68,6 +72,72 @@ export async function snapshot(
     }
   })
   return { blobs: store.blobs, columns, rows: grid.row_count }
+}
+
+/**
+ * Takes a snapshot of a version in one read transaction; without a row, of the present one. Its columns may have more
+ * values than belong to the version: use `trimmed` before reading them.
+ */
+export async function snapshotOf(
+  store: Store,
+  readers: Readers,
+  fid: Fid,
+  row: VersionRow | undefined,
+  choose: (columns: ColumnRow[]) => ColumnRow[] = (columns) => columns,
+  firstSlices?: number,
+): Promise<Snapshot> {
+  if (!row) return snapshot(store, readers, fid, choose, firstSlices)
+  const { owner, idlocal, epoch } = row
+  const grid = await readers.grids.get(owner, idlocal)
+  const slices = await readers.versions.slicesIn({ owner, idlocal, epoch })
+  const tail = epoch === grid.epoch ? await readers.grids.tail(owner, idlocal) : []
+  const past = await columnsOf(readers, row)
+  const tails = transposeRows(
+    tail.map(({ body }) => body),
+    past.length,
+  )
+  const lengths = past.map(({ uid }, k) => {
+    const own = (slices.get(uid) ?? []).reduce((sum, slice) => sum + slice.rows, tails[k]?.rows ?? 0)
+    return row.ragged ? own : Math.min(own, row.row_count ?? own)
+  })
+  const all = past.map((column, k) => ({ ...column, rows: lengths[k] }))
+  const columns = choose(all).map((column): SnapshotColumn => {
+    const { name, uid, position: order, type, rows } = column
+    const values = tails[all.indexOf(column)]
+    return {
+      name,
+      uid,
+      order,
+      type,
+      rows,
+      slices: slices.get(uid) ?? [],
+      tail: values?.text ?? Buffer.alloc(0),
+    }
+  })
+  return { blobs: store.blobs, columns, rows: row.row_count ?? Math.max(0, ...lengths), isPast: true }
+}
+
+/** A snapshot whose columns have no more values than belong to it. */
+export async function trimmed(snap: Snapshot): Promise<Snapshot> {
+  if (!snap.isPast) return snap
+  const columns: SnapshotColumn[] = []
+  for (const column of snap.columns) columns.push(await trimmedColumn(snap.blobs, column))
+  return { ...snap, columns, isPast: undefined }
+}
+
+async function trimmedColumn(blobs: BlobReader, column: SnapshotColumn): Promise<SnapshotColumn> {
+  let left = column.rows + (column.skip ?? 0)
+  const slices: SliceRef[] = []
+  for (const slice of column.slices) {
+    if (slice.rows <= left) slices.push(slice)
+    else if (left > 0) {
+      // The last slice also has rows that were appended later.
+      return { ...column, slices, tail: firstValues(await loadText(blobs, slice), left) }
+    }
+    left -= slice.rows
+    if (left < 0) return { ...column, slices, tail: Buffer.alloc(0) }
+  }
+  return { ...column, slices, tail: firstValues(column.tail, left) }
 }
 
 /** Selects columns by name, in the given order. Throws `unknown_column`. */

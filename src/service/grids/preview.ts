@@ -2,7 +2,8 @@ import type { Fid } from '../../contract/fid.ts'
 import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
 import { Lru } from '../core/lru.ts'
 import type { Readers, Store } from '../store/store.ts'
-import { columnText, type Snapshot, type SnapshotColumn, snapshot } from './content.ts'
+import type { VersionRow } from '../store/versions.ts'
+import { columnText, type Snapshot, type SnapshotColumn, snapshotOf } from './content.ts'
 
 const COLUMNS = 20
 const VALUES = 10
@@ -17,8 +18,13 @@ const CHARACTERS = 16 * 1024
 const heads = new Lru<string>(8 * 1024 * 1024, (values) => 2 * values.length)
 
 /** A snapshot for the preview, taken in the transaction that reads the rest of the metadata. */
-export function previewed(store: Store, readers: Readers, fid: Fid): Promise<Snapshot> {
-  return snapshot(store, readers, fid, (columns) => columns.slice(0, COLUMNS), VALUES)
+export function previewed(
+  store: Store,
+  readers: Readers,
+  fid: Fid,
+  row: VersionRow | undefined,
+): Promise<Snapshot> {
+  return snapshotOf(store, readers, fid, row, (columns) => columns.slice(0, COLUMNS), VALUES)
 }
 
 /**

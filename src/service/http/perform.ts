@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, parseFid } from '../../contract/fid.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER } from '../../contract/headers.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
-import type { OperationName } from '../../contract/operations/index.ts'
+import type { Operation, OperationName } from '../../contract/operations/index.ts'
 import { readOnlyFields } from '../../contract/resources/index.ts'
 import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'
 import { isTagged, SummedBytes } from '../core/body-sum.ts'
@@ -30,6 +30,7 @@ interface Asked extends OperationRequest {
   isSafe: boolean
   fid: Fid
   shareKey: string | undefined
+  version: string | undefined
   /** The other path parameters: a user, a team or a key. */
   others: string[]
   search: URLSearchParams
@@ -73,6 +74,7 @@ function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest):
     fid,
     // A share key permits reading, and changes that require only read access: copying.
     shareKey: isSafe || operation.access === 'read' ? (search.get('share_key') ?? undefined) : undefined,
+    version: versionIn(operation, search),
     others,
     search,
     fields: {
@@ -81,6 +83,16 @@ function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest):
     },
     key: isSafe || operation.repeatable ? undefined : idempotencyKey(request.headers, desk.service),
   }
+}
+
+/** The version that is asked for. Throws where an operation is on the present one only. */
+function versionIn(operation: Operation, search: URLSearchParams): string | undefined {
+  const version = search.get('version') ?? undefined
+  if (version === undefined || version === '' || operation.ofVersions) return version || undefined
+  if (!operation.path.includes(':fid') || operation.query?.properties.version) return undefined
+  throw new Problem('invalid_request', 'version: this is possible with the present version only', {
+    field: 'version',
+  })
 }
 
 /** Waits for a place among the running requests, and receives the body: small ones in turn, large ones before it. */
@@ -157,7 +169,7 @@ async function handle(asked: Asked, received: Received): Promise<Outcome<HttpRes
 
 /** The call of the handler. */
 async function callOf(asked: Asked, received: Received): Promise<OperationCall<OperationName>> {
-  const { name, caller, fid, filetype, shareKey, others, fields, key, request, sent } = asked
+  const { name, caller, fid, filetype, shareKey, version, others, fields, key, request, sent } = asked
   const { headers } = request
   const head =
     key === undefined ? '' : await fingerprint(sent, fields.headers as never, headers, received.json)
@@ -173,6 +185,7 @@ async function callOf(asked: Asked, received: Received): Promise<OperationCall<O
     fid,
     filetype,
     shareKey,
+    version,
     name: others[0] ?? '',
     // Validated against the schemas of the operation, from which the types of the call derive.
     query: fields.query as never,

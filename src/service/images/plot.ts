@@ -29,12 +29,13 @@ export async function plotImage(
 ): Promise<OperationResult<Bytes>> {
   const { store, images, limits } = service
   const { content, state, ownSiteOnly } = await store.read(async (readers) => {
-    const { file } = await authorizeCall(readers, asked)
+    const found = await authorizeCall(readers, asked)
+    const { file } = found
     if (file.filetype !== 'plot')
       throw new Problem('invalid_request', 'only plots have images', { hint: 'Use the fid of a plot.' })
-    const content = await contentOf(readers, file)
+    const content = await contentOf(readers, found, asked)
     const ownSiteOnly = file.world_readable === 0 && asked.shareKey === undefined
-    return { content, state: await stateOfFigure(readers, file, content, asked), ownSiteOnly }
+    return { content, state: await stateOfFigure(readers, file, content, asked, content.at), ownSiteOnly }
   })
   const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
   const options = imageOptions(figure, wanted, limits)

@@ -14,6 +14,7 @@ import { copyColumns } from '../grids/copy.ts'
 import { sourcesIn, withGrids } from '../plots/figure.ts'
 import { shownGrids } from '../plots/shown.ts'
 import { MEDIA_TYPE } from '../plots/store-figure.ts'
+import { firstFigure } from '../plots/versions.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
 import type { Readers, Writers } from '../store/store.ts'
@@ -177,6 +178,7 @@ async function copyPlot(
     const { hash, bytes } = stored ?? content
     const to = { owner: like.owner, idlocal: made.idlocal }
     await writers.plots.setContent({ ...to, hash, bytes, media_type: MEDIA_TYPE })
+    await firstFigure(writers, to, { hash, bytes }, { operation: 'copy', by: like.owner })
     await writers.plots.setPlot(
       to.owner,
       to.idlocal,

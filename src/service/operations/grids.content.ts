@@ -4,7 +4,16 @@ import type { Bytes } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import { etag } from '../core/etag.ts'
-import { byName, contentBrotli, contentJson, rowsFrom, type Snapshot, snapshot } from '../grids/content.ts'
+import { rowOfVersion } from '../files/versions.ts'
+import {
+  byName,
+  contentBrotli,
+  contentJson,
+  rowsFrom,
+  type Snapshot,
+  snapshotOf,
+  trimmed,
+} from '../grids/content.ts'
 import { delimited, ndjson, type RowWriter } from '../grids/rows.ts'
 import { selectedJson } from '../grids/selected-json.ts'
 import { type RowQuery, type Selected, Selection, selectedAs } from '../grids/selection.ts'
@@ -46,16 +55,23 @@ export async function gridContent(
   if (query.sample !== undefined && (format === 'json' || format === 'api'))
     throw new Problem('invalid_request', 'sample needs the format csv, tsv or ndjson', { field: 'sample' })
   const selection = new Selection(query)
-  const { snap: all, tag } = await service.store.read(async (readers) => {
-    const { file } = await authorizeCall(readers, call)
+  const {
+    snap: given,
+    row,
+    tag,
+  } = await service.store.read(async (readers) => {
+    const found = await authorizeCall(readers, call)
     const choose = columns && byName(columns)
+    const row = await rowOfVersion(readers, found, call.version)
     return {
-      snap: await snapshot(service.store, readers, call.fid, (own) =>
+      snap: await snapshotOf(service.store, readers, call.fid, row, (own) =>
         selection.columns(own, choose ? choose(own) : own),
       ),
-      tag: etag(file),
+      row,
+      tag: etag(found.file),
     }
   })
+  const all = row ? await trimmed(given) : given
   const { type, body } = writers[format === 'api' ? 'json' : format]
   const { head, offset, tail, sample } = query
   if (selection.readsValues) {

@@ -5,17 +5,18 @@ import { dataTypes } from '../../contract/operations/index.ts'
 import type { ColumnDescription, GridMeta } from '../../contract/resources/index.ts'
 import type { DelimitedOptions } from '../../ingest/index.ts'
 import { parseRawInTurns, textInTurns } from '../../json/index.ts'
-import { authorizeCall, notFound } from '../access/access.ts'
+import { type AuthorizedFile, authorizeCall, notFound } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
 import { etag, etagOf } from '../core/etag.ts'
 import { columnMeta, describe } from '../files/meta.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import { newRow, readSourceFid } from '../files/new-file.ts'
 import { assertCanChange, getFile, lookup, replayed, respondWithFile } from '../files/read.ts'
+import { rowOfVersion } from '../files/versions.ts'
 import type { Append } from '../grids/append/request.ts'
 import { appendRows } from '../grids/append/rows.ts'
 import { appendTable, asItIs } from '../grids/append/table.ts'
-import { byName, byUid, columnsJson, snapshot } from '../grids/content.ts'
+import { byName, byUid, columnsJson, snapshotOf, trimmed } from '../grids/content.ts'
 import { addGrid, readGridData, storeArrays } from '../grids/create.ts'
 import { describeColumn } from '../grids/describe.ts'
 import { rowsOf, rowsOfLines } from '../grids/given-rows.ts'
@@ -39,11 +40,11 @@ import { appliedBefore, uploadedBefore } from './retries.ts'
 function reading<T>(
   service: Service,
   call: Call,
-  work: (readers: Readers) => Promise<T>,
+  work: (readers: Readers, found: AuthorizedFile) => Promise<T>,
 ): Promise<T & { etag: string }> {
   return service.store.read(async (readers) => {
-    const { file } = await authorizeCall(readers, call)
-    return { ...(await work(readers)), etag: etag(file) }
+    const found = await authorizeCall(readers, call)
+    return { ...(await work(readers, found)), etag: etag(found.file) }
   })
 }
 
@@ -106,10 +107,15 @@ export const gridHandlers = {
       return {
         described: await describe(service, readers, found, call),
         tag: etag(found.file),
-        snap: await previewed(service.store, readers, call.fid),
+        snap: await previewed(
+          service.store,
+          readers,
+          call.fid,
+          await rowOfVersion(readers, found, call.version),
+        ),
       }
     })
-    const body = { ...(described.body as GridMeta), preview: await previewOf(snap) }
+    const body = { ...(described.body as GridMeta), preview: await previewOf(await trimmed(snap)) }
     return { body, etag: etagOf(tag, body) }
   },
 
@@ -118,14 +124,16 @@ export const gridHandlers = {
   'grids.describe': async (service, call) => {
     const { columns: names, where } = call.query
     const selection = new Selection({ where })
-    const { file, snap: all } = await service.store.read(async (readers) => {
-      const { file: found } = await authorizeCall(readers, call)
+    const { file, given } = await service.store.read(async (readers) => {
+      const found = await authorizeCall(readers, call)
       const choose = names && byName([...new Set(names)])
-      const snap = await snapshot(service.store, readers, call.fid, (own) =>
+      const row = await rowOfVersion(readers, found, call.version)
+      const snap = await snapshotOf(service.store, readers, call.fid, row, (own) =>
         selection.columns(own, choose ? choose(own) : own),
       )
-      return { file: found, snap }
+      return { file: found.file, given: snap }
     })
+    const all = await trimmed(given)
     const snap = selection.printedOf(all)
     const head = { fid: formatFid(call.fid), filename: file.filename, row_count: snap.rows }
     return {
@@ -196,15 +204,16 @@ export const gridHandlers = {
 
   'columns.get': async (service, call) => {
     const { uid } = call.query
-    const { snap, etag: tag } = await reading(service, call, async (readers) => ({
-      snap: await snapshot(
+    const { snap, etag: tag } = await reading(service, call, async (readers, found) => ({
+      snap: await snapshotOf(
         service.store,
         readers,
         call.fid,
+        await rowOfVersion(readers, found, call.version),
         uid === undefined ? undefined : byUid(uidList(uid)),
       ),
     }))
-    return { body: columnsJson(snap), type: 'application/json', etag: tag }
+    return { body: columnsJson(await trimmed(snap)), type: 'application/json', etag: tag }
   },
 
   'columns.create': async (service, call) => {

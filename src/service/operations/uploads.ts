@@ -29,6 +29,7 @@ function reader(
       contentType,
       fileName,
       shareKey: undefined,
+      version: undefined,
       ifMatch: undefined,
       query: {},
       fields: {},

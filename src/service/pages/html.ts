@@ -25,8 +25,11 @@ export function schemeIn(query: URLSearchParams, usual: ColorScheme = 'light'): 
 }
 
 /** The share key of a reader as a query parameter, for links that must open the same file; empty without one. */
-export function shareKeyQuery(shareKey: string | undefined): string {
-  return shareKey === undefined ? '' : `share_key=${encodeURIComponent(shareKey)}`
+export function accessQuery({ shareKey, version }: { shareKey?: string; version?: string }): string {
+  return [
+    ...(shareKey === undefined ? [] : [`share_key=${encodeURIComponent(shareKey)}`]),
+    ...(version === undefined ? [] : [`version=${encodeURIComponent(version)}`]),
+  ].join('&')
 }
 
 /** A URL with query parameters, of which empty and absent ones are left out. */

@@ -4,10 +4,11 @@ import { formatFid } from '../../contract/fid.ts'
 import { bytesText } from '../../contract/limits.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
 import { acceptedBefore, type Bytes, joinInTurns, once, parseRaw, RawJson } from '../../json/index.ts'
-import { authorizeCall, type FileRequest } from '../access/access.ts'
+import { type AuthorizedFile, authorizeCall, type FileRequest, type Principal } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
+import { type FoundVersion, findVersion } from '../files/versions.ts'
 import { columnText } from '../grids/content.ts'
 import type { RowSet } from '../grids/row-set.ts'
 import { arrays, rowsAs } from '../grids/rows.ts'
@@ -24,7 +25,8 @@ import { isOfPoints } from './points/choice.ts'
 import { reducedFigure } from './points/figure.ts'
 import { type Reduction, reductionOf } from './points/reduction.ts'
 import { type Reference, scanFigure } from './scan.ts'
-import { type Shown, shownGrids, stateOfFigure } from './shown.ts'
+import { type Shown, shownGrids, stateOfFigure, trimmedGrids } from './shown.ts'
+import { contentOfVersion } from './versions.ts'
 
 /**
  * The figure of a plot. `inline_data` adds the data next to each reference; `map_data=unreadable` adds the
@@ -48,22 +50,37 @@ export async function figureContent(
 
 export interface StoredFigure {
   file: FileRow
-  content: ContentRow
+  content: FigureContent
+}
+
+/** Where a figure is. */
+export interface FigureContent extends ContentRow {
+  /** The version that was asked for, unless it is the present one. */
+  at?: FoundVersion
 }
 
 /** A plot and where its figure is. Throws `not_found` if the caller may not read the plot. */
 export async function storedFigure({ store }: Service, asked: FileRequest): Promise<StoredFigure> {
   return store.read(async (readers) => {
-    const { file } = await authorizeCall(readers, asked)
-    return { file, content: await contentOf(readers, file) }
+    const found = await authorizeCall(readers, asked)
+    return { file: found.file, content: await contentOf(readers, found, asked) }
   })
 }
 
-/** The content row of a plot's figure. Throws `damaged` if it is missing. */
-export async function contentOf({ plots }: Readers, { owner, idlocal }: FileRow): Promise<ContentRow> {
-  const content = await plots.content(owner, idlocal)
+/** Where the figure of a plot is, in the version that is asked for. Throws `damaged` if it is missing. */
+export async function contentOf(
+  readers: Readers,
+  found: Pick<AuthorizedFile, 'file' | 'roles'>,
+  { version }: Principal,
+): Promise<FigureContent> {
+  const { owner, idlocal } = found.file
+  const content = await readers.plots.content(owner, idlocal)
   if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
-  return content
+  const at = await findVersion(readers, found, version)
+  // The present version shows present data, unless it was kept with the data of another time.
+  if (!at || (at.isPresent && at.time === undefined && (at.row?.kept_at ?? null) === null)) return content
+  const past = at.row && contentOfVersion(at.row, content.media_type)
+  return { ...(past ?? content), at }
 }
 
 /** A plot with the data that it shows to one caller at one moment. */
@@ -99,11 +116,12 @@ export async function openFigure(
     ),
   )
   const sources = references.map(({ source }) => source)
+  const { at } = content
   const { shown, state } = await store.read(async (readers) => ({
-    shown: await shownGrids(service, readers, file.owner, sources, asked),
-    state: await stateOfFigure(readers, file, content, asked),
+    shown: await shownGrids(service, readers, file.owner, sources, asked, at),
+    state: await stateOfFigure(readers, file, content, asked, at),
   }))
-  return { file, state, figure, references, withArrays, shown }
+  return { file, state, figure, references, withArrays, shown: at ? await trimmedGrids(shown) : shown }
 }
 
 /**

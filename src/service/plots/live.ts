@@ -77,7 +77,7 @@ export class LiveFigures {
   /** Identifies what a plot shows to the caller. Throws `not_found` if they may not read it. */
   state(service: Service, asked: FileRequest): Promise<string> {
     const { caller } = asked
-    const who = `${caller?.username ?? ''} ${caller?.credential ?? ''} ${asked.shareKey ?? ''}`
+    const who = `${caller?.username ?? ''} ${caller?.credential ?? ''} ${asked.shareKey ?? ''} ${asked.version ?? ''}`
     const key = `${formatFid(asked.fid)} ${who}`
     const known = this.states.get(key)
     const now = performance.now()
@@ -86,8 +86,9 @@ export class LiveFigures {
     if (known && age < (isOld ? LEAST_MS : FRESH_MS)) return known.state
     const state = service.store.read(async (readers) => {
       await assertSignedIn(readers, asked)
-      const { file } = await authorizeCall(readers, asked)
-      return stateOfFigure(readers, file, await contentOf(readers, file), asked)
+      const found = await authorizeCall(readers, asked)
+      const content = await contentOf(readers, found, asked)
+      return stateOfFigure(readers, found.file, content, asked, content.at)
     })
     this.states.set(key, { state, since: now })
     state.catch(() => this.states.delete(key))
@@ -104,7 +105,7 @@ export class LiveFigures {
     const stored = await storedFigure(service, asked)
     if (ranges && ranges.size > 0) return drawn(await openDrawn(service, asked, stored, ranges))
     const { state } = await service.store.read(async (readers) => ({
-      state: await stateOfFigure(readers, stored.file, stored.content, asked),
+      state: await stateOfFigure(readers, stored.file, stored.content, asked, stored.content.at),
     }))
     const kept = this.kept(state, form)
     if (kept) return once(kept)

@@ -15,6 +15,7 @@ import { storeText } from '../store/texts.ts'
 import { plainArrays, rawArrays, readFigure, referencesOf, withGrids, withReferences } from './figure.ts'
 import { qualityOf } from './quality.ts'
 import { type Data, type Found, type Source, scanFigureInTurns } from './scan.ts'
+import { type FigureChange, firstFigure, gridVersions, nextFigure } from './versions.ts'
 
 /** A figure whose bytes are stored, but that is not part of a plot yet. */
 export interface StoredFigure {
@@ -54,6 +55,8 @@ export async function ownGridOf(
   { owner, idlocal }: Fid,
   principal: Principal,
   before: ReadonlySet<string>,
+  /** Whether it has columns that the figure does not show is of no matter. */
+  whatever = false,
 ): Promise<OwnGrid | undefined> {
   const plot = await readers.files.get(owner, idlocal)
   const data = (await readers.plots.plot(owner, idlocal))?.data_grid ?? null
@@ -65,7 +68,7 @@ export async function ownGridOf(
   if (users.some((user) => user.owner !== owner || user.idlocal !== idlocal)) return undefined
   const columns = await readers.grids.columns(owner, data)
   const fid = formatFid({ owner, idlocal: data })
-  if (!columns.every(({ uid }) => before.has(`${fid}:${uid}`))) return undefined
+  if (!whatever && !columns.every(({ uid }) => before.has(`${fid}:${uid}`))) return undefined
   const { layout } = await readers.grids.get(owner, data)
   return { idlocal: data, layout, columns }
 }
@@ -203,8 +206,11 @@ export async function putFigure(
   figure: StoredFigure,
   principal: Principal,
   before: ReadonlySet<string> = new Set(),
-): Promise<void> {
+  change?: Pick<FigureChange, 'operation' | 'of_version'>,
+): Promise<number> {
   const { owner, idlocal } = plot
+  const was = await writers.plots.content(owner, idlocal)
+  const shown = was ? await gridVersions(writers, plot) : ''
   if (figure.grid?.layout !== undefined) {
     const own = await ownGridOf(writers, plot, principal, before)
     if (own?.idlocal !== figure.grid.idlocal || own.layout !== figure.grid.layout) throw new DataGridChanged()
@@ -217,6 +223,14 @@ export async function putFigure(
   await writers.plots.setContent({ owner, idlocal, hash, bytes, media_type: MEDIA_TYPE })
   await writers.plots.setPlot(owner, idlocal, figure.quality, figure.grid?.idlocal)
   await writers.plots.setGrids(owner, idlocal, grids)
+  const by = userOf(principal)
+  if (!was) {
+    await firstFigure(writers, plot, { hash, bytes }, { operation: 'create', by })
+    return 1
+  }
+  // Other data alone is a version of the grid.
+  if (was.hash === hash) return plot.content_version
+  return nextFigure(writers, plot, was, shown, { hash, bytes }, { operation: 'figure', ...change, by })
 }
 
 /** Replaces columns of the plot's data grid that the figure no longer refers to by the new ones. */

@@ -304,6 +304,16 @@ export class FileWriter extends FileReader {
       .execute()
   }
 
+  /** Sets the number of the present version of the content. */
+  async setContentVersion(owner: string, idlocal: number, content_version: number): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set({ content_version })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+  }
+
   /** Records what a client says the present version of a file was made from. */
   async setSourceTag(owner: string, idlocal: number, source_tag: string): Promise<void> {
     await this.db

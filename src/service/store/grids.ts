@@ -57,7 +57,15 @@ export function sliceOf({ seq, rows, bytes, hash, low, high, nulls, ended }: Sli
   return { seq, rows, bytes, hash, bounds, ended: ended === 1 }
 }
 
-function rowOf({ uid, seq, rows, bytes, hash, bounds, ended }: SliceRef & { uid: string }): SliceRow {
+export function rowOf({
+  uid,
+  seq,
+  rows,
+  bytes,
+  hash,
+  bounds,
+  ended,
+}: SliceRef & { uid: string }): SliceRow & { ended: number } {
   const { low = null, high = null, nulls = null } = bounds ?? {}
   return { uid, seq, rows, bytes, hash, low, high, nulls, ended: ended ? 1 : 0 }
 }
@@ -342,7 +350,7 @@ export class GridWriter extends GridReader {
   }
 
   /** Checks that the blobs exist: a sweep may have collected them if the clock jumped during an upload. */
-  private async requireBlobs(slices: readonly SliceRef[]): Promise<void> {
+  async requireBlobs(slices: readonly SliceRef[]): Promise<void> {
     const hashes = [...new Set(slices.map(({ hash }) => hash))]
     for (let k = 0; k < hashes.length; k += BATCH) {
       await breathe()

@@ -8,6 +8,7 @@ import { GridReader, GridWriter } from './grids.ts'
 import { IdempotencyReader, IdempotencyWriter, type OnceOptions, type WriteKey } from './idempotency.ts'
 import { migrate } from './migrate.ts'
 import { PlotReader, PlotWriter } from './plots.ts'
+import { expireVersions } from './retention.ts'
 import { SharingReader, SharingWriter } from './sharing.ts'
 import { VersionReader, VersionWriter } from './versions.ts'
 
@@ -45,7 +46,7 @@ export interface Store {
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
   /** The store for requests on one owner's files, which may use only part of the connections. */
   for(owner: string): Store
-  /** Deletes expired idempotency keys, and blobs unreferenced for `grace` ms (default: a day). */
+  /** Deletes expired versions and idempotency keys, and blobs unreferenced for `grace` ms (default: a day). */
   sweep(grace?: number): Promise<void>
   /** Runs `sweep` if the last one was more than a day ago. */
   sweepIfDue(): Promise<void>
@@ -72,7 +73,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await engine.close()
     throw error
   }
-  return storeOn(engine, engine)
+  return storeOn(engine, engine, options.limits ?? defaultLimits)
 }
 
 /** A store whose writes are done and rolled back: what they check is checked, and nothing changes. */
@@ -95,7 +96,12 @@ export function withoutCommit(store: Store): Store {
   }
 }
 
-function storeOn(engine: Engine, transactions: Transactions, holders = new Map<string, number>()): Store {
+function storeOn(
+  engine: Engine,
+  transactions: Transactions,
+  limits: Limits,
+  holders = new Map<string, number>(),
+): Store {
   const blobs: Blobs = new SqlBlobs(transactions, holders)
   const read: Store['read'] = (work) =>
     transactions.read((db) =>
@@ -125,6 +131,7 @@ function storeOn(engine: Engine, transactions: Transactions, holders = new Map<s
     )
   const sweep = async (grace?: number): Promise<void> => {
     await write(({ idempotency }) => idempotency.expire())
+    await expireVersions(engine, limits)
     await blobs.collect(grace)
     await engine.maintain()
     await engine.write(async (db) => {
@@ -145,7 +152,7 @@ function storeOn(engine: Engine, transactions: Transactions, holders = new Map<s
       }),
     for: (owner) => {
       const lane = engine.lane(owner)
-      return lane === transactions ? store : storeOn(engine, lane, holders)
+      return lane === transactions ? store : storeOn(engine, lane, limits, holders)
     },
     sweep,
     async sweepIfDue() {

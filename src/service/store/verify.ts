@@ -19,6 +19,7 @@ export interface Verified {
   files: number
   grids: number
   slices: number
+  versions: number
   blobs: number
   bytes: number
   damage: Damage[]
@@ -31,7 +32,7 @@ const BATCH = 200
  * of counts.
  */
 export async function verify(store: Store): Promise<Verified> {
-  const found: Verified = { files: 0, grids: 0, slices: 0, blobs: 0, bytes: 0, damage: [] }
+  const found: Verified = { files: 0, grids: 0, slices: 0, versions: 0, blobs: 0, bytes: 0, damage: [] }
   try {
     await readAll(store, found)
   } catch (error) {
@@ -123,9 +124,11 @@ async function verifyFile(
 ): Promise<void> {
   if (file.filetype === 'grid') {
     await verifyGrid(store, file, bad, found, say)
+    await verifyVersions(store, file, bad, found, say)
     return
   }
   if (file.filetype === 'fold') return
+  await verifyVersions(store, file, bad, found, say)
   const content = await store.read(({ plots }) => plots.content(file.owner, file.idlocal))
   if (!content) say('its content is missing')
   else if (bad.has(content.hash)) say(`its content is damaged (blob ${content.hash.slice(0, 12)})`)
@@ -197,6 +200,72 @@ async function verifyGrid(
     types.some((type, k) => !fits(type, known[k]) || (type === 'empty') !== (known[k] === 'empty'))
   )
     say('the types of the columns do not match their values')
+}
+
+/** Verifies that all versions of a file are whole: their figures, columns and slices. */
+async function verifyVersions(
+  store: Store,
+  { owner, idlocal, filetype, content_version }: FileRow,
+  bad: ReadonlySet<string>,
+  found: Verified,
+  say: Say,
+): Promise<void> {
+  const seen = new Set<string>()
+  for (let before: number | undefined; ; ) {
+    const from = before
+    const rows = await store.read(({ versions }) => versions.list(owner, idlocal, from, BATCH))
+    for (const row of rows) {
+      before = row.version
+      found.versions++
+      const what = `version ${row.version}`
+      if (row.version > content_version) say(`${what} is later than the present one`)
+      const check = async (
+        slice: { hash: string; bytes: number; rows?: number },
+        name: string,
+      ): Promise<void> => {
+        if (seen.has(slice.hash)) return
+        seen.add(slice.hash)
+        if (bad.has(slice.hash)) say(`${what}: ${name} is damaged (blob ${slice.hash.slice(0, 12)})`)
+        else {
+          const text = await loadText(store.blobs, slice)
+          if (text.length !== slice.bytes || (slice.rows !== undefined && count(text) !== slice.rows))
+            say(`${what}: ${name} has the wrong length`)
+        }
+        await breathe()
+      }
+      if (row.hash !== null && row.bytes !== null)
+        await check({ hash: row.hash, bytes: row.bytes }, 'its figure')
+      const isPast = filetype === 'grid' && row.version !== content_version
+      if (!isPast && (filetype === 'grid' || row.kept_at === null)) continue
+      const { grid, tail, slices, columns } = await store.read(async ({ grids, versions }) => ({
+        grid: isPast ? await grids.get(owner, idlocal) : undefined,
+        tail: isPast ? await grids.tail(owner, idlocal) : [],
+        slices: await versions.slicesIn(row),
+        columns: await versions.columnsIn(row),
+      }))
+      const appended = grid?.epoch === row.epoch ? tail.reduce((sum, one) => sum + one.rows, 0) : 0
+      const lengths = new Map<string, number>()
+      for (const [uid, own] of slices) {
+        for (const [seq, slice] of own.entries()) {
+          if (slice.seq !== seq) say(`${what}: the slices of column ${uid} are not numbered from 0`)
+          await check(slice, `column ${uid}`)
+        }
+        lengths.set(
+          uid,
+          own.reduce((sum, slice) => sum + slice.rows, appended),
+        )
+      }
+      if (!isPast) continue
+      if (columns.length !== (row.types ?? '').length)
+        say(`${what}: ${columns.length} columns, expected ${row.types?.length}`)
+      if (columns.some(({ position }, k) => position !== k)) say(`${what}: its columns are not in order`)
+      const least = row.ragged ? 0 : (row.row_count ?? 0)
+      for (const { uid, name } of columns)
+        if ((lengths.get(uid) ?? appended) < least)
+          say(`${what}: column ${name} has ${lengths.get(uid) ?? appended} rows, expected ${least}`)
+    }
+    if (rows.length < BATCH) return
+  }
 }
 
 /** The number of values in the text of a slice. */

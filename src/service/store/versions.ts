@@ -1,6 +1,9 @@
 import { type Selectable, sql } from 'kysely'
-import { type Epoch, SLICE_FIELDS, type SliceRef, sliceOf } from './grids.ts'
+import { type Epoch, rowOf, SLICE_FIELDS, type SliceRef, sliceOf } from './grids.ts'
 import type { Db, Schema } from './schema.ts'
+
+/** Rows per statement. */
+const BATCH = 1000
 
 export type VersionRow = Selectable<Schema['versions']>
 
@@ -172,9 +175,27 @@ export class VersionWriter extends VersionReader {
 
   /**
    * Removes versions, and the slices and columns that no other one has. Never the present one. Their blobs are kept for a
-   * while: readers may still be using them.
+   * while: readers may still be using them. `unlessKept`: not those that have been kept meanwhile.
    */
-  async remove(owner: string, idlocal: number, versions: readonly number[]): Promise<number> {
+  async remove(
+    owner: string,
+    idlocal: number,
+    versions: readonly number[],
+    unlessKept = false,
+  ): Promise<number> {
+    let removed = 0
+    for (let k = 0; k < versions.length; k += BATCH)
+      removed += await this.removeSome(owner, idlocal, versions.slice(k, k + BATCH), unlessKept)
+    if (removed > 0) await this.prune(owner, idlocal)
+    return removed
+  }
+
+  private async removeSome(
+    owner: string,
+    idlocal: number,
+    versions: readonly number[],
+    unlessKept: boolean,
+  ): Promise<number> {
     const file = await this.db
       .selectFrom('files')
       .select('content_version')
@@ -184,11 +205,12 @@ export class VersionWriter extends VersionReader {
     const gone = versions.filter((version) => version !== file?.content_version)
     if (gone.length === 0) return 0
     const stored_at = Date.now()
-    const chosen = this.db
+    let chosen = this.db
       .selectFrom('versions')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .where('version', 'in', gone)
+    if (unlessKept) chosen = chosen.where('kept_at', 'is', null)
     await this.db
       .updateTable('blobs')
       .set({ stored_at })
@@ -198,14 +220,44 @@ export class VersionWriter extends VersionReader {
         chosen.where('hash', 'is not', null).select(({ ref }) => ref('hash').$notNull().as('hash')),
       )
       .execute()
-    const { numDeletedRows } = await this.db
+    let removal = this.db
       .deleteFrom('versions')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .where('version', 'in', gone)
-      .executeTakeFirst()
-    await this.prune(owner, idlocal)
+    if (unlessKept) removal = removal.where('kept_at', 'is', null)
+    const { numDeletedRows } = await removal.executeTakeFirst()
     return Number(numDeletedRows)
+  }
+
+  /** Adds slices that a kept version of a plot shows. Their blobs are stored. */
+  async addKept(
+    { owner, idlocal, version }: Pick<VersionRow, 'owner' | 'idlocal' | 'version'>,
+    slices: readonly (SliceRef & { uid: string })[],
+  ): Promise<void> {
+    const span = { owner, idlocal, since: version, until: version + 1 }
+    for (let k = 0; k < slices.length; k += BATCH)
+      await this.db
+        .insertInto('past_slices')
+        .values(slices.slice(k, k + BATCH).map((slice) => ({ ...rowOf(slice), ...span })))
+        .execute()
+  }
+
+  /** Removes the slices of a version of a plot that is not kept any more. */
+  async removeKept({ owner, idlocal, version }: VersionRow): Promise<void> {
+    const own = this.db
+      .selectFrom('past_slices')
+      .select('hash')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '=', version)
+    await this.db.updateTable('blobs').set({ stored_at: Date.now() }).where('hash', 'in', own).execute()
+    await this.db
+      .deleteFrom('past_slices')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('since', '=', version)
+      .execute()
   }
 
   /** Removes the past slices and columns that no version has any more. */

@@ -44,10 +44,11 @@ export async function showPage(
   checkScope(caller, 'read')
   const query = new URLSearchParams(queryText)
   const shareKey = query.get('share_key') ?? undefined
+  const version = query.get('version') || undefined
   const who = caller?.username ?? addressOf(request)
   const work = async (): Promise<Outcome<HttpResponse>> => {
     const shown = await answer(serviceFor(service, place.username || (caller?.username ?? '')), {
-      principal: { caller, shareKey },
+      principal: { caller, shareKey, version },
       query,
       who,
       ...place,

@@ -5,7 +5,8 @@ import { filetypeName } from '../../../contract/resources/index.ts'
 import type { RawJson } from '../../../json/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import { contentJson, type Snapshot, type SnapshotColumn, snapshot } from '../../grids/content.ts'
+import { rowOfVersion } from '../../files/versions.ts'
+import { contentJson, type Snapshot, type SnapshotColumn, snapshotOf, trimmed } from '../../grids/content.ts'
 import { delimited, rowsAs } from '../../grids/rows.ts'
 import { type ImageService, plotImage } from '../../images/plot.ts'
 import { type LiveFigure, openFigure } from '../../plots/content.ts'
@@ -16,8 +17,8 @@ import { schemeIn } from '../html.ts'
 
 /** A request to read the content of a file. */
 export function reading(principal: Principal, fid: Fid) {
-  const { caller, shareKey } = principal
-  return { caller, shareKey, operation: 'files.content' as const, fid, filetype: undefined }
+  const { caller, shareKey, version } = principal
+  return { caller, shareKey, version, operation: 'files.content' as const, fid, filetype: undefined }
 }
 
 function attachment(filename: string, extension: string): string {
@@ -34,11 +35,14 @@ function noContent({ filetype }: FileRow, what: string): Problem {
 async function opened(service: Service, principal: Principal, fid: Fid, what: string) {
   const asked = reading(principal, fid)
   const found = await service.store.read(async (readers) => {
-    const { file } = await authorizeCall(readers, asked)
-    return { file, snap: file.filetype === 'grid' ? await snapshot(service.store, readers, fid) : undefined }
+    const one = await authorizeCall(readers, asked)
+    const { file } = one
+    const row = file.filetype === 'grid' ? await rowOfVersion(readers, one, principal.version) : undefined
+    const snap = file.filetype === 'grid' ? await snapshotOf(service.store, readers, fid, row) : undefined
+    return { file, snap }
   })
   if (!found.snap && found.file.filetype !== 'plot') throw noContent(found.file, what)
-  return { asked, ...found }
+  return { asked, file: found.file, snap: found.snap && (await trimmed(found.snap)) }
 }
 
 /** The figure of a plot with its data, or the content of a grid by column, as JSON. */

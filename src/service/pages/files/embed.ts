@@ -5,7 +5,7 @@ import { openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
-import { type ColorScheme, schemeIn, shareKeyQuery, text } from '../html.ts'
+import { accessQuery, type ColorScheme, schemeIn, text } from '../html.ts'
 import { described } from './alt-text.ts'
 import { reading } from './downloads.ts'
 import { chartToken } from './live-chart.ts'
@@ -46,7 +46,7 @@ export async function embed(
   const { file } = live
   const modebar = query.get('modebar') === 'false' ? 'false' : ''
   const scheme = schemeIn(query)
-  const key = shareKeyQuery(principal.shareKey)
+  const key = accessQuery(principal)
   const link =
     query.get('link') === 'true'
       ? `<p class="link"><a href="${text(webUrl(service.url, fid) + (key && `?${key}`))}" target="_blank" rel="noopener">${text(file.filename)}</a></p>`

@@ -6,7 +6,8 @@ import { once } from '../../../json/index.ts'
 import { nameText, parseSort, type SortKey, sortText } from '../../../query/index.ts'
 import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import { type Snapshot, type SnapshotColumn, snapshot } from '../../grids/content.ts'
+import type { FoundVersion } from '../../files/versions.ts'
+import { type Snapshot, type SnapshotColumn, snapshotOf, trimmed } from '../../grids/content.ts'
 import type { RowOrders } from '../../grids/order.ts'
 import { type Selected, Selection } from '../../grids/selection.ts'
 import { affordable, valuesAt } from '../../grids/values-at.ts'
@@ -16,10 +17,11 @@ import { stateOfGrid } from '../../store/grids.ts'
 import type { ColumnType } from '../../store/schema.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
-import { type ColorScheme, document, schemeIn, shareKeyQuery, text, withQuery } from '../html.ts'
+import { accessQuery, type ColorScheme, document, schemeIn, text, withQuery } from '../html.ts'
 import { chartPaths } from './chart-paths.ts'
 import { crumbsOf, summaryOf } from './lists.ts'
 import { type TableColumn, table } from './table.ts'
+import { versionNote } from './version-note.ts'
 
 /** Rows and columns of one page. */
 const ROWS = 100
@@ -72,6 +74,7 @@ export async function gridPage(
   principal: Principal,
   file: FileRow,
   query: URLSearchParams,
+  version: FoundVersion | undefined,
 ): Promise<Answer> {
   const wanted = viewOf(query)
   const none = new Selection({})
@@ -88,7 +91,8 @@ export async function gridPage(
     let count = 0
     let columnPages = 1
     let columnPage = 1
-    const snap = await snapshot(service.store, readers, file, (all) => {
+    const past = version?.isPresent ? undefined : version?.row
+    const snap = await snapshotOf(service.store, readers, file, past, (all) => {
       count = all.length
       columnPages = Math.max(1, Math.ceil(count / COLUMNS))
       columnPage = Math.min(wanted.columns, columnPages)
@@ -102,9 +106,11 @@ export async function gridPage(
         return selection.columns(all, shown)
       }
     })
-    return { snap, count, columnPages, columnPage, state: stateOfGrid(grid) }
+    const state = `${stateOfGrid(grid)}${past ? `.${past.version}` : ''}`
+    return { given: snap, count, columnPages, columnPage, state }
   })
-  const { snap, columnPage } = opened
+  const { columnPage } = opened
+  const snap = await trimmed(opened.given)
   const page = (selected: Selected): Promise<string> => {
     const count =
       'rows' in selected ? selected.rows.count : 'order' in selected ? selected.order.length : snap.rows
@@ -117,6 +123,8 @@ export async function gridPage(
     const shown = selection.printedOf(snap).columns
     return htmlOf(service, principal, file, {
       ...opened,
+      snap,
+      version,
       shown,
       view,
       pages,
@@ -158,6 +166,7 @@ function rowsOn(selected: Selected, first: number, count: number): number[] {
 }
 
 interface GridView {
+  version: FoundVersion | undefined
   snap: Snapshot
   shown: readonly SnapshotColumn[]
   /** How many rows are chosen. */
@@ -179,10 +188,10 @@ async function htmlOf(
   service: Service,
   principal: Principal,
   file: FileRow,
-  { snap, shown, chosen, asked, count, columnPages, view, pages, rows, note, scheme }: GridView,
+  { snap, shown, chosen, asked, count, columnPages, view, pages, rows, note, scheme, version }: GridView,
 ): Promise<string> {
   const { shareKey } = principal
-  const key = shareKeyQuery(shareKey)
+  const key = accessQuery(principal)
   const self = webUrl(service.url, file)
   const to = (change: Partial<View>): string => {
     const { page, columns, sort, where } = { ...view, ...change }
@@ -219,13 +228,14 @@ async function htmlOf(
       `Only ${readable.length} of these ${shown.length} columns are shown: the others are too large for a page. The CSV file has all of them.`,
     )
   const parts = [
+    versionNote(service, file, version, key),
     `<p>${summaryOf(file)}</p>`,
     `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('JSON')} · <code>gridline cat ${text(fid)}</code></p>`,
     // Who reads by a secret link makes no charts of the grid.
-    ...(principal.caller === undefined || shareKey !== undefined
+    ...(principal.caller === undefined || shareKey !== undefined || principal.version !== undefined
       ? []
       : [makeButton(principal.caller, file, view.where)]),
-    `<form method="get" action="${text(self)}" class="filter"><label>Where <input name="where" value="${text(asked ?? '')}" placeholder="${text(exampleOf(shown))}" size="40" maxlength="10000"></label>${hiddenFields({ sort: view.sort, columns: view.columns > 1 ? String(view.columns) : undefined, share_key: shareKey })} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${to({ where: undefined, page: 1 })}">All rows</a>`}</form>`,
+    `<form method="get" action="${text(self)}" class="filter"><label>Where <input name="where" value="${text(asked ?? '')}" placeholder="${text(exampleOf(shown))}" size="40" maxlength="10000"></label>${hiddenFields({ sort: view.sort, columns: view.columns > 1 ? String(view.columns) : undefined, share_key: shareKey, version: principal.version })} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${to({ where: undefined, page: 1 })}">All rows</a>`}</form>`,
     ...notes.filter(Boolean).map((one) => `<p class="note">${text(one)}</p>`),
     pager('Rows', pages, view.page, (page) => to({ page })),
     await table(columns, rows),
@@ -239,6 +249,7 @@ async function htmlOf(
       where: view.where,
       columns: view.columns > 1 ? String(view.columns) : undefined,
       share_key: shareKey,
+      version: principal.version,
     })
     parts.push(
       `<form method="get" action="${text(self)}"><label>Page <input class="short" type="number" name="page" min="1" max="${pages}" value="${view.page}"></label>${hidden} <button type="submit">Go</button></form>`,

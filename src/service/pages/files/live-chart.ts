@@ -16,6 +16,7 @@ interface Watching {
   /** As `Caller.credential`: the token ends with this session or key. */
   credential?: string
   key?: string
+  version?: string
   until: number
 }
 
@@ -23,12 +24,17 @@ interface Watching {
  * A token with which an embedded chart asks for its data. Its page has an opaque origin, so it has no cookies; and
  * without the token no page of another site can read the responses.
  */
-export function chartToken({ cursors }: Service, { caller, shareKey }: Principal, fid: Fid): Promise<string> {
+export function chartToken(
+  { cursors }: Service,
+  { caller, shareKey, version }: Principal,
+  fid: Fid,
+): Promise<string> {
   const watching: Watching = {
     fid: formatFid(fid),
     user: caller?.username,
     credential: caller?.credential,
     key: shareKey,
+    version,
     until: Date.now() + LIFETIME,
   }
   return cursors.sign(watching, 'watch')
@@ -52,7 +58,7 @@ export async function readerOf(
           isAdmin: false,
           expiresAt: null,
         }
-  return { caller, shareKey: watching.key }
+  return { caller, shareKey: watching.key, version: watching.version }
 }
 
 /** Headers of a response. The page that has a token may read it in any origin; no other page of another site may. */

@@ -4,7 +4,7 @@ import { pathOf } from '../../../contract/operations/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { Answer } from '../answer.ts'
-import { shareKeyQuery, text } from '../html.ts'
+import { accessQuery, text } from '../html.ts'
 import { reading } from './downloads.ts'
 
 const WIDTH = 700
@@ -22,7 +22,11 @@ export async function oEmbed(
   const fid = link.startsWith(`${service.url}/`) ? fidFromLink(link) : undefined
   if (!fid) throw new Problem('not_found', 'url: must be a link to a plot of this server', { field: 'url' })
   const shareKey = new URL(link).searchParams.get('share_key') ?? undefined
-  const asked = { ...reading({ caller: principal.caller, shareKey }, fid), filetype: 'plot' as const }
+  const version = new URL(link).searchParams.get('version') || undefined
+  const asked = {
+    ...reading({ caller: principal.caller, shareKey, version }, fid),
+    filetype: 'plot' as const,
+  }
   const { file } = await service.store.read((readers) => authorizeCall(readers, asked))
   const side = (name: string, usual: number): number => {
     const most = Number(query.get(name))
@@ -30,7 +34,7 @@ export async function oEmbed(
   }
   const width = side('maxwidth', WIDTH)
   const height = side('maxheight', HEIGHT)
-  const key = shareKeyQuery(shareKey)
+  const key = accessQuery({ shareKey, version })
   const src = embedUrl(service.url, fid) + (key && `?${key}`)
   const body = {
     version: '1.0',

@@ -1,5 +1,6 @@
 import type { Fid } from '../../../contract/fid.ts'
 import { authorize, type Principal } from '../../access/access.ts'
+import { findVersion } from '../../files/versions.ts'
 import { contentOf } from '../../plots/content.ts'
 import { type Answer, html } from '../answer.ts'
 import { document, schemeIn } from '../html.ts'
@@ -15,16 +16,22 @@ export async function pageOf(
   fid: Fid,
   query: URLSearchParams,
 ): Promise<Answer> {
-  const { file, content } = await service.store.read(async (readers) => {
+  const { file, content, version } = await service.store.read(async (readers) => {
     const row = await readers.files.get(fid.owner, fid.idlocal)
-    const { file } = await authorize(readers, row, principal, { access: 'read' })
-    return { file, content: file.filetype === 'plot' ? await contentOf(readers, file) : undefined }
+    const found = await authorize(readers, row, principal, { access: 'read' })
+    const { file } = found
+    const version = await findVersion(readers, found, principal.version)
+    return {
+      file,
+      content: file.filetype === 'plot' ? await contentOf(readers, found, principal) : undefined,
+      version,
+    }
   })
   switch (file.filetype) {
     case 'plot':
-      return plotPage(service, principal, { file, content: content! }, query)
+      return plotPage(service, principal, { file, content: content! }, query, version)
     case 'grid':
-      return gridPage(service, principal, file, query)
+      return gridPage(service, principal, file, query, version)
     case 'fold':
       return folderPage(service, principal, file, query)
     case 'extra':

@@ -4,19 +4,21 @@ import { pathOf } from '../../../contract/operations/index.ts'
 import type { RawJson } from '../../../json/index.ts'
 import { mayWrite, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
+import type { FoundVersion } from '../../files/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/content.ts'
 import { affordable, valuesAt } from '../../grids/values-at.ts'
 import { missingNote, openFigure, type StoredFigure } from '../../plots/content.ts'
 import type { FileRow } from '../../store/files.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
-import { document, schemeIn, shareKeyQuery, text, withQuery } from '../html.ts'
+import { accessQuery, document, schemeIn, text, withQuery } from '../html.ts'
 import { described, headingOf } from './alt-text.ts'
 import { chartPaths } from './chart-paths.ts'
 import { columnsOf, reading } from './downloads.ts'
 import { crumbsOf, summaryOf } from './lists.ts'
 import { frameOf } from './oembed.ts'
 import { type TableColumn, table } from './table.ts'
+import { versionNote } from './version-note.ts'
 
 /** Rows of the data table below a chart. */
 const ROWS = 100
@@ -30,11 +32,12 @@ export async function plotPage(
   principal: Principal,
   stored: StoredFigure,
   query: URLSearchParams,
+  version: FoundVersion | undefined,
 ): Promise<Answer> {
   const scheme = schemeIn(query, 'auto')
   const { file } = stored
   const live = await openFigure(service, reading(principal, file), stored)
-  const key = shareKeyQuery(principal.shareKey)
+  const key = accessQuery(principal)
   const link = (url: string, what: string, ...parameters: string[]): string =>
     `<a href="${text(withQuery(url, ...parameters, key))}">${what}</a>`
   const page = webUrl(service.url, file).slice(0, -1)
@@ -46,6 +49,7 @@ export async function plotPage(
   const { title, subtitle } = headingOf(live.figure)
   const heading = title ?? file.filename
   const parts = [
+    versionNote(service, file, version, key),
     subtitle === undefined ? '' : `<p>${text(subtitle)}</p>`,
     `<p>${heading === file.filename ? '' : `<strong>${text(file.filename)}</strong> · `}${summaryOf(file)}</p>`,
     `<iframe class="chart" src="${text(framed)}" title="${text(description)}"${sizeOf(live.figure)}></iframe>`,
@@ -59,7 +63,7 @@ export async function plotPage(
   ]
   const hidden = [...live.shown].filter(([, { readable }]) => !readable).length
   const lent = [...live.shown.values()].flatMap(({ file: grid }) =>
-    grid.owner === file.owner && !grid.world_readable ? [grid] : [],
+    grid && grid.owner === file.owner && !grid.world_readable ? [grid] : [],
   )
   if (own && lent.length > 0 && (file.world_readable || file.share_key !== null))
     parts.push(
@@ -70,8 +74,8 @@ export async function plotPage(
   const missing = missingNote(live)
   if (missing !== undefined) parts.push(`<p class="note">${text(missing)}. These traces are empty.</p>`)
   const sources = [...live.shown]
-    .filter(([, { readable }]) => readable)
-    .map(([, { file: grid }]) => `<li>${link(webUrl(service.url, grid), text(grid.filename))}</li>`)
+    .flatMap(([, { file: grid, readable }]) => (grid && readable ? [grid] : []))
+    .map((grid) => `<li>${link(webUrl(service.url, grid), text(grid.filename))}</li>`)
   if (hidden > 0) sources.push(`<li>${hidden === 1 ? 'a private grid' : `${hidden} private grids`}</li>`)
   if (sources.length > 0) parts.push(`<h2>Sources</h2><ul>${sources.join('')}</ul>`)
 
@@ -111,7 +115,7 @@ gridline image ${text(formatFid(file))} -o chart.png</pre><button type="button" 
     above: await crumbsOf(service, readers, principal, file),
     mayChange: principal.caller !== undefined && (await mayWrite(readers, file, principal)),
   }))
-  if (mayChange) parts.splice(4, 0, editForm(file, service.theme))
+  if (mayChange && principal.version === undefined) parts.splice(5, 0, editForm(file, service.theme))
   const body = document(heading, parts.join('\n'), {
     head,
     above,

@@ -1,0 +1,58 @@
+import * as r from '../resources/index.ts'
+import * as s from '../schema.ts'
+import type { Operation } from './operation.ts'
+import { json, none } from './shared.ts'
+
+const under = ['grids', 'plots'] as const
+
+export const versionsOperations = {
+  'versions.list': {
+    summary: 'List the versions of a grid or plot',
+    method: 'GET',
+    path: '/v2/files/:fid/versions',
+    under,
+    access: 'read',
+    agents: 'reads',
+    query: s.object({
+      before: s.optional(s.integer({ minimum: 1, description: 'Only versions before this one.' })),
+      page_size: s.optional(s.integer({ minimum: 1 })),
+    }),
+    body: none,
+    status: 200,
+    result: r.Versions,
+  },
+  'versions.revert': {
+    summary: 'Make an earlier version of a grid or plot the content of its next one',
+    method: 'POST',
+    path: '/v2/files/:fid/revert',
+    under,
+    access: 'write',
+    agents: 'changes',
+    body: json(r.VersionRevert, { form: true }),
+    status: 200,
+    result: r.Reverted,
+  },
+  'versions.keep': {
+    summary: 'Keep a version of a grid or plot: it does not expire, and all readers of the file may read it',
+    method: 'POST',
+    path: '/v2/files/:fid/keep',
+    under,
+    access: 'write',
+    agents: 'adds',
+    body: json(r.VersionKeep, { form: true }),
+    status: 200,
+    result: r.Version,
+  },
+  'versions.forget': {
+    summary: 'Remove a version of a grid or plot for good',
+    method: 'DELETE',
+    path: '/v2/files/:fid/versions',
+    under,
+    access: 'own',
+    agents: 'none',
+    query: s.object({ version: s.string({ description: 'Its number, or another way to name it.' }) }),
+    body: none,
+    status: 200,
+    result: r.VersionForgotten,
+  },
+} as const satisfies Record<string, Operation>

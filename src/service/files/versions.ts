@@ -1,0 +1,137 @@
+import { listed } from '../../contract/closest.ts'
+import { Problem } from '../../contract/errors.ts'
+import { parseVersionRef } from '../../contract/version-ref.ts'
+import { type AuthorizedFile, stateOf } from '../access/access.ts'
+import { isAllowed } from '../access/policy.ts'
+import { decodeTypes } from '../store/column-types.ts'
+import type { FileRow } from '../store/files.ts'
+import type { ColumnRow } from '../store/grids.ts'
+import type { Readers } from '../store/store.ts'
+import type { VersionRow } from '../store/versions.ts'
+
+/** A version of a file as it was asked for. */
+export interface FoundVersion {
+  version: number
+  /** undefined for the present version of a file from before there were versions. */
+  row: VersionRow | undefined
+  isPresent: boolean
+  /** The time that was asked for. */
+  time?: number
+}
+
+/**
+ * The version of a file that a text names (`contract/version-ref.ts`); undefined without one. Who may not write the file
+ * sees the present version and those that were kept. Throws `not_found` with the versions that there are.
+ */
+export async function findVersion(
+  readers: Readers,
+  { file, roles }: Pick<AuthorizedFile, 'file' | 'roles'>,
+  text: string | undefined,
+): Promise<FoundVersion | undefined> {
+  if (text === undefined) return undefined
+  if (file.filetype !== 'grid' && file.filetype !== 'plot')
+    throw new Problem('invalid_request', 'only grids and plots have versions', { field: 'version' })
+  const ref = parseVersionRef(text)
+  if (!ref)
+    throw new Problem('invalid_request', `version: ${JSON.stringify(text.slice(0, 80))} names no version`, {
+      field: 'version',
+      hint: 'Give a number, -1, a date such as 2026-11-01, or the name of a kept version.',
+    })
+  const { owner, idlocal, content_version: present } = file
+  const { versions } = readers
+  const time = ref.kind === 'time' ? ref.time : undefined
+  const row = await (async () => {
+    switch (ref.kind) {
+      case 'number':
+        return versions.get(owner, idlocal, ref.number)
+      case 'back':
+        if (ref.count === 0) return versions.get(owner, idlocal, present)
+        return (await versions.list(owner, idlocal, present, ref.count)).at(ref.count - 1)
+      case 'time':
+        return versions.at(owner, idlocal, ref.time)
+      case 'name':
+        return versions.named(owner, idlocal, ref.name)
+    }
+  })()
+  const mayWrite = isAllowed('write', stateOf(file), roles) || isAllowed('own', stateOf(file), roles)
+  const isPresent = row ? row.version === present : isPresentOf(file, ref)
+  if (isPresent) return { version: present, row, isPresent, time }
+  if (row && (mayWrite || row.kept_at !== null)) return { version: row.version, row, isPresent, time }
+  if (!mayWrite)
+    throw new Problem(
+      'forbidden',
+      'only those who may change a file see its earlier versions, unless they were kept',
+      {
+        hint: 'Ask its owner to keep the version: gridline keep FILE@3',
+      },
+    )
+  throw new Problem('not_found', `${nounOf(file)} has no version ${text}${why(file, ref)}`, {
+    field: 'version',
+    hint: `It has ${await known(readers, file)}.`,
+  })
+}
+
+/** The row of an earlier version of a grid; undefined for the present one. */
+export async function rowOfVersion(
+  readers: Readers,
+  found: Pick<AuthorizedFile, 'file' | 'roles'>,
+  text: string | undefined,
+): Promise<VersionRow | undefined> {
+  const version = await findVersion(readers, found, text)
+  return version?.isPresent ? undefined : version?.row
+}
+
+function nounOf({ filename }: FileRow): string {
+  return `'${filename}'`
+}
+
+/** Whether a reference without a row is to the present version of a file from before there were versions. */
+function isPresentOf(
+  { content_version, date_modified }: FileRow,
+  ref: NonNullable<ReturnType<typeof parseVersionRef>>,
+): boolean {
+  if (ref.kind === 'number') return ref.number === content_version
+  if (ref.kind === 'back') return ref.count === 0
+  return ref.kind === 'time' && content_version === 1 && ref.time >= date_modified
+}
+
+function why(
+  { content_version, creation_time }: FileRow,
+  ref: NonNullable<ReturnType<typeof parseVersionRef>>,
+): string {
+  if (ref.kind === 'number')
+    return ref.number > content_version ? ': there are not so many yet' : ': it has expired or was removed'
+  if (ref.kind === 'time') return ref.time < creation_time ? ': the file was made later' : ': it has expired'
+  return ''
+}
+
+/** Versions that a message lists. */
+const LISTED = 1000
+
+/** The versions that a file has, as people read them: `versions 1, 3 to 6`. */
+async function known({ versions }: Readers, { owner, idlocal, content_version }: FileRow): Promise<string> {
+  const rows = await versions.list(owner, idlocal, undefined, LISTED)
+  const numbers = [...new Set([content_version, ...rows.map(({ version }) => version)])].sort((a, b) => a - b)
+  const runs: [number, number][] = []
+  for (const number of numbers) {
+    const last = runs.at(-1)
+    if (last && number === last[1] + 1) last[1] = number
+    else runs.push([number, number])
+  }
+  const names = rows.flatMap(({ kept_name }) => kept_name ?? [])
+  const texts = runs.map(([from, to]) => (from === to ? `${from}` : `${from} to ${to}`))
+  return `${numbers.length === 1 ? 'version' : 'versions'} ${listed([...texts, ...names])}`
+}
+
+/** The columns of an earlier version, without the number of their values. */
+export async function columnsOf(readers: Readers, row: VersionRow): Promise<ColumnRow[]> {
+  const types = decodeTypes(row.types ?? '')
+  return (await readers.versions.columnsIn(row)).map((column, k) => ({
+    ...column,
+    owner: row.owner,
+    idlocal: row.idlocal,
+    type: types[k] ?? 'json',
+    rows: 0,
+    since: row.epoch,
+  }))
+}

@@ -1,0 +1,53 @@
+import type { FileRow } from '../store/files.ts'
+import type { Readers, Store, Writers } from '../store/store.ts'
+import { storeSlice } from '../store/texts.ts'
+import type { VersionRow } from '../store/versions.ts'
+import type { Layout } from './compact.ts'
+import { type Snapshot, snapshotOf, trimmed } from './content.ts'
+import type { NewColumn } from './create.ts'
+import { isSame } from './match.ts'
+import { replaceAll } from './replace.ts'
+import { beginVersion, type Change } from './versions.ts'
+
+/** A version of a grid as it was read, to be made the present one. */
+export interface Reverting {
+  row: VersionRow
+  snap: Snapshot
+}
+
+/** Reads a version. Call it in a read transaction. */
+export async function readVersion(store: Store, readers: Readers, row: VersionRow): Promise<Reverting> {
+  return { row, snap: await snapshotOf(store, readers, row, row) }
+}
+
+/** The columns of a version: its slices, of which at most the last one of each column has to be stored. */
+export async function columnsToRevert(store: Store, { snap }: Reverting): Promise<NewColumn[]> {
+  const { columns } = await trimmed(snap)
+  const wanted: NewColumn[] = []
+  for (const { name, uid, type, rows, slices, tail } of columns) {
+    const own = slices.map((slice, seq) => ({ ...slice, seq }))
+    const rest = rows - own.reduce((sum, slice) => sum + slice.rows, 0)
+    if (rest > 0)
+      own.push({ ...(await storeSlice(store.blobs, { rows: rest, text: tail })), seq: own.length })
+    wanted.push({ name, uid, type, rows, slices: own })
+  }
+  return wanted
+}
+
+/**
+ * Makes these columns those of a grid, in the transaction that began with its layout. Returns the version that begins with
+ * it; undefined if the grid has exactly these.
+ */
+export async function commitRevert(
+  writers: Writers,
+  file: FileRow,
+  { grid, columns, slices }: Layout,
+  wanted: readonly NewColumn[],
+  change: Change,
+): Promise<number | undefined> {
+  if (isSame(wanted, columns, slices)) return undefined
+  const { owner, idlocal } = file
+  await replaceAll(writers, { owner, idlocal, epoch: grid.epoch + 1 }, { columns, slices }, wanted)
+  const after = await writers.grids.columns(owner, idlocal)
+  return beginVersion(writers, { file, grid }, change, { before: columns, after })
+}

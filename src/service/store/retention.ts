@@ -1,0 +1,62 @@
+import type { Limits } from '../../contract/limits.ts'
+import type { Engine } from './engine.ts'
+import { VersionReader, type VersionRow, VersionWriter } from './versions.ts'
+
+const DAY = 24 * 3600 * 1000
+/** Files looked at in one transaction. */
+const FILES = 100
+/** Versions of a file that are looked at. More are looked at by the next sweep. */
+const MOST = 100_000
+
+type Kept = Pick<VersionRow, 'version' | 'made_at' | 'kept_at'>
+type Rules = Pick<Limits, 'version_days' | 'versions' | 'daily_version_days'>
+
+/**
+ * The versions of a file that have expired: all of the last days stay, up to a number; before that, the last one of each
+ * day (UTC), for a time. The present one and those that were kept never expire. `rows`: the newest first.
+ */
+export function expiredVersions(rows: readonly Kept[], present: number, now: number, rules: Rules): number[] {
+  const expired: number[] = []
+  let recent = 0
+  let day = Number.NaN
+  for (const { version, made_at, kept_at } of rows) {
+    const date = Math.floor(made_at / DAY)
+    const isLastOfDay = date !== day
+    day = date
+    if (version === present || kept_at !== null) continue
+    if (made_at >= now - rules.version_days * DAY && recent < rules.versions) {
+      recent++
+      continue
+    }
+    if (isLastOfDay && made_at >= now - rules.daily_version_days * DAY) continue
+    expired.push(version)
+  }
+  return expired
+}
+
+/** Removes the versions that have expired, file by file. */
+export async function expireVersions(engine: Engine, rules: Rules, now = Date.now()): Promise<number> {
+  let removed = 0
+  for (let after = { owner: '', idlocal: -1 }; ; ) {
+    const from = after
+    const files = await engine.read((db) => new VersionReader(db).filesWithHistory(from, FILES))
+    for (const file of files) {
+      after = file
+      const { owner, idlocal } = file
+      const expired = await engine.read(async (db) => {
+        const present = await db
+          .selectFrom('files')
+          .select('content_version')
+          .where('owner', '=', owner)
+          .where('idlocal', '=', idlocal)
+          .executeTakeFirst()
+        if (!present) return []
+        const rows = await new VersionReader(db).list(owner, idlocal, undefined, MOST)
+        return expiredVersions(rows, present.content_version, now, rules)
+      })
+      if (expired.length > 0)
+        removed += await engine.write((db) => new VersionWriter(db).remove(owner, idlocal, expired, true))
+    }
+    if (files.length < FILES) return removed
+  }
+}
