@@ -89,6 +89,8 @@ export class Client {
   readonly url: string
   /** Share keys from links, by fid. */
   private readonly shareKeys = new Map<string, string>()
+  /** Versions that were given with files, by fid. */
+  private readonly versions = new Map<string, string | undefined>()
   /** How often each kind of write was made, to derive distinct keys. */
   private readonly writes = new Map<string, number>()
 
@@ -99,6 +101,27 @@ export class Client {
   /** Sets the share key (from a secret link) for requests on this file. */
   openWith(fid: string, shareKey: string): void {
     this.shareKeys.set(fid, shareKey)
+  }
+
+  /**
+   * Sets the version of a file that requests on it read; undefined for the present one. Throws if another one is set: what
+   * is read of one file is of one version.
+   */
+  atVersion(fid: string, version: string | undefined): void {
+    if (this.versions.has(fid) && this.versions.get(fid) !== version)
+      throw new Problem('usage', `two versions of ${fid} in one command`, {
+        hint: 'Run the command once for each.',
+      })
+    this.versions.set(fid, version)
+  }
+
+  /** Throws if an earlier version of a file was given, for what works with the present one. */
+  private refuseVersion(fid: string): void {
+    const version = this.versions.get(fid)
+    if (version !== undefined)
+      throw new Problem('usage', `${fid}@${version}: this is possible with the present version only`, {
+        hint: `To make it the present one: gridline revert ${fid} --to ${version}`,
+      })
   }
 
   /** Calls an operation and returns its JSON result. Throws a Problem with the service's error code. */
@@ -124,6 +147,9 @@ export class Client {
     const shareKey = this.shareKeys.get(options.fid ?? '')
     if (shareKey !== undefined && (operation.method === 'GET' || operation.access === 'read'))
       query.append('share_key', shareKey)
+    const version = this.versions.get(options.fid ?? '')
+    if (version !== undefined && operation.ofVersions) query.append('version', version)
+    else if (version !== undefined && !query.has('version')) this.refuseVersion(options.fid!)
     const path = pathOf(name, options.fid ?? options.name) + (query.size > 0 ? `?${query}` : '')
     const headers: Record<string, string> = { ...options.plainHeaders }
     for (const [key, value] of Object.entries(options.headers ?? {})) {

@@ -8,4 +8,4 @@ export {
   type SentRequest,
 } from './client.ts'
 export { isTransient, type PartsEvents, type PartsSource, uploadInParts } from './parts.ts'
-export { baseOfLink, type Kind, lookup, lookupIfThere, resolve, startOf } from './resolve.ts'
+export { baseOfLink, type Kind, lookup, lookupIfThere, resolve, resolveVersion, startOf } from './resolve.ts'

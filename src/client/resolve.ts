@@ -3,17 +3,39 @@ import { ifFound, Problem } from '../contract/errors.ts'
 import { fidFromLink, formatFid, parseFid } from '../contract/fid.ts'
 import type { FileMeta } from '../contract/resources/index.ts'
 import { filetypeName } from '../contract/resources/index.ts'
+import { splitVersion } from '../contract/version-ref.ts'
 import type { Client } from './client.ts'
 
 export type Kind = 'grid' | 'plot' | 'fold'
 
 /** Resolves a file, given as fid (`alice:3`), link or path in the caller's home folder, to its fid. */
 export async function resolve(client: Client, file: string, filetype?: Kind): Promise<string> {
+  const { fid, version } = await resolveVersion(client, file, filetype)
+  client.atVersion(fid, version)
+  return fid
+}
+
+/** Resolves a file that may have a version after it: `sales@3`. */
+export async function resolveVersion(
+  client: Client,
+  file: string,
+  filetype?: Kind,
+): Promise<{ fid: string; version: string | undefined }> {
+  if (/^https?:\/\//i.test(file)) {
+    const version = URL.canParse(file) ? new URL(file).searchParams.get('version') : null
+    return { fid: await ofLink(client, file), version: version || undefined }
+  }
   // Ignore a trailing slash.
-  const fid = parseFid(file.replace(/\/+$/, ''))
-  if (fid) return formatFid(fid)
-  if (/^https?:\/\//i.test(file)) return ofLink(client, file)
-  return (await lookup(client, file, filetype)).fid
+  const whole = parseFid(file.replace(/\/+$/, ''))
+  if (whole) return { fid: formatFid(whole), version: undefined }
+  const parts = splitVersion(file)
+  if (!parts) return { fid: (await lookup(client, file, filetype)).fid, version: undefined }
+  const fid = parseFid(parts.file)
+  if (fid) return { fid: formatFid(fid), version: parts.version }
+  // A file may have this literal name.
+  const literal = await lookupIfThere(client, file)
+  if (literal) return { fid: literal.fid, version: undefined }
+  return { fid: (await lookup(client, parts.file, filetype)).fid, version: parts.version }
 }
 
 /** The base URL of the server of a link (`https://host/prefix`); undefined if it is not a link to a file. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { chartChoices } from '../../charts/types.ts'
-import { type Client, resolve } from '../../client/index.ts'
+import { type Client, resolve, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources/index.ts'
 import { chartFor } from '../charts/charts.ts'
@@ -147,7 +147,12 @@ async function createFromGrid(
   options: OptionsOf<typeof createOptions>,
 ): Promise<object> {
   const client = await context.client()
-  const grid = await client.call('grids.get', { fid: await resolve(client, name, 'grid') })
+  const { fid, version } = await resolveVersion(client, name, 'grid')
+  if (version !== undefined)
+    throw new Problem('usage', `${name}: charts show the present version of a grid`, {
+      hint: `For a chart of version ${version}, copy it first: gridline cat ${name} | gridline upload - --name NAME`,
+    })
+  const grid = await client.call('grids.get', { fid })
   const { type, figure } = await chartFor(client, grid, options.type, options, (text) =>
     context.messages.note(text),
   )

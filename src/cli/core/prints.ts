@@ -7,6 +7,8 @@ export const printedObjects = {
   Grid: r.GridMeta,
   Folder: r.FolderMeta,
   Plot: r.PlotMeta,
+  Version: r.Version,
+  Reverted: r.Reverted,
   Column: r.ColumnMeta,
   'Column description': r.ColumnDescription,
   'Appended rows': r.RowsAppended,

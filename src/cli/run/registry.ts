@@ -124,6 +124,25 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'grids',
+    name: 'history',
+    aliases: ['versions', 'log'],
+    summary: 'List the versions of a grid or plot',
+    load: () => import('../commands/history.ts'),
+  },
+  {
+    group: 'grids',
+    name: 'revert',
+    summary: 'Go back to an earlier version of a grid or plot',
+    load: () => import('../commands/revert.ts'),
+  },
+  {
+    group: 'grids',
+    name: 'keep',
+    summary: 'Keep a version of a grid or plot for good, with a link',
+    load: () => import('../commands/keep.ts'),
+  },
+  {
+    group: 'grids',
     name: 'describe',
     summary: 'Show statistics of the columns of a grid',
     load: () => import('../commands/describe.ts'),

@@ -341,11 +341,11 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
     quality: qualityOf(figure, sources.length > 0),
     replaced: [],
   }
-  const put = async (writers: Writers, now: FileRow): Promise<Outcome> => {
+  const put = async (writers: Writers, now: FileRow, grids?: string): Promise<Outcome> => {
     const present = await writers.plots.content(now.owner, now.idlocal)
     if (present?.hash === content.hash)
       return { version: now.content_version, of_version, action: 'unchanged' }
-    const change = { operation: 'revert' as const, of_version }
+    const change = { operation: 'revert' as const, of_version, grids }
     const version = await putFigure(writers, now, stored, call, had, change)
     await writers.files.change(now.owner, now.idlocal)
     return { version, of_version, action: 'reverted' }
@@ -362,10 +362,12 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
     () => columnsToRevert(store, own),
     (writers, columns, layout) =>
       applyOnce(writers, call, async ({ file: now }) => {
+        // The figure that is replaced showed the data as it is before.
+        const grids = await gridVersions(writers, now)
         const data = await writers.files.get(grid.owner, grid.idlocal)
         const change = { operation: 'revert' as const, by: userOf(call), of_version: own.row.version }
         const before = data && (await commitRevert(writers, data, layout, columns, change))
-        const done = await put(writers, now)
+        const done = await put(writers, now, grids)
         return before !== undefined ? { ...done, action: 'reverted' as const } : done
       }),
   )

@@ -206,11 +206,11 @@ export async function putFigure(
   figure: StoredFigure,
   principal: Principal,
   before: ReadonlySet<string> = new Set(),
-  change?: Pick<FigureChange, 'operation' | 'of_version'>,
+  change?: Pick<FigureChange, 'operation' | 'of_version'> & { grids?: string },
 ): Promise<number> {
   const { owner, idlocal } = plot
   const was = await writers.plots.content(owner, idlocal)
-  const shown = was ? await gridVersions(writers, plot) : ''
+  const shown = change?.grids ?? (was ? await gridVersions(writers, plot) : '')
   if (figure.grid?.layout !== undefined) {
     const own = await ownGridOf(writers, plot, principal, before)
     if (own?.idlocal !== figure.grid.idlocal || own.layout !== figure.grid.layout) throw new DataGridChanged()

@@ -24,6 +24,10 @@ const needs: Record<string, Needs> = {
   'files.content': 'read',
   'files.copy': 'read, with an account',
   'files.image': 'read',
+  'versions.list': 'read',
+  'versions.revert': 'write',
+  'versions.keep': 'write',
+  'versions.forget': 'own',
   'files.path': 'read',
   'files.sources': 'read',
   'files.trash': 'trash',
@@ -91,6 +95,10 @@ const asked: Record<string, { json?: unknown; query?: string }> = {
   'columns.update': { json: { cols: '[]' }, query: 'uid=' },
   'columns.delete': { query: 'uid=000000' },
   'files.drop_reference': { json: { fid: 'alice:999' } },
+  // After permission, this names no version.
+  'versions.revert': { json: { version: '!' } },
+  'versions.keep': { json: {} },
+  'versions.forget': { query: 'version=!' },
 }
 
 describe('the policy table', () => {

@@ -234,7 +234,7 @@ onBothStores('grids', (test) => {
           ],
         },
       })
-      expect([status, json]).toEqual([201, { fid, rows_added: 2, row_count: 3, warnings: [] }])
+      expect([status, json]).toEqual([201, { fid, rows_added: 2, row_count: 3, version: 2, warnings: [] }])
       const cols = await content(fid)
       expect([cols.a.data, cols.b.data]).toEqual([
         [1, 2, 3],

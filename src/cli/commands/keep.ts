@@ -1,0 +1,33 @@
+import { resolveVersion } from '../../client/index.ts'
+import { defineCommand } from '../core/define.ts'
+import { object } from '../core/prints.ts'
+import type { TableView } from '../output/view.ts'
+
+const view: TableView = {
+  id: 'version',
+  columns: [
+    { field: 'version', title: 'VERSION' },
+    { field: 'kept', title: 'KEPT' },
+    { field: 'name', title: 'NAME' },
+    { field: 'made_at', title: 'MADE', time: true },
+    { field: 'web_url', title: 'LINK' },
+  ],
+}
+
+export const command = defineCommand({
+  prints: object('Version'),
+  writes: true,
+  arguments: '<file>',
+  usage: '<file[@version]>',
+  options: [
+    { flags: '--name <name>', description: 'a name for the version, to use in its place: sales@final' },
+    { flags: '--undo', description: 'do not keep it any more: it expires as others do' },
+  ],
+  examples: ['gridline keep sales@3 --name final', 'gridline keep chart', 'gridline keep sales@3 --undo'],
+  async run(context, [file], { name, undo }) {
+    const client = await context.client()
+    const { fid, version } = await resolveVersion(client, file)
+    const json = { version, name, ...(undo && { kept: false }) }
+    return { one: await client.call('versions.keep', { fid, json }), view }
+  },
+})

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest'
+import { onBothStores, scatter } from '../../support/service.ts'
+
+onBothStores('versions', (test) => {
+  const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
+  const upload = (name: string, csv: string) =>
+    ask('alice', 'POST', '/v2/grids/upload', {
+      body: csv,
+      headers: {
+        'content-type': 'text/csv',
+        'x-file-name': `${name}.csv`,
+        'gridline-on-conflict': 'replace',
+      },
+    })
+  const csv = async (fid: string, version?: string, user: string | null = 'alice', more = '') => {
+    const query = version === undefined ? '' : `&version=${encodeURIComponent(version)}`
+    const { status, text, json } = await ask(
+      user ?? undefined,
+      'GET',
+      `/v2/grids/${fid}/content?format=csv${query}${more}`,
+    )
+    return status === 200 ? text : [status, json.errors[0].message]
+  }
+
+  describe('of a grid', () => {
+    it('each change is one, the same content again is none, and appends of one user are one', async () => {
+      const first = await upload('steps', 'a,b\n1,x\n')
+      const { fid } = first.json.file
+      expect(first.json.file.version).toBe(1)
+      expect((await upload('steps', 'a,b\n1,x\n')).json.file.version).toBe(1)
+      expect((await upload('steps', 'a,b\n2,y\n')).json.file.version).toBe(2)
+      const append = (rows: unknown[][]) => ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })
+      expect((await append([[3, 'z']])).json.version).toBe(3)
+      expect((await append([[4, 'w']])).json.version).toBe(3)
+      const { json } = await ask('alice', 'GET', `/v2/grids/${fid}/versions`)
+      expect(
+        json.versions.map(
+          ({ version, operation, row_count, rows_added, made_by }: Record<string, unknown>) => [
+            version,
+            operation,
+            row_count,
+            rows_added,
+            made_by,
+          ],
+        ),
+      ).toEqual([
+        [3, 'append', 3, 2, 'alice'],
+        [2, 'replace', 1, null, 'alice'],
+        [1, 'create', 1, 1, 'alice'],
+      ])
+      expect(await csv(fid, '1')).toBe('a,b\n1,x\n')
+      expect(await csv(fid, '2')).toBe('a,b\n2,y\n')
+      expect(await csv(fid, '-1')).toBe('a,b\n2,y\n')
+      expect(await csv(fid, '3')).toBe('a,b\n2,y\n3,z\n4,w\n')
+      const described = await ask('alice', 'GET', `/v2/grids/${fid}/describe?version=1`)
+      expect(described.json.columns[0]).toMatchObject({ name: 'a', max: 1 })
+      const meta = await ask('alice', 'GET', `/v2/grids/${fid}?version=2`)
+      expect(meta.json).toMatchObject({ version: 2, row_count: 1, preview: '{"a":[2],"b":["y"]}' })
+    })
+
+    it('a revert has the ids and uids that there were, and is unchanged if there is nothing to do', async () => {
+      const { fid, cols } = (await upload('back', 'a,b\n1,x\n')).json.file
+      await upload('back', 'a,c\n9,9\n8,8\n')
+      const revert = (json: object) => ask('alice', 'POST', `/v2/grids/${fid}/revert`, { json })
+      expect((await revert({})).json).toEqual({
+        fid,
+        version: 3,
+        of_version: 1,
+        action: 'reverted',
+        warnings: [],
+      })
+      expect(await csv(fid)).toBe('a,b\n1,x\n')
+      expect((await ask('alice', 'GET', `/v2/grids/${fid}`)).json.cols).toEqual(cols)
+      expect((await revert({ version: '1' })).json).toMatchObject({ version: 3, action: 'unchanged' })
+      expect(await csv(fid, '2')).toBe('a,c\n9,9\n8,8\n')
+    })
+
+    it('one that is not there is named with those that are; the present one stays', async () => {
+      const { fid } = (await upload('gone', 'a\n1\n')).json.file
+      for (const k of [2, 3, 4]) await upload('gone', `a\n${k}\n`)
+      expect((await ask('alice', 'DELETE', `/v2/grids/${fid}/versions?version=2`)).status).toBe(200)
+      const missing = await ask('alice', 'GET', `/v2/grids/${fid}/content?version=2`)
+      expect([missing.status, missing.text]).toEqual([404, expect.stringContaining('versions 1, 3 to 4')])
+      expect((await ask('alice', 'GET', `/v2/grids/${fid}/content?version=9`)).status).toBe(404)
+      expect((await ask('alice', 'GET', `/v2/grids/${fid}/content?version=%00`)).status).toBe(400)
+      expect((await ask('alice', 'DELETE', `/v2/grids/${fid}/versions?version=4`)).status).toBe(409)
+      expect(
+        (await ask('alice', 'POST', `/v2/grids/${fid}/row?version=1`, { json: { rows: [[1]] } })).status,
+      ).toBe(400)
+    })
+
+    it('earlier ones are for those who may write it, unless they are kept', async () => {
+      const { fid } = (await upload('secret', 'a\nremoved\n')).json.file
+      await upload('secret', 'a\nstays\n')
+      await ask('alice', 'PATCH', `/v2/grids/${fid}`, {
+        json: { share_key_enabled: true, world_readable: true },
+      })
+      const { share_key } = (await ask('alice', 'GET', `/v2/grids/${fid}`)).json
+      for (const [user, more] of [
+        ['bob', ''],
+        [null, ''],
+        [null, `&share_key=${share_key}`],
+      ] as const) {
+        for (const version of ['1', '-1', '7', '2020-01-01', 'nothing'])
+          expect(await csv(fid, version, user, more)).toEqual([
+            403,
+            expect.stringContaining('only those who'),
+          ])
+        expect(await csv(fid, '2', user, more)).toBe('a\nstays\n')
+        const { json } = await ask(user ?? undefined, 'GET', `/v2/grids/${fid}/versions?${more}`)
+        expect(json.versions.map(({ version }: { version: number }) => version)).toEqual([2])
+      }
+      for (const path of ['describe', 'col', ''])
+        expect((await ask('bob', 'GET', `/v2/grids/${fid}/${path}?version=1`)).status).toBe(403)
+      for (const page of ['/', '.csv', '.json'])
+        expect(
+          (await ask(undefined, 'GET', `/~alice/${fid.split(':')[1]}${page}?version=1`)).text,
+        ).not.toContain('removed')
+      const kept = await ask('alice', 'POST', `/v2/grids/${fid}/keep`, {
+        json: { version: '1', name: 'final' },
+      })
+      expect(kept.json).toMatchObject({ version: 1, kept: true, name: 'final' })
+      expect(await csv(fid, 'final', null)).toBe('a\nremoved\n')
+      expect(
+        (await ask(undefined, 'GET', kept.json.web_url.replace('http://gridline.test', ''))).text,
+      ).toContain('removed')
+      await ask('alice', 'POST', `/v2/grids/${fid}/keep`, { json: { version: 'final', kept: false } })
+      expect(await csv(fid, '1', null)).toEqual([403, expect.anything()])
+    })
+  })
+
+  describe('of a plot', () => {
+    const shown = async (fid: string, version: string | undefined, user: string | null = 'alice') => {
+      const query = version === undefined ? '' : `&version=${version}`
+      const { status, json } = await ask(
+        user ?? undefined,
+        'GET',
+        `/v2/plots/${fid}/content?inline_data=true${query}`,
+      )
+      return status === 200 ? json.data[0].y : status
+    }
+
+    it('has the data of its time, and a revert brings back both', async () => {
+      const { file, grid_fid } = await test().plot('alice', scatter([1, 2]), { filename: 'line' })
+      const { fid } = file
+      const figure = { ...scatter([7, 8, 9]), layout: { title: { text: 'two' } } }
+      await ask('alice', 'PATCH', `/v2/plots/${fid}`, { json: { figure, raw_data: 'grid' } })
+      expect(await shown(fid, undefined)).toEqual([7, 8, 9])
+      expect(await shown(fid, '1')).toEqual([1, 2])
+      expect((await ask('alice', 'POST', `/v2/plots/${fid}/revert`, { json: {} })).json).toMatchObject({
+        version: 3,
+        of_version: 1,
+        action: 'reverted',
+      })
+      expect(await shown(fid, undefined)).toEqual([1, 2])
+      expect(await shown(fid, '2')).toEqual([7, 8, 9])
+      expect((await ask('alice', 'GET', `/v2/grids/${grid_fid}/versions`)).json.versions).toHaveLength(3)
+    })
+
+    it('is kept with its data, also if the grid is deleted', async () => {
+      const { file, grid_fid } = await test().plot('alice', scatter([1, 2]), {
+        filename: 'kept',
+        world_readable: true,
+      })
+      const { fid } = file
+      const kept = await ask('alice', 'POST', `/v2/plots/${fid}/keep`, { json: { name: 'report' } })
+      expect(kept.json).toMatchObject({ version: 1, kept: true })
+      const { cols } = (await ask('alice', 'GET', `/v2/grids/${grid_fid}`)).json
+      const data = JSON.stringify([{ data: [5, 6, 7] }])
+      await ask('alice', 'PUT', `/v2/grids/${grid_fid}/col?uid=${cols[0].uid}`, { json: { cols: data } })
+      expect(await shown(fid, undefined)).toEqual([5, 6, 7])
+      expect(await shown(fid, 'report', null)).toEqual([1, 2])
+      // Kept again, it is another version: what was kept stays.
+      expect((await ask('alice', 'POST', `/v2/plots/${fid}/keep`, { json: {} })).json.version).toBe(2)
+      await ask('alice', 'POST', `/v2/grids/${grid_fid}/trash`)
+      await ask('alice', 'DELETE', `/v2/grids/${grid_fid}/permanent_delete`)
+      await test().service.store.sweep(0)
+      expect(await shown(fid, 'report', null)).toEqual([1, 2])
+      expect(await shown(fid, '2', null)).toEqual([5, 6, 7])
+    })
+  })
+})
