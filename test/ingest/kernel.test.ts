@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type DelimitedOptions, ingestDelimited } from '../../src/ingest/index.ts'
+import {
+  type Bounds,
+  boundsOf,
+  type DelimitedOptions,
+  ingestDelimited,
+  type Slice,
+} from '../../src/ingest/index.ts'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
 import { runs } from '../support/runs.ts'
 
@@ -107,6 +113,17 @@ function fileOf(seed: number): { file: Buffer; piece: number; options: Delimited
   return { file: Buffer.from(rows.join(end) + one('', end)), piece: one(1000, 65_536, 256 * 1024), options }
 }
 
+/** Bounds that were found on the way are those of the text, as far as they are known. */
+function expectBounds(given: Bounds, found: Bounds): void {
+  expect(given.nulls).toBe(found.nulls)
+  for (const side of ['low', 'high'] as const) {
+    const text = given[side]
+    if (text === undefined || text === found[side]) continue
+    // Numbers of more than 15 digits are compared as doubles.
+    expect(Number(text) / Number(found[side]), `${text} ${found[side]}`).toBeCloseTo(1, 14)
+  }
+}
+
 /** All that reading a file gives: slices as a hash, columns, dialect, warnings; or the error. */
 async function outcome(file: Buffer, piece: number, options: DelimitedOptions): Promise<unknown> {
   const hash = createHash('sha1')
@@ -114,8 +131,9 @@ async function outcome(file: Buffer, piece: number, options: DelimitedOptions): 
     for (let at = 0; at < file.length; at += piece) yield file.subarray(at, at + piece)
   }
   const sink = {
-    slice({ column, rows, form, text }: { column: number; rows: number; form: string; text: Buffer }): void {
-      hash.update(`${column} ${rows} ${form} ${text.length}\n`).update(text)
+    slice({ column, rows, form, text, bounds, ended }: Slice): void {
+      hash.update(`${column} ${rows} ${form} ${text.length} ${ended}\n`).update(text)
+      if (bounds) expectBounds(bounds, boundsOf(text))
     },
   }
   try {
