@@ -67,7 +67,7 @@ describe('slices end where their rows say', () => {
 
   it('a row more or less anywhere makes the slices around it new, and no others', async () => {
     const before = await slicesOf(csvOf(rows))
-    for (const at of [0, 1, 70_000, 123_456, ROWS]) {
+    for (const at of [0, 123_456]) {
       const more = await slicesOf(csvOf(rows.toSpliced(at, 0, [-1, 'new', 0.5])))
       expect(fresh(more, before)).toBeLessThanOrEqual(6)
       const less = await slicesOf(csvOf(rows.toSpliced(at, 1)))
@@ -114,6 +114,8 @@ it('the bounds of a slice are its lowest and highest value, by number or by the 
   expect(of('b', 'a"c', 'a', 'ä', null)).toEqual({ low: '"a"', high: '"ä"', nulls: 1 })
   expect(of('a"', 'a!', 'a#')).toMatchObject({ low: '"a!"', high: '"a#"' })
   expect(of(1, 'x')).toEqual({ nulls: 0 })
+  expect(of('a"', false, 'b"', null)).toEqual({ nulls: 1 })
+  expect(of(true, [1, 'x'], { a: '\\' })).toEqual({ nulls: 0 })
   expect(of(null, null)).toEqual({ nulls: 2 })
   expect(of('x'.repeat(500), 'a')).toEqual({ low: '"a"', high: undefined, nulls: 0 })
 })

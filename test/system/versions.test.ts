@@ -142,7 +142,7 @@ onBothStores('versions as a model has them', (test) => {
           await forgetExpired()
         },
       ]
-      for (let k = 0; k < runs(60, 500); k++) {
+      for (let k = 0; k < runs(40, 500); k++) {
         now += random(4) === 0 ? random(4) * DAY : random(8) * 60_000
         vi.setSystemTime(now)
         await steps[random(steps.length)]()

@@ -1,7 +1,8 @@
 import { headerText } from '../../client/index.ts'
 import { errorBody, Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
-import { type Operation, type OperationName, operations } from '../../contract/operations/index.ts'
+import { type Operation, type OperationName, operations, VERSION } from '../../contract/operations/index.ts'
+import type { Schema } from '../../contract/schema.ts'
 import { version } from '../../contract/version.ts'
 import {
   CallToolRequestSchema,
@@ -92,7 +93,10 @@ function toolOf(name: OperationName, operation: Operation, isRead: boolean): Too
     properties[parameter] = { type: 'string', description }
     required.push(parameter)
   }
-  const query = operation.query?.properties ?? {}
+  const query: Record<string, Schema> = {
+    ...operation.query?.properties,
+    ...(operation.ofVersions && { version: { type: 'string' as const, description: VERSION } }),
+  }
   for (const [field, schema] of Object.entries(query)) properties[field] = schema
   required.push(...(operation.query?.required ?? []))
   const { body } = operation

@@ -64,3 +64,7 @@ export interface Operation {
   /** Media types of a streamed response. Default: JSON. */
   produces?: readonly string[]
 }
+
+/** What the query parameter of operations with `ofVersions` is. */
+export const VERSION =
+  'The version to read: a number, -1 (the one before the present one), a date or time, or the name of a kept version.'

@@ -51,7 +51,9 @@ export function boundsOf(text: Buffer): Bounds {
       const isFirst = kind < 0
       if (isFirst || is === MIXED) kind = is
       else if (is !== kind) kind = MIXED
-      if (is === 0) {
+      if (kind === MIXED) {
+        // Its values have no order.
+      } else if (is === 0) {
         const value = Number(text.toString('latin1', i, end))
         if (isFirst || value < low) {
           low = value

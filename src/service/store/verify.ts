@@ -202,6 +202,10 @@ async function verifyGrid(
     say('the types of the columns do not match their values')
 }
 
+function damaged(error: unknown): undefined {
+  if (!(error instanceof Problem)) throw error
+}
+
 /** Verifies that all versions of a file are whole: their figures, columns and slices. */
 async function verifyVersions(
   store: Store,
@@ -239,10 +243,12 @@ async function verifyVersions(
       if (!isPast && (filetype === 'grid' || row.kept_at === null)) continue
       const { grid, tail, slices, columns } = await store.read(async ({ grids, versions }) => ({
         grid: isPast ? await grids.get(owner, idlocal) : undefined,
-        tail: isPast ? await grids.tail(owner, idlocal) : [],
+        // Damage of appended rows is found with the grid.
+        tail: isPast ? await grids.tail(owner, idlocal).catch(damaged) : [],
         slices: await versions.slicesIn(row),
         columns: await versions.columnsIn(row),
       }))
+      if (!tail) continue
       const appended = grid?.epoch === row.epoch ? tail.reduce((sum, one) => sum + one.rows, 0) : 0
       const lengths = new Map<string, number>()
       for (const [uid, own] of slices) {

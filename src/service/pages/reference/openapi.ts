@@ -1,6 +1,12 @@
 import { errorCodes } from '../../../contract/errors.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER } from '../../../contract/headers.ts'
-import { methodsOf, type Operation, operations, routesOf } from '../../../contract/operations/index.ts'
+import {
+  methodsOf,
+  type Operation,
+  operations,
+  routesOf,
+  VERSION,
+} from '../../../contract/operations/index.ts'
 
 /** The contract as an OpenAPI 3.1 document. */
 export function openApi(url: string, version: string): Record<string, unknown> {
@@ -98,6 +104,8 @@ function described(id: string, path: string, operation: Operation): Record<strin
         description: 'Secret key that allows reading one private file.',
         schema: { type: 'string' },
       })
+    if (operation.ofVersions)
+      parameters.push({ name: 'version', in: 'query', description: VERSION, schema: { type: 'string' } })
   }
   return {
     operationId: id,
