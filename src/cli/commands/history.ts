@@ -27,7 +27,13 @@ const view: TableView = {
       isOptional: true,
       format: (kept: boolean, { name }: Version) => (kept ? (name ?? 'yes') : ''),
     },
-    { field: 'source', title: 'SOURCE', isOptional: true },
+    {
+      field: 'source',
+      title: 'SOURCE',
+      isOptional: true,
+      // The hash of a file, by which `upload` skips what has not changed, says nothing to people.
+      format: (source: string | null) => (source === null || source.startsWith('sha256:') ? '' : source),
+    },
   ],
 }
 

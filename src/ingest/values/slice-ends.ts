@@ -1,6 +1,6 @@
 /**
  * Where slices end (docs/adr/0024): after a row that the hash of its cells chooses, so that a row more or less changes
- * the slices around it only. A slice has 16,384 to 131,072 rows, about 48,000 on average; of rows of more than 341
+ * the slices around it only. A slice has 16,384 to 131,072 rows, about 40,000 on average; of rows of more than 341
  * bytes it has as many fewer. `kernel/rows.as.ts` does the same.
  */
 import { breathe, endOf, skipBlanks, turnIsLong } from '../../json/index.ts'
@@ -11,10 +11,10 @@ const PER_BYTE = 3
 const HEAVIEST = 1 << 21
 const LEAST = 16_384 * UNITS
 /** Up to this size, few rows end a slice; beyond it, many. */
-const USUAL = 51_200 * UNITS
+const USUAL = 40_960 * UNITS
 const MOST = 131_072 * UNITS
 const RARE = 41
-const OFTEN = 1024
+const OFTEN = 1365
 const PRIME_1 = 0x9e3779b1
 const PRIME_2 = 0x85ebca77
 const PRIME_3 = 0xc2b2ae3d
