@@ -199,7 +199,12 @@ copyFileSync('src/browser/favicon.svg', 'dist/assets/favicon.svg')
 async function kernels() {
   const flags =
     '--runtime stub --enable simd -O3 --noAssert --importMemory --noExportMemory --initialMemory 1'
-  for (const source of ['src/ingest/kernel/rows.as.ts', 'src/service/grids/kernel/values.as.ts']) {
+  const sources = [
+    'src/ingest/kernel/rows.as.ts',
+    'src/service/grids/kernel/values.as.ts',
+    'src/service/grids/kernel/cells.as.ts',
+  ]
+  for (const source of sources) {
     const target = `dist/${/(\w+)\.as\.ts$/.exec(source)[1]}.wasm`
     const { error, stderr } = await asc.main([source, '--outFile', target, ...flags.split(' ')])
     if (error) throw new Error(`${source}: ${stderr}`)

@@ -119,6 +119,44 @@ export const gridsOperations = {
     status: 200,
     result: r.GridDescription,
   },
+  'grids.diff': {
+    summary: 'Compare a grid with another one, or with an earlier version of it',
+    method: 'GET',
+    path: '/v2/grids/:fid/diff',
+    access: 'read',
+    ofVersions: true,
+    agents: 'reads',
+    query: s.object({
+      base: s.optional(
+        s.string({ description: 'The id of the grid to compare with. Default: the grid itself.' }),
+      ),
+      base_version: s.optional(
+        s.string({
+          description:
+            'The version to compare with. Default: the one before; of another grid, its present one.',
+        }),
+      ),
+      key: s.optional(
+        s.array(s.string(), {
+          description:
+            'Columns by which rows are found. Default: the key of the grid. Empty or without one, rows are compared in order.',
+        }),
+      ),
+      columns: s.optional(
+        s.array(s.string(), { description: 'Compare only these columns. Default: all columns.' }),
+      ),
+      ignore: s.optional(s.array(s.string(), { description: 'Columns that are not compared.' })),
+      tolerance: s.optional(
+        s.number({ minimum: 0, description: 'Numbers that differ by no more are the same. Default: 0.' }),
+      ),
+      limit: s.optional(
+        s.integer({ minimum: 0, description: 'Rows that are listed, of up to 10,000. Default: 100.' }),
+      ),
+    }),
+    body: none,
+    status: 200,
+    result: r.GridDiff,
+  },
   'rows.append': {
     summary: 'Append rows to a grid',
     method: 'POST',

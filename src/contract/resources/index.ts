@@ -1,6 +1,7 @@
 /** JSON Schemas of the API resources. docs/api.md describes their fields. */
 export * from './accounts.ts'
 export * from './copies.ts'
+export * from './diff.ts'
 export * from './files.ts'
 export * from './grids.ts'
 export * from './plots.ts'

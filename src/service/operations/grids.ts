@@ -32,6 +32,7 @@ import { familyOf, orderOf } from '../store/column-types.ts'
 import type { Readers } from '../store/store.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { gridContent } from './grids.content.ts'
+import { gridDiff } from './grids.diff.ts'
 import { importUrl, sourceOf } from './grids.import.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 import { appliedBefore, uploadedBefore } from './retries.ts'
@@ -120,6 +121,8 @@ export const gridHandlers = {
   },
 
   'grids.content': (service, call) => gridContent(service, call, call.query),
+
+  'grids.diff': (service, call) => gridDiff(service, call),
 
   'grids.describe': async (service, call) => {
     const { columns: names, where } = call.query

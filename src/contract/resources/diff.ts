@@ -1,0 +1,60 @@
+/** What differs between two grids, or two versions of one. See docs/diff.md. */
+import * as s from '../schema.ts'
+import { columnTypes } from './grids.ts'
+
+export type DiffValue = string | number | boolean | null
+
+const DiffSide = s.object({
+  fid: s.string(),
+  filename: s.string(),
+  version: s.integer(),
+  row_count: s.integer(),
+})
+
+export const columnChanges = ['added', 'removed', 'renamed', 'retyped', 'moved', 'values'] as const
+
+export const DiffColumn = s.object({
+  change: s.enumOf(columnChanges, {
+    description:
+      'The first of these that holds: added, removed, renamed, retyped (its type is another one), moved (it has another place), values (its name, type and place are the same).',
+  }),
+  name_before: s.nullable(s.string({ description: 'null: added.' })),
+  name_after: s.nullable(s.string({ description: 'null: removed.' })),
+  type_before: s.nullable(s.enumOf(columnTypes)),
+  type_after: s.nullable(s.enumOf(columnTypes)),
+  cells_changed: s.integer({ description: 'Cells of changed rows that differ.' }),
+})
+export type DiffColumn = s.Static<typeof DiffColumn>
+
+const values = s.nullable(s.record(s.anything()))
+
+/** A row that differs: of a changed one, its key and what differs; otherwise all of its values. */
+export const DiffRow = s.object({
+  change: s.enumOf(['added', 'removed', 'changed']),
+  row_before: s.nullable(s.integer({ description: 'Its number from 1; null: added.' })),
+  row_after: s.nullable(s.integer({ description: 'Its number from 1; null: removed.' })),
+  before: values,
+  after: values,
+})
+export interface DiffRow {
+  change: 'added' | 'removed' | 'changed'
+  row_before: number | null
+  row_after: number | null
+  before: Record<string, DiffValue> | null
+  after: Record<string, DiffValue> | null
+}
+
+export const GridDiff = s.object({
+  before: DiffSide,
+  after: DiffSide,
+  key: s.array(s.string(), { description: 'Empty: rows were compared in order.' }),
+  is_same: s.boolean(),
+  rows_added: s.integer(),
+  rows_removed: s.integer(),
+  rows_changed: s.integer(),
+  cells_changed: s.integer(),
+  columns: s.array(DiffColumn, { description: 'The columns that differ.' }),
+  rows: s.array(DiffRow, { description: 'The rows that differ, up to `limit`.' }),
+  is_complete: s.boolean({ description: 'Whether all rows that differ are listed.' }),
+})
+export type GridDiff = Omit<s.Static<typeof GridDiff>, 'rows'> & { rows: DiffRow[] }

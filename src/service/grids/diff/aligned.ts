@@ -1,0 +1,172 @@
+/** Chunks that have the same rows in both tables, apart from some cells: only columns that differ are read, once. */
+import { breathe } from '../../../json/index.ts'
+import { RowHashes } from '../kernel/cells.ts'
+import { isNear } from './cells.ts'
+import { type Chunk, type Part, partsWithin } from './chunks.ts'
+import type { RowChange, Tables } from './wanted.ts'
+
+/** A chunk of each table, with the same number of rows. */
+export interface ChunkPair {
+  a: Chunk
+  b: Chunk
+}
+
+/** Of rows without a key: if more differ, the chunks have other rows, perhaps at other places. */
+const MOST_CHANGED = 0.25
+
+/** Texts that are read ahead, of each table. */
+const READ_AHEAD = 3
+
+/** Compares the rows of pairs of chunks one by one, and counts what it finds. */
+export class AlignedChunks {
+  readonly changes: RowChange[] = []
+  /** Cells that differ, by pair of columns. */
+  readonly cells: number[]
+  private one = new RowHashes(0)
+  private other = new RowHashes(0)
+
+  constructor(
+    private readonly tables: Tables,
+    private readonly tolerance: number,
+    /** Rows with the same key are the same row. */
+    private readonly isKeyed: boolean,
+  ) {
+    this.cells = tables.pairs.map(() => 0)
+  }
+
+  /** The pairs whose rows are not the same at the same places, which say nothing of what changed. */
+  async compare(pairs: readonly ChunkPair[]): Promise<ChunkPair[]> {
+    const others: ChunkPair[] = []
+    const work = pairs.map((pair) => ({ pair, columns: this.columnsOf(pair) }))
+    const texts = readAhead(work.flatMap(({ columns }) => columns.flatMap(({ parts }) => parts)))
+    for (const { pair, columns } of work) {
+      const rows = new ChangedRows(pair.a.rows, this.tables.pairs.length)
+      for (const { column, parts } of columns) {
+        for (const [a] of parts) {
+          const [textA, textB] = (await texts.next()).value!
+          this.compareTexts(column, textA, textB, a.rows, a.from - pair.a.from, rows)
+          await breathe()
+        }
+      }
+      if (this.isKeyed || rows.areInPlace()) this.take(pair, rows)
+      else others.push(pair)
+    }
+    return others
+  }
+
+  /** The columns whose slices differ, with their parts in both tables. */
+  private columnsOf({ a, b }: ChunkPair): { column: number; parts: [Part, Part][] }[] {
+    const { left, right, pairs } = this.tables
+    return pairs.flatMap((_, column) => {
+      const theirs = partsWithin(right.parts[column], b)
+      const parts = partsWithin(left.parts[column], a).map((part, k): [Part, Part] => [part, theirs[k]])
+      const different = parts.filter(([x, y]) => x.hash === undefined || x.hash !== y.hash)
+      return different.length > 0 ? [{ column, parts: different }] : []
+    })
+  }
+
+  private compareTexts(
+    column: number,
+    a: Buffer,
+    b: Buffer,
+    count: number,
+    at: number,
+    rows: ChangedRows,
+  ): void {
+    const { reader, pairs } = this.tables
+    const { asText } = pairs[column]
+    this.one = emptied(this.one, count)
+    this.other = emptied(this.other, count)
+    reader.hash(a, this.one, 0, asText)
+    reader.hash(b, this.other, 0, asText)
+    let different: number[] = []
+    for (let row = 0; row < count; row++) if (!this.one.isSame(row, this.other, row)) different.push(row)
+    if (this.tolerance > 0 && !asText && different.length > 0) {
+      const texts = reader.find(a, different).map(({ buf, start, end }) => buf.toString('utf8', start, end))
+      const found = reader.find(b, different)
+      different = different.filter((_, k) => {
+        const { buf, start, end } = found[k]
+        return !isNear(texts[k], buf.toString('utf8', start, end), this.tolerance)
+      })
+    }
+    for (const row of different) rows.add(at + row, column, this.one, this.other, row)
+  }
+
+  private take({ a, b }: ChunkPair, rows: ChangedRows): void {
+    for (const row of rows.changed()) this.changes.push({ before: a.from + row, after: b.from + row })
+    for (const [column, count] of rows.cells.entries()) this.cells[column] += count
+  }
+}
+
+function emptied(hashes: RowHashes, rows: number): RowHashes {
+  if (hashes.low.length < rows) return new RowHashes(rows * 2)
+  hashes.low.fill(0, 0, rows)
+  hashes.high.fill(0, 0, rows)
+  return hashes
+}
+
+/** Loads the texts of parts, a few ahead. */
+async function* readAhead(parts: readonly [Part, Part][]): AsyncGenerator<[Buffer, Buffer]> {
+  const pending: Promise<[Buffer, Buffer]>[] = []
+  let next = 0
+  try {
+    for (let k = 0; k < parts.length; k++) {
+      while (next < parts.length && pending.length < READ_AHEAD) {
+        const [a, b] = parts[next++]
+        const both = Promise.all([a.load(), b.load()])
+        both.catch(() => {})
+        pending.push(both)
+      }
+      yield await pending.shift()!
+    }
+  } finally {
+    await Promise.allSettled(pending)
+  }
+}
+
+/** Rows of a pair of chunks that differ, with a hash of what differs in each table. */
+class ChangedRows {
+  readonly cells: number[]
+  private readonly hashes = new Map<number, { a: number; b: number }>()
+
+  constructor(
+    private readonly rows: number,
+    columns: number,
+  ) {
+    this.cells = new Array(columns).fill(0)
+  }
+
+  add(row: number, column: number, a: RowHashes, b: RowHashes, at: number): void {
+    this.cells[column]++
+    const known = this.hashes.get(row) ?? { a: 0, b: 0 }
+    known.a = mixed(known.a, column, a, at)
+    known.b = mixed(known.b, column, b, at)
+    this.hashes.set(row, known)
+  }
+
+  changed(): number[] {
+    return [...this.hashes.keys()].sort((a, b) => a - b)
+  }
+
+  /** Whether it is the cells that changed, and not the places of rows: no row is what one next to it was. */
+  areInPlace(): boolean {
+    if (this.hashes.size > this.rows * MOST_CHANGED) return false
+    const rows = this.changed()
+    for (let from = 0; from < rows.length; ) {
+      let to = from + 1
+      while (to < rows.length && rows[to] === rows[to - 1] + 1) to++
+      if (to - from > 1) {
+        const run = rows.slice(from, to).map((row) => this.hashes.get(row)!)
+        const before = new Set(run.map(({ a }) => a))
+        if (run.some(({ b }) => before.has(b))) return false
+      }
+      from = to
+    }
+    return true
+  }
+}
+
+function mixed(hash: number, column: number, hashes: RowHashes, row: number): number {
+  const h = Math.imul(hash ^ hashes.low[row] ^ (column << 16), 0x85ebca6b)
+  return h ^ (h >>> 13) ^ hashes.high[row]
+}

@@ -1,0 +1,184 @@
+/**
+ * AssemblyScript, compiled to WebAssembly by esbuild.config.js: hashes of the values of a column, and where the values of
+ * some of its rows are. The text is JSON values with commas between them, and ends with padding: commas. Values that are
+ * equal have equal hashes: `1.50` has that of `1.5`. Where that takes more than looking at the bytes, `odd` says so.
+ */
+
+/** Memory: behind the constants of this file, the results, the numbers of rows, the text. */
+export const MOST_VALUES: i32 = 65_536
+export const HASHES: i32 = 1024
+export const LIST: i32 = HASHES + MOST_VALUES * 8
+export const STARTS: i32 = LIST + MOST_VALUES * 4
+export const ENDS: i32 = STARTS + MOST_VALUES * 4
+export const TEXT: i32 = ENDS + MOST_VALUES * 4
+
+/** Where the text was left. */
+export let stop: i32 = 0
+/** Whether a value was passed whose hash may not be that of all values that are equal to it. */
+export let odd: i32 = 0
+/** The number of the first value that is null; −1 if none is. */
+export let missing: i32 = -1
+
+const BLANK: i32 = 0x20
+const QUOTE: i32 = 0x22
+const COMMA: i32 = 0x2c
+const MINUS: i32 = 0x2d
+const POINT: i32 = 0x2e
+const SLASH: i32 = 0x2f
+const ZERO: i32 = 0x30
+const NINE: i32 = 0x39
+const BRACKET: i32 = 0x5b
+const BACKSLASH: i32 = 0x5c
+const LETTER_E: i32 = 0x65
+const LETTER_N: i32 = 0x6e
+const LETTER_U: i32 = 0x75
+const BRACE: i32 = 0x7b
+
+const K1: u64 = 0x9e37_79b9_7f4a_7c15
+const K2: u64 = 0xd6e8_feb8_6659_fd93
+
+let seed: u64 = 0
+
+/** Hashes differ between processes, so that nobody can make values that have the same. */
+export function begin(low: i32, high: i32): void {
+  seed = ((<u64>(<u32>high)) << 32) | <u64>(<u32>low)
+}
+
+function endOf(at: i32): i32 {
+  const first = <i32>load<u8>(at)
+  if (first == QUOTE) return endOfText(at)
+  if (first == BRACKET || first == BRACE) {
+    let depth = 0
+    let i = at
+    while (true) {
+      const c = <i32>load<u8>(i)
+      if (c == QUOTE) {
+        i = endOfText(i)
+        continue
+      }
+      i++
+      // Brackets and braces differ in bit 5 alone.
+      const kind = c & 0xdf
+      if (kind == BRACKET) depth++
+      else if (kind == 0x5d && --depth == 0) return i
+    }
+  }
+  let i = at
+  while (true) {
+    const v = v128.load(i)
+    const found = i8x16.bitmask(
+      v128.or(i8x16.eq(v, i8x16.splat(<i8>COMMA)), i8x16.le_u(v, i8x16.splat(<i8>BLANK))),
+    )
+    if (found) return i + <i32>ctz(found)
+    i += 16
+  }
+}
+
+/** Also finds escapes of which one character has several. */
+function endOfText(at: i32): i32 {
+  let i = at + 1
+  while (true) {
+    const v = v128.load(i)
+    const found = i8x16.bitmask(
+      v128.or(i8x16.eq(v, i8x16.splat(<i8>QUOTE)), i8x16.eq(v, i8x16.splat(<i8>BACKSLASH))),
+    )
+    if (!found) {
+      i += 16
+      continue
+    }
+    i += <i32>ctz(found)
+    if (<i32>load<u8>(i) == QUOTE) return i + 1
+    const escaped = <i32>load<u8>(i + 1)
+    if (escaped == LETTER_U || escaped == SLASH) odd = 1
+    i += 2
+  }
+}
+
+function skipBlanks(at: i32): i32 {
+  let i = at
+  while (<i32>load<u8>(i) <= BLANK) i++
+  return i
+}
+
+function mixed(hash: u64, word: u64): u64 {
+  const h = (hash ^ word) * K1
+  return h ^ (h >> 32)
+}
+
+function hashOf(from: i32, to: i32): u64 {
+  let h = seed ^ (<u64>(to - from) * K2)
+  let i = from
+  while (i + 8 <= to) {
+    h = mixed(h, load<u64>(i))
+    i += 8
+  }
+  if (i < to) h = mixed(h, load<u64>(i) & (((<u64>1) << ((<u64>(to - i)) << 3)) - 1))
+  h = (h ^ (h >> 29)) * K2
+  return h ^ (h >> 32)
+}
+
+/** The end of a number without what does not change it: zeros at the end of a fraction. */
+function endOfNumber(from: i32, to: i32): i32 {
+  let point = 0
+  for (let i = from; i < to; i++) {
+    const c = <i32>load<u8>(i)
+    if (c == POINT) point = i
+    else if ((c | 0x20) == LETTER_E) {
+      odd = 1
+      return to
+    }
+  }
+  if (point == 0) return to
+  let end = to
+  while (<i32>load<u8>(end - 1) == ZERO) end--
+  return end - 1 == point ? point : end
+}
+
+/** Hashes up to `most` values of the text from `at` to `to`. Returns how many; they are at HASHES. */
+export function hashes(at: i32, to: i32, most: i32): i32 {
+  let i = at
+  let n = 0
+  odd = 0
+  missing = -1
+  while (n < most) {
+    i = skipBlanks(i)
+    if (i >= to) break
+    let from = i
+    const first = <i32>load<u8>(i)
+    const end = endOf(i)
+    let last = end
+    if (first == LETTER_N) {
+      if (missing < 0) missing = n
+    } else if (first == MINUS || (first >= ZERO && first <= NINE)) {
+      last = endOfNumber(i, end)
+      // −0 is 0.
+      if (first == MINUS && last - i == 2 && <i32>load<u8>(i + 1) == ZERO) from = i + 1
+    }
+    store<u64>(HASHES + (n << 3), hashOf(from, last))
+    n++
+    i = skipBlanks(end) + 1
+  }
+  stop = i
+  return n
+}
+
+/** Finds the values of `count` rows, whose ascending numbers are at LIST: STARTS and ENDS. The first one has number `row`. */
+export function find(at: i32, row: i32, count: i32): void {
+  let i = at
+  let n = row
+  for (let k = 0; k < count; k++) {
+    const wanted = load<i32>(LIST + (k << 2))
+    while (true) {
+      i = skipBlanks(i)
+      const end = endOf(i)
+      if (n == wanted) {
+        store<i32>(STARTS + (k << 2), i)
+        store<i32>(ENDS + (k << 2), end)
+        break
+      }
+      i = skipBlanks(end) + 1
+      n++
+    }
+  }
+  stop = i
+}

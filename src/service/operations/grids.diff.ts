@@ -1,0 +1,170 @@
+import { Problem } from '../../contract/errors.ts'
+import { formatFid, parseFid } from '../../contract/fid.ts'
+import type { DiffColumn, GridDiff } from '../../contract/resources/index.ts'
+import { type AuthorizedFile, authorize, authorizeCall } from '../access/access.ts'
+import type { OperationCall, OperationResult } from '../core/call.ts'
+import { findVersion } from '../files/versions.ts'
+import { snapshotOf, trimmed } from '../grids/content.ts'
+import { diffTables, type Side, type TableDiff } from '../grids/diff/diff.ts'
+import { listRows } from '../grids/diff/listed.ts'
+import { CellReader } from '../grids/kernel/cells.ts'
+import { familyOf } from '../store/column-types.ts'
+import type { Readers } from '../store/store.ts'
+import type { OperationService as Service } from './handler.ts'
+
+/** Rows that are listed without and with a limit. */
+const LISTED = 100
+const MOST_LISTED = 10_000
+
+interface FoundSide extends Side {
+  about: GridDiff['before']
+}
+
+/** Compares the grid in the path with another one, or with an earlier version of it. */
+export async function gridDiff(
+  service: Service,
+  call: OperationCall<'grids.diff'>,
+): Promise<OperationResult<GridDiff>> {
+  const { base, base_version, key = [], columns, ignore, tolerance = 0, limit = LISTED } = call.query
+  const other = base === undefined ? call.fid : parseFid(base)
+  if (!other)
+    throw new Problem('invalid_request', `base: ${JSON.stringify(base)} is no id of a file`, {
+      field: 'base',
+    })
+  const isSameGrid = other.owner === call.fid.owner && other.idlocal === call.fid.idlocal
+  const given = await service.store.read(async (readers) => {
+    const found = await authorizeCall(readers, call)
+    const after = await sideOf(service, readers, found, call.version)
+    if (!isSameGrid) {
+      const file = await readers.files.get(other.owner, other.idlocal)
+      const theirs = await authorize(readers, file, call, { access: 'read', filetype: 'grid' })
+      return { after, before: await sideOf(service, readers, theirs, base_version) }
+    }
+    const version = base_version ?? (await versionBefore(readers, found, after.about.version))
+    return { after, before: await sideOf(service, readers, found, version) }
+  })
+  const head = { before: given.before.about, after: given.after.about, key }
+  return {
+    body: { ...head, ...NO_CHANGES },
+    // Many values are read: a few at once, and only as long as the client waits.
+    later: (user, gone) =>
+      service.describing.run(
+        user,
+        async () => {
+          const before = { ...given.before, snap: await trimmed(given.before.snap) }
+          const after = { ...given.after, snap: await trimmed(given.after.snap) }
+          const options = { key: key.filter(Boolean), columns, ignore, tolerance, isSameGrid, gone }
+          const diff = await diffTables(before, after, options)
+          const most = Math.min(limit, MOST_LISTED)
+          const reader = CellReader.open(0)
+          const rows = await listRows(reader, before, after, diff, { limit: most, tolerance })
+          return {
+            body: {
+              ...head,
+              key: options.key,
+              ...changesOf(diff),
+              rows,
+              is_complete: rows.length === diff.changes.length,
+            },
+          }
+        },
+        gone,
+      ),
+  }
+}
+
+const NO_CHANGES = {
+  is_same: true,
+  rows_added: 0,
+  rows_removed: 0,
+  rows_changed: 0,
+  cells_changed: 0,
+  columns: [],
+  rows: [],
+  is_complete: true,
+}
+
+/** The version of a grid that is asked for. */
+async function sideOf(
+  { store }: Service,
+  readers: Readers,
+  found: AuthorizedFile,
+  text: string | undefined,
+): Promise<FoundSide> {
+  const { owner, idlocal, filename, content_version } = found.file
+  const wanted = await findVersion(readers, found, text)
+  const row = wanted?.isPresent ? undefined : wanted?.row
+  const snap = await snapshotOf(store, readers, { owner, idlocal }, row)
+  const version = wanted?.version ?? content_version
+  const about = { fid: formatFid({ owner, idlocal }), filename, version, row_count: snap.rows }
+  return { name: `version ${version} of '${filename}'`, snap, about }
+}
+
+/** The version before one, as the caller sees it. */
+async function versionBefore(
+  { versions }: Readers,
+  { file }: AuthorizedFile,
+  version: number,
+): Promise<string> {
+  const [before] = await versions.list(file.owner, file.idlocal, version, 1)
+  if (before) return String(before.version)
+  throw new Problem('not_found', `'${file.filename}' has no version before version ${version}`, {
+    hint: 'Compare it with another grid (base), or after its next change.',
+  })
+}
+
+/** What a diff says without its rows. */
+export function changesOf({
+  pairs,
+  added,
+  removed,
+  moved,
+  rows,
+  cells,
+}: TableDiff): Omit<GridDiff, 'before' | 'after' | 'key' | 'rows' | 'is_complete'> {
+  const columns: DiffColumn[] = []
+  for (const { name, type } of removed)
+    columns.push({ ...NO_COLUMN, change: 'removed', name_before: name, type_before: familyOf(type) })
+  for (const [k, pair] of pairs.entries()) {
+    const [before, after] = [familyOf(pair.before.type), familyOf(pair.after.type)]
+    // A column without values has no type of its own.
+    const isRetyped = before !== after && before !== 'empty' && after !== 'empty'
+    const change =
+      pair.before.name !== pair.after.name
+        ? 'renamed'
+        : isRetyped
+          ? 'retyped'
+          : moved.has(pair)
+            ? 'moved'
+            : cells[k] > 0
+              ? 'values'
+              : undefined
+    if (change !== undefined)
+      columns.push({
+        change,
+        name_before: pair.before.name,
+        name_after: pair.after.name,
+        type_before: before,
+        type_after: after,
+        cells_changed: cells[k],
+      })
+  }
+  for (const { name, type } of added)
+    columns.push({ ...NO_COLUMN, change: 'added', name_after: name, type_after: familyOf(type) })
+  return {
+    is_same: columns.length === 0 && rows.added + rows.removed + rows.changed === 0,
+    rows_added: rows.added,
+    rows_removed: rows.removed,
+    rows_changed: rows.changed,
+    cells_changed: cells.reduce((sum, count) => sum + count, 0),
+    columns,
+  }
+}
+
+const NO_COLUMN = {
+  name_before: null,
+  name_after: null,
+  type_before: null,
+  type_after: null,
+  cells_changed: 0,
+}
