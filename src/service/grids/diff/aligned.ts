@@ -14,6 +14,9 @@ export interface ChunkPair {
 /** Of rows without a key: if more differ, the chunks have other rows, perhaps at other places. */
 const MOST_CHANGED = 0.25
 
+/** Chunks of fewer rows are aligned in any case: it is cheap. */
+const FEW_ROWS = 4096
+
 /** Texts that are read ahead, of each table. */
 const READ_AHEAD = 3
 
@@ -89,7 +92,7 @@ export class AlignedChunks {
         return !isNear(texts[k], buf.toString('utf8', start, end), this.tolerance)
       })
     }
-    for (const row of different) rows.add(at + row, column, this.one, this.other, row)
+    rows.add(column, at, different, this.one, this.other, count)
   }
 
   private take({ a, b }: ChunkPair, rows: ChangedRows): void {
@@ -124,49 +127,60 @@ async function* readAhead(parts: readonly [Part, Part][]): AsyncGenerator<[Buffe
   }
 }
 
-/** Rows of a pair of chunks that differ, with a hash of what differs in each table. */
+/** Rows of a pair of chunks that differ, and what all columns that differ have in each row. */
 class ChangedRows {
   readonly cells: number[]
-  private readonly hashes = new Map<number, { a: number; b: number }>()
+  private readonly isChanged: Uint8Array
+  private readonly before: RowHashes
+  private readonly after: RowHashes
 
   constructor(
     private readonly rows: number,
     columns: number,
   ) {
     this.cells = new Array(columns).fill(0)
+    this.isChanged = new Uint8Array(rows)
+    this.before = new RowHashes(rows)
+    this.after = new RowHashes(rows)
   }
 
-  add(row: number, column: number, a: RowHashes, b: RowHashes, at: number): void {
-    this.cells[column]++
-    const known = this.hashes.get(row) ?? { a: 0, b: 0 }
-    known.a = mixed(known.a, column, a, at)
-    known.b = mixed(known.b, column, b, at)
-    this.hashes.set(row, known)
+  /** Adds the values of some rows of a column, of which these are different. */
+  add(
+    column: number,
+    at: number,
+    different: readonly number[],
+    a: RowHashes,
+    b: RowHashes,
+    count: number,
+  ): void {
+    this.before.add(at, a, count)
+    this.after.add(at, b, count)
+    this.cells[column] += different.length
+    for (const row of different) this.isChanged[at + row] = 1
   }
 
   changed(): number[] {
-    return [...this.hashes.keys()].sort((a, b) => a - b)
+    const rows: number[] = []
+    for (let row = 0; row < this.rows; row++) if (this.isChanged[row] === 1) rows.push(row)
+    return rows
   }
 
   /** Whether it is the cells that changed, and not the places of rows: no row is what one next to it was. */
   areInPlace(): boolean {
-    if (this.hashes.size > this.rows * MOST_CHANGED) return false
     const rows = this.changed()
+    if (this.rows <= FEW_ROWS || rows.length > this.rows * MOST_CHANGED) return false
     for (let from = 0; from < rows.length; ) {
       let to = from + 1
       while (to < rows.length && rows[to] === rows[to - 1] + 1) to++
-      if (to - from > 1) {
-        const run = rows.slice(from, to).map((row) => this.hashes.get(row)!)
-        const before = new Set(run.map(({ a }) => a))
-        if (run.some(({ b }) => before.has(b))) return false
-      }
+      if (to - from > 1 && !this.areOthers(rows.slice(from, to))) return false
       from = to
     }
     return true
   }
-}
 
-function mixed(hash: number, column: number, hashes: RowHashes, row: number): number {
-  const h = Math.imul(hash ^ hashes.low[row] ^ (column << 16), 0x85ebca6b)
-  return h ^ (h >>> 13) ^ hashes.high[row]
+  /** Whether none of these rows is now what one of them was. */
+  private areOthers(rows: readonly number[]): boolean {
+    const before = new Set(rows.map((row) => this.before.low[row]))
+    return !rows.some((row) => before.has(this.after.low[row]))
+  }
 }
