@@ -53,6 +53,8 @@ export interface BodySource {
 
 export interface CallOptions<N extends OperationName> {
   fid?: string
+  /** The version of the file to read. Default: the one that was given with it. */
+  version?: string
   /** The other path parameter: a team, a key or a user. */
   name?: string
   query?: Partial<QueryOf<N>>
@@ -147,7 +149,7 @@ export class Client {
     const shareKey = this.shareKeys.get(options.fid ?? '')
     if (shareKey !== undefined && (operation.method === 'GET' || operation.access === 'read'))
       query.append('share_key', shareKey)
-    const version = this.versions.get(options.fid ?? '')
+    const version = options.version ?? this.versions.get(options.fid ?? '')
     if (version !== undefined && operation.ofVersions) query.append('version', version)
     else if (version !== undefined && !query.has('version')) this.refuseVersion(options.fid!)
     const path = pathOf(name, options.fid ?? options.name) + (query.size > 0 ? `?${query}` : '')

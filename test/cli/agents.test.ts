@@ -21,7 +21,7 @@ beforeAll(async () => {
 const READING =
   'collaborators_list columns_get files_content files_get files_lookup files_path files_sources ' +
   'folders_all folders_get folders_home folders_lookup folders_shared folders_starred folders_trashed ' +
-  'grids_content grids_describe grids_get grids_lookup plots_content plots_feed plots_get plots_list ' +
+  'grids_content grids_describe grids_diff grids_get grids_lookup plots_content plots_feed plots_get plots_list ' +
   'plots_lookup teams_get teams_list users_current users_get versions_list'
 const WRITING =
   'collaborators_add collaborators_remove columns_create columns_delete columns_update extras_create ' +

@@ -6,12 +6,17 @@ import type { Prints } from './prints.ts'
 
 /** The result of a command. It is printed in one place (`print.ts`). */
 export type CommandResult =
-  | { one: object; view: TableView; failures?: Failure[] }
-  /** `alone`: a batch command ran on one thing; tables show it as a single item. */
-  | { many: object[]; view: TableView; failures?: Failure[]; empty?: string; alone?: boolean }
-  /** Raw bytes: a download. */
-  | { bytes: AsyncIterable<Uint8Array> }
-  | { text: string }
+  | ((
+      | { one: object; view: TableView; failures?: Failure[] }
+      /** `alone`: a batch command ran on one thing; tables show it as a single item. */
+      | { many: object[]; view: TableView; failures?: Failure[]; empty?: string; alone?: boolean }
+      /** Raw bytes: a download. */
+      | { bytes: AsyncIterable<Uint8Array> }
+      | { text: string; failures?: Failure[] }
+    ) & {
+      /** The exit code without failures. Default: 0. */
+      exit?: number
+    })
   | undefined
 
 /** What shells complete: names from the server or from the settings, commands, and files of this machine. */

@@ -9,6 +9,7 @@ export const printedObjects = {
   Plot: r.PlotMeta,
   Version: r.Version,
   Reverted: r.Reverted,
+  'Grid diff': r.GridDiff,
   Column: r.ColumnMeta,
   'Column description': r.ColumnDescription,
   'Appended rows': r.RowsAppended,

@@ -36,12 +36,16 @@ export async function readableGrid(
   return { client, fid: await resolve(client, given, 'grid') }
 }
 
+let opened = 0
+
 /** Reads a data file into a service in this process, with its warnings. */
 export async function gridOfFile(context: Context, file: string, options: ReadingOptions): Promise<Readable> {
   const input = await openInput(file)
   const client = await context.temporaryClient()
+  // Two files of the same name are two grids.
+  const folder = String(++opened)
   const made = await client.call('grids.upload', {
-    headers: readingHeaders(options),
+    headers: { ...readingHeaders(options), 'Parent-Path': folder },
     plainHeaders: { [FILE_NAME_HEADER]: headerText(basename(file)) },
     body: bodyOf(
       input,

@@ -10,5 +10,6 @@ export const exitCodes: Readonly<Record<number, string>> = {
   7: 'invalid data',
   8: 'some files succeeded, some failed',
   9: 'server unreachable, too slow or overloaded; try again later',
+  10: 'the compared files differ (`diff --exit-code`)',
   130: 'interrupted',
 }

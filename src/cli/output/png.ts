@@ -1,4 +1,4 @@
-import { inflateSync } from 'node:zlib'
+import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
 export interface Pixels {
   width: number
@@ -41,6 +41,46 @@ export function pixelsOf(png: Uint8Array): Pixels {
   const rgba = new Uint8Array(width * height * 4).fill(255)
   for (let pixel = 0; pixel < width * height; pixel++)
     rgba.set(lines.subarray(pixel * channels, (pixel + 1) * channels), pixel * 4)
+  return { width, height, rgba }
+}
+
+/** A PNG of pixels. */
+export function pngOf({ width, height, rgba }: Pixels): Buffer {
+  const stride = width * 4
+  const lines = Buffer.alloc((stride + 1) * height)
+  for (let y = 0; y < height; y++)
+    lines.set(rgba.subarray(y * stride, (y + 1) * stride), y * (stride + 1) + 1)
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  // 8 bits a channel, with alpha.
+  header.set([8, 6, 0, 0, 0], 8)
+  const chunk = (type: string, body: Buffer): Buffer => {
+    const whole = Buffer.concat([Buffer.alloc(4), Buffer.from(type, 'latin1'), body, Buffer.alloc(4)])
+    whole.writeUInt32BE(body.length, 0)
+    whole.writeUInt32BE(crc32(whole.subarray(4, -4)), whole.length - 4)
+    return whole
+  }
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(lines)),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+/** Two pictures side by side, on white. */
+export function sideBySide(left: Pixels, right: Pixels, gap = 16): Pixels {
+  const width = left.width + gap + right.width
+  const height = Math.max(left.height, right.height)
+  const rgba = new Uint8Array(width * height * 4).fill(255)
+  for (const [picture, x] of [
+    [left, 0],
+    [right, left.width + gap],
+  ] as const)
+    for (let y = 0; y < picture.height; y++)
+      rgba.set(picture.rgba.subarray(y * picture.width * 4, (y + 1) * picture.width * 4), (y * width + x) * 4)
   return { width, height, rgba }
 }
 

@@ -194,7 +194,7 @@ async function runCommand(
         outcome && 'many' in outcome ? outcome.many : outcome && 'one' in outcome ? [outcome.one] : []
       await reportToCi(context, made, failures)
     }
-    if (failures.length === 0) return 0
+    if (failures.length === 0) return outcome?.exit ?? 0
     if (some) return 8
     const exits = new Set(failures.map(({ problem }) => problem.exit))
     return exits.size === 1 ? failures[0].problem.exit : 1

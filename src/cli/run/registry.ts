@@ -131,6 +131,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'grids',
+    name: 'diff',
+    summary: 'Compare two grids, plots, versions or data files',
+    load: () => import('../commands/diff.ts'),
+  },
+  {
+    group: 'grids',
     name: 'revert',
     summary: 'Go back to an earlier version of a grid or plot',
     load: () => import('../commands/revert.ts'),

@@ -26,7 +26,7 @@ export const DiffColumn = s.object({
 })
 export type DiffColumn = s.Static<typeof DiffColumn>
 
-const values = s.nullable(s.record(s.anything()))
+const values = s.nullable(s.record(s.anything() as s.Schema<DiffValue>))
 
 /** A row that differs: of a changed one, its key and what differs; otherwise all of its values. */
 export const DiffRow = s.object({
@@ -36,13 +36,7 @@ export const DiffRow = s.object({
   before: values,
   after: values,
 })
-export interface DiffRow {
-  change: 'added' | 'removed' | 'changed'
-  row_before: number | null
-  row_after: number | null
-  before: Record<string, DiffValue> | null
-  after: Record<string, DiffValue> | null
-}
+export type DiffRow = s.Static<typeof DiffRow>
 
 export const GridDiff = s.object({
   before: DiffSide,
@@ -57,4 +51,4 @@ export const GridDiff = s.object({
   rows: s.array(DiffRow, { description: 'The rows that differ, up to `limit`.' }),
   is_complete: s.boolean({ description: 'Whether all rows that differ are listed.' }),
 })
-export type GridDiff = Omit<s.Static<typeof GridDiff>, 'rows'> & { rows: DiffRow[] }
+export type GridDiff = s.Static<typeof GridDiff>

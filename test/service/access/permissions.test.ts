@@ -13,6 +13,7 @@ const needs: Record<string, Needs> = {
   'grids.get': 'read',
   'grids.content': 'read',
   'grids.describe': 'read',
+  'grids.diff': 'read',
   'rows.append': 'write',
   'columns.get': 'read',
   'columns.create': 'write',
@@ -98,6 +99,7 @@ const asked: Record<string, { json?: unknown; query?: string }> = {
   // After permission, this names no version.
   'versions.revert': { json: { version: '!' } },
   'versions.keep': { json: {} },
+  'grids.diff': { query: 'base_version=-0' },
   'versions.forget': { query: 'version=!' },
 }
 

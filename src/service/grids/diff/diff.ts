@@ -49,6 +49,8 @@ export interface TableDiff {
 
 /** Rows that are compared at most, of each table. */
 export const MOST_ROWS = 20_000_000
+/** Up to this many rows of both tables, the key is checked in all of them, also where slices are shared. */
+const MOST_CHECKED = 200_000
 /** Pairs of a removed and an added row that are looked at to find the most similar ones. */
 const MOST_SIMILAR = 1_000_000
 
@@ -166,7 +168,10 @@ function movedOf(pairs: readonly Pair[]): Set<Pair> {
 
 /** Pairs rows by their key. Chunks that both tables have are not read. */
 async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
-  const { left, right, pairs } = tables
+  const { left, right } = tables
+  if (left.rows + right.rows <= MOST_CHECKED)
+    for (const side of ['left', 'right'] as const)
+      await keysOf(tables, side, tables[side].choose(tables[side].chunks))
   const [onlyA, onlyB] = unshared(left.chunks, right.chunks)
   // Chunks with the same keys in the same order have the same rows.
   const keyed = pairsOfChunks(tables, onlyA, onlyB, (pair) => pair.isKey)
@@ -175,28 +180,17 @@ async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
   const rowsA = left.choose(onlyA.filter((chunk) => !doneA.has(chunk)))
   const rowsB = right.choose(onlyB.filter((chunk) => !doneB.has(chunk)))
   checkSize(rowsA, rowsB)
-  const keys = { left: new RowHashes(rowsA), right: new RowHashes(rowsB) }
-  for (const [k, pair] of pairs.entries()) {
-    if (!pair.isKey) continue
-    for (const side of ['left', 'right'] as const) {
-      const missing = await tables[side].hash(tables.reader, k, keys[side], pair.asText)
-      if (missing !== undefined) throw await nullKey(tables, side, missing)
-    }
+  const keys = {
+    left: await keysOf(tables, 'left', rowsA),
+    right: await keysOf(tables, 'right', rowsB),
   }
-  const index = new RowIndex(keys.left, rowsA)
-  for (let row = 0; row < rowsA; row++) {
-    const other = index.add(row)
-    if (other !== undefined) throw await sameKey(tables, 'left', other, row)
-  }
-  const unique = new RowIndex(keys.right, rowsB)
+  const index = keys.left.index
   const isMatched = new Uint8Array(rowsA)
   const single: RowChange[] = []
   const matched: RowPairs = { before: new Int32Array(rowsB), after: new Int32Array(rowsB) }
   let count = 0
   for (let row = 0; row < rowsB; row++) {
-    const same = unique.add(row)
-    if (same !== undefined) throw await sameKey(tables, 'right', same, row)
-    const other = index.get(keys.right, row)
+    const other = index.get(keys.right.hashes, row)
     if (other === undefined) {
       single.push({ before: -1, after: right.rowOf(row) })
       continue
@@ -212,6 +206,26 @@ async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
     single,
     pairs: { before: matched.before.subarray(0, count), after: matched.after.subarray(0, count) },
   }
+}
+
+/** The keys of the rows that are read. Throws `bad_data` if one is null, or two are the same. */
+async function keysOf(
+  tables: Tables,
+  side: 'left' | 'right',
+  rows: number,
+): Promise<{ hashes: RowHashes; index: RowIndex }> {
+  const hashes = new RowHashes(rows)
+  for (const [k, pair] of tables.pairs.entries()) {
+    if (!pair.isKey) continue
+    const missing = await tables[side].hash(tables.reader, k, hashes, pair.asText)
+    if (missing !== undefined) throw await nullKey(tables, side, missing)
+  }
+  const index = new RowIndex(hashes, rows)
+  for (let row = 0; row < rows; row++) {
+    const other = index.add(row)
+    if (other !== undefined) throw await sameKey(tables, side, other, row)
+  }
+  return { hashes, index }
 }
 
 /** Chunks that only one table has. */
@@ -423,24 +437,31 @@ function hunksOf(match: Int32Array, a: Hunk['a'], b: Hunk['b']): Hunk[] {
 }
 
 /**
- * Matches rows of runs that are the same row, changed: in order, or those that are the most similar if one run has more
- * rows than the other.
+ * Matches rows of runs that are the same row, changed: those that are the most similar; if both runs have as many rows,
+ * also those between them, in order.
  */
 async function pairRows(tables: Tables, hunks: readonly Hunk[], match: Int32Array): Promise<void> {
-  const uneven: Hunk[] = []
+  const several: Hunk[] = []
+  const inPlace = (a: Hunk['a'], b: Hunk['b']): void => {
+    for (let k = 0; k < Math.min(a.to - a.from, b.to - b.from); k++) match[a.from + k] = b.from + k
+  }
   let products = 0
   for (const hunk of hunks) {
-    const { a, b } = hunk
-    const [n, m] = [a.to - a.from, b.to - b.from]
-    if (n !== m && n > 0 && m > 0 && products + n * m <= MOST_SIMILAR) {
-      products += n * m
-      uneven.push(hunk)
-    } else for (let k = 0; k < Math.min(n, m); k++) match[a.from + k] = b.from + k
+    const product = (hunk.a.to - hunk.a.from) * (hunk.b.to - hunk.b.from)
+    if (product > 1 && products + product <= MOST_SIMILAR) {
+      products += product
+      several.push(hunk)
+    } else inPlace(hunk.a, hunk.b)
   }
-  if (uneven.length === 0) return
-  const shared = await sharedCells(tables, uneven)
-  for (const [k, { a, b }] of uneven.entries())
-    for (const [x, y] of mostSimilar(shared[k], a.to - a.from, b.to - b.from)) match[a.from + x] = b.from + y
+  if (several.length === 0) return
+  const shared = await sharedCells(tables, several)
+  for (const [k, { a, b }] of several.entries()) {
+    const similar = mostSimilar(shared[k], a.to - a.from, b.to - b.from)
+    for (const [x, y] of similar) match[a.from + x] = b.from + y
+    // Rows between those that have nothing in common are paired in order.
+    if (a.to - a.from === b.to - b.from)
+      for (const between of hunksOf(match, a, b)) inPlace(between.a, between.b)
+  }
 }
 
 /** Pairs of rows in the order of both that have the most cells in common: of `n` rows with `m`. */

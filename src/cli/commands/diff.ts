@@ -1,0 +1,312 @@
+import { writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { columnNames } from '../../charts/columns.ts'
+import { type Client, resolveVersion } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import { dataTypes } from '../../contract/operations/index.ts'
+import type { GridDiff } from '../../contract/resources/index.ts'
+import { type AttributeChange, changedAttributes } from '../charts/differences.ts'
+import type { Context } from '../core/context.ts'
+import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
+import { object } from '../core/prints.ts'
+import { gridOfFile, isDataFileHere } from '../files/local-data.ts'
+import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
+import { hasColor } from '../output/color.ts'
+import { diffFormats, diffText, howCompared } from '../output/diff.ts'
+import { pixelsOf, pngOf, sideBySide } from '../output/png.ts'
+import type { TableView } from '../output/view.ts'
+
+/** Exit code of --exit-code if the files differ. */
+const DIFFERS = 10
+/** Rows that are listed without --limit: for people, and for programs. */
+const LISTED = 100
+const MOST_LISTED = 10_000
+
+const options = [
+  {
+    flags: '--key <columns>',
+    description: 'find rows by these columns, comma-separated (default: compare rows in order)',
+    completes: 'column',
+  },
+  {
+    flags: '--columns <names>',
+    description: 'compare only these columns, comma-separated (repeatable)',
+    repeatable: true,
+  },
+  {
+    flags: '--ignore <names>',
+    description: 'do not compare these columns, comma-separated (repeatable)',
+    repeatable: true,
+    completes: 'column',
+  },
+  { flags: '--tolerance <number>', description: 'numbers that differ by no more are the same' },
+  { flags: '--stat', description: 'print only what changed in total, and in which columns' },
+  {
+    flags: '--limit <rows>',
+    integer: { max: MOST_LISTED },
+    description: `list at most this many rows (default: ${LISTED}; csv and ndjson: ${MOST_LISTED})`,
+  },
+  {
+    flags: '--format <format>',
+    description: 'table (default), csv (a line for each cell), ndjson (an object for each row), md or html',
+    choices: diffFormats,
+  },
+  { flags: '--exit-code', description: `exit with ${DIFFERS} if the files differ` },
+  { flags: '--image <file>', description: 'plots: save both as one PNG, before and after, side by side' },
+  ...localOptions,
+] as const satisfies readonly Option[]
+
+type Options = OptionsOf<typeof options>
+
+/** What is compared: a file of a server, or a data file of this machine. */
+interface Side {
+  /** As it was given. */
+  name: string
+  client: Client
+  fid: string
+  version: string | undefined
+  isLocal: boolean
+}
+
+export const command = defineCommand({
+  prints: object('Grid diff', { attributes: 'Of plots: the attributes that differ, with both values' }),
+  arguments: '<before> [after]',
+  usage: '<before> <after> | <file>',
+  options,
+  completes: [
+    ['grid', 'plot', 'local'],
+    ['grid', 'plot', 'local'],
+  ],
+  examples: [
+    'gridline diff sales',
+    'gridline diff sales@3 sales@5 --key id',
+    'gridline diff sales sales.csv --key id --stat',
+    'gridline diff old.parquet new.csv --exit-code',
+    'gridline diff chart@1 chart --image before-after.png',
+  ],
+  async run(context, [first, second], options) {
+    const sides =
+      second === undefined
+        ? await lastChange(context, first)
+        : ([await sideOf(context, first, options), await sideOf(context, second, options)] as const)
+    if (!sides.some(({ isLocal }) => isLocal)) refuseReadingOptions(options)
+    const types = await Promise.all(sides.map(typeOf))
+    if (types.every((type) => type === 'plot')) return diffOfPlots(context, sides, options)
+    const at = types.findIndex((type) => type !== 'grid')
+    if (at >= 0)
+      throw new Problem(
+        'usage',
+        `${sides[at].name} is a ${types[at]}, and the other one a ${types[1 - at]}`,
+        {
+          hint: 'Two grids can be compared, or two plots.',
+        },
+      )
+    if (options.image !== undefined) throw new Problem('usage', '--image is for plots')
+    return diffOfGrids(context, await onOneService(context, sides), options)
+  },
+})
+
+/** A version of a file, and the one before. */
+async function lastChange(context: Context, file: string): Promise<readonly [Side, Side]> {
+  const client = await context.clientFor(file)
+  const { fid, version } = await resolveVersion(client, file)
+  const { version: last } = (await client.call('files.get', { fid, version })) as { version?: number }
+  if (last === undefined)
+    throw new Problem('usage', `${file} has no versions: it is neither a grid nor a plot`)
+  const { versions } = await client.call('versions.list', {
+    fid,
+    query: { before: last, page_size: 1 },
+  })
+  if (versions.length === 0)
+    throw new Problem('not_found', `${file} has no version before version ${last}`, {
+      hint: 'Name two files to compare: gridline diff BEFORE AFTER',
+    })
+  const name = version === undefined ? file : file.slice(0, file.lastIndexOf('@'))
+  const side = (one: number): Side => ({
+    name: `${name}@${one}`,
+    client,
+    fid,
+    version: String(one),
+    isLocal: false,
+  })
+  return [side(versions[0].version), side(last)]
+}
+
+async function sideOf(context: Context, given: string, reading: Options): Promise<Side> {
+  if (await isDataFileHere(given)) {
+    const { client, fid } = await gridOfFile(context, given, reading)
+    return { name: basename(given), client, fid, version: undefined, isLocal: true }
+  }
+  const client = await context.clientFor(given)
+  return { name: given, client, ...(await resolveVersion(client, given)), isLocal: false }
+}
+
+async function typeOf({ client, fid, isLocal }: Side): Promise<string> {
+  if (isLocal) return 'grid'
+  const { filetype } = await client.call('files.get', { fid })
+  return filetype === 'fold' ? 'folder' : filetype
+}
+
+/** Both sides in one service: those of different ones are read into the one in this process. */
+async function onOneService(context: Context, [a, b]: readonly [Side, Side]): Promise<readonly [Side, Side]> {
+  if (a.client === b.client) return [a, b]
+  return [await here(context, a), await here(context, b)]
+}
+
+async function here(context: Context, side: Side): Promise<Side> {
+  const temporary = await context.temporaryClient()
+  if (side.client === temporary) return side
+  const { client, fid, version } = side
+  const { cols, row_count } = await client.call('grids.get', { fid, version })
+  const { file } =
+    row_count === 0
+      ? await temporary.call('grids.create', {
+          json: {
+            data: { cols: Object.fromEntries(cols.map(({ name, order }) => [name, { data: [], order }])) },
+          },
+        })
+      : await temporary.call('grids.upload', {
+          plainHeaders: { [FILE_NAME_HEADER]: 'compared.ndjson' },
+          headers: { 'On-Conflict': 'rename' },
+          body: {
+            type: dataTypes.ndjson,
+            repeatable: true,
+            async *open() {
+              const response = await client.response('grids.content', {
+                fid,
+                version,
+                query: { format: 'ndjson' },
+              })
+              yield* response.bytes()
+            },
+          },
+        })
+  return { ...side, client: temporary, fid: file.fid, version: undefined }
+}
+
+async function diffOfGrids(
+  context: Context,
+  [before, after]: readonly [Side, Side],
+  options: Options,
+): Promise<CommandResult> {
+  const { client } = after
+  const known = await knownNames(before, after)
+  const names = (given: string | readonly string[] | undefined): string[] | undefined =>
+    given === undefined ? undefined : columnNames(given, known).filter((name) => name !== '')
+  const { format = 'table', stat, limit } = options
+  const forPeople = format === 'table' || format === 'md'
+  const diff = await client.call('grids.diff', {
+    fid: after.fid,
+    version: after.version,
+    query: {
+      base: before.fid,
+      base_version: before.version ?? (before.fid === after.fid ? '-0' : undefined),
+      key: names(options.key),
+      columns: names(options.columns),
+      ignore: names(options.ignore),
+      tolerance: toleranceOf(options.tolerance),
+      limit: stat ? 0 : (limit ?? (forPeople ? LISTED : MOST_LISTED)),
+    },
+  })
+  return shown(context, diff, { before: before.name, after: after.name }, options)
+}
+
+async function knownNames(...sides: Side[]): Promise<string[]> {
+  const all = await Promise.all(
+    sides.map(({ client, fid, version }) => client.call('grids.get', { fid, version })),
+  )
+  return all.flatMap(({ cols }) => cols.map(({ name }) => name))
+}
+
+function toleranceOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const tolerance = Number(text)
+  if (text.trim() === '' || !(tolerance >= 0) || !Number.isFinite(tolerance))
+    throw new Problem('usage', `--tolerance ${text}: must be a number, 0 or greater`)
+  return tolerance
+}
+
+function shown(
+  context: Context,
+  diff: GridDiff,
+  names: { before: string; after: string },
+  { format = 'table', stat, exitCode }: Options,
+): CommandResult {
+  const exit = exitCode && !diff.is_same ? DIFFERS : 0
+  if (isForPrograms(context)) return { one: diff, view: NO_VIEW, exit }
+  if (diff.key.length === 0 && !diff.is_same && (format === 'csv' || format === 'ndjson'))
+    context.messages.note(howCompared(diff))
+  if (!diff.is_complete && !stat && format !== 'table' && format !== 'md')
+    context.messages.note(`only ${diff.rows.length} rows are listed (--limit)`)
+  const { isTTY, columns = 80 } = process.stdout
+  const text = diffText(diff, format, {
+    names,
+    isStat: stat === true,
+    color: hasColor(process.stdout, context.environment),
+    width: isTTY ? columns : Number.POSITIVE_INFINITY,
+  })
+  return { text, exit }
+}
+
+/** Everything is printed as JSON. */
+const NO_VIEW: TableView = { columns: [] }
+
+function isForPrograms({ flags }: Context): boolean {
+  return flags.json !== undefined || flags.jq !== undefined
+}
+
+async function diffOfPlots(
+  context: Context,
+  [before, after]: readonly [Side, Side],
+  { exitCode, image, stat }: Options,
+): Promise<CommandResult> {
+  const [old, now] = await Promise.all([before, after].map(figureOf))
+  const attributes = changedAttributes(old, now)
+  if (image !== undefined) {
+    const [left, right] = await Promise.all([before, after].map(imageOf))
+    await writeFile(image, pngOf(sideBySide(pixelsOf(left), pixelsOf(right)))).catch((error: Error) => {
+      throw new Problem('failed', `cannot write ${image}: ${error.message}`)
+    })
+    context.messages.aside(`Saved ${image}`)
+  }
+  const exit = exitCode && attributes.length > 0 ? DIFFERS : 0
+  if (isForPrograms(context)) {
+    const about = ({ fid, name }: Side) => ({ fid, name })
+    const one = { before: about(before), after: about(after), is_same: attributes.length === 0, attributes }
+    return { one, view: NO_VIEW, exit }
+  }
+  if (attributes.length === 0 || stat) {
+    const count = attributes.length
+    const what =
+      count === 0 ? 'no differences' : `${count} ${count === 1 ? 'attribute differs' : 'attributes differ'}`
+    return { text: `${before.name} → ${after.name}: ${what}\n`, exit }
+  }
+  return { many: attributes, view: attributesView, exit }
+}
+
+const attributesView: TableView = {
+  id: 'attribute',
+  columns: [
+    { field: 'attribute', title: 'ATTRIBUTE' },
+    { field: 'before', title: 'BEFORE', format: (_: unknown, { before }: AttributeChange) => short(before) },
+    { field: 'after', title: 'AFTER', format: (_: unknown, { after }: AttributeChange) => short(after) },
+  ],
+}
+
+function short(value: unknown): string {
+  if (value === undefined) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text
+}
+
+async function figureOf({ client, fid, version }: Side): Promise<unknown> {
+  const response = await client.response('plots.content', { fid, version })
+  return JSON.parse(await response.text())
+}
+
+async function imageOf({ client, fid, version }: Side): Promise<Uint8Array> {
+  const response = await client.response('files.image', { fid, version, query: { format: 'png' } })
+  return buffer(response.bytes())
+}
