@@ -20,7 +20,9 @@ it('two data files are compared in order, and the output says so; with a key, by
   expect([plain.code, plain.stderr]).toEqual([0, ''])
   expect(plain.stdout).toContain('Rows are compared in order.')
   const keyed = await run('diff', 'before.csv', 'after.csv', '--key', 'id')
-  expect(keyed.stdout).toBe(`before.csv → after.csv: 1 row added, 1 row removed, 1 row changed (2 cells), 1 column added
+  expect(
+    keyed.stdout,
+  ).toBe(`before.csv → after.csv: 1 row added, 1 row removed, 1 row changed (2 cells), 1 column added
 
 ~ city: 1 cell
 ~ price: 1 cell
@@ -62,7 +64,9 @@ it('a stored grid is compared with its versions and with files of this machine',
     expect((await run('diff', ...args, '--key', 'id', '--jq', counts)).stdout).toBe('[1,1,1]\n')
   expect((await run('diff', 'sales', 'after.csv', '--key', 'id')).stdout).toContain('no differences')
   expect((await run('diff', 'sales@1', 'sales@7')).code).toBe(3)
-  expect((await run('diff', 'sales', 'after.csv', '--key', 'no')).stderr).toContain('neither table has a column')
+  expect((await run('diff', 'sales', 'after.csv', '--key', 'no')).stderr).toContain(
+    'neither table has a column',
+  )
   file('twice.csv', 'id\n1\n1\n')
   expect((await run('diff', 'sales', 'twice.csv', '--key', 'id')).code).toBe(7)
   expect((await run('diff', 'sales', 'after.csv', '--tolerance', 'x')).code).toBe(2)

@@ -21,6 +21,7 @@ import type { Readers, Writers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 import type { VersionRow } from '../store/versions.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
+import { countChanges, isUncounted } from './versions.counts.ts'
 
 const USUAL_PAGE = 100
 const LONGEST_PAGE = 1000
@@ -31,15 +32,29 @@ export const versionHandlers = {
   'versions.list': async (service, call) => {
     const { before, page_size = USUAL_PAGE } = call.query
     const most = Math.min(page_size, LONGEST_PAGE)
-    return service.store.read(async (readers) => {
+    const { file, page, body } = await service.store.read(async (readers) => {
       const found = await authorizeCall(readers, call)
-      const { file } = found
       const rows = await visibleVersions(readers, found, before, most + 1)
       const page = rows.slice(0, most)
       const versions: Version[] = []
-      for (const row of page) versions.push(await versionMeta(service, readers, file, row))
-      return { body: { versions, next: rows.length > most ? page.at(-1)!.version : null } }
+      for (const row of page) versions.push(await versionMeta(service, readers, found.file, row))
+      const next = rows.length > most ? page.at(-1)!.version : null
+      return { file: found.file, page, body: { versions, next } }
     })
+    if (file.filetype !== 'grid' || !page.some(isUncounted)) return { body }
+    return {
+      body,
+      later: (user, gone = () => false) =>
+        service.describing.run(
+          user,
+          async () => {
+            const counts = await countChanges(service, call.fid, file.content_version, page, gone)
+            const versions = body.versions.map((one) => ({ ...one, ...counts.get(one.version) }))
+            return { body: { ...body, versions } }
+          },
+          gone,
+        ),
+    }
   },
 
   'versions.revert': async (service, call) => {

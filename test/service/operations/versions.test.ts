@@ -45,7 +45,7 @@ onBothStores('versions', (test) => {
         ),
       ).toEqual([
         [3, 'append', 3, 2, 'alice'],
-        [2, 'replace', 1, null, 'alice'],
+        [2, 'replace', 1, 0, 'alice'],
         [1, 'create', 1, 1, 'alice'],
       ])
       expect(await csv(fid, '1')).toBe('a,b\n1,x\n')

@@ -1,0 +1,70 @@
+/** What a version changed, counted when its history is read: a write does not wait for it. */
+
+import { Problem } from '../../contract/errors.ts'
+import type { Fid } from '../../contract/fid.ts'
+import { snapshotOf, trimmed } from '../grids/content.ts'
+import { diffTables } from '../grids/diff/diff.ts'
+import type { VersionRow } from '../store/versions.ts'
+import type { OperationService as Service } from './handler.ts'
+
+/** A request begins no more counts after this time, in ms: the next one goes on. */
+const BUDGET_MS = 1500
+/** Versions of more rows are not counted: `gridline diff` compares them. */
+const MOST_ROWS = 4_000_000
+
+type Counts = Pick<VersionRow, 'rows_added' | 'rows_removed' | 'rows_changed'>
+
+/** Whether the changes of a version have to be counted. Those of appends are known from the number of rows. */
+export function isUncounted({ operation, version, rows_added }: VersionRow): boolean {
+  return rows_added === null && operation !== 'append' && version > 1
+}
+
+/** Counts what versions of a grid changed, the newest first, and stores it. */
+export async function countChanges(
+  service: Service,
+  fid: Fid,
+  present: number,
+  rows: readonly VersionRow[],
+  gone: () => boolean,
+): Promise<Map<number, Counts>> {
+  const until = performance.now() + BUDGET_MS
+  const found = new Map<number, Counts>()
+  for (const row of rows.filter(isUncounted)) {
+    if (performance.now() > until || gone()) break
+    const counts = await countsOf(service, fid, present, row, gone).catch((error) => {
+      // Too large, damaged, or read while it expired: nothing is known of it.
+      if (error instanceof Problem && error.code !== 'aborted') return undefined
+      throw error
+    })
+    if (!counts) continue
+    found.set(row.version, counts)
+    await service.store.write((writers) => writers.versions.change(row, counts))
+  }
+  return found
+}
+
+async function countsOf(
+  { store }: Service,
+  fid: Fid,
+  present: number,
+  row: VersionRow,
+  gone: () => boolean,
+): Promise<Counts | undefined> {
+  const sides = await store.read(async (readers) => {
+    const before = await readers.versions.get(fid.owner, fid.idlocal, row.version - 1)
+    const file = await readers.files.get(fid.owner, fid.idlocal)
+    // Another change has come between: the next request finds everything as it is then.
+    if (!before || file?.content_version !== present) return undefined
+    return {
+      before: await snapshotOf(store, readers, fid, before),
+      after: await snapshotOf(store, readers, fid, row.version === present ? undefined : row),
+    }
+  })
+  if (!sides || Math.max(sides.before.rows, sides.after.rows) > MOST_ROWS) return undefined
+  const { rows } = await diffTables(
+    { name: '', snap: await trimmed(sides.before) },
+    { name: '', snap: await trimmed(sides.after) },
+    { key: [], isSameGrid: true, gone },
+  )
+  return { rows_added: rows.added, rows_removed: rows.removed, rows_changed: rows.changed }
+}
