@@ -120,9 +120,9 @@ async function received(client: Client, id: string): Promise<number | undefined>
 }
 
 function resultOf(state: ResultOf<'uploads.put'>): ResultOf<'grids.upload'> {
-  const { file, warnings = [], action } = state
+  const { id: _id, received: _received, file, warnings = [], action, ...counts } = state
   if (!file) throw new Problem('failed', 'the server sent no file for the last part')
-  return { file, warnings, action }
+  return { file, warnings, action, ...counts }
 }
 
 function partOf(source: PartsSource, from: number, most: number, { count }: PartsEvents) {

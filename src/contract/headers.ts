@@ -66,6 +66,18 @@ export const uploadHeaders = {
         'For replace: by how many percent the number of rows may shrink. A file with fewer rows, or with none, is refused (409 row_loss). Default: no check.',
     }),
   ),
+  Key: s.optional(
+    s.string({
+      description:
+        'Percent-encoded names of columns, comma-separated, whose values tell rows apart. The grid remembers them as primary_key. Rows that it has with the same key are updated in place, others appended; columns that the file lacks keep their values. A comma alone removes the key.',
+    }),
+  ),
+  'Delete-Missing': s.optional(
+    s.boolean({
+      description:
+        'With a key: removes rows that the file lacks. More than 10 % of the rows, or than Max-Shrink, are refused (409 row_loss). Default: false.',
+    }),
+  ),
   Strict: s.optional(
     s.boolean({
       description: 'If true, a file that is read with warnings is refused (400), and nothing is stored.',

@@ -12,9 +12,12 @@ import { object } from '../core/prints.ts'
 import { bodyOf, type Input, openInput, spooled } from '../files/input.ts'
 import {
   allowTypeChange,
+  keyHeaders,
+  keyOptions,
   type ReadingOptions,
   readingHeaders,
   readingOptionsOf,
+  rowsByKey,
   strict,
   textOptions,
 } from '../files/parse-options.ts'
@@ -33,7 +36,7 @@ const appendedView: TableView = {
 const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, ndjson: dataTypes.ndjson } as const
 
 export const command = defineCommand({
-  prints: object('Appended rows', { action: 'appended' }),
+  prints: object('Appended rows', { action: 'appended, or updated (rows by key)' }),
   arguments: '<grid> [file]',
   completes: ['grid', 'local'],
   options: [
@@ -48,6 +51,8 @@ export const command = defineCommand({
         'csv, tsv or ndjson, one object or array per line (default: from the file extension, otherwise detected)',
       choices: ['csv', 'tsv', 'ndjson'],
     },
+    ...keyOptions,
+    { flags: '-y, --yes', description: 'with --delete-missing: remove as many rows as the file lacks' },
     ...textOptions,
     allowTypeChange,
     strict,
@@ -59,19 +64,22 @@ export const command = defineCommand({
     'gridline append sales --row 2024-05-01,Oslo,12.5',
     'tail -n +2 today.csv | gridline append sales - --no-header',
     'gridline append alice:12 events.jsonl',
+    'gridline append customers today.csv --key id      # update rows with the same id, append others',
   ],
   async run(context, [grid, file], options) {
     const rows = options.row as string[] | undefined
     if (rows && file !== undefined) throw new Problem('usage', '--row and a file cannot be used together')
-    if (!rows && file === undefined && process.stdin.isTTY) {
+    const isKeyOnly = !rows && file === undefined && options.key !== undefined && process.stdin.isTTY
+    if (!rows && file === undefined && !isKeyOnly && process.stdin.isTTY) {
       throw new Problem('usage', 'nothing to append', {
         hint: 'Pass a file, - for standard input, or --row.',
       })
     }
-    const input = rows ? rowsInput(rows) : await openInput(file ?? '-')
+    const input = isKeyOnly ? rowsInput([]) : rows ? rowsInput(rows) : await openInput(file ?? '-')
     const allowed = {
       'Allow-Type-Change': options.allowTypeChange ? true : undefined,
       Strict: options.strict ? true : undefined,
+      ...keyHeaders(options),
     }
     const headers = rows
       ? {
@@ -84,7 +92,7 @@ export const command = defineCommand({
     const { client, server } = await context.connect()
     const { type, input: source } = await typed(
       server === undefined ? input : await spooled(input),
-      rows ? 'csv' : (options.format as keyof typeof formats | undefined),
+      isKeyOnly ? 'ndjson' : rows ? 'csv' : (options.format as keyof typeof formats | undefined),
     )
     const fid = await resolve(client, grid, 'grid')
     if (options.dryRun) {
@@ -109,7 +117,10 @@ export const command = defineCommand({
       const done = await annotated(context, source.name, append)
       progress.end()
       for (const warning of done.warnings) context.messages.warning(warning, file)
-      return { one: { ...done, action: 'appended' }, view: appendedView }
+      const counts = rowsByKey(done)
+      if (counts !== undefined) context.messages.note(`${source.name}: ${counts}`)
+      const action = counts === undefined ? 'appended' : 'updated'
+      return { one: { ...done, action }, view: appendedView }
     } finally {
       progress.end()
     }

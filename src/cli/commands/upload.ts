@@ -25,10 +25,12 @@ import { tablesOf } from '../files/head.ts'
 import { openInput } from '../files/input.ts'
 import {
   allowTypeChange,
+  keyOptions,
   percent,
   readingHeaders,
   readingOptions,
   readingOptionsOf,
+  rowsByKey,
   strict,
 } from '../files/parse-options.ts'
 import { Progress } from '../output/progress.ts'
@@ -45,6 +47,7 @@ const options = [
     description: 'if the name is taken: fail (default), rename, replace (keeps the id and link) or append',
     choices: conflictRules,
   },
+  ...keyOptions,
   ...readingOptions,
   allowTypeChange,
   {
@@ -113,7 +116,11 @@ export const command = defineCommand({
   prints: array(['Grid', 'Folder', 'Plot'], {
     file: 'the local file',
     path: 'path of the grid',
-    action: 'created, replaced, appended or unchanged',
+    action: 'created, replaced, appended, updated (rows by key) or unchanged',
+    rows_added: 'with a key: rows that were appended',
+    rows_updated: 'with a key: rows whose values changed',
+    rows_unchanged: 'with a key: rows that were as they are',
+    rows_removed: 'with --delete-missing: rows that the file lacks',
     warnings: 'an array of texts',
     grid_fid: 'with --plot: the grid of the chart',
     grid_action: 'with --plot: what was done with the grid; action is then that of the chart',
@@ -129,6 +136,7 @@ export const command = defineCommand({
     'gridline upload 2024/*.csv.gz --folder Reports/2024 --public',
     "gridline upload data --exclude '*.tmp.csv' --on-conflict replace --jobs 8",
     "mysql -B -e 'select …' | gridline upload - --name orders --on-conflict replace",
+    'gridline upload customers.csv --key id            # update rows with the same id, append others',
     'gridline upload sales.csv --plot line --x date --y price --on-conflict replace',
     'gridline upload data.txt --dry-run --column zip:text',
     'gridline upload https://example.com/sales.csv      # if the server allows URL imports',
@@ -226,9 +234,11 @@ function totalOf(context: Context, files: readonly LocalFile[]): Progress {
 
 /** An uploaded file; its warnings are printed. */
 function uploaded(context: Context, file: string, made: ResultOf<'grids.upload'>): Made {
-  const { file: grid, warnings, action } = made
+  const { file: grid, warnings, action, ...counts } = made
+  const rows = rowsByKey(counts)
+  if (rows !== undefined) context.messages.note(`${file}: ${rows}`)
   for (const warning of warnings) context.messages.warning(warning, file)
-  return { ...(grid as GridMeta), action, warnings }
+  return { ...(grid as GridMeta), action, warnings, ...counts }
 }
 
 /** Records in the metadata of a grid what it was made from: only with --provenance. */
@@ -378,7 +388,8 @@ async function refuseAsUpload(
   tables: Tables,
   options: Options & { shrink?: number; confirmed?: boolean },
 ): Promise<void> {
-  const { onConflict = 'fail', confirmed, shrink, allowTypeChange: mayChange } = options
+  const { confirmed, shrink, allowTypeChange: mayChange } = options
+  const onConflict = options.onConflict ?? (options.key === undefined ? 'fail' : 'append')
   const { fid, filename, filetype } = target
   if (onConflict === 'rename') return
   if (onConflict === 'fail')
@@ -507,7 +518,7 @@ async function preview(
       hint: 'Warnings are errors with --strict.',
     })
   const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
-  const rule = options.onConflict ?? 'fail'
+  const rule = options.onConflict ?? (options.key === undefined ? 'fail' : 'append')
   const would = isSame ? 'nothing' : target ? rule : 'create'
   if (target && !isSame) await refuseAsUpload(client, input.name, target, tables, options)
   return tables.map((table) => ({

@@ -1,3 +1,4 @@
+import { columnNames } from '../../charts/columns.ts'
 import { Problem } from '../../contract/errors.ts'
 import { delimiterByName } from '../../contract/formats.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'
@@ -101,6 +102,54 @@ export const allowTypeChange = {
   flags: '--allow-type-change',
   description: 'allow appended values that change the type of a column (default: rejected)',
 } as const satisfies Option
+
+/** Options of commands that find rows by a key. */
+export const keyOptions = [
+  {
+    flags: '--key <columns>',
+    description:
+      'update rows that have the same values in these columns, comma-separated, and append the others; the grid remembers them ("" removes its key)',
+    completes: 'column',
+  },
+  {
+    flags: '--delete-missing',
+    description: 'with a key: remove rows that the file lacks (more than 10% of the rows only with --yes)',
+  },
+] as const satisfies readonly Option[]
+
+/** The options of a key as request headers. `yes`: all rows may be removed. */
+export function keyHeaders({
+  key,
+  deleteMissing,
+  yes,
+}: {
+  key?: string
+  deleteMissing?: boolean
+  yes?: boolean
+}): Partial<HeadersOf<'grids.upload'>> {
+  return {
+    // A comma alone is no column.
+    Key:
+      key === undefined
+        ? undefined
+        : columnNames(key).filter(Boolean).map(encodeURIComponent).join(',') || ',',
+    'Delete-Missing': deleteMissing ? true : undefined,
+    ...(deleteMissing && { 'Max-Shrink': yes ? 100 : undefined }),
+  }
+}
+
+/** What became of rows that were found by a key: `12 updated, 3 appended, 985 unchanged`. */
+export function rowsByKey(done: {
+  rows_added?: number
+  rows_updated?: number
+  rows_unchanged?: number
+  rows_removed?: number
+}): string | undefined {
+  if (done.rows_updated === undefined) return undefined
+  const { rows_updated, rows_added = 0, rows_unchanged = 0, rows_removed = 0 } = done
+  const removed = rows_removed > 0 ? `, ${rows_removed} removed` : ''
+  return `${rows_updated} updated, ${rows_added} appended, ${rows_unchanged} unchanged${removed}`
+}
 
 /** Values of the options that control how text is parsed. */
 export type ReadingOptions = OptionsOf<typeof readingOptions>

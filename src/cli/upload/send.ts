@@ -19,6 +19,7 @@ import type { Context } from '../core/context.ts'
 import { confirm } from '../core/prompt.ts'
 import { bodyOf, type Input, openInput, spooled } from '../files/input.ts'
 import { childrenOf } from '../files/lists.ts'
+import { keyHeaders } from '../files/parse-options.ts'
 import { idOfFolder } from '../files/targets.ts'
 import { Meter, Progress } from '../output/progress.ts'
 import type { LocalFile } from './expand.ts'
@@ -40,6 +41,9 @@ export interface SendOptions {
   /** Percent of rows that a replaced grid may lose, as given. Without it, losing more than half is asked about. */
   maxShrink?: number
   strict?: boolean
+  /** The columns of the key, as given. */
+  key?: string
+  deleteMissing?: boolean
   /** Whether files that are left out are described as a whole, with their columns. */
   whole?: boolean
   /** How the file is read. */
@@ -50,9 +54,14 @@ export interface SendOptions {
 export const MOST_SHRINK = 50
 
 /** Headers that accept a loss, if the user can be asked about it. A limit that was given is not asked about. */
-export function acceptedLoss({ code }: Problem, maxShrink?: number): Headers | undefined {
+export function acceptedLoss(
+  { code }: Problem,
+  maxShrink?: number,
+  deleteMissing?: boolean,
+): Headers | undefined {
   if (code === 'column_loss') return { 'Allow-Column-Loss': true }
-  return code === 'row_loss' && maxShrink === undefined ? { 'Max-Shrink': undefined } : undefined
+  if (code !== 'row_loss' || maxShrink !== undefined) return undefined
+  return { 'Max-Shrink': deleteMissing ? 100 : undefined }
 }
 
 /** Sends local files to a server, or to the service of this process. */
@@ -118,7 +127,7 @@ export class Sender {
   private headers(): Headers {
     const {
       public: isPublic,
-      onConflict = 'fail',
+      onConflict = this.options.key === undefined ? 'fail' : 'append',
       allowTypeChange,
       reading,
       yes,
@@ -132,6 +141,8 @@ export class Sender {
       'Allow-Column-Loss': yes === true,
       'Max-Shrink': maxShrink ?? (yes ? undefined : MOST_SHRINK),
       Strict: strict ? true : undefined,
+      ...keyHeaders(this.options),
+      ...(this.options.deleteMissing && maxShrink !== undefined && { 'Max-Shrink': maxShrink }),
       ...reading,
     }
   }
@@ -168,7 +179,7 @@ export class Sender {
     } catch (thrown) {
       const error = thrown instanceof Problem ? aboutFile(thrown, name, input.name) : thrown
       if (!(error instanceof Problem)) throw error
-      const accepted = acceptedLoss(error, this.options.maxShrink)
+      const accepted = acceptedLoss(error, this.options.maxShrink, this.options.deleteMissing)
       if (!accepted && error.code === 'row_loss')
         throw new Problem(
           error.code,
@@ -178,7 +189,8 @@ export class Sender {
           },
         )
       if (!accepted) throw error
-      await confirm(`${input.name}: ${error.message}. Replace it?`, false)
+      const question = this.options.deleteMissing ? 'Remove them?' : 'Replace it?'
+      await confirm(`${input.name}: ${error.message}. ${question}`, false)
       return this.sendOnce(client, isRemote, input, file, { ...headers, ...accepted }, meter)
     }
   }
@@ -223,7 +235,8 @@ export class Sender {
     folders: readonly string[],
     tag: string,
   ): Promise<FileMeta | undefined> {
-    const { onConflict } = this.options
+    const { onConflict, key: rowKey } = this.options
+    if (rowKey !== undefined && onConflict !== 'replace') return undefined
     if (onConflict === 'append' || onConflict === 'rename') return undefined
     const place = await placeOf(client, this.options.folder, folders)
     const key = `${place.Parent ?? ''}/${place['Parent-Path'] ?? ''}`

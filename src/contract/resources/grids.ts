@@ -27,6 +27,9 @@ export const GridMeta = s.object({
   version: s.integer({ description: 'The version of the content, from 1.' }),
   cols: s.array(ColumnMeta, { description: 'In column order.' }),
   row_count: s.integer({ description: 'Rows of the longest column.' }),
+  primary_key: s.nullable(
+    s.array(s.string(), { description: 'The columns whose values tell rows apart; null without a key.' }),
+  ),
   source_fid: s.optional(s.nullable(s.string())),
   source_url: s.optional(s.nullable(s.string())),
 })
@@ -77,17 +80,28 @@ export const GridDescription = s.object({
 export type GridDescription = s.Static<typeof GridDescription>
 
 /** Possible results of an upload. */
-const uploadActions = ['created', 'replaced', 'appended', 'unchanged'] as const
+const uploadActions = ['created', 'replaced', 'appended', 'updated', 'unchanged'] as const
 
 export type UploadAction = (typeof uploadActions)[number]
+
+/** What became of rows that were found by their key. */
+const byKey = {
+  rows_updated: s.optional(s.integer({ description: 'With a key: rows whose values changed.' })),
+  rows_unchanged: s.optional(s.integer({ description: 'With a key: rows that were as they are.' })),
+  rows_removed: s.optional(s.integer({ description: 'With Delete-Missing: rows that the file lacks.' })),
+}
 
 export const Uploaded = <T extends s.Schema>(file: T) =>
   s.object({
     file,
     warnings: s.array(s.string()),
     action: s.optional(
-      s.enumOf(uploadActions, { description: 'unchanged: the grid already contains exactly this data.' }),
+      s.enumOf(uploadActions, {
+        description: 'unchanged: the grid already contains exactly this data; updated: rows by key.',
+      }),
     ),
+    rows_added: s.optional(s.integer({ description: 'With a key: rows that were appended.' })),
+    ...byKey,
   })
 
 /** An upload in parts; at its end with what `grids.upload` returns. */
@@ -97,6 +111,8 @@ export const UploadState = s.object({
   file: s.optional(s.union(GridMeta, FolderMeta)),
   warnings: s.optional(s.array(s.string())),
   action: s.optional(s.enumOf(uploadActions)),
+  rows_added: s.optional(s.integer()),
+  ...byKey,
 })
 
 export const Column = s.object({
@@ -137,6 +153,7 @@ export const RowsAppend = s.object({
 export const RowsAppended = s.object({
   fid: s.string(),
   rows_added: s.integer(),
+  ...byKey,
   row_count: s.integer(),
   version: s.optional(s.integer({ description: 'The version of the grid that has the rows.' })),
   warnings: s.array(s.string()),

@@ -19,6 +19,7 @@ import { isTotal } from '../values/total.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import { isSparse, sparse } from './gaps.ts'
 import { PlainRows } from './plain-rows.ts'
+import { RowLines } from './row-lines.ts'
 import { Tokenizer } from './tokenizer.ts'
 
 /** Text of dates that is held until the file decides how it is read. More is rewritten when it is stored. */
@@ -42,6 +43,7 @@ export class DelimitedTable {
   private last: { line: number; text: string } | undefined
   private readonly ends = new SliceEnds()
   private readonly keys: readonly number[] | undefined
+  private readonly lines: RowLines | undefined
   /**
    * Slices by column that wait for the end of the file: it decides how dates are read, and rewriting what is stored
    * costs more.
@@ -69,6 +71,7 @@ export class DelimitedTable {
     this.plainRows = kernel && new PlainRows(kernel, this.tokenizer)
     this.builders = columnBuilders(names, dialect, options, source)
     this.keys = keysAmong(names, options.keys)
+    if (options.keys) this.lines = new RowLines()
     sink.begin?.(names)
   }
 
@@ -89,6 +92,7 @@ export class DelimitedTable {
       this.headerRows -= skip
       const count = tokenizer.rows - skip
       if (count > 0) {
+        this.lines?.add(this.rows, tokenizer.lines, skip, tokenizer.rows)
         await this.addRows(buf, skip, tokenizer.rows)
         refuseSecondTable(tokenizer, buf, this.builders, source)
         this.keepLast(buf)
@@ -264,7 +268,8 @@ export class DelimitedTable {
           ]
         : [],
     )
-    return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed] }
+    const lineOf = this.lines && ((row: number) => this.lines!.lineOf(row))
+    return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed], lineOf }
   }
 }
 

@@ -40,5 +40,7 @@ export interface Ingested {
   rows: number
   columns: ColumnFound[]
   dialect: Dialect
+  /** The line of the file that a row is in, both from 0 and 1: known if the table has a key. */
+  lineOf?: (row: number) => number
   warnings: string[]
 }

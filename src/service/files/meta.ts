@@ -25,6 +25,7 @@ import { decodeTypes, familyOf, orderOf } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow } from '../store/grids.ts'
 import type { ContentRow } from '../store/plots.ts'
+import { keyNames } from '../store/primary-key.ts'
 import type { CollaboratorRow } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
@@ -261,6 +262,9 @@ async function gridMeta(
       version: row.version,
       cols: (await columnsOf(readers, row)).map(columnMeta),
       row_count: row.row_count ?? 0,
+      primary_key: nullIfNone(
+        keyNames(await readers.grids.get(owner, idlocal), await readers.grids.columns(owner, idlocal)),
+      ),
       source_fid,
       source_url: file.source_url,
     }
@@ -273,9 +277,14 @@ async function gridMeta(
     version: file.content_version,
     cols: columns.map(columnMeta),
     row_count: grid.row_count,
+    primary_key: nullIfNone(keyNames(grid, columns)),
     source_fid,
     source_url: file.source_url,
   }
+}
+
+function nullIfNone<T>(list: T[]): T[] | null {
+  return list.length === 0 ? null : list
 }
 
 async function plotMeta(

@@ -128,7 +128,11 @@ interface Longer {
  * The slices that new rows become, for each column. Slices at the end that have not ended (slice-ends.ts) are merged with
  * the rows up to the first end among them, or as far as they double in size.
  */
-async function mergesOf(columns: readonly Longer[], rows: number): Promise<Merge[][]> {
+async function mergesOf(
+  columns: readonly Longer[],
+  rows: number,
+  keys?: readonly number[],
+): Promise<Merge[][]> {
   const open = columns.map(({ slices }) => openOf(slices))
   const heights = new Set(open.map((list) => list.map((slice) => slice.rows).join()))
   // Columns that were made one by one end where they do.
@@ -141,7 +145,7 @@ async function mergesOf(columns: readonly Longer[], rows: number): Promise<Merge
   )
   const found = await endsAmong(
     columns.map(({ text }) => text),
-    undefined,
+    keys,
     ends,
   )
   if (found.length === 0) {
@@ -149,6 +153,21 @@ async function mergesOf(columns: readonly Longer[], rows: number): Promise<Merge
     return columns.map((column, k) => [merge(column, open[k].slice(open[k].length - doubled), rows)])
   }
   return columns.map((column, k) => splitAt(column, open[k], found, rows))
+}
+
+/** The slices of columns with rows after them. `keys`: columns whose values say where slices end. */
+export async function withRows(
+  blobs: Blobs,
+  columns: readonly Longer[],
+  rows: number,
+  keys?: readonly number[],
+): Promise<SliceRef[][]> {
+  const merges = await mergesOf(columns, rows, keys)
+  const refs = await storeMerges(blobs, merges.flat())
+  return columns.map(({ slices }, k) => {
+    const [first] = merges[k]
+    return [...slices.slice(0, slices.length - first.last.length), ...refs.splice(0, merges[k].length)]
+  })
 }
 
 /** The last slices of a column that have not ended. */

@@ -195,19 +195,20 @@ export async function storeArrays(
   return stored
 }
 
-/** Adds the rows of a new grid to the tables `grids`, `columns` and `slices`. */
+/** Adds the rows of a new grid to the tables `grids`, `columns` and `slices`. Returns the uids of its columns. */
 export async function addGrid(
   writers: Writers,
   { owner, idlocal }: FileRow,
   columns: NewColumn[],
   change: Change,
-): Promise<void> {
+): Promise<string[]> {
   const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
   const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
   const types = encodeTypes(columns.map(({ type }) => type))
   await writers.grids.add({ owner, idlocal, row_count, ragged, types })
-  await addColumns(writers, { owner, idlocal, epoch: 1 }, columns, new Set(), 0)
+  const uids = await addColumns(writers, { owner, idlocal, epoch: 1 }, columns, new Set(), 0)
   await writers.versions.add(firstVersion({ owner, idlocal }, change, row_count, columns.length))
+  return uids
 }
 
 /** Adds columns with their slices, starting at `position`. Returns their uids. */

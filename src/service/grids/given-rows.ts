@@ -16,14 +16,28 @@ import {
 import { type RowText, RowTexts } from './append/tail.ts'
 import { columnsAre } from './content.ts'
 import { type DataCall, mayChangeTypes } from './reading-options.ts'
+import type { Table } from './tables.ts'
 import { typeChange } from './types.ts'
-import type { ColumnType } from './values.ts'
+import { type ColumnType, columnsInTurns } from './values.ts'
 
 export interface GivenRows {
   bodies: RowText[]
   width: number
   types: string
   columns?: readonly { uid: string; name: string }[]
+  /** Columns of the grid that no row has, by position. */
+  lacks?: boolean[]
+}
+
+/** Rows as a table whose columns are those of the grid, by position. */
+export async function tableOfRows({ bodies, width }: GivenRows): Promise<Table> {
+  const small = await columnsInTurns(
+    bodies.map(({ body }) => body),
+    Math.max(0, width),
+  )
+  const rows = bodies.reduce((sum, one) => sum + one.rows, 0)
+  const columns = small.map(({ type }, k) => ({ name: String(k), type, rows, slices: [] }))
+  return { rows, columns, warnings: [], nameless: true, small }
 }
 
 /**
@@ -80,6 +94,7 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
     held: decodeTypes((await grids.get(owner, idlocal)).types),
   }))
   let types = columns.map((): ColumnType => 'empty')
+  const lacks = columns.map(() => true)
   const names = new Map(columns.map(({ name }, k) => [name, k]))
   const source = call.fileName ?? 'the rows'
   const texts = new RowTexts()
@@ -98,6 +113,7 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
           )
         }
         cells[at] = cell.bytes
+        lacks[at] = false
       }
       row = Buffer.from(`[${cells.map((cell) => cell?.toString('utf8') ?? 'null').join(',')}]`)
     } else {
@@ -112,6 +128,7 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
         )
       }
       row = Buffer.from(row)
+      lacks.fill(false)
     }
     const found = typesOf(new RawJson(row, 0, row.length), columns.length)
     if (!mayChangeTypes(call)) {
@@ -141,7 +158,7 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
     if (isRecords(value, names)) for (const record of value.items()) add(line, record)
     else add(line, value)
   }
-  return { bodies: texts.all(), width: columns.length, types: encodeTypes(types), columns }
+  return { bodies: texts.all(), width: columns.length, types: encodeTypes(types), columns, lacks }
 }
 
 /** Whether a line is an array of records (objects keyed by column name), not one row of objects. */

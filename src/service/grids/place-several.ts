@@ -1,3 +1,4 @@
+import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import { HIDDEN } from '../../contract/hidden.ts'
 import { badData } from '../../ingest/index.ts'
@@ -8,6 +9,7 @@ import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { GridService } from './append/queue.ts'
 import { addGrid } from './create.ts'
+import { givenKey } from './keys/key.ts'
 import { checkType, columnsNow, matchColumns, refuseLoss, refuseShrink } from './match.ts'
 import { createOrUpdateGrid, notAGrid, renamed, type Target, type Written } from './place.ts'
 import type { DataCall } from './reading-options.ts'
@@ -26,6 +28,15 @@ export async function createOrUpdateGrids(
     const warnings = [...stored.warnings, ...table.warnings]
     return createOrUpdateGrid(service, call, { ...table, warnings }, target)
   }
+  if (givenKey(call)?.length)
+    throw new Problem(
+      'invalid_request',
+      `a key is of one table, and the file contains ${stored.tables.length}`,
+      {
+        field: 'Key',
+        hint: 'Choose a sheet of a workbook with --sheet.',
+      },
+    )
   const owner = call.caller!.username
   const taken =
     target.onConflict === 'replace' || target.onConflict === 'append'

@@ -7,11 +7,16 @@ import { authorize } from '../access/access.ts'
 import { checkIfMatch } from '../core/etag.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import type { FileRow } from '../store/files.ts'
+import type { GridRow } from '../store/grids.ts'
+import { keyNames, storedKey } from '../store/primary-key.ts'
 import type { Writers } from '../store/store.ts'
 import type { GridService } from './append/queue.ts'
+import { HasKey } from './append/request.ts'
 import { appendSlices } from './append/table.ts'
 import { rewriteLayout } from './compact.ts'
 import { addGrid } from './create.ts'
+import { checkKey, givenKey, namedColumns, snapshotOfTable } from './keys/key.ts'
+import { type Upserted, upsert } from './keys/upsert.ts'
 import { isSame, refuseLoss, refuseShrink, typesChanged } from './match.ts'
 import { type DataCall, refuseWarnings } from './reading-options.ts'
 import { replaceAll } from './replace.ts'
@@ -48,6 +53,11 @@ export interface Written {
   idlocal: number
   action: UploadAction
   warnings: string[]
+  /** What became of rows, with a key. */
+  rows_added?: number
+  rows_updated?: number
+  rows_unchanged?: number
+  rows_removed?: number
 }
 
 /** Creates a grid from a stored table. Replaces or appends to an existing one if the request asks for it. */
@@ -60,6 +70,7 @@ export async function createOrUpdateGrid(
   const owner = call.caller!.username
   const { limits, store } = service
   checkFilename(target.filename, limits)
+  const key = givenKey(call) ?? []
   const create = async (writers: Writers): Promise<Written | { existing: number }> => {
     const parent = await placeOf(writers, owner, target, limits)
     const existing = await writers.files.named(owner, parent, target.filename)
@@ -80,23 +91,42 @@ export async function createOrUpdateGrid(
       source_url: target.source_url ?? null,
       source_referer: target.source_referer ?? null,
     })
-    await addGrid(writers, file, table.columns, {
+    const uids = await addGrid(writers, file, table.columns, {
       operation: 'create',
       by: userOf(call),
       source: target.source_url ?? target.source_tag,
     })
+    if (key.length > 0) {
+      const primary_key = storedKey(
+        key.map((name) => uids[table.columns.findIndex((one) => one.name === name)]),
+      )
+      await writers.grids.change(owner, file.idlocal, { primary_key })
+    }
     if (target.source_tag !== undefined)
       await writers.files.setSourceTag(owner, file.idlocal, target.source_tag)
     const said = existing ? [renamed(target.filename, filename)] : []
     return { idlocal: file.idlocal, action: 'created', warnings: [...table.warnings, ...said] }
   }
+  const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
+  await checkKey(snapshotOfTable(store, table), key, told)
   const outcome = await store.writeOnce(call.writeKey(owner), create, {
     applied: (made) => 'idlocal' in made,
   })
   if ('idlocal' in outcome) return outcome
   const fid = { owner, idlocal: outcome.existing }
   if (target.onConflict === 'replace') return replaceColumns(service, call, fid, table, target)
-  return { ...(await appendSlices(service, call, fid, table)), action: 'appended' }
+  if (givenKey(call) !== undefined) return upserted(await upsert(service, call, fid, table))
+  try {
+    return { ...(await appendSlices(service, call, fid, table)), action: 'appended' }
+  } catch (error) {
+    if (!(error instanceof HasKey)) throw error
+    return upserted(await upsert(service, call, fid, table))
+  }
+}
+
+function upserted({ row_count: _, version: _version, ...done }: Upserted): Written {
+  const isChanged = done.rows_added + done.rows_updated + done.rows_removed > 0
+  return { ...done, action: isChanged ? 'updated' : 'unchanged' }
 }
 
 /** The warning that a name was taken. */
@@ -120,8 +150,14 @@ async function replaceColumns(
   return rewriteLayout(
     service,
     fid,
-    async () => undefined,
-    (writers, _, { columns, slices, grid }) =>
+    // The key that the grid has afterwards, if the table has these columns.
+    async ({ grid, columns }) => {
+      const names = givenKey(call) ?? keyNames(grid, columns)
+      const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
+      await checkKey(snapshotOfTable(service.store, table), names, told)
+      return names
+    },
+    (writers, names, { columns, slices, grid }) =>
       writers.idempotency.once(call.writeKey(fid.owner), async () => {
         const file = await writers.files.get(fid.owner, fid.idlocal)
         const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
@@ -147,8 +183,23 @@ async function replaceColumns(
             publish ? { world_readable: 1 } : {},
           )
         } else if (publish) await writers.files.change(fid.owner, fid.idlocal, { world_readable: 1 })
+        await putKey(writers, fid, grid, names)
         if (source_tag !== undefined) await writers.files.setSourceTag(fid.owner, fid.idlocal, source_tag)
         return { idlocal: fid.idlocal, action: same ? 'unchanged' : 'replaced', warnings: said }
       }),
   )
+}
+
+/** Makes the columns of these names the key of a grid. */
+async function putKey(
+  writers: Writers,
+  { owner, idlocal }: Fid,
+  { primary_key: before }: Pick<GridRow, 'primary_key'>,
+  names: readonly string[],
+): Promise<void> {
+  const columns = await writers.grids.columns(owner, idlocal)
+  const primary_key = storedKey(namedColumns(columns, names, 'the grid').map(({ uid }) => uid))
+  if (primary_key === before) return
+  await writers.grids.change(owner, idlocal, { primary_key })
+  await writers.files.change(owner, idlocal)
 }

@@ -35,6 +35,10 @@ export function readingOptions(
     encoding: Encoding,
     header: Header,
     types: columnTypes(headers.Columns),
+    keys:
+      headers.Key === undefined
+        ? undefined
+        : headers.Key.split(',').flatMap((name) => decoded(name, 'Key').trim() || []),
     nullTexts: headers['Null-Text']?.split(',').map((text) => decoded(text, 'Null-Text')),
     skip: headers.Skip,
     skipLast: lastLines(headers['Skip-Last']),

@@ -1,10 +1,14 @@
+import { Problem } from '../../contract/errors.ts'
 import type { FileRow } from '../store/files.ts'
+import type { GridRow } from '../store/grids.ts'
+import { keyOf } from '../store/primary-key.ts'
 import type { Readers, Store, Writers } from '../store/store.ts'
 import { storeSlice } from '../store/texts.ts'
 import type { VersionRow } from '../store/versions.ts'
 import type { Layout } from './compact.ts'
 import { type Snapshot, snapshotOf, trimmed } from './content.ts'
 import type { NewColumn } from './create.ts'
+import { checkKey } from './keys/key.ts'
 import { isSame } from './match.ts'
 import { replaceAll } from './replace.ts'
 import { beginVersion, type Change } from './versions.ts'
@@ -18,6 +22,24 @@ export interface Reverting {
 /** Reads a version. Call it in a read transaction. */
 export async function readVersion(store: Store, readers: Readers, row: VersionRow): Promise<Reverting> {
   return { row, snap: await snapshotOf(store, readers, row, row) }
+}
+
+/** Throws `bad_data` if the key that a grid has now does not tell the rows of a version apart. */
+export async function checkRevertedKey(store: Store, grid: GridRow, { row, snap }: Reverting): Promise<void> {
+  const key = keyOf(grid)
+  if (key.length === 0) return
+  const whole = await trimmed(snap)
+  const columns = whole.columns.filter(({ uid }) => key.includes(uid))
+  const source = `version ${row.version}`
+  if (columns.length < key.length)
+    throw new Problem('bad_data', `${source} lacks a column of the key of the grid`, {
+      hint: 'Remove the key first: gridline append GRID --key ""',
+    })
+  await checkKey(
+    { ...whole, blobs: store.blobs, columns },
+    columns.map(({ name }) => name),
+    { source },
+  )
 }
 
 /** The columns of a version: its slices, of which at most the last one of each column has to be stored. */

@@ -22,6 +22,8 @@ export interface Table {
   warnings: string[]
   /** Whether columns are matched by position, not by name. */
   nameless: boolean
+  /** The line of the file that a row is in, if it has lines. */
+  lineOf?: (row: number) => number
   /** Values by column, for a small table that is not stored yet. */
   small?: readonly Values[]
 }
@@ -55,6 +57,7 @@ export async function storeTable(
     columns,
     warnings: found.warnings,
     nameless: options.header === false,
+    lineOf: found.lineOf,
     small,
   }
 }
@@ -90,6 +93,7 @@ export async function storeTables(service: GridService, call: DataCall): Promise
               ? ingested.warnings.map((text) => `${path.join('/')}: ${text}`)
               : ingested.warnings,
           nameless: options.header === false,
+          lineOf: ingested.lineOf,
         },
       })
     }

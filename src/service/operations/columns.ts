@@ -15,9 +15,11 @@ import {
   storeArrays,
   tooManyColumns,
 } from '../grids/create.ts'
+import { checkKey, snapshotOfLayout } from '../grids/keys/key.ts'
 import { recordLost } from '../grids/lost.ts'
 import { beginVersion, userOf } from '../grids/versions.ts'
 import type { ColumnRow, Epoch } from '../store/grids.ts'
+import { keyNames, keyOf } from '../store/primary-key.ts'
 import type { Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
@@ -135,12 +137,14 @@ export async function updateColumns(
   await rewriteLayout(
     service,
     call.fid,
-    async ({ columns, slices }) => {
+    async (layout) => {
+      const { columns, slices } = layout
       byUid(uids)(columns)
       const ends = endsOf(slices)
       const stored = new Map<string, Omit<NewColumn, 'name'>>()
       for (const { uid, data } of changes)
         if (data) stored.set(uid, await storeArray(service.store.blobs, data, ends))
+      await checkNewKey(service, layout, stored)
       return stored
     },
     (writers, stored, layout) =>
@@ -160,6 +164,21 @@ export async function updateColumns(
         await renumber(writers, epoch, columns, [...after.values()], changes)
       }),
   )
+}
+
+/** Throws `bad_data` if the key of a grid does not tell its rows apart with new values of some columns. */
+async function checkNewKey(
+  { store }: Service,
+  layout: Layout,
+  stored: ReadonlyMap<string, Omit<NewColumn, 'name'>>,
+): Promise<void> {
+  const { grid, columns } = layout
+  if (!keyOf(grid).some((uid) => stored.has(uid))) return
+  const before = snapshotOfLayout(store, layout)
+  const after = before.columns.map((column) => ({ ...column, ...stored.get(column.uid), uid: column.uid }))
+  const rows = Math.max(0, ...after.map((column) => column.rows))
+  const snap = { ...before, rows, columns: after }
+  await checkKey(snap, keyNames(grid, columns), { source: 'the grid' })
 }
 
 /** Renumbers positions to 0, 1, 2 … and writes changed columns. A moved column displaces the one there. */
@@ -196,8 +215,14 @@ export async function deleteColumns(service: Service, call: Call, uids: string[]
     async () => undefined,
     (writers, _, layout) =>
       changing(writers, call, layout, async (epoch) => {
-        const { columns } = layout
+        const { columns, grid } = layout
         byUid(uids)(columns)
+        const key = columns.find(({ uid }) => uids.includes(uid) && keyOf(grid).includes(uid))
+        if (key)
+          throw new Problem('conflict', `column ${key.name} is in the key of the grid`, {
+            field: 'uid',
+            hint: 'Remove the key first: gridline append GRID --key ""',
+          })
         await writers.grids.removeColumns(epoch, uids)
         const removed = new Set(uids)
         await recordLost(

@@ -1,14 +1,16 @@
 import { Problem } from '../../contract/errors.ts'
-import { formatFid, parseFid } from '../../contract/fid.ts'
+import { type Fid, formatFid, parseFid } from '../../contract/fid.ts'
 import type { DiffColumn, GridDiff } from '../../contract/resources/index.ts'
 import { type AuthorizedFile, authorize, authorizeCall } from '../access/access.ts'
-import type { OperationCall, OperationResult } from '../core/call.ts'
+import type { Call, OperationCall, OperationResult } from '../core/call.ts'
 import { findVersion } from '../files/versions.ts'
 import { snapshotOf, trimmed } from '../grids/content.ts'
 import { diffTables, type Side, type TableDiff } from '../grids/diff/diff.ts'
 import { listRows } from '../grids/diff/listed.ts'
 import { CellReader } from '../grids/kernel/cells.ts'
 import { familyOf } from '../store/column-types.ts'
+import type { GridRow } from '../store/grids.ts'
+import { keyNames, keyOf } from '../store/primary-key.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
@@ -25,7 +27,7 @@ export async function gridDiff(
   service: Service,
   call: OperationCall<'grids.diff'>,
 ): Promise<OperationResult<GridDiff>> {
-  const { base, base_version, key = [], columns, ignore, tolerance = 0, limit = LISTED } = call.query
+  const { base, base_version, columns, ignore, tolerance = 0, limit = LISTED } = call.query
   const other = base === undefined ? call.fid : parseFid(base)
   if (!other)
     throw new Problem('invalid_request', `base: ${JSON.stringify(base)} is no id of a file`, {
@@ -35,14 +37,18 @@ export async function gridDiff(
   const given = await service.store.read(async (readers) => {
     const found = await authorizeCall(readers, call)
     const after = await sideOf(service, readers, found, call.version)
-    if (!isSameGrid) {
-      const file = await readers.files.get(other.owner, other.idlocal)
-      const theirs = await authorize(readers, file, call, { access: 'read', filetype: 'grid' })
-      return { after, before: await sideOf(service, readers, theirs, base_version) }
-    }
-    const version = base_version ?? (await versionBefore(readers, found, after.about.version))
-    return { after, before: await sideOf(service, readers, found, version) }
+    const before = isSameGrid
+      ? await sideOf(
+          service,
+          readers,
+          found,
+          base_version ?? (await versionBefore(readers, found, after.about.version)),
+        )
+      : await sideOf(service, readers, await readable(readers, other, call), base_version)
+    const grid = await readers.grids.get(call.fid.owner, call.fid.idlocal)
+    return { after, before, key: sharedKey(grid, before, after) }
   })
+  const key = (call.query.key ?? given.key).filter(Boolean)
   const head = { before: given.before.about, after: given.after.about, key }
   return {
     body: { ...head, ...NO_CHANGES },
@@ -53,7 +59,7 @@ export async function gridDiff(
         async () => {
           const before = { ...given.before, snap: await trimmed(given.before.snap) }
           const after = { ...given.after, snap: await trimmed(given.after.snap) }
-          const options = { key: key.filter(Boolean), columns, ignore, tolerance, isSameGrid, gone }
+          const options = { key, columns, ignore, tolerance, isSameGrid, gone }
           const diff = await diffTables(before, after, options)
           const most = Math.min(limit, MOST_LISTED)
           const reader = CellReader.open(0)
@@ -61,7 +67,6 @@ export async function gridDiff(
           return {
             body: {
               ...head,
-              key: options.key,
               ...changesOf(diff),
               rows,
               is_complete: rows.length === diff.changes.length,
@@ -71,6 +76,19 @@ export async function gridDiff(
         gone,
       ),
   }
+}
+
+async function readable(readers: Readers, fid: Fid, call: Call): Promise<AuthorizedFile> {
+  const file = await readers.files.get(fid.owner, fid.idlocal)
+  return authorize(readers, file, call, { access: 'read', filetype: 'grid' })
+}
+
+/** The key of a grid, if both sides have its columns. */
+function sharedKey(grid: GridRow, before: Side, after: Side): string[] {
+  const names = keyNames(grid, after.snap.columns)
+  const isWhole = names.length === keyOf(grid).length
+  const had = new Set(before.snap.columns.map(({ name }) => name))
+  return isWhole && names.every((name) => had.has(name)) ? names : []
 }
 
 const NO_CHANGES = {

@@ -6,20 +6,22 @@ import type { ColumnDescription, GridMeta } from '../../contract/resources/index
 import type { DelimitedOptions } from '../../ingest/index.ts'
 import { parseRawInTurns, textInTurns } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, notFound } from '../access/access.ts'
-import type { Call } from '../core/call.ts'
+import type { Call, OperationCall } from '../core/call.ts'
 import { etag, etagOf } from '../core/etag.ts'
 import { columnMeta, describe } from '../files/meta.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import { newRow, readSourceFid } from '../files/new-file.ts'
 import { assertCanChange, getFile, lookup, replayed, respondWithFile } from '../files/read.ts'
 import { rowOfVersion } from '../files/versions.ts'
-import type { Append } from '../grids/append/request.ts'
+import { type Append, HasKey } from '../grids/append/request.ts'
 import { appendRows } from '../grids/append/rows.ts'
 import { appendTable, asItIs } from '../grids/append/table.ts'
 import { byName, byUid, columnsJson, snapshotOf, trimmed } from '../grids/content.ts'
 import { addGrid, readGridData, storeArrays } from '../grids/create.ts'
 import { describeColumn } from '../grids/describe.ts'
-import { rowsOf, rowsOfLines } from '../grids/given-rows.ts'
+import { type GivenRows, rowsOf, rowsOfLines, tableOfRows } from '../grids/given-rows.ts'
+import { givenKey } from '../grids/keys/key.ts'
+import { upsert } from '../grids/keys/upsert.ts'
 import { columnsNow } from '../grids/match.ts'
 import type { Target } from '../grids/place.ts'
 import { createOrUpdateGrids } from '../grids/place-several.ts'
@@ -29,6 +31,7 @@ import { Selection } from '../grids/selection.ts'
 import { storeTable, storeTables } from '../grids/tables.ts'
 import { brokenPlots, brokenWarnings } from '../plots/lost.ts'
 import { familyOf, orderOf } from '../store/column-types.ts'
+import { keyOf } from '../store/primary-key.ts'
 import type { Readers } from '../store/store.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { gridContent } from './grids.content.ts'
@@ -93,11 +96,11 @@ export const gridHandlers = {
     }
     checkFilename(target.filename, service.limits)
     const before = await uploadedBefore(service, call, target)
-    const { idlocal, warnings, action } =
+    const { idlocal, warnings, action, ...counts } =
       before ?? (await createOrUpdateGrids(service, call, await storeTables(service, call), target))
     if (action === 'replaced') warnings.push(...(await warningsOfPlots(service, { owner, idlocal })))
     const made = await respondWithFile(service, call, { owner, idlocal })
-    return { body: { file: made.body, warnings, action }, etag: made.etag }
+    return { body: { file: made.body, warnings, action, ...counts }, etag: made.etag }
   },
 
   'grids.lookup': (service, call) => lookup(service, call, call.query, 'grid'),
@@ -160,16 +163,21 @@ export const gridHandlers = {
   'rows.append': async (service, call) => {
     const { contentType } = call
     if (contentType === dataTypes.csv || contentType === dataTypes.tsv) {
-      const read = (readers: Readers) => columnsNow(readers, call.fid)
+      const read = async (readers: Readers) => ({
+        columns: await columnsNow(readers, call.fid),
+        key: keyOf(await readers.grids.get(call.fid.owner, call.fid.idlocal)),
+      })
       const now = await assertCanChange(service, call, read)
       // A retry of an append that was applied: its body is read to compare it.
       const before = now ? undefined : await appendedBefore(service, call)
       if (before) return appendedBody(call, before)
-      const columns = now ?? (await service.store.read(read))
+      const { columns, key } = now ?? (await service.store.read(read))
       const target = (name: string, position: number) =>
         call.headers.Header === false ? columns[position] : columns.find((one) => one.name === name)
+      const reading = readingOptions(service, call)
       const options = {
-        ...readingOptions(service, call),
+        ...reading,
+        keys: reading.keys ?? columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : [])),
         ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
         // Text files contain booleans as text: parse them as booleans for a boolean column.
         expected: (name: string, position: number) => {
@@ -182,6 +190,8 @@ export const gridHandlers = {
         order: (name: string, position: number) => orderOf(target(name, position)?.type ?? 'empty'),
       }
       const table = await tableOf(service, call, options)
+      const isKeyed = givenKey(call) !== undefined || key.length > 0
+      if (isKeyed) return appendedBody(call, await upsert(service, call, call.fid, table))
       return appendedBody(call, await appendTable(service, call, call.fid, table, columns))
     }
     const before = contentType === dataTypes.ndjson ? await appendedBefore(service, call) : undefined
@@ -200,9 +210,14 @@ export const gridHandlers = {
       ...given,
     }
     if (given.bodies.length === 0) await assertCanChange(service, call)
-    const done =
-      given.bodies.length === 0 ? await asItIs(service, call.fid) : await appendRows(service, append)
-    return appendedBody(call, done)
+    if (givenKey(call) !== undefined) return appendedBody(call, await upsertRows(service, call, given))
+    if (given.bodies.length === 0) return appendedBody(call, await asItIs(service, call.fid))
+    try {
+      return appendedBody(call, await appendRows(service, append))
+    } catch (error) {
+      if (!(error instanceof HasKey)) throw error
+      return appendedBody(call, await upsertRows(service, call, given))
+    }
   },
 
   'columns.get': async (service, call) => {
@@ -264,10 +279,23 @@ interface AppendedRows {
   /** Absent in what was stored for retries before there were versions. */
   version?: number
   warnings?: string[]
+  rows_updated?: number
+  rows_unchanged?: number
+  rows_removed?: number
 }
 
-function appendedBody({ fid }: Call, { rows_added, row_count, version, warnings = [] }: AppendedRows) {
-  return { body: { fid: formatFid(fid), rows_added, row_count, version, warnings } }
+function appendedBody({ fid }: Call, done: AppendedRows) {
+  const { rows_added, rows_updated, rows_unchanged, rows_removed, row_count, version, warnings = [] } = done
+  const byKey = rows_updated === undefined ? {} : { rows_updated, rows_unchanged, rows_removed }
+  return { body: { fid: formatFid(fid), rows_added, ...byKey, row_count, version, warnings } }
+}
+
+/** Updates and appends given rows by the key of the grid. */
+async function upsertRows(service: Service, call: OperationCall<'rows.append'>, given: GivenRows) {
+  const { contentType, headers } = call
+  const mayChange = headers['Allow-Type-Change'] ?? contentType !== dataTypes.ndjson
+  const typed = { ...call, headers: { ...headers, 'Allow-Type-Change': mayChange } }
+  return upsert(service, typed, call.fid, await tableOfRows(given), given.lacks)
 }
 
 function appendedBefore(service: Service, call: Call) {

@@ -9,7 +9,13 @@ import type { Call, OperationCall } from '../core/call.ts'
 import { applyOnce, assertCanChange, updateFile } from '../files/read.ts'
 import { type FoundVersion, findVersion } from '../files/versions.ts'
 import { rewriteLayout } from '../grids/compact.ts'
-import { columnsToRevert, commitRevert, type Reverting, readVersion } from '../grids/revert.ts'
+import {
+  checkRevertedKey,
+  columnsToRevert,
+  commitRevert,
+  type Reverting,
+  readVersion,
+} from '../grids/revert.ts'
 import { userOf } from '../grids/versions.ts'
 import { type FigureContent, openFigure, storedFigure } from '../plots/content.ts'
 import { sourcesIn } from '../plots/figure.ts'
@@ -311,11 +317,12 @@ async function revertGrid(service: Service, call: OperationCall<'versions.revert
   const outcome = await rewriteLayout(
     service,
     fid,
-    async () => {
+    async ({ grid }) => {
       const target = await store.read(async (readers) => {
         const found = await authorizeCall(readers, call)
         return readTarget(service, readers, found, text)
       })
+      if (target.reverting) await checkRevertedKey(store, grid, target.reverting)
       return { ...target, columns: target.reverting && (await columnsToRevert(store, target.reverting)) }
     },
     (writers, { version: of_version, columns }, layout) =>

@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Bounds } from '../../ingest/index.ts'
 import { breathe } from '../../json/index.ts'
 import { encodeTypes } from './column-types.ts'
+import { keyOf } from './primary-key.ts'
 import type { Db, Schema } from './schema.ts'
 import { tailSum } from './tail-sum.ts'
 
@@ -489,6 +490,10 @@ export class GridWriter extends GridReader {
     const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
     const types = encodeTypes(columns.map(({ type }) => type))
     await this.add({ ...to, row_count, ragged, types })
+    const { primary_key } = await this.get(from.owner, from.idlocal)
+    const uidsOf = new Set(columns.map(({ uid }) => uid))
+    if (keyOf({ primary_key }).every((uid) => uidsOf.has(uid)))
+      await this.change(to.owner, to.idlocal, { primary_key })
     await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position, since: 1 })))
     const slices = await this.slices(from.owner, from.idlocal, uids)
     await this.addSlices(

@@ -147,6 +147,8 @@ export interface Schema {
     types: string
     /** Incremented with each change but appends: within an epoch, each version begins with the rows of those before. */
     epoch: Generated<number>
+    /** The uids of the columns whose values tell rows apart, as a JSON array; null without a key. */
+    primary_key: Generated<string | null>
     /** Who appended the last rows, and when the version with them began; null if something else was changed last. */
     appended_by: string | null
     appended_since: number | null

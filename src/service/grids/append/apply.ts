@@ -9,6 +9,7 @@ import {
   type Append,
   type Appended,
   columnsChanged,
+  HasKey,
   Misfit,
   moved,
   UnequalColumns,
@@ -55,6 +56,7 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
       }
       await authorize(writers, file, append.principal, { access: 'write', filetype: 'grid' })
       checkIfMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
+      if (grid!.primary_key !== null) throw new HasKey()
       if (append.width !== width || width === 0) throw wrongLength(append, width)
       if (append.columns && moved(await writers.grids.columns(owner, idlocal), append.columns))
         throw columnsChanged()

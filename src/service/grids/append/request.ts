@@ -36,6 +36,9 @@ export interface Appended {
 /** Thrown if columns differ in length. The caller pads them and retries the append. */
 export class UnequalColumns extends Error {}
 
+/** The grid has a key: rows are found by it, and not only appended. */
+export class HasKey extends Error {}
+
 /** A value does not fit the type of its column. The value is located after the transaction. */
 export class Misfit extends Error {
   constructor(

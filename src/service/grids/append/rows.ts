@@ -15,6 +15,7 @@ import {
   type Appended,
   checkTypes,
   columnsChanged,
+  HasKey,
   Misfit,
   misfitIn,
   moved,
@@ -57,6 +58,7 @@ function appendLarge(service: AppendStore, append: Append): Promise<Appended> {
     service,
     append.fid,
     async ({ columns, grid }) => {
+      if (grid.primary_key !== null) throw new HasKey()
       if (width !== columns.length || width === 0) throw wrongLength(append, columns.length)
       if (append.columns && moved(columns, append.columns)) throw columnsChanged()
       if (grid.ragged) throw new UnequalColumns()

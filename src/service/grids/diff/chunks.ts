@@ -165,6 +165,40 @@ export async function readCells(
   return cells
 }
 
+/** The values of ascending rows, as one text. */
+export async function readRows(
+  reader: CellReader,
+  parts: readonly Part[],
+  rows: Int32Array,
+): Promise<Buffer> {
+  const texts: Buffer[] = []
+  let next = 0
+  for (const { from, rows: count, load } of parts) {
+    // Runs of rows: the first and the last one of each.
+    const ends: number[] = []
+    for (; next < rows.length && rows[next] < from + count; next++) {
+      const row = rows[next] - from
+      if (ends.length > 0 && row === ends[ends.length - 1] + 1) ends[ends.length - 1] = row
+      else ends.push(row, row)
+    }
+    if (ends.length === 0) continue
+    const text = await load()
+    const cells = reader.find(
+      text,
+      ends.filter((row, k) => k % 2 === 0 || row !== ends[k - 1]),
+    )
+    for (let k = 0, n = 0; k < ends.length; k += 2) {
+      const { start } = cells[n++]
+      const { end } = ends[k + 1] === ends[k] ? cells[n - 1] : cells[n++]
+      texts.push(text.subarray(start, end), COMMA)
+    }
+    await breathe()
+  }
+  return Buffer.concat(texts.slice(0, -1))
+}
+
+const COMMA = Buffer.from(',')
+
 /** The parts of a column that a chunk has. */
 export function partsWithin(parts: readonly Part[], { from, rows }: Chunk): Part[] {
   return parts.filter((part) => part.from >= from && part.from < from + rows)

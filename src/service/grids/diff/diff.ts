@@ -7,8 +7,9 @@ import type { SnapshotColumn } from '../content.ts'
 import { CellReader, RowHashes } from '../kernel/cells.ts'
 import { AlignedChunks, type ChunkPair } from './aligned.ts'
 import { CellDifferences } from './cells.ts'
-import { type Chunk, ChunkedTable, type Part, partsWithin, readCells } from './chunks.ts'
-import { align, ascending, RowIndex } from './sequence.ts'
+import { type Chunk, ChunkedTable, type Part, partsWithin } from './chunks.ts'
+import { faultText, indexKeys, type KeyIndex } from './keys.ts'
+import { align, ascending } from './sequence.ts'
 import {
   type Pair,
   pickHashes,
@@ -209,23 +210,21 @@ async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
 }
 
 /** The keys of the rows that are read. Throws `bad_data` if one is null, or two are the same. */
-async function keysOf(
-  tables: Tables,
+function keysOf(
+  { reader, pairs, ...sides }: Tables,
   side: 'left' | 'right',
   rows: number,
-): Promise<{ hashes: RowHashes; index: RowIndex }> {
-  const hashes = new RowHashes(rows)
-  for (const [k, pair] of tables.pairs.entries()) {
-    if (!pair.isKey) continue
-    const missing = await tables[side].hash(tables.reader, k, hashes, pair.asText)
-    if (missing !== undefined) throw await nullKey(tables, side, missing)
-  }
-  const index = new RowIndex(hashes, rows)
-  for (let row = 0; row < rows; row++) {
-    const other = index.add(row)
-    if (other !== undefined) throw await sameKey(tables, side, other, row)
-  }
-  return { hashes, index }
+): Promise<KeyIndex> {
+  const { name } = side === 'left' ? sides.before : sides.after
+  const key = pairs.flatMap(({ isKey, asText, after }, column) =>
+    isKey ? [{ column, name: after.name, asText }] : [],
+  )
+  return indexKeys(reader, sides[side], key, rows, (fault) => {
+    const text = faultText(fault, 'row', (row) => row + 1)
+    return new Problem('bad_data', `${name}: ${text}`, {
+      hint: 'Choose a key whose values are unique (--key), or leave it out to compare rows in order.',
+    })
+  })
 }
 
 /** Chunks that only one table has. */
@@ -518,40 +517,4 @@ const NULL = Buffer.from('null')
 
 function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, k) => from + k)
-}
-
-async function keyOf(
-  { left, right, pairs, reader }: Tables,
-  side: 'left' | 'right',
-  index: number,
-): Promise<string> {
-  const table = side === 'left' ? left : right
-  const texts: string[] = []
-  for (const [column, { isKey, after }] of pairs.entries()) {
-    if (!isKey) continue
-    const [cell] = await readCells(reader, table.parts[column], [table.rowOf(index)])
-    texts.push(`${after.name} ${cell.slice(0, 80)}`)
-  }
-  return texts.join(', ')
-}
-
-const KEY_HINT = 'Choose a key whose values are unique (--key), or leave it out to compare rows in order.'
-
-async function sameKey(tables: Tables, side: 'left' | 'right', one: number, other: number): Promise<Problem> {
-  const table = tables[side]
-  const { name } = side === 'left' ? tables.before : tables.after
-  const key = await keyOf(tables, side, one)
-  return new Problem(
-    'bad_data',
-    `${name}: rows ${table.rowOf(one) + 1} and ${table.rowOf(other) + 1} have the same key: ${key}`,
-    { hint: KEY_HINT },
-  )
-}
-
-async function nullKey(tables: Tables, side: 'left' | 'right', index: number): Promise<Problem> {
-  const { name } = side === 'left' ? tables.before : tables.after
-  const key = await keyOf(tables, side, index)
-  return new Problem('bad_data', `${name}: row ${tables[side].rowOf(index) + 1} has no key: ${key}`, {
-    hint: KEY_HINT,
-  })
 }

@@ -9,6 +9,7 @@ import * as disabledUsers from './0007-disabled-users.ts'
 import * as formerNames from './0008-former-names.ts'
 import * as lostColumns from './0009-lost-columns.ts'
 import * as versions from './0010-versions.ts'
+import * as keys from './0011-keys.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: Migration[] = [
   { name: '0008-former-names', up: formerNames.up },
   { name: '0009-lost-columns', up: lostColumns.up },
   { name: '0010-versions', up: versions.up },
+  { name: '0011-keys', up: keys.up },
 ]

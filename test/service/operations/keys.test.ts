@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest'
+import { runs } from '../../support/runs.ts'
+import { onBothStores } from '../../support/service.ts'
+
+onBothStores('keys', (test) => {
+  const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
+  const upload = (name: string, csv: string, headers: Record<string, string> = {}) =>
+    ask('alice', 'POST', '/v2/grids/upload', {
+      body: csv,
+      headers: {
+        'content-type': 'text/csv',
+        'x-file-name': `${name}.csv`,
+        'gridline-on-conflict': 'append',
+        ...headers,
+      },
+    })
+  const byId = { 'gridline-key': 'id' }
+  const append = (fid: string, body: string, headers: Record<string, string> = {}, type = 'text/csv') =>
+    ask('alice', 'POST', `/v2/grids/${fid}/row`, { body, headers: { 'content-type': type, ...headers } })
+  const csv = async (fid: string, more = '') =>
+    (await ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv${more}`)).text
+
+  it('rows with the same key are updated in place, others appended, in one version', async () => {
+    const first = await upload('prices', 'id,city,n\n1,Oslo,1\n2,Rome,2\n3,Bern,3\n', byId)
+    const { fid } = first.json.file
+    expect(first.json.file.primary_key).toEqual(['id'])
+    const second = await upload('prices', 'id,n\n4,40\n2,20\n3,3.0\n', byId)
+    expect(second.json).toMatchObject({
+      action: 'updated',
+      rows_added: 1,
+      rows_updated: 1,
+      rows_unchanged: 1,
+      rows_removed: 0,
+      file: { fid, version: 2, row_count: 4 },
+    })
+    expect(await csv(fid)).toBe('id,city,n\n1,Oslo,1\n2,Rome,20\n3,Bern,3\n4,,40\n')
+    expect((await upload('prices', 'id,n\n2,20\n')).json).toMatchObject({
+      action: 'unchanged',
+      file: { version: 2 },
+    })
+    const { json } = await ask('alice', 'GET', `/v2/grids/${fid}/versions`)
+    expect(json.versions[0]).toMatchObject({
+      operation: 'update',
+      rows_added: 1,
+      rows_changed: 1,
+      rows_removed: 0,
+    })
+  })
+
+  it('the grid remembers its key: appends of all kinds go by it', async () => {
+    const { fid } = (await upload('kinds', 'id,n\n1,a\n2,b\n', byId)).json.file
+    expect((await append(fid, 'id,n\n2,c\n3,d\n')).json).toMatchObject({
+      rows_added: 1,
+      rows_updated: 1,
+      version: 2,
+    })
+    const json = await ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+      json: {
+        rows: [
+          [3, 'e'],
+          [4, 'f'],
+        ],
+      },
+    })
+    expect(json.json).toMatchObject({ rows_added: 1, rows_updated: 1, row_count: 4 })
+    const lines = await append(fid, '{"id":4}\n{"id":1,"n":"x"}\n', {}, 'application/x-ndjson')
+    expect(lines.json).toMatchObject({ rows_added: 0, rows_updated: 2 })
+    expect(await append(fid, '{"id":1}\n', {}, 'application/x-ndjson')).toMatchObject({
+      json: { rows_unchanged: 1, rows_updated: 0 },
+    })
+    expect(await csv(fid)).toBe('id,n\n1,x\n2,c\n3,e\n4,\n')
+  })
+
+  it('a key that is null, not unique or missing is refused, and nothing changes', async () => {
+    const { fid } = (await upload('bad', 'id,n\n1,a\n2,b\n', byId)).json.file
+    const error = async (body: string, headers = {}) => (await append(fid, body, headers)).json.errors[0]
+    expect(await error('id,n\n5,x\n\n6,"two\nlines"\n5,y\n')).toMatchObject({
+      code: 'bad_data',
+      message: 'the upload: lines 2 and 6 have the same key: id 5',
+      line: 2,
+      column: 'id',
+    })
+    expect(await error('id,n\n,x\n')).toMatchObject({
+      code: 'bad_data',
+      message: 'the upload: line 2 has no key: id null',
+    })
+    expect(await error('n\nx\n')).toMatchObject({ code: 'unknown_column' })
+    expect(await error('id,n\n1,x\n', { 'gridline-key': 'no' })).toMatchObject({ code: 'unknown_column' })
+    expect((await upload('bad', 'id,n\n1,x\n1,y\n', { 'gridline-on-conflict': 'replace' })).status).toBe(400)
+    expect((await upload('fresh', 'id,n\n1,x\n1,y\n', byId)).json.errors[0].message).toBe(
+      'fresh.csv: lines 2 and 3 have the same key: id 1',
+    )
+    expect(await csv(fid)).toBe('id,n\n1,a\n2,b\n')
+    const plain = (await upload('plain', 'id,n\n1,a\n2,b\n1,c\n')).json.file.fid
+    expect((await append(plain, 'id,n\n1,x\n', byId)).json.errors[0].message).toBe(
+      'the grid: rows 1 and 3 have the same key: id 1',
+    )
+  })
+
+  it('a key goes with its columns: it follows renames, guards them, and can be removed', async () => {
+    const made = (await upload('guard', 'id,n\n1,a\n2,b\n', byId)).json.file
+    const { fid, cols } = made
+    const put = (json: object) => ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[0].uid}`, { json })
+    await put({ cols: [{ name: 'number' }] })
+    expect((await ask('alice', 'GET', `/v2/grids/${fid}`)).json.primary_key).toEqual(['number'])
+    expect((await put({ cols: [{ data: [7, 7] }] })).json.errors[0].code).toBe('bad_data')
+    expect((await put({ cols: [{ data: [7, 8] }] })).status).toBe(200)
+    expect((await ask('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${cols[0].uid}`)).status).toBe(409)
+    const { new_fid } = (await ask('alice', 'POST', `/v2/files/${fid}/copy`, { json: {} })).json
+    expect((await ask('alice', 'GET', `/v2/grids/${new_fid}`)).json.primary_key).toEqual(['number'])
+    expect((await append(fid, '', { 'gridline-key': ',' }, 'application/x-ndjson')).status).toBe(201)
+    expect((await ask('alice', 'GET', `/v2/grids/${fid}`)).json.primary_key).toBe(null)
+    await append(fid, 'number,n\n7,z\n')
+    expect(
+      (await append(fid, '', { 'gridline-key': 'number' }, 'application/x-ndjson')).json.errors[0].message,
+    ).toContain('rows 1 and 3')
+  })
+
+  it('a revert to rows that the key does not tell apart is refused', async () => {
+    const { fid } = (await upload('back', 'id,n\n1,a\n1,b\n')).json.file
+    await upload('back', 'id,n\n1,a\n2,b\n', { ...byId, 'gridline-on-conflict': 'replace' })
+    const revert = await ask('alice', 'POST', `/v2/grids/${fid}/revert`, { json: { version: '1' } })
+    expect(revert.json.errors[0]).toMatchObject({ code: 'bad_data' })
+    expect((await ask('alice', 'GET', `/v2/grids/${fid}/diff?base_version=2&version=2`)).json.key).toEqual([
+      'id',
+    ])
+  })
+
+  it('rows that a file lacks are removed if it says so, and not too many', async () => {
+    const rows = Array.from({ length: 40 }, (_, k) => `${k},v${k}`)
+    const { fid } = (await upload('gone', `id,n\n${rows.join('\n')}\n`, byId)).json.file
+    const without = (count: number) => `id,n\n${rows.slice(count).join('\n')}\n`
+    const missing = { 'gridline-delete-missing': 'true' }
+    expect((await upload('gone', without(5), missing)).json.errors[0]).toMatchObject({ code: 'row_loss' })
+    expect((await upload('gone', without(2), missing)).json).toMatchObject({
+      rows_removed: 2,
+      rows_unchanged: 38,
+    })
+    expect(await csv(fid)).toBe(without(2))
+    const most = { ...missing, 'gridline-max-shrink': '100' }
+    expect((await upload('gone', 'id,n\n9,v9\n', most)).json).toMatchObject({ rows_removed: 37 })
+    expect((await upload('gone', 'id,n\n', most)).json).toMatchObject({ rows_removed: 1 })
+    expect(await csv(fid)).toBe('id,n\n')
+    expect(await csv(fid, '&version=1')).toBe(`id,n\n${rows.join('\n')}\n`)
+  })
+
+  it('a repeated request is applied once', async () => {
+    const { fid } = (await upload('once', 'id,n\n1,a\n', byId)).json.file
+    const key = { 'idempotency-key': 'k1' }
+    const first = await append(fid, 'id,n\n1,b\n2,c\n', key)
+    await append(fid, 'id,n\n1,z\n')
+    const again = await append(fid, 'id,n\n1,b\n2,c\n', key)
+    expect(again.json).toEqual(first.json)
+    expect(await csv(fid)).toBe('id,n\n1,z\n2,c\n')
+  })
+
+  it('of several slices, only what changes is stored again, and all rows are right', async () => {
+    const model = new Map(Array.from({ length: 60_000 }, (_, k) => [k, [`name ${k % 97}`, String(k / 8)]]))
+    const text = (keys: Iterable<number>) =>
+      `id,name,x\n${[...keys].map((k) => `${k},${model.get(k)!.join(',')}`).join('\n')}\n`
+    const { fid } = (await upload('large', text(model.keys()), byId)).json.file
+    let state = 7
+    const pick = (below: number) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+      return Math.floor((state / 2 ** 32) * below)
+    }
+    for (let round = 0; round < runs(6, 2); round++) {
+      const keys = new Set(Array.from({ length: 300 }, () => pick(61_000)))
+      for (const k of keys) model.set(k, pick(4) === 0 ? ['', ''] : [`new ${pick(50)}`, String(pick(9) / 4)])
+      const { json } = await upload('large', text(keys))
+      expect(json.rows_added + json.rows_updated + json.rows_unchanged).toBe(keys.size)
+      if (round % 2 === 1) {
+        const gone = new Set(Array.from({ length: 200 }, () => pick(60_000)))
+        for (const k of gone) model.delete(k)
+        await upload('large', text(model.keys()), { 'gridline-delete-missing': 'true' })
+      }
+      expect((await csv(fid)) === text(model.keys())).toBe(true)
+    }
+  }, 60_000)
+
+  describe('random writes', () => {
+    it('leave what a map of rows by key has', async () => {
+      for (let seed = 1; seed <= runs(40, 8); seed++) {
+        let state = seed
+        const pick = (below: number) => {
+          state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+          return Math.floor((state / 2 ** 32) * below)
+        }
+        const model = new Map<number, string[]>()
+        const cell = () => ['', '"a,""b"', 'x', '1', '2.50', '"line\nend"'][pick(6)]
+        let fid = ''
+        for (let step = 0; step < 6; step++) {
+          const keys = [...new Set(Array.from({ length: 1 + pick(8) }, () => pick(12)))]
+          const rows = keys.map((k) => [String(k), cell(), cell()])
+          const isPart = step > 0 && pick(3) === 0
+          const lines = rows.map((row) => (isPart ? row.slice(0, 2) : row).join(','))
+          const body = `${isPart ? 'id,a' : 'id,a,b'}\n${lines.join('\n')}\n`
+          const types = encodeURIComponent(JSON.stringify({ a: 'text', ...(!isPart && { b: 'text' }) }))
+          const made = await upload(`random ${seed}`, body, { ...byId, 'gridline-columns': types })
+          expect([seed, step, made.status]).toEqual([seed, step, 201])
+          fid = made.json.file.fid
+          for (const [k, a, b] of rows)
+            model.set(Number(k), [a, isPart ? (model.get(Number(k))?.[1] ?? '') : b])
+        }
+        const expected = [...model].map(([k, [a, b]]) => `${k},${a},${b}`)
+        expect([seed, (await csv(fid)).trim()]).toEqual([seed, `id,a,b\n${expected.join('\n')}`])
+      }
+    })
+  })
+})
