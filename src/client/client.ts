@@ -135,9 +135,10 @@ export class Client {
   /** Calls an operation and returns the response, for streamed results. */
   async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<HttpResponse> {
     const operation: Operation = operations[name]
-    if (this.options.writes === false && operation.method !== 'GET')
+    const isRead = operation.method === 'GET' || operation.agents === 'reads'
+    if (this.options.writes === false && !isRead)
       throw new Error(`${name} changes data, but the command does not declare \`writes\` or \`stores\``)
-    if (this.options.plan && operation.method !== 'GET') {
+    if (this.options.plan && !isRead) {
       // What is not there cannot be changed.
       if (options.fid !== undefined) await this.call('files.get', { fid: options.fid })
       throw this.options.plan(name, options.fid ?? options.name, options.json)

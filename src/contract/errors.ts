@@ -12,6 +12,8 @@ export const errorCodes = {
   type_change: { status: 400, exit: 7 },
   column_loss: { status: 409, exit: 6 },
   row_loss: { status: 409, exit: 6 },
+  bad_checks: { status: 400, exit: 7 },
+  checks_failed: { status: 422, exit: 7 },
   unauthenticated: { status: 401, exit: 4, hint: 'Log in with: gridline login' },
   forbidden: { status: 403, exit: 5 },
   not_found: { status: 404, exit: 3 },
@@ -59,6 +61,8 @@ export interface ProblemInfo {
   retryAfter?: number
   /** Another attempt would fail too. */
   isPermanent?: boolean
+  /** Of `checks_failed`: what became of each rule, as in CheckReport. */
+  checks?: unknown
 }
 
 /** An error with a code from the table above. Throw this for every error that a user should see. */
@@ -71,6 +75,7 @@ export class Problem extends Error {
   readonly column?: string | number
   readonly retryAfter?: number
   readonly isPermanent?: boolean
+  readonly checks?: unknown
 
   constructor(code: ErrorCode, message: string, info: ProblemInfo = {}) {
     super(message)
@@ -82,6 +87,7 @@ export class Problem extends Error {
     this.column = info.column
     this.retryAfter = info.retryAfter
     this.isPermanent = info.isPermanent
+    this.checks = info.checks
     this.hint = info.hint ?? (errorCodes as Record<ErrorCode, { hint?: string }>)[code].hint
   }
 
@@ -106,12 +112,14 @@ export interface ErrorBody {
     line?: number
     column?: string | number
     hint?: string
+    /** Of `checks_failed`: what became of each rule. */
+    checks?: unknown
   }[]
 }
 
 export function errorBody(problem: Problem): ErrorBody {
-  const { code, message, field, path, line, column, hint } = problem
-  return { detail: message, errors: [{ code, message, field, path, line, column, hint }] }
+  const { code, message, field, path, line, column, hint, checks } = problem
+  return { detail: message, errors: [{ code, message, field, path, line, column, hint, checks }] }
 }
 
 export function isErrorCode(code: unknown): code is ErrorCode {

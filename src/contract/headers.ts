@@ -78,6 +78,12 @@ export const uploadHeaders = {
         'With a key: removes rows that the file lacks. More than 10 % of the rows, or than Max-Shrink, are refused (409 row_loss). Default: false.',
     }),
   ),
+  Checks: s.optional(
+    s.string({
+      description:
+        'A checks file as percent-encoded JSON. Data that fails it is refused (422 checks_failed), and nothing is changed. See docs/checks.md.',
+    }),
+  ),
   Strict: s.optional(
     s.boolean({
       description: 'If true, a file that is read with warnings is refused (400), and nothing is stored.',

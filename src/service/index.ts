@@ -24,6 +24,7 @@ import { toResponse } from './http/message.ts'
 import { Images } from './images/images.ts'
 import { UrlImport } from './import/fetch.ts'
 import { accountHandlers } from './operations/accounts.ts'
+import { checksHandlers } from './operations/checks.ts'
 import { sharingHandlers } from './operations/collaborators.ts'
 import { extraHandlers } from './operations/extras.ts'
 import { fileHandlers } from './operations/files.ts'
@@ -37,6 +38,7 @@ import { teamHandlers } from './operations/teams.ts'
 import { uploadHandlers } from './operations/uploads.ts'
 import { versionHandlers } from './operations/versions.ts'
 import { LiveFigures } from './plots/live.ts'
+import { columnsOfPlots } from './plots/lost.ts'
 import { Mail } from './sharing/mail.ts'
 import { besideDatabase, openStore, type Store, type StoreOptions } from './store/store.ts'
 
@@ -104,6 +106,7 @@ export async function listen(current: () => Served | undefined, at: ListenOption
 /** The handlers of all operations. One without a handler does not compile. */
 const handlers: Handlers = {
   ...gridHandlers,
+  ...checksHandlers,
   ...versionHandlers,
   ...uploadHandlers,
   ...fileHandlers,
@@ -171,6 +174,7 @@ function serviceOn(
     url,
     limits,
     appends: new AppendQueue(store, foldedOnce(store), run),
+    plotColumns: (fid) => store.read((readers) => columnsOfPlots(store, readers, fid)),
     background: run,
     views: new ViewCounter(store, run),
     mail: options.smtp ? new Mail(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,

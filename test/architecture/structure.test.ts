@@ -56,6 +56,7 @@ const FLOORS = [
   'draw',
   'browser',
   'charts',
+  'checks',
   'query',
   'json',
   'contract',

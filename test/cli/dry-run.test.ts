@@ -34,6 +34,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   history: [['history', 'grid', '--forget', '1', '--yes'], /versions\.forget/],
   revert: [['revert', 'grid', '--to', '1'], /versions\.revert.*"version":"1"/],
   keep: [['keep', 'grid', '--name', 'final'], /versions\.keep.*"name":"final"/],
+  check: [['check', 'grid', '--set', 'rules.yml'], /checks\.set.*"checks":/],
   delete: [['delete', 'grid'], /files\.permanent_delete/],
   star: [['star', 'grid'], /stars\.add/],
   unstar: [['unstar', 'grid'], /stars\.remove/],
@@ -95,6 +96,7 @@ writeFileSync(file, JSON.stringify(figure))
       'new.csv': 'n\n1\n',
       'more.csv': 'n\n3\n4\n',
       'wrong.csv': 'zz\n3\n',
+      'rules.yml': 'table: { rows: 1.. }\n',
       'figure.json': figure,
     }))
       writeFileSync(join(cwd, name), text)

@@ -9,9 +9,11 @@ import { annotated } from '../core/ci.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
 import { object } from '../core/prints.ts'
+import { checksHeaders } from '../files/checks-file.ts'
 import { bodyOf, type Input, openInput, spooled } from '../files/input.ts'
 import {
   allowTypeChange,
+  checksOption,
   keyHeaders,
   keyOptions,
   type ReadingOptions,
@@ -56,6 +58,7 @@ export const command = defineCommand({
     ...textOptions,
     allowTypeChange,
     strict,
+    checksOption,
   ],
   writes: true,
   reports: true,
@@ -80,6 +83,7 @@ export const command = defineCommand({
       'Allow-Type-Change': options.allowTypeChange ? true : undefined,
       Strict: options.strict ? true : undefined,
       ...keyHeaders(options),
+      ...(await checksHeaders(options.checks)),
     }
     const headers = rows
       ? {

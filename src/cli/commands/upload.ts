@@ -21,10 +21,12 @@ import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
+import { checksHeaders } from '../files/checks-file.ts'
 import { tablesOf } from '../files/head.ts'
 import { openInput } from '../files/input.ts'
 import {
   allowTypeChange,
+  checksOption,
   keyOptions,
   percent,
   readingHeaders,
@@ -66,6 +68,7 @@ const options = [
       'refuse to replace a grid that would lose more of its rows, such as 10% (default: ask beyond 50%)',
   },
   strict,
+  checksOption,
   {
     flags: '--include <pattern>',
     description: 'with directories or patterns: upload only matching files (repeatable)',
@@ -138,6 +141,7 @@ export const command = defineCommand({
     "mysql -B -e 'select …' | gridline upload - --name orders --on-conflict replace",
     'gridline upload customers.csv --key id            # update rows with the same id, append others',
     'gridline upload sales.csv --plot line --x date --y price --on-conflict replace',
+    'gridline upload sales.csv --on-conflict replace --checks gridline.checks.yml',
     'gridline upload data.txt --dry-run --column zip:text',
     'gridline upload https://example.com/sales.csv      # if the server allows URL imports',
   ],
@@ -169,7 +173,7 @@ export const command = defineCommand({
         `${counted(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data: ${someOf(skipped)}`,
       )
     const provenance = options.provenance ? provenanceOf(context.environment) : undefined
-    const reading = readingHeaders(options)
+    const reading = { ...readingHeaders(options), ...(await checksHeaders(options.checks)) }
     const maxShrink = options.maxShrink === undefined ? undefined : percent('--max-shrink', options.maxShrink)
     const isBatch = several || files.length > 1
     const total = isBatch && !dryRun ? totalOf(context, files) : undefined

@@ -170,6 +170,27 @@ function annotate({ environment, messages }: Context, file: string, problem: Pro
   }
 }
 
+/** Marks what is wrong with a file in the way of the CI system. */
+export function annotateFailure(
+  context: Context,
+  file: string,
+  {
+    text,
+    line,
+    column,
+    severity,
+  }: { text: string; line?: number; column?: string; severity: 'error' | 'warn' },
+): void {
+  if (severity === 'warn') annotateWarning(context, { of: file, text })
+  else annotate(context, file, new Problem('checks_failed', text, { line, column }))
+}
+
+/** Adds Markdown to the summary of a step of GitHub Actions. */
+export function summarize({ environment }: Context, markdown: string): void {
+  const { GITHUB_ACTIONS, GITHUB_STEP_SUMMARY } = environment
+  if (GITHUB_ACTIONS === 'true' && GITHUB_STEP_SUMMARY) append(GITHUB_STEP_SUMMARY, `${markdown}\n`)
+}
+
 const REPORT = 'gl-code-quality-report.json'
 
 interface Finding {

@@ -10,6 +10,7 @@ export const printedObjects = {
   Version: r.Version,
   Reverted: r.Reverted,
   'Grid diff': r.GridDiff,
+  'Check report': r.CheckReport,
   Column: r.ColumnMeta,
   'Column description': r.ColumnDescription,
   'Appended rows': r.RowsAppended,

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { type Client, headerText, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
 import type { Context } from '../core/context.ts'
 import { bodyOf, openInput } from './input.ts'
 import { type ReadingOptions, readingHeaders, refuseReadingOptions } from './parse-options.ts'
@@ -39,13 +40,18 @@ export async function readableGrid(
 let opened = 0
 
 /** Reads a data file into a service in this process, with its warnings. */
-export async function gridOfFile(context: Context, file: string, options: ReadingOptions): Promise<Readable> {
+export async function gridOfFile(
+  context: Context,
+  file: string,
+  options: ReadingOptions,
+  more: Pick<HeadersOf<'grids.upload'>, 'Checks'> = {},
+): Promise<Readable & Pick<ResultOf<'grids.upload'>, 'checks'>> {
   const input = await openInput(file)
   const client = await context.temporaryClient()
   // Two files of the same name are two grids.
   const folder = String(++opened)
   const made = await client.call('grids.upload', {
-    headers: { ...readingHeaders(options), 'Parent-Path': folder },
+    headers: { ...readingHeaders(options), ...more, 'Parent-Path': folder },
     plainHeaders: { [FILE_NAME_HEADER]: headerText(basename(file)) },
     body: bodyOf(
       input,
@@ -59,5 +65,5 @@ export async function gridOfFile(context: Context, file: string, options: Readin
     throw new Problem('usage', `${file} contains several tables`, {
       hint: `Choose a sheet of a workbook with --sheet, or upload the file, which makes a folder with a grid for each: gridline upload ${file}`,
     })
-  return { client, fid: made.file.fid }
+  return { client, fid: made.file.fid, checks: made.checks }
 }

@@ -103,6 +103,13 @@ export const allowTypeChange = {
   description: 'allow appended values that change the type of a column (default: rejected)',
 } as const satisfies Option
 
+/** Option for files that are checked before anybody sees them. */
+export const checksOption = {
+  flags: '--checks <file>',
+  description: 'refuse data that fails the rules of a checks file (exit code 7); see: gridline check --help',
+  completes: 'local',
+} as const satisfies Option
+
 /** Options of commands that find rows by a key. */
 export const keyOptions = [
   {

@@ -3,6 +3,7 @@ import { Chalk } from 'chalk'
 import { counted } from '../../contract/closest.ts'
 import type { DiffColumn, DiffRow, DiffValue, GridDiff } from '../../contract/resources/index.ts'
 import { fittedTable } from './fitted.ts'
+import { markdown } from './markdown.ts'
 import { visible } from './visible.ts'
 
 export const diffFormats = ['table', 'csv', 'ndjson', 'md', 'html'] as const
@@ -171,15 +172,6 @@ function asCsv({ rows }: GridDiff): string {
       ])
   const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
   return lines.map((line) => `${line.map(quoted).join(',')}\n`).join('')
-}
-
-/** Cells of Markdown tables are one line, and nothing in them is markup. */
-function markdown(text: string): string {
-  const short = text.length > 200 ? `${text.slice(0, 200)}…` : text
-  return visible(short)
-    .replace(/[\\`*_{}[\]<>()#+!|~@&-]/g, (c) => (c === '<' ? '&lt;' : c === '&' ? '&amp;' : `\\${c}`))
-    .replace(/\bhttps?:/gi, (scheme) => scheme.replace(':', '&#58;'))
-    .replace(/\bwww\./gi, 'www&#46;')
 }
 
 /** Columns of a table in Markdown. */

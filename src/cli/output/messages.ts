@@ -1,4 +1,6 @@
 import { errorBody, Problem } from '../../contract/errors.ts'
+import type { CheckReport } from '../../contract/resources/index.ts'
+import { rowLines, titleOf } from './check-rows.ts'
 import { hasColor } from './color.ts'
 import type { Failure } from './failure.ts'
 import { visible } from './visible.ts'
@@ -88,6 +90,7 @@ export class Messages {
     const hint = problem.hint ? ` ${this.paint('2', clean(problem.hint))}` : ''
     const end = /[.?!…]$/.test(what) || !hint ? '' : '.'
     this.raw(this.wrapped(`${this.paint('31', 'error:')} ${clean(what)}${end}${hint}`))
+    for (const line of details(problem)) this.line(line)
   }
 
   /** The failures of a batch. With --json, one object for all. */
@@ -145,6 +148,14 @@ export class Messages {
   private paint(code: string, text: string): string {
     return this.color ? `\u001b[${code}m${text}\u001b[0m` : text
   }
+}
+
+/** Lines below an error: the rows that fail checks. */
+function details({ checks }: Problem): string[] {
+  const { results } = (checks ?? { results: [] }) as CheckReport
+  return results
+    .filter(({ passed, severity, rows }) => !passed && severity === 'error' && rows.length > 0)
+    .flatMap((result) => [`  ${titleOf(result)}`, ...rowLines(result)])
 }
 
 /** A message with the file that it is about, unless it names it already. */

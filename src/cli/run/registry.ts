@@ -137,6 +137,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'grids',
+    name: 'check',
+    summary: 'Check data files and grids against rules, or set the rules of a grid',
+    load: () => import('../commands/check.ts'),
+  },
+  {
+    group: 'grids',
     name: 'revert',
     summary: 'Go back to an earlier version of a grid or plot',
     load: () => import('../commands/revert.ts'),

@@ -4,6 +4,7 @@
  */
 import type * as s from '../schema.ts'
 import { accountsOperations } from './accounts.ts'
+import { checksOperations } from './checks.ts'
 import { collaboratorsOperations } from './collaborators.ts'
 import { columnsOperations } from './columns.ts'
 import { extrasOperations } from './extras.ts'
@@ -33,6 +34,7 @@ export const operations = {
   ...gridsOperations,
   ...uploadsOperations,
   ...columnsOperations,
+  ...checksOperations,
   ...filesOperations,
   ...versionsOperations,
   ...collaboratorsOperations,

@@ -83,6 +83,7 @@ export const readingHeaders = {
   Key: uploadHeaders.Key,
   'Delete-Missing': uploadHeaders['Delete-Missing'],
   'Max-Shrink': uploadHeaders['Max-Shrink'],
+  Checks: uploadHeaders.Checks,
   Strict: uploadHeaders.Strict,
   Comment: uploadHeaders.Comment,
   Decimal: uploadHeaders.Decimal,

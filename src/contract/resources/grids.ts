@@ -1,5 +1,6 @@
 /** Grids, their columns and rows. See docs/api.md#grids. */
 import * as s from '../schema.ts'
+import { CheckReport } from './checks.ts'
 import { FolderMeta, meta } from './files.ts'
 import { placed } from './shared.ts'
 
@@ -102,6 +103,7 @@ export const Uploaded = <T extends s.Schema>(file: T) =>
     ),
     rows_added: s.optional(s.integer({ description: 'With a key: rows that were appended.' })),
     ...byKey,
+    checks: s.optional(CheckReport),
   })
 
 /** An upload in parts; at its end with what `grids.upload` returns. */
@@ -157,6 +159,7 @@ export const RowsAppended = s.object({
   row_count: s.integer(),
   version: s.optional(s.integer({ description: 'The version of the grid that has the rows.' })),
   warnings: s.array(s.string()),
+  checks: s.optional(CheckReport),
 })
 export type RowsAppended = s.Static<typeof RowsAppended>
 

@@ -43,7 +43,7 @@ export class DelimitedTable {
   private last: { line: number; text: string } | undefined
   private readonly ends = new SliceEnds()
   private readonly keys: readonly number[] | undefined
-  private readonly lines: RowLines | undefined
+  private readonly lines = new RowLines()
   /**
    * Slices by column that wait for the end of the file: it decides how dates are read, and rewriting what is stored
    * costs more.
@@ -71,7 +71,6 @@ export class DelimitedTable {
     this.plainRows = kernel && new PlainRows(kernel, this.tokenizer)
     this.builders = columnBuilders(names, dialect, options, source)
     this.keys = keysAmong(names, options.keys)
-    if (options.keys) this.lines = new RowLines()
     sink.begin?.(names)
   }
 
@@ -92,7 +91,7 @@ export class DelimitedTable {
       this.headerRows -= skip
       const count = tokenizer.rows - skip
       if (count > 0) {
-        this.lines?.add(this.rows, tokenizer.lines, skip, tokenizer.rows)
+        this.lines.add(this.rows, tokenizer.lines, skip, tokenizer.rows)
         await this.addRows(buf, skip, tokenizer.rows)
         refuseSecondTable(tokenizer, buf, this.builders, source)
         this.keepLast(buf)
@@ -268,7 +267,7 @@ export class DelimitedTable {
           ]
         : [],
     )
-    const lineOf = this.lines && ((row: number) => this.lines!.lineOf(row))
+    const lineOf = (row: number): number => this.lines.lineOf(row)
     return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed], lineOf }
   }
 }

@@ -53,7 +53,7 @@ export async function findVersion(
         return versions.named(owner, idlocal, ref.name)
     }
   })()
-  const mayWrite = isAllowed('write', stateOf(file), roles) || isAllowed('own', stateOf(file), roles)
+  const mayWrite = seesVersions({ file, roles })
   const isPresent = row ? row.version === present : isPresentOf(file, ref)
   if (isPresent) return { version: present, row, isPresent, time }
   if (row && (mayWrite || row.kept_at !== null)) return { version: row.version, row, isPresent, time }
@@ -69,6 +69,11 @@ export async function findVersion(
     field: 'version',
     hint: `It has ${await known(readers, file)}.`,
   })
+}
+
+/** Whether a caller sees all versions of a file. Others see the present one and those that were kept. */
+export function seesVersions({ file, roles }: Pick<AuthorizedFile, 'file' | 'roles'>): boolean {
+  return isAllowed('write', stateOf(file), roles) || isAllowed('own', stateOf(file), roles)
 }
 
 /** The row of an earlier version of a grid; undefined for the present one. */

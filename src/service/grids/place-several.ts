@@ -28,12 +28,12 @@ export async function createOrUpdateGrids(
     const warnings = [...stored.warnings, ...table.warnings]
     return createOrUpdateGrid(service, call, { ...table, warnings }, target)
   }
-  if (givenKey(call)?.length)
+  if (givenKey(call)?.length || call.headers.Checks !== undefined)
     throw new Problem(
       'invalid_request',
-      `a key is of one table, and the file contains ${stored.tables.length}`,
+      `a key and checks are of one table, and the file contains ${stored.tables.length}`,
       {
-        field: 'Key',
+        field: call.headers.Checks === undefined ? 'Key' : 'Checks',
         hint: 'Choose a sheet of a workbook with --sheet.',
       },
     )

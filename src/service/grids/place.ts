@@ -1,7 +1,7 @@
 import type { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { ConflictRule } from '../../contract/headers.ts'
-import type { UploadAction } from '../../contract/resources/index.ts'
+import type { CheckReport, UploadAction } from '../../contract/resources/index.ts'
 import { filetypeName } from '../../contract/resources/index.ts'
 import { authorize } from '../access/access.ts'
 import { checkIfMatch } from '../core/etag.ts'
@@ -11,8 +11,9 @@ import type { GridRow } from '../store/grids.ts'
 import { keyNames, storedKey } from '../store/primary-key.ts'
 import type { Writers } from '../store/store.ts'
 import type { GridService } from './append/queue.ts'
-import { HasKey } from './append/request.ts'
+import { HasRules } from './append/request.ts'
 import { appendSlices } from './append/table.ts'
+import { enforce, enforceOn, givenChecks, type Passed } from './checks/enforce.ts'
 import { rewriteLayout } from './compact.ts'
 import { addGrid } from './create.ts'
 import { checkKey, givenKey, namedColumns, snapshotOfTable } from './keys/key.ts'
@@ -58,6 +59,8 @@ export interface Written {
   rows_updated?: number
   rows_unchanged?: number
   rows_removed?: number
+  /** What checks found, if there were any. */
+  checks?: CheckReport
 }
 
 /** Creates a grid from a stored table. Replaces or appends to an existing one if the request asks for it. */
@@ -71,6 +74,8 @@ export async function createOrUpdateGrid(
   const { limits, store } = service
   checkFilename(target.filename, limits)
   const key = givenKey(call) ?? []
+  const checks = givenChecks(call)
+  let checked: Passed | undefined = checks.length === 0 ? { warnings: [] } : undefined
   const create = async (writers: Writers): Promise<Written | { existing: number }> => {
     const parent = await placeOf(writers, owner, target, limits)
     const existing = await writers.files.named(owner, parent, target.filename)
@@ -79,6 +84,7 @@ export async function createOrUpdateGrid(
       if (existing.filetype !== 'grid') throw notAGrid(existing)
       return { existing: existing.idlocal }
     }
+    if (!checked) throw new NotChecked()
     const filename = existing
       ? await freeName(writers.files, owner, parent, target.filename)
       : target.filename
@@ -105,27 +111,45 @@ export async function createOrUpdateGrid(
     if (target.source_tag !== undefined)
       await writers.files.setSourceTag(owner, file.idlocal, target.source_tag)
     const said = existing ? [renamed(target.filename, filename)] : []
-    return { idlocal: file.idlocal, action: 'created', warnings: [...table.warnings, ...said] }
+    return {
+      idlocal: file.idlocal,
+      action: 'created',
+      warnings: [...table.warnings, ...checked.warnings, ...said],
+      checks: checked.report,
+    }
   }
   const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
   await checkKey(snapshotOfTable(store, table), key, told)
-  const outcome = await store.writeOnce(call.writeKey(owner), create, {
-    applied: (made) => 'idlocal' in made,
+  const placed = (): Promise<Written | { existing: number }> =>
+    store.writeOnce(call.writeKey(owner), create, { applied: (made) => 'idlocal' in made })
+  // A new grid is checked by itself, one that exists as it is afterwards.
+  const outcome = await placed().catch(async (error) => {
+    if (!(error instanceof NotChecked)) throw error
+    checked = await enforce(checks, { snap: snapshotOfTable(store, table), ...told })
+    refuseWarnings(call, checked.warnings)
+    return placed()
   })
   if ('idlocal' in outcome) return outcome
   const fid = { owner, idlocal: outcome.existing }
   if (target.onConflict === 'replace') return replaceColumns(service, call, fid, table, target)
-  if (givenKey(call) !== undefined) return upserted(await upsert(service, call, fid, table))
+  if (givenKey(call) !== undefined || checks.length > 0)
+    return upserted(await upsert(service, call, fid, table))
   try {
     return { ...(await appendSlices(service, call, fid, table)), action: 'appended' }
   } catch (error) {
-    if (!(error instanceof HasKey)) throw error
+    if (!(error instanceof HasRules)) throw error
     return upserted(await upsert(service, call, fid, table))
   }
 }
 
+/** The checks of an upload have not run. */
+class NotChecked extends Error {}
+
 function upserted({ row_count: _, version: _version, ...done }: Upserted): Written {
-  const isChanged = done.rows_added + done.rows_updated + done.rows_removed > 0
+  if (done.rows_updated === undefined)
+    return { idlocal: done.idlocal, warnings: done.warnings, action: 'appended', checks: done.checks }
+  const { rows_added, rows_updated, rows_removed = 0 } = done
+  const isChanged = rows_added + rows_updated + rows_removed > 0
   return { ...done, action: isChanged ? 'updated' : 'unchanged' }
 }
 
@@ -151,20 +175,24 @@ async function replaceColumns(
     service,
     fid,
     // The key that the grid has afterwards, if the table has these columns.
-    async ({ grid, columns }) => {
+    async (layout) => {
+      const { grid, columns } = layout
       const names = givenKey(call) ?? keyNames(grid, columns)
       const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
-      await checkKey(snapshotOfTable(service.store, table), names, told)
-      return names
+      const snap = snapshotOfTable(service.store, table)
+      await checkKey(snap, names, told)
+      const checked = await enforceOn(service, fid, layout, { snap, ...told }, givenChecks(call))
+      refuseWarnings(call, checked.warnings)
+      return { names, checked }
     },
-    (writers, names, { columns, slices, grid }) =>
+    (writers, { names, checked }, { columns, slices, grid }) =>
       writers.idempotency.once(call.writeKey(fid.owner), async () => {
         const file = await writers.files.get(fid.owner, fid.idlocal)
         const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
         checkIfMatch(found.file, call.ifMatch)
         const publish = makePublic && found.file.world_readable === 0
         const same = isSame(table.columns, columns, slices)
-        const said = [...table.warnings]
+        const said = [...table.warnings, ...checked.warnings]
         if (!same) {
           refuseLoss(call, found.file, table.columns, columns)
           refuseShrink(call, found.file, table.rows, longest(columns))
@@ -185,7 +213,12 @@ async function replaceColumns(
         } else if (publish) await writers.files.change(fid.owner, fid.idlocal, { world_readable: 1 })
         await putKey(writers, fid, grid, names)
         if (source_tag !== undefined) await writers.files.setSourceTag(fid.owner, fid.idlocal, source_tag)
-        return { idlocal: fid.idlocal, action: same ? 'unchanged' : 'replaced', warnings: said }
+        return {
+          idlocal: fid.idlocal,
+          action: same ? 'unchanged' : 'replaced',
+          warnings: said,
+          checks: checked.report,
+        }
       }),
   )
 }

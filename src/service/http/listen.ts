@@ -24,6 +24,8 @@ export interface Listening {
 /** Idle timeout of a connection, in ms. */
 const SILENCE_MS = 120_000
 /** Time for all headers of a request to arrive, in ms. */
+/** Bytes of all headers of a request: checks are in one. */
+const HEADER_BYTES = 64 * 1024
 const HEADERS_MS = 20_000
 /** How often connections are checked for timeouts, in ms. */
 const CHECK_EVERY_MS = 5_000
@@ -46,6 +48,7 @@ export function listen(
   const server = createServer(
     {
       keepAliveTimeout: 65_000,
+      maxHeaderSize: HEADER_BYTES,
       headersTimeout: HEADERS_MS,
       requestTimeout: 0,
       connectionsCheckingInterval: CHECK_EVERY_MS,

@@ -19,6 +19,8 @@ const told: Record<ErrorCode, boolean | string> = {
   type_change: 'values do not fit the types of the columns',
   column_loss: 'columns of the grid would be lost',
   row_loss: 'rows of the grid would be lost',
+  bad_checks: true,
+  checks_failed: 'the data fails checks',
   unauthenticated: true,
   forbidden: true,
   not_found: true,

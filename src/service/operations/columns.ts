@@ -2,8 +2,9 @@ import { invalidField, Problem } from '../../contract/errors.ts'
 import { breathe, type RawJson } from '../../json/index.ts'
 import type { Call } from '../core/call.ts'
 import { applyOnce } from '../files/read.ts'
+import { enforceOn } from '../grids/checks/enforce.ts'
 import { type Layout, rewriteLayout } from '../grids/compact.ts'
-import { byUid } from '../grids/content.ts'
+import { byUid, type SnapshotColumn } from '../grids/content.ts'
 import {
   addColumns,
   arrayOf,
@@ -83,10 +84,13 @@ export async function createColumns(service: Service, call: Call, cols: RawJson)
   return rewriteLayout(
     service,
     call.fid,
-    async ({ columns, slices }): Promise<NewColumn[]> => {
+    async (layout): Promise<NewColumn[]> => {
+      const { columns, slices } = layout
       if (columns.length + parts.length > service.limits.columns)
         throw tooManyColumns(columns.length + parts.length, service.limits)
-      return storeArrays(service.store.blobs, parts, endsOf(slices))
+      const stored = await storeArrays(service.store.blobs, parts, endsOf(slices))
+      await checkColumns(service, call, layout, (before) => [...before, ...stored.map(asColumn)])
+      return stored
     },
     (writers, stored, layout) =>
       changing(writers, call, layout, async (epoch) => {
@@ -145,6 +149,15 @@ export async function updateColumns(
       for (const { uid, data } of changes)
         if (data) stored.set(uid, await storeArray(service.store.blobs, data, ends))
       await checkNewKey(service, layout, stored)
+      const names = new Map(changes.flatMap(({ uid, name }) => (name === undefined ? [] : [[uid, name]])))
+      await checkColumns(service, call, layout, (before) =>
+        before.map((column) => ({
+          ...column,
+          ...stored.get(column.uid),
+          uid: column.uid,
+          name: names.get(column.uid) ?? column.name,
+        })),
+      )
       return stored
     },
     (writers, stored, layout) =>
@@ -181,6 +194,24 @@ async function checkNewKey(
   await checkKey(snap, keyNames(grid, columns), { source: 'the grid' })
 }
 
+/** Throws `checks_failed` if a grid would not pass its checks with other columns. */
+async function checkColumns(
+  service: Service,
+  { fid }: Call,
+  layout: Layout,
+  change: (before: readonly SnapshotColumn[]) => SnapshotColumn[],
+): Promise<void> {
+  const before = snapshotOfLayout(service.store, layout)
+  const columns = change(before.columns)
+  const rows = Math.max(0, ...columns.map((column) => column.rows))
+  await enforceOn(service, fid, layout, { snap: { ...before, columns, rows }, source: 'the grid' })
+}
+
+/** A column that is not part of a grid yet. */
+function asColumn(column: NewColumn): SnapshotColumn {
+  return { ...column, uid: '', order: 0, tail: Buffer.alloc(0) }
+}
+
 /** Renumbers positions to 0, 1, 2 … and writes changed columns. A moved column displaces the one there. */
 async function renumber(
   writers: Writers,
@@ -212,7 +243,8 @@ export async function deleteColumns(service: Service, call: Call, uids: string[]
   await rewriteLayout(
     service,
     call.fid,
-    async () => undefined,
+    (layout) =>
+      checkColumns(service, call, layout, (before) => before.filter(({ uid }) => !uids.includes(uid))),
     (writers, _, layout) =>
       changing(writers, call, layout, async (epoch) => {
         const { columns, grid } = layout

@@ -2,7 +2,7 @@ import { invalidField, Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { gridName } from '../../contract/formats.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
-import type { ColumnDescription, GridMeta } from '../../contract/resources/index.ts'
+import type { CheckReport, ColumnDescription, GridMeta } from '../../contract/resources/index.ts'
 import type { DelimitedOptions } from '../../ingest/index.ts'
 import { parseRawInTurns, textInTurns } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, notFound } from '../access/access.ts'
@@ -13,7 +13,7 @@ import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import { newRow, readSourceFid } from '../files/new-file.ts'
 import { assertCanChange, getFile, lookup, replayed, respondWithFile } from '../files/read.ts'
 import { rowOfVersion } from '../files/versions.ts'
-import { type Append, HasKey } from '../grids/append/request.ts'
+import { type Append, HasRules, hasRules } from '../grids/append/request.ts'
 import { appendRows } from '../grids/append/rows.ts'
 import { appendTable, asItIs } from '../grids/append/table.ts'
 import { byName, byUid, columnsJson, snapshotOf, trimmed } from '../grids/content.ts'
@@ -165,13 +165,14 @@ export const gridHandlers = {
     if (contentType === dataTypes.csv || contentType === dataTypes.tsv) {
       const read = async (readers: Readers) => ({
         columns: await columnsNow(readers, call.fid),
-        key: keyOf(await readers.grids.get(call.fid.owner, call.fid.idlocal)),
+        grid: await readers.grids.get(call.fid.owner, call.fid.idlocal),
       })
       const now = await assertCanChange(service, call, read)
       // A retry of an append that was applied: its body is read to compare it.
       const before = now ? undefined : await appendedBefore(service, call)
       if (before) return appendedBody(call, before)
-      const { columns, key } = now ?? (await service.store.read(read))
+      const { columns, grid } = now ?? (await service.store.read(read))
+      const key = keyOf(grid)
       const target = (name: string, position: number) =>
         call.headers.Header === false ? columns[position] : columns.find((one) => one.name === name)
       const reading = readingOptions(service, call)
@@ -190,8 +191,8 @@ export const gridHandlers = {
         order: (name: string, position: number) => orderOf(target(name, position)?.type ?? 'empty'),
       }
       const table = await tableOf(service, call, options)
-      const isKeyed = givenKey(call) !== undefined || key.length > 0
-      if (isKeyed) return appendedBody(call, await upsert(service, call, call.fid, table))
+      if (isRuled(call) || hasRules(grid))
+        return appendedBody(call, await upsert(service, call, call.fid, table))
       return appendedBody(call, await appendTable(service, call, call.fid, table, columns))
     }
     const before = contentType === dataTypes.ndjson ? await appendedBefore(service, call) : undefined
@@ -210,12 +211,12 @@ export const gridHandlers = {
       ...given,
     }
     if (given.bodies.length === 0) await assertCanChange(service, call)
-    if (givenKey(call) !== undefined) return appendedBody(call, await upsertRows(service, call, given))
+    if (isRuled(call)) return appendedBody(call, await upsertRows(service, call, given))
     if (given.bodies.length === 0) return appendedBody(call, await asItIs(service, call.fid))
     try {
       return appendedBody(call, await appendRows(service, append))
     } catch (error) {
-      if (!(error instanceof HasKey)) throw error
+      if (!(error instanceof HasRules)) throw error
       return appendedBody(call, await upsertRows(service, call, given))
     }
   },
@@ -282,16 +283,39 @@ interface AppendedRows {
   rows_updated?: number
   rows_unchanged?: number
   rows_removed?: number
+  checks?: CheckReport
 }
 
 function appendedBody({ fid }: Call, done: AppendedRows) {
-  const { rows_added, rows_updated, rows_unchanged, rows_removed, row_count, version, warnings = [] } = done
+  const {
+    rows_added,
+    rows_updated,
+    rows_unchanged,
+    rows_removed,
+    row_count,
+    version,
+    warnings = [],
+    checks,
+  } = done
   const byKey = rows_updated === undefined ? {} : { rows_updated, rows_unchanged, rows_removed }
-  return { body: { fid: formatFid(fid), rows_added, ...byKey, row_count, version, warnings } }
+  return { body: { fid: formatFid(fid), rows_added, ...byKey, row_count, version, warnings, checks } }
+}
+
+/** Whether the rows of a request are found by a key, or checked. */
+function isRuled(call: DataCall): boolean {
+  return givenKey(call) !== undefined || call.headers.Checks !== undefined
 }
 
 /** Updates and appends given rows by the key of the grid. */
-async function upsertRows(service: Service, call: OperationCall<'rows.append'>, given: GivenRows) {
+async function upsertRows(
+  service: Service,
+  call: OperationCall<'rows.append'>,
+  given: GivenRows,
+): Promise<AppendedRows> {
+  if (!(await assertCanChange(service, call))) {
+    const before = await appendedBefore(service, call)
+    if (before) return before
+  }
   const { contentType, headers } = call
   const mayChange = headers['Allow-Type-Change'] ?? contentType !== dataTypes.ndjson
   const typed = { ...call, headers: { ...headers, 'Allow-Type-Change': mayChange } }

@@ -1,3 +1,4 @@
+import type { Fid } from '../../contract/fid.ts'
 import type { OperationName, ResultOf } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { OidcLogin } from '../accounts/oidc.ts'
@@ -15,6 +16,8 @@ import type { Mail } from '../sharing/mail.ts'
 /** What operations work with: the service and what only operations need. */
 export interface OperationService extends Service {
   appends: AppendQueue
+  /** The uids of the columns of a grid that plots of its owner use. */
+  plotColumns(fid: Fid): Promise<string[]>
   images: Images
   live: LiveFigures
   orders: RowOrders

@@ -8,7 +8,9 @@ import { isAllowed } from '../access/policy.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { applyOnce, assertCanChange, updateFile } from '../files/read.ts'
 import { type FoundVersion, findVersion } from '../files/versions.ts'
+import { enforceOn } from '../grids/checks/enforce.ts'
 import { rewriteLayout } from '../grids/compact.ts'
+import { trimmed } from '../grids/content.ts'
 import {
   checkRevertedKey,
   columnsToRevert,
@@ -317,12 +319,19 @@ async function revertGrid(service: Service, call: OperationCall<'versions.revert
   const outcome = await rewriteLayout(
     service,
     fid,
-    async ({ grid }) => {
+    async (layout) => {
       const target = await store.read(async (readers) => {
         const found = await authorizeCall(readers, call)
         return readTarget(service, readers, found, text)
       })
-      if (target.reverting) await checkRevertedKey(store, grid, target.reverting)
+      if (target.reverting) {
+        await checkRevertedKey(store, layout.grid, target.reverting)
+        const snap = await trimmed(target.reverting.snap)
+        await enforceOn(service, call.fid, layout, {
+          snap,
+          source: `version ${target.reverting.row.version}`,
+        })
+      }
       return { ...target, columns: target.reverting && (await columnsToRevert(store, target.reverting)) }
     },
     (writers, { version: of_version, columns }, layout) =>

@@ -24,7 +24,32 @@ export async function brokenPlots(store: Store, readers: Readers, grid: Fid): Pr
   if (columns.length === 0) return []
   const names = new Map(columns.map(({ uid, name }) => [uid, name]))
   const broken: BrokenPlot[] = []
-  for (const plot of await readers.plots.referencersOf(grid, 'grid', undefined, false, MOST_PLOTS)) {
+  for await (const { plot, uids } of figuresOf(store, readers, grid, MOST_PLOTS)) {
+    const lost = uids.flatMap((uid) => names.get(uid) ?? [])
+    if (lost.length > 0) broken.push({ plot, columns: lost })
+  }
+  return broken
+}
+
+/** Plots whose figures are read to find the columns that they use. */
+const MOST_READ = 1000
+
+/** The uids of the columns of a grid that plots of its owner use. */
+export async function columnsOfPlots(store: Store, readers: Readers, grid: Fid): Promise<string[]> {
+  const found = new Set<string>()
+  for await (const { uids } of figuresOf(store, readers, grid, MOST_READ))
+    for (const uid of uids) found.add(uid)
+  return [...found]
+}
+
+/** The plots of the owner of a grid that show it, with the columns that they use. */
+async function* figuresOf(
+  store: Store,
+  readers: Readers,
+  grid: Fid,
+  most: number,
+): AsyncGenerator<{ plot: FileRow; uids: string[] }> {
+  for (const plot of await readers.plots.referencersOf(grid, 'grid', undefined, false, most)) {
     if (plot.owner !== grid.owner || plot.trashed_at !== null) continue
     const content = await readers.plots.content(plot.owner, plot.idlocal)
     if (!content) continue
@@ -32,10 +57,8 @@ export async function brokenPlots(store: Store, readers: Readers, grid: Fid): Pr
     const uids = sourcesIn(figure)
       .filter((source) => formatFid(source.grid) === formatFid(grid))
       .flatMap((source) => source.uids)
-    const lost = [...new Set(uids)].flatMap((uid) => names.get(uid) ?? [])
-    if (lost.length > 0) broken.push({ plot, columns: lost })
+    yield { plot, uids: [...new Set(uids)] }
   }
-  return broken
 }
 
 /** A warning for each plot that no longer finds its columns. */

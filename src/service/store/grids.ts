@@ -490,10 +490,11 @@ export class GridWriter extends GridReader {
     const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
     const types = encodeTypes(columns.map(({ type }) => type))
     await this.add({ ...to, row_count, ragged, types })
-    const { primary_key } = await this.get(from.owner, from.idlocal)
+    const { primary_key, checks } = await this.get(from.owner, from.idlocal)
     const uidsOf = new Set(columns.map(({ uid }) => uid))
     if (keyOf({ primary_key }).every((uid) => uidsOf.has(uid)))
       await this.change(to.owner, to.idlocal, { primary_key })
+    if (!uids && checks !== null) await this.change(to.owner, to.idlocal, { checks })
     await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position, since: 1 })))
     const slices = await this.slices(from.owner, from.idlocal, uids)
     await this.addSlices(

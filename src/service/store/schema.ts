@@ -149,6 +149,8 @@ export interface Schema {
     epoch: Generated<number>
     /** The uids of the columns whose values tell rows apart, as a JSON array; null without a key. */
     primary_key: Generated<string | null>
+    /** What every write is checked for, as JSON: a checks file; null without. */
+    checks: Generated<string | null>
     /** Who appended the last rows, and when the version with them began; null if something else was changed last. */
     appended_by: string | null
     appended_since: number | null

@@ -9,7 +9,8 @@ import {
   type Append,
   type Appended,
   columnsChanged,
-  HasKey,
+  HasRules,
+  hasRules,
   Misfit,
   moved,
   UnequalColumns,
@@ -56,7 +57,7 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
       }
       await authorize(writers, file, append.principal, { access: 'write', filetype: 'grid' })
       checkIfMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
-      if (grid!.primary_key !== null) throw new HasKey()
+      if (hasRules(grid!)) throw new HasRules()
       if (append.width !== width || width === 0) throw wrongLength(append, width)
       if (append.columns && moved(await writers.grids.columns(owner, idlocal), append.columns))
         throw columnsChanged()

@@ -126,7 +126,10 @@ export interface AppendStore {
 }
 
 /** The service with the queue of appends. */
-export type GridService = Service & AppendStore
+export interface GridService extends Service, AppendStore {
+  /** The uids of the columns of a grid that plots of its owner use. */
+  plotColumns(fid: Fid): Promise<string[]>
+}
 
 function keyOf({ owner, idlocal }: Fid): string {
   return `${owner}:${idlocal}`

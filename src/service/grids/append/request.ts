@@ -3,7 +3,7 @@ import type { Fid } from '../../../contract/fid.ts'
 import { acceptedBefore, breathe, RawJson, turnIsLong } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
 import { fits, typeOf } from '../../store/column-types.ts'
-import type { ColumnRow } from '../../store/grids.ts'
+import type { ColumnRow, GridRow } from '../../store/grids.ts'
 import type { WriteKey } from '../../store/idempotency.ts'
 import type { ColumnType } from '../../store/schema.ts'
 import { typeChange } from '../types.ts'
@@ -36,8 +36,12 @@ export interface Appended {
 /** Thrown if columns differ in length. The caller pads them and retries the append. */
 export class UnequalColumns extends Error {}
 
-/** The grid has a key: rows are found by it, and not only appended. */
-export class HasKey extends Error {}
+/** The grid has a key, by which rows are found, or checks: rows are not only appended. */
+export class HasRules extends Error {}
+
+export function hasRules({ primary_key, checks }: Pick<GridRow, 'primary_key' | 'checks'>): boolean {
+  return primary_key !== null || checks !== null
+}
 
 /** A value does not fit the type of its column. The value is located after the transaction. */
 export class Misfit extends Error {

@@ -15,7 +15,8 @@ import {
   type Appended,
   checkTypes,
   columnsChanged,
-  HasKey,
+  HasRules,
+  hasRules,
   Misfit,
   misfitIn,
   moved,
@@ -58,7 +59,7 @@ function appendLarge(service: AppendStore, append: Append): Promise<Appended> {
     service,
     append.fid,
     async ({ columns, grid }) => {
-      if (grid.primary_key !== null) throw new HasKey()
+      if (hasRules(grid)) throw new HasRules()
       if (width !== columns.length || width === 0) throw wrongLength(append, columns.length)
       if (append.columns && moved(columns, append.columns)) throw columnsChanged()
       if (grid.ragged) throw new UnequalColumns()

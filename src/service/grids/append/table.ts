@@ -8,7 +8,7 @@ import { type DataCall, mayChangeTypes, refuseWarnings } from '../reading-option
 import type { Table } from '../tables.ts'
 import { transposeColumns } from '../values.ts'
 import type { GridService } from './queue.ts'
-import { HasKey } from './request.ts'
+import { HasRules, hasRules } from './request.ts'
 import { appendRows } from './rows.ts'
 import { commitSlices } from './slices.ts'
 import { RowTexts } from './tail.ts'
@@ -91,7 +91,7 @@ export async function appendSlices(
     service,
     fid,
     async ({ columns, grid }) => {
-      if (grid.primary_key !== null) throw new HasKey()
+      if (hasRules(grid)) throw new HasRules()
       const warnings = [...table.warnings]
       const matched = matchColumns(table, columns, call.fileName ?? 'the upload', warnings)
       const given = matched.filter((source) => source !== undefined).length

@@ -1,5 +1,6 @@
 /** A table in chunks of rows: where slices of all columns end. */
 import { Problem } from '../../../contract/errors.ts'
+import type { Bounds } from '../../../ingest/index.ts'
 import { breathe } from '../../../json/index.ts'
 import { loadText } from '../../store/texts.ts'
 import type { Snapshot, SnapshotColumn } from '../content.ts'
@@ -20,6 +21,8 @@ export interface Part {
   rows: number
   bytes: number
   hash: string | undefined
+  /** What its values are between, if that is known. */
+  bounds?: Bounds
   load(): Promise<Buffer>
 }
 
@@ -124,8 +127,8 @@ export function partsOf({ blobs, rows }: Snapshot, column: SnapshotColumn): Part
   const parts: Part[] = []
   let from = 0
   for (const slice of column.slices) {
-    const { rows: count, bytes, hash } = slice
-    parts.push({ from, rows: count, bytes, hash, load: () => loadText(blobs, slice) })
+    const { rows: count, bytes, hash, bounds } = slice
+    parts.push({ from, rows: count, bytes, hash, bounds, load: () => loadText(blobs, slice) })
     from += count
   }
   const { tail } = column
@@ -138,7 +141,7 @@ export function partsOf({ blobs, rows }: Snapshot, column: SnapshotColumn): Part
   for (; from < rows; ) {
     const count = Math.min(rows - from, MISSING_ROWS)
     const load = async () => repeated('null', count)
-    parts.push({ from, rows: count, bytes: count * 5, hash: `null*${count}`, load })
+    parts.push({ from, rows: count, bytes: count * 5, hash: `null*${count}`, bounds: { nulls: count }, load })
     from += count
   }
   return parts

@@ -2,6 +2,7 @@
 import { counted } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
+import type { CheckReport } from '../../../contract/resources/index.ts'
 import { type Bounds, boundsOf, boundsTogether, numbersAsText } from '../../../ingest/index.ts'
 import { breathe } from '../../../json/index.ts'
 import { authorize, checkReplay } from '../../access/access.ts'
@@ -12,6 +13,7 @@ import { keyOf, storedKey } from '../../store/primary-key.ts'
 import type { Writers } from '../../store/store.ts'
 import { loadText, type SliceText, storeSlices } from '../../store/texts.ts'
 import type { GridService } from '../append/queue.ts'
+import { enforceOn, givenChecks } from '../checks/enforce.ts'
 import { type Layout, repeatedSlices, rewriteLayout, withRows } from '../compact.ts'
 import { longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
 import { partsOf, readCells, readRows } from '../diff/chunks.ts'
@@ -19,7 +21,7 @@ import { CellReader, RowHashes } from '../kernel/cells.ts'
 import { checkType, convertSlices, matchColumns, typeWithin } from '../match.ts'
 import { type DataCall, refuseWarnings } from '../reading-options.ts'
 import type { Table } from '../tables.ts'
-import { beginVersion, userOf } from '../versions.ts'
+import { appendVersion, type Before, beginVersion, userOf } from '../versions.ts'
 import { givenKey, isOfOtherKind, keysOf, namedColumns, snapshotOfLayout, snapshotOfTable } from './key.ts'
 import { moreNulls, type RowEdit, spliced } from './splice.ts'
 
@@ -31,12 +33,14 @@ const MOST_REMOVED = 10
 export interface Upserted {
   idlocal: number
   rows_added: number
-  rows_updated: number
-  rows_unchanged: number
-  rows_removed: number
+  /** Absent without a key: rows were appended. */
+  rows_updated?: number
+  rows_unchanged?: number
+  rows_removed?: number
   row_count: number
   version: number
   warnings: string[]
+  checks?: CheckReport
 }
 
 interface NewSlices {
@@ -49,8 +53,9 @@ interface NewSlices {
 interface Prepared {
   columns: NewSlices[]
   key: string[]
-  counts: Pick<Upserted, 'rows_added' | 'rows_updated' | 'rows_unchanged' | 'rows_removed'>
+  counts: { rows_added: number; rows_updated: number; rows_unchanged: number; rows_removed: number }
   warnings: string[]
+  checks?: CheckReport
 }
 
 /**
@@ -67,8 +72,8 @@ export async function upsert(
   return rewriteLayout(
     service,
     fid,
-    (layout) => prepared(service, call, table, layout, lacks),
-    async (writers, { columns, key, counts, warnings }, layout) => {
+    (layout) => prepared(service, call, fid, table, layout, lacks),
+    async (writers, { columns, key, counts, warnings, checks }, layout) => {
       const there = await writers.files.get(fid.owner, fid.idlocal)
       const write = call.writeKey(fid.owner)
       const apply = async (): Promise<Upserted> => {
@@ -81,7 +86,9 @@ export async function upsert(
           await writers.grids.change(fid.owner, fid.idlocal, { primary_key: storedKey(key) })
           await writers.files.change(fid.owner, fid.idlocal)
         }
-        if (rows_added + rows_updated + rows_removed > 0) {
+        if (key.length === 0) {
+          if (rows_added > 0) version = await putRows(writers, { file, grid }, layout, columns, userOf(call))
+        } else if (rows_added + rows_updated + rows_removed > 0) {
           await putColumns(writers, fid, layout, columns)
           const after = columns.map(({ column, rows, type }) => ({ ...column, rows, type }))
           const change = {
@@ -95,13 +102,37 @@ export async function upsert(
           version = await beginVersion(writers, { file, grid }, change, { before: layout.columns, after })
         }
         const row_count = grid.row_count + rows_added - rows_removed
-        return { idlocal: fid.idlocal, ...counts, row_count, version, warnings }
+        const done = key.length === 0 ? { rows_added } : counts
+        return { idlocal: fid.idlocal, ...done, row_count, version, warnings, checks }
       }
       return writers.idempotency.once(write, apply, {
         onReplay: () => checkReplay(writers, there, write, call),
       })
     },
   )
+}
+
+/** Appends rows: what was there stays, in longer slices. Returns the version that has them. */
+async function putRows(
+  writers: Writers,
+  { file, grid }: Before,
+  { slices, columns: before }: Layout,
+  columns: readonly NewSlices[],
+  by: string | null,
+): Promise<number> {
+  const { owner, idlocal } = file
+  // Columns that are filled up before change what was there.
+  const isChange = grid.ragged === 1
+  const epoch = { owner, idlocal, epoch: grid.epoch + (isChange ? 1 : 0) }
+  for (const { column, slices: now } of columns) {
+    const own = now.map((slice, seq) => ({ ...slice, seq }))
+    await writers.grids.replaceSlices(epoch, column.uid, slices.get(column.uid) ?? [], own)
+  }
+  const changes = columns.map(({ column: { uid }, rows, type }) => ({ uid, fields: { rows, type } }))
+  await writers.grids.changeColumns(owner, idlocal, changes)
+  if (!isChange) return appendVersion(writers, { file, grid }, by)
+  const after = columns.map(({ column, rows, type }) => ({ ...column, rows, type }))
+  return beginVersion(writers, { file, grid }, { operation: 'append', by }, { before, after })
 }
 
 async function putColumns(
@@ -122,6 +153,7 @@ async function putColumns(
 async function prepared(
   service: GridService,
   call: DataCall,
+  fid: Fid,
   table: Table,
   layout: Layout,
   lacks: readonly boolean[],
@@ -181,20 +213,42 @@ async function prepared(
         : edited
     const updated = changed.reduce((sum, one) => sum + one, 0)
     const isTouched = updated + added > 0
+    const rowCount = grid.row_count + added - removed.length
+    const after = before.map((column, k) => ({
+      ...column,
+      slices: longer[k],
+      rows: rowCount,
+      type: isTouched && given[k] ? mergeTypes(column.type, given[k].type) : column.type,
+    }))
+    const checked = await enforceOn(
+      service,
+      fid,
+      layout,
+      {
+        snap: { ...snap, columns: after, rows: rowCount },
+        source,
+        from: key.length === 0 ? grid.row_count : 0,
+        lineOf: lineAfter(table, rows, removed, grid.row_count),
+      },
+      givenChecks(call),
+    )
+    refuseWarnings(call, checked.warnings)
+    warnings.push(...checked.warnings)
     return {
       key,
       warnings,
+      checks: checked.report,
       counts: {
         rows_added: added,
         rows_updated: updated,
         rows_unchanged: rows.found.length - updated,
         rows_removed: removed.length,
       },
-      columns: before.map((column, k) => ({
+      columns: after.map(({ slices, rows: count, type }, k) => ({
         column: columns[k],
-        slices: longer[k],
-        rows: grid.row_count + added - removed.length,
-        type: isTouched && given[k] ? mergeTypes(column.type, given[k].type) : column.type,
+        slices,
+        rows: count,
+        type,
       })),
     }
   } finally {
@@ -268,6 +322,25 @@ async function matchKeys(
     { source: 'the grid' },
   )
   return matchedRows(own, theirs, rows, grid.rows)
+}
+
+/** The lines of the file that the rows of a grid are from, after the change. */
+function lineAfter(
+  { lineOf }: Table,
+  { found, added }: MatchedRows,
+  removed: Int32Array,
+  before: number,
+): ((row: number) => number | undefined) | undefined {
+  if (!lineOf) return undefined
+  const stay = before - removed.length
+  return (row) => {
+    if (row >= stay) return lineOf(added[row - stay])
+    // The row of the grid before: as many as are removed up to it come before it.
+    let was = row
+    for (let k = 0; k < removed.length && removed[k] <= was; k++) was++
+    const source = found.find((one) => one.row === was)
+    return source && lineOf(source.from)
+  }
 }
 
 /** Without a key, all rows are new. */

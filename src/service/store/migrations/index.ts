@@ -10,6 +10,7 @@ import * as formerNames from './0008-former-names.ts'
 import * as lostColumns from './0009-lost-columns.ts'
 import * as versions from './0010-versions.ts'
 import * as keys from './0011-keys.ts'
+import * as checks from './0012-checks.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: Migration[] = [
   { name: '0009-lost-columns', up: lostColumns.up },
   { name: '0010-versions', up: versions.up },
   { name: '0011-keys', up: keys.up },
+  { name: '0012-checks', up: checks.up },
 ]

@@ -1,0 +1,209 @@
+/** Checks files → checks. See docs/checks.md. */
+import { closest, hintWith, listed } from '../contract/closest.ts'
+import { Problem } from '../contract/errors.ts'
+import { type Severity, severities } from '../contract/resources/index.ts'
+import { checksOfSchema, isTableSchema } from './frictionless.ts'
+import { type Checks, type ColumnRule, checkTypes, type TableRule, type WithSeverity } from './types.ts'
+import { durationOf, rangeOf, shareOf } from './values.ts'
+
+/** Rules that checks have at most. */
+const MOST_RULES = 50_000
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Reads a checks file, or a Frictionless Table Schema. Throws `bad_checks` with the place. */
+export function readChecks(given: unknown): Checks {
+  const document = members(given, 'the checks')
+  const checks = isTableSchema(document) ? checksOfSchema(document) : ourChecks(document)
+  const count = checks.columns.reduce((sum, { rules }) => sum + rules.length, checks.table.length)
+  if (count > MOST_RULES) throw bad('the checks', `more than ${MOST_RULES} rules`)
+  if (count === 0)
+    throw bad('the checks', 'no rules', 'Write rules under columns or table. See: gridline check FILE --init')
+  return checks
+}
+
+function ourChecks(document: Members): Checks {
+  known(document, ['columns', 'table', 'severity'], 'the checks')
+  const severity = severityOf(document, 'the checks', 'error')
+  const columns = columnsOf(document.columns, severity)
+  const table = listOf(document.table, 'table').flatMap((rules) => tableRules(rules, severity, columns))
+  const exist = columns
+    .filter(
+      ({ isOptional }, k) =>
+        !isOptional && columns.findIndex((one) => one.column === columns[k].column) === k,
+    )
+    .map(({ column }) => ({ rule: 'columns' as const, column, severity: 'error' as const }))
+  return { columns, table: [...exist, ...table], missing: [] }
+}
+
+function columnsOf(given: unknown, severity: Severity): Checks['columns'] {
+  if (given === undefined) return []
+  if (Array.isArray(given))
+    return given.map((one, k) => {
+      const { name, ...rules } = members(one, `columns[${k}]`)
+      if (typeof name !== 'string') throw bad(`columns[${k}]`, 'name is missing')
+      return columnOf(name, rules, severity)
+    })
+  return Object.entries(members(given, 'columns')).map(([name, rules]) =>
+    columnOf(name, rules === null ? {} : members(rules, `column ${name}`), severity),
+  )
+}
+
+const COLUMN_RULES: Readonly<Record<string, (value: unknown) => ColumnRule | undefined | false>> = {
+  type: (value) => {
+    const type = value === 'string' ? 'text' : checkTypes.find((one) => one === value)
+    return type && { rule: 'type', type }
+  },
+  required: (value) => (value === true ? { rule: 'required' } : value === false ? false : undefined),
+  unique: (value) => (value === true ? { rule: 'unique' } : value === false ? false : undefined),
+  enum: (value) =>
+    Array.isArray(value) && value.length > 0 && value.every(isScalar)
+      ? { rule: 'enum', values: value }
+      : undefined,
+  pattern: (value) => (typeof value === 'string' ? { rule: 'pattern', pattern: value } : undefined),
+  minimum: (value) => limitRule('minimum', value, false),
+  maximum: (value) => limitRule('maximum', value, false),
+  exclusive_minimum: (value) => limitRule('minimum', value, true),
+  exclusive_maximum: (value) => limitRule('maximum', value, true),
+  length: (value) => {
+    const range = rangeOf(value)
+    return range && { rule: 'length', range }
+  },
+  nulls: (value) => {
+    const most = shareOf(value)
+    return most === undefined ? undefined : { rule: 'nulls', most }
+  },
+  max_age: (value) => {
+    const ms = durationOf(value)
+    return ms === undefined ? undefined : { rule: 'max_age', ms, given: String(value) }
+  },
+}
+
+/** What a rule takes, for messages. */
+const TAKES: Readonly<Record<string, string>> = {
+  type: `one of ${checkTypes.join(', ')}`,
+  required: 'true or false',
+  unique: 'true or false',
+  enum: 'a list of texts, numbers or booleans',
+  pattern: 'a regular expression, as a text',
+  minimum: 'a number or a date',
+  maximum: 'a number or a date',
+  exclusive_minimum: 'a number or a date',
+  exclusive_maximum: 'a number or a date',
+  length: 'a number or a range, such as 2..10',
+  nulls: 'a percentage, such as 5%',
+  max_age: 'a duration, such as 36h or 2d',
+  key: 'a column or a list of columns',
+  rows: 'a number or a range, such as 1.. or 100..200',
+  extra_columns: 'true (allowed) or false',
+  plot_columns: 'true or false',
+  'change.rows': 'a range of percentages, such as -10%..+50%',
+  'change.removed': 'a percentage, such as 5%',
+}
+
+function columnOf(column: string, given: Members, before: Severity): Checks['columns'][number] {
+  const place = `column ${column}`
+  known(given, [...Object.keys(COLUMN_RULES), 'severity', 'optional'], place)
+  const severity = severityOf(given, place, before)
+  const rules: WithSeverity<ColumnRule>[] = []
+  for (const [name, read] of Object.entries(COLUMN_RULES)) {
+    if (given[name] === undefined) continue
+    const rule = read(given[name])
+    if (rule === undefined) throw invalid(place, name, given[name])
+    if (rule !== false) rules.push({ ...rule, severity })
+  }
+  return { column, isOptional: given.optional === true, rules }
+}
+
+function tableRules(given: Members, before: Severity, columns: Checks['columns']): WithSeverity<TableRule>[] {
+  known(given, ['key', 'rows', 'extra_columns', 'plot_columns', 'change', 'severity'], 'table')
+  const severity = severityOf(given, 'table', before)
+  const rules: WithSeverity<TableRule>[] = []
+  const { key, rows, extra_columns, plot_columns, change } = given
+  if (key !== undefined) {
+    const names = Array.isArray(key) ? key : [key]
+    if (names.length === 0 || !names.every((name) => typeof name === 'string'))
+      throw invalid('table', 'key', key)
+    rules.push({ rule: 'key', columns: names, severity })
+  }
+  if (rows !== undefined) {
+    const range = rangeOf(rows)
+    if (!range) throw invalid('table', 'rows', rows)
+    rules.push({ rule: 'rows', range, severity })
+  }
+  if (!isSwitch(extra_columns)) throw invalid('table', 'extra_columns', extra_columns)
+  if (extra_columns === false)
+    rules.push({ rule: 'extra_columns', columns: columns.map(({ column }) => column), severity })
+  if (!isSwitch(plot_columns)) throw invalid('table', 'plot_columns', plot_columns)
+  if (plot_columns === true) rules.push({ rule: 'plot_columns', severity })
+  if (change !== undefined) {
+    const { rows: growth, removed } = known(members(change, 'change'), ['rows', 'removed'], 'change')
+    if (growth !== undefined) {
+      const range = rangeOf(growth, true)
+      if (!range) throw invalid('table', 'change.rows', growth)
+      rules.push({ rule: 'change.rows', range, severity })
+    }
+    if (removed !== undefined) {
+      const most = shareOf(removed)
+      if (most === undefined) throw invalid('table', 'change.removed', removed)
+      rules.push({ rule: 'change.removed', most, severity })
+    }
+  }
+  return rules
+}
+
+function isSwitch(given: unknown): given is boolean | undefined {
+  return given === undefined || typeof given === 'boolean'
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}
+
+function limitRule(
+  rule: 'minimum' | 'maximum',
+  value: unknown,
+  isExclusive: boolean,
+): ColumnRule | undefined {
+  return (typeof value === 'number' && Number.isFinite(value)) || (typeof value === 'string' && value !== '')
+    ? { rule, value, isExclusive }
+    : undefined
+}
+
+/** Objects under a member: one, or several. */
+function listOf(given: unknown, place: string): Members[] {
+  if (given === undefined) return []
+  return Array.isArray(given) ? given.map((one) => members(one, place)) : [members(given, place)]
+}
+
+function members(given: unknown, place: string): Members {
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return given as Members
+  throw bad(place, 'must be a mapping of names to values')
+}
+
+function known(given: Members, names: readonly string[], place: string): Members {
+  const unknown = Object.keys(given).find((name) => !names.includes(name))
+  if (unknown === undefined) return given
+  throw bad(
+    place,
+    `unknown rule ${JSON.stringify(unknown)}`,
+    hintWith(closest(unknown, names), `Here are: ${listed(names)}.`),
+  )
+}
+
+function severityOf({ severity }: Members, place: string, before: Severity): Severity {
+  if (severity === undefined) return before
+  const found = severities.find((one) => one === severity)
+  if (!found) throw bad(place, `severity: ${JSON.stringify(severity)} is neither error nor warn`)
+  return found
+}
+
+function invalid(place: string, rule: string, value: unknown): Problem {
+  return bad(place, `${rule}: ${JSON.stringify(value)?.slice(0, 80)} is not ${TAKES[rule]}`)
+}
+
+function bad(place: string, why: string, hint?: string): Problem {
+  return new Problem('bad_checks', place === 'the checks' ? `checks: ${why}` : `checks, ${place}: ${why}`, {
+    hint,
+  })
+}

@@ -1,0 +1,150 @@
+/** Frictionless Table Schemas as checks: https://specs.frictionlessdata.io/table-schema/ */
+import { Problem } from '../contract/errors.ts'
+import type { Checks, CheckType, ColumnRule, TableRule, WithSeverity } from './types.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+const TYPES: Readonly<Record<string, CheckType | undefined>> = {
+  string: 'text',
+  number: 'number',
+  integer: 'integer',
+  boolean: 'boolean',
+  date: 'date',
+  datetime: 'datetime',
+  time: 'time',
+  object: 'json',
+  array: 'json',
+  list: 'text',
+  geojson: 'json',
+}
+
+/** Types, and formats of texts, that are patterns. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  year: '-?[0-9]{4}',
+  yearmonth: '[0-9]{4}-(0[1-9]|1[0-2])',
+  duration: '-?P([0-9]+Y)?([0-9]+M)?([0-9]+W)?([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+(\\.[0-9]+)?S)?)?',
+  geopoint: '\\s*-?[0-9]+(\\.[0-9]+)?\\s*,\\s*-?[0-9]+(\\.[0-9]+)?\\s*',
+}
+const FORMATS: Readonly<Record<string, string>> = {
+  email: '[^@\\s]+@[^@\\s]+',
+  uri: '[A-Za-z][A-Za-z0-9+.-]*:\\S+',
+  uuid: '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}',
+}
+
+/** Texts that are booleans without others being named. */
+const TRUE = ['true', 'True', 'TRUE', '1']
+const FALSE = ['false', 'False', 'FALSE', '0']
+
+export function isTableSchema(document: Members): boolean {
+  return Array.isArray(document.fields)
+}
+
+export function checksOfSchema(schema: Members): Checks {
+  const fields = schema.fields as readonly unknown[]
+  const columns = fields.map((field, k) => {
+    const { name } = (field ?? {}) as Members
+    if (typeof name !== 'string') throw new Problem('bad_checks', `checks, fields[${k}]: name is missing`)
+    return { column: name, isOptional: false, rules: rulesOf(field as Members) }
+  })
+  const names = columns.map(({ column }) => column)
+  const table: TableRule[] = []
+  const match = typeof schema.fieldsMatch === 'string' ? schema.fieldsMatch : 'exact'
+  // Which columns are required, and which others may be there.
+  if (['exact', 'equal', 'subset'].includes(match))
+    for (const column of names) table.push({ rule: 'columns', column })
+  else if (!['superset', 'partial'].includes(match))
+    table.push({ rule: 'fieldsMatch', cannot: `${JSON.stringify(match)} is not known` })
+  if (['exact', 'equal', 'superset'].includes(match)) table.push({ rule: 'extra_columns', columns: names })
+  if (match === 'exact') table.push({ rule: 'column_order', columns: names })
+  const key = textsOf(schema.primaryKey)
+  if (key) table.push({ rule: 'key', columns: key })
+  if (Array.isArray(schema.uniqueKeys))
+    for (const unique of schema.uniqueKeys) {
+      const list = textsOf(unique)
+      table.push(
+        list ? { rule: 'unique', columns: list } : { rule: 'uniqueKeys', cannot: 'not a list of columns' },
+      )
+    }
+  if (Array.isArray(schema.foreignKeys) && schema.foreignKeys.length > 0)
+    table.push({ rule: 'foreignKeys', cannot: 'other tables are not read' })
+  const missing = Array.isArray(schema.missingValues)
+    ? schema.missingValues.map((one) =>
+        typeof one === 'object' && one !== null ? String((one as Members).value) : String(one),
+      )
+    : []
+  return {
+    columns: columns.map((column) => ({
+      ...column,
+      isOptional: ['superset', 'partial'].includes(match),
+      rules: column.rules.map(asError),
+    })),
+    table: table.map(asError),
+    missing,
+  }
+}
+
+function asError<R extends ColumnRule | TableRule>(rule: R): WithSeverity<R> {
+  return { ...rule, severity: 'error' }
+}
+
+function rulesOf(field: Members): ColumnRule[] {
+  const rules: ColumnRule[] = []
+  const { type = 'any', format = 'default', decimalChar, groupChar } = field
+  const pattern = type === 'string' ? FORMATS[String(format)] : PATTERNS[String(type)]
+  if (type === 'boolean')
+    rules.push({
+      rule: 'type',
+      type: 'boolean',
+      texts: [...(textsOf(field.trueValues) ?? TRUE), ...(textsOf(field.falseValues) ?? FALSE)],
+    })
+  else if (TYPES[String(type)]) rules.push({ rule: 'type', type: TYPES[String(type)]! })
+  else if (!pattern && type !== 'any')
+    rules.push({ rule: 'type', cannot: `type ${JSON.stringify(type)} is not known` })
+  if (pattern) rules.push({ rule: 'pattern', pattern })
+  else if (type === 'string' && format === 'binary')
+    rules.push({ rule: 'pattern', pattern: '[A-Za-z0-9+/]*={0,2}' })
+  if ((decimalChar !== undefined && decimalChar !== '.') || groupChar !== undefined)
+    rules.push({ rule: 'decimalChar', cannot: 'set how numbers are read with --decimal and --thousands' })
+  const constraints = (field.constraints ?? {}) as Members
+  for (const [name, value] of Object.entries(constraints)) {
+    const rule = constraintRule(name, value, constraints)
+    if (rule) rules.push(rule)
+  }
+  return rules
+}
+
+function constraintRule(name: string, value: unknown, all: Members): ColumnRule | undefined {
+  switch (name) {
+    case 'required':
+      return value === true ? { rule: 'required' } : undefined
+    case 'unique':
+      return value === true ? { rule: 'unique' } : undefined
+    case 'minLength':
+      return {
+        rule: 'length',
+        range: { from: Number(value), ...(all.maxLength !== undefined && { to: Number(all.maxLength) }) },
+      }
+    case 'maxLength':
+      return all.minLength === undefined ? { rule: 'length', range: { to: Number(value) } } : undefined
+    case 'minimum':
+    case 'maximum':
+      return { rule: name, value: value as number | string, isExclusive: false }
+    case 'exclusiveMinimum':
+      return { rule: 'minimum', value: value as number | string, isExclusive: true }
+    case 'exclusiveMaximum':
+      return { rule: 'maximum', value: value as number | string, isExclusive: true }
+    case 'pattern':
+      return { rule: 'pattern', pattern: String(value) }
+    case 'enum':
+      return Array.isArray(value)
+        ? { rule: 'enum', values: value as (string | number | boolean)[] }
+        : { rule: 'enum', cannot: 'not a list' }
+    default:
+      return { rule: name, cannot: 'this constraint is not known' }
+  }
+}
+
+function textsOf(given: unknown): string[] | undefined {
+  if (typeof given === 'string') return [given]
+  return Array.isArray(given) && given.every((one) => typeof one === 'string') ? given : undefined
+}

@@ -1,0 +1,5 @@
+/** Checks of tables: checks files → rules. The service runs them. See docs/checks.md. */
+export { readChecks } from './document.ts'
+export { expectedBy } from './expected.ts'
+export type { Checks, ColumnRule, TableRule, ValueRule, WithSeverity } from './types.ts'
+export { percentText, rangeText } from './values.ts'

@@ -1,0 +1,212 @@
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { resolve, resolveVersion } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { CheckReport, ChecksDocument } from '../../contract/resources/index.ts'
+import { annotateFailure, summarize } from '../core/ci.ts'
+import type { Context } from '../core/context.ts'
+import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
+import { array } from '../core/prints.ts'
+import { CHECKS_FILE, checksHeader, readChecksFile } from '../files/checks-file.ts'
+import { initialChecks } from '../files/checks-init.ts'
+import { gridOfFile, isDataFileHere, readableGrid } from '../files/local-data.ts'
+import { localOptions, type ReadingOptions, refuseReadingOptions } from '../files/parse-options.ts'
+import { placeOf, titleOf } from '../output/check-rows.ts'
+import { type CheckFormat, checkFormats, checksText, type NamedReport } from '../output/checks.ts'
+import { hasColor } from '../output/color.ts'
+import type { TableView } from '../output/view.ts'
+
+/** Exit code of data that fails checks. */
+const FAILED = 7
+
+const options = [
+  {
+    flags: '--checks <file>',
+    description: `checks file (default: the rules of the grid, or ${CHECKS_FILE}); also a Frictionless Table Schema`,
+    completes: 'local',
+  },
+  {
+    flags: '--set <file>',
+    description: 'make a checks file the rules of a grid, for every write from then on ("" removes them)',
+    completes: 'local',
+  },
+  {
+    flags: '--init',
+    description: `write ${CHECKS_FILE}, or the file of --checks, with rules that the data passes`,
+  },
+  {
+    flags: '--format <format>',
+    description: 'table (default), md, or junit (XML for CI systems)',
+    choices: checkFormats,
+  },
+  { flags: '--output <file>', description: 'write the report to a file, in this format' },
+  ...localOptions,
+] as const satisfies readonly Option[]
+
+type Options = OptionsOf<typeof options>
+
+export const command = defineCommand({
+  prints: array('Check report', { file: 'the data file or grid' }),
+  arguments: '<file...>',
+  usage: '<file|grid...>',
+  options,
+  writes: true,
+  completes: [['local', 'grid']],
+  examples: [
+    'gridline check sales.csv --init                 # write rules from the data',
+    'gridline check sales.csv',
+    'gridline check data/*.csv --checks sales.checks.yml --format junit --output report.xml',
+    'gridline check sales --set gridline.checks.yml  # for every write from now on',
+    'gridline check sales',
+    'gridline check data.csv --checks schema.json    # a Frictionless Table Schema',
+  ],
+  async run(context, given, options) {
+    const { set, init } = options
+    if (set !== undefined && init) throw new Problem('usage', '--set and --init cannot be used together')
+    if (init || set !== undefined) {
+      if (given.length > 1)
+        throw new Problem('usage', `${init ? '--init' : '--set'} can only be used with one file`)
+      return init ? writeChecks(context, given[0], options) : setChecks(context, given[0], set!)
+    }
+    const checks = options.checks === undefined ? undefined : await readChecksFile(options.checks)
+    const reports: NamedReport[] = []
+    for (const file of given) {
+      try {
+        reports.push({ file, ...(await reportOn(context, file, checks, options)) })
+      } catch (error) {
+        // A file that cannot be checked has failed.
+        if (!(error instanceof Problem) || (given.length === 1 && options.format !== 'junit')) throw error
+        reports.push({ file, ...notChecked(error) })
+      }
+    }
+    await tellCi(context, reports)
+    return shown(context, reports, options)
+  },
+})
+
+async function reportOn(
+  context: Context,
+  file: string,
+  given: ChecksDocument | undefined,
+  options: Options,
+): Promise<CheckReport> {
+  if (await isDataFileHere(file)) {
+    const document = given ?? (await readChecksFile(CHECKS_FILE))
+    return reportOfFile(context, file, document, options)
+  }
+  refuseReadingOptions(options)
+  const client = await context.clientFor(file)
+  const { fid, version } = await resolveVersion(client, file, 'grid')
+  const checks = given ?? (await rulesOf(context, file, fid))
+  return client.call('checks.run', { fid, version, json: { checks } })
+}
+
+/** The rules of a grid; of one without, the checks file of the directory. */
+async function rulesOf(context: Context, file: string, fid: string): Promise<ChecksDocument | undefined> {
+  const client = await context.clientFor(file)
+  const { checks } = await client.call('checks.get', { fid })
+  return checks === null && existsSync(CHECKS_FILE) ? readChecksFile(CHECKS_FILE) : undefined
+}
+
+/** Reads a data file into a service in this process, which checks it in the same pass. */
+async function reportOfFile(
+  context: Context,
+  file: string,
+  document: ChecksDocument,
+  options: ReadingOptions,
+): Promise<CheckReport> {
+  try {
+    const { checks } = await gridOfFile(context, file, options, { Checks: checksHeader(document) })
+    return checks!
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'checks_failed' && error.checks)
+      return error.checks as CheckReport
+    throw error
+  }
+}
+
+function notChecked({ message }: Problem): CheckReport {
+  const result = {
+    column: null,
+    rule: 'readable',
+    expected: 'a table that can be read',
+    severity: 'error' as const,
+    passed: false,
+    count: null,
+    message,
+    rows: [],
+  }
+  return { passed: false, row_count: 0, errors: 1, warnings: 0, results: [result] }
+}
+
+/** Marks lines in the way of the CI system, and adds the report to its summary. */
+async function tellCi(context: Context, reports: readonly NamedReport[]): Promise<void> {
+  for (const { file, results } of reports)
+    for (const result of results) {
+      if (result.passed) continue
+      const [first] = result.rows
+      const where = first ? ` (${placeOf(first)})` : ''
+      const text = `${titleOf(result)}: ${result.message}${where}`
+      annotateFailure(context, file, {
+        text,
+        line: first?.line ?? undefined,
+        column: result.column ?? undefined,
+        severity: result.severity,
+      })
+    }
+  summarize(context, checksText(reports, 'md', false))
+}
+
+async function shown(
+  context: Context,
+  reports: readonly NamedReport[],
+  { format = 'table', output }: Options,
+): Promise<CommandResult> {
+  const exit = reports.every(({ passed }) => passed) ? 0 : FAILED
+  const { flags, environment } = context
+  if (output !== undefined) {
+    await save(output, checksText(reports, format as CheckFormat, false))
+    const failed = reports.filter(({ passed }) => !passed)
+    const text = checksText(failed, 'table', hasColor(process.stdout, environment))
+    return flags.json === undefined && flags.jq === undefined
+      ? { text, exit }
+      : { many: [...reports], view: NO_VIEW, exit }
+  }
+  if (flags.json !== undefined || flags.jq !== undefined) return { many: [...reports], view: NO_VIEW, exit }
+  return { text: checksText(reports, format as CheckFormat, hasColor(process.stdout, environment)), exit }
+}
+
+/** Everything is printed as JSON. */
+const NO_VIEW: TableView = { columns: [] }
+
+async function save(file: string, text: string, flag?: 'wx'): Promise<void> {
+  await writeFile(file, text, { flag }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST')
+      throw new Problem('already_exists', `${file} already exists`, {
+        hint: 'Name another file with --checks, or remove it.',
+      })
+    throw new Problem('failed', `cannot write ${file}: ${error.message}`)
+  })
+}
+
+async function writeChecks(context: Context, given: string, options: Options): Promise<CommandResult> {
+  const { client, fid } = await readableGrid(context, given, options)
+  const file = options.checks ?? CHECKS_FILE
+  const text = await initialChecks(client, fid, basename(given))
+  if (context.flags.dryRun) return { text }
+  await save(file, text, 'wx')
+  context.messages.note(`wrote ${file}; edit it, then: gridline check ${given}`)
+  return { text }
+}
+
+async function setChecks(context: Context, grid: string, file: string): Promise<CommandResult> {
+  const checks = file === '' ? null : await readChecksFile(file)
+  const client = await context.clientFor(grid)
+  const fid = await resolve(client, grid, 'grid')
+  await client.call('checks.set', { fid, json: { checks } })
+  context.messages.note(
+    checks === null ? `${grid} is not checked any more` : `every write to ${grid} is checked from now on`,
+  )
+  return undefined
+}

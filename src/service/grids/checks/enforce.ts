@@ -1,0 +1,123 @@
+/** Checks of writes: nobody sees data that fails them. See docs/checks.md. */
+import { type Checks, readChecks } from '../../../checks/index.ts'
+import { counted } from '../../../contract/closest.ts'
+import { Problem } from '../../../contract/errors.ts'
+import type { Fid } from '../../../contract/fid.ts'
+import type { CheckReport, CheckResult } from '../../../contract/resources/index.ts'
+import type { GridRow } from '../../store/grids.ts'
+import { keyNames } from '../../store/primary-key.ts'
+import type { GridService } from '../append/queue.ts'
+import type { Layout } from '../compact.ts'
+import type { Snapshot } from '../content.ts'
+import { snapshotOfLayout } from '../keys/key.ts'
+import type { DataCall } from '../reading-options.ts'
+import { type Checked, runChecks } from './run.ts'
+
+/** Rules that a message names. */
+const MOST_NAMED = 3
+
+/** The checks that a request names in its headers. */
+export function givenChecks({ headers }: Pick<DataCall, 'headers'>): Checks[] {
+  if (headers.Checks === undefined) return []
+  let document: unknown
+  try {
+    document = JSON.parse(decodeURIComponent(headers.Checks))
+  } catch {
+    throw new Problem('bad_checks', 'Checks: not percent-encoded JSON', { field: 'Checks' })
+  }
+  return [readChecks(document)]
+}
+
+/** The checks of a grid, for every write. */
+function storedChecks({ checks }: Pick<GridRow, 'checks'>): Checks[] {
+  return checks === null ? [] : [readChecks(JSON.parse(checks))]
+}
+
+/** What is checked, and how it is called in messages. */
+export interface Enforced extends Omit<Checked, 'gone'> {
+  source: string
+}
+
+/** What checks found that a table passes: warnings for rules whose severity is warn, and a report if there were any. */
+export interface Passed {
+  warnings: string[]
+  report?: CheckReport
+}
+
+/** Throws `checks_failed` with a report if a table fails checks. */
+export async function enforce(checks: readonly Checks[], { source, ...checked }: Enforced): Promise<Passed> {
+  if (checks.length === 0) return { warnings: [] }
+  const reports: CheckReport[] = []
+  for (const one of checks) reports.push(await runChecks(one, checked))
+  const results = reports.flatMap((report) => report.results)
+  const failed = results.filter(({ passed }) => !passed)
+  const errors = failed.filter(({ severity }) => severity === 'error')
+  if (errors.length > 0) throw checksFailed(source, errors, together(reports, results))
+  const report = together(reports, results)
+  return { warnings: failed.map((one) => `check: ${failureText(one)}`), report }
+}
+
+function together(reports: readonly CheckReport[], results: CheckResult[]): CheckReport {
+  const sum = (of: 'errors' | 'warnings'): number => reports.reduce((count, report) => count + report[of], 0)
+  const errors = sum('errors')
+  return { ...reports[0], passed: errors === 0, errors, warnings: sum('warnings'), results }
+}
+
+function checksFailed(source: string, errors: readonly CheckResult[], report: CheckReport): Problem {
+  const more = errors.length > MOST_NAMED ? `; and ${errors.length - MOST_NAMED} more` : ''
+  const named = errors.slice(0, MOST_NAMED).map(failureText)
+  const first = errors.find(({ rows }) => rows.length > 0)
+  return new Problem(
+    'checks_failed',
+    `${source} fails ${counted(errors.length, 'check')}: ${named.join('; ')}${more}`,
+    {
+      line: first?.rows[0].line ?? undefined,
+      column: first?.column ?? undefined,
+      hint: 'Nothing was changed. Correct the data, or the checks.',
+      checks: report,
+    },
+  )
+}
+
+/** `column price, at least 0: 3 of 100 values are below, first in line 7`. */
+function failureText({ column, expected, message, rows }: CheckResult): string {
+  const [first] = rows
+  const place = first && `, first in ${first.line === null ? `row ${first.row}` : `line ${first.line}`}`
+  return `${column === null ? '' : `column ${column}, `}${expected}: ${message}${place ?? ''}`
+}
+
+/** Enforces the checks of a grid, and others, on the columns that a change leaves. `changed`: what is not as it was. */
+export async function enforceOn(
+  service: GridService,
+  fid: Fid,
+  layout: Layout,
+  changed: Partial<Enforced> & Pick<Enforced, 'snap' | 'source'>,
+  given: readonly Checks[] = [],
+): Promise<Passed> {
+  const { grid, columns } = layout
+  const checks = [...given, ...storedChecks(grid)]
+  if (checks.length === 0) return { warnings: [] }
+  const { warnings, report } = await enforce(checks, {
+    before: snapshotOfLayout(service.store, layout),
+    key: keyNames(grid, columns),
+    lostColumns: await lostColumns(service, fid, checks, columns, changed.snap),
+    ...changed,
+  })
+  // What a grid is always checked for is told if it fails.
+  return given.length > 0 ? { warnings, report } : { warnings }
+}
+
+/** The columns that plots use and a table lacks, if checks ask for them. */
+export async function lostColumns(
+  service: GridService,
+  fid: Fid,
+  checks: readonly Checks[],
+  columns: readonly { uid: string; name: string }[],
+  snap: Snapshot,
+): Promise<string[]> {
+  if (!checks.some(({ table }) => table.some(({ rule }) => rule === 'plot_columns'))) return []
+  const used = await service.plotColumns(fid)
+  const has = (one: { uid: string; name: string }): boolean =>
+    snap.columns.some(({ uid, name }) => uid === one.uid || name === one.name)
+  return columns.filter((column) => used.includes(column.uid) && !has(column)).map(({ name }) => name)
+}

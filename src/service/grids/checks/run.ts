@@ -1,0 +1,423 @@
+/** Runs checks on a table. See docs/checks.md. */
+import {
+  type Checks,
+  type ColumnRule,
+  expectedBy,
+  percentText,
+  type TableRule,
+  type ValueRule,
+  type WithSeverity,
+} from '../../../checks/index.ts'
+import { counted, listed } from '../../../contract/closest.ts'
+import { Problem } from '../../../contract/errors.ts'
+import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
+import { breathe } from '../../../json/index.ts'
+import { longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
+import { ChunkedTable, type Part, partsOf } from '../diff/chunks.ts'
+import { diffTables, MOST_ROWS } from '../diff/diff.ts'
+import { RowIndex } from '../diff/sequence.ts'
+import { CellReader, RowHashes } from '../kernel/cells.ts'
+import { missingIn, testOf, type ValueTest } from './values.ts'
+
+/** Rows that a result lists. */
+const MOST_LISTED = 20
+
+export interface Checked {
+  /** The whole table, as it is after a write. */
+  snap: Snapshot
+  /** Rows from here on are new: rules of single values are for these. */
+  from?: number
+  /** The line of a file that a row of the table is from. */
+  lineOf?: (row: number) => number | undefined
+  /** The version before; undefined: there is none. */
+  before?: Snapshot
+  /** Whether both are versions of one grid, so that columns are the same by their uids. */
+  key?: readonly string[]
+  /** Columns that plots use: those that the table lacks. Undefined: it is no grid. */
+  lostColumns?: readonly string[]
+  gone?: () => boolean
+}
+
+/** Runs all rules. Throws `bad_checks` if they make no sense, for example a pattern. */
+export async function runChecks(checks: Checks, checked: Checked): Promise<CheckReport> {
+  const { snap } = checked
+  const results: CheckResult[] = []
+  const reader = CellReader.open(Math.max(0, ...snap.columns.map(longestText)))
+  try {
+    const run = new Run(checks, checked, reader)
+    for (const rule of checks.table) results.push(await run.table(rule))
+    for (const { column, isOptional, rules } of checks.columns) {
+      const found = snap.columns.find(({ name }) => name === column)
+      if (found) results.push(...(await run.column(found, rules)))
+      else if (!isOptional)
+        results.push(...rules.map((rule) => result(rule, column, cannot(`there is no column ${column}`))))
+    }
+  } finally {
+    reader.release()
+  }
+  const failed = (severity: string): number =>
+    results.filter((one) => !one.passed && one.severity === severity).length
+  const errors = failed('error')
+  return { passed: errors === 0, row_count: snap.rows, errors, warnings: failed('warn'), results }
+}
+
+type Outcome = Pick<CheckResult, 'passed' | 'count' | 'message' | 'rows'>
+
+const PASSED: Outcome = { passed: true, count: null, message: null, rows: [] }
+
+function failed(message: string): Outcome {
+  return { passed: false, count: null, message, rows: [] }
+}
+
+function cannot(why: string): Outcome {
+  return failed(`cannot run: ${why}`)
+}
+
+function result(
+  rule: WithSeverity<ColumnRule | TableRule>,
+  column: string | null,
+  outcome: Outcome,
+): CheckResult {
+  return { column, rule: rule.rule, expected: expectedBy(rule), severity: rule.severity, ...outcome }
+}
+
+class Run {
+  private readonly isMissing: (value: unknown) => boolean
+  private readonly from: number
+  private readonly gone: () => boolean
+
+  constructor(
+    private readonly checks: Checks,
+    private readonly checked: Checked,
+    private readonly reader: CellReader,
+  ) {
+    this.isMissing = missingIn(checks)
+    this.from = checked.from ?? 0
+    this.gone = checked.gone ?? (() => false)
+  }
+
+  /** All rules of a column. Its values are read once, and only where they can break one. */
+  async column(column: SnapshotColumn, rules: readonly WithSeverity<ColumnRule>[]): Promise<CheckResult[]> {
+    const values = new ColumnValues(this.checked.snap, column, this.isMissing, this.gone)
+    const tests: { at: number; test: ValueTest }[] = []
+    for (const [at, rule] of rules.entries())
+      if (isValueRule(rule)) tests.push({ at, test: await testOf(rule, this.checks) })
+    const broken = await values.broken(
+      tests.map(({ test }) => test),
+      this.from,
+    )
+    const results: CheckResult[] = []
+    for (const [at, rule] of rules.entries()) {
+      const of = tests.findIndex((one) => one.at === at)
+      const outcome = isValueRule(rule)
+        ? this.values(rule, broken[of])
+        : await this.whole(rule, column, values)
+      results.push(result(rule, column.name, outcome))
+    }
+    return results
+  }
+
+  private values(rule: ValueRule, { count, rows }: Broken): Outcome {
+    if (count === 0) return { ...PASSED, count }
+    const checked = this.checked.snap.rows - this.from
+    const [one, several] = WRONG[rule.rule]
+    return {
+      passed: false,
+      count,
+      message: `${count} of ${counted(checked, 'value')} ${count === 1 ? one : several}`,
+      rows: rows.map(({ row, value }) => this.row(row, value)),
+    }
+  }
+
+  private row(row: number, value: unknown, first?: number): FailedRow {
+    const place = (one: number): { row: number; line: number | null } => ({
+      row: one + 1,
+      line: this.checked.lineOf?.(one) ?? null,
+    })
+    return {
+      ...place(row),
+      value: value as FailedRow['value'],
+      ...(first !== undefined && { same_as: place(first) }),
+    }
+  }
+
+  private async whole(rule: ColumnRule, column: SnapshotColumn, values: ColumnValues): Promise<Outcome> {
+    if ('cannot' in rule) return cannot(rule.cannot)
+    if (rule.rule === 'unique') return this.unique([column], false)
+    const { rows } = this.checked.snap
+    if (rule.rule === 'nulls' && 'most' in rule) {
+      const count = await values.missing()
+      const share = rows === 0 ? 0 : count / rows
+      if (share <= rule.most) return { ...PASSED, count }
+      return { ...failed(`${count} of ${counted(rows, 'value')} are missing (${percentText(share)})`), count }
+    }
+    if (rule.rule === 'max_age' && 'ms' in rule) {
+      const newest = await values.newest()
+      if (newest === undefined) return failed('there are no values')
+      const at = timeOf(newest)
+      if (at === undefined) return cannot(`${JSON.stringify(newest)} is no date`)
+      return Date.now() - at <= rule.ms ? PASSED : failed(`the newest value is ${newest}`)
+    }
+    return cannot(`unknown rule ${rule.rule}`)
+  }
+
+  async table(rule: WithSeverity<TableRule>): Promise<CheckResult> {
+    return result(rule, null, await this.outcomeOf(rule))
+  }
+
+  private async outcomeOf(rule: TableRule): Promise<Outcome> {
+    const { snap, before, lostColumns } = this.checked
+    if ('cannot' in rule) return cannot(rule.cannot)
+    const names = snap.columns.map(({ name }) => name)
+    switch (rule.rule) {
+      case 'columns':
+        return 'column' in rule && names.includes(rule.column)
+          ? PASSED
+          : failed(`the column is missing; there are: ${listed(names)}`)
+      case 'rows':
+        return isWithin(snap.rows, 'range' in rule ? rule.range : {})
+          ? PASSED
+          : failed(`there are ${counted(snap.rows, 'row')}`)
+      case 'plot_columns':
+        if (!lostColumns || lostColumns.length === 0) return PASSED
+        return failed(`plots use columns that are missing: ${listed(lostColumns)}`)
+      case 'change.rows':
+        return before ? changeOf(before.rows, snap.rows, 'range' in rule ? rule.range : {}) : PASSED
+      case 'change.removed':
+        return before && 'most' in rule ? this.removed(before, rule.most) : PASSED
+    }
+    if (!('columns' in rule)) return cannot('unknown rule')
+    const { columns } = rule
+    if (rule.rule === 'extra_columns') {
+      const extra = names.filter((name) => !columns.includes(name))
+      return extra.length === 0
+        ? PASSED
+        : { ...failed(`${counted(extra.length, 'other column')}: ${listed(extra)}`), count: extra.length }
+    }
+    if (rule.rule === 'column_order') {
+      const known = names.filter((name) => columns.includes(name))
+      const wanted = columns.filter((name) => names.includes(name))
+      const at = known.findIndex((name, k) => name !== wanted[k])
+      return at < 0 ? PASSED : failed(`${known[at]} is in the place of ${wanted[at]}`)
+    }
+    const found = columns.flatMap((name) => snap.columns.find((column) => column.name === name) ?? [])
+    const lacking = columns.find((name) => !names.includes(name))
+    if (lacking !== undefined) return cannot(`there is no column ${lacking}`)
+    return this.unique(found, rule.rule === 'key')
+  }
+
+  /** Rows whose values in some columns are those of another row. With `isKey`, also rows that miss one. */
+  private async unique(columns: readonly SnapshotColumn[], isKey: boolean): Promise<Outcome> {
+    const { snap } = this.checked
+    if (snap.rows > MOST_ROWS) return cannot(`the table has more than ${MOST_ROWS} rows`)
+    const table = new ChunkedTable(snap, columns, this.gone)
+    const rows = table.choose(table.chunks)
+    const hashes = new RowHashes(rows)
+    for (const k of columns.keys()) await table.hash(this.reader, k, hashes, false)
+    const missing = await this.rowsMissing(columns)
+    const index = new RowIndex(hashes, rows)
+    const listedRows: { row: number; first?: number }[] = []
+    let count = 0
+    let [twice, without] = [0, 0]
+    for (let row = 0; row < rows; row++) {
+      let first: number | undefined
+      if (missing?.has(row)) {
+        if (!isKey) continue
+        without++
+      } else {
+        first = index.add(row)
+        if (first === undefined) continue
+        twice++
+      }
+      count++
+      if (listedRows.length < MOST_LISTED) listedRows.push({ row, first })
+    }
+    await breathe()
+    if (count === 0) return { ...PASSED, count }
+    const said = [
+      twice > 0 && `${counted(twice, 'row')} ${twice === 1 ? 'is a duplicate' : 'are duplicates'}`,
+      without > 0 && `${counted(without, 'row')} ${without === 1 ? 'has' : 'have'} no key`,
+    ]
+    const values = await Promise.all(
+      columns.map((column) =>
+        valuesAt(
+          snap,
+          column,
+          listedRows.map(({ row }) => row),
+        ),
+      ),
+    )
+    return {
+      passed: false,
+      count,
+      message: said.filter(Boolean).join(', '),
+      rows: listedRows.map(({ row, first }, k) => {
+        const value =
+          columns.length === 1
+            ? values[0][k]
+            : columns.map(({ name }, c) => `${name} ${values[c][k]}`).join(', ')
+        return this.row(row, value, first)
+      }),
+    }
+  }
+
+  /** Rows that miss a value in one of some columns. */
+  private async rowsMissing(columns: readonly SnapshotColumn[]): Promise<Set<number> | undefined> {
+    const found = new Set<number>()
+    for (const column of columns)
+      await new ColumnValues(this.checked.snap, column, this.isMissing, this.gone).missing((row) =>
+        found.add(row),
+      )
+    return found.size > 0 ? found : undefined
+  }
+
+  private async removed(before: Snapshot, most: number): Promise<Outcome> {
+    if (before.rows === 0) return PASSED
+    const { snap, key = [] } = this.checked
+    const had = (name: string): boolean => before.columns.some((column) => column.name === name)
+    const has = (name: string): boolean => snap.columns.some((column) => column.name === name)
+    const { rows } = await diffTables(
+      { name: 'the version before', snap: before },
+      { name: 'the new version', snap },
+      { key: key.every((name) => had(name) && has(name)) ? key : [], gone: this.gone },
+    )
+    const share = rows.removed / before.rows
+    return share <= most
+      ? { ...PASSED, count: rows.removed }
+      : {
+          ...failed(`${counted(rows.removed, 'row')} of ${before.rows} are removed (${percentText(share)})`),
+          count: rows.removed,
+        }
+  }
+}
+
+/** What is wrong with one value, and with several. */
+const WRONG: Readonly<Record<ValueRule['rule'], readonly [string, string]>> = {
+  required: ['is missing', 'are missing'],
+  type: ['has another type', 'have another type'],
+  enum: ['is none of these', 'are none of these'],
+  pattern: ['does not match', 'do not match'],
+  minimum: ['is too low', 'are too low'],
+  maximum: ['is too high', 'are too high'],
+  length: ['has another length', 'have another length'],
+}
+
+function isValueRule(rule: ColumnRule): rule is ValueRule {
+  return !('cannot' in rule) && !['unique', 'nulls', 'max_age'].includes(rule.rule)
+}
+
+function isWithin(value: number, { from, to }: { from?: number; to?: number }): boolean {
+  return (from === undefined || value >= from) && (to === undefined || value <= to)
+}
+
+function changeOf(before: number, after: number, range: { from?: number; to?: number }): Outcome {
+  if (before === after && isWithin(0, range)) return PASSED
+  const percent = before === 0 ? Number.POSITIVE_INFINITY : ((after - before) / before) * 100
+  if (isWithin(percent, range)) return PASSED
+  const by = before === 0 ? '' : ` (${percent > 0 ? '+' : ''}${Number(percent.toFixed(1))}%)`
+  return failed(`the number of rows changes from ${before} to ${after}${by}`)
+}
+
+/** When a date or time is, in ms; of a day, its end. Times without a zone are UTC. */
+function timeOf(text: string): number | undefined {
+  const iso = text.replace(' ', 'T')
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(iso)
+  const hasZone = /(Z|[+-]\d\d(:?\d\d)?)$/.test(iso.slice(10))
+  const at = Date.parse(isDay ? iso : hasZone ? iso.replace(/([+-]\d\d)$/, '$1:00') : `${iso}Z`)
+  return Number.isNaN(at) ? undefined : at + (isDay ? 86_400_000 : 0)
+}
+
+interface Broken {
+  count: number
+  rows: { row: number; value: unknown }[]
+}
+
+/** The values of a column, read part by part, as far as something has to be known of them. */
+class ColumnValues {
+  private readonly parts: readonly Part[]
+
+  constructor(
+    snap: Snapshot,
+    private readonly column: SnapshotColumn,
+    private readonly isMissing: (value: unknown) => boolean,
+    private readonly gone: () => boolean,
+  ) {
+    this.parts = partsOf(snap, column)
+  }
+
+  /** For each test: how many values from a row on break it, and the first ones. */
+  async broken(tests: readonly ValueTest[], from: number): Promise<Broken[]> {
+    const found = tests.map((): Broken => ({ count: 0, rows: [] }))
+    for (const part of this.parts) {
+      const { bounds, rows } = part
+      if (part.from + rows <= from) continue
+      const open = tests.flatMap((test, k) =>
+        test.holdsFor(bounds, rows, this.column.type) || (bounds?.nulls === rows && !test.takesMissing)
+          ? []
+          : [{ test, broken: found[k] }],
+      )
+      if (open.length === 0) continue
+      const values = await this.valuesOf(part)
+      for (const { test, broken } of open) {
+        for (let k = Math.max(0, from - part.from); k < values.length; k++) {
+          const value = values[k]
+          if (this.isMissing(value) ? !test.takesMissing : !test.breaks(value)) continue
+          broken.count++
+          if (broken.rows.length < MOST_LISTED) broken.rows.push({ row: part.from + k, value })
+        }
+        await breathe()
+      }
+    }
+    return found
+  }
+
+  /** How many values are missing. */
+  async missing(each?: (row: number) => void): Promise<number> {
+    let count = 0
+    for (const part of this.parts) {
+      const { bounds } = part
+      // Without other texts that are missing, bounds say it.
+      const isNoText = bounds?.low !== undefined && !bounds.low.startsWith('"')
+      if (bounds && !each && (isNoText || bounds.nulls === part.rows)) count += bounds.nulls
+      else if (bounds?.nulls === 0 && isNoText) continue
+      else
+        for (const [k, value] of (await this.valuesOf(part)).entries()) {
+          if (!this.isMissing(value)) continue
+          count++
+          each?.(part.from + k)
+        }
+    }
+    return count
+  }
+
+  /** The greatest text. */
+  async newest(): Promise<string | undefined> {
+    let newest: string | undefined
+    for (const part of this.parts) {
+      const high: unknown = part.bounds?.high === undefined ? undefined : JSON.parse(part.bounds.high)
+      if (part.bounds?.nulls === part.rows) continue
+      for (const value of typeof high === 'string' ? [high] : await this.valuesOf(part))
+        if (!this.isMissing(value) && (newest === undefined || String(value) > newest)) newest = String(value)
+    }
+    return newest
+  }
+
+  private async valuesOf(part: Part): Promise<unknown[]> {
+    if (this.gone()) throw new Problem('aborted', 'the client disconnected')
+    const text = await part.load()
+    await breathe()
+    return JSON.parse(`[${text.toString('utf8')}]`) as unknown[]
+  }
+}
+
+/** The values of some rows, ascending. */
+async function valuesAt(snap: Snapshot, column: SnapshotColumn, rows: readonly number[]): Promise<unknown[]> {
+  const found: unknown[] = []
+  for (const part of partsOf(snap, column)) {
+    const own = rows.filter((row) => row >= part.from && row < part.from + part.rows)
+    if (own.length === 0) continue
+    const values = JSON.parse(`[${(await part.load()).toString('utf8')}]`) as unknown[]
+    found.push(...own.map((row) => values[row - part.from]))
+  }
+  return found
+}

@@ -1,0 +1,166 @@
+/** Rules of single values, as tests of them. See docs/checks.md. */
+import type { Checks, ValueRule } from '../../../checks/index.ts'
+import { Problem } from '../../../contract/errors.ts'
+import type { Bounds } from '../../../ingest/index.ts'
+import { momentIn } from '../../../json/index.ts'
+import { familyOf } from '../../store/column-types.ts'
+import type { ColumnType } from '../../store/schema.ts'
+
+export interface ValueTest {
+  /** Whether a value breaks the rule. Missing ones are given only if `takesMissing`. */
+  breaks(value: unknown): boolean
+  takesMissing?: boolean
+  /** Whether no value between these bounds can break it. */
+  holdsFor(bounds: Bounds | undefined, rows: number, type: ColumnType): boolean
+}
+
+/** The longest pattern. */
+const MOST_PATTERN = 1000
+
+export async function testOf(rule: ValueRule, { missing }: Pick<Checks, 'missing'>): Promise<ValueTest> {
+  switch (rule.rule) {
+    case 'type':
+      return typeTest(rule.type, rule.texts)
+    case 'required':
+      return {
+        takesMissing: true,
+        breaks: () => false,
+        holdsFor: (bounds) =>
+          bounds !== undefined && bounds.nulls === 0 && isKnown(bounds) && isNeverMissing(bounds, missing),
+      }
+    case 'enum': {
+      const values = new Set(rule.values.map(String))
+      return { breaks: (value) => !values.has(textOf(value)), holdsFor: never }
+    }
+    case 'pattern': {
+      const matches = await patternOf(rule.pattern)
+      return { breaks: (value) => !matches(textOf(value)), holdsFor: never }
+    }
+    case 'length': {
+      const { from = 0, to = Number.POSITIVE_INFINITY } = rule.range
+      const breaks = (value: unknown): boolean => {
+        const length = lengthOf(textOf(value))
+        return length < from || length > to
+      }
+      return { breaks, holdsFor: never }
+    }
+    case 'minimum':
+    case 'maximum':
+      return limitTest(rule.rule === 'minimum' ? 1 : -1, rule.value, rule.isExclusive)
+  }
+}
+
+function never(): boolean {
+  return false
+}
+
+/** Whether no text between bounds is missing. */
+function isNeverMissing({ low }: Bounds, missing: readonly string[]): boolean {
+  return !low?.startsWith('"') || (low !== '""' && missing.length === 0)
+}
+
+function isKnown({ low, high }: Bounds): boolean {
+  return low !== undefined && high !== undefined
+}
+
+/** What is compared with texts. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** Code points. */
+function lengthOf(text: string): number {
+  let length = text.length
+  for (let k = 0; k < text.length; k++) {
+    const unit = text.charCodeAt(k)
+    if (unit >= 0xdc00 && unit <= 0xdfff) length--
+  }
+  return length
+}
+
+const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/
+const INTEGER = /^\s*[+-]?\d+\s*$/
+const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$/
+
+function typeTest(type: string, texts: readonly string[] | undefined): ValueTest {
+  const booleans = new Set(texts)
+  const tests: Readonly<Record<string, (value: unknown) => boolean>> = {
+    text: (value) => typeof value !== 'object',
+    number: (value) => typeof value === 'number' || (typeof value === 'string' && NUMBER.test(value)),
+    integer: (value) =>
+      typeof value === 'number' ? Number.isInteger(value) : typeof value === 'string' && INTEGER.test(value),
+    boolean: (value) =>
+      typeof value === 'boolean' ||
+      (texts ? booleans.has(textOf(value)) : typeof value === 'string' && /^(true|false)$/i.test(value)),
+    date: (value) => typeof value === 'string' && momentOf(value) === 'date',
+    datetime: (value) => typeof value === 'string' && momentOf(value)?.startsWith('datetime') === true,
+    time: (value) => typeof value === 'string' && TIME.test(value),
+    json: (value) => typeof value === 'object',
+  }
+  const isOk = tests[type]
+  return {
+    breaks: (value) => !isOk(value),
+    holdsFor: (_bounds, _rows, held) => {
+      const family = familyOf(held)
+      if (family === 'empty') return true
+      return type === 'text' ? family !== 'json' : family === type
+    },
+  }
+}
+
+function momentOf(text: string): ReturnType<typeof momentIn> {
+  const bytes = Buffer.from(text)
+  return momentIn(bytes, 0, bytes.length)
+}
+
+/** `side`: 1 for a minimum, −1 for a maximum. */
+function limitTest(side: 1 | -1, limit: number | string, isExclusive: boolean): ValueTest {
+  const isNumber = typeof limit === 'number'
+  const breaks = (value: unknown): boolean => {
+    let difference: number
+    if (isNumber) {
+      const number = typeof value === 'string' ? (NUMBER.test(value) ? Number(value) : Number.NaN) : value
+      if (typeof number !== 'number' || Number.isNaN(number)) return true
+      difference = (number - limit) * side
+    } else {
+      if (typeof value !== 'string') return true
+      difference = (value < limit ? -1 : value > limit ? 1 : 0) * side
+    }
+    return isExclusive ? difference <= 0 : difference < 0
+  }
+  return {
+    breaks,
+    holdsFor: (bounds) => {
+      if (!bounds || !isKnown(bounds)) return false
+      const bound: unknown = JSON.parse((side === 1 ? bounds.low : bounds.high)!)
+      return typeof bound === typeof limit && !breaks(bound)
+    },
+  }
+}
+
+/** A test of whole texts that takes time in proportion to their length, whatever the pattern is. */
+async function patternOf(pattern: string): Promise<(text: string) => boolean> {
+  if (pattern.length > MOST_PATTERN)
+    throw new Problem(
+      'bad_checks',
+      `checks: a pattern of ${pattern.length} characters; the limit is ${MOST_PATTERN}`,
+    )
+  const { RE2JS } = await import('../../../vendor/re2.ts')
+  try {
+    const compiled = RE2JS.compile(pattern)
+    return (text) => compiled.testExact(text)
+  } catch (error) {
+    throw new Problem(
+      'bad_checks',
+      `checks: pattern ${JSON.stringify(pattern)} cannot be used: ${(error as Error).message}`,
+      { hint: 'Patterns are regular expressions of RE2: without back references and look-around.' },
+    )
+  }
+}
+
+/** Whether a value is missing. */
+export function missingIn({ missing }: Checks): (value: unknown) => boolean {
+  if (missing.length === 0) return (value) => value === null || value === ''
+  const texts = new Set(missing)
+  return (value) => value === null || value === '' || (typeof value === 'string' && texts.has(value))
+}

@@ -1,0 +1,107 @@
+import { readChecks } from '../../checks/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { ChecksDocument } from '../../contract/resources/index.ts'
+import { authorizeCall } from '../access/access.ts'
+import { applyOnce, assertCanChange } from '../files/read.ts'
+import { rowOfVersion, seesVersions } from '../files/versions.ts'
+import { enforceOn, lostColumns } from '../grids/checks/enforce.ts'
+import { runChecks } from '../grids/checks/run.ts'
+import { rewriteLayout } from '../grids/compact.ts'
+import { snapshotOf, trimmed } from '../grids/content.ts'
+import { snapshotOfLayout } from '../grids/keys/key.ts'
+import { keyNames } from '../store/primary-key.ts'
+import type { Handlers } from './handler.ts'
+
+/** Bytes of the rules that a grid has. */
+const MOST_BYTES = 64 * 1024
+
+export const checksHandlers = {
+  'checks.run': async (service, call) => {
+    const { store } = service
+    const { fid } = call
+    const given = await store.read(async (readers) => {
+      const found = await authorizeCall(readers, call)
+      const row = await rowOfVersion(readers, found, call.version)
+      const grid = await readers.grids.get(fid.owner, fid.idlocal)
+      const present = row?.version ?? found.file.content_version
+      // The version before is for those who may write.
+      const [last] = seesVersions(found)
+        ? await readers.versions.list(fid.owner, fid.idlocal, present, 1)
+        : []
+      return {
+        grid,
+        snap: await snapshotOf(store, readers, fid, row),
+        before: last && (await snapshotOf(store, readers, fid, last)),
+        columns: await readers.grids.columns(fid.owner, fid.idlocal),
+      }
+    })
+    const document = (call.fields.checks ?? parsed(given.grid.checks)) as ChecksDocument | undefined
+    if (!document)
+      throw new Problem('bad_checks', 'no checks are given, and the grid has none', {
+        hint: 'Name a checks file with --checks. To write one from the data: gridline check GRID --init',
+      })
+    const checks = readChecks(document)
+    return {
+      body: { passed: true, row_count: given.snap.rows, errors: 0, warnings: 0, results: [] },
+      // All values may be read: a few at once, and only as long as the client waits.
+      later: (user, gone) =>
+        service.describing.run(
+          user,
+          async () => {
+            const snap = await trimmed(given.snap)
+            const lost = await lostColumns(service, fid, [checks], given.columns, snap)
+            const before = given.before && (await trimmed(given.before))
+            const key = keyNames(given.grid, given.columns)
+            return { body: await runChecks(checks, { snap, before, key, lostColumns: lost, gone }) }
+          },
+          gone,
+        ),
+    }
+  },
+
+  'checks.get': (service, call) =>
+    service.store.read(async (readers) => {
+      await authorizeCall(readers, call)
+      const { checks } = await readers.grids.get(call.fid.owner, call.fid.idlocal)
+      return { body: { checks: parsed(checks) ?? null } }
+    }),
+
+  'checks.set': async (service, call) => {
+    const { fid } = call
+    const document = call.fields.checks
+    const text = document === null ? null : JSON.stringify(document)
+    if (text !== null && Buffer.byteLength(text) > MOST_BYTES)
+      throw new Problem('too_large', `checks of ${Buffer.byteLength(text)} bytes; the limit is ${MOST_BYTES}`)
+    if (document !== null) readChecks(document)
+    await assertCanChange(service, call)
+    await rewriteLayout(
+      service,
+      fid,
+      async (layout) => {
+        const snap = snapshotOfLayout(service.store, layout)
+        // What the grid has now passes, so that what fails later is new.
+        await enforceOn(
+          service,
+          fid,
+          { ...layout, grid: { ...layout.grid, checks: text } },
+          {
+            snap,
+            before: undefined,
+            source: 'the grid',
+          },
+        )
+      },
+      (writers, _, { grid }) =>
+        applyOnce(writers, call, async () => {
+          if (grid.checks === text) return
+          await writers.grids.change(fid.owner, fid.idlocal, { checks: text })
+          await writers.files.change(fid.owner, fid.idlocal)
+        }),
+    )
+    return { body: { checks: document } }
+  },
+} satisfies Partial<Handlers>
+
+function parsed(checks: string | null): ChecksDocument | undefined {
+  return checks === null ? undefined : (JSON.parse(checks) as ChecksDocument)
+}

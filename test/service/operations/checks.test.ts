@@ -1,0 +1,295 @@
+import { describe, expect, it } from 'vitest'
+import { runs } from '../../support/runs.ts'
+import { onBothStores } from '../../support/service.ts'
+
+interface Result {
+  column: string | null
+  rule: string
+  passed: boolean
+  count: number | null
+  message: string | null
+  rows: { row: number; line: number | null; value: unknown }[]
+}
+
+onBothStores('checks', (test) => {
+  const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
+  const upload = (name: string, csv: string, headers: Record<string, string> = {}, user = 'alice') =>
+    ask(user, 'POST', '/v2/grids/upload', {
+      body: csv,
+      headers: {
+        'content-type': 'text/csv',
+        'x-file-name': `${name}.csv`,
+        'gridline-on-conflict': 'replace',
+        ...headers,
+      },
+    })
+  const sent = (checks: object) => ({ 'gridline-checks': encodeURIComponent(JSON.stringify(checks)) })
+  const check = async (csv: string, checks: object): Promise<Result[]> => {
+    const { json } = await upload('checked', csv, sent(checks))
+    return (json.checks ?? json.errors[0].checks).results
+  }
+  const failed = async (csv: string, checks: object) =>
+    (await check(csv, checks))
+      .filter(({ passed }) => !passed)
+      .map(({ column, rule, count, rows }) => [column ?? 'table', rule, count, rows.map(({ line }) => line)])
+  const column = (rules: object) => ({ columns: { n: rules } })
+  const csvOf = (...values: string[]) => `k,n\n${values.map((value, k) => `${k},${value}\n`).join('')}`
+
+  it.each<[string, object, string[], number | null, number[]]>([
+    ['type', { type: 'integer' }, ['1', '1.0', '1.5', '', '-7'], 1, [4]],
+    ['type', { type: 'number' }, ['1', 'x', '2.5'], 1, [3]],
+    ['type', { type: 'date' }, ['2024-01-31', '2024-02-30', 'x'], 2, [3, 4]],
+    ['type', { type: 'boolean' }, ['true', 'false', 'yes'], 1, [4]],
+    ['type', { type: 'time' }, ['09:30', '24:00'], 1, [3]],
+    ['required', { required: true }, ['1', '', '3', ''], 2, [3, 5]],
+    ['unique', { unique: true }, ['1.5', '2', '1.50', '', ''], 1, [4]],
+    ['enum', { enum: ['a', 'b'] }, ['a', 'c', 'b', ''], 1, [3]],
+    ['enum', { enum: [1, 2] }, ['1', '2.0', '3'], 1, [4]],
+    ['pattern', { pattern: '[a-c]+' }, ['abc', 'xabc', ''], 1, [3]],
+    ['minimum', { minimum: 2 }, ['1', '2', 'x'], 2, [2, 4]],
+    ['maximum', { exclusive_maximum: 2 }, ['1', '2', '3'], 2, [3, 4]],
+    ['minimum', { minimum: '2024-01-02' }, ['2024-01-01', '2024-01-02'], 1, [2]],
+    ['length', { length: '2..3' }, ['ab', 'a', 'äöü', '𝒳𝒳𝒳', 'abcd'], 2, [3, 6]],
+    ['nulls', { nulls: '25%' }, ['1', '', ''], 2, []],
+  ])('%s %j of %j', async (rule, rules, values, count, lines) => {
+    expect(await failed(csvOf(...values), column(rules))).toEqual([['n', rule, count, lines]])
+  })
+
+  it.each<[object, string, string]>([
+    [{ key: 'k' }, 'k,n\n1,a\n1,b\n,c\n', 'key'],
+    [{ rows: '3..' }, 'k,n\n1,a\n', 'rows'],
+    [{ rows: 0 }, 'k,n\n1,a\n', 'rows'],
+    [{ extra_columns: false }, 'k,n,m\n1,a,2\n', 'extra_columns'],
+  ])('of the table: %j', async (table, csv, rule) => {
+    const checks = { columns: { k: {}, n: {} }, table }
+    expect((await failed(csv, checks)).map(([of, name]) => [of, name])).toEqual([['table', rule]])
+  })
+
+  it('a rule that cannot run has failed: of a missing column, unless it is optional', async () => {
+    const csv = 'n\n1\n'
+    expect(await failed(csv, { columns: { m: { type: 'text' } } })).toHaveLength(2)
+    expect(await failed(csv, { columns: { m: { type: 'text', optional: true }, n: {} } })).toEqual([])
+    expect(await failed(csv, { table: { key: 'm' } })).toHaveLength(1)
+  })
+
+  it('values are counted in slices as in the whole, and 20 rows are listed', async () => {
+    const rows = Array.from({ length: 150_000 }, (_, k) => `${k},${k % 1000 === 7 ? -k : k}`)
+    const [, minimum] = await check(`k,n\n${rows.join('\n')}\n`, column({ minimum: 0 }))
+    expect([minimum.count, minimum.rows.length, minimum.rows[1]]).toEqual([
+      150,
+      20,
+      { row: 1008, line: 1009, value: -1007 },
+    ])
+  })
+
+  it('data that fails is not stored; with severity warn it is, with a warning', async () => {
+    const csv = 'n\n-1\n2\n'
+    const refused = await upload('stored', csv, sent(column({ minimum: 0 })))
+    expect([refused.status, refused.json.errors[0]]).toMatchObject([
+      422,
+      { code: 'checks_failed', line: 2, column: 'n', checks: { passed: false, errors: 1, row_count: 2 } },
+    ])
+    expect((await ask('alice', 'GET', '/v2/grids/lookup?path=stored')).status).toBe(404)
+    const warned = await upload('stored', csv, sent(column({ minimum: 0, severity: 'warn' })))
+    expect(warned.json).toMatchObject({
+      warnings: ['check: column n, at least 0: 1 of 2 values is too low, first in line 2'],
+      checks: { passed: true, warnings: 1 },
+    })
+    const strict = { ...sent(column({ minimum: 0, severity: 'warn' })), 'gridline-strict': 'true' }
+    expect((await upload('stored', csv, strict)).status).toBe(400)
+  })
+
+  it('the rules of a grid hold for every write: uploads, rows, columns, reverts', async () => {
+    const { fid, cols } = (await upload('ruled', 'id,n\n1,-1\n')).json.file
+    await upload('ruled', 'id,n\n1,1\n')
+    const set = (checks: object | null) =>
+      ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
+    const rules = { columns: { id: { unique: true }, n: { minimum: 0 } }, table: { rows: '1..3' } }
+    expect((await set(column({ minimum: 5 }))).status).toBe(422)
+    expect((await set(rules)).status).toBe(200)
+    expect((await ask('alice', 'GET', `/v2/grids/${fid}/checks`)).json).toEqual({ checks: rules })
+    const rows = (json: unknown) => ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: json } })
+    const csv = (body: string) =>
+      ask('alice', 'POST', `/v2/grids/${fid}/row`, { body, headers: { 'content-type': 'text/csv' } })
+    const uid = cols[1].uid
+    const statuses = [
+      await upload('ruled', 'id,n\n1,-1\n'),
+      await rows([[2, -2]]),
+      await rows([[1, 2]]),
+      await csv('id,n\n2,-1\n'),
+      await rows([
+        [2, 2],
+        [3, 3],
+        [4, 4],
+      ]),
+      await ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${uid}`, { json: { cols: [{ data: [-1] }] } }),
+      await ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${uid}`, { json: { cols: [{ name: 'm' }] } }),
+      await ask('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${uid}`),
+      await ask('alice', 'POST', `/v2/grids/${fid}/revert`, { json: { version: '1' } }),
+    ].map(({ status, json }) => [status, json.errors[0].code])
+    expect(statuses).toEqual(statuses.map(() => [422, 'checks_failed']))
+    expect((await ask('alice', 'GET', `/v2/grids/${fid}`)).json).toMatchObject({ version: 2, row_count: 1 })
+    expect((await rows([[2, 2]])).json).toMatchObject({ rows_added: 1, row_count: 2, version: 3 })
+    expect((await csv('id,n\n3,3\n')).json).toMatchObject({ rows_added: 1, row_count: 3, version: 3 })
+    const copy = await ask('alice', 'POST', `/v2/files/${fid}/copy`, { json: {} })
+    expect((await ask('alice', 'GET', `/v2/grids/${copy.json.new_fid}/checks`)).json).toEqual({
+      checks: rules,
+    })
+    expect((await set(null)).status).toBe(200)
+    expect((await rows([[3, -9]])).status).toBe(201)
+  })
+
+  it('appended rows are one version, and their lines are named', async () => {
+    const { fid } = (await upload('lines', 'n\n1\n2\n')).json.file
+    await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks: column({ minimum: 0 }) } })
+    const append = (body: string) =>
+      ask('alice', 'POST', `/v2/grids/${fid}/row`, { body, headers: { 'content-type': 'text/csv' } })
+    const [error] = (await append('n\n3\n\n-4\n')).json.errors
+    expect([error.line, error.checks.results[1].rows]).toEqual([4, [{ row: 5, line: 4, value: -4 }]])
+    expect((await append('n\n3\n')).json.version).toBe(2)
+    expect((await append('n\n4\n')).json.version).toBe(2)
+  })
+
+  it('changes are compared with the last version, removed rows by the key', async () => {
+    const { fid } = (await upload('changes', 'id,n\n1,a\n2,b\n3,c\n4,d\n', { 'gridline-key': 'id' })).json
+      .file
+    const checks = { table: { change: { rows: '-30%..+100%', removed: '30%' } } }
+    await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
+    const replace = async (csv: string) => (await upload('changes', csv)).status
+    expect(await replace('id,n\n1,a\n2,b\n')).toBe(422)
+    expect(await replace('id,n\n5,a\n6,b\n7,c\n8,d\n')).toBe(422)
+    expect(await replace('id,n\n4,x\n3,y\n2,z\n9,z\n')).toBe(200 + 1)
+  })
+
+  it('columns that plots use stay', async () => {
+    const { fid, cols } = (await upload('plotted', 'x,y,z\n1,2,3\n')).json.file
+    const figure = { data: [{ xsrc: `${fid}:${cols[0].uid}`, ysrc: `${fid}:${cols[1].uid}` }], layout: {} }
+    await ask('alice', 'POST', '/v2/plots', { json: { figure, filename: 'of-plotted' } })
+    const checks = { table: { plot_columns: true } }
+    await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
+    const { status, json } = await upload('plotted', 'x,z\n1,3\n')
+    expect([status, json.detail]).toEqual([
+      422,
+      expect.stringContaining('plots use columns that are missing: y'),
+    ])
+    expect((await upload('plotted', 'x,y\n1,2\n')).status).toBe(201)
+  })
+
+  it('the age of the newest value: a day ends at midnight', async () => {
+    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+    const csv = (ago: number) => `n\n2001-01-01\n${day(ago)}\n`
+    expect(await failed(csv(1), column({ max_age: '2d' }))).toEqual([])
+    expect(await failed(csv(3), column({ max_age: '2d' }))).toHaveLength(1)
+    expect(await failed('n\n\n', column({ max_age: '2d' }))).toHaveLength(1)
+  })
+
+  it('a Frictionless Table Schema is taken as it is', async () => {
+    const schema = {
+      fields: [
+        { name: 'id', type: 'integer', constraints: { required: true, minimum: 1 } },
+        { name: 'mail', type: 'string', format: 'email', constraints: { maxLength: 10 } },
+        { name: 'ok', type: 'boolean', title: 'Any' },
+        { name: 'year', type: 'year' },
+      ],
+      missingValues: ['', '-'],
+      primaryKey: 'id',
+      foreignKeys: [],
+    }
+    const csv = 'id,mail,ok,year\n1,a@b.c,true,2024\n0,-,0,24\n1,nobody,x,2024\n'
+    expect(await failed(csv, schema)).toEqual([
+      ['table', 'key', 1, [4]],
+      ['id', 'minimum', 1, [3]],
+      ['mail', 'pattern', 1, [4]],
+      ['ok', 'type', 1, [4]],
+      ['year', 'pattern', 1, [3]],
+    ])
+    expect(await failed('mail,id,ok,year\na@b.c,1,true,2024\n', schema)).toEqual([
+      ['table', 'column_order', null, []],
+    ])
+    const unknown = { ...schema, foreignKeys: [{ fields: 'id' }] }
+    expect(await failed('id,mail,ok,year\n1,a@b.c,1,2024\n', unknown)).toEqual([
+      ['table', 'foreignKeys', null, []],
+    ])
+  })
+
+  it.each<[object, RegExp]>([
+    [{ columns: { n: { requierd: true } } }, /column n: unknown rule "requierd".*/],
+    [{ columns: { n: { minimum: [] } } }, /column n: minimum: \[\] is not a number or a date/],
+    [{ columns: { n: { pattern: '(' } } }, /pattern "\(" cannot be used/],
+    [{ columns: { n: { pattern: '(a)\\1' } } }, /cannot be used/],
+    [{ columns: { n: { pattern: '((a{100}){100}){100}' } } }, /cannot be used/],
+    [{ columns: { n: { nulls: '200%' } } }, /nulls/],
+    [{ table: { change: { rows: '10' } } }, /change.rows/],
+    [{ table: { rows: '5..1' } }, /rows/],
+    [{ severity: 'bad', table: { rows: 1 } }, /neither error nor warn/],
+    [{}, /no rules/],
+  ])('checks that make no sense are refused with the place: %j', async (checks, said) => {
+    const { status, json } = await upload('senseless', 'n\n1\n', sent(checks))
+    expect([status, json.errors[0].code, json.detail]).toEqual([
+      400,
+      'bad_checks',
+      expect.stringMatching(said),
+    ])
+  })
+
+  it('a pattern that would take forever elsewhere ends', async () => {
+    const rows = Array.from({ length: 200 }, () => `${'a'.repeat(2000)}!`)
+    expect((await failed(`n\n${rows.join('\n')}\n`, column({ pattern: '(a+)+b' })))[0][2]).toBe(200)
+  })
+
+  it('10,000 columns and no rows are checked', async () => {
+    const names = Array.from({ length: 10_000 }, (_, k) => `c${k}`)
+    const { status, json } = await upload('wide', `${names.join(',')}\n`)
+    expect(status).toBe(201)
+    const checks = { columns: Object.fromEntries(names.map((name) => [name, { required: true }])) }
+    const report = await ask('alice', 'POST', `/v2/grids/${json.file.fid}/check`, { json: { checks } })
+    expect(report.json).toMatchObject({ passed: true, row_count: 0 })
+    expect(report.json.results).toHaveLength(20_000)
+  })
+
+  describe('who may not read the values', () => {
+    it('learns nothing from checks, by any way', async () => {
+      const { fid } = (await upload('secret', 'n\n1\n2\n')).json.file
+      const rules = column({ unique: true })
+      await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks: rules } })
+      const big = Array.from({ length: 60_000 }, () => [1])
+      for (const [method, path, json] of [
+        ['POST', 'check', { checks: rules }],
+        ['GET', 'checks', undefined],
+        ['PUT', 'checks', { checks: column({ minimum: 5 }) }],
+        ['POST', 'row', { rows: [[1]] }],
+        ['POST', 'row', { rows: big }],
+      ] as const) {
+        const { status, text } = await ask('bob', method, `/v2/grids/${fid}/${path}`, json ? { json } : {})
+        expect([path, status, text.includes('duplicate')]).toEqual([path, 404, false])
+      }
+    })
+  })
+
+  it('counts are those of a naive check, for any values', async () => {
+    let seed = 42
+    const random = (n: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff
+      return seed % n
+    }
+    const words = ['', 'a', 'bb', 'ccc', '1', '2.0', '-3', 'é', '"q"', '2024-01-01', 'x\ty']
+    for (let round = 0; round < runs(10, 200); round++) {
+      const values = Array.from({ length: random(40) + 1 }, () => words[random(words.length)])
+      const csv = `k,n\n${values.map((value, k) => `${k},"${value.replaceAll('"', '""')}"\n`).join('')}`
+      const rules = { required: true, enum: ['a', '1', 'é'], pattern: '[a-z]*', length: '1..2', unique: true }
+      const counts = (await check(csv, column(rules))).filter(({ column: of }) => of === 'n')
+      const there = values.filter((value) => value !== '')
+      // Numbers are compared by value if all of a column are numbers.
+      const isNumeric = there.every((value) => /^-?\d+(\.\d+)?$/.test(value))
+      const shown = there.map((value) => (isNumeric ? String(Number(value)) : value))
+      const expected: Record<string, number> = {
+        required: values.length - there.length,
+        unique: shown.length - new Set(shown).size,
+        enum: shown.filter((value) => !['a', '1', 'é'].includes(value)).length,
+        pattern: shown.filter((value) => !/^[a-z]*$/.test(value)).length,
+        length: shown.filter((value) => [...value].length > 2).length,
+      }
+      expect(Object.fromEntries(counts.map(({ rule, count }) => [rule, count]))).toEqual(expected)
+    }
+  })
+})
