@@ -58,8 +58,8 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   'team delete': [['team', 'delete', 'mine'], /teams\.delete/],
 }
 
-/** Tried in the tests of their own, since they need a server. */
-const elsewhere = ['push']
+/** Tried in the tests of their own, since they need a server or a plan. */
+const elsewhere = ['push', 'apply']
 
 /** Commands that change something on the server. */
 async function writers(): Promise<string[]> {

@@ -9,8 +9,7 @@ import { formatFid, parseFid } from '../../contract/fid.ts'
 import { gridName } from '../../contract/formats.ts'
 import { conflictRules } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
-import type { ResultOf } from '../../contract/operations/index.ts'
-import type { FileMeta, GridMeta, UploadAction } from '../../contract/resources/index.ts'
+import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import { filetypeName } from '../../contract/resources/index.ts'
 import { chartFor, checkChart } from '../charts/charts.ts'
 import { assertOwnNames } from '../charts/create.ts'
@@ -32,13 +31,15 @@ import {
   readingHeaders,
   readingOptions,
   readingOptionsOf,
-  rowsByKey,
   strict,
 } from '../files/parse-options.ts'
 import { Progress } from '../output/progress.ts'
-import { chartView, madeView, type TableView } from '../output/view.ts'
+import { chartView, type TableView } from '../output/view.ts'
+import { type Made, uploadedView, uploadFields, uploadOf } from '../upload/done.ts'
 import { expand, type LocalFile } from '../upload/expand.ts'
-import { MOST_SHRINK, placeOf, Sender } from '../upload/send.ts'
+import { writePlan } from '../upload/plan.ts'
+import { type Removal, removalsOf } from '../upload/removals.ts'
+import { destinationOf, MOST_SHRINK, placeOf, Sender, type SendOptions } from '../upload/send.ts'
 
 const options = [
   { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
@@ -79,6 +80,21 @@ const options = [
     description: 'with directories or patterns: skip matching files (repeatable)',
     repeatable: true,
   },
+  {
+    flags: '--delete',
+    description:
+      'with directories: move grids that no file makes to the trash, and replace the others (--on-conflict replace)',
+  },
+  {
+    flags: '--max-delete <limit>',
+    description:
+      'with --delete: refuse to move more grids to the trash, such as 10% or 5 (default: ask beyond 50%)',
+  },
+  {
+    flags: '--plan <file>',
+    description: 'change nothing, and write what would be done to a file; then: gridline apply FILE',
+    completes: 'local',
+  },
   { flags: '--jobs <n>', integer: { max: 64 }, description: 'number of parallel uploads (default: 4)' },
   {
     flags: '--provenance',
@@ -92,19 +108,6 @@ const options = [
 
 type Options = OptionsOf<typeof options>
 
-type Made = GridMeta & { action?: UploadAction; warnings: string[] }
-
-/** Uploaded files with the action taken. */
-const uploadedView: TableView = {
-  ...madeView,
-  columns: [
-    ...madeView.columns.map((column) =>
-      column.field === 'filename' ? { ...column, field: 'path' } : column,
-    ),
-    { field: 'action', title: 'ACTION' },
-  ],
-}
-
 /** Charts of uploaded files, with the actions taken for grid and chart. */
 const chartedView: TableView = {
   ...chartView,
@@ -117,14 +120,8 @@ const chartedView: TableView = {
 
 export const command = defineCommand({
   prints: array(['Grid', 'Folder', 'Plot'], {
-    file: 'the local file',
-    path: 'path of the grid',
-    action: 'created, replaced, appended, updated (rows by key) or unchanged',
-    rows_added: 'with a key: rows that were appended',
-    rows_updated: 'with a key: rows whose values changed',
-    rows_unchanged: 'with a key: rows that were as they are',
-    rows_removed: 'with --delete-missing: rows that the file lacks',
-    warnings: 'an array of texts',
+    ...uploadFields,
+    action: 'created, replaced, appended, updated (rows by key), unchanged or trashed (--delete)',
     grid_fid: 'with --plot: the grid of the chart',
     grid_action: 'with --plot: what was done with the grid; action is then that of the chart',
   }),
@@ -142,17 +139,25 @@ export const command = defineCommand({
     'gridline upload customers.csv --key id            # update rows with the same id, append others',
     'gridline upload sales.csv --plot line --x date --y price --on-conflict replace',
     'gridline upload sales.csv --on-conflict replace --checks gridline.checks.yml',
+    'gridline upload data --delete --plan plan.json    # then: gridline apply plan.json',
     'gridline upload data.txt --dry-run --column zip:text',
     'gridline upload https://example.com/sales.csv      # if the server allows URL imports',
   ],
-  async run(context, given, options) {
-    const { name, dryRun, plot } = options
+  async run(context, given, given_) {
+    if (given_.delete !== true && given_.maxDelete !== undefined)
+      throw new Problem('usage', '--max-delete can only be used with --delete')
+    const options: Options = given_.delete ? { onConflict: 'replace', ...given_ } : given_
+    const { name, plot, plan } = options
+    if (plan !== undefined && plot !== undefined)
+      throw new Problem('usage', '--plan and --plot cannot be used together')
+    const dryRun = options.dryRun || plan !== undefined
     if (name !== undefined && (name.trim() === '' || /[/\\]/.test(name))) {
       throw new Problem('usage', `--name ${JSON.stringify(name)}: must not be empty or contain / or \\`, {
         hint: 'Use --folder to set the folder.',
       })
     }
-    const { files, skipped, several } = expand(given, options)
+    const expanded = expand(given, options)
+    const { files, skipped, several } = expanded
     if (name !== undefined && (several || files.length > 1))
       throw new Problem('usage', '--name can only be used with one file')
     if (files.length === 0)
@@ -177,18 +182,15 @@ export const command = defineCommand({
     const maxShrink = options.maxShrink === undefined ? undefined : percent('--max-shrink', options.maxShrink)
     const isBatch = several || files.length > 1
     const total = isBatch && !dryRun ? totalOf(context, files) : undefined
-    const sender = new Sender(
-      context,
-      { ...options, maxShrink, reading, whole: plot !== undefined },
-      several || options.onConflict === 'replace',
-      total,
-    )
+    const sending: SendOptions = { ...options, maxShrink, reading, whole: plot !== undefined }
+    const removals = options.delete ? await removalsOf(await context.client(), given, expanded, options) : []
+    const sender = new Sender(context, sending, several || options.onConflict === 'replace', total)
     const work = async (local: LocalFile): Promise<object[]> => {
       if (plot !== undefined && !dryRun) await refuseChart(context, local.file, plot, options)
-      if (dryRun) return preview(context, local, { ...options, shrink: maxShrink }, sender)
+      if (dryRun) return preview(context, local, { ...options, dryRun: true, shrink: maxShrink }, sender)
       const made = isAddress(local.file)
         ? await importFrom(context, local.file, options)
-        : uploaded(context, local.file, await sent(context, sender, local, options))
+        : uploadOf(context, local.file, await sent(context, sender, local, options))
       if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
       const result = plot === undefined ? made : await plotOf(context, made, plot, options)
       if (provenance && plot !== undefined) await recordProvenance(context, result as Made, provenance)
@@ -200,6 +202,7 @@ export const command = defineCommand({
     if (isFirst) {
       const [local] = files
       const many = await annotated(context, local.file, () => work(local))
+      if (plan !== undefined) await savePlan(context, plan, sending, files, many as Preview[], [])
       if (!dryRun) await context.noteLinks((many[0] as { filename?: string }).filename)
       return { many, view, alone: many.length === 1 }
     }
@@ -209,10 +212,59 @@ export const command = defineCommand({
     const items = files.map((local) => ({ ...local, of: local.file }))
     const done = await runEach(items, (local) => annotated(context, local.of, () => work(local)), jobs)
     total?.end()
-    if (!dryRun && done.many.length > 0) await context.noteLinks()
-    return { ...done, view }
+    if (dryRun) {
+      const rows = [...done.many, ...removals.map(previewOfRemoval)]
+      if (plan === undefined || done.failures.length > 0) return { ...done, many: rows, view }
+      await savePlan(context, plan, sending, files, done.many as Preview[], removals)
+      return { many: rows, view }
+    }
+    if (done.failures.length > 0 && removals.length > 0)
+      context.messages.note('nothing was moved to the trash, since an upload failed')
+    const removed = done.failures.length > 0 ? [] : await removeAll(client, removals)
+    if (done.many.length > 0) await context.noteLinks()
+    return { many: [...done.many, ...removed], failures: done.failures, view }
   },
 })
+
+async function savePlan(
+  context: Context,
+  plan: string,
+  sending: SendOptions,
+  files: readonly LocalFile[],
+  previews: readonly Preview[],
+  removals: readonly Removal[],
+): Promise<void> {
+  const would = new Map(previews.map((one) => [one.file, one.would]))
+  const uploads = files.map((local) => ({ ...local, would: would.get(local.file) ?? 'create' }))
+  const trash = removals.map(({ file: { fid }, path }) => ({ fid, path }))
+  await writePlan(context, plan, sending, uploads, trash)
+  context.messages.note(`wrote ${plan}; nothing was changed. To do it: gridline apply ${plan}`)
+}
+
+/** Moves grids to the trash. */
+async function removeAll(client: Client, removals: readonly Removal[]): Promise<object[]> {
+  const removed: object[] = []
+  for (const { file, path } of removals)
+    removed.push({
+      ...(await client.call('files.trash', { fid: file.fid })),
+      path,
+      action: 'trashed',
+      warnings: [],
+    })
+  return removed
+}
+
+function previewOfRemoval({ file: { fid, filetype }, path }: Removal): Preview {
+  return {
+    file: '',
+    name: path,
+    rows: 0,
+    columns: [],
+    warnings: [],
+    would: 'trash',
+    target: { fid, filetype },
+  }
+}
 
 /** The path of a grid; without the destination folder if that is given by its id. */
 function pathOf({ folders }: LocalFile, folder: string | undefined, filename: string): string {
@@ -234,15 +286,6 @@ function totalOf(context: Context, files: readonly LocalFile[]): Progress {
   const sizes = files.map(({ file }) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
   const total = sizes.reduce((sum, size) => sum + size, 0)
   return new Progress(context.messages, `${files.length} files`, total, files.length)
-}
-
-/** An uploaded file; its warnings are printed. */
-function uploaded(context: Context, file: string, made: ResultOf<'grids.upload'>): Made {
-  const { file: grid, warnings, action, ...counts } = made
-  const rows = rowsByKey(counts)
-  if (rows !== undefined) context.messages.note(`${file}: ${rows}`)
-  for (const warning of warnings) context.messages.warning(warning, file)
-  return { ...(grid as GridMeta), action, warnings, ...counts }
 }
 
 /** Records in the metadata of a grid what it was made from: only with --provenance. */
@@ -452,7 +495,7 @@ interface Preview {
   columns: { name: string; type: string }[]
   warnings: string[]
   /** What the upload would do. */
-  would: 'create' | 'rename' | 'replace' | 'append' | 'nothing' | 'fail'
+  would: 'create' | 'rename' | 'replace' | 'append' | 'nothing' | 'fail' | 'trash'
   /** The existing file with that name, or null. */
   target: { fid: string; filetype: string } | null
 }
@@ -513,9 +556,8 @@ async function preview(
     await checkChart(name, columns, options.plot, options)
   }
   const client = await context.client()
-  const place = await placeOf(client, options.folder, folders)
-  const path = place['Parent-Path'] === undefined ? name : `${place['Parent-Path']}/${name}`
-  const target = await lookupIfThere(client, path, place.Parent)
+  const { path, parent } = await destinationOf(client, options, { file, folders })
+  const target = await lookupIfThere(client, path, parent)
   for (const warning of all) context.messages.warning(warning, input.name)
   if (options.strict && all.length > 0)
     throw new Problem('bad_data', `${input.name}: ${all.slice(0, 10).join('; ')}`, {

@@ -124,6 +124,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'grids',
+    name: 'apply',
+    summary: 'Do what a plan of upload --plan says, unless something has changed',
+    load: () => import('../commands/apply.ts'),
+  },
+  {
+    group: 'grids',
     name: 'history',
     aliases: ['versions', 'log'],
     summary: 'List the versions of a grid or plot',

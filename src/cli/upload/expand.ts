@@ -14,6 +14,8 @@ export interface Expanded {
   files: LocalFile[]
   /** Files of directories that are left out, because they are no data files. */
   skipped: string[]
+  /** Files of directories that patterns leave out. */
+  left: LocalFile[]
   /** Whether a directory or a pattern was given. */
   several: boolean
 }
@@ -28,13 +30,13 @@ export function expand(
 ): Expanded {
   const files: LocalFile[] = []
   const skipped: string[] = []
+  const left: LocalFile[] = []
   let several = given.length > 1
   const isIncluded = matcher(include)
   const isExcluded = matcher(exclude)
   const add = (file: string, inside: string, folders: string[], isChosen: boolean): void => {
-    if (isExcluded(inside)) return
-    if (include.length > 0 && !isIncluded(inside)) return
-    if (!isChosen && include.length === 0 && !isTakenFromDirectory(inside)) skipped.push(file)
+    if (isExcluded(inside) || (include.length > 0 && !isIncluded(inside))) left.push({ file, folders })
+    else if (!isChosen && include.length === 0 && !isTakenFromDirectory(inside)) skipped.push(file)
     else files.push({ file, folders })
   }
   for (const one of given) {
@@ -59,7 +61,7 @@ export function expand(
       for (const path of found) add(path, path.split(sep).join('/'), [], true)
     } else add(one, one.split(sep).join('/'), [], true)
   }
-  return { files, skipped, several }
+  return { files, skipped, left, several }
 }
 
 /** All files below a directory, sorted. Hidden ones are left out; links are not followed. */
@@ -121,7 +123,7 @@ function directoriesBelow(path: string): string[] {
 }
 
 /** Whether a path matches one of several patterns: by its last name, or as a whole if the pattern has a slash. */
-function matcher(patterns: readonly string[]): (path: string) => boolean {
+export function matcher(patterns: readonly string[]): (path: string) => boolean {
   const tests = patterns.map((pattern) => {
     if (!pattern.includes('/')) {
       const name = patternOf(pattern)

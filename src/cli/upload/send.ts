@@ -77,8 +77,8 @@ export class Sender {
     private readonly total?: Progress,
   ) {}
 
-  /** Uploads a file, unless the grid of its name was made from the same content. */
-  async send({ file, folders }: LocalFile): Promise<ResultOf<'grids.upload'>> {
+  /** Uploads a file, unless the grid of its name was made from the same content. `ifMatch`: the entity tag that the grid has. */
+  async send({ file, folders }: LocalFile, ifMatch?: string): Promise<ResultOf<'grids.upload'>> {
     const opened = await openInput(file)
     const { client, server } = await this.context.connect()
     const input = server === undefined ? opened : await spooled(opened)
@@ -100,7 +100,7 @@ export class Sender {
     const meter = new Meter(progress)
     try {
       const headers: Headers = { ...this.headers(), ...place, 'Source-Tag': tag }
-      let made = await this.sendOnce(client, server !== undefined, input, file, headers, meter)
+      let made = await this.sendOnce(client, server !== undefined, input, file, headers, meter, ifMatch)
       // It changed after its hash was computed, so the hash is not that of what was sent.
       if (tag !== undefined && stateOf(file) !== before) {
         const again = { ...headers, 'On-Conflict': 'replace' as const, 'Source-Tag': undefined }
@@ -154,9 +154,10 @@ export class Sender {
     file: string,
     headers: Headers,
     meter: Meter,
+    ifMatch?: string,
   ): Promise<ResultOf<'grids.upload'>> {
     const name = this.options.name ?? basename(file)
-    const plainHeaders = { [FILE_NAME_HEADER]: headerText(name) }
+    const plainHeaders = { [FILE_NAME_HEADER]: headerText(name), ...(ifMatch && { 'if-match': ifMatch }) }
     const inParts =
       isRemote &&
       (input.size ?? Number.POSITIVE_INFINITY) > PARTS_FROM_BYTES &&
@@ -191,7 +192,7 @@ export class Sender {
       if (!accepted) throw error
       const question = this.options.deleteMissing ? 'Remove them?' : 'Replace it?'
       await confirm(`${input.name}: ${error.message}. ${question}`, false)
-      return this.sendOnce(client, isRemote, input, file, { ...headers, ...accepted }, meter)
+      return this.sendOnce(client, isRemote, input, file, { ...headers, ...accepted }, meter, ifMatch)
     }
   }
 
@@ -293,8 +294,20 @@ export async function placeOf(
   return { 'Parent-Path': [path.replace(/^\/+|\/+$/g, ''), ...inside].join('/') }
 }
 
+/** Where the grid of a local file goes: its path, and the folder that the path begins in. */
+export async function destinationOf(
+  client: Client,
+  { name, folder }: Pick<SendOptions, 'name' | 'folder'>,
+  { file, folders }: LocalFile,
+): Promise<{ path: string; parent?: number }> {
+  const place = await placeOf(client, folder, folders)
+  const filename = gridName(name ?? (file === '-' ? undefined : basename(file)))
+  const inside = place['Parent-Path']
+  return { path: inside === undefined ? filename : `${inside}/${filename}`, parent: place.Parent }
+}
+
 /** Identifies the content of a file, and how it is read. */
-async function tagOf(input: Input, reading: Partial<Headers>): Promise<string> {
+export async function tagOf(input: Input, reading: Partial<Headers>): Promise<string> {
   const { createHash } = process.getBuiltinModule('node:crypto')
   const hash = createHash('sha256')
   for await (const chunk of input.open()) hash.update(chunk)
