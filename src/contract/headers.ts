@@ -78,6 +78,12 @@ export const uploadHeaders = {
         'With a key: removes rows that the file lacks. More than 10 % of the rows, or than Max-Shrink, are refused (409 row_loss). Default: false.',
     }),
   ),
+  Draft: s.optional(
+    s.string({
+      description:
+        'Name of a draft. The grid with this name stays as it is: the upload is seen only by those who may write it and ask for this version, for 14 days. See docs/drafts.md.',
+    }),
+  ),
   Checks: s.optional(
     s.string({
       description:

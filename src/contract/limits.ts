@@ -64,6 +64,8 @@ export const limits = {
     unit: 'days',
     what: 'how long one version a day is kept: the last one of each day',
   },
+  draft_days: { value: 14, unit: 'days', what: 'how long drafts are kept' },
+  drafts: { value: 1_000, unit: 'drafts', what: 'drafts of one user' },
   resumable_uploads: {
     value: 32,
     unit: 'uploads',

@@ -26,6 +26,7 @@ import { UrlImport } from './import/fetch.ts'
 import { accountHandlers } from './operations/accounts.ts'
 import { checksHandlers } from './operations/checks.ts'
 import { sharingHandlers } from './operations/collaborators.ts'
+import { draftHandlers } from './operations/drafts.ts'
 import { extraHandlers } from './operations/extras.ts'
 import { fileHandlers } from './operations/files.ts'
 import { folderHandlers } from './operations/folders.ts'
@@ -107,6 +108,7 @@ export async function listen(current: () => Served | undefined, at: ListenOption
 const handlers: Handlers = {
   ...gridHandlers,
   ...checksHandlers,
+  ...draftHandlers,
   ...versionHandlers,
   ...uploadHandlers,
   ...fileHandlers,

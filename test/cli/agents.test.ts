@@ -19,12 +19,12 @@ beforeAll(async () => {
 
 /** The tools of agents: those that read, and those that --allow-write adds. */
 const READING =
-  'checks_get checks_run collaborators_list columns_get files_content files_get files_lookup files_path files_sources ' +
+  'checks_get checks_run collaborators_list columns_get drafts_list files_content files_get files_lookup files_path files_sources ' +
   'folders_all folders_get folders_home folders_lookup folders_shared folders_starred folders_trashed ' +
   'grids_content grids_describe grids_diff grids_get grids_lookup plots_content plots_feed plots_get plots_list ' +
   'plots_lookup teams_get teams_list users_current users_get versions_list'
 const WRITING =
-  'checks_set collaborators_add collaborators_remove columns_create columns_delete columns_update extras_create ' +
+  'checks_set collaborators_add collaborators_remove columns_create columns_delete columns_update drafts_delete extras_create ' +
   'files_copy files_delete files_drop_reference files_permanent_delete files_restore files_trash ' +
   'files_update folders_create grids_create grids_upload members_add members_remove plots_create ' +
   'plots_update rows_append stars_add stars_remove teams_create teams_delete versions_keep versions_revert'

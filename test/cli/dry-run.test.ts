@@ -34,6 +34,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   history: [['history', 'grid', '--forget', '1', '--yes'], /versions\.forget/],
   revert: [['revert', 'grid', '--to', '1'], /versions\.revert.*"version":"1"/],
   keep: [['keep', 'grid', '--name', 'final'], /versions\.keep.*"name":"final"/],
+  'draft delete': [['draft', 'delete', 'pr-1'], /drafts\.delete/],
   check: [['check', 'grid', '--set', 'rules.yml'], /checks\.set.*"checks":/],
   delete: [['delete', 'grid'], /files\.permanent_delete/],
   star: [['star', 'grid'], /stars\.add/],

@@ -112,7 +112,17 @@ export const command = defineCommand({
 async function lastChange(context: Context, file: string): Promise<readonly [Side, Side]> {
   const client = await context.clientFor(file)
   const { fid, version } = await resolveVersion(client, file)
-  const { version: last } = (await client.call('files.get', { fid, version })) as { version?: number }
+  const { version: last, draft } = (await client.call('files.get', { fid, version })) as {
+    version?: number
+    draft?: string
+  }
+  if (draft !== undefined) {
+    const name = file.slice(0, file.lastIndexOf('@'))
+    return [
+      { name, client, fid, version: undefined, isLocal: false },
+      { name: file, client, fid, version, isLocal: false },
+    ]
+  }
   if (last === undefined)
     throw new Problem('usage', `${file} has no versions: it is neither a grid nor a plot`)
   const { versions } = await client.call('versions.list', {

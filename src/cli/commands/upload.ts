@@ -4,7 +4,7 @@ import { typeName } from '../../charts/columns.ts'
 import { type AUTO, type ChartType, chartChoices } from '../../charts/types.ts'
 import { type Client, lookupIfThere } from '../../client/index.ts'
 import { counted } from '../../contract/closest.ts'
-import { Problem } from '../../contract/errors.ts'
+import { errorCodes, Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { gridName } from '../../contract/formats.ts'
 import { conflictRules } from '../../contract/headers.ts'
@@ -39,7 +39,7 @@ import { type Made, uploadedView, uploadFields, uploadOf } from '../upload/done.
 import { expand, type LocalFile } from '../upload/expand.ts'
 import { writePlan } from '../upload/plan.ts'
 import { type Removal, removalsOf } from '../upload/removals.ts'
-import { destinationOf, MOST_SHRINK, placeOf, Sender, type SendOptions } from '../upload/send.ts'
+import { destinationOf, MOST_SHRINK, placeOf, ruleOf, Sender, type SendOptions } from '../upload/send.ts'
 
 const options = [
   { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
@@ -79,6 +79,12 @@ const options = [
     flags: '--exclude <pattern>',
     description: 'with directories or patterns: skip matching files (repeatable)',
     repeatable: true,
+  },
+  {
+    flags: '--draft <name>',
+    description:
+      'leave the grid as it is, and store the file as a draft that only those who may change it see, for 14 days',
+    completes: undefined,
   },
   {
     flags: '--delete',
@@ -140,6 +146,7 @@ export const command = defineCommand({
     'gridline upload sales.csv --plot line --x date --y price --on-conflict replace',
     'gridline upload sales.csv --on-conflict replace --checks gridline.checks.yml',
     'gridline upload data --delete --plan plan.json    # then: gridline apply plan.json',
+    'gridline upload sales.csv --draft pr-123           # readers see nothing of it',
     'gridline upload data.txt --dry-run --column zip:text',
     'gridline upload https://example.com/sales.csv      # if the server allows URL imports',
   ],
@@ -150,6 +157,7 @@ export const command = defineCommand({
     const { name, plot, plan } = options
     if (plan !== undefined && plot !== undefined)
       throw new Problem('usage', '--plan and --plot cannot be used together')
+    refuseWithDraft(options)
     const dryRun = options.dryRun || plan !== undefined
     if (name !== undefined && (name.trim() === '' || /[/\\]/.test(name))) {
       throw new Problem('usage', `--name ${JSON.stringify(name)}: must not be empty or contain / or \\`, {
@@ -204,7 +212,7 @@ export const command = defineCommand({
       const many = await annotated(context, local.file, () => work(local))
       if (plan !== undefined) await savePlan(context, plan, sending, files, many as Preview[], [])
       if (!dryRun) await context.noteLinks((many[0] as { filename?: string }).filename)
-      return { many, view, alone: many.length === 1 }
+      return { many, view, alone: many.length === 1, exit: exitOf(many) }
     }
     const { client, server } = await context.connect()
     client.several = true
@@ -222,7 +230,7 @@ export const command = defineCommand({
       context.messages.note('nothing was moved to the trash, since an upload failed')
     const removed = done.failures.length > 0 ? [] : await removeAll(client, removals)
     if (done.many.length > 0) await context.noteLinks()
-    return { many: [...done.many, ...removed], failures: done.failures, view }
+    return { many: [...done.many, ...removed], failures: done.failures, view, exit: exitOf(done.many) }
   },
 })
 
@@ -239,6 +247,37 @@ async function savePlan(
   const trash = removals.map(({ file: { fid }, path }) => ({ fid, path }))
   await writePlan(context, plan, sending, uploads, trash)
   context.messages.note(`wrote ${plan}; nothing was changed. To do it: gridline apply ${plan}`)
+}
+
+/** Options that have no meaning for a draft: it is of no use to others, and replaces the whole grid. */
+function refuseWithDraft({
+  draft,
+  onConflict,
+  key,
+  plot,
+  public: isPublic,
+  delete: isMirror,
+}: Options): void {
+  if (draft === undefined) return
+  const other =
+    onConflict !== undefined && onConflict !== 'replace'
+      ? `--on-conflict ${onConflict}`
+      : key !== undefined
+        ? '--key'
+        : plot !== undefined
+          ? '--plot'
+          : isPublic
+            ? '--public'
+            : isMirror
+              ? '--delete'
+              : undefined
+  if (other !== undefined) throw new Problem('usage', `--draft and ${other} cannot be used together`)
+}
+
+/** A draft is stored also if it fails its checks: the exit code says so. */
+function exitOf(made: readonly object[]): number {
+  const isFailed = made.some((one) => (one as Partial<Made>).checks?.passed === false)
+  return isFailed ? errorCodes.checks_failed.exit : 0
 }
 
 /** Moves grids to the trash. */
@@ -436,7 +475,7 @@ async function refuseAsUpload(
   options: Options & { shrink?: number; confirmed?: boolean },
 ): Promise<void> {
   const { confirmed, shrink, allowTypeChange: mayChange } = options
-  const onConflict = options.onConflict ?? (options.key === undefined ? 'fail' : 'append')
+  const onConflict = ruleOf(options)
   const { fid, filename, filetype } = target
   if (onConflict === 'rename') return
   if (onConflict === 'fail')
@@ -564,7 +603,7 @@ async function preview(
       hint: 'Warnings are errors with --strict.',
     })
   const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
-  const rule = options.onConflict ?? (options.key === undefined ? 'fail' : 'append')
+  const rule = ruleOf(options)
   const would = isSame ? 'nothing' : target ? rule : 'create'
   if (target && !isSame) await refuseAsUpload(client, input.name, target, tables, options)
   return tables.map((table) => ({

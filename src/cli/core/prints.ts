@@ -8,6 +8,7 @@ export const printedObjects = {
   Folder: r.FolderMeta,
   Plot: r.PlotMeta,
   Version: r.Version,
+  Draft: r.Draft,
   Reverted: r.Reverted,
   'Grid diff': r.GridDiff,
   'Check report': r.CheckReport,

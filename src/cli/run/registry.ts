@@ -143,6 +143,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'grids',
+    name: 'draft',
+    summary: 'List and delete drafts: uploads that only you see',
+    load: () => import('../commands/draft.ts'),
+  },
+  {
+    group: 'grids',
     name: 'check',
     summary: 'Check data files and grids against rules, or set the rules of a grid',
     load: () => import('../commands/check.ts'),

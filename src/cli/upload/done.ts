@@ -1,11 +1,11 @@
 import type { ResultOf } from '../../contract/operations/index.ts'
-import type { GridMeta, UploadAction } from '../../contract/resources/index.ts'
+import type { CheckReport, GridMeta, UploadAction } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { rowsByKey } from '../files/parse-options.ts'
 import { madeView, type TableView } from '../output/view.ts'
 
 /** A grid that was made or changed, with what was done. */
-export type Made = GridMeta & { action?: UploadAction; warnings: string[] }
+export type Made = GridMeta & { action?: UploadAction; warnings: string[]; checks?: CheckReport }
 
 /** Uploaded files with the action taken. */
 export const uploadedView: TableView = {

@@ -43,11 +43,22 @@ export interface SendOptions {
   strict?: boolean
   /** The columns of the key, as given. */
   key?: string
+  /** Name of the draft that is made. */
+  draft?: string
   deleteMissing?: boolean
   /** Whether files that are left out are described as a whole, with their columns. */
   whole?: boolean
   /** How the file is read. */
   reading: Partial<Headers>
+}
+
+/** What is done if the name is taken. */
+export function ruleOf({
+  onConflict,
+  key,
+  draft,
+}: Pick<SendOptions, 'onConflict' | 'key' | 'draft'>): NonNullable<Headers['On-Conflict']> {
+  return onConflict ?? (draft !== undefined ? 'replace' : key !== undefined ? 'append' : 'fail')
 }
 
 /** Percent of its rows that a grid may lose without a question. */
@@ -127,7 +138,7 @@ export class Sender {
   private headers(): Headers {
     const {
       public: isPublic,
-      onConflict = this.options.key === undefined ? 'fail' : 'append',
+      onConflict = ruleOf(this.options),
       allowTypeChange,
       reading,
       yes,
@@ -141,6 +152,7 @@ export class Sender {
       'Allow-Column-Loss': yes === true,
       'Max-Shrink': maxShrink ?? (yes ? undefined : MOST_SHRINK),
       Strict: strict ? true : undefined,
+      Draft: this.options.draft,
       ...keyHeaders(this.options),
       ...(this.options.deleteMissing && maxShrink !== undefined && { 'Max-Shrink': maxShrink }),
       ...reading,

@@ -7,6 +7,7 @@ import { accountsOperations } from './accounts.ts'
 import { checksOperations } from './checks.ts'
 import { collaboratorsOperations } from './collaborators.ts'
 import { columnsOperations } from './columns.ts'
+import { draftsOperations } from './drafts.ts'
 import { extrasOperations } from './extras.ts'
 import { filesOperations } from './files.ts'
 import { foldersOperations } from './folders.ts'
@@ -35,6 +36,7 @@ export const operations = {
   ...uploadsOperations,
   ...columnsOperations,
   ...checksOperations,
+  ...draftsOperations,
   ...filesOperations,
   ...versionsOperations,
   ...collaboratorsOperations,

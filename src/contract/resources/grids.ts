@@ -28,6 +28,7 @@ export const GridMeta = s.object({
   version: s.integer({ description: 'The version of the content, from 1.' }),
   cols: s.array(ColumnMeta, { description: 'In column order.' }),
   row_count: s.integer({ description: 'Rows of the longest column.' }),
+  draft: s.optional(s.string({ description: 'The draft whose content this is; its version is 0.' })),
   primary_key: s.nullable(
     s.array(s.string(), { description: 'The columns whose values tell rows apart; null without a key.' }),
   ),
@@ -81,7 +82,7 @@ export const GridDescription = s.object({
 export type GridDescription = s.Static<typeof GridDescription>
 
 /** Possible results of an upload. */
-const uploadActions = ['created', 'replaced', 'appended', 'updated', 'unchanged'] as const
+const uploadActions = ['created', 'replaced', 'appended', 'updated', 'unchanged', 'drafted'] as const
 
 export type UploadAction = (typeof uploadActions)[number]
 
@@ -98,7 +99,8 @@ export const Uploaded = <T extends s.Schema>(file: T) =>
     warnings: s.array(s.string()),
     action: s.optional(
       s.enumOf(uploadActions, {
-        description: 'unchanged: the grid already contains exactly this data; updated: rows by key.',
+        description:
+          'unchanged: the grid already contains exactly this data; updated: rows by key; drafted: see Draft.',
       }),
     ),
     rows_added: s.optional(s.integer({ description: 'With a key: rows that were appended.' })),

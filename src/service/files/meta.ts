@@ -259,7 +259,8 @@ async function gridMeta(
   if (row)
     return {
       ...meta,
-      version: row.version,
+      version: Math.max(0, row.version),
+      ...(version?.draft !== undefined && { draft: version.draft }),
       cols: (await columnsOf(readers, row)).map(columnMeta),
       row_count: row.row_count ?? 0,
       primary_key: nullIfNone(

@@ -15,6 +15,8 @@ export interface FoundVersion {
   /** undefined for the present version of a file from before there were versions. */
   row: VersionRow | undefined
   isPresent: boolean
+  /** The draft that was asked for. Of a plot: its data is that of the drafts of its grids. */
+  draft?: string
   /** The time that was asked for. */
   time?: number
 }
@@ -40,6 +42,12 @@ export async function findVersion(
   const { owner, idlocal, content_version: present } = file
   const { versions } = readers
   const time = ref.kind === 'time' ? ref.time : undefined
+  const named = ref.kind === 'name' ? ref.name : undefined
+  const isNumbered = named === undefined || (await versions.named(owner, idlocal, named)) !== undefined
+  if (named !== undefined && !isNumbered) {
+    const draft = await draftOf(readers, { file, roles }, named)
+    if (draft) return draft
+  }
   const row = await (async () => {
     switch (ref.kind) {
       case 'number':
@@ -69,6 +77,26 @@ export async function findVersion(
     field: 'version',
     hint: `It has ${await known(readers, file)}.`,
   })
+}
+
+/** The draft of a grid with a name; of a plot, the present version with the data of drafts with this name. */
+async function draftOf(
+  { drafts, versions }: Readers,
+  { file, roles }: Pick<AuthorizedFile, 'file' | 'roles'>,
+  draft: string,
+): Promise<FoundVersion | undefined> {
+  if (!seesVersions({ file, roles })) return undefined
+  const { owner, idlocal, content_version: present } = file
+  if (file.filetype === 'plot') {
+    const [some] = await drafts.list(owner, draft)
+    return some && { version: present, row: undefined, isPresent: true, draft }
+  }
+  const found = await drafts.get(owner, idlocal, draft)
+  if (!found) return undefined
+  // A grid that is a draft itself.
+  if (found.version === null) return { version: present, row: undefined, isPresent: true, draft }
+  const row = await versions.get(owner, idlocal, found.version)
+  return row && { version: row.version, row, isPresent: false, draft }
 }
 
 /** Whether a caller sees all versions of a file. Others see the present one and those that were kept. */

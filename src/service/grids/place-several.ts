@@ -9,6 +9,7 @@ import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { GridService } from './append/queue.ts'
 import { addGrid } from './create.ts'
+import { givenDraft, placeDraft } from './drafts.ts'
 import { givenKey } from './keys/key.ts'
 import { checkType, columnsNow, matchColumns, refuseLoss, refuseShrink } from './match.ts'
 import { createOrUpdateGrid, notAGrid, renamed, type Target, type Written } from './place.ts'
@@ -23,11 +24,27 @@ export async function createOrUpdateGrids(
   stored: Tables,
   target: Target,
 ): Promise<Written> {
+  const draft = givenDraft(call)
   if (stored.tables.length === 1) {
     const [{ table }] = stored.tables
     const warnings = [...stored.warnings, ...table.warnings]
+    if (draft !== undefined) {
+      const existing = await service.store.read((readers) =>
+        fileAt(service, readers, call.caller!.username, target),
+      )
+      return placeDraft(service, call, { ...table, warnings }, { ...target, draft }, existing)
+    }
     return createOrUpdateGrid(service, call, { ...table, warnings }, target)
   }
+  if (draft !== undefined)
+    throw new Problem(
+      'invalid_request',
+      `a draft is of one table, and the file contains ${stored.tables.length}`,
+      {
+        field: 'Draft',
+        hint: 'Choose a sheet of a workbook with --sheet.',
+      },
+    )
   if (givenKey(call)?.length || call.headers.Checks !== undefined)
     throw new Problem(
       'invalid_request',

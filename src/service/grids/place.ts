@@ -35,6 +35,8 @@ export interface Target {
   source_url?: string | null
   source_tag?: string
   source_referer?: string | null
+  /** The draft that a new grid is. */
+  draft?: string
 }
 
 /** Hint for an upload to a name that is taken. */
@@ -108,6 +110,16 @@ export async function createOrUpdateGrid(
       )
       await writers.grids.change(owner, file.idlocal, { primary_key })
     }
+    if (target.draft !== undefined)
+      await writers.drafts.put({
+        owner,
+        idlocal: file.idlocal,
+        name: target.draft,
+        version: null,
+        parent,
+        made_at: Date.now(),
+        made_by: userOf(call),
+      })
     if (target.source_tag !== undefined)
       await writers.files.setSourceTag(owner, file.idlocal, target.source_tag)
     const said = existing ? [renamed(target.filename, filename)] : []

@@ -31,7 +31,11 @@ export const checksHandlers = {
       return {
         grid,
         snap: await snapshotOf(store, readers, fid, row),
-        before: last && (await snapshotOf(store, readers, fid, last)),
+        // What a draft changes is the present version.
+        before:
+          row && row.version < 0
+            ? await snapshotOf(store, readers, fid, undefined)
+            : last && (await snapshotOf(store, readers, fid, last)),
         columns: await readers.grids.columns(fid.owner, fid.idlocal),
       }
     })

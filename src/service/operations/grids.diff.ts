@@ -113,9 +113,13 @@ async function sideOf(
   const wanted = await findVersion(readers, found, text)
   const row = wanted?.isPresent ? undefined : wanted?.row
   const snap = await snapshotOf(store, readers, { owner, idlocal }, row)
-  const version = wanted?.version ?? content_version
+  const version = Math.max(0, wanted?.version ?? content_version)
   const about = { fid: formatFid({ owner, idlocal }), filename, version, row_count: snap.rows }
-  return { name: `version ${version} of '${filename}'`, snap, about }
+  return {
+    name: `${wanted?.draft === undefined ? `version ${version}` : `draft ${wanted.draft}`} of '${filename}'`,
+    snap,
+    about,
+  }
 }
 
 /** The version before one, as the caller sees it. */

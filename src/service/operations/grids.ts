@@ -8,6 +8,7 @@ import { parseRawInTurns, textInTurns } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, notFound } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { etag, etagOf } from '../core/etag.ts'
+import { draftUrl } from '../files/drafts.ts'
 import { columnMeta, describe } from '../files/meta.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import { newRow, readSourceFid } from '../files/new-file.ts'
@@ -19,6 +20,7 @@ import { appendTable, asItIs } from '../grids/append/table.ts'
 import { byName, byUid, columnsJson, snapshotOf, trimmed } from '../grids/content.ts'
 import { addGrid, readGridData, storeArrays } from '../grids/create.ts'
 import { describeColumn } from '../grids/describe.ts'
+import { givenDraft } from '../grids/drafts.ts'
 import { type GivenRows, rowsOf, rowsOfLines, tableOfRows } from '../grids/given-rows.ts'
 import { givenKey } from '../grids/keys/key.ts'
 import { upsert } from '../grids/keys/upsert.ts'
@@ -91,13 +93,15 @@ export const gridHandlers = {
       parent: headers.Parent,
       parent_path: headers['Parent-Path'],
       world_readable: headers['World-Readable'] === true,
-      onConflict: headers['On-Conflict'] ?? 'rename',
+      onConflict: headers['On-Conflict'] ?? (headers.Draft === undefined ? 'rename' : 'replace'),
       source_tag: sourceTag(headers['Source-Tag']),
     }
     checkFilename(target.filename, service.limits)
     const before = await uploadedBefore(service, call, target)
     const { idlocal, warnings, action, ...counts } =
       before ?? (await createOrUpdateGrids(service, call, await storeTables(service, call), target))
+    if (action === 'drafted')
+      return draftBody(service, call, { owner, idlocal }, { warnings, action, ...counts })
     if (action === 'replaced') warnings.push(...(await warningsOfPlots(service, { owner, idlocal })))
     const made = await respondWithFile(service, call, { owner, idlocal })
     return { body: { file: made.body, warnings, action, ...counts }, etag: made.etag }
@@ -261,6 +265,16 @@ export const gridHandlers = {
     return { body: undefined }
   },
 } satisfies Partial<Handlers>
+
+/** The draft that an upload made, with the link that shows it. */
+async function draftBody<T>(service: Service, call: DataCall, fid: Fid, done: T) {
+  const draft = givenDraft(call)
+  const { body, etag: tag } = await respondWithFile(service, { ...call, version: draft }, fid)
+  const isOwn =
+    (await service.store.read(({ drafts }) => drafts.get(fid.owner, fid.idlocal, draft!)))?.version === null
+  const file = isOwn ? { ...body, draft } : { ...body, web_url: draftUrl(body.web_url, draft!) }
+  return { body: { file, ...done }, etag: tag }
+}
 
 /** Warnings about plots that show columns which are gone from a grid. */
 function warningsOfPlots({ store }: Service, grid: Fid): Promise<string[]> {

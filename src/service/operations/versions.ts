@@ -159,6 +159,7 @@ export const versionHandlers = {
     const version = await updateFile(service, call, async (writers, { file, roles }) => {
       const wanted = await findVersion(writers, { file, roles }, call.query.version)
       if (!wanted) throw noVersions()
+      refuseDraft(wanted)
       if (wanted.isPresent)
         throw new Problem('conflict', `version ${wanted.version} is the present one of '${file.filename}'`, {
           hint: 'Revert to another version first, or delete the file.',
@@ -181,8 +182,17 @@ async function wantedVersion(
   text: string | undefined,
 ): Promise<FoundVersion> {
   const { file } = found
-  const wanted = await findVersion(readers, found, text ?? String(file.content_version))
-  return wanted!
+  const wanted = (await findVersion(readers, found, text ?? String(file.content_version)))!
+  refuseDraft(wanted)
+  return wanted
+}
+
+function refuseDraft({ draft }: FoundVersion): void {
+  if (draft !== undefined)
+    throw new Problem('invalid_request', `${draft} is a draft, and no version yet`, {
+      field: 'version',
+      hint: `To make it one, upload the file. To delete it: gridline draft delete ${draft}`,
+    })
 }
 
 /** Of which version the data of a plot is read: that of the present one unless it says so. */
@@ -353,6 +363,7 @@ async function readTarget(
   text: string,
 ): Promise<{ version: number; reverting: Reverting | undefined }> {
   const wanted = (await findVersion(readers, found, text))!
+  refuseDraft(wanted)
   const row = wanted.isPresent ? undefined : wanted.row
   return { version: wanted.version, reverting: row && (await readVersion(store, readers, row)) }
 }
@@ -362,6 +373,7 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
   const { store } = service
   const { fid } = call
   const { file, content } = await storedFigure(service, { ...call, version: text })
+  if (content.at) refuseDraft(content.at)
   const of_version = content.at?.version ?? file.content_version
   const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
   const sources = sourcesIn(figure)

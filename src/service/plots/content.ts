@@ -78,7 +78,8 @@ export async function contentOf(
   if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
   const at = await findVersion(readers, found, version)
   // The present version shows present data, unless it was kept with the data of another time.
-  if (!at || (at.isPresent && at.time === undefined && (at.row?.kept_at ?? null) === null)) return content
+  const isUsual = at?.isPresent && at.time === undefined && (at.row?.kept_at ?? null) === null
+  if (!at || (isUsual && at.draft === undefined)) return content
   const past = at.row && contentOfVersion(at.row, content.media_type)
   return { ...(past ?? content), at }
 }

@@ -111,13 +111,15 @@ export async function stateOfFigure(
   at?: FoundVersion,
 ): Promise<string> {
   const digest = createHash('sha256').update(hash)
-  if (at) digest.update(`\n${at.version} ${at.time ?? ''} ${at.row?.kept_at ?? ''}`)
+  if (at) digest.update(`\n${at.version} ${at.time ?? ''} ${at.row?.kept_at ?? ''} ${at.draft ?? ''}`)
   for (const { kind, to_owner, to_idlocal } of await readers.plots.referencesOf(owner, [idlocal])) {
     if (kind !== 'grid') continue
     const fid = { owner: to_owner, idlocal: to_idlocal }
     const found = await shownFile(readers, owner, fid, principal)
     const grid = found && (await readers.grids.get(to_owner, to_idlocal))
     const state = grid ? `${found.file.version}.${stateOfGrid(grid)}` : 'hidden'
+    const draft = at?.draft && (await readers.drafts.get(to_owner, to_idlocal, at.draft))
+    if (draft) digest.update(`\n${draft.version} ${draft.made_at}`)
     digest.update(`\n${formatFid(fid)} ${state}`)
   }
   return digest.digest('hex').slice(0, 32)

@@ -110,6 +110,10 @@ export async function gridOfVersion(
     (await mayWrite(readers, grid, asOwner(plotOwner))) ||
     (await mayWrite(readers, grid, { caller: principal.caller }))
   if (!sees) return undefined
+  if (at.draft !== undefined) {
+    const draft = await readers.drafts.get(owner, idlocal, at.draft)
+    return draft && draft.version !== null ? readers.versions.get(owner, idlocal, draft.version) : undefined
+  }
   if (at.time !== undefined) {
     const row = await readers.versions.at(owner, idlocal, at.time)
     return row?.version === content_version ? undefined : row

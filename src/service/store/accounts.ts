@@ -15,6 +15,7 @@ const OWNED = [
   'past_columns',
   'past_slices',
   'versions',
+  'drafts',
   'grids',
   'contents',
   'references',
@@ -39,6 +40,7 @@ const NAMED = [
   ['oidc_trust', 'username'],
   ['idempotency', 'caller'],
   ['versions', 'made_by'],
+  ['drafts', 'made_by'],
   ['grids', 'appended_by'],
 ] as const
 

@@ -461,6 +461,7 @@ const OF_A_FILE = [
   'past_columns',
   'past_slices',
   'versions',
+  'drafts',
   'contents',
   'plots',
   'references',

@@ -1,5 +1,7 @@
 import type { Limits } from '../../contract/limits.ts'
+import { DraftReader, DraftWriter, removeDraft } from './drafts.ts'
 import type { Engine } from './engine.ts'
+import { FileWriter } from './files.ts'
 import { VersionReader, type VersionRow, VersionWriter } from './versions.ts'
 
 const DAY = 24 * 3600 * 1000
@@ -32,6 +34,32 @@ export function expiredVersions(rows: readonly Kept[], present: number, now: num
     expired.push(version)
   }
   return expired
+}
+
+/** Removes the drafts that are older than some days. */
+export async function expireDrafts(
+  engine: Engine,
+  { draft_days }: Pick<Limits, 'draft_days'>,
+  now = Date.now(),
+): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const old = await engine.read((db) => new DraftReader(db).olderThan(now - draft_days * DAY, FILES))
+    for (const draft of old)
+      await engine.write(async (db) => {
+        const writers = {
+          drafts: new DraftWriter(db),
+          versions: new VersionWriter(db),
+          files: new FileWriter(db),
+        }
+        // It may have been made again meanwhile.
+        const { owner, idlocal, name, made_at } = draft
+        const there = await writers.drafts.get(owner, idlocal, name)
+        if (there?.made_at === made_at) await removeDraft(writers, there)
+      })
+    removed += old.length
+    if (old.length < FILES) return removed
+  }
 }
 
 /** Removes the versions that have expired, file by file. */

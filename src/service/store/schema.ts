@@ -215,6 +215,18 @@ export interface Schema {
     position: number
     name: string
   }
+  /** Drafts of grids, by name. */
+  drafts: {
+    owner: string
+    idlocal: number
+    name: string
+    /** The version that is its content, with a negative number; null: the grid is a draft itself. */
+    version: number | null
+    /** The folder that the grid was made in, if it is a draft itself. */
+    parent: number | null
+    made_at: number
+    made_by: string | null
+  }
   /** Versions of the content of grids and plots. What the present one holds is in the tables of grids and plots. */
   versions: {
     owner: string

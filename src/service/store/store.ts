@@ -2,13 +2,14 @@ import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, type Limits } from '../../contract/limits.ts'
 import { AccountReader, AccountWriter } from './accounts.ts'
 import { type Blobs, SqlBlobs } from './blobs.ts'
+import { DraftReader, DraftWriter } from './drafts.ts'
 import type { Engine, Transactions, WriteOptions } from './engine.ts'
 import { FileReader, FileWriter } from './files.ts'
 import { GridReader, GridWriter } from './grids.ts'
 import { IdempotencyReader, IdempotencyWriter, type OnceOptions, type WriteKey } from './idempotency.ts'
 import { migrate } from './migrate.ts'
 import { PlotReader, PlotWriter } from './plots.ts'
-import { expireVersions } from './retention.ts'
+import { expireDrafts, expireVersions } from './retention.ts'
 import { SharingReader, SharingWriter } from './sharing.ts'
 import { VersionReader, VersionWriter } from './versions.ts'
 
@@ -19,6 +20,7 @@ export interface Readers {
   plots: PlotReader
   sharing: SharingReader
   versions: VersionReader
+  drafts: DraftReader
   idempotency: IdempotencyReader
 }
 
@@ -29,6 +31,7 @@ export interface Writers {
   plots: PlotWriter
   sharing: SharingWriter
   versions: VersionWriter
+  drafts: DraftWriter
   idempotency: IdempotencyWriter
 }
 
@@ -112,6 +115,7 @@ function storeOn(
         plots: new PlotReader(db),
         sharing: new SharingReader(db),
         versions: new VersionReader(db),
+        drafts: new DraftReader(db),
         idempotency: new IdempotencyReader(db),
       }),
     )
@@ -125,6 +129,7 @@ function storeOn(
           plots: new PlotWriter(db),
           sharing: new SharingWriter(db),
           versions: new VersionWriter(db),
+          drafts: new DraftWriter(db),
           idempotency: new IdempotencyWriter(db),
         }),
       options,
@@ -132,6 +137,7 @@ function storeOn(
   const sweep = async (grace?: number): Promise<void> => {
     await write(({ idempotency }) => idempotency.expire())
     await expireVersions(engine, limits)
+    await expireDrafts(engine, limits)
     await blobs.collect(grace)
     await engine.maintain()
     await engine.write(async (db) => {

@@ -218,10 +218,12 @@ async function verifyVersions(
   for (let before: number | undefined; ; ) {
     const from = before
     const rows = await store.read(({ versions }) => versions.list(owner, idlocal, from, BATCH))
-    for (const row of rows) {
+    const drafts =
+      from === undefined ? await store.read(({ versions }) => versions.draftsOf(owner, idlocal)) : []
+    for (const row of [...drafts, ...rows]) {
       before = row.version
       found.versions++
-      const what = `version ${row.version}`
+      const what = row.version < 0 ? `draft ${-row.version}` : `version ${row.version}`
       if (row.version > content_version) say(`${what} is later than the present one`)
       const check = async (
         slice: { hash: string; bytes: number; rows?: number },

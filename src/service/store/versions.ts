@@ -53,7 +53,7 @@ export class VersionReader {
 
   /** The newest first, before a version. */
   list(owner: string, idlocal: number, before: number | undefined, limit: number): Promise<VersionRow[]> {
-    let select = this.of(owner, idlocal).orderBy('version', 'desc').limit(limit)
+    let select = this.of(owner, idlocal).where('version', '>', 0).orderBy('version', 'desc').limit(limit)
     if (before !== undefined) select = select.where('version', '<', before)
     return select.execute()
   }
@@ -61,6 +61,7 @@ export class VersionReader {
   /** The version at a time: the last one made by then. */
   at(owner: string, idlocal: number, time: number): Promise<VersionRow | undefined> {
     return this.of(owner, idlocal)
+      .where('version', '>', 0)
       .where('made_at', '<=', time)
       .orderBy('version', 'desc')
       .limit(1)
@@ -70,6 +71,11 @@ export class VersionReader {
   /** The version that was kept with a name. */
   named(owner: string, idlocal: number, name: string): Promise<VersionRow | undefined> {
     return this.of(owner, idlocal).where('kept_name', '=', name).executeTakeFirst()
+  }
+
+  /** The content of the drafts of a grid: versions with negative numbers. */
+  draftsOf(owner: string, idlocal: number): Promise<VersionRow[]> {
+    return this.of(owner, idlocal).where('version', '<', 0).execute()
   }
 
   /** The columns in an epoch before the present one, in their order. */
@@ -228,6 +234,36 @@ export class VersionWriter extends VersionReader {
     if (unlessKept) removal = removal.where('kept_at', 'is', null)
     const { numDeletedRows } = await removal.executeTakeFirst()
     return Number(numDeletedRows)
+  }
+
+  /**
+   * Adds the content of a draft, as a version whose number and epoch no other one has: below zero. Its blobs are stored.
+   * Returns its number.
+   */
+  async addDraft(
+    row: Omit<NewVersion, 'version' | 'epoch'>,
+    columns: readonly { uid: string; name: string; slices: readonly SliceRef[] }[],
+  ): Promise<number> {
+    const { owner, idlocal } = row
+    const version = Math.min(0, ...(await this.draftsOf(owner, idlocal)).map((one) => one.version)) - 1
+    await this.add({ ...row, version, epoch: version })
+    const span = { owner, idlocal, since: version, until: version + 1 }
+    for (let k = 0; k < columns.length; k += BATCH)
+      await this.db
+        .insertInto('past_columns')
+        .values(
+          columns.slice(k, k + BATCH).map(({ uid, name }, n) => ({ ...span, uid, name, position: k + n })),
+        )
+        .execute()
+    const slices = columns.flatMap(({ uid, slices: own }) =>
+      own.map((slice, seq) => ({ ...rowOf({ ...slice, uid, seq }), ...span })),
+    )
+    for (let k = 0; k < slices.length; k += BATCH)
+      await this.db
+        .insertInto('past_slices')
+        .values(slices.slice(k, k + BATCH))
+        .execute()
+    return version
   }
 
   /** Adds slices that a kept version of a plot shows. Their blobs are stored. */

@@ -36,6 +36,8 @@ function storedChecks({ checks }: Pick<GridRow, 'checks'>): Checks[] {
 /** What is checked, and how it is called in messages. */
 export interface Enforced extends Omit<Checked, 'gone'> {
   source: string
+  /** Failures are warnings: nobody sees the table yet. */
+  mayFail?: boolean
 }
 
 /** What checks found that a table passes: warnings for rules whose severity is warn, and a report if there were any. */
@@ -45,14 +47,17 @@ export interface Passed {
 }
 
 /** Throws `checks_failed` with a report if a table fails checks. */
-export async function enforce(checks: readonly Checks[], { source, ...checked }: Enforced): Promise<Passed> {
+export async function enforce(
+  checks: readonly Checks[],
+  { source, mayFail, ...checked }: Enforced,
+): Promise<Passed> {
   if (checks.length === 0) return { warnings: [] }
   const reports: CheckReport[] = []
   for (const one of checks) reports.push(await runChecks(one, checked))
   const results = reports.flatMap((report) => report.results)
   const failed = results.filter(({ passed }) => !passed)
   const errors = failed.filter(({ severity }) => severity === 'error')
-  if (errors.length > 0) throw checksFailed(source, errors, together(reports, results))
+  if (errors.length > 0 && !mayFail) throw checksFailed(source, errors, together(reports, results))
   const report = together(reports, results)
   return { warnings: failed.map((one) => `check: ${failureText(one)}`), report }
 }
@@ -104,7 +109,7 @@ export async function enforceOn(
     ...changed,
   })
   // What a grid is always checked for is told if it fails.
-  return given.length > 0 ? { warnings, report } : { warnings }
+  return given.length > 0 || changed.mayFail ? { warnings, report } : { warnings }
 }
 
 /** The columns that plots use and a table lacks, if checks ask for them. */

@@ -6,6 +6,7 @@ import { once } from '../../../json/index.ts'
 import { nameText, parseSort, type SortKey, sortText } from '../../../query/index.ts'
 import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
+import { draftUrl } from '../../files/drafts.ts'
 import type { FoundVersion } from '../../files/versions.ts'
 import { type Snapshot, type SnapshotColumn, snapshotOf, trimmed } from '../../grids/content.ts'
 import type { RowOrders } from '../../grids/order.ts'
@@ -26,6 +27,8 @@ import { versionNote } from './version-note.ts'
 /** Rows and columns of one page. */
 const ROWS = 100
 const COLUMNS = 50
+/** Charts that the page of a draft names. */
+const DRAFT_PLOTS = 50
 /** Size of the slices that one page reads, in bytes: sorted rows can be anywhere in the grid. */
 const READ_BYTES = 64 * 1024 * 1024
 const SORTED_READ_BYTES = 256 * 1024 * 1024
@@ -106,7 +109,7 @@ export async function gridPage(
         return selection.columns(all, shown)
       }
     })
-    const state = `${stateOfGrid(grid)}${past ? `.${past.version}` : ''}`
+    const state = `${stateOfGrid(grid)}${past ? `.${past.version}.${past.made_at}` : ''}`
     return { given: snap, count, columnPages, columnPage, state }
   })
   const { columnPage } = opened
@@ -259,6 +262,18 @@ async function htmlOf(
   parts.push(
     `<details><summary>Make a chart on the command line</summary><pre tabindex="0" id="command">${text(command)}</pre><button type="button" data-copy="command" hidden>Copy</button><p>The type and the columns are chosen from the data; <code>gridline help plot create</code> has all options.</p></details>`,
   )
+  if (version?.draft !== undefined) {
+    const plots = await service.store.read((readers) =>
+      readers.plots.referencersOf(file, 'grid', undefined, false, DRAFT_PLOTS),
+    )
+    const links = plots
+      .filter((plot) => plot.owner === file.owner && plot.trashed_at === null)
+      .map(
+        (plot) =>
+          `<a href="${text(draftUrl(webUrl(service.url, plot), version.draft!))}">${text(plot.filename)}</a>`,
+      )
+    if (links.length > 0) parts.splice(1, 0, `<p>Charts with this draft: ${links.join(', ')}</p>`)
+  }
   const above = await service.store.read((readers) => crumbsOf(service, readers, principal, file))
   return document(file.filename, parts.join('\n'), {
     above,

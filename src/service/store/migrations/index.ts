@@ -11,6 +11,7 @@ import * as lostColumns from './0009-lost-columns.ts'
 import * as versions from './0010-versions.ts'
 import * as keys from './0011-keys.ts'
 import * as checks from './0012-checks.ts'
+import * as drafts from './0013-drafts.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: Migration[] = [
   { name: '0010-versions', up: versions.up },
   { name: '0011-keys', up: keys.up },
   { name: '0012-checks', up: checks.up },
+  { name: '0013-drafts', up: drafts.up },
 ]

@@ -1,0 +1,28 @@
+import * as r from '../resources/index.ts'
+import * as s from '../schema.ts'
+import type { Operation } from './operation.ts'
+import { none } from './shared.ts'
+
+export const draftsOperations = {
+  'drafts.list': {
+    summary: 'List your drafts',
+    method: 'GET',
+    path: '/v2/drafts',
+    access: 'caller',
+    agents: 'reads',
+    query: s.object({ name: s.optional(s.string({ description: 'Only drafts with this name.' })) }),
+    body: none,
+    status: 200,
+    result: r.Drafts,
+  },
+  'drafts.delete': {
+    summary: 'Delete your drafts with a name',
+    method: 'DELETE',
+    path: '/v2/drafts/:id',
+    access: 'caller',
+    agents: 'changes',
+    body: none,
+    status: 200,
+    result: r.DraftsDeleted,
+  },
+} as const satisfies Record<string, Operation>

@@ -1,0 +1,116 @@
+/** Uploads of drafts: the content of a grid changes for nobody but those who look at the draft. See docs/drafts.md. */
+import { Problem } from '../../contract/errors.ts'
+import { isVersionName } from '../../contract/version-ref.ts'
+import { authorize } from '../access/access.ts'
+import { DRAFTS_FOLDER } from '../files/drafts.ts'
+import { encodeTypes } from '../store/column-types.ts'
+import type { FileRow } from '../store/files.ts'
+import { keyNames } from '../store/primary-key.ts'
+import type { GridService } from './append/queue.ts'
+import { enforceOn, givenChecks } from './checks/enforce.ts'
+import { snapshotOf } from './content.ts'
+import { newUid } from './create.ts'
+import { checkKey, snapshotOfTable } from './keys/key.ts'
+import { typesChanged } from './match.ts'
+import { createOrUpdateGrid, notAGrid, type Target, type Written } from './place.ts'
+import type { DataCall } from './reading-options.ts'
+import type { Table } from './tables.ts'
+import { userOf } from './versions.ts'
+
+/** The draft that an upload is; undefined for any other. Throws `invalid_request` for what can be no name. */
+export function givenDraft({ headers }: Pick<DataCall, 'headers'>): string | undefined {
+  const name = headers.Draft
+  if (name === undefined) return undefined
+  if (!isVersionName(name))
+    throw new Problem(
+      'invalid_request',
+      `Draft: ${JSON.stringify(name.slice(0, 80))} cannot be the name of a draft`,
+      {
+        field: 'Draft',
+        hint: 'A name begins with a letter; then letters, digits, . _ and - may follow.',
+      },
+    )
+  const rule = headers['On-Conflict']
+  if (rule === 'append' || rule === 'rename')
+    throw new Problem('invalid_request', `Draft: On-Conflict ${rule} is not possible; a draft replaces`, {
+      field: 'Draft',
+      hint: 'Use --on-conflict replace.',
+    })
+  return name
+}
+
+/**
+ * Stores a table as a draft of the grid that it would replace. Where there is none, the draft is a private grid in the
+ * folder of drafts. Checks do not refuse it: what they found is in the result.
+ */
+export async function placeDraft(
+  service: GridService,
+  call: DataCall,
+  table: Table,
+  target: Target & { draft: string },
+  existing: FileRow | undefined,
+): Promise<Written> {
+  const { store, limits } = service
+  const owner = call.caller!.username
+  const { draft: name } = target
+  const drafts = await store.read((readers) => readers.drafts.count(owner))
+  if (drafts >= limits.drafts)
+    throw new Problem('too_large', `you have ${drafts} drafts (limit drafts)`, {
+      hint: 'Delete those that are not needed: gridline draft list',
+    })
+  if (!existing) {
+    const path = [DRAFTS_FOLDER, name, ...(target.parent_path ? [target.parent_path] : [])].join('/')
+    const place = { ...target, parent: undefined, parent_path: path, world_readable: false }
+    const done = await createOrUpdateGrid(service, call, table, { ...place, onConflict: 'replace' })
+    return { ...done, action: 'drafted' }
+  }
+  if (existing.filetype !== 'grid') throw notAGrid(existing)
+  const { idlocal } = existing
+  const fid = { owner, idlocal }
+  const { before, grid, columns } = await store.read(async (readers) => ({
+    before: await snapshotOf(store, readers, fid, undefined),
+    grid: await readers.grids.get(owner, idlocal),
+    columns: await readers.grids.columns(owner, idlocal),
+  }))
+  const snap = snapshotOfTable(store, table)
+  const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
+  const names = keyNames(grid, columns).filter((one) => snap.columns.some((column) => column.name === one))
+  await checkKey(snap, names, told)
+  const layout = { grid, columns, slices: new Map() }
+  const checked = await enforceOn(
+    service,
+    fid,
+    layout,
+    { snap, before, ...told, mayFail: true },
+    givenChecks(call),
+  )
+  const warnings = [...table.warnings, ...checked.warnings, ...typesChanged(table.columns, columns)]
+  return store.writeOnce(call.writeKey(owner), async (writers) => {
+    const file = await writers.files.get(owner, idlocal)
+    await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
+    await writers.grids.requireBlobs(table.columns.flatMap(({ slices }) => slices))
+    const former = await writers.drafts.get(owner, idlocal, name)
+    if (former && former.version !== null) await writers.versions.remove(owner, idlocal, [former.version])
+    // Columns are those of the grid by their names, so that plots show the draft.
+    const uids = new Map((await writers.grids.columns(owner, idlocal)).map((one) => [one.name, one.uid]))
+    for (const lost of await writers.grids.lost(owner, idlocal))
+      if (!uids.has(lost.name)) uids.set(lost.name, lost.uid)
+    const taken = new Set(uids.values())
+    const made_by = userOf(call)
+    const version = await writers.versions.addDraft(
+      {
+        owner,
+        idlocal,
+        made_by,
+        operation: 'replace',
+        source: target.source_tag ?? null,
+        row_count: table.rows,
+        ragged: 0,
+        types: encodeTypes(table.columns.map(({ type }) => type)),
+      },
+      table.columns.map((column) => ({ ...column, uid: uids.get(column.name) ?? newUid(taken) })),
+    )
+    await writers.drafts.put({ owner, idlocal, name, version, parent: null, made_at: Date.now(), made_by })
+    return { idlocal, action: 'drafted' as const, warnings, checks: checked.report }
+  })
+}

@@ -1,0 +1,77 @@
+import type { Selectable } from 'kysely'
+import type { FileWriter } from './files.ts'
+import type { Db, Schema } from './schema.ts'
+import type { VersionWriter } from './versions.ts'
+
+export type DraftRow = Selectable<Schema['drafts']>
+
+/** Drafts: content of grids that only those who may write them see, until it is replaced, deleted or expires. */
+export class DraftReader {
+  constructor(protected readonly db: Db) {}
+
+  get(owner: string, idlocal: number, name: string): Promise<DraftRow | undefined> {
+    return this.db
+      .selectFrom('drafts')
+      .selectAll()
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('name', '=', name)
+      .executeTakeFirst()
+  }
+
+  /** The drafts of a user, or those with a name; the newest first. */
+  list(owner: string, name?: string): Promise<DraftRow[]> {
+    let select = this.db.selectFrom('drafts').selectAll().where('owner', '=', owner)
+    if (name !== undefined) select = select.where('name', '=', name)
+    return select.orderBy('made_at', 'desc').orderBy('idlocal').execute()
+  }
+
+  async count(owner: string): Promise<number> {
+    const { count } = await this.db
+      .selectFrom('drafts')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('owner', '=', owner)
+      .executeTakeFirstOrThrow()
+    return Number(count)
+  }
+
+  /** Drafts that were made before a time. */
+  olderThan(time: number, limit: number): Promise<DraftRow[]> {
+    return this.db
+      .selectFrom('drafts')
+      .selectAll()
+      .where('made_at', '<', time)
+      .orderBy('made_at')
+      .limit(limit)
+      .execute()
+  }
+}
+
+export class DraftWriter extends DraftReader {
+  async put(row: DraftRow): Promise<void> {
+    await this.remove(row)
+    await this.db.insertInto('drafts').values(row).execute()
+  }
+
+  async remove({ owner, idlocal, name }: Pick<DraftRow, 'owner' | 'idlocal' | 'name'>): Promise<void> {
+    await this.db
+      .deleteFrom('drafts')
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where('name', '=', name)
+      .execute()
+  }
+}
+
+/** Removes a draft: its content, or the grid that was made for it and that nobody has moved since. */
+export async function removeDraft(
+  { drafts, versions, files }: { drafts: DraftWriter; versions: VersionWriter; files: FileWriter },
+  draft: DraftRow,
+): Promise<void> {
+  const { owner, idlocal, version, parent } = draft
+  if (version !== null) await versions.remove(owner, idlocal, [version])
+  await drafts.remove(draft)
+  if (version !== null) return
+  const file = await files.get(owner, idlocal)
+  if (file && file.parent === parent) await files.remove(file)
+}

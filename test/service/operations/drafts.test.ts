@@ -1,0 +1,169 @@
+import { expect, it } from 'vitest'
+import { expireDrafts } from '../../../src/service/store/retention.ts'
+import { verify } from '../../../src/service/store/verify.ts'
+import { onBothStores } from '../../support/service.ts'
+
+const DAY = 24 * 3600 * 1000
+
+onBothStores('drafts', (test) => {
+  const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
+  const upload = (name: string, csv: string, headers: Record<string, string> = {}) =>
+    ask('alice', 'POST', '/v2/grids/upload', {
+      body: csv,
+      headers: {
+        'content-type': 'text/csv',
+        'x-file-name': `${name}.csv`,
+        'gridline-on-conflict': 'replace',
+        ...headers,
+      },
+    })
+  const draft = (name: string, csv: string, of = 'pr-1', headers: Record<string, string> = {}) =>
+    upload(name, csv, { 'gridline-draft': of, ...headers })
+  const csvOf = async (fid: string, version = '', user = 'alice') =>
+    ask(user || undefined, 'GET', `/v2/grids/${fid}/content?format=csv${version && `&version=${version}`}`)
+
+  it('leaves the grid as it is, and is a version for those who may write it', async () => {
+    const { fid } = (await upload('sales', 'n,m\n1,x\n')).json.file
+    await ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: true } })
+    await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, { json: { users: ['bob'], readonly: true } })
+    const made = await draft('sales', 'n,k\n1,new\n2,new\n')
+    expect(made.json).toMatchObject({
+      action: 'drafted',
+      file: {
+        fid,
+        draft: 'pr-1',
+        version: 0,
+        row_count: 2,
+        web_url: expect.stringMatching(/\?version=pr-1$/),
+      },
+    })
+    expect((await csvOf(fid)).text).toBe('n,m\n1,x\n')
+    expect((await csvOf(fid, 'pr-1')).text).toBe('n,k\n1,new\n2,new\n')
+    expect((await ask('alice', 'GET', `/v2/files/${fid}`)).json.version).toBe(1)
+    expect((await ask('alice', 'GET', `/v2/files/${fid}/versions`)).json.versions).toHaveLength(1)
+    for (const user of ['bob', '']) {
+      const { status, text } = await csvOf(fid, 'pr-1', user)
+      expect([status, text.includes('new'), text.includes('draft')]).toEqual([403, false, false])
+      // The same as of a draft that does not exist.
+      expect((await csvOf(fid, 'pr-2', user)).text).toBe(text)
+    }
+    expect((await ask('bob', 'GET', '/v2/drafts')).json.drafts).toEqual([])
+    const diff = await ask('alice', 'GET', `/v2/grids/${fid}/diff?version=pr-1&base_version=-0`)
+    expect(diff.json).toMatchObject({ rows_added: 1, columns: [{ change: 'removed' }, { change: 'added' }] })
+  })
+
+  it('shows plots with its data, to those who may write them', async () => {
+    const { fid, cols } = (await upload('plotted', 'x,y\n1,2\n')).json.file
+    const figure = { data: [{ xsrc: `${fid}:${cols[0].uid}`, ysrc: `${fid}:${cols[1].uid}` }], layout: {} }
+    const plot = (
+      await ask('alice', 'POST', '/v2/plots', { json: { figure, filename: 'chart', world_readable: true } })
+    ).json.file.fid
+    await draft('plotted', 'y,x\n20,10\n')
+    const content = (user: string | undefined, version: string) =>
+      ask(user, 'GET', `/v2/plots/${plot}/content?inline_data=true${version}`)
+    expect((await content('alice', '')).json.data[0]).toMatchObject({ x: [1], y: [2] })
+    expect((await content('alice', '&version=pr-1')).json.data[0]).toMatchObject({ x: [10], y: [20] })
+    expect((await content(undefined, '&version=pr-1')).status).toBe(403)
+    expect((await content('alice', '&version=pr-9')).status).toBe(404)
+    await draft('plotted', 'y,x\n21,11\n')
+    expect((await content('alice', '&version=pr-1')).json.data[0]).toMatchObject({ x: [11], y: [21] })
+    const page = await ask('alice', 'GET', `/~alice/${fid.split(':')[1]}/?version=pr-1`)
+    expect(page.status).toBe(200)
+    expect(page.text).toContain('Draft pr-1')
+    expect(page.text).toContain('Charts with this draft:')
+  })
+
+  it('of a file that is not there yet, is a private grid that goes with it', async () => {
+    const made = await draft('fresh', 'n\n1\n', 'pr-7', { 'gridline-parent-path': 'public/data' })
+    const { fid } = made.json.file
+    expect(made.json).toMatchObject({ action: 'drafted', file: { world_readable: false, draft: 'pr-7' } })
+    expect((await ask('alice', 'GET', '/v2/grids/lookup?path=Drafts/pr-7/public/data/fresh')).json.fid).toBe(
+      fid,
+    )
+    expect((await ask('alice', 'GET', '/v2/folders/lookup?path=public')).status).toBe(404)
+    expect(
+      (await draft('fresh', 'n\n2\n', 'pr-7', { 'gridline-parent-path': 'public/data' })).json.file.fid,
+    ).toBe(fid)
+    const { drafts } = (await ask('alice', 'GET', '/v2/drafts?name=pr-7')).json
+    expect(drafts).toMatchObject([{ name: 'pr-7', fid, is_new: true, row_count: 1 }])
+    expect((await ask('alice', 'DELETE', '/v2/drafts/pr-7')).json).toEqual({ name: 'pr-7', deleted: 1 })
+    expect((await ask('alice', 'GET', `/v2/files/${fid}`)).status).toBe(404)
+    expect((await ask('alice', 'DELETE', '/v2/drafts/pr-7')).status).toBe(404)
+  })
+
+  it('expires after 14 days with all that only it has; a grid that was moved stays', async () => {
+    const { fid } = (await upload('expiring', 'n\n1\n')).json.file
+    await draft('expiring', 'n\n2\n', 'old')
+    const moved = (await draft('moved', 'n\n3\n', 'old')).json.file.fid
+    await ask('alice', 'PATCH', `/v2/files/${moved}`, { json: { parent: -1 } })
+    const gone = (await draft('gone', 'n\n4\n', 'old')).json.file.fid
+    const { store } = test().service
+    const rules = { draft_days: 14 }
+    expect(await expireDrafts(store.engine, rules, Date.now() + 13 * DAY)).toBe(0)
+    expect((await csvOf(fid, 'old')).text).toBe('n\n2\n')
+    await expireDrafts(store.engine, rules, Date.now() + 15 * DAY)
+    expect((await csvOf(fid, 'old')).status).toBe(404)
+    expect((await csvOf(fid)).text).toBe('n\n1\n')
+    expect([(await csvOf(moved)).status, (await csvOf(gone)).status]).toEqual([200, 404])
+    expect((await ask('alice', 'GET', '/v2/drafts')).json.drafts).toEqual([])
+    const left = await store.read(({ versions }) =>
+      versions.slicesIn({ owner: 'alice', idlocal: Number(fid.split(':')[1]), epoch: -1 }),
+    )
+    expect(left.size).toBe(0)
+    expect((await verify(store)).damage).toEqual([])
+  })
+
+  it('stays when the grid changes, is swept or has versions forgotten; verify knows it', async () => {
+    const { fid } = (await upload('busy', 'n\n1\n')).json.file
+    await draft('busy', 'n\n10\n', 'a')
+    await draft('busy', 'n\n20\n', 'b')
+    await upload('busy', 'n\n2\n')
+    await ask('alice', 'DELETE', `/v2/files/${fid}/versions?version=1`)
+    await ask('alice', 'DELETE', '/v2/drafts/b')
+    await test().service.store.sweep(0)
+    expect((await csvOf(fid, 'a')).text).toBe('n\n10\n')
+    expect((await csvOf(fid)).text).toBe('n\n2\n')
+    expect((await verify(test().service.store)).damage).toEqual([])
+    // What is merged is stored already.
+    const merged = await upload('busy', 'n\n10\n')
+    expect(merged.json.file.version).toBe(3)
+  })
+
+  it('is stored also if it fails checks, and says so', async () => {
+    const { fid } = (await upload('ruled', 'n\n1\n')).json.file
+    const checks = { columns: { n: { minimum: 0 } }, table: { change: { rows: '-10%..+10%' } } }
+    await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
+    const { status, json } = await draft('ruled', 'n\n-1\n2\n')
+    expect([status, json.checks]).toMatchObject([201, { passed: false, errors: 2 }])
+    const report = await ask('alice', 'POST', `/v2/grids/${fid}/check?version=pr-1`, { json: {} })
+    expect(report.json).toMatchObject({ passed: false, errors: 2 })
+  })
+
+  it.each([
+    ['versions.revert', 'revert', { version: 'pr-1' }],
+    ['versions.keep', 'keep', { version: 'pr-1' }],
+  ])('cannot be made a version by %s', async (_, path, json) => {
+    const { fid } = (await upload('kept', 'n\n1\n')).json.file
+    await draft('kept', 'n\n2\n')
+    const answer = await ask('alice', 'POST', `/v2/grids/${fid}/${path}`, { json })
+    expect([answer.status, answer.json.detail]).toEqual([400, 'pr-1 is a draft, and no version yet'])
+  })
+
+  it.each([
+    ['1abc', {}],
+    ['a/b', {}],
+    ['ok', { 'gridline-on-conflict': 'append' }],
+  ])('a name or rule that makes no sense is refused: %s %j', async (name, headers) => {
+    expect((await draft('odd', 'n\n1\n', name, headers)).status).toBe(400)
+  })
+
+  it('of a trashed grid is a new one, and the grid comes back without it', async () => {
+    const { fid } = (await upload('trashed', 'n\n1\n')).json.file
+    await ask('alice', 'POST', `/v2/files/${fid}/trash`)
+    const made = (await draft('trashed', 'n\n2\n', 'pr-t')).json
+    expect(made).toMatchObject({ action: 'drafted' })
+    expect(made.file.fid).not.toBe(fid)
+    await ask('alice', 'POST', `/v2/files/${fid}/restore`)
+    expect((await csvOf(fid)).text).toBe('n\n1\n')
+  })
+})
