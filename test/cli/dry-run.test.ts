@@ -35,6 +35,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   revert: [['revert', 'grid', '--to', '1'], /versions\.revert.*"version":"1"/],
   keep: [['keep', 'grid', '--name', 'final'], /versions\.keep.*"name":"final"/],
   'draft delete': [['draft', 'delete', 'pr-1'], /drafts\.delete/],
+  review: [['review', 'new.csv', '--draft', 'pr-1'], /grids\.upload/],
   check: [['check', 'grid', '--set', 'rules.yml'], /checks\.set.*"checks":/],
   delete: [['delete', 'grid'], /files\.permanent_delete/],
   star: [['star', 'grid'], /stars\.add/],

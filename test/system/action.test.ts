@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ended, gridline, serve } from '../support/cli.ts'
+import { startForge } from '../support/forge.ts'
 import { startIssuer } from '../support/issuer.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -44,12 +45,19 @@ function script(): string {
 }
 
 /** Runs the step in a folder with files, with the inputs of the action. */
-async function step(name: string, inputs: Record<string, string>, env: Record<string, string>) {
+async function step(
+  name: string,
+  inputs: Record<string, string>,
+  env: Record<string, string>,
+  isFirst = true,
+) {
   const cwd = join(folder.path, name)
   mkdirSync(join(cwd, 'data/more'), { recursive: true })
-  writeFileSync(join(cwd, 'data/sales 1.csv'), 'city,price\nOslo,1\n')
-  writeFileSync(join(cwd, 'data/more/b.csv'), 'n\n1\n')
-  writeFileSync(join(cwd, 'bad.csv'), 'a,b\n1,2\n1,2,3,4\n')
+  if (isFirst) {
+    writeFileSync(join(cwd, 'data/sales 1.csv'), 'city,price\nOslo,1\n')
+    writeFileSync(join(cwd, 'data/more/b.csv'), 'n\n1\n')
+    writeFileSync(join(cwd, 'bad.csv'), 'a,b\n1,2\n1,2,3,4\n')
+  }
   const given = {
     user: '',
     'api-key': '',
@@ -112,4 +120,166 @@ it('without a key logs in with the identity token, and keeps nothing', async () 
   expect(done.output()).toMatch(/action=created/)
   const left = await ended(spawn('find', [done.cwd, '-name', 'config.json']))
   expect(left.stdout).toBe('')
+})
+
+const DATA = (rows: number, of = 'city') =>
+  `id,city,n\n${Array.from({ length: rows }, (_, k) => `${k},${of}${k},${k * 3}\n`).join('')}`
+
+/** A pull request in a repository whose data is on the server, with a chart of it. */
+let requests = 11
+async function repository(name: string) {
+  const number = ++requests
+  const forge = await startForge()
+  const inputs = { user: 'ci', 'api-key': key, files: 'data', folder: name, review: 'true', checks: '' }
+  await step(name, inputs, { GITHUB_EVENT_NAME: 'push' })
+  const cwd = join(folder.path, name)
+  const env = { GRIDLINE_URL: server.url, GRIDLINE_USER: 'ci', GRIDLINE_API_KEY: key }
+  const cli = (...args: string[]) => gridline(args, { home: join(cwd, 'home'), cwd, env })
+  writeFileSync(join(cwd, 'data/sales 1.csv'), DATA(200))
+  await cli('upload', 'data', '--folder', name, '--on-conflict', 'replace', '--yes')
+  const grid = `${name}/data/sales 1`
+  await cli(
+    'plot',
+    'create',
+    '--grid',
+    grid,
+    '--type',
+    'line',
+    '--x',
+    'id',
+    '--y',
+    'n',
+    '--name',
+    `${name} chart`,
+  )
+  const event = join(cwd, 'event.json')
+  const request = async (
+    action: string,
+    more: Record<string, string> = {},
+    given: Record<string, string> = {},
+  ) => {
+    writeFileSync(event, JSON.stringify({ action, pull_request: { number } }))
+    const env = {
+      GITHUB_EVENT_NAME: 'pull_request',
+      GITHUB_EVENT_PATH: event,
+      GITHUB_REPOSITORY: 'o/r',
+      GITHUB_API_URL: forge.url,
+      GITHUB_TOKEN: 'may-comment',
+      ...more,
+    }
+    // The files of the repository stay as they are.
+    return step(name, { ...inputs, ...given }, env, false)
+  }
+  return {
+    forge,
+    cwd,
+    cli,
+    grid,
+    request,
+    write: (csv: string) => writeFileSync(join(cwd, 'data/sales 1.csv'), csv),
+  }
+}
+
+it('reviews a pull request: drafts, one comment that is updated, and the merge', async () => {
+  const { forge, cwd, cli, grid, request, write } = await repository('pulls')
+  write(DATA(198).replace('city5,15', 'town5,15'))
+  const opened = await request('opened')
+  expect([opened.code, opened.stdout]).toEqual([0, expect.stringContaining('+0 −2 ~1 rows')])
+  expect((await cli('cat', grid, '--where', 'id = 5')).stdout).toContain('city5')
+  expect((await cli('cat', `${grid}@pr-12`, '--where', 'id = 5')).stdout).toContain('town5')
+  expect(forge.comments).toHaveLength(1)
+  const { body } = forge.comments[0]
+  expect(body).toMatch(/^<!-- gridline review pr-12 -->\n### Gridline: 1 data file changed/)
+  // Removed rows come first.
+  expect(body).toMatch(/\| − \| 199 .*\n\| − \| 200 .*\n\| ~ \| 6 .*city5 → town5/)
+  expect(readFileSync(join(cwd, 'summary'), 'utf8')).toContain('### Gridline: 1 data file changed')
+  const after = /!\[after\]\((\S+)\)/.exec(body)![1]
+  expect((await fetch(after.replace(/signature=.{4}/, 'signature=AAAA'))).status).toBe(404)
+  expect([200, 501]).toContain((await fetch(after)).status)
+  expect((await fetch(after.replace('version=pr-12&', ''))).status).toBe(404)
+  write(DATA(200).replace('city5,15', 'town5,16'))
+  expect((await request('synchronize')).code).toBe(0)
+  expect(forge.comments).toHaveLength(1)
+  expect(forge.comments[0].body).toContain('1 row changed (2 cells)')
+  expect((await request('closed')).code).toBe(0)
+  expect((await cli('draft', 'list', '--json')).stdout).toBe('[]\n')
+  const merged = await request('push', { GITHUB_EVENT_NAME: 'push' })
+  expect([merged.code, merged.stdout]).toEqual([0, expect.stringMatching(/sales 1.*replaced/)])
+  expect((await cli('cat', grid, '--where', 'id = 5')).stdout).toContain('town5')
+  await forge.stop()
+})
+
+it('a comment has at most 60,000 characters, also of 10 MB of differences', async () => {
+  const { forge, cwd, cli, grid, request, write } = await repository('large')
+  const many = 120_000
+  write(DATA(many, 'a city with a long name that is the same in all rows '))
+  await cli('upload', 'data', '--folder', 'large', '--on-conflict', 'replace', '--yes')
+  write(DATA(many - 1000, 'another city with a long name; `[x](y)` <b> @all |'))
+  const done = await request('opened')
+  expect(done.code).toBe(0)
+  const { body } = forge.comments[0]
+  expect(body.length).toBeLessThanOrEqual(60_000)
+  expect(body.length).toBeGreaterThan(40_000)
+  expect(body).toContain('1000 rows removed')
+  expect(body).toMatch(/… and more: `gridline diff ci:\d+@pr-\d+`/)
+  expect(body.match(/^\| [−~+] \|/gm)!.every((sign) => sign === '| − |')).toBe(true)
+  expect(body).toContain('![after](')
+  expect((await cli('history', grid, '--jq', 'length')).stdout).toBe('3\n')
+  expect(readFileSync(join(cwd, 'summary'), 'utf8').length).toBeLessThan(1024 * 1024)
+  await forge.stop()
+})
+
+it('failed checks are in the review, and fail the job', async () => {
+  const { forge, cwd, request, write } = await repository('checked')
+  writeFileSync(join(cwd, 'rules.yml'), 'columns:\n  n: { maximum: 600, optional: true }\n')
+  write(DATA(300))
+  const done = await request('opened', {}, { checks: 'rules.yml' })
+  expect([done.code, done.stderr]).toEqual([
+    7,
+    expect.stringContaining('::error file=data/sales 1.csv,line=203'),
+  ])
+  expect(forge.comments[0].body).toContain('1 file fails checks')
+  await forge.stop()
+})
+
+it('a fork has no key and may not comment: the summary has what can be read', async () => {
+  const { forge, draft, cwd, cli, grid, request, write } = await repository('forked')
+  await cli('publish', grid)
+  write(DATA(199))
+  const done = await request('opened', { GITHUB_TOKEN: 'may-read' }, { 'api-key': '' })
+  expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('the review is in the summary alone')])
+  expect(forge.comments).toEqual([])
+  const summary = readFileSync(join(cwd, 'summary'), 'utf8')
+  expect(summary).toContain('1 row removed')
+  expect((await cli('draft', 'list', draft, '--json')).stdout).toBe('[]\n')
+  await forge.stop()
+})
+
+it('comments of others that begin alike are left alone, and GitLab gets a note', async () => {
+  const { forge, cwd, cli, write } = await repository('noted')
+  write(DATA(100))
+  forge.comments.push({
+    id: 1,
+    body: '<!-- gridline review mr-7 -->\nmine',
+    user: { login: 'eve', type: 'User' },
+  })
+  const env = {
+    GRIDLINE_URL: server.url,
+    GRIDLINE_USER: 'ci',
+    GRIDLINE_API_KEY: key,
+    GITLAB_CI: 'true',
+    CI_MERGE_REQUEST_IID: '7',
+    CI_API_V4_URL: forge.url,
+    CI_PROJECT_ID: '5',
+    GITLAB_TOKEN: 'may-comment',
+  }
+  for (let round = 0; round < 2; round++)
+    await gridline(['review', 'data', '--folder', 'noted'], { home: join(cwd, 'home'), cwd, env })
+  expect(forge.comments.map(({ body }) => body.split('\n')[0])).toEqual([
+    '<!-- gridline review mr-7 -->',
+    '<!-- gridline review mr-7 -->',
+  ])
+  expect(forge.comments[0].body).toContain('mine')
+  expect((await cli('draft', 'list', 'mr-7', '--jq', '.[].filename')).stdout).toBe('sales 1\n')
+  await forge.stop()
 })

@@ -4,15 +4,15 @@ import { basename } from 'node:path'
 import { resolve, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { CheckReport, ChecksDocument } from '../../contract/resources/index.ts'
-import { annotateFailure, summarize } from '../core/ci.ts'
+import { annotateReport, summarize } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
 import { array } from '../core/prints.ts'
-import { CHECKS_FILE, checksHeader, readChecksFile } from '../files/checks-file.ts'
+import { CHECKS_FILE, readChecksFile } from '../files/checks-file.ts'
 import { initialChecks } from '../files/checks-init.ts'
-import { gridOfFile, isDataFileHere, readableGrid } from '../files/local-data.ts'
-import { localOptions, type ReadingOptions, refuseReadingOptions } from '../files/parse-options.ts'
-import { placeOf, titleOf } from '../output/check-rows.ts'
+import { reportOfFile } from '../files/local-checks.ts'
+import { isDataFileHere, readableGrid } from '../files/local-data.ts'
+import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
 import { type CheckFormat, checkFormats, checksText, type NamedReport } from '../output/checks.ts'
 import { hasColor } from '../output/color.ts'
 import type { TableView } from '../output/view.ts'
@@ -80,7 +80,7 @@ export const command = defineCommand({
         reports.push({ file, ...notChecked(error) })
       }
     }
-    await tellCi(context, reports)
+    tellCi(context, reports)
     return shown(context, reports, options)
   },
 })
@@ -109,23 +109,6 @@ async function rulesOf(context: Context, file: string, fid: string): Promise<Che
   return checks === null && existsSync(CHECKS_FILE) ? readChecksFile(CHECKS_FILE) : undefined
 }
 
-/** Reads a data file into a service in this process, which checks it in the same pass. */
-async function reportOfFile(
-  context: Context,
-  file: string,
-  document: ChecksDocument,
-  options: ReadingOptions,
-): Promise<CheckReport> {
-  try {
-    const { checks } = await gridOfFile(context, file, options, { Checks: checksHeader(document) })
-    return checks!
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'checks_failed' && error.checks)
-      return error.checks as CheckReport
-    throw error
-  }
-}
-
 function notChecked({ message }: Problem): CheckReport {
   const result = {
     column: null,
@@ -141,20 +124,8 @@ function notChecked({ message }: Problem): CheckReport {
 }
 
 /** Marks lines in the way of the CI system, and adds the report to its summary. */
-async function tellCi(context: Context, reports: readonly NamedReport[]): Promise<void> {
-  for (const { file, results } of reports)
-    for (const result of results) {
-      if (result.passed) continue
-      const [first] = result.rows
-      const where = first ? ` (${placeOf(first)})` : ''
-      const text = `${titleOf(result)}: ${result.message}${where}`
-      annotateFailure(context, file, {
-        text,
-        line: first?.line ?? undefined,
-        column: result.column ?? undefined,
-        severity: result.severity,
-      })
-    }
+function tellCi(context: Context, reports: readonly NamedReport[]): void {
+  for (const { file, ...report } of reports) annotateReport(context, file, report)
   summarize(context, checksText(reports, 'md', false))
 }
 

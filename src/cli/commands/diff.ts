@@ -2,10 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { columnNames } from '../../charts/columns.ts'
-import { type Client, resolveVersion } from '../../client/index.ts'
+import { resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { FILE_NAME_HEADER } from '../../contract/headers.ts'
-import { dataTypes } from '../../contract/operations/index.ts'
 import type { GridDiff } from '../../contract/resources/index.ts'
 import { type AttributeChange, changedAttributes } from '../charts/differences.ts'
 import type { Context } from '../core/context.ts'
@@ -13,6 +11,7 @@ import { type CommandResult, defineCommand, type Option, type OptionsOf } from '
 import { object } from '../core/prints.ts'
 import { gridOfFile, isDataFileHere } from '../files/local-data.ts'
 import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
+import { onOneService, type Side } from '../files/sides.ts'
 import { hasColor } from '../output/color.ts'
 import { diffFormats, diffText, howCompared } from '../output/diff.ts'
 import { pixelsOf, pngOf, sideBySide } from '../output/png.ts'
@@ -59,16 +58,6 @@ const options = [
 ] as const satisfies readonly Option[]
 
 type Options = OptionsOf<typeof options>
-
-/** What is compared: a file of a server, or a data file of this machine. */
-interface Side {
-  /** As it was given. */
-  name: string
-  client: Client
-  fid: string
-  version: string | undefined
-  isLocal: boolean
-}
 
 export const command = defineCommand({
   prints: object('Grid diff', { attributes: 'Of plots: the attributes that differ, with both values' }),
@@ -157,43 +146,6 @@ async function typeOf({ client, fid, isLocal }: Side): Promise<string> {
   if (isLocal) return 'grid'
   const { filetype } = await client.call('files.get', { fid })
   return filetype === 'fold' ? 'folder' : filetype
-}
-
-/** Both sides in one service: those of different ones are read into the one in this process. */
-async function onOneService(context: Context, [a, b]: readonly [Side, Side]): Promise<readonly [Side, Side]> {
-  if (a.client === b.client) return [a, b]
-  return [await here(context, a), await here(context, b)]
-}
-
-async function here(context: Context, side: Side): Promise<Side> {
-  const temporary = await context.temporaryClient()
-  if (side.client === temporary) return side
-  const { client, fid, version } = side
-  const { cols, row_count } = await client.call('grids.get', { fid, version })
-  const { file } =
-    row_count === 0
-      ? await temporary.call('grids.create', {
-          json: {
-            data: { cols: Object.fromEntries(cols.map(({ name, order }) => [name, { data: [], order }])) },
-          },
-        })
-      : await temporary.call('grids.upload', {
-          plainHeaders: { [FILE_NAME_HEADER]: 'compared.ndjson' },
-          headers: { 'On-Conflict': 'rename' },
-          body: {
-            type: dataTypes.ndjson,
-            repeatable: true,
-            async *open() {
-              const response = await client.response('grids.content', {
-                fid,
-                version,
-                query: { format: 'ndjson' },
-              })
-              yield* response.bytes()
-            },
-          },
-        })
-  return { ...side, client: temporary, fid: file.fid, version: undefined }
 }
 
 async function diffOfGrids(

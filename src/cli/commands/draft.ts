@@ -42,7 +42,7 @@ const deleteDraft = defineCommand({
   writes: true,
   arguments: '<name...>',
   completes: [undefined],
-  examples: ['gridline draft delete pr-123'],
+  examples: ['gridline draft delete pr-123', 'gridline draft delete pr-123 pr-124'],
   async run(context, names) {
     const client = await context.client()
     client.several = names.length > 1

@@ -1,5 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
+import type { CheckReport } from '../../contract/resources/index.ts'
+import { placeOf, titleOf } from '../output/check-rows.ts'
 import type { Failure } from '../output/failure.ts'
 import type { Warned } from '../output/messages.ts'
 import type { Context } from './context.ts'
@@ -170,19 +172,18 @@ function annotate({ environment, messages }: Context, file: string, problem: Pro
   }
 }
 
-/** Marks what is wrong with a file in the way of the CI system. */
-export function annotateFailure(
-  context: Context,
-  file: string,
-  {
-    text,
-    line,
-    column,
-    severity,
-  }: { text: string; line?: number; column?: string; severity: 'error' | 'warn' },
-): void {
-  if (severity === 'warn') annotateWarning(context, { of: file, text })
-  else annotate(context, file, new Problem('checks_failed', text, { line, column }))
+/** Marks the first line of each failed rule in the way of the CI system. */
+export function annotateReport(context: Context, file: string, { results }: CheckReport): void {
+  for (const result of results) {
+    if (result.passed) continue
+    const [first] = result.rows
+    const text = `${titleOf(result)}: ${result.message}${first ? ` (${placeOf(first)})` : ''}`
+    if (result.severity === 'warn') annotateWarning(context, { of: file, text })
+    else {
+      const place = { line: first?.line ?? undefined, column: result.column ?? undefined }
+      annotate(context, file, new Problem('checks_failed', text, place))
+    }
+  }
 }
 
 /** Adds Markdown to the summary of a step of GitHub Actions. */

@@ -143,6 +143,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'grids',
+    name: 'review',
+    summary: 'Show what data files would change: drafts, differences, checks and charts',
+    load: () => import('../commands/review.ts'),
+  },
+  {
+    group: 'grids',
     name: 'draft',
     summary: 'List and delete drafts: uploads that only you see',
     load: () => import('../commands/draft.ts'),

@@ -15,6 +15,16 @@ export const draftsOperations = {
     status: 200,
     result: r.Drafts,
   },
+  'drafts.charts': {
+    summary: 'List the charts that show your drafts with a name, with images of them before and after',
+    method: 'GET',
+    path: '/v2/drafts/:id/charts',
+    access: 'caller',
+    agents: 'none',
+    body: none,
+    status: 200,
+    result: r.DraftCharts,
+  },
   'drafts.delete': {
     summary: 'Delete your drafts with a name',
     method: 'DELETE',

@@ -152,6 +152,12 @@ export const gridsOperations = {
       limit: s.optional(
         s.integer({ minimum: 0, description: 'Rows that are listed, of up to 10,000. Default: 100.' }),
       ),
+      removed_first: s.optional(
+        s.boolean({
+          description:
+            'If there are more rows than the limit, list removed ones, then changed ones, then added ones.',
+        }),
+      ),
     }),
     body: none,
     status: 200,

@@ -15,4 +15,17 @@ export const Draft = s.object({
 export type Draft = s.Static<typeof Draft>
 
 export const Drafts = s.object({ drafts: s.array(Draft) })
+export const DraftChart = s.object({
+  fid: s.string(),
+  filename: s.string(),
+  grid: s.string({ description: 'The grid that has the draft.' }),
+  web_url: s.string({ description: 'Shows the chart with the draft.' }),
+  before_url: s.string({
+    description: 'The image as it is now, for whoever has the link, until the draft expires.',
+  }),
+  after_url: s.string({ description: 'The image with the draft, likewise.' }),
+})
+export type DraftChart = s.Static<typeof DraftChart>
+
+export const DraftCharts = s.object({ charts: s.array(DraftChart) })
 export const DraftsDeleted = s.object({ name: s.string(), deleted: s.integer() })

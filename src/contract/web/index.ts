@@ -81,7 +81,8 @@ export const webRoutes = {
     method: 'GET',
     path: `/~:user/:id.${imageFormats[0]}`,
     also: [...imageFormats.slice(1), 'jpg'].map((format) => `/~:user/:id.${format}`),
-    summary: 'an [image](#images); with `download`, browsers save it',
+    summary:
+      'an [image](#images); with `download`, browsers save it; with the `signature` of `drafts.charts`, for whoever has the link',
     access: 'reader',
     answers: 'data',
   },

@@ -22,6 +22,14 @@ export class CursorSigner {
     return Buffer.concat([Buffer.of(VERSION), await this.tag(body, list), body]).toString('base64url')
   }
 
+  /** What was signed for this purpose; undefined for any other text. */
+  async valueOf<T>(text: string, purpose: string): Promise<T | undefined> {
+    return this.verify<T>(text, purpose).catch((error) => {
+      if (error instanceof Problem) return undefined
+      throw error
+    })
+  }
+
   /** The value of a cursor of this list; Problem `invalid_request` for any other text. */
   async verify<T>(cursor: string, list: string): Promise<T> {
     const [version, tag, body] = parts(Buffer.from(cursor, 'base64url'))

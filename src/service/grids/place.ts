@@ -137,7 +137,8 @@ export async function createOrUpdateGrid(
   // A new grid is checked by itself, one that exists as it is afterwards.
   const outcome = await placed().catch(async (error) => {
     if (!(error instanceof NotChecked)) throw error
-    checked = await enforce(checks, { snap: snapshotOfTable(store, table), ...told })
+    const mayFail = target.draft !== undefined
+    checked = await enforce(checks, { snap: snapshotOfTable(store, table), ...told, mayFail })
     refuseWarnings(call, checked.warnings)
     return placed()
   })
@@ -181,7 +182,7 @@ async function replaceColumns(
   call: DataCall,
   fid: Fid,
   table: Table,
-  { world_readable: makePublic, source_tag, source_url }: Target,
+  { world_readable: makePublic, source_tag, source_url, draft }: Target,
 ): Promise<Written> {
   return rewriteLayout(
     service,
@@ -193,7 +194,13 @@ async function replaceColumns(
       const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
       const snap = snapshotOfTable(service.store, table)
       await checkKey(snap, names, told)
-      const checked = await enforceOn(service, fid, layout, { snap, ...told }, givenChecks(call))
+      const checked = await enforceOn(
+        service,
+        fid,
+        layout,
+        { snap, ...told, mayFail: draft !== undefined },
+        givenChecks(call),
+      )
       refuseWarnings(call, checked.warnings)
       return { names, checked }
     },

@@ -1,11 +1,14 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, webUrl } from '../../contract/fid.ts'
-import type { Draft } from '../../contract/resources/index.ts'
+import type { Draft, DraftChart } from '../../contract/resources/index.ts'
 import { draftUrl } from '../files/drafts.ts'
+import { signedImageUrl } from '../pages/files/signed.ts'
 import { type DraftRow, removeDraft } from '../store/drafts.ts'
 import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
+/** Charts that are listed. */
+const MOST_CHARTS = 100
 const DAY = 24 * 3600 * 1000
 
 export const draftHandlers = {
@@ -17,6 +20,31 @@ export const draftHandlers = {
         if (draft) drafts.push(draft)
       }
       return { body: { drafts } }
+    }),
+
+  'drafts.charts': (service, call) =>
+    service.store.read(async (readers) => {
+      const { username } = call.caller!
+      const { name } = call
+      const charts = new Map<string, DraftChart>()
+      for (const { owner, idlocal, made_at, version } of await readers.drafts.list(username, name)) {
+        if (version === null) continue
+        const grid = { owner, idlocal }
+        const until = made_at + service.limits.draft_days * DAY
+        for (const plot of await readers.plots.referencersOf(grid, 'grid', undefined, false, MOST_CHARTS)) {
+          const fid = formatFid(plot)
+          if (plot.owner !== username || plot.trashed_at !== null || charts.has(fid)) continue
+          charts.set(fid, {
+            fid,
+            filename: plot.filename,
+            grid: formatFid(grid),
+            web_url: draftUrl(webUrl(service.url, plot), name),
+            before_url: await signedImageUrl(service, plot, undefined, until),
+            after_url: await signedImageUrl(service, plot, name, until),
+          })
+        }
+      }
+      return { body: { charts: [...charts.values()].slice(0, MOST_CHARTS) } }
     }),
 
   'drafts.delete': async (service, call) => {

@@ -27,7 +27,7 @@ export async function gridDiff(
   service: Service,
   call: OperationCall<'grids.diff'>,
 ): Promise<OperationResult<GridDiff>> {
-  const { base, base_version, columns, ignore, tolerance = 0, limit = LISTED } = call.query
+  const { base, base_version, columns, ignore, tolerance = 0, limit = LISTED, removed_first } = call.query
   const other = base === undefined ? call.fid : parseFid(base)
   if (!other)
     throw new Problem('invalid_request', `base: ${JSON.stringify(base)} is no id of a file`, {
@@ -63,7 +63,11 @@ export async function gridDiff(
           const diff = await diffTables(before, after, options)
           const most = Math.min(limit, MOST_LISTED)
           const reader = CellReader.open(0)
-          const rows = await listRows(reader, before, after, diff, { limit: most, tolerance })
+          const rows = await listRows(reader, before, after, diff, {
+            limit: most,
+            tolerance,
+            removedFirst: removed_first === true,
+          })
           return {
             body: {
               ...head,

@@ -12,16 +12,32 @@ const MOST_CELLS = 200_000
 /** Longer texts are cut. */
 const LONGEST_TEXT = 2000
 
+/** Of `most` changes: removed rows before changed ones, and these before added ones. They stay in their order. */
+function firstByKind(changes: readonly RowChange[], most: number): RowChange[] {
+  if (changes.length <= most) return [...changes]
+  const kindOf = ({ before, after }: RowChange): number => (after < 0 ? 0 : before < 0 ? 2 : 1)
+  const left = [0, 0, 0]
+  for (const change of changes) left[kindOf(change)]++
+  let room = most
+  const taken = left.map((count) => {
+    const some = Math.min(count, room)
+    room -= some
+    return some
+  })
+  return changes.filter((change) => taken[kindOf(change)]-- > 0)
+}
+
 /** The first `limit` rows that differ, with their values: of a changed row, its key and what differs. */
 export async function listRows(
   reader: CellReader,
   before: Side,
   after: Side,
   { pairs, added, removed, changes }: TableDiff,
-  { limit, tolerance }: { limit: number; tolerance: number },
+  { limit, tolerance, removedFirst }: { limit: number; tolerance: number; removedFirst?: boolean },
 ): Promise<DiffRow[]> {
   const width = Math.max(1, pairs.length + added.length + removed.length)
-  const some = changes.slice(0, Math.min(limit, Math.max(1, Math.floor(MOST_CELLS / width))))
+  const most = Math.min(limit, Math.max(1, Math.floor(MOST_CELLS / width)))
+  const some = removedFirst ? firstByKind(changes, most) : changes.slice(0, most)
   const rows = some.map(
     (change): DiffRow => ({
       change: change.before < 0 ? 'added' : change.after < 0 ? 'removed' : 'changed',

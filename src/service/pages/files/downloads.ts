@@ -14,6 +14,7 @@ import type { LiveService } from '../../plots/live.ts'
 import type { FileRow } from '../../store/files.ts'
 import type { Answer } from '../answer.ts'
 import { schemeIn } from '../html.ts'
+import { signedPrincipal } from './signed.ts'
 
 /** A request to read the content of a file. */
 export function reading(principal: Principal, fid: Fid) {
@@ -121,7 +122,8 @@ export async function imageOf(
     scale: number('scale'),
     theme: schemeIn(query) === 'dark' ? ('dark' as const) : ('light' as const),
   }
-  const asked = { ...reading(principal, fid), operation: 'files.image' as const }
+  const who = await signedPrincipal(service, principal, fid, query.get('signature'))
+  const asked = { ...reading(who, fid), operation: 'files.image' as const }
   const { body, etag, later } = await plotImage(service, asked, wanted)
   const headers: Record<string, string> = {}
   if (query.has('download'))

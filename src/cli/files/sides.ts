@@ -1,0 +1,54 @@
+import type { Client } from '../../client/index.ts'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import { dataTypes } from '../../contract/operations/index.ts'
+import type { Context } from '../core/context.ts'
+
+/** What is compared: a file of a server, or a data file of this machine. */
+export interface Side {
+  /** As it was given. */
+  name: string
+  client: Client
+  fid: string
+  version: string | undefined
+  isLocal: boolean
+}
+
+/** Both sides in one service: those of different ones are read into the one in this process. */
+export async function onOneService(
+  context: Context,
+  [a, b]: readonly [Side, Side],
+): Promise<readonly [Side, Side]> {
+  if (a.client === b.client) return [a, b]
+  return [await here(context, a), await here(context, b)]
+}
+
+async function here(context: Context, side: Side): Promise<Side> {
+  const temporary = await context.temporaryClient()
+  if (side.client === temporary) return side
+  const { client, fid, version } = side
+  const { cols, row_count } = await client.call('grids.get', { fid, version })
+  const { file } =
+    row_count === 0
+      ? await temporary.call('grids.create', {
+          json: {
+            data: { cols: Object.fromEntries(cols.map(({ name, order }) => [name, { data: [], order }])) },
+          },
+        })
+      : await temporary.call('grids.upload', {
+          plainHeaders: { [FILE_NAME_HEADER]: 'compared.ndjson' },
+          headers: { 'On-Conflict': 'rename' },
+          body: {
+            type: dataTypes.ndjson,
+            repeatable: true,
+            async *open() {
+              const response = await client.response('grids.content', {
+                fid,
+                version,
+                query: { format: 'ndjson' },
+              })
+              yield* response.bytes()
+            },
+          },
+        })
+  return { ...side, client: temporary, fid: file.fid, version: undefined }
+}
