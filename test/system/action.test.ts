@@ -172,6 +172,7 @@ async function repository(name: string) {
   }
   return {
     forge,
+    draft: `pr-${number}`,
     cwd,
     cli,
     grid,
