@@ -30,6 +30,12 @@ export const uploadHeaders = {
         'Any text of up to 200 characters that identifies the file, such as a hash. The metadata of the grid has it as source_tag until the grid changes.',
     }),
   ),
+  Provenance: s.optional(
+    s.string({
+      description:
+        'Percent-encoded text of up to 500 characters on where the data is from, such as a commit and a run. The history of the grid has it as source.',
+    }),
+  ),
   Delimiter: s.optional(
     s.string({
       description: 'One character, or tab, comma, semicolon, pipe, space. Default: detected.',

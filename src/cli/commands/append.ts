@@ -32,6 +32,7 @@ const appendedView: TableView = {
     { field: 'fid', title: 'FID' },
     { field: 'rows_added', title: 'ADDED', align: 'right' },
     { field: 'row_count', title: 'ROWS', align: 'right' },
+    { field: 'version', title: 'VERSION', align: 'right' },
   ],
 }
 

@@ -20,6 +20,12 @@ const view: TableView = {
   ],
 }
 
+/** A column that was changed, with the version of the grid that has it. */
+const writtenView: TableView = {
+  ...view,
+  columns: [...view.columns, { field: 'version', title: 'VERSION', align: 'right' }],
+}
+
 const data = {
   flags: '--data <json>',
   description: 'values as a JSON array; - reads it from standard input, @FILE from a file',
@@ -105,7 +111,7 @@ const get = defineCommand({
 })
 
 const set = defineCommand({
-  prints: object('Column'),
+  prints: object('Column', { version: 'the version of the grid that has it' }),
   arguments: '<grid> <column>',
   options: [
     data,
@@ -147,7 +153,7 @@ const set = defineCommand({
 })
 
 const add = defineCommand({
-  prints: object('Column'),
+  prints: object('Column', { version: 'the version of the grid that has it' }),
   writes: true,
   arguments: '<grid> <name>',
   options: [data],
@@ -160,13 +166,13 @@ const add = defineCommand({
     const client = await context.client()
     const fid = await resolve(client, grid, 'grid')
     const json = { cols: JSON.stringify([{ name, data: await values(given as string) }]) }
-    const { cols } = await client.call('columns.create', { fid, json })
-    return { one: cols[0], view }
+    const { cols, version } = await client.call('columns.create', { fid, json })
+    return { one: { ...cols[0], version }, view: writtenView }
   },
 })
 
 const rename = defineCommand({
-  prints: object('Column'),
+  prints: object('Column', { version: 'the version of the grid that has it' }),
   writes: true,
   arguments: '<grid> <column> <name>',
   examples: [
@@ -179,7 +185,7 @@ const rename = defineCommand({
 })
 
 const remove = defineCommand({
-  prints: array('Column'),
+  prints: array('Column', { version: 'the version of the grid without it' }),
   arguments: '<grid> <column...>',
   options: [yes],
   writes: true,
@@ -195,7 +201,8 @@ const remove = defineCommand({
       options.yes === true,
     )
     await client.call('columns.delete', { fid, query: { uid: gone.map(({ uid }) => uid).join(',') } })
-    return { many: gone, view }
+    const { version } = await client.call('grids.get', { fid })
+    return { many: gone.map((column) => ({ ...column, version })), view: writtenView }
   },
 })
 
@@ -229,8 +236,8 @@ async function update(client: Client, grid: string, name: string, change: object
   const { fid, cols } = await columnsOf(client, grid)
   const { uid } = columnIn(cols, name)
   const json = { cols: JSON.stringify([change]) }
-  const { cols: written } = await client.call('columns.update', { fid, query: { uid }, json })
-  return { one: written[0], view }
+  const { cols: written, version } = await client.call('columns.update', { fid, query: { uid }, json })
+  return { one: { ...written[0], version }, view: writtenView }
 }
 
 export const commands: readonly CommandEntry[] = [

@@ -10,7 +10,7 @@ import { figureBody } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
 import { object } from '../core/prints.ts'
-import { linkView } from '../output/view.ts'
+import { changedView } from '../output/view.ts'
 
 /** Differences that are shown. */
 const MOST_SHOWN = 40
@@ -43,7 +43,7 @@ export const edit = defineCommand({
       rmSync(folder, { recursive: true })
       return {
         one: { ...(await client.call('plots.get', { fid })), action: 'unchanged', changes },
-        view: linkView,
+        view: changedView,
       }
     }
     try {
@@ -62,7 +62,7 @@ export const edit = defineCommand({
       const body = figureBody(JSON.stringify(next), {})
       const file = await client.call('plots.update', { fid, body, plainHeaders: headers })
       rmSync(folder, { recursive: true })
-      return { one: { ...file, action: 'replaced', changes }, view: linkView }
+      return { one: { ...file, action: 'replaced', changes }, view: changedView }
     } catch (error) {
       throw keeping(error, kept)
     }

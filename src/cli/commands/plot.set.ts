@@ -16,7 +16,7 @@ import { chartOptions } from '../charts/options.ts'
 import { themeNamed } from '../charts/themes.ts'
 import { camelCase, defineCommand, type Option } from '../core/define.ts'
 import { object } from '../core/prints.ts'
-import { linkView } from '../output/view.ts'
+import { changedView } from '../output/view.ts'
 
 /** Options that are set or not: how each is removed. */
 const removable = [
@@ -80,7 +80,7 @@ export const set = defineCommand({
       for (const given of colorOf) figure = (await changed(figure, colorsOf(figure, given))) as Figure
       return figure
     })
-    return { one, view: linkView }
+    return { one, view: changedView }
   },
 })
 

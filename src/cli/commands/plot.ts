@@ -28,7 +28,7 @@ import { runEach, runOnFiles } from '../files/batch.ts'
 import { pages } from '../files/lists.ts'
 import { isPattern } from '../files/patterns.ts'
 import { withNewline } from '../output/bytes.ts'
-import { chartView, fileView, linkView, type TableView } from '../output/view.ts'
+import { changedView, chartView, fileView, type TableView } from '../output/view.ts'
 import { matchingPaths } from '../upload/expand.ts'
 import { edit } from './plot.edit.ts'
 import { options, set } from './plot.set.ts'
@@ -179,7 +179,7 @@ const update = defineCommand({
     const client = await context.client()
     const fid = await resolve(client, plot, 'plot')
     const updated = await client.call('plots.update', { fid, body })
-    return { one: { ...updated, action: 'replaced' }, view: linkView }
+    return { one: { ...updated, action: 'replaced' }, view: changedView }
   },
 })
 

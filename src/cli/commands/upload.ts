@@ -15,7 +15,7 @@ import { chartFor, checkChart } from '../charts/charts.ts'
 import { assertOwnNames } from '../charts/create.ts'
 import { chartOptions } from '../charts/options.ts'
 import { createOrUpdateChart, presentOptions } from '../charts/update.ts'
-import { annotated, provenanceOf } from '../core/ci.ts'
+import { annotated, provenanceOf, provenanceText } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
 import { array } from '../core/prints.ts'
@@ -118,9 +118,9 @@ type Options = OptionsOf<typeof options>
 const chartedView: TableView = {
   ...chartView,
   columns: [
-    ...chartView.columns.slice(0, -1),
+    ...chartView.columns.slice(0, -2),
     { field: 'grid_action', title: 'DATA ACTION' },
-    ...chartView.columns.slice(-1),
+    ...chartView.columns.slice(-2),
   ],
 }
 
@@ -190,7 +190,13 @@ export const command = defineCommand({
     const maxShrink = options.maxShrink === undefined ? undefined : percent('--max-shrink', options.maxShrink)
     const isBatch = several || files.length > 1
     const total = isBatch && !dryRun ? totalOf(context, files) : undefined
-    const sending: SendOptions = { ...options, maxShrink, reading, whole: plot !== undefined }
+    const sending: SendOptions = {
+      ...options,
+      maxShrink,
+      reading,
+      whole: plot !== undefined,
+      provenance: provenance && provenanceText(provenance),
+    }
     const removals = options.delete ? await removalsOf(await context.client(), given, expanded, options) : []
     const sender = new Sender(context, sending, several || options.onConflict === 'replace', total)
     const work = async (local: LocalFile): Promise<object[]> => {

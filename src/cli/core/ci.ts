@@ -43,6 +43,17 @@ export function provenanceOf(environment: NodeJS.ProcessEnv): Record<string, str
   return Object.fromEntries(known)
 }
 
+/** The same as one text, for the history of a grid: `github.com/o/r@abc1234 main, run 7`. */
+export function provenanceText({ repository, commit, branch, run }: Record<string, string>): string {
+  const short = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\.git$/, '')
+  const parts = [
+    [repository && short(repository), commit?.slice(0, 12)].filter(Boolean).join('@'),
+    branch,
+    run && short(run),
+  ]
+  return parts.filter(Boolean).join(' ').slice(0, 500)
+}
+
 /**
  * In a job of GitHub Actions: writes outputs of the step, a table of what was done and the warnings to its summary, and
  * an annotation for each warning. In GitLab CI, warnings go into the code quality report.

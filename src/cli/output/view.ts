@@ -58,6 +58,19 @@ export const chartView: TableView = {
     { field: 'grid_fid', title: 'DATA', format: (fid: string | null) => fid ?? '' },
     { field: 'web_url', title: 'LINK' },
     { field: 'action', title: 'ACTION' },
+    { field: 'version', title: 'VERSION', align: 'right' },
+  ],
+}
+
+/** A plot that was changed. */
+export const changedView: TableView = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'world_readable', title: 'ACCESS', format: accessOf },
+    { field: 'web_url', title: 'LINK' },
+    { field: 'version', title: 'VERSION', align: 'right' },
   ],
 }
 
@@ -67,7 +80,11 @@ export const linkView: TableView = {
   columns: [
     { field: 'fid', title: 'FID' },
     { field: 'filename', title: 'NAME' },
-    { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
+    { field: 'world_readable', title: 'ACCESS', format: accessOf },
     { field: 'web_url', title: 'LINK' },
   ],
+}
+
+function accessOf(isPublic: boolean): string {
+  return isPublic ? 'public' : 'private'
 }

@@ -15,6 +15,7 @@ export const uploadedView: TableView = {
       column.field === 'filename' ? { ...column, field: 'path' } : column,
     ),
     { field: 'action', title: 'ACTION' },
+    { field: 'version', title: 'VERSION', align: 'right' },
   ],
 }
 
@@ -32,9 +33,10 @@ export const uploadFields = {
 
 /** An uploaded file; its warnings are printed. */
 export function uploadOf(context: Context, file: string, made: ResultOf<'grids.upload'>): Made {
-  const { file: grid, warnings, action, ...counts } = made
+  const { file: grid, warnings, action, version, ...counts } = made
   const rows = rowsByKey(counts)
   if (rows !== undefined) context.messages.note(`${file}: ${rows}`)
   for (const warning of warnings) context.messages.warning(warning, file)
-  return { ...(grid as GridMeta), action, warnings, ...counts }
+  const own = version === undefined ? {} : { version }
+  return { ...(grid as GridMeta), ...own, action, warnings, ...counts }
 }

@@ -43,6 +43,8 @@ export interface SendOptions {
   strict?: boolean
   /** The columns of the key, as given. */
   key?: string
+  /** Where the data is from, for the history. */
+  provenance?: string
   /** Name of the draft that is made. */
   draft?: string
   deleteMissing?: boolean
@@ -153,6 +155,7 @@ export class Sender {
       'Max-Shrink': maxShrink ?? (yes ? undefined : MOST_SHRINK),
       Strict: strict ? true : undefined,
       Draft: this.options.draft,
+      Provenance: this.options.provenance && encodeURIComponent(this.options.provenance),
       ...keyHeaders(this.options),
       ...(this.options.deleteMissing && maxShrink !== undefined && { 'Max-Shrink': maxShrink }),
       ...reading,

@@ -103,6 +103,9 @@ export const Uploaded = <T extends s.Schema>(file: T) =>
           'unchanged: the grid already contains exactly this data; updated: rows by key; drafted: see Draft.',
       }),
     ),
+    version: s.optional(
+      s.integer({ description: 'The version that has the upload; the file may have a later one already.' }),
+    ),
     rows_added: s.optional(s.integer({ description: 'With a key: rows that were appended.' })),
     ...byKey,
     checks: s.optional(CheckReport),
@@ -176,5 +179,8 @@ export const ColumnsUpdate = s.object({
   ),
 })
 
-export const ColumnsWritten = s.object({ cols: s.array(ColumnMeta) })
+export const ColumnsWritten = s.object({
+  cols: s.array(ColumnMeta),
+  version: s.integer({ description: 'The version of the grid that has the columns.' }),
+})
 export type ColumnsWritten = s.Static<typeof ColumnsWritten>

@@ -103,7 +103,7 @@ export async function placeDraft(
         idlocal,
         made_by,
         operation: 'replace',
-        source: target.source_tag ?? null,
+        source: target.provenance ?? target.source_tag ?? null,
         row_count: table.rows,
         ragged: 0,
         types: encodeTypes(table.columns.map(({ type }) => type)),

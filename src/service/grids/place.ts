@@ -34,6 +34,8 @@ export interface Target {
   /** For URL imports. */
   source_url?: string | null
   source_tag?: string
+  /** Where the data is from, for the history. */
+  provenance?: string
   source_referer?: string | null
   /** The draft that a new grid is. */
   draft?: string
@@ -56,6 +58,8 @@ export interface Written {
   idlocal: number
   action: UploadAction
   warnings: string[]
+  /** The version that has the upload. */
+  version?: number
   /** What became of rows, with a key. */
   rows_added?: number
   rows_updated?: number
@@ -102,7 +106,7 @@ export async function createOrUpdateGrid(
     const uids = await addGrid(writers, file, table.columns, {
       operation: 'create',
       by: userOf(call),
-      source: target.source_url ?? target.source_tag,
+      source: target.provenance ?? target.source_url ?? target.source_tag,
     })
     if (key.length > 0) {
       const primary_key = storedKey(
@@ -125,6 +129,7 @@ export async function createOrUpdateGrid(
     const said = existing ? [renamed(target.filename, filename)] : []
     return {
       idlocal: file.idlocal,
+      version: 1,
       action: 'created',
       warnings: [...table.warnings, ...checked.warnings, ...said],
       checks: checked.report,
@@ -158,9 +163,9 @@ export async function createOrUpdateGrid(
 /** The checks of an upload have not run. */
 class NotChecked extends Error {}
 
-function upserted({ row_count: _, version: _version, ...done }: Upserted): Written {
-  if (done.rows_updated === undefined)
-    return { idlocal: done.idlocal, warnings: done.warnings, action: 'appended', checks: done.checks }
+function upserted({ row_count: _, ...done }: Upserted): Written {
+  const { idlocal, version, warnings, checks } = done
+  if (done.rows_updated === undefined) return { idlocal, version, warnings, action: 'appended', checks }
   const { rows_added, rows_updated, rows_removed = 0 } = done
   const isChanged = rows_added + rows_updated + rows_removed > 0
   return { ...done, action: isChanged ? 'updated' : 'unchanged' }
@@ -182,7 +187,7 @@ async function replaceColumns(
   call: DataCall,
   fid: Fid,
   table: Table,
-  { world_readable: makePublic, source_tag, source_url, draft }: Target,
+  { world_readable: makePublic, source_tag, source_url, provenance, draft }: Target,
 ): Promise<Written> {
   return rewriteLayout(
     service,
@@ -212,6 +217,7 @@ async function replaceColumns(
         const publish = makePublic && found.file.world_readable === 0
         const same = isSame(table.columns, columns, slices)
         const said = [...table.warnings, ...checked.warnings]
+        let version = found.file.content_version
         if (!same) {
           refuseLoss(call, found.file, table.columns, columns)
           refuseShrink(call, found.file, table.rows, longest(columns))
@@ -222,10 +228,10 @@ async function replaceColumns(
           const kept = table.columns.map((column) => ({ ...column, uid: uids.get(column.name) }))
           await replaceAll(writers, { ...fid, epoch: grid.epoch + 1 }, { columns, slices }, kept)
           const after = await writers.grids.columns(fid.owner, fid.idlocal)
-          await beginVersion(
+          version = await beginVersion(
             writers,
             { file: found.file, grid },
-            { operation: 'replace', by: userOf(call), source: source_url ?? source_tag },
+            { operation: 'replace', by: userOf(call), source: provenance ?? source_url ?? source_tag },
             { before: columns, after },
             publish ? { world_readable: 1 } : {},
           )
@@ -234,6 +240,7 @@ async function replaceColumns(
         if (source_tag !== undefined) await writers.files.setSourceTag(fid.owner, fid.idlocal, source_tag)
         return {
           idlocal: fid.idlocal,
+          version,
           action: same ? 'unchanged' : 'replaced',
           warnings: said,
           checks: checked.report,

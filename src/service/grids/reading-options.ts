@@ -57,6 +57,21 @@ export function readingOptions(
   }
 }
 
+/** Characters of a provenance. */
+const MOST_PROVENANCE = 500
+
+/** Where the data of a request is from, for the history of the grid. */
+export function givenProvenance({ headers }: Pick<DataCall, 'headers'>): string | undefined {
+  if (headers.Provenance === undefined) return undefined
+  const text = decoded(headers.Provenance, 'Provenance')
+  if (text.length <= MOST_PROVENANCE) return text
+  throw new Problem(
+    'invalid_request',
+    `Provenance: ${text.length} characters; the limit is ${MOST_PROVENANCE}`,
+    { field: 'Provenance' },
+  )
+}
+
 /** Lines at the end that can be left out: they are held in memory. */
 const MOST_LAST = 1000
 

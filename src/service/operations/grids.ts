@@ -28,7 +28,13 @@ import { columnsNow } from '../grids/match.ts'
 import type { Target } from '../grids/place.ts'
 import { createOrUpdateGrids } from '../grids/place-several.ts'
 import { previewed, previewOf } from '../grids/preview.ts'
-import { type DataCall, mayChangeTypes, readingOptions, refuseWarnings } from '../grids/reading-options.ts'
+import {
+  type DataCall,
+  givenProvenance,
+  mayChangeTypes,
+  readingOptions,
+  refuseWarnings,
+} from '../grids/reading-options.ts'
 import { Selection } from '../grids/selection.ts'
 import { storeTable, storeTables } from '../grids/tables.ts'
 import { brokenPlots, brokenWarnings } from '../plots/lost.ts'
@@ -95,6 +101,7 @@ export const gridHandlers = {
       world_readable: headers['World-Readable'] === true,
       onConflict: headers['On-Conflict'] ?? (headers.Draft === undefined ? 'rename' : 'replace'),
       source_tag: sourceTag(headers['Source-Tag']),
+      provenance: givenProvenance(call),
     }
     checkFilename(target.filename, service.limits)
     const before = await uploadedBefore(service, call, target)
@@ -345,11 +352,11 @@ function uidList(uids: string): string[] {
 }
 
 async function writtenColumns(service: Service, call: Call, uids: string[]) {
-  return reading(service, call, async (readers) => {
+  return reading(service, call, async (readers, { file }) => {
     const columns = await readers.grids.columns(call.fid.owner, call.fid.idlocal)
     const cols = uids.flatMap((uid) => columns.filter((column) => column.uid === uid).map(columnMeta))
     if (cols.length === 0 && uids.length > 0) throw notFound('grid')
-    return { body: { cols } }
+    return { body: { cols, version: file.content_version } }
   })
 }
 

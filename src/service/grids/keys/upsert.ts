@@ -19,7 +19,7 @@ import { longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
 import { partsOf, readCells, readRows } from '../diff/chunks.ts'
 import { CellReader, RowHashes } from '../kernel/cells.ts'
 import { checkType, convertSlices, matchColumns, typeWithin } from '../match.ts'
-import { type DataCall, refuseWarnings } from '../reading-options.ts'
+import { type DataCall, givenProvenance, refuseWarnings } from '../reading-options.ts'
 import type { Table } from '../tables.ts'
 import { appendVersion, type Before, beginVersion, userOf } from '../versions.ts'
 import { givenKey, isOfOtherKind, keysOf, namedColumns, snapshotOfLayout, snapshotOfTable } from './key.ts'
@@ -94,7 +94,7 @@ export async function upsert(
           const change = {
             operation: 'update' as const,
             by: userOf(call),
-            source: call.headers['Source-Tag'],
+            source: givenProvenance(call) ?? call.headers['Source-Tag'],
             rows_added,
             rows_changed: rows_updated,
             rows_removed,

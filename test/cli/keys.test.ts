@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { gridline } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder()
+afterAll(() => folder.remove())
+const cwd = folder.path
+const run = (args: string[], stdin?: string) => gridline(args, { home: join(cwd, '.home'), cwd, stdin })
+const file = (name: string, text: string): void => writeFileSync(join(cwd, name), text)
+
+it('upload --key updates rows with the same key, appends others, and says so', async () => {
+  file('people.csv', 'id,name,n\n1,Ann,1\n2,Bob,2\n3,Cem,3\n')
+  const first = await run(['upload', 'people.csv', '--key', 'id', '--json', 'primary_key,version,action'])
+  expect(JSON.parse(first.stdout)).toEqual([{ primary_key: ['id'], version: 1, action: 'created' }])
+  file('changes.csv', 'n,id\n20,2\n3,3\n40,4\n')
+  const second = await run(['upload', 'changes.csv', '--name', 'people', '--key', 'id'])
+  expect([second.code, second.stderr]).toEqual([0, 'changes.csv: 1 updated, 1 appended, 1 unchanged\n'])
+  expect(second.stdout).toMatch(/\tupdated\t2\n$/)
+  expect((await run(['cat', 'people'])).stdout).toBe('id,name,n\n1,Ann,1\n2,Bob,20\n3,Cem,3\n4,,40\n')
+})
+
+it('append goes by the key that the grid remembers: files, rows and standard input', async () => {
+  expect((await run(['append', 'people', '--row', '4,Dan,40'])).stderr).toContain('1 updated, 0 appended')
+  expect((await run(['append', 'people', '-'], '{"id":5,"name":"Eva"}\n')).stderr).toContain('0 updated, 1 appended')
+  const same = await run(['append', 'people', 'changes.csv', '--json', 'rows_unchanged,version'])
+  expect(JSON.parse(same.stdout)).toEqual({ rows_unchanged: 3, version: 4 })
+})
+
+it('--delete-missing removes what the file lacks; more than 10% only with --yes', async () => {
+  file('few.csv', 'id\n1\n2\n')
+  const refused = await run(['append', 'people', 'few.csv', '--delete-missing'])
+  expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining('the file lacks 3 rows of the 5')])
+  const done = await run(['append', 'people', 'few.csv', '--delete-missing', '--yes'])
+  expect(done.stderr).toContain('0 updated, 0 appended, 2 unchanged, 3 removed')
+  expect((await run(['cat', 'people'])).stdout).toBe('id,name,n\n1,Ann,1\n2,Bob,20\n')
+})
+
+it.each([
+  ['id,n\n7,1\n\n8,1\n7,2\n', 'lines 2 and 5 have the same key: id 7'],
+  ['id,n\n7,1\n,2\n', 'line 3 has no key: id null'],
+  ['n\n1\n', 'has no column "id", which is the key'],
+])('a file whose keys make no sense is refused with both lines: %j', async (text, said) => {
+  file('odd.csv', text)
+  const { code, stderr } = await run(['append', 'people', 'odd.csv'])
+  expect([code, stderr]).toEqual([7, expect.stringContaining(said)])
+})
+
+it('a key is set on a grid that is there, unless its rows forbid it, and removed', async () => {
+  file('twice.csv', 'id,n\n1,1\n1,2\n')
+  await run(['upload', 'twice.csv'])
+  expect(await run(['append', 'twice', '--row', '2,2', '--key', 'id'])).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('rows 1 and 2 have the same key'),
+  })
+  expect((await run(['append', 'people', '--row', '1,Ann,1', '--key', ''])).code).toBe(0)
+  expect((await run(['show', 'people', '--jq', '.primary_key'])).stdout).toBe('null\n')
+  expect((await run(['append', 'people', '--row', '1,Ann,1', '--jq', '.rows_added'])).stdout).toBe('1\n')
+})
