@@ -10,6 +10,7 @@ import { writeCsv } from './generate.ts'
 import { post } from './load.ts'
 import { median, peakReport, residentMegabytes } from './measure.ts'
 import { modules } from './modules.ts'
+import { versions } from './versions.ts'
 
 interface Place {
   root: string
@@ -59,6 +60,7 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
     grouped: () => grouped(() => serve(place), place.executable, million),
     piped: () => piped(() => serve(place), place),
     large: () => largeFile(place),
+    versions: async () => versionsOf(place),
   }
   const rows: Row[] = []
   for (const [name, run] of Object.entries(groups)) {
@@ -67,6 +69,21 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
     rows.push(...(await run()))
   }
   print(rows)
+}
+
+function versionsOf(place: Place): Row[] {
+  return versions({
+    folder: place.folder,
+    home: place.home,
+    run(args) {
+      const report = peakReport(place.folder)
+      const command = gridline(place, args)
+      const took = seconds({ ...command, args: [...report.nodeArguments, ...command.args] })
+      return { seconds: took, megabytes: Number(report.read()) }
+    },
+    inTurn: (ours, theirs) =>
+      inTurn(gridline(place, ours, fresh(place)), gridline(place, theirs, fresh(place))),
+  })
 }
 
 function print(rows: Row[]): void {

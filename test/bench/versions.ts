@@ -56,8 +56,16 @@ export function versions({ folder, home, run, inTurn }: Tools): Row[] {
   const plain = at('v-plain.csv', table())
   const lines = readFileSync(plain, 'utf8').split('\n')
   const variants: [string, string, string][] = [
-    ['a row inserted at the top', [lines[0], '-1,a,1,open,2026-01-01,1', ...lines.slice(1)].join('\n'), '<= 6 %'],
-    ['a row inserted in the middle', lines.toSpliced(500_000, 0, '-1,a,1,open,2026-01-01,1').join('\n'), '<= 6 %'],
+    [
+      'a row inserted at the top',
+      [lines[0], '-1,a,1,open,2026-01-01,1', ...lines.slice(1)].join('\n'),
+      '<= 6 %',
+    ],
+    [
+      'a row inserted in the middle',
+      lines.toSpliced(500_000, 0, '-1,a,1,open,2026-01-01,1').join('\n'),
+      '<= 6 %',
+    ],
     ['a row deleted', lines.toSpliced(250_000, 1).join('\n'), '<= 6 %'],
     ['one cell changed', lines.with(700_000, lines[700_000].replace(/,\d+$/, ',999')).join('\n'), '<= 3 %'],
   ]
@@ -68,12 +76,22 @@ export function versions({ folder, home, run, inTurn }: Tools): Row[] {
     const before = size()
     run(['upload', at('v-changed.csv', text), '--name', 'g', '--on-conflict', 'replace', '-q'])
     const share = (size() - before) / before
-    rows.push({ what: `new bytes, 1 M x 6: ${what}`, ours: percent(share), theirs: '', ratio: share.toFixed(3), atLeast })
+    rows.push({
+      what: `new bytes, 1 M x 6: ${what}`,
+      ours: percent(share),
+      theirs: '',
+      ratio: share.toFixed(3),
+      atLeast,
+    })
   }
   const step = Math.floor(ROWS / 1000)
   const changed = at(
     'v-1000.csv',
-    lines.map((line, k) => (k > 0 && k < lines.length - 1 && k % step === 0 ? line.replace(/,\d+$/, ',-1') : line)).join('\n'),
+    lines
+      .map((line, k) =>
+        k > 0 && k < lines.length - 1 && k % step === 0 ? line.replace(/,\d+$/, ',-1') : line,
+      )
+      .join('\n'),
   )
   run(['upload', changed, '--name', 'g', '--on-conflict', 'replace', '-q'])
   const diffs = Array.from({ length: 3 }, () => run(['diff', 'g', '--stat']))
@@ -94,7 +112,10 @@ export function versions({ folder, home, run, inTurn }: Tools): Row[] {
     atLeast: '<= 100 ms',
   })
   const some = (from: number): string =>
-    at('v-some.csv', `id,qty\n${Array.from({ length: 1000 }, (_, k) => `${(from * 13 + k * 997) % (ROWS + 500)},${from}`).join('\n')}\n`)
+    at(
+      'v-some.csv',
+      `id,qty\n${Array.from({ length: 1000 }, (_, k) => `${(from * 13 + k * 997) % (ROWS + 500)},${from}`).join('\n')}\n`,
+    )
   const keyed: number[] = []
   for (let k = 0; k < 100; k++) keyed.push(run(['append', 'g', some(k), '--key', 'id', '-q']).seconds)
   for (const k of [0, 99])
@@ -106,8 +127,7 @@ export function versions({ folder, home, run, inTurn }: Tools): Row[] {
       atLeast: '<= 1.5 s',
     })
   const rules = at('v-rules.yml', CHECKS)
-  const upload = ['upload', plain, '--name', 'g', '--on-conflict', 'replace', '--yes', '-q']
-  fresh()
+  const upload = ['upload', plain, '--name', 'g', '-q']
   const [withRules, without] = inTurn([...upload, '--checks', rules], upload)
   rows.push({
     what: 'upload of 1 M x 6 with 8 rules, against without',

@@ -12,6 +12,7 @@ import { counted, listed } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
 import { breathe } from '../../../json/index.ts'
+import { familyOf } from '../../store/column-types.ts'
 import { longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
 import { ChunkedTable, type Part, partsOf } from '../diff/chunks.ts'
 import { diffTables, MOST_ROWS } from '../diff/diff.ts'
@@ -103,6 +104,7 @@ class Run {
     for (const [at, rule] of rules.entries())
       if (isValueRule(rule)) tests.push({ at, test: await testOf(rule, this.checks) })
     const broken = await values.broken(
+      this.reader,
       tests.map(({ test }) => test),
       this.from,
     )
@@ -215,11 +217,20 @@ class Run {
     const hashes = new RowHashes(rows)
     for (const k of columns.keys()) await table.hash(this.reader, k, hashes, false)
     const missing = await this.rowsMissing(columns)
-    const index = new RowIndex(hashes, rows)
+    // Parts whose values cannot be the same are looked at one by one: what is small is fast.
+    const runs = columns.length === 1 ? runsOf(table.parts[0], rows) : [rows]
+    let index = new RowIndex(hashes, runs[0] ?? 0)
+    let end = runs[0] ?? 0
+    let run = 0
     const listedRows: { row: number; first?: number }[] = []
     let count = 0
     let [twice, without] = [0, 0]
     for (let row = 0; row < rows; row++) {
+      if (row === end) {
+        end += runs[++run]
+        index = new RowIndex(hashes, runs[run])
+        await breathe()
+      }
       let first: number | undefined
       if (missing?.has(row)) {
         if (!isKey) continue
@@ -291,6 +302,23 @@ class Run {
   }
 }
 
+/** The lengths of runs of parts: no value of one can be in another. All rows are one run unless bounds say so. */
+function runsOf(parts: readonly Part[], rows: number): number[] {
+  const own = parts.filter(({ rows: count, bounds }) => bounds === undefined || bounds.nulls < count)
+  const isOrdered = own.every(
+    ({ bounds }, k) =>
+      bounds?.low !== undefined &&
+      bounds.high !== undefined &&
+      (k === 0 || isBefore(own[k - 1].bounds!.high!, bounds.low)),
+  )
+  return isOrdered ? parts.map((part) => part.rows) : [rows]
+}
+
+/** Whether every value up to one is less than another: of numbers. */
+function isBefore(high: string, low: string): boolean {
+  return !high.startsWith('"') && !low.startsWith('"') && Number(high) < Number(low)
+}
+
 /** What is wrong with one value, and with several. */
 const WRONG: Readonly<Record<ValueRule['rule'], readonly [string, string]>> = {
   required: ['is missing', 'are missing'],
@@ -327,6 +355,40 @@ function timeOf(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at + (isDay ? 86_400_000 : 0)
 }
 
+/** Values that an automaton does not accept are looked at one by one, if there are no more of a part. */
+const FEW = 1000
+/** Parts that are read ahead. */
+const AHEAD = 3
+
+/** The values of a part, parsed when they are needed. */
+class PartValues {
+  private parsed: unknown[] | undefined
+  private texts: unknown[] | undefined
+
+  constructor(
+    private readonly text: Buffer,
+    private readonly isNumbers: boolean,
+  ) {}
+
+  /** All values; `asTexts`: numbers as they are written. */
+  all(asTexts: boolean): readonly unknown[] {
+    if (asTexts && this.isNumbers) {
+      this.texts ??= this.text
+        .toString('latin1')
+        .split(',')
+        .map((json) => (json.trim() === 'null' ? null : json.trim()))
+      return this.texts
+    }
+    this.parsed ??= JSON.parse(`[${this.text.toString('utf8')}]`) as unknown[]
+    return this.parsed
+  }
+
+  /** A value as it is listed. */
+  shown(value: unknown): unknown {
+    return this.isNumbers && typeof value === 'string' ? Number(value) : value
+  }
+}
+
 interface Broken {
   count: number
   rows: { row: number; value: unknown }[]
@@ -346,8 +408,13 @@ class ColumnValues {
   }
 
   /** For each test: how many values from a row on break it, and the first ones. */
-  async broken(tests: readonly ValueTest[], from: number): Promise<Broken[]> {
+  async broken(reader: CellReader, tests: readonly ValueTest[], from: number): Promise<Broken[]> {
     const found = tests.map((): Broken => ({ count: 0, rows: [] }))
+    const family = familyOf(this.column.type)
+    const isNumbers = family === 'number'
+    // Values of several kinds are compared as they are meant.
+    const isSimple = family !== 'json'
+    const wanted: { part: Part; open: { test: ValueTest; broken: Broken }[] }[] = []
     for (const part of this.parts) {
       const { bounds, rows } = part
       if (part.from + rows <= from) continue
@@ -356,19 +423,49 @@ class ColumnValues {
           ? []
           : [{ test, broken: found[k] }],
       )
-      if (open.length === 0) continue
-      const values = await this.valuesOf(part)
+      if (open.length > 0) wanted.push({ part, open })
+    }
+    for await (const { part, open, text } of this.loaded(wanted)) {
+      const first = Math.max(0, from - part.from)
+      const values = new PartValues(text, isNumbers)
       for (const { test, broken } of open) {
-        for (let k = Math.max(0, from - part.from); k < values.length; k++) {
-          const value = values[k]
-          if (this.isMissing(value) ? !test.takesMissing : !test.breaks(value)) continue
+        const rows = test.automaton && isSimple ? reader.unaccepted(text, test.automaton, FEW) : undefined
+        if (rows?.length !== 0) await test.prepare?.()
+        const count = (value: unknown, row: number): void => {
+          if (row < first || (this.isMissing(value) ? !test.takesMissing : !test.breaks(value))) return
           broken.count++
-          if (broken.rows.length < MOST_LISTED) broken.rows.push({ row: part.from + k, value })
+          if (broken.rows.length < MOST_LISTED)
+            broken.rows.push({ row: part.from + row, value: values.shown(value) })
         }
+        if (rows)
+          for (const [k, { buf, start, end }] of reader.find(text, rows).entries()) {
+            const json = buf.toString('utf8', start, end)
+            count(test.takesTexts && isNumbers ? json : JSON.parse(json), rows[k])
+          }
+        else for (const [row, value] of values.all(test.takesTexts === true).entries()) count(value, row)
         await breathe()
       }
     }
     return found
+  }
+
+  /** Parts with their texts; the next ones are read meanwhile. */
+  private async *loaded<T extends { part: Part }>(parts: readonly T[]): AsyncGenerator<T & { text: Buffer }> {
+    const pending: Promise<Buffer>[] = []
+    let next = 0
+    try {
+      for (const one of parts) {
+        while (next < parts.length && pending.length < AHEAD) {
+          const text = parts[next++].part.load()
+          text.catch(() => {})
+          pending.push(text)
+        }
+        if (this.gone()) throw new Problem('aborted', 'the client disconnected')
+        yield { ...one, text: await pending.shift()! }
+      }
+    } finally {
+      await Promise.allSettled(pending)
+    }
   }
 
   /** How many values are missing. */

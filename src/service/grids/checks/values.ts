@@ -5,11 +5,18 @@ import type { Bounds } from '../../../ingest/index.ts'
 import { momentIn } from '../../../json/index.ts'
 import { familyOf } from '../../store/column-types.ts'
 import type { ColumnType } from '../../store/schema.ts'
+import { type Automaton, automatonOf, automatonOfLengths, automatonOfTexts } from './automaton.ts'
 
 export interface ValueTest {
   /** Whether a value breaks the rule. Missing ones are given only if `takesMissing`. */
   breaks(value: unknown): boolean
   takesMissing?: boolean
+  /** Numbers are given as they are written. */
+  takesTexts?: boolean
+  /** To be called before `breaks`, if there is one. */
+  prepare?: () => Promise<void>
+  /** What it accepts does not break the rule. */
+  automaton?: Automaton
   /** Whether no value between these bounds can break it. */
   holdsFor(bounds: Bounds | undefined, rows: number, type: ColumnType): boolean
 }
@@ -30,11 +37,11 @@ export async function testOf(rule: ValueRule, { missing }: Pick<Checks, 'missing
       }
     case 'enum': {
       const values = new Set(rule.values.map(String))
-      return { breaks: (value) => !values.has(textOf(value)), holdsFor: never }
+      const automaton = automatonOfTexts([...values])
+      return { breaks: (value) => !values.has(textOf(value)), automaton, holdsFor: never }
     }
     case 'pattern': {
-      const matches = await patternOf(rule.pattern)
-      return { breaks: (value) => !matches(textOf(value)), holdsFor: never }
+      return patternTest(rule.pattern)
     }
     case 'length': {
       const { from = 0, to = Number.POSITIVE_INFINITY } = rule.range
@@ -42,7 +49,8 @@ export async function testOf(rule: ValueRule, { missing }: Pick<Checks, 'missing
         const length = lengthOf(textOf(value))
         return length < from || length > to
       }
-      return { breaks, holdsFor: never }
+      const automaton = automatonOfLengths(Math.ceil(from), Math.floor(to))
+      return { breaks, takesTexts: true, automaton, holdsFor: never }
     }
     case 'minimum':
     case 'maximum':
@@ -98,7 +106,9 @@ function typeTest(type: string, texts: readonly string[] | undefined): ValueTest
     json: (value) => typeof value === 'object',
   }
   const isOk = tests[type]
+  const automaton = AUTOMATA[type] === undefined ? undefined : automatonOf(AUTOMATA[type])
   return {
+    automaton,
     breaks: (value) => !isOk(value),
     holdsFor: (_bounds, _rows, held) => {
       const family = familyOf(held)
@@ -106,6 +116,13 @@ function typeTest(type: string, texts: readonly string[] | undefined): ValueTest
       return type === 'text' ? family !== 'json' : family === type
     },
   }
+}
+
+/** What values of a type are written like; others may be of it as well. */
+const AUTOMATA: Readonly<Record<string, string>> = {
+  number: '[+-]?[0-9]+(\\.[0-9]+)?',
+  integer: '[+-]?[0-9]+',
+  boolean: 'true|false',
 }
 
 function momentOf(text: string): ReturnType<typeof momentIn> {
@@ -135,6 +152,23 @@ function limitTest(side: 1 | -1, limit: number | string, isExclusive: boolean): 
       const bound: unknown = JSON.parse((side === 1 ? bounds.low : bounds.high)!)
       return typeof bound === typeof limit && !breaks(bound)
     },
+  }
+}
+
+/** Of a pattern that has an automaton, the library is loaded when a value has to be looked at again. */
+async function patternTest(pattern: string): Promise<ValueTest> {
+  const automaton = pattern.length <= MOST_PATTERN ? automatonOf(pattern) : undefined
+  let matches: ((text: string) => boolean) | undefined
+  const prepare = async (): Promise<void> => {
+    matches ??= await patternOf(pattern)
+  }
+  if (!automaton) await prepare()
+  return {
+    breaks: (value) => !matches!(textOf(value)),
+    prepare,
+    takesTexts: true,
+    automaton,
+    holdsFor: never,
   }
 }
 

@@ -182,3 +182,57 @@ export function find(at: i32, row: i32, count: i32): void {
   }
   stop = i
 }
+
+/** Where `match` is: rows passed. */
+export let passed: i32 = 0
+
+/**
+ * Finds up to `most` values that an automaton does not accept: their rows are at LIST. For each state, the next ones are at
+ * STARTS, 128 of a byte each, and whether a text may end there at ENDS. State 1 is the first; nothing leaves 0. Nulls and
+ * empty texts are accepted; escapes, other characters than ASCII, lists and objects are not.
+ */
+export function match(at: i32, to: i32, row: i32, most: i32): i32 {
+  let i = at
+  let n = 0
+  passed = row
+  while (n < most) {
+    i = skipBlanks(i)
+    if (i >= to) break
+    const first = <i32>load<u8>(i)
+    let end = i
+    let good = false
+    if (first == QUOTE) {
+      let state = 1
+      let k = i + 1
+      let c = <i32>load<u8>(k)
+      while (c != QUOTE && c < 128 && c != BACKSLASH) {
+        state = <i32>load<u8>(STARTS + (state << 7) + c)
+        c = <i32>load<u8>(++k)
+      }
+      if (c == QUOTE) {
+        end = k + 1
+        good = k == i + 1 || load<u8>(ENDS + state) != 0
+      } else end = endOfText(k - 1)
+    } else if (first == LETTER_N) {
+      end = i + 4
+      good = true
+    } else if (first == BRACKET || first == BRACE) end = endOf(i)
+    else {
+      let state = 1
+      let c = first
+      while (c > BLANK && c != COMMA) {
+        state = <i32>load<u8>(STARTS + (state << 7) + c)
+        c = <i32>load<u8>(++end)
+      }
+      good = load<u8>(ENDS + state) != 0
+    }
+    if (!good) {
+      store<i32>(LIST + (n << 2), passed)
+      n++
+    }
+    passed++
+    i = skipBlanks(end) + 1
+  }
+  stop = i
+  return n
+}

@@ -8,6 +8,8 @@ interface Exports {
   begin(low: number, high: number): void
   hashes(at: number, to: number, most: number): number
   find(at: number, row: number, count: number): void
+  match(at: number, to: number, row: number, most: number): number
+  passed: { value: number }
   stop: { value: number }
   odd: { value: number }
   missing: { value: number }
@@ -181,6 +183,26 @@ export class CellReader {
     text.copy(this.bytes!, TEXT)
     PADDING.copy(this.bytes!, TEXT + text.length)
     return TEXT + text.length
+  }
+
+  /**
+   * The rows of a text, from 0, whose values an automaton over ASCII does not accept: for each state the next ones for 128
+   * bytes, and whether a text may end there. undefined if there are more than `most`, or without a kernel.
+   */
+  unaccepted(
+    text: Buffer,
+    { next, accepts }: { next: Uint8Array; accepts: Uint8Array },
+    most: number,
+  ): number[] | undefined {
+    if (!this.kernel || TEXT + text.length + PADDING.length > this.bytes!.length) return undefined
+    const { exports } = this.kernel
+    const end = this.put(text)
+    this.bytes!.set(next, STARTS)
+    this.bytes!.set(accepts, ENDS)
+    const count = exports.match(TEXT, end, 0, Math.min(most + 1, MOST_VALUES))
+    if (count > most) return undefined
+    const first = LIST >> 2
+    return Array.from(this.words!.subarray(first, first + count))
   }
 
   /** The values of rows of a text, by ascending numbers from 0, until the next call. */
