@@ -6,8 +6,10 @@ import { checksOfSchema, isTableSchema } from './frictionless.ts'
 import { type Checks, type ColumnRule, checkTypes, type TableRule, type WithSeverity } from './types.ts'
 import { durationOf, rangeOf, shareOf } from './values.ts'
 
-/** Rules that checks have at most. */
+/** Rules that checks have at most, and columns and groups of rules of the table. */
 const MOST_RULES = 50_000
+const MOST_COLUMNS = 20_000
+const MOST_GROUPS = 100
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -26,13 +28,15 @@ function ourChecks(document: Members): Checks {
   known(document, ['columns', 'table', 'severity'], 'the checks')
   const severity = severityOf(document, 'the checks', 'error')
   const columns = columnsOf(document.columns, severity)
-  const table = listOf(document.table, 'table').flatMap((rules) => tableRules(rules, severity, columns))
-  const exist = columns
-    .filter(
-      ({ isOptional }, k) =>
-        !isOptional && columns.findIndex((one) => one.column === columns[k].column) === k,
-    )
-    .map(({ column }) => ({ rule: 'columns' as const, column, severity: 'error' as const }))
+  if (columns.length > MOST_COLUMNS) throw bad('columns', `more than ${MOST_COLUMNS} columns`)
+  const groups = listOf(document.table, 'table')
+  if (groups.length > MOST_GROUPS) throw bad('table', `more than ${MOST_GROUPS} groups of rules`)
+  const names = [...new Set(columns.map(({ column }) => column))]
+  const table = groups.flatMap((rules) => tableRules(rules, severity, names))
+  const optional = new Set(columns.filter(({ isOptional }) => isOptional).map(({ column }) => column))
+  const exist = names
+    .filter((column) => !optional.has(column))
+    .map((column) => ({ rule: 'columns' as const, column, severity: 'error' as const }))
   return { columns, table: [...exist, ...table], missing: [] }
 }
 
@@ -115,15 +119,16 @@ function columnOf(column: string, given: Members, before: Severity): Checks['col
   return { column, isOptional: given.optional === true, rules }
 }
 
-function tableRules(given: Members, before: Severity, columns: Checks['columns']): WithSeverity<TableRule>[] {
+function tableRules(given: Members, before: Severity, columns: readonly string[]): WithSeverity<TableRule>[] {
   known(given, ['key', 'rows', 'extra_columns', 'plot_columns', 'change', 'severity'], 'table')
   const severity = severityOf(given, 'table', before)
   const rules: WithSeverity<TableRule>[] = []
   const { key, rows, extra_columns, plot_columns, change } = given
   if (key !== undefined) {
     const names = Array.isArray(key) ? key : [key]
-    if (names.length === 0 || !names.every((name) => typeof name === 'string'))
-      throw invalid('table', 'key', key)
+    const isKey =
+      names.length > 0 && names.length <= MOST_GROUPS && names.every((name) => typeof name === 'string')
+    if (!isKey || new Set(names).size < names.length) throw invalid('table', 'key', key)
     rules.push({ rule: 'key', columns: names, severity })
   }
   if (rows !== undefined) {
@@ -132,8 +137,7 @@ function tableRules(given: Members, before: Severity, columns: Checks['columns']
     rules.push({ rule: 'rows', range, severity })
   }
   if (!isSwitch(extra_columns)) throw invalid('table', 'extra_columns', extra_columns)
-  if (extra_columns === false)
-    rules.push({ rule: 'extra_columns', columns: columns.map(({ column }) => column), severity })
+  if (extra_columns === false) rules.push({ rule: 'extra_columns', columns, severity })
   if (!isSwitch(plot_columns)) throw invalid('table', 'plot_columns', plot_columns)
   if (plot_columns === true) rules.push({ rule: 'plot_columns', severity })
   if (change !== undefined) {

@@ -12,6 +12,7 @@ export const errorCodes = {
   type_change: { status: 400, exit: 7 },
   column_loss: { status: 409, exit: 6 },
   row_loss: { status: 409, exit: 6 },
+  bad_keys: { status: 400, exit: 7 },
   bad_checks: { status: 400, exit: 7 },
   checks_failed: { status: 422, exit: 7 },
   unauthenticated: { status: 401, exit: 4, hint: 'Log in with: gridline login' },

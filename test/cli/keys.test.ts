@@ -23,7 +23,9 @@ it('upload --key updates rows with the same key, appends others, and says so', a
 
 it('append goes by the key that the grid remembers: files, rows and standard input', async () => {
   expect((await run(['append', 'people', '--row', '4,Dan,40'])).stderr).toContain('1 updated, 0 appended')
-  expect((await run(['append', 'people', '-'], '{"id":5,"name":"Eva"}\n')).stderr).toContain('0 updated, 1 appended')
+  expect((await run(['append', 'people', '-'], '{"id":5,"name":"Eva"}\n')).stderr).toContain(
+    '0 updated, 1 appended',
+  )
   const same = await run(['append', 'people', 'changes.csv', '--json', 'rows_unchanged,version'])
   expect(JSON.parse(same.stdout)).toEqual({ rows_unchanged: 3, version: 4 })
 })
@@ -31,7 +33,10 @@ it('append goes by the key that the grid remembers: files, rows and standard inp
 it('--delete-missing removes what the file lacks; more than 10% only with --yes', async () => {
   file('few.csv', 'id\n1\n2\n')
   const refused = await run(['append', 'people', 'few.csv', '--delete-missing'])
-  expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining('the file lacks 3 rows of the 5')])
+  expect([refused.code, refused.stderr]).toEqual([
+    6,
+    expect.stringContaining('the file lacks 3 rows of the 5'),
+  ])
   const done = await run(['append', 'people', 'few.csv', '--delete-missing', '--yes'])
   expect(done.stderr).toContain('0 updated, 0 appended, 2 unchanged, 3 removed')
   expect((await run(['cat', 'people'])).stdout).toBe('id,name,n\n1,Ann,1\n2,Bob,20\n')

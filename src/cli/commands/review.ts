@@ -132,12 +132,27 @@ export const command = defineCommand({
         }),
       )
     }
+    if (mayWrite) await forgetOthers(client, draft, reviews)
     const isDrafted = reviews.some(({ state, url }) => state === 'changed' && url !== undefined)
     const charts = isDrafted ? (await client.call('drafts.charts', { name: draft })).charts : []
     await tell(context, draft, reviews, charts, options)
     return shown(reviews, charts, options)
   },
 })
+
+/** Deletes the drafts of files that an earlier review had and that do not differ any more, or are not there. */
+async function forgetOthers(
+  client: Client,
+  draft: string,
+  reviews: readonly (Reviewed & { fid?: string })[],
+): Promise<void> {
+  // What failed may have a draft that is right.
+  if (reviews.some(({ state }) => state === 'failed')) return
+  const current = new Set(reviews.flatMap(({ state, fid }) => (state === 'unchanged' ? [] : [fid])))
+  const { drafts } = await client.call('drafts.list', { query: { name: draft } })
+  const fid = drafts.map((one) => one.fid).filter((one) => !current.has(one))
+  if (fid.length > 0) await client.call('drafts.delete', { name: draft, query: { fid } })
+}
 
 /** Deletes the drafts of a pull request that is closed. */
 async function closed(context: Context, draft: string): Promise<CommandResult> {

@@ -1,9 +1,11 @@
 /** Plans: what an upload would do, as a file, which `apply` does unless something has changed. See docs/plans.md. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { type Client, lookupIfThere } from '../../client/index.ts'
-import { Problem } from '../../contract/errors.ts'
+import { ifFound, Problem } from '../../contract/errors.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { openInput } from '../files/input.ts'
+import { filesBelow } from '../files/tree.ts'
 import type { LocalFile } from './expand.ts'
 import { destinationOf, type SendOptions, tagOf } from './send.ts'
 
@@ -14,6 +16,8 @@ const FORMAT = 1
 interface Target {
   fid: string
   etag: string
+  /** Of a folder of grids: what is in it. */
+  inside?: Target[]
 }
 
 export interface PlannedUpload extends LocalFile {
@@ -66,10 +70,11 @@ export async function writePlan(
       path,
       would,
       tag: await tagOf(await openInput(local), options.reading),
-      target: target ? { fid: target.fid, etag: await etagOf(client, target.fid) } : null,
+      target: target ? await targetOf(client, target) : null,
     })
   }
-  for (const { fid, path } of removals) plan.trash.push({ fid, path, etag: await etagOf(client, fid) })
+  for (const { fid } of removals)
+    plan.trash.push({ fid, path: await pathOf(client, fid), etag: await etagOf(client, fid) })
   await writeFile(file, `${JSON.stringify(plan, null, 2)}\n`).catch((error: Error) => {
     throw new Problem('failed', `cannot write ${file}: ${error.message}`)
   })
@@ -132,14 +137,16 @@ export async function assertUnchanged(context: Context, file: string, plan: Plan
     const there = await lookupIfThere(client, path, parent)
     if (there?.fid !== target?.fid)
       found.push(there ? `${path} is now ${there.fid}` : `${path} does not exist any more`)
-    else if (target && (await etagOf(client, target.fid)) !== target.etag)
+    else if (there && JSON.stringify(await targetOf(client, there)) !== JSON.stringify(target))
       found.push(`${path} has changed on the server`)
   }
   for (const { fid, path, etag } of plan.trash) {
-    const now = await etagOf(client, fid).catch((error) => {
-      if (error instanceof Problem && error.code === 'not_found') return undefined
-      throw error
-    })
+    const now = await ifFound(etagOf(client, fid))
+    const where = now === undefined ? path : await pathOf(client, fid)
+    if (where !== path) {
+      found.push(`${path} is now at ${where}`)
+      continue
+    }
     if (now !== etag)
       found.push(now === undefined ? `${path} does not exist any more` : `${path} has changed on the server`)
   }
@@ -159,6 +166,20 @@ function changed(file: string, what: readonly string[]): Problem {
 async function whereOf(context: Context): Promise<Pick<Plan, 'server' | 'user'>> {
   const { client, server } = await context.connect()
   return { server: server ?? null, user: (await client.call('users.current')).username }
+}
+
+/** A file with its entity tag; of a folder, with those of everything in it. */
+async function targetOf(client: Client, file: Pick<FileMeta, 'fid' | 'filetype'>): Promise<Target> {
+  const target: Target = { fid: file.fid, etag: await etagOf(client, file.fid) }
+  if (file.filetype !== 'fold') return target
+  const inside: Target[] = []
+  for (const { file: one } of await filesBelow(client, file as FileMeta))
+    if (one.fid !== file.fid) inside.push({ fid: one.fid, etag: await etagOf(client, one.fid) })
+  return { ...target, inside: inside.sort((a, b) => (a.fid < b.fid ? -1 : 1)) }
+}
+
+async function pathOf(client: Client, fid: string): Promise<string> {
+  return (await client.call('files.path', { fid })).path.replace(/^\/+/, '')
 }
 
 async function etagOf(client: Client, fid: string): Promise<string> {

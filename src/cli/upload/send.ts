@@ -116,9 +116,12 @@ export class Sender {
       let made = await this.sendOnce(client, server !== undefined, input, file, headers, meter, ifMatch)
       // It changed after its hash was computed, so the hash is not that of what was sent.
       if (tag !== undefined && stateOf(file) !== before) {
-        const again = { ...headers, 'On-Conflict': 'replace' as const, 'Source-Tag': undefined }
+        // What was appended stays; with a key, rows are found again.
+        const rule = headers['On-Conflict'] === 'append' ? ('append' as const) : ('replace' as const)
+        const again = { ...headers, 'On-Conflict': rule, 'Source-Tag': undefined }
         meter.restart()
-        made = await this.sendOnce(client, server !== undefined, await openInput(file), file, again, meter)
+        if (rule === 'replace' || this.options.key !== undefined)
+          made = await this.sendOnce(client, server !== undefined, await openInput(file), file, again, meter)
       }
       if (this.total) this.total.next()
       return made

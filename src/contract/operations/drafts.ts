@@ -31,6 +31,9 @@ export const draftsOperations = {
     path: '/v2/drafts/:id',
     access: 'caller',
     agents: 'changes',
+    query: s.object({
+      fid: s.optional(s.array(s.string(), { description: 'Only those of these grids. Default: all.' })),
+    }),
     body: none,
     status: 200,
     result: r.DraftsDeleted,

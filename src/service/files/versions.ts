@@ -63,7 +63,8 @@ export async function findVersion(
   })()
   const mayWrite = seesVersions({ file, roles })
   const isPresent = row ? row.version === present : isPresentOf(file, ref)
-  if (isPresent) return { version: present, row, isPresent, time }
+  // What a plot showed at a time is what its grids had then.
+  if (isPresent) return { version: present, row, isPresent, time: mayWrite ? time : undefined }
   if (row && (mayWrite || row.kept_at !== null)) return { version: row.version, row, isPresent, time }
   if (!mayWrite)
     throw new Problem(

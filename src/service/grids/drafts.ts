@@ -1,9 +1,12 @@
 /** Uploads of drafts: the content of a grid changes for nobody but those who look at the draft. See docs/drafts.md. */
 import { Problem } from '../../contract/errors.ts'
+import { ROOT } from '../../contract/fid.ts'
 import { isVersionName } from '../../contract/version-ref.ts'
 import { authorize } from '../access/access.ts'
-import { DRAFTS_FOLDER } from '../files/drafts.ts'
+import { checkIfMatch } from '../core/etag.ts'
+import { find, pathNames } from '../files/names.ts'
 import { encodeTypes } from '../store/column-types.ts'
+import { DRAFTS_FOLDER } from '../store/drafts.ts'
 import type { FileRow } from '../store/files.ts'
 import { keyNames } from '../store/primary-key.ts'
 import type { GridService } from './append/queue.ts'
@@ -53,14 +56,25 @@ export async function placeDraft(
   const { store, limits } = service
   const owner = call.caller!.username
   const { draft: name } = target
-  const drafts = await store.read((readers) => readers.drafts.count(owner))
-  if (drafts >= limits.drafts)
+  const { drafts, isKnown } = await store.read(async (readers) => ({
+    drafts: await readers.drafts.count(owner),
+    isKnown: (await readers.drafts.list(owner, name)).length > 0,
+  }))
+  if (drafts >= limits.drafts && !isKnown)
     throw new Problem('too_large', `you have ${drafts} drafts (limit drafts)`, {
       hint: 'Delete those that are not needed: gridline draft list',
     })
   if (!existing) {
     const path = [DRAFTS_FOLDER, name, ...(target.parent_path ? [target.parent_path] : [])].join('/')
     const place = { ...target, parent: undefined, parent_path: path, world_readable: false }
+    await store.read(async (readers) => {
+      const there = await find(readers.files, owner, ROOT, pathNames(`${path}/${target.filename}`, limits))
+      const known = there && (await readers.drafts.get(owner, there.idlocal, name))
+      if (there && known?.version !== null)
+        throw new Problem('conflict', `${path}/${target.filename} exists, and is no draft`, {
+          hint: 'Move it out of the folder Drafts.',
+        })
+    })
     const done = await createOrUpdateGrid(service, call, table, { ...place, onConflict: 'replace' })
     return { ...done, action: 'drafted' }
   }
@@ -87,7 +101,8 @@ export async function placeDraft(
   const warnings = [...table.warnings, ...checked.warnings, ...typesChanged(table.columns, columns)]
   return store.writeOnce(call.writeKey(owner), async (writers) => {
     const file = await writers.files.get(owner, idlocal)
-    await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
+    const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
+    checkIfMatch(found.file, call.ifMatch)
     await writers.grids.requireBlobs(table.columns.flatMap(({ slices }) => slices))
     const former = await writers.drafts.get(owner, idlocal, name)
     if (former && former.version !== null) await writers.versions.remove(owner, idlocal, [former.version])
@@ -110,7 +125,7 @@ export async function placeDraft(
       },
       table.columns.map((column) => ({ ...column, uid: uids.get(column.name) ?? newUid(taken) })),
     )
-    await writers.drafts.put({ owner, idlocal, name, version, parent: null, made_at: Date.now(), made_by })
+    await writers.drafts.put({ owner, idlocal, name, version, made_at: Date.now(), made_by })
     return { idlocal, action: 'drafted' as const, warnings, checks: checked.report }
   })
 }

@@ -120,7 +120,6 @@ export async function createOrUpdateGrid(
         idlocal: file.idlocal,
         name: target.draft,
         version: null,
-        parent,
         made_at: Date.now(),
         made_by: userOf(call),
       })
@@ -236,6 +235,14 @@ async function replaceColumns(
             publish ? { world_readable: 1 } : {},
           )
         } else if (publish) await writers.files.change(fid.owner, fid.idlocal, { world_readable: 1 })
+        if (draft !== undefined)
+          await writers.drafts.put({
+            ...fid,
+            name: draft,
+            version: null,
+            made_at: Date.now(),
+            made_by: userOf(call),
+          })
         await putKey(writers, fid, grid, names)
         if (source_tag !== undefined) await writers.files.setSourceTag(fid.owner, fid.idlocal, source_tag)
         return {

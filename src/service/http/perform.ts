@@ -27,6 +27,7 @@ interface Asked extends OperationRequest {
   caller: Caller | undefined
   /** The user or address that the request counts for. */
   user: string
+  /** It only reads. */
   isSafe: boolean
   fid: Fid
   shareKey: string | undefined
@@ -52,7 +53,7 @@ export async function perform(
 /** Checks what can be checked without the store and the body. */
 function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest): Asked {
   const { operation, name, filetype, parameters, request, query } = given
-  const isSafe = operation.method === 'GET'
+  const isSafe = operation.method === 'GET' || operation.agents === 'reads'
   checkScope(caller, isSafe ? 'read' : 'write')
   if ((operation.access === 'caller' || operation.account) && !caller)
     throw new Problem('unauthenticated', 'this requires an account')
@@ -150,7 +151,11 @@ async function handle(asked: Asked, received: Received): Promise<Outcome<HttpRes
   if (!isSafe) service.live.written(asked.fid === NO_FILE ? (caller?.username ?? '') : asked.fid.owner)
   const { later } = answer
   if (later && !isUnchanged(request, answer.etag))
-    return async () => respond(operation, { ...answer, ...(await later(user, request.gone)) }, request)
+    return async () => {
+      const done = { ...answer, ...(await later(user, request.gone)) }
+      if (!isSafe && !mayRead(caller)) done.body = withoutContent(done.body)
+      return respond(operation, done, request)
+    }
   if (!isSafe && !mayRead(caller)) {
     answer.body = withoutContent(answer.body)
     answer.etag = undefined

@@ -20,7 +20,7 @@ import { checkKey, snapshotOfLayout } from '../grids/keys/key.ts'
 import { recordLost } from '../grids/lost.ts'
 import { beginVersion, userOf } from '../grids/versions.ts'
 import type { ColumnRow, Epoch } from '../store/grids.ts'
-import { keyNames, keyOf } from '../store/primary-key.ts'
+import { keyOf } from '../store/primary-key.ts'
 import type { Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
@@ -148,7 +148,6 @@ export async function updateColumns(
       const stored = new Map<string, Omit<NewColumn, 'name'>>()
       for (const { uid, data } of changes)
         if (data) stored.set(uid, await storeArray(service.store.blobs, data, ends))
-      await checkNewKey(service, layout, stored)
       const names = new Map(changes.flatMap(({ uid, name }) => (name === undefined ? [] : [[uid, name]])))
       await checkColumns(service, call, layout, (before) =>
         before.map((column) => ({
@@ -179,22 +178,10 @@ export async function updateColumns(
   )
 }
 
-/** Throws `bad_data` if the key of a grid does not tell its rows apart with new values of some columns. */
-async function checkNewKey(
-  { store }: Service,
-  layout: Layout,
-  stored: ReadonlyMap<string, Omit<NewColumn, 'name'>>,
-): Promise<void> {
-  const { grid, columns } = layout
-  if (!keyOf(grid).some((uid) => stored.has(uid))) return
-  const before = snapshotOfLayout(store, layout)
-  const after = before.columns.map((column) => ({ ...column, ...stored.get(column.uid), uid: column.uid }))
-  const rows = Math.max(0, ...after.map((column) => column.rows))
-  const snap = { ...before, rows, columns: after }
-  await checkKey(snap, keyNames(grid, columns), { source: 'the grid' })
-}
-
-/** Throws `checks_failed` if a grid would not pass its checks with other columns. */
+/**
+ * Throws `checks_failed` if a grid would not pass its checks with other columns, and `bad_data` if its key would not tell
+ * its rows apart.
+ */
 async function checkColumns(
   service: Service,
   { fid }: Call,
@@ -204,7 +191,16 @@ async function checkColumns(
   const before = snapshotOfLayout(service.store, layout)
   const columns = change(before.columns)
   const rows = Math.max(0, ...columns.map((column) => column.rows))
-  await enforceOn(service, fid, layout, { snap: { ...before, columns, rows }, source: 'the grid' })
+  const snap = { ...before, columns, rows }
+  const key = keyOf(layout.grid)
+  const isOther = columns.some((column) => {
+    const was = before.columns.find(({ uid }) => uid === column.uid)
+    return key.includes(column.uid) && was?.slices !== column.slices
+  })
+  const names = columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : []))
+  if (names.length === key.length && (isOther || rows > before.rows))
+    await checkKey(snap, names, { source: 'the grid' })
+  await enforceOn(service, fid, layout, { snap, source: 'the grid' })
 }
 
 /** A column that is not part of a grid yet. */

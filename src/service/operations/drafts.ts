@@ -34,6 +34,7 @@ export const draftHandlers = {
         for (const plot of await readers.plots.referencersOf(grid, 'grid', undefined, false, MOST_CHARTS)) {
           const fid = formatFid(plot)
           if (plot.owner !== username || plot.trashed_at !== null || charts.has(fid)) continue
+          if (charts.size >= MOST_CHARTS) break
           charts.set(fid, {
             fid,
             filename: plot.filename,
@@ -44,14 +45,16 @@ export const draftHandlers = {
           })
         }
       }
-      return { body: { charts: [...charts.values()].slice(0, MOST_CHARTS) } }
+      return { body: { charts: [...charts.values()] } }
     }),
 
   'drafts.delete': async (service, call) => {
     const { username } = call.caller!
     const { name } = call
+    const { fid: fids } = call.query
     const deleted = await service.store.writeOnce(call.writeKey(username), async (writers) => {
-      const rows = await writers.drafts.list(username, name)
+      const all = await writers.drafts.list(username, name)
+      const rows = fids ? all.filter((row) => fids.includes(formatFid(row))) : all
       for (const row of rows) await removeDraft(writers, row)
       return rows.length
     })

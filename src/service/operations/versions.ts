@@ -68,6 +68,8 @@ export const versionHandlers = {
   'versions.revert': async (service, call) => {
     const text = call.fields.version ?? '-1'
     const found = await assertCanChange(service, call)
+    const before = found ? undefined : await service.store.applied<Outcome>(call.writeKey(call.fid.owner))
+    if (before?.action) return { body: bodyOf(call.fid, before) }
     if (found?.file.filetype === 'plot' || (!found && call.filetype === 'plot'))
       return revertPlot(service, call, text)
     if (found && found.file.filetype !== 'grid') throw noVersions()

@@ -118,8 +118,9 @@ export async function stateOfFigure(
     const found = await shownFile(readers, owner, fid, principal)
     const grid = found && (await readers.grids.get(to_owner, to_idlocal))
     const state = grid ? `${found.file.version}.${stateOfGrid(grid)}` : 'hidden'
-    const draft = at?.draft && (await readers.drafts.get(to_owner, to_idlocal, at.draft))
-    if (draft) digest.update(`\n${draft.version} ${draft.made_at}`)
+    // Which version of it is shown depends on who asks.
+    const row = at && found && (await gridOfVersion(readers, owner, at, found.file, principal))
+    if (row) digest.update(row === 'expired' ? '\nexpired' : `\n${row.version} ${row.made_at}`)
     digest.update(`\n${formatFid(fid)} ${state}`)
   }
   return digest.digest('hex').slice(0, 32)

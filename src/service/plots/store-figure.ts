@@ -5,6 +5,7 @@ import { type Principal, rolesFor, stateOf, visibleFileById } from '../access/ac
 import { isAllowed } from '../access/policy.ts'
 import type { Service } from '../core/context.ts'
 import { freeName, shortened } from '../files/names.ts'
+import { hasRules } from '../grids/append/request.ts'
 import { addColumns, addGrid, type NewColumn, newUid, storeArrays, tooManyColumns } from '../grids/create.ts'
 import { beginVersion, userOf } from '../grids/versions.ts'
 import { encodeTypes } from '../store/column-types.ts'
@@ -69,8 +70,10 @@ export async function ownGridOf(
   const columns = await readers.grids.columns(owner, data)
   const fid = formatFid({ owner, idlocal: data })
   if (!whatever && !columns.every(({ uid }) => before.has(`${fid}:${uid}`))) return undefined
-  const { layout } = await readers.grids.get(owner, data)
-  return { idlocal: data, layout, columns }
+  const grid = await readers.grids.get(owner, data)
+  // What is written to a grid with a key or checks goes by them.
+  if (hasRules(grid)) return undefined
+  return { idlocal: data, layout: grid.layout, columns }
 }
 
 /** Whether everybody who may read the file may read the plot too. Unknown, so false, with a share key. */

@@ -111,6 +111,7 @@ export async function gridOfVersion(
     (await mayWrite(readers, grid, { caller: principal.caller }))
   if (!sees) return undefined
   if (at.draft !== undefined) {
+    if (!(await mayWrite(readers, grid, { caller: principal.caller }))) return undefined
     const draft = await readers.drafts.get(owner, idlocal, at.draft)
     return draft && draft.version !== null ? readers.versions.get(owner, idlocal, draft.version) : undefined
   }

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
-import type { FileWriter } from './files.ts'
+import { ROOT } from '../../contract/fid.ts'
+import type { FileRow, FileWriter } from './files.ts'
 import type { Db, Schema } from './schema.ts'
 import type { VersionWriter } from './versions.ts'
 
@@ -63,15 +64,34 @@ export class DraftWriter extends DraftReader {
   }
 }
 
-/** Removes a draft: its content, or the grid that was made for it and that nobody has moved since. */
+/** The folder of drafts of files that do not exist yet. */
+export const DRAFTS_FOLDER = 'Drafts'
+
+/** Removes a draft: its content, or the grid that was made for it, unless somebody has moved it elsewhere since. */
 export async function removeDraft(
   { drafts, versions, files }: { drafts: DraftWriter; versions: VersionWriter; files: FileWriter },
   draft: DraftRow,
 ): Promise<void> {
-  const { owner, idlocal, version, parent } = draft
+  const { owner, idlocal, version } = draft
   if (version !== null) await versions.remove(owner, idlocal, [version])
   await drafts.remove(draft)
   if (version !== null) return
   const file = await files.get(owner, idlocal)
-  if (file && file.parent === parent) await files.remove(file)
+  if (file && (await isAmongDrafts(files, file, draft.name))) await files.remove(file)
 }
+
+/** Whether a file is still in the folder that was made for a draft. */
+async function isAmongDrafts(files: FileWriter, file: FileRow, name: string): Promise<boolean> {
+  const above: string[] = []
+  let { parent } = file
+  while (parent !== ROOT && above.length < MOST_FOLDERS) {
+    const folder = await files.get(file.owner, parent)
+    if (!folder) return false
+    above.push(folder.filename)
+    parent = folder.parent
+  }
+  return above.at(-1) === DRAFTS_FOLDER && above.at(-2) === name
+}
+
+/** Folders above a file that are looked at. */
+const MOST_FOLDERS = 1000

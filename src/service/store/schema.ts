@@ -222,8 +222,6 @@ export interface Schema {
     name: string
     /** The version that is its content, with a negative number; null: the grid is a draft itself. */
     version: number | null
-    /** The folder that the grid was made in, if it is a draft itself. */
-    parent: number | null
     made_at: number
     made_by: string | null
   }

@@ -266,6 +266,74 @@ onBothStores('checks', (test) => {
     })
   })
 
+  it('a document cannot ask for more than it says: columns, groups and keys are bounded', async () => {
+    const many = (count: number) => Array.from({ length: count }, (_, k) => `c${k}`)
+    const columns = Object.fromEntries(many(10_000).map((name) => [name, {}]))
+    for (const checks of [
+      { columns, table: many(101).map(() => ({ extra_columns: false })) },
+      { columns: Object.fromEntries(many(20_001).map((name) => [name, {}])) },
+      { table: { key: ['n', 'n'] } },
+      { table: { key: many(101) } },
+      { columns: { n: { pattern: '(a?b?){0,500}' } } },
+      { columns: { n: { pattern: '.*a.{900}b' } } },
+    ]) {
+      const { fid } = (await upload('bounded', 'n\nx\n')).json.file
+      const { status, json } = await ask('alice', 'POST', `/v2/grids/${fid}/check`, { json: { checks } })
+      expect([status, json.errors[0].code]).toEqual([400, 'bad_checks'])
+    }
+  })
+
+  it('a report has the beginning of long values, and no more rows than people look at', async () => {
+    const csv = `n\n${Array.from({ length: 30 }, (_, k) => `${'x'.repeat(20_000)}${k}\n`).join('')}`
+    const { fid } = (await upload('long', csv)).json.file
+    const rules = Array.from({ length: 300 }, () => ({ name: 'n', enum: ['a'] }))
+    const { text, json } = await ask('alice', 'POST', `/v2/grids/${fid}/check`, {
+      json: { checks: { columns: rules } },
+    })
+    expect(json.results[1]).toMatchObject({ count: 30, rows: expect.objectContaining({ length: 20 }) })
+    expect(json.results.at(-1)).toMatchObject({ count: 30, rows: [] })
+    expect(text.length).toBeLessThan(1_000_000)
+  })
+
+  it('a key without the read scope learns nothing, and one without the write scope may check', async () => {
+    const { fid } = (await upload('scoped', 'secret\nalpha\n')).json.file
+    const checks = { columns: { secret: { enum: ['zzz'] } } }
+    const as = async (scopes: string) => {
+      const key = await test().key('alice', { scopes })
+      const headers = { authorization: `Basic ${Buffer.from(`alice:${key}`).toString('base64')}` }
+      return ask('alice', 'POST', `/v2/grids/${fid}/check`, { json: { checks }, headers })
+    }
+    expect((await as('write')).status).toBe(403)
+    expect((await as('write')).text).not.toContain('alpha')
+    expect((await as('read')).json).toMatchObject({ passed: false, errors: 1 })
+  })
+
+  it('the newest value is looked for in the values, also after a row by key has changed', async () => {
+    const today = new Date().toISOString().slice(0, 10)
+    const { fid } = (await upload('aged', `id,day\n1,2020-01-03\n2,${today}\n`, { 'gridline-key': 'id' }))
+      .json.file
+    await ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[2, '2020-01-01']] } })
+    const checks = { columns: { day: { max_age: '2d' } } }
+    const { json } = await ask('alice', 'POST', `/v2/grids/${fid}/check`, { json: { checks } })
+    expect(json.results[1]).toMatchObject({ passed: false, message: 'the newest value is 2020-01-03' })
+  })
+
+  it('plots do not replace the data of a grid with rules', async () => {
+    const made = await test().plot('alice', { data: [{ type: 'scatter', x: [1, 2], y: [3, 4] }], layout: {} })
+    const grid = await ask('alice', 'GET', `/v2/grids/${made.grid_fid}`)
+    const name = grid.json.cols[0].name
+    const checks = { columns: { [name]: { maximum: 10 } } }
+    await ask('alice', 'PUT', `/v2/grids/${made.grid_fid}/checks`, { json: { checks } })
+    const figure = { data: [{ type: 'scatter', x: [5, 99], y: [98, 99] }], layout: {} }
+    const changed = await ask('alice', 'PATCH', `/v2/plots/${made.file.fid}`, {
+      json: { figure, raw_data: 'grid' },
+    })
+    expect(changed.status).toBe(200)
+    expect((await ask('alice', 'POST', `/v2/grids/${made.grid_fid}/check`, { json: {} })).json.passed).toBe(
+      true,
+    )
+  })
+
   it('counts are those of a naive check, for any values', async () => {
     let seed = 42
     const random = (n: number): number => {

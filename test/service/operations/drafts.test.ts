@@ -73,6 +73,60 @@ onBothStores('drafts', (test) => {
     expect(page.text).toContain('Charts with this draft:')
   })
 
+  it('shows data of drafts, and of other times, only to those who may change the grid', async () => {
+    const { fid, cols } = (await upload('owned', 'x,y\n1,111\n')).json.file
+    const figure = { data: [{ xsrc: `${fid}:${cols[0].uid}`, ysrc: `${fid}:${cols[1].uid}` }], layout: {} }
+    const plot = (
+      await ask('alice', 'POST', '/v2/plots', {
+        json: { figure, filename: 'owned chart', world_readable: true },
+      })
+    ).json.file.fid
+    await ask('alice', 'POST', `/v2/files/${plot}/collaborators`, {
+      json: { users: ['bob'], readonly: false },
+    })
+    const before = new Date(Date.now() + 1).toISOString()
+    const wait = Date.now() + 2
+    while (Date.now() <= wait) await new Promise((resolve) => setImmediate(resolve))
+    await upload('owned', 'x,y\n1,222\n')
+    await draft('owned', 'x,y\n1,333\n')
+    const ys = async (user: string | undefined, version: string, path = 'content?inline_data=true&') =>
+      (await ask(user, 'GET', `/v2/plots/${plot}/${path}version=${version}`)).text
+    for (const order of [
+      ['alice', undefined, 'bob'],
+      [undefined, 'alice', 'bob'],
+    ])
+      for (const user of order) {
+        expect([user, (await ys(user, before)).includes('111')]).toEqual([user, user !== undefined])
+        expect([user, (await ys(user, 'pr-1')).includes('333')]).toEqual([user, user === 'alice'])
+        const page = await ask(
+          user,
+          'GET',
+          `/~alice/${plot.split(':')[1]}.json?version=${encodeURIComponent(before)}`,
+        )
+        expect([user, page.text.includes('111')]).toEqual([user, user !== undefined])
+      }
+  })
+
+  it('leaves a grid alone that is in the folder of drafts and is none', async () => {
+    const real = await upload('mine', 'n\n42\n', { 'gridline-parent-path': 'Drafts/pr-2' })
+    expect((await draft('mine', 'n\n0\n', 'pr-2')).status).toBe(409)
+    expect((await csvOf(real.json.file.fid)).text).toBe('n\n42\n')
+  })
+
+  it('of a new file goes on with each upload, and stays if its folder is moved elsewhere', async () => {
+    const first = (await draft('again', 'n\n1\n', 'pr-3')).json.file.fid
+    const made = async () => (await ask('alice', 'GET', '/v2/drafts?name=pr-3')).json.drafts[0].made_at
+    const before = await made()
+    const wait = Date.now() + 2
+    while (Date.now() <= wait) await new Promise((resolve) => setImmediate(resolve))
+    await draft('again', 'n\n2\n', 'pr-3')
+    expect((await made()) > before).toBe(true)
+    const folder = (await ask('alice', 'GET', '/v2/folders/lookup?path=Drafts/pr-3')).json.fid
+    await ask('alice', 'PATCH', `/v2/files/${folder}`, { json: { filename: 'results', parent: -1 } })
+    expect((await ask('alice', 'DELETE', '/v2/drafts/pr-3')).status).toBe(200)
+    expect((await csvOf(first)).text).toBe('n\n2\n')
+  })
+
   it('of a file that is not there yet, is a private grid that goes with it', async () => {
     const made = await draft('fresh', 'n\n1\n', 'pr-7', { 'gridline-parent-path': 'public/data' })
     const { fid } = made.json.file

@@ -47,6 +47,13 @@ onBothStores('keys', (test) => {
     })
   })
 
+  it('a longer column is refused: its rows would have no key', async () => {
+    const { fid } = (await upload('longer', 'id,n\n1,1\n2,2\n', byId)).json.file
+    const cols = JSON.stringify([{ name: 'm', data: [1, 2, 3] }])
+    const { status, json } = await ask('alice', 'POST', `/v2/grids/${fid}/col`, { json: { cols } })
+    expect([status, json.errors[0].code]).toEqual([400, 'bad_keys'])
+  })
+
   it('the grid remembers its key: appends of all kinds go by it', async () => {
     const { fid } = (await upload('kinds', 'id,n\n1,a\n2,b\n', byId)).json.file
     expect((await append(fid, 'id,n\n2,c\n3,d\n')).json).toMatchObject({
@@ -103,7 +110,7 @@ onBothStores('keys', (test) => {
     const put = (json: object) => ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[0].uid}`, { json })
     await put({ cols: [{ name: 'number' }] })
     expect((await ask('alice', 'GET', `/v2/grids/${fid}`)).json.primary_key).toEqual(['number'])
-    expect((await put({ cols: [{ data: [7, 7] }] })).json.errors[0].code).toBe('bad_data')
+    expect((await put({ cols: [{ data: [7, 7] }] })).json.errors[0].code).toBe('bad_keys')
     expect((await put({ cols: [{ data: [7, 8] }] })).status).toBe(200)
     expect((await ask('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${cols[0].uid}`)).status).toBe(409)
     const { new_fid } = (await ask('alice', 'POST', `/v2/files/${fid}/copy`, { json: {} })).json
@@ -120,7 +127,7 @@ onBothStores('keys', (test) => {
     const { fid } = (await upload('back', 'id,n\n1,a\n1,b\n')).json.file
     await upload('back', 'id,n\n1,a\n2,b\n', { ...byId, 'gridline-on-conflict': 'replace' })
     const revert = await ask('alice', 'POST', `/v2/grids/${fid}/revert`, { json: { version: '1' } })
-    expect(revert.json.errors[0]).toMatchObject({ code: 'bad_data' })
+    expect(revert.json.errors[0]).toMatchObject({ code: 'bad_keys' })
     expect((await ask('alice', 'GET', `/v2/grids/${fid}/diff?base_version=2&version=2`)).json.key).toEqual([
       'id',
     ])

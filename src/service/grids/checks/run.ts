@@ -11,7 +11,7 @@ import {
 import { counted, listed } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
-import { breathe } from '../../../json/index.ts'
+import { breathe, turnIsLong } from '../../../json/index.ts'
 import { familyOf } from '../../store/column-types.ts'
 import { longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
 import { ChunkedTable, type Part, partsOf } from '../diff/chunks.ts'
@@ -20,8 +20,13 @@ import { RowIndex } from '../diff/sequence.ts'
 import { CellReader, RowHashes } from '../kernel/cells.ts'
 import { missingIn, testOf, type ValueTest } from './values.ts'
 
-/** Rows that a result lists. */
+/** Rows that a result lists, and a report in all. */
 const MOST_LISTED = 20
+const MOST_LISTED_IN_ALL = 2000
+/** Characters of a value that is listed. */
+const MOST_CHARACTERS = 200
+/** How long checks may run, in ms. */
+const MOST_MS = 120_000
 
 export interface Checked {
   /** The whole table, as it is after a write. */
@@ -46,7 +51,10 @@ export async function runChecks(checks: Checks, checked: Checked): Promise<Check
   const reader = CellReader.open(Math.max(0, ...snap.columns.map(longestText)))
   try {
     const run = new Run(checks, checked, reader)
-    for (const rule of checks.table) results.push(await run.table(rule))
+    for (const rule of checks.table) {
+      results.push(await run.table(rule))
+      await breathe()
+    }
     for (const { column, isOptional, rules } of checks.columns) {
       const found = snap.columns.find(({ name }) => name === column)
       if (found) results.push(...(await run.column(found, rules)))
@@ -94,7 +102,14 @@ class Run {
   ) {
     this.isMissing = missingIn(checks)
     this.from = checked.from ?? 0
-    this.gone = checked.gone ?? (() => false)
+    const until = performance.now() + MOST_MS
+    this.gone = () => {
+      if (performance.now() > until)
+        throw new Problem('too_large', `checks take longer than ${MOST_MS / 1000} s`, {
+          hint: 'Use fewer rules, or simpler patterns.',
+        })
+      return checked.gone?.() ?? false
+    }
   }
 
   /** All rules of a column. Its values are read once, and only where they can break one. */
@@ -127,9 +142,12 @@ class Run {
       passed: false,
       count,
       message: `${count} of ${counted(checked, 'value')} ${count === 1 ? one : several}`,
-      rows: rows.map(({ row, value }) => this.row(row, value)),
+      rows: this.some(rows).map(({ row, value }) => this.row(row, value)),
     }
   }
+
+  /** Rows that may still be listed: of many rules that fail, the first ones say enough. */
+  private left = MOST_LISTED_IN_ALL
 
   private row(row: number, value: unknown, first?: number): FailedRow {
     const place = (one: number): { row: number; line: number | null } => ({
@@ -138,9 +156,15 @@ class Run {
     })
     return {
       ...place(row),
-      value: value as FailedRow['value'],
+      value: shortened(value) as FailedRow['value'],
       ...(first !== undefined && { same_as: place(first) }),
     }
+  }
+
+  private some<T>(rows: readonly T[]): readonly T[] {
+    const some = rows.slice(0, this.left)
+    this.left -= some.length
+    return some
   }
 
   private async whole(rule: ColumnRule, column: SnapshotColumn, values: ColumnValues): Promise<Outcome> {
@@ -210,6 +234,17 @@ class Run {
 
   /** Rows whose values in some columns are those of another row. With `isKey`, also rows that miss one. */
   private async unique(columns: readonly SnapshotColumn[], isKey: boolean): Promise<Outcome> {
+    const same = `${isKey} ${columns.map(({ order }) => order).join()}`
+    const found = this.uniques.get(same) ?? (await this.uniqueOf(columns, isKey))
+    this.uniques.set(same, found)
+    return found
+  }
+
+  /** What rules of the same columns have found. */
+  private readonly uniques = new Map<string, Outcome>()
+
+  private async uniqueOf(columns: readonly SnapshotColumn[], isKey: boolean): Promise<Outcome> {
+    if (this.gone()) throw new Problem('aborted', 'the client disconnected')
     const { snap } = this.checked
     if (snap.rows > MOST_ROWS) return cannot(`the table has more than ${MOST_ROWS} rows`)
     const table = new ChunkedTable(snap, columns, this.gone)
@@ -262,7 +297,7 @@ class Run {
       passed: false,
       count,
       message: said.filter(Boolean).join(', '),
-      rows: listedRows.map(({ row, first }, k) => {
+      rows: this.some(listedRows).map(({ row, first }, k) => {
         const value =
           columns.length === 1
             ? values[0][k]
@@ -389,6 +424,14 @@ class PartValues {
   }
 }
 
+/** A value as it is listed: long texts, and what is not a single value, are cut. */
+function shortened(value: unknown): unknown {
+  if (typeof value !== 'string' && typeof value !== 'object') return value
+  if (value === null) return value
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length <= MOST_CHARACTERS ? value : `${text.slice(0, MOST_CHARACTERS)}…`
+}
+
 interface Broken {
   count: number
   rows: { row: number; value: unknown }[]
@@ -442,11 +485,21 @@ class ColumnValues {
             const json = buf.toString('utf8', start, end)
             count(test.takesTexts && isNumbers ? json : JSON.parse(json), rows[k])
           }
-        else for (const [row, value] of values.all(test.takesTexts === true).entries()) count(value, row)
-        await breathe()
+        else
+          for (const [row, value] of values.all(test.takesTexts === true).entries()) {
+            count(value, row)
+            if (row % 64 === 0 && turnIsLong()) await this.pause()
+          }
+        await this.pause()
       }
     }
     return found
+  }
+
+  /** Lets others work, as long as somebody waits for the result. */
+  private async pause(): Promise<void> {
+    if (this.gone()) throw new Problem('aborted', 'the client disconnected')
+    await breathe()
   }
 
   /** Parts with their texts; the next ones are read meanwhile. */
@@ -487,13 +540,20 @@ class ColumnValues {
     return count
   }
 
-  /** The greatest text. */
+  /** The greatest text. Bounds may be wider than the values: they say only which parts need not be read. */
   async newest(): Promise<string | undefined> {
+    const highOf = ({ bounds }: Part): string | undefined => {
+      const high: unknown = bounds?.high === undefined ? undefined : JSON.parse(bounds.high)
+      return typeof high === 'string' ? high : undefined
+    }
+    const parts = this.parts
+      .filter(({ bounds, rows }) => bounds?.nulls !== rows)
+      .map((part) => ({ part, high: highOf(part) }))
+      .sort((a, b) => (a.high === b.high ? 0 : a.high === undefined || (b.high ?? '') < a.high ? -1 : 1))
     let newest: string | undefined
-    for (const part of this.parts) {
-      const high: unknown = part.bounds?.high === undefined ? undefined : JSON.parse(part.bounds.high)
-      if (part.bounds?.nulls === part.rows) continue
-      for (const value of typeof high === 'string' ? [high] : await this.valuesOf(part))
+    for (const { part, high } of parts) {
+      if (newest !== undefined && high !== undefined && high <= newest) continue
+      for (const value of await this.valuesOf(part))
         if (!this.isMissing(value) && (newest === undefined || String(value) > newest)) newest = String(value)
     }
     return newest

@@ -21,8 +21,11 @@ export interface ValueTest {
   holdsFor(bounds: Bounds | undefined, rows: number, type: ColumnType): boolean
 }
 
-/** The longest pattern. */
+/** The longest pattern, and the most instructions that it may become. */
 const MOST_PATTERN = 1000
+const MOST_PROGRAM = 500
+/** Characters of texts that are matched: longer ones match no pattern. */
+const MOST_MATCHED = 10_000
 
 export async function testOf(rule: ValueRule, { missing }: Pick<Checks, 'missing'>): Promise<ValueTest> {
   switch (rule.rule) {
@@ -113,7 +116,7 @@ function typeTest(type: string, texts: readonly string[] | undefined): ValueTest
     holdsFor: (_bounds, _rows, held) => {
       const family = familyOf(held)
       if (family === 'empty') return true
-      return type === 'text' ? family !== 'json' : family === type
+      return type === 'text' ? family !== 'json' : family === type && family !== 'json'
     },
   }
 }
@@ -182,7 +185,8 @@ async function patternOf(pattern: string): Promise<(text: string) => boolean> {
   const { RE2JS } = await import('../../../vendor/re2.ts')
   try {
     const compiled = RE2JS.compile(pattern)
-    return (text) => compiled.testExact(text)
+    if (compiled.programSize() > MOST_PROGRAM) throw new Error('it has too many repeats')
+    return (text) => text.length <= MOST_MATCHED && compiled.testExact(text)
   } catch (error) {
     throw new Problem(
       'bad_checks',

@@ -95,7 +95,7 @@ export async function keysOf(
   const columns = key.map(({ column: { name }, asText }, column) => ({ column, name, asText }))
   return indexKeys(reader, table, columns, table.choose(table.chunks), (fault) => {
     const text = lineOf ? faultText(fault, 'line', lineOf) : faultText(fault, 'row', (row) => row + 1)
-    return new Problem('bad_data', `${source}: ${text}`, {
+    return new Problem(lineOf ? 'bad_data' : 'bad_keys', `${source}: ${text}`, {
       line: lineOf?.(fault.rows[0]),
       column: key[0].column.name,
       hint: `A key is never null, and no two rows have the same. The key is: ${listed(columns.map(({ name }) => name))}`,

@@ -9,7 +9,6 @@ export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<voi
     .addColumn('idlocal', int, (c) => c.notNull())
     .addColumn('name', text, (c) => c.notNull())
     .addColumn('version', int)
-    .addColumn('parent', int)
     .addColumn('made_at', int, (c) => c.notNull())
     .addColumn('made_by', text)
     .addPrimaryKeyConstraint('drafts_pk', ['owner', 'idlocal', 'name'])

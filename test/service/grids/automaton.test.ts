@@ -1,0 +1,123 @@
+import { RE2JS } from 're2js'
+import { describe, expect, it } from 'vitest'
+import {
+  type Automaton,
+  automatonOf,
+  automatonOfLengths,
+  automatonOfTexts,
+} from '../../../src/service/grids/checks/automaton.ts'
+import { CellReader } from '../../../src/service/grids/kernel/cells.ts'
+import { ValueKernel } from '../../../src/service/grids/kernel/index.ts'
+import { runs } from '../../support/runs.ts'
+
+function accepts({ next, accepts: ends }: Automaton, text: string): boolean {
+  let state = 1
+  for (let k = 0; k < text.length; k++) state = next[state * 128 + text.charCodeAt(k)]
+  return ends[state] === 1
+}
+
+let seed = 3
+const random = (below: number): number => {
+  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+  return Math.floor((seed / 2 ** 32) * below)
+}
+const pick = (texts: readonly string[]): string => texts[random(texts.length)]
+
+function pattern(depth: number): string {
+  const atom = (): string =>
+    depth > 0 && random(4) === 0
+      ? `(${pick(['', '?:'])}${pattern(depth - 1)})`
+      : pick([
+          'a',
+          'b',
+          '.',
+          '[ab]',
+          '[^a]',
+          '[a-c1-9]',
+          '\\d',
+          '\\w',
+          '\\.',
+          '[\\d.-]',
+          '\\s',
+          '[^\\s@]',
+          '@',
+        ])
+  const piece = (): string => atom() + pick(['', '', '*', '+', '?', '{2}', '{1,3}', '{2,}', '*?'])
+  const sequence = (): string => Array.from({ length: 1 + random(3) }, piece).join('')
+  return Array.from({ length: 1 + random(2) }, sequence).join('|')
+}
+
+describe('automata', () => {
+  it('accept exactly what the library matches', () => {
+    for (let round = 0; round < runs(300, 20_000); round++) {
+      const given = pattern(2)
+      const automaton = automatonOf(given)
+      if (!automaton) continue
+      const compiled = RE2JS.compile(given)
+      for (let k = 0; k < 20; k++) {
+        const text = Array.from({ length: random(7) }, () =>
+          pick(['a', 'b', 'c', '1', '.', '-', ' ', '@', '\n', '_']),
+        ).join('')
+        expect([given, text, accepts(automaton, text)]).toEqual([given, text, compiled.testExact(text)])
+      }
+    }
+  })
+
+  it.each([
+    '^abc$',
+    'a|b',
+    '[^@]+@[^@]+\\.[a-z]{2,}',
+    '\\d{4}-\\d\\d-\\d\\d',
+    '(open|closed)?',
+    '[-a]',
+    '[]a]',
+  ])('there is one of %s', (given) => {
+    expect(automatonOf(given)).toBeDefined()
+  })
+
+  it.each([
+    '(?i)a',
+    '\\pL',
+    '\\bx',
+    '^a|b',
+    'a$b',
+    '[[:alpha:]]',
+    '(a{50}){50}',
+    'é',
+    '\\x41',
+    'a**',
+    '(?P<n>a)',
+  ])('there is none of %s', (given) => {
+    expect(automatonOf(given)).toBeUndefined()
+  })
+
+  it('of texts and of lengths', () => {
+    const words = automatonOfTexts(['open', 'closed', 'é'])!
+    expect(['open', 'closed', 'clos', '', 'opened'].map((text) => accepts(words, text))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
+    const lengths = automatonOfLengths(2, 3)!
+    expect(['a', 'ab', 'abc', 'abcd'].map((text) => accepts(lengths, text))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ])
+  })
+
+  it('the kernel finds the rows that they do not accept', () => {
+    if (ValueKernel.use === 'never') return
+    const automaton = automatonOf('[a-c]+|-?[0-9]+')!
+    const text = Buffer.from(
+      '"abc", "", null,12,"x","a\\u0062","é", 1.5,true,[1,"]"],{"a":2} , "ab","a\\"b",-7',
+    )
+    const reader = CellReader.open(text.length)
+    expect(reader.unaccepted(text, automaton, 100)).toEqual([4, 5, 6, 7, 8, 9, 10, 12])
+    expect(reader.unaccepted(text, automaton, 3)).toBeUndefined()
+    reader.release()
+  })
+})
