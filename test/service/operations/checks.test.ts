@@ -82,6 +82,21 @@ onBothStores('checks', (test) => {
     ])
   })
 
+  it('duplicates are found in and across slices, ascending or not', async () => {
+    const unique = async (values: number[]) => {
+      const [, result] = await check(
+        `k,n\n${values.map((value, k) => `${k},${value}`).join('\n')}\n`,
+        column({ unique: true }),
+      )
+      return [result.count, result.rows[0]?.row]
+    }
+    const ascending = Array.from({ length: 140_000 }, (_, k) => k * 2)
+    expect(await unique(ascending)).toEqual([0, undefined])
+    expect(await unique(ascending.with(139_999, 10))).toEqual([1, 140_000])
+    expect(await unique(ascending.with(70_001, 140_000))).toEqual([1, 70_002])
+    expect(await unique([...ascending].reverse())).toEqual([0, undefined])
+  })
+
   it('data that fails is not stored; with severity warn it is, with a warning', async () => {
     const csv = 'n\n-1\n2\n'
     const refused = await upload('stored', csv, sent(column({ minimum: 0 })))

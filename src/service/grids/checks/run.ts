@@ -55,9 +55,15 @@ export async function runChecks(checks: Checks, checked: Checked): Promise<Check
       results.push(await run.table(rule))
       await breathe()
     }
+    const groups: ColumnGroup[] = []
+    const named = new Map(snap.columns.map((column) => [column.name, column]))
+    for (const { column, rules } of checks.columns) {
+      const found = named.get(column)
+      if (found) groups.push(await run.group(found, rules))
+    }
+    await run.read(groups)
     for (const { column, isOptional, rules } of checks.columns) {
-      const found = snap.columns.find(({ name }) => name === column)
-      if (found) results.push(...(await run.column(found, rules)))
+      if (named.has(column)) results.push(...(await run.column(groups.shift()!)))
       else if (!isOptional)
         results.push(...rules.map((rule) => result(rule, column, cannot(`there is no column ${column}`))))
     }
@@ -112,23 +118,47 @@ class Run {
     }
   }
 
-  /** All rules of a column. Its values are read once, and only where they can break one. */
-  async column(column: SnapshotColumn, rules: readonly WithSeverity<ColumnRule>[]): Promise<CheckResult[]> {
-    const values = new ColumnValues(this.checked.snap, column, this.isMissing, this.gone)
-    const tests: { at: number; test: ValueTest }[] = []
-    for (const [at, rule] of rules.entries())
-      if (isValueRule(rule)) tests.push({ at, test: await testOf(rule, this.checks) })
-    const broken = await values.broken(
-      this.reader,
-      tests.map(({ test }) => test),
-      this.from,
+  /** The rules of a column, and what has to be read for them: only where values can break one. */
+  async group(column: SnapshotColumn, rules: readonly WithSeverity<ColumnRule>[]): Promise<ColumnGroup> {
+    const tests: ColumnGroup['tests'] = new Map()
+    for (const rule of rules)
+      if (isValueRule(rule))
+        tests.set(rule, { test: await testOf(rule, this.checks), broken: { count: 0, rows: [] } })
+    const isUnique = rules.some(({ rule }) => rule === 'unique') && this.checked.snap.rows <= MOST_ROWS
+    const unique = isUnique
+      ? { hashes: new RowHashes(this.checked.snap.rows), ascending: new Set<number>() }
+      : undefined
+    return {
+      column,
+      rules,
+      tests,
+      unique,
+      values: new ColumnValues(this.checked.snap, column, this.isMissing, this.gone),
+    }
+  }
+
+  /** Reads the values of columns once, for all of their rules. */
+  async read(groups: readonly ColumnGroup[]): Promise<void> {
+    const wanted = groups.flatMap((group) =>
+      group.values.wanted(group, this.from).map((one) => ({ ...one, group })),
     )
+    for await (const { group, part, open, text } of loaded(wanted, this.gone)) {
+      if (group.unique) {
+        const { hashes, ascending } = group.unique
+        if (this.reader.ascends(text)) ascending.add(part.from)
+        else this.reader.hash(text, hashes, part.from, false)
+      }
+      await group.values.look(this.reader, part, text, open, this.from)
+    }
+  }
+
+  async column({ column, rules, tests, values, unique }: ColumnGroup): Promise<CheckResult[]> {
     const results: CheckResult[] = []
-    for (const [at, rule] of rules.entries()) {
-      const of = tests.findIndex((one) => one.at === at)
-      const outcome = isValueRule(rule)
-        ? this.values(rule, broken[of])
-        : await this.whole(rule, column, values)
+    for (const rule of rules) {
+      const test = tests.get(rule)
+      const outcome = test
+        ? this.values(rule as ValueRule, test.broken)
+        : await this.whole(rule, column, values, unique)
       results.push(result(rule, column.name, outcome))
     }
     return results
@@ -167,9 +197,14 @@ class Run {
     return some
   }
 
-  private async whole(rule: ColumnRule, column: SnapshotColumn, values: ColumnValues): Promise<Outcome> {
+  private async whole(
+    rule: ColumnRule,
+    column: SnapshotColumn,
+    values: ColumnValues,
+    known: KnownHashes | undefined,
+  ): Promise<Outcome> {
     if ('cannot' in rule) return cannot(rule.cannot)
-    if (rule.rule === 'unique') return this.unique([column], false)
+    if (rule.rule === 'unique') return this.unique([column], false, known)
     const { rows } = this.checked.snap
     if (rule.rule === 'nulls' && 'most' in rule) {
       const count = await values.missing()
@@ -233,9 +268,13 @@ class Run {
   }
 
   /** Rows whose values in some columns are those of another row. With `isKey`, also rows that miss one. */
-  private async unique(columns: readonly SnapshotColumn[], isKey: boolean): Promise<Outcome> {
+  private async unique(
+    columns: readonly SnapshotColumn[],
+    isKey: boolean,
+    known?: KnownHashes,
+  ): Promise<Outcome> {
     const same = `${isKey} ${columns.map(({ order }) => order).join()}`
-    const found = this.uniques.get(same) ?? (await this.uniqueOf(columns, isKey))
+    const found = this.uniques.get(same) ?? (await this.uniqueOf(columns, isKey, known))
     this.uniques.set(same, found)
     return found
   }
@@ -243,42 +282,48 @@ class Run {
   /** What rules of the same columns have found. */
   private readonly uniques = new Map<string, Outcome>()
 
-  private async uniqueOf(columns: readonly SnapshotColumn[], isKey: boolean): Promise<Outcome> {
+  private async uniqueOf(
+    columns: readonly SnapshotColumn[],
+    isKey: boolean,
+    known: KnownHashes | undefined,
+  ): Promise<Outcome> {
     if (this.gone()) throw new Problem('aborted', 'the client disconnected')
     const { snap } = this.checked
     if (snap.rows > MOST_ROWS) return cannot(`the table has more than ${MOST_ROWS} rows`)
     const table = new ChunkedTable(snap, columns, this.gone)
     const rows = table.choose(table.chunks)
-    const hashes = new RowHashes(rows)
-    for (const k of columns.keys()) await table.hash(this.reader, k, hashes, false)
+    const runs = columns.length === 1 ? runsOf(table.parts[0], rows) : [rows]
+    const isApart = runs.length > 1 || table.parts[0]?.length === 1
+    // Values that ascend are unique; where parts can have the same ones, they are compared as others.
+    const ascending = known && isApart ? known.ascending : NO_ROWS
+    const isKnown = known !== undefined && (isApart || known.ascending.size === 0)
+    const hashes = isKnown ? known.hashes : new RowHashes(rows)
+    if (!isKnown) for (const k of columns.keys()) await table.hash(this.reader, k, hashes, false)
     const missing = await this.rowsMissing(columns)
     // Parts whose values cannot be the same are looked at one by one: what is small is fast.
-    const runs = columns.length === 1 ? runsOf(table.parts[0], rows) : [rows]
-    let index = new RowIndex(hashes, runs[0] ?? 0)
-    let end = runs[0] ?? 0
-    let run = 0
     const listedRows: { row: number; first?: number }[] = []
     let count = 0
     let [twice, without] = [0, 0]
-    for (let row = 0; row < rows; row++) {
-      if (row === end) {
-        end += runs[++run]
-        index = new RowIndex(hashes, runs[run])
-        await breathe()
+    let start = 0
+    for (const length of runs) {
+      const end = start + length
+      const index = ascending.has(start) ? undefined : new RowIndex(hashes, length)
+      for (let row = start; index && row < end; row++) {
+        let first: number | undefined
+        if (missing?.has(row)) {
+          if (!isKey) continue
+          without++
+        } else {
+          first = index.add(row)
+          if (first === undefined) continue
+          twice++
+        }
+        count++
+        if (listedRows.length < MOST_LISTED) listedRows.push({ row, first })
       }
-      let first: number | undefined
-      if (missing?.has(row)) {
-        if (!isKey) continue
-        without++
-      } else {
-        first = index.add(row)
-        if (first === undefined) continue
-        twice++
-      }
-      count++
-      if (listedRows.length < MOST_LISTED) listedRows.push({ row, first })
+      start = end
+      await breathe()
     }
-    await breathe()
     if (count === 0) return { ...PASSED, count }
     const said = [
       twice > 0 && `${counted(twice, 'row')} ${twice === 1 ? 'is a duplicate' : 'are duplicates'}`,
@@ -353,6 +398,8 @@ function runsOf(parts: readonly Part[], rows: number): number[] {
 function isBefore(high: string, low: string): boolean {
   return !high.startsWith('"') && !low.startsWith('"') && Number(high) < Number(low)
 }
+
+const NO_ROWS: ReadonlySet<number> = new Set()
 
 /** What is wrong with one value, and with several. */
 const WRONG: Readonly<Record<ValueRule['rule'], readonly [string, string]>> = {
@@ -437,6 +484,50 @@ interface Broken {
   rows: { row: number; value: unknown }[]
 }
 
+/** A test of values, and what it has found. */
+interface Open {
+  test: ValueTest
+  broken: Broken
+}
+
+/** The rules of a column, with the tests of those that are about single values. */
+interface ColumnGroup {
+  column: SnapshotColumn
+  rules: readonly WithSeverity<ColumnRule>[]
+  tests: Map<ColumnRule, Open>
+  values: ColumnValues
+  /** Filled while values are read, if they must be unique. */
+  unique: KnownHashes | undefined
+}
+
+/** Hashes of the values of a column. Of parts whose values ascend, by their first rows, there are none. */
+interface KnownHashes {
+  hashes: RowHashes
+  ascending: Set<number>
+}
+
+/** Parts with their texts; the next ones are read meanwhile. */
+async function* loaded<T extends { part: Part }>(
+  parts: readonly T[],
+  gone: () => boolean,
+): AsyncGenerator<T & { text: Buffer }> {
+  const pending: Promise<Buffer>[] = []
+  let next = 0
+  try {
+    for (const one of parts) {
+      while (next < parts.length && pending.length < AHEAD) {
+        const text = parts[next++].part.load()
+        text.catch(() => {})
+        pending.push(text)
+      }
+      if (gone()) throw new Problem('aborted', 'the client disconnected')
+      yield { ...one, text: await pending.shift()! }
+    }
+  } finally {
+    await Promise.allSettled(pending)
+  }
+}
+
 /** The values of a column, read part by part, as far as something has to be known of them. */
 class ColumnValues {
   private readonly parts: readonly Part[]
@@ -450,75 +541,62 @@ class ColumnValues {
     this.parts = partsOf(snap, column)
   }
 
-  /** For each test: how many values from a row on break it, and the first ones. */
-  async broken(reader: CellReader, tests: readonly ValueTest[], from: number): Promise<Broken[]> {
-    const found = tests.map((): Broken => ({ count: 0, rows: [] }))
+  /** The parts that have to be read from a row on, with the tests that they may not pass. */
+  wanted({ tests, unique }: ColumnGroup, from: number): { part: Part; open: Open[] }[] {
+    const all = [...tests.values()]
+    return this.parts.flatMap((part) => {
+      const { bounds, rows } = part
+      const open = all.filter(
+        ({ test }) =>
+          part.from + rows > from &&
+          !test.holdsFor(bounds, rows, this.column.type) &&
+          (bounds?.nulls !== rows || test.takesMissing),
+      )
+      return unique || open.length > 0 ? [{ part, open }] : []
+    })
+  }
+
+  /** Counts the values of a part that break tests. */
+  async look(
+    reader: CellReader,
+    part: Part,
+    text: Buffer,
+    open: readonly Open[],
+    from: number,
+  ): Promise<void> {
     const family = familyOf(this.column.type)
     const isNumbers = family === 'number'
-    // Values of several kinds are compared as they are meant.
-    const isSimple = family !== 'json'
-    const wanted: { part: Part; open: { test: ValueTest; broken: Broken }[] }[] = []
-    for (const part of this.parts) {
-      const { bounds, rows } = part
-      if (part.from + rows <= from) continue
-      const open = tests.flatMap((test, k) =>
-        test.holdsFor(bounds, rows, this.column.type) || (bounds?.nulls === rows && !test.takesMissing)
-          ? []
-          : [{ test, broken: found[k] }],
-      )
-      if (open.length > 0) wanted.push({ part, open })
-    }
-    for await (const { part, open, text } of this.loaded(wanted)) {
-      const first = Math.max(0, from - part.from)
-      const values = new PartValues(text, isNumbers)
-      for (const { test, broken } of open) {
-        const rows = test.automaton && isSimple ? reader.unaccepted(text, test.automaton, FEW) : undefined
-        if (rows?.length !== 0) await test.prepare?.()
-        const count = (value: unknown, row: number): void => {
-          if (row < first || (this.isMissing(value) ? !test.takesMissing : !test.breaks(value))) return
-          broken.count++
-          if (broken.rows.length < MOST_LISTED)
-            broken.rows.push({ row: part.from + row, value: values.shown(value) })
-        }
-        if (rows)
-          for (const [k, { buf, start, end }] of reader.find(text, rows).entries()) {
-            const json = buf.toString('utf8', start, end)
-            count(test.takesTexts && isNumbers ? json : JSON.parse(json), rows[k])
-          }
-        else
-          for (const [row, value] of values.all(test.takesTexts === true).entries()) {
-            count(value, row)
-            if (row % 64 === 0 && turnIsLong()) await this.pause()
-          }
-        await this.pause()
+    const first = Math.max(0, from - part.from)
+    const values = new PartValues(text, isNumbers)
+    for (const { test, broken } of open) {
+      // Values of several kinds are compared as they are meant.
+      const isSimple = test.automaton && family !== 'json'
+      const rows = isSimple ? reader.unaccepted(text, test.automaton!, FEW) : undefined
+      if (rows?.length !== 0) await test.prepare?.()
+      const count = (value: unknown, row: number): void => {
+        if (row < first || (this.isMissing(value) ? !test.takesMissing : !test.breaks(value))) return
+        broken.count++
+        if (broken.rows.length < MOST_LISTED)
+          broken.rows.push({ row: part.from + row, value: values.shown(value) })
       }
+      if (rows)
+        for (const [k, { buf, start, end }] of reader.find(text, rows).entries()) {
+          const json = buf.toString('utf8', start, end)
+          count(test.takesTexts && isNumbers ? json : JSON.parse(json), rows[k])
+        }
+      else
+        for (const [row, value] of values.all(test.takesTexts === true).entries()) {
+          count(value, row)
+          if (row % 64 === 0 && turnIsLong()) await this.pause()
+        }
+      await this.pause()
     }
-    return found
   }
 
   /** Lets others work, as long as somebody waits for the result. */
   private async pause(): Promise<void> {
     if (this.gone()) throw new Problem('aborted', 'the client disconnected')
     await breathe()
-  }
-
-  /** Parts with their texts; the next ones are read meanwhile. */
-  private async *loaded<T extends { part: Part }>(parts: readonly T[]): AsyncGenerator<T & { text: Buffer }> {
-    const pending: Promise<Buffer>[] = []
-    let next = 0
-    try {
-      for (const one of parts) {
-        while (next < parts.length && pending.length < AHEAD) {
-          const text = parts[next++].part.load()
-          text.catch(() => {})
-          pending.push(text)
-        }
-        if (this.gone()) throw new Problem('aborted', 'the client disconnected')
-        yield { ...one, text: await pending.shift()! }
-      }
-    } finally {
-      await Promise.allSettled(pending)
-    }
   }
 
   /** How many values are missing. */

@@ -183,9 +183,6 @@ export function find(at: i32, row: i32, count: i32): void {
   stop = i
 }
 
-/** Where `match` is: rows passed. */
-export let passed: i32 = 0
-
 /**
  * Finds up to `most` values that an automaton does not accept: their rows are at LIST. For each state, the next ones are at
  * STARTS, 128 of a byte each, and whether a text may end there at ENDS. State 1 is the first; nothing leaves 0. Nulls and
@@ -194,7 +191,7 @@ export let passed: i32 = 0
 export function match(at: i32, to: i32, row: i32, most: i32): i32 {
   let i = at
   let n = 0
-  passed = row
+  let passed = row
   while (n < most) {
     i = skipBlanks(i)
     if (i >= to) break
@@ -235,4 +232,31 @@ export function match(at: i32, to: i32, row: i32, most: i32): i32 {
   }
   stop = i
   return n
+}
+
+/** Digits of integers that are compared: as numbers, they are exact. */
+const MOST_DIGITS: i32 = 15
+
+/** Whether all values of the text are integers of a few digits, each greater than the one before: 1 or 0. */
+export function ascends(at: i32, to: i32): i32 {
+  let i = at
+  let last = i64.MIN_VALUE
+  while (true) {
+    i = skipBlanks(i)
+    if (i >= to) return 1
+    const isNegative = <i32>load<u8>(i) == MINUS
+    if (isNegative) i++
+    const first = i
+    let value: i64 = 0
+    let c = <i32>load<u8>(i)
+    while (c >= ZERO && c <= NINE) {
+      value = value * 10 + (c - ZERO)
+      c = <i32>load<u8>(++i)
+    }
+    if (i == first || i - first > MOST_DIGITS || (c > BLANK && c != COMMA)) return 0
+    if (isNegative) value = -value
+    if (value <= last) return 0
+    last = value
+    i = skipBlanks(i) + 1
+  }
 }

@@ -9,7 +9,7 @@ interface Exports {
   hashes(at: number, to: number, most: number): number
   find(at: number, row: number, count: number): void
   match(at: number, to: number, row: number, most: number): number
-  passed: { value: number }
+  ascends(at: number, to: number): number
   stop: { value: number }
   odd: { value: number }
   missing: { value: number }
@@ -203,6 +203,12 @@ export class CellReader {
     if (count > most) return undefined
     const first = LIST >> 2
     return Array.from(this.words!.subarray(first, first + count))
+  }
+
+  /** Whether all values of a text are integers, each greater than the one before. false also where it is not known. */
+  ascends(text: Buffer): boolean {
+    if (!this.kernel || TEXT + text.length + PADDING.length > this.bytes!.length) return false
+    return this.kernel.exports.ascends(TEXT, this.put(text)) === 1
   }
 
   /** The values of rows of a text, by ascending numbers from 0, until the next call. */
