@@ -33,10 +33,13 @@ function ourChecks(document: Members): Checks {
   if (groups.length > MOST_GROUPS) throw bad('table', `more than ${MOST_GROUPS} groups of rules`)
   const names = [...new Set(columns.map(({ column }) => column))]
   const table = groups.flatMap((rules) => tableRules(rules, severity, names))
+  const severityOfColumns = new Map<string, Severity>()
+  for (const one of columns)
+    if (severityOfColumns.get(one.column) !== 'error') severityOfColumns.set(one.column, one.severity)
   const optional = new Set(columns.filter(({ isOptional }) => isOptional).map(({ column }) => column))
   const exist = names
     .filter((column) => !optional.has(column))
-    .map((column) => ({ rule: 'columns' as const, column, severity: 'error' as const }))
+    .map((column) => ({ rule: 'columns' as const, column, severity: severityOfColumns.get(column)! }))
   return { columns, table: [...exist, ...table], missing: [] }
 }
 
@@ -116,7 +119,7 @@ function columnOf(column: string, given: Members, before: Severity): Checks['col
     if (rule === undefined) throw invalid(place, name, given[name])
     if (rule !== false) rules.push({ ...rule, severity })
   }
-  return { column, isOptional: given.optional === true, rules }
+  return { column, isOptional: given.optional === true, severity, rules }
 }
 
 function tableRules(given: Members, before: Severity, columns: readonly string[]): WithSeverity<TableRule>[] {
@@ -169,7 +172,8 @@ function limitRule(
   value: unknown,
   isExclusive: boolean,
 ): ColumnRule | undefined {
-  return (typeof value === 'number' && Number.isFinite(value)) || (typeof value === 'string' && value !== '')
+  return (typeof value === 'number' && Number.isFinite(value)) ||
+    (typeof value === 'string' && /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/.test(value))
     ? { rule, value, isExclusive }
     : undefined
 }

@@ -49,7 +49,7 @@ export function checksOfSchema(schema: Members): Checks {
   const columns = fields.map((field, k) => {
     const { name } = (field ?? {}) as Members
     if (typeof name !== 'string') throw new Problem('bad_checks', `checks, fields[${k}]: name is missing`)
-    return { column: name, isOptional: false, rules: rulesOf(field as Members) }
+    return { column: name, isOptional: false, severity: 'error' as const, rules: rulesOf(field as Members) }
   })
   const names = columns.map(({ column }) => column)
   const table: TableRule[] = []
@@ -108,6 +108,11 @@ function rulesOf(field: Members): ColumnRule[] {
   if (pattern) rules.push({ rule: 'pattern', pattern })
   else if (type === 'string' && format === 'binary')
     rules.push({ rule: 'pattern', pattern: '[A-Za-z0-9+/]*={0,2}' })
+  if (['date', 'datetime', 'time'].includes(String(type)) && !['default', 'any'].includes(String(format)))
+    rules.push({
+      rule: 'format',
+      cannot: `dates are read in their own format, not as ${JSON.stringify(format)}`,
+    })
   if ((decimalChar !== undefined && decimalChar !== '.') || groupChar !== undefined)
     rules.push({ rule: 'decimalChar', cannot: 'set how numbers are read with --decimal and --thousands' })
   const constraints = (field.constraints ?? {}) as Members

@@ -55,7 +55,7 @@ export type TableRule =
 export type WithSeverity<R> = R & { severity: Severity }
 
 export interface Checks {
-  columns: { column: string; isOptional: boolean; rules: WithSeverity<ColumnRule>[] }[]
+  columns: { column: string; isOptional: boolean; severity: Severity; rules: WithSeverity<ColumnRule>[] }[]
   table: WithSeverity<TableRule>[]
   /** Texts that are missing values, as empty ones are. */
   missing: readonly string[]

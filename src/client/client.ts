@@ -122,7 +122,7 @@ export class Client {
     const version = this.versions.get(fid)
     if (version !== undefined)
       throw new Problem('usage', `${fid}@${version}: this is possible with the present version only`, {
-        hint: `To make it the present one: gridline revert ${fid} --to ${version}`,
+        hint: `Leave out @${version}, or make it the present one first: gridline revert ${fid} --to ${version}`,
       })
   }
 
@@ -141,7 +141,7 @@ export class Client {
     if (this.options.plan && !isRead) {
       // What is not there cannot be changed.
       if (options.fid !== undefined) await this.call('files.get', { fid: options.fid })
-      throw this.options.plan(name, options.fid ?? options.name, options.json)
+      throw this.options.plan(name, options.fid ?? options.name, options.json ?? options.query)
     }
     const query = new URLSearchParams()
     for (const [key, value] of Object.entries(options.query ?? {})) {

@@ -22,6 +22,9 @@ export async function resolveVersion(
   filetype?: Kind,
 ): Promise<{ fid: string; version: string | undefined }> {
   if (/^https?:\/\//i.test(file)) {
+    const parts = splitVersion(file)
+    if (parts && URL.canParse(parts.file) && fidFromLink(parts.file))
+      return { fid: await ofLink(client, parts.file), version: parts.version }
     const version = URL.canParse(file) ? new URL(file).searchParams.get('version') : null
     return { fid: await ofLink(client, file), version: version || undefined }
   }

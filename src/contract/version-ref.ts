@@ -28,7 +28,9 @@ function timeOf(text: string): number | undefined {
   const day = DAY.exec(text)
   if (day) {
     const start = Date.parse(`${day[1]}T00:00:00Z`)
-    return Number.isNaN(start) ? undefined : start + 24 * 3600 * 1000 - 1
+    // There is no 30th of February, also where it can be parsed.
+    const isThere = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day[1])
+    return !isThere ? undefined : start + 24 * 3600 * 1000 - 1
   }
   const found = TIME.exec(text)
   if (!found) return undefined
@@ -36,6 +38,13 @@ function timeOf(text: string): number | undefined {
   const time = Date.parse(`${date}T${minutes}${seconds === '' ? ':00' : seconds}${zone.toUpperCase()}`)
   if (Number.isNaN(time)) return undefined
   return time + (seconds === '' ? 59_999 : seconds.includes('.') ? 0 : 999)
+}
+
+/** What a text is not, if it cannot be the name of a kept version or a draft; undefined if it can. */
+export function versionNameFault(text: string): string | undefined {
+  if (text === '') return 'is empty'
+  if (text.length > 64) return `has ${text.length} characters; the limit is 64`
+  return NAME.test(text) ? undefined : 'cannot be a name'
 }
 
 /** Whether a text can be the name of a kept version. */

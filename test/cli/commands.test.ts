@@ -34,7 +34,7 @@ describe('the quick start', () => {
     expect(up).toEqual({
       code: 0,
       stderr: '',
-      stdout: `${user}:0\tsales\t2\thttp://127.0.0.1:8080/~${user}/0/\tcreated\n`,
+      stdout: `${user}:0\tsales\t2\thttp://127.0.0.1:8080/~${user}/0/\tcreated\t1\n`,
     })
     expect(await run(['append', 'sales', '--row', 'Kyoto,3'])).toEqual({
       code: 0,

@@ -69,17 +69,24 @@ export const command = defineCommand({
     'tail -n +2 today.csv | gridline append sales - --no-header',
     'gridline append alice:12 events.jsonl',
     'gridline append customers today.csv --key id      # update rows with the same id, append others',
+    'gridline append customers --key id                # set the key, without rows; --key "" removes it',
   ],
   async run(context, [grid, file], options) {
     const rows = options.row as string[] | undefined
     if (rows && file !== undefined) throw new Problem('usage', '--row and a file cannot be used together')
-    const isKeyOnly = !rows && file === undefined && options.key !== undefined && process.stdin.isTTY
+    const piped = !rows && file === undefined && !process.stdin.isTTY ? await pipedInput() : undefined
+    // Nothing but a key: it is set, or removed.
+    const isKeyOnly = !rows && file === undefined && options.key !== undefined && !piped
     if (!rows && file === undefined && !isKeyOnly && process.stdin.isTTY) {
       throw new Problem('usage', 'nothing to append', {
         hint: 'Pass a file, - for standard input, or --row.',
       })
     }
-    const input = isKeyOnly ? rowsInput([]) : rows ? rowsInput(rows) : await openInput(file ?? '-')
+    const input = isKeyOnly
+      ? rowsInput([])
+      : rows
+        ? rowsInput(rows)
+        : (piped ?? (await openInput(file ?? '-')))
     const allowed = {
       'Allow-Type-Change': options.allowTypeChange ? true : undefined,
       Strict: options.strict ? true : undefined,
@@ -100,6 +107,7 @@ export const command = defineCommand({
       isKeyOnly ? 'ndjson' : rows ? 'csv' : (options.format as keyof typeof formats | undefined),
     )
     const fid = await resolve(client, grid, 'grid')
+    if (options.dryRun && isKeyOnly) throw new Planned('rows.append', fid, { key: options.key })
     if (options.dryRun) {
       const warn = (text: string): void => context.messages.warning(text, file)
       throw await planned(client, fid, source, options, rows !== undefined, warn)
@@ -123,7 +131,10 @@ export const command = defineCommand({
       progress.end()
       for (const warning of done.warnings) context.messages.warning(warning, file)
       const counts = rowsByKey(done)
-      if (counts !== undefined) context.messages.note(`${source.name}: ${counts}`)
+      if (isKeyOnly) {
+        const { primary_key: key } = await client.call('grids.get', { fid })
+        context.messages.note(key ? `the key of ${grid} is ${key.join(', ')}` : `${grid} has no key any more`)
+      } else if (counts !== undefined) context.messages.note(`${source.name}: ${counts}`)
       const action = counts === undefined ? 'appended' : 'updated'
       return { one: { ...done, action }, view: appendedView }
     } finally {
@@ -178,6 +189,14 @@ async function planned(
   if (missing.length > 0)
     warn(`columns missing from the file are filled with nulls: ${missing.slice(0, 10).join(', ')}`)
   return new Planned('rows.append', fid, { rows: ingested.rows, rows_before: row_count, columns })
+}
+
+/** Standard input, unless it is empty. */
+async function pipedInput(): Promise<Input | undefined> {
+  const input = await openInput('-')
+  const { peek } = await import('../../ingest/index.ts')
+  const { head, whole } = await peek(input.open(), 1)
+  return head.length === 0 ? undefined : { ...input, open: () => whole }
 }
 
 function rowsInput(rows: readonly string[]): Input {

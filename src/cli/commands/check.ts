@@ -106,7 +106,9 @@ async function reportOn(
 async function rulesOf(context: Context, file: string, fid: string): Promise<ChecksDocument | undefined> {
   const client = await context.clientFor(file)
   const { checks } = await client.call('checks.get', { fid })
-  return checks === null && existsSync(CHECKS_FILE) ? readChecksFile(CHECKS_FILE) : undefined
+  if (checks !== null || !existsSync(CHECKS_FILE)) return undefined
+  context.messages.note(`${file} has no rules of its own: ${CHECKS_FILE} is used`)
+  return readChecksFile(CHECKS_FILE)
 }
 
 function notChecked({ message }: Problem): CheckReport {
@@ -167,7 +169,8 @@ async function writeChecks(context: Context, given: string, options: Options): P
   const text = await initialChecks(client, fid, basename(given))
   if (context.flags.dryRun) return { text }
   await save(file, text, 'wx')
-  context.messages.note(`wrote ${file}; edit it, then: gridline check ${given}`)
+  const named = file === CHECKS_FILE ? '' : ` --checks ${file}`
+  context.messages.note(`wrote ${file}; edit it, then: gridline check ${given}${named}`)
   return { text }
 }
 

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { columnNames } from '../../charts/columns.ts'
 import { resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import { gridName } from '../../contract/formats.ts'
 import type { GridDiff } from '../../contract/resources/index.ts'
 import { type AttributeChange, changedAttributes } from '../charts/differences.ts'
 import type { Context } from '../core/context.ts'
@@ -13,7 +14,7 @@ import { gridOfFile, isDataFileHere } from '../files/local-data.ts'
 import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
 import { onOneService, type Side } from '../files/sides.ts'
 import { hasColor } from '../output/color.ts'
-import { diffFormats, diffText, howCompared } from '../output/diff.ts'
+import { attributesText, diffFormats, diffText, howCompared } from '../output/diff.ts'
 import { pixelsOf, pngOf, sideBySide } from '../output/png.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -81,6 +82,7 @@ export const command = defineCommand({
         ? await lastChange(context, first)
         : ([await sideOf(context, first, options), await sideOf(context, second, options)] as const)
     if (!sides.some(({ isLocal }) => isLocal)) refuseReadingOptions(options)
+    refuseSenseless(options)
     const types = await Promise.all(sides.map(typeOf))
     if (types.every((type) => type === 'plot')) return diffOfPlots(context, sides, options)
     const at = types.findIndex((type) => type !== 'grid')
@@ -96,6 +98,22 @@ export const command = defineCommand({
     return diffOfGrids(context, await onOneService(context, sides), options)
   },
 })
+
+/** Throws `usage` for options that contradict each other. */
+function refuseSenseless({ columns, ignore, stat, format, image }: Options): void {
+  const names = (given: readonly string[] | undefined): string[] => columnNames(given ?? []).filter(Boolean)
+  const ignored = new Set(names(ignore))
+  if (columns && names(columns).every((name) => ignored.has(name)))
+    throw new Problem('usage', '--ignore names all of --columns: nothing would be compared')
+  if (stat && (format === 'csv' || format === 'ndjson'))
+    throw new Problem('usage', `--stat and --format ${format} cannot be used together`, {
+      hint: 'For programs, use --json with the fields that are needed.',
+    })
+  if (image !== undefined && !/\.png$/i.test(image))
+    throw new Problem('usage', `--image ${image}: the image is a PNG`, {
+      hint: 'Name a file that ends with .png.',
+    })
+}
 
 /** A version of a file, and the one before. */
 async function lastChange(context: Context, file: string): Promise<readonly [Side, Side]> {
@@ -159,20 +177,36 @@ async function diffOfGrids(
     given === undefined ? undefined : columnNames(given, known).filter((name) => name !== '')
   const { format = 'table', stat, limit } = options
   const forPeople = format === 'table' || format === 'md'
-  const diff = await client.call('grids.diff', {
-    fid: after.fid,
-    version: after.version,
-    query: {
-      base: before.fid,
-      base_version: before.version ?? (before.fid === after.fid ? '-0' : undefined),
-      key: names(options.key),
-      columns: names(options.columns),
-      ignore: names(options.ignore),
-      tolerance: toleranceOf(options.tolerance),
-      limit: stat ? 0 : (limit ?? (forPeople ? LISTED : MOST_LISTED)),
-    },
-  })
+  const diff = await client
+    .call('grids.diff', {
+      fid: after.fid,
+      version: after.version,
+      query: {
+        base: before.fid,
+        base_version: before.version ?? (before.fid === after.fid ? '-0' : undefined),
+        key: names(options.key),
+        columns: names(options.columns),
+        ignore: names(options.ignore),
+        tolerance: toleranceOf(options.tolerance),
+        limit: stat ? 0 : (limit ?? (forPeople ? LISTED : MOST_LISTED)),
+      },
+    })
+    .catch((error) => {
+      throw error instanceof Problem ? aboutFiles(error, [before, after]) : error
+    })
+  // Files of this machine have no ids.
+  if (before.isLocal) diff.before = { ...diff.before, fid: '', filename: before.name }
+  if (after.isLocal) diff.after = { ...diff.after, fid: '', filename: after.name }
   return shown(context, diff, { before: before.name, after: after.name }, options)
+}
+
+/** Replaces `version 1 of 'sales'` in a message by the name of the file of this machine. */
+function aboutFiles(problem: Problem, sides: readonly Side[]): Problem {
+  let { message } = problem
+  for (const { name, isLocal } of sides)
+    if (isLocal) message = message.replace(`version 1 of '${gridName(name)}'`, name)
+  const { code, hint, field } = problem
+  return new Problem(code, message, { hint, field })
 }
 
 async function knownNames(...sides: Side[]): Promise<string[]> {
@@ -222,7 +256,7 @@ function isForPrograms({ flags }: Context): boolean {
 async function diffOfPlots(
   context: Context,
   [before, after]: readonly [Side, Side],
-  { exitCode, image, stat }: Options,
+  { exitCode, image, stat, format }: Options,
 ): Promise<CommandResult> {
   const [old, now] = await Promise.all([before, after].map(figureOf))
   const attributes = changedAttributes(old, now)
@@ -243,8 +277,14 @@ async function diffOfPlots(
     const count = attributes.length
     const what =
       count === 0 ? 'no differences' : `${count} ${count === 1 ? 'attribute differs' : 'attributes differ'}`
+    if (count === 0 && image === undefined)
+      context.messages.note(
+        'of plots, figures are compared, and not the data that they show; --image shows both',
+      )
     return { text: `${before.name} → ${after.name}: ${what}\n`, exit }
   }
+  if (format !== undefined && format !== 'table')
+    return { text: attributesText(attributes, format, { before: before.name, after: after.name }), exit }
   return { many: attributes, view: attributesView, exit }
 }
 

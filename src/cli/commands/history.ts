@@ -1,6 +1,7 @@
-import { resolve } from '../../client/index.ts'
-import { Problem } from '../../contract/errors.ts'
+import { type Client, resolveVersion } from '../../client/index.ts'
+import { ifFound, Problem } from '../../contract/errors.ts'
 import type { Version } from '../../contract/resources/index.ts'
+import { quoted } from '../../contract/shell.ts'
 import { parseVersionRef } from '../../contract/version-ref.ts'
 import { defineCommand } from '../core/define.ts'
 import { array } from '../core/prints.ts'
@@ -19,13 +20,17 @@ const view: TableView = {
       format: (operation: string, { of_version }: Version) =>
         of_version === null ? operation : `${operation} to ${of_version}`,
     },
-    { field: 'row_count', title: 'ROWS', align: 'right' },
-    { field: 'rows_added', title: 'CHANGED', format: (_: unknown, version: Version) => changes(version) },
     {
       field: 'kept',
       title: 'KEPT',
-      isOptional: true,
       format: (kept: boolean, { name }: Version) => (kept ? (name ?? 'yes') : ''),
+    },
+    { field: 'row_count', title: 'ROWS', align: 'right' },
+    {
+      field: 'rows_added',
+      title: 'CHANGED',
+      isOptional: true,
+      format: (_: unknown, version: Version) => changes(version),
     },
     {
       field: 'source',
@@ -55,6 +60,26 @@ function changes(version: Version): string {
   return parts.join(', ')
 }
 
+/** Charts that are looked at. */
+const MOST_CHARTS = 100
+
+/** Whether a version is kept, and the kept versions of charts that show the grid: these have data of their own. */
+async function keptWith(
+  client: Client,
+  fid: string,
+  version: string,
+): Promise<{ version: boolean; name?: string; charts: string[] }> {
+  const listOf = async (of: string): Promise<Version[]> =>
+    (await ifFound(client.call('versions.list', { fid: of, query: { page_size: 1000 } })))?.versions ?? []
+  const own = (await listOf(fid)).find((one) => String(one.version) === version || one.name === version)
+  const { filetype, referencers } = await client.call('files.get', { fid })
+  const charts: string[] = []
+  if (filetype === 'grid')
+    for (const chart of (referencers as string[]).slice(0, MOST_CHARTS))
+      for (const one of await listOf(chart)) if (one.kept) charts.push(`${chart}@${one.name ?? one.version}`)
+  return { version: own?.kept === true, name: own?.name ?? undefined, charts }
+}
+
 export const command = defineCommand({
   prints: array('Version'),
   arguments: '<file>',
@@ -72,18 +97,28 @@ export const command = defineCommand({
     "gridline history sales --jq '.[].rows_added'",
     'gridline history sales --forget 3 --yes',
   ],
-  async run(context, [file], { forget, yes, limit = 100 }) {
+  async run(context, [file], { forget, yes, dryRun, limit = 100 }) {
     const client = await context.client()
-    const fid = await resolve(client, file)
+    const { fid, version: upTo } = await resolveVersion(client, file)
     if (forget !== undefined) {
       if (!parseVersionRef(forget)) throw new Problem('usage', `--forget: ${forget} names no version`)
-      await confirm(`Remove version ${forget} of ${file} for good?`, yes === true)
+      if (dryRun) await client.call('files.get', { fid, version: forget })
+      const kept = await keptWith(client, fid, forget)
+      const what = kept.version ? `, which is kept${kept.name ? ` as ${kept.name}` : ''}` : ''
+      await confirm(`Remove version ${forget} of ${file}${what} for good?`, yes === true)
       const { version } = await client.call('versions.forget', { fid, query: { version: forget } })
       context.messages.aside(`Removed version ${version}`)
+      for (const chart of kept.charts)
+        context.messages.warning(
+          `a kept version of a chart has data of its own, of ${file} at some time: ${chart}; to remove that: gridline keep ${quoted(chart)} --undo`,
+        )
       return undefined
     }
     const many: Version[] = []
-    for (let before: number | undefined; many.length < limit; ) {
+    // Of a version, it and those before.
+    const last = upTo === undefined ? undefined : await client.call('files.get', { fid, version: upTo })
+    const first = (last as { version?: number } | undefined)?.version
+    for (let before = first === undefined ? undefined : first + 1; many.length < limit; ) {
       const page = await client.call('versions.list', {
         fid,
         query: { before, page_size: Math.min(1000, limit - many.length) },

@@ -24,9 +24,10 @@ export const command = defineCommand({
     { flags: '--undo', description: 'do not keep it any more: it expires as others do' },
   ],
   examples: ['gridline keep sales@3 --name final', 'gridline keep chart', 'gridline keep sales@3 --undo'],
-  async run(context, [file], { name, undo }) {
+  async run(context, [file], { name, undo, dryRun }) {
     const client = await context.client()
     const { fid, version } = await resolveVersion(client, file)
+    if (dryRun && version !== undefined) await client.call('files.get', { fid, version })
     const json = { version, name, ...(undo && { kept: false }) }
     return { one: await client.call('versions.keep', { fid, json }), view }
   },

@@ -1,4 +1,4 @@
-import { resolve } from '../../client/index.ts'
+import { resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid, webUrl } from '../../contract/fid.ts'
 import { limitsFrom } from '../../contract/limits.ts'
@@ -14,12 +14,22 @@ export const command = defineCommand({
   stores: true,
   arguments: '[file]',
   options: [{ flags: '--no-browser', description: 'print the link instead of opening a browser' }],
-  examples: ['gridline open "Sales 2024"', 'gridline open', 'gridline open alice:7 --no-browser'],
+  examples: [
+    'gridline open "Sales 2024"',
+    'gridline open',
+    'gridline open alice:7 --no-browser',
+    'gridline open sales@3',
+  ],
   async run(context, [file], { browser }) {
     const { client, server } = await context.connect()
-    const fid = file === undefined ? undefined : parseFid(await resolve(client, file))
+    const found = file === undefined ? undefined : await resolveVersion(client, file)
+    const fid = found && parseFid(found.fid)
+    // A version that does not exist is said here.
+    if (found?.version !== undefined)
+      await client.call('files.get', { fid: found.fid, version: found.version })
+    const version = found?.version === undefined ? '' : `?version=${encodeURIComponent(found.version)}`
     const { username } = await client.call('users.current')
-    const page = fid ? webUrl('', fid) : `/~${username}/`
+    const page = fid ? webUrl('', fid) + version : `/~${username}/`
     const { path } = await client.call('sessions.create', { json: { path: page } })
     const local = localLinks(context.environment)
     const base = server ?? (local.running ? local.url : undefined)

@@ -1,4 +1,5 @@
-import { resolve } from '../../client/index.ts'
+import { type Client, resolve } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
 import { object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
@@ -29,9 +30,20 @@ export const command = defineCommand({
     'gridline revert sales --to 3',
     'gridline revert sales --to 2026-11-01',
   ],
-  async run(context, [file], { to }) {
+  async run(context, [file], { to, dryRun }) {
     const client = await context.client()
     const fid = await resolve(client, file)
-    return { one: await client.call('versions.revert', { fid, json: { version: to } }), view }
+    if (dryRun) await tryRevert(client, fid, to ?? '-1')
+    const json = { version: dryRun ? (to ?? '-1') : to }
+    return { one: await client.call('versions.revert', { fid, json }), view }
   },
 })
+
+/** Throws what a revert would be refused with: there is no such version, or it fails the rules of the grid. */
+async function tryRevert(client: Client, fid: string, version: string): Promise<void> {
+  const { filetype } = await client.call('files.get', { fid, version })
+  if (filetype !== 'grid' || (await client.call('checks.get', { fid })).checks === null) return
+  const report = await client.call('checks.run', { fid, version, json: {} })
+  if (!report.passed)
+    throw new Problem('checks_failed', `version ${version} fails the rules of the grid`, { checks: report })
+}

@@ -10,6 +10,7 @@ import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { checksHeaders, readChecksFile } from '../files/checks-file.ts'
+import { checkDraftName } from '../files/drafts.ts'
 import { reportOfFile } from '../files/local-checks.ts'
 import { gridOfFile } from '../files/local-data.ts'
 import { checksOption, readingHeaders, readingOptions } from '../files/parse-options.ts'
@@ -97,6 +98,7 @@ export const command = defineCommand({
     'gridline review sales.csv --draft try --checks gridline.checks.yml --format md',
   ],
   async run(context, given, options) {
+    checkDraftName(options.draft)
     const draft = options.draft ?? draftOfJob(context.environment)
     if (isClosed(context.environment) && options.draft === undefined) return closed(context, draft)
     const { files } = expand(given, options)

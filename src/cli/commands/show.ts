@@ -21,6 +21,13 @@ const detailView: TableView = {
       format: (cols: GridMeta['cols'] | undefined) =>
         (cols ?? []).map(({ name, type }) => `${name}:${typeName(type)}`).join(' '),
     },
+    {
+      field: 'primary_key',
+      title: 'KEY',
+      format: (key: string[] | null | undefined) => (key ?? []).join(', '),
+    },
+    { field: 'draft', title: 'DRAFT' },
+    { field: 'version', title: 'VERSION' },
     { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
     { field: 'creation_time', title: 'CREATED', time: true },
     { field: 'date_modified', title: 'MODIFIED', time: true },

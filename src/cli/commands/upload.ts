@@ -20,9 +20,11 @@ import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionsOf } from '../core/define.ts'
 import { array } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
-import { checksHeaders } from '../files/checks-file.ts'
+import { checksHeaders, readChecksFile } from '../files/checks-file.ts'
+import { checkDraftName } from '../files/drafts.ts'
 import { tablesOf } from '../files/head.ts'
 import { openInput } from '../files/input.ts'
+import { reportOfFile } from '../files/local-checks.ts'
 import {
   allowTypeChange,
   checksOption,
@@ -38,7 +40,7 @@ import { chartView, type TableView } from '../output/view.ts'
 import { type Made, uploadedView, uploadFields, uploadOf } from '../upload/done.ts'
 import { expand, type LocalFile } from '../upload/expand.ts'
 import { writePlan } from '../upload/plan.ts'
-import { type Removal, removalsOf } from '../upload/removals.ts'
+import { noDataFiles, type Removal, removalsOf } from '../upload/removals.ts'
 import { destinationOf, MOST_SHRINK, placeOf, ruleOf, Sender, type SendOptions } from '../upload/send.ts'
 
 const options = [
@@ -157,7 +159,9 @@ export const command = defineCommand({
     const { name, plot, plan } = options
     if (plan !== undefined && plot !== undefined)
       throw new Problem('usage', '--plan and --plot cannot be used together')
+    checkDraftName(options.draft)
     refuseWithDraft(options)
+    refuseWithDelete(given_)
     const dryRun = options.dryRun || plan !== undefined
     if (name !== undefined && (name.trim() === '' || /[/\\]/.test(name))) {
       throw new Problem('usage', `--name ${JSON.stringify(name)}: must not be empty or contain / or \\`, {
@@ -168,6 +172,7 @@ export const command = defineCommand({
     const { files, skipped, several } = expanded
     if (name !== undefined && (several || files.length > 1))
       throw new Problem('usage', '--name can only be used with one file')
+    if (files.length === 0 && options.delete) throw noDataFiles(given.join(', '))
     if (files.length === 0)
       throw new Problem('no_such_file', 'no files to upload', {
         hint: skipped.length > 0 ? `Not data files: ${someOf(skipped)}. Use --include.` : 'Check the names.',
@@ -197,11 +202,16 @@ export const command = defineCommand({
       whole: plot !== undefined,
       provenance: provenance && provenanceText(provenance),
     }
-    const removals = options.delete ? await removalsOf(await context.client(), given, expanded, options) : []
+    const removals = options.delete
+      ? await removalsOf(await context.client(), given, expanded, { ...options, isDry: dryRun })
+      : []
     const sender = new Sender(context, sending, several || options.onConflict === 'replace', total)
     const work = async (local: LocalFile): Promise<object[]> => {
       if (plot !== undefined && !dryRun) await refuseChart(context, local.file, plot, options)
-      if (dryRun) return preview(context, local, { ...options, dryRun: true, shrink: maxShrink }, sender)
+      if (dryRun) {
+        const confirmed = plan !== undefined || (options as { confirmed?: boolean }).confirmed === true
+        return preview(context, local, { ...options, dryRun: true, shrink: maxShrink, confirmed }, sender)
+      }
       const made = isAddress(local.file)
         ? await importFrom(context, local.file, options)
         : uploadOf(context, local.file, await sent(context, sender, local, options))
@@ -217,7 +227,7 @@ export const command = defineCommand({
       const [local] = files
       const many = await annotated(context, local.file, () => work(local))
       if (plan !== undefined) await savePlan(context, plan, sending, files, many as Preview[], [])
-      if (!dryRun) await context.noteLinks((many[0] as { filename?: string }).filename)
+      if (!dryRun) await context.noteLinks(openedBy(many[0] as Partial<Made>))
       return { many, view, alone: many.length === 1, exit: exitOf(many) }
     }
     const { client, server } = await context.connect()
@@ -228,6 +238,7 @@ export const command = defineCommand({
     total?.end()
     if (dryRun) {
       const rows = [...done.many, ...removals.map(previewOfRemoval)]
+      if (plan !== undefined && done.failures.length > 0) context.messages.note('no plan was written')
       if (plan === undefined || done.failures.length > 0) return { ...done, many: rows, view }
       await savePlan(context, plan, sending, files, done.many as Preview[], removals)
       return { many: rows, view }
@@ -280,10 +291,23 @@ function refuseWithDraft({
   if (other !== undefined) throw new Problem('usage', `--draft and ${other} cannot be used together`)
 }
 
+/** A mirror has what the directory has: it replaces. */
+function refuseWithDelete({ delete: isMirror, onConflict, key }: Options): void {
+  if (!isMirror) return
+  if (onConflict !== undefined && onConflict !== 'replace')
+    throw new Problem('usage', `--delete and --on-conflict ${onConflict} cannot be used together`)
+  if (key !== undefined) throw new Problem('usage', '--delete and --key cannot be used together')
+}
+
 /** A draft is stored also if it fails its checks: the exit code says so. */
 function exitOf(made: readonly object[]): number {
   const isFailed = made.some((one) => (one as Partial<Made>).checks?.passed === false)
   return isFailed ? errorCodes.checks_failed.exit : 0
+}
+
+/** What `gridline open` shows of an upload. */
+function openedBy({ filename, fid, draft, version }: Partial<Made>): string | undefined {
+  return draft !== undefined && version === 0 ? `${fid}@${draft}` : filename
 }
 
 /** Moves grids to the trash. */
@@ -303,7 +327,7 @@ function previewOfRemoval({ file: { fid, filetype }, path }: Removal): Preview {
   return {
     file: '',
     name: path,
-    rows: 0,
+    rows: null,
     columns: [],
     warnings: [],
     would: 'trash',
@@ -533,14 +557,42 @@ async function refuseAsUpload(
   }
 }
 
+/** Throws what an upload would be refused with: checks that are named, and those of the grid. */
+async function tryChecks(
+  context: Context,
+  client: Client,
+  file: string,
+  tables: number,
+  target: FileMeta | undefined,
+  options: Options,
+): Promise<void> {
+  if (file === '-' || tables !== 1) return
+  const given = options.checks === undefined ? undefined : await readChecksFile(options.checks)
+  const isWhole = options.onConflict !== 'append' && options.key === undefined
+  const own =
+    target?.filetype === 'grid' && isWhole
+      ? (await client.call('checks.get', { fid: target.fid })).checks
+      : null
+  for (const document of [given, own]) {
+    if (!document) continue
+    const report = await reportOfFile(context, file, document, options)
+    if (!report.passed && options.draft === undefined)
+      throw new Problem('checks_failed', `${file} fails ${counted(report.errors, 'check')}`, {
+        hint: 'Correct the data, or the checks.',
+        checks: report,
+      })
+  }
+}
+
 interface Preview {
   file: string
   name: string
-  rows: number
+  /** null: of what goes. */
+  rows: number | null
   columns: { name: string; type: string }[]
   warnings: string[]
   /** What the upload would do. */
-  would: 'create' | 'rename' | 'replace' | 'append' | 'nothing' | 'fail' | 'trash'
+  would: 'create' | 'rename' | 'replace' | 'append' | 'nothing' | 'fail' | 'trash' | 'draft'
   /** The existing file with that name, or null. */
   target: { fid: string; filetype: string } | null
 }
@@ -608,10 +660,12 @@ async function preview(
     throw new Problem('bad_data', `${input.name}: ${all.slice(0, 10).join('; ')}`, {
       hint: 'Warnings are errors with --strict.',
     })
+  await tryChecks(context, client, file, tables.length, target, options)
   const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
   const rule = ruleOf(options)
-  const would = isSame ? 'nothing' : target ? rule : 'create'
-  if (target && !isSame) await refuseAsUpload(client, input.name, target, tables, options)
+  const would = isSame ? 'nothing' : options.draft !== undefined ? 'draft' : target ? rule : 'create'
+  if (target && !isSame && options.draft === undefined)
+    await refuseAsUpload(client, input.name, target, tables, options)
   return tables.map((table) => ({
     file: input.name,
     name: [...folders, name, ...table.path].join('/'),

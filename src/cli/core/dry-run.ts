@@ -38,6 +38,7 @@ function phraseOf(operation: OperationName, change: unknown): string {
     ].filter(Boolean)
     if (said.length > 0) return said.join(', ')
   }
+  if (operation === 'versions.keep' && given.get('kept') === false) return 'stop keeping a version'
   return PHRASES[operation] ?? operations[operation].summary
 }
 
@@ -71,6 +72,11 @@ function changeText(operation: OperationName, change: Record<string, unknown>): 
 }
 
 const PHRASES: Partial<Record<OperationName, string>> = {
+  'versions.revert': 'go back to an earlier version',
+  'versions.keep': 'keep a version',
+  'versions.forget': 'remove a version for good',
+  'checks.set': 'set the rules of a grid',
+  'drafts.delete': 'delete drafts',
   'files.trash': 'move to the trash',
   'files.restore': 'restore from the trash',
   'files.permanent_delete': 'delete permanently',

@@ -11,13 +11,20 @@ const MOST_SENT = 48 * 1024
 
 /** Reads a checks file, in YAML or JSON. Throws `bad_checks` with the line, or the rule that makes no sense. */
 export async function readChecksFile(file: string): Promise<ChecksDocument> {
+  if (file === '') throw new Problem('usage', 'no checks file is named')
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT')
       throw new Problem('no_such_file', `${file}: no such file`, {
         hint: 'To write one from data: gridline check FILE --init',
       })
-    throw new Problem('failed', `cannot read ${file}: ${error.message}`)
+    throw error.code === 'EISDIR'
+      ? new Problem('usage', `${file} is a directory, and no checks file`)
+      : new Problem('failed', `cannot read ${file}: ${error.message}`)
   })
+  if (text.trim() === '')
+    throw new Problem('bad_checks', `${file}: the file is empty`, {
+      hint: 'To write one from data: gridline check FILE --init',
+    })
   const document = await parsed(file, text)
   try {
     readChecks(document)

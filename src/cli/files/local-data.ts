@@ -60,7 +60,10 @@ export async function gridOfFile(
       () => {},
     ),
   })
-  for (const warning of made.warnings) context.messages.warning(warning, file)
+  // What checks found is in their report.
+  const warnings =
+    more.Checks === undefined ? made.warnings : made.warnings.filter((text) => !text.startsWith('check: '))
+  for (const warning of warnings) context.messages.warning(warning, file)
   if (made.file.filetype !== 'grid')
     throw new Problem('usage', `${file} contains several tables`, {
       hint: `Choose a sheet of a workbook with --sheet, or upload the file, which makes a folder with a grid for each: gridline upload ${file}`,

@@ -170,8 +170,11 @@ function asCsv({ rows }: GridDiff): string {
         plain(before?.[name]),
         plain(after?.[name]),
       ])
-  const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
-  return lines.map((line) => `${line.map(quoted).join(',')}\n`).join('')
+  return lines.map((line) => `${line.map(quotedCell).join(',')}\n`).join('')
+}
+
+function quotedCell(text: string): string {
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 /** Columns of a table in Markdown. */
@@ -241,4 +244,28 @@ function htmlCell(row: DiffRow, name: string, isKey: boolean): string {
   if (row.change !== 'changed' || isKey) return html(cellText(row, name, isKey))
   if (!(name in row.after!)) return ''
   return `<del>${html(plain(row.before![name]))}</del> <ins>${html(plain(row.after![name]))}</ins>`
+}
+
+/** Attributes of plots that differ, in another format than a table. */
+export function attributesText(
+  attributes: readonly { attribute: string; before?: unknown; after?: unknown }[],
+  format: Exclude<DiffFormat, 'table'>,
+  names: DiffNames,
+): string {
+  const json = (value: unknown): string =>
+    value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+  const rows = attributes.map(({ attribute, before, after }) => [attribute, json(before), json(after)])
+  const title = `${names.before} → ${names.after}`
+  switch (format) {
+    case 'ndjson':
+      return attributes.map((one) => `${JSON.stringify(one)}\n`).join('')
+    case 'csv':
+      return [['attribute', 'before', 'after'], ...rows]
+        .map((row) => `${row.map(quotedCell).join(',')}\n`)
+        .join('')
+    case 'md':
+      return `**${markdown(title)}**\n\n| attribute | before | after |\n|---|---|---|\n${rows.map((row) => `| ${row.map(markdown).join(' | ')} |\n`).join('')}`
+    case 'html':
+      return `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>${html(title)}</title>\n<style>${STYLE}</style>\n<h1>${html(title)}</h1>\n<table>\n<tr><th>attribute</th><th>before</th><th>after</th></tr>\n${rows.map((row) => `<tr>${row.map((cell) => `<td>${html(cell)}</td>`).join('')}</tr>\n`).join('')}</table>\n</html>\n`
+  }
 }

@@ -90,7 +90,7 @@ export class Messages {
     const hint = problem.hint ? ` ${this.paint('2', clean(problem.hint))}` : ''
     const end = /[.?!…]$/.test(what) || !hint ? '' : '.'
     this.raw(this.wrapped(`${this.paint('31', 'error:')} ${clean(what)}${end}${hint}`))
-    for (const line of details(problem)) this.line(line)
+    for (const line of details(problem)) this.raw(visible(line))
   }
 
   /** The failures of a batch. With --json, one object for all. */

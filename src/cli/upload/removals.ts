@@ -19,6 +19,8 @@ export interface RemovalOptions {
   exclude?: readonly string[]
   maxDelete?: string
   yes?: boolean
+  /** Nothing is removed now. */
+  isDry?: boolean
 }
 
 /** A grid that no file of a directory makes. */
@@ -48,10 +50,7 @@ export async function removalsOf(
   for (const directory of given) {
     const root = rootOf(directory)
     const isEmpty = !files.some(({ folders }) => folders[0] === root)
-    if (isEmpty)
-      throw new Problem('usage', `--delete: ${directory} has no data files to upload`, {
-        hint: 'A folder is not emptied because a directory is empty. To remove the folder: gridline trash FOLDER',
-      })
+    if (isEmpty) throw noDataFiles(directory)
     const folder = await folderAt(client, options.folder, root)
     for (const { file, folders } of folder ? await filesBelow(client, folder) : []) {
       if (file.filetype !== 'grid') continue
@@ -67,6 +66,13 @@ export async function removalsOf(
   return removals
 }
 
+/** The error for a mirror of nothing. */
+export function noDataFiles(directory: string): Problem {
+  return new Problem('usage', `--delete: ${directory} has no data files to upload`, {
+    hint: 'A folder is not emptied because a directory is empty. To remove the folder: gridline trash FOLDER',
+  })
+}
+
 /** The path of the grid that a local file becomes, below the destination folder. */
 function pathOf({ file, folders }: LocalFile): string {
   return [...folders, gridName(basename(file))].join('/')
@@ -75,7 +81,9 @@ function pathOf({ file, folders }: LocalFile): string {
 /** The folder that a directory goes to. Throws `usage` unless it has one of its own. */
 function rootOf(directory: string): string {
   const name = basename(directory.replace(/[/\\]+$/, ''))
-  const isDirectory = statSync(directory, { throwIfNoEntry: false })?.isDirectory()
+  const stats = statSync(directory, { throwIfNoEntry: false })
+  if (!stats) throw new Problem('no_such_file', `${directory}: no such file or directory`)
+  const isDirectory = stats.isDirectory()
   if (!isDirectory || name === '.' || name === '..' || name === '')
     throw new Problem('usage', `--delete is for directories with a name, and ${directory} is none`, {
       hint: 'Name the directory from above: gridline upload data --delete',
@@ -102,7 +110,7 @@ function ofGrids(pattern: string): string[] {
 async function allow(
   removals: readonly Removal[],
   total: number,
-  { maxDelete, yes }: RemovalOptions,
+  { maxDelete, yes, isDry }: RemovalOptions,
 ): Promise<void> {
   const count = removals.length
   if (count === 0) return
@@ -115,7 +123,7 @@ async function allow(
       hint: 'If that is right, give a higher --max-delete.',
     })
   }
-  if (count * 100 > total * MOST_REMOVED) await confirm(`${what}. Move them?`, yes === true)
+  if (count * 100 > total * MOST_REMOVED && !isDry) await confirm(`${what}. Move them?`, yes === true)
 }
 
 /** `limit`: a number, or a percentage of all. */

@@ -134,8 +134,13 @@ function why(
   ref: NonNullable<ReturnType<typeof parseVersionRef>>,
 ): string {
   if (ref.kind === 'number')
-    return ref.number > content_version ? ': there are not so many yet' : ': it has expired or was removed'
+    return ref.number > content_version
+      ? ': there are not so many yet'
+      : ref.number === 0
+        ? ': they are numbered from 1'
+        : ': it has expired or was removed'
   if (ref.kind === 'time') return ref.time < creation_time ? ': the file was made later' : ': it has expired'
+  if (ref.kind === 'back') return ': there is none so far back'
   return ''
 }
 

@@ -14,6 +14,7 @@ import { enforceOn, givenChecks } from './checks/enforce.ts'
 import { snapshotOf } from './content.ts'
 import { newUid } from './create.ts'
 import { checkKey, snapshotOfTable } from './keys/key.ts'
+import { refuseDeleteMissing } from './keys/upsert.ts'
 import { typesChanged } from './match.ts'
 import { createOrUpdateGrid, notAGrid, type Target, type Written } from './place.ts'
 import type { DataCall } from './reading-options.ts'
@@ -86,6 +87,7 @@ export async function placeDraft(
     grid: await readers.grids.get(owner, idlocal),
     columns: await readers.grids.columns(owner, idlocal),
   }))
+  refuseDeleteMissing(call)
   const snap = snapshotOfTable(store, table)
   const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
   const names = keyNames(grid, columns).filter((one) => snap.columns.some((column) => column.name === one))
@@ -104,6 +106,10 @@ export async function placeDraft(
     const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
     checkIfMatch(found.file, call.ifMatch)
     await writers.grids.requireBlobs(table.columns.flatMap(({ slices }) => slices))
+    if (await writers.versions.named(owner, idlocal, name))
+      throw new Problem('conflict', `a kept version of '${existing.filename}' is named ${name}`, {
+        hint: 'Choose another name for the draft.',
+      })
     const former = await writers.drafts.get(owner, idlocal, name)
     if (former && former.version !== null) await writers.versions.remove(owner, idlocal, [former.version])
     // Columns are those of the grid by their names, so that plots show the draft.

@@ -17,7 +17,7 @@ import { enforce, enforceOn, givenChecks, type Passed } from './checks/enforce.t
 import { rewriteLayout } from './compact.ts'
 import { addGrid } from './create.ts'
 import { checkKey, givenKey, namedColumns, snapshotOfTable } from './keys/key.ts'
-import { type Upserted, upsert } from './keys/upsert.ts'
+import { refuseDeleteMissing, type Upserted, upsert } from './keys/upsert.ts'
 import { isSame, refuseLoss, refuseShrink, typesChanged } from './match.ts'
 import { type DataCall, refuseWarnings } from './reading-options.ts'
 import { replaceAll } from './replace.ts'
@@ -80,6 +80,7 @@ export async function createOrUpdateGrid(
   const { limits, store } = service
   checkFilename(target.filename, limits)
   const key = givenKey(call) ?? []
+  if (key.length === 0 && target.onConflict !== 'append') refuseDeleteMissing(call)
   const checks = givenChecks(call)
   let checked: Passed | undefined = checks.length === 0 ? { warnings: [] } : undefined
   const create = async (writers: Writers): Promise<Written | { existing: number }> => {
@@ -149,8 +150,8 @@ export async function createOrUpdateGrid(
   if ('idlocal' in outcome) return outcome
   const fid = { owner, idlocal: outcome.existing }
   if (target.onConflict === 'replace') return replaceColumns(service, call, fid, table, target)
-  if (givenKey(call) !== undefined || checks.length > 0)
-    return upserted(await upsert(service, call, fid, table))
+  const isRuled = givenKey(call) !== undefined || checks.length > 0 || call.headers['Delete-Missing'] === true
+  if (isRuled) return upserted(await upsert(service, call, fid, table))
   try {
     return { ...(await appendSlices(service, call, fid, table)), action: 'appended' }
   } catch (error) {

@@ -125,7 +125,9 @@ export function refuseWarnings(
     'bad_data',
     `${fileName ?? 'the upload'}: ${warnings.slice(0, MOST_NAMED).join('; ')}${more}`,
     {
-      hint: 'Warnings are errors with --strict. Give the option that says how the file is written, or leave out --strict.',
+      hint: warnings.every((warning) => warning.startsWith('check: '))
+        ? 'Warnings are errors with --strict. Correct the data or the checks, or leave out --strict.'
+        : 'Warnings are errors with --strict. Give the option that says how the file is written, or leave out --strict.',
     },
   )
 }

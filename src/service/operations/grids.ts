@@ -23,7 +23,7 @@ import { describeColumn } from '../grids/describe.ts'
 import { givenDraft } from '../grids/drafts.ts'
 import { type GivenRows, rowsOf, rowsOfLines, tableOfRows } from '../grids/given-rows.ts'
 import { givenKey } from '../grids/keys/key.ts'
-import { upsert } from '../grids/keys/upsert.ts'
+import { refuseDeleteMissing, upsert } from '../grids/keys/upsert.ts'
 import { columnsNow } from '../grids/match.ts'
 import type { Target } from '../grids/place.ts'
 import { createOrUpdateGrids } from '../grids/place-several.ts'
@@ -202,6 +202,7 @@ export const gridHandlers = {
         order: (name: string, position: number) => orderOf(target(name, position)?.type ?? 'empty'),
       }
       const table = await tableOf(service, call, options)
+      if (!isRuled(call) && key.length === 0) refuseDeleteMissing(call)
       if (isRuled(call) || hasRules(grid))
         return appendedBody(call, await upsert(service, call, call.fid, table))
       return appendedBody(call, await appendTable(service, call, call.fid, table, columns))
@@ -222,6 +223,7 @@ export const gridHandlers = {
       ...given,
     }
     if (given.bodies.length === 0) await assertCanChange(service, call)
+    if (call.headers['Delete-Missing']) return appendedBody(call, await upsertRows(service, call, given))
     if (isRuled(call)) return appendedBody(call, await upsertRows(service, call, given))
     if (given.bodies.length === 0) return appendedBody(call, await asItIs(service, call.fid))
     try {

@@ -116,8 +116,14 @@ export const versionHandlers = {
         if (taken!.version !== row.version)
           throw new Problem('conflict', `version ${taken!.version} is already named ${name}`, {
             field: 'name',
+            hint: `Choose another name, or free this one: gridline keep FILE@${taken!.version} --undo`,
           })
       }
+      if (name && (await writers.drafts.get(file.owner, file.idlocal, name)))
+        throw new Problem('conflict', `a draft of '${file.filename}' is named ${name}`, {
+          field: 'name',
+          hint: `Choose another name, or delete the draft: gridline draft delete ${name}`,
+        })
       let { version: number } = row
       if (!kept) {
         await writers.versions.change(row, { kept_at: null, kept_name: null })

@@ -77,7 +77,15 @@ export async function removeDraft(
   await drafts.remove(draft)
   if (version !== null) return
   const file = await files.get(owner, idlocal)
-  if (file && (await isAmongDrafts(files, file, draft.name))) await files.remove(file)
+  if (!file || !(await isAmongDrafts(files, file, draft.name))) return
+  await files.remove(file)
+  // Folders that were made for it go with it.
+  for (let id = file.parent; id !== ROOT; ) {
+    const folder = await files.get(owner, id)
+    if (!folder || (await files.hasChildren(folder))) return
+    await files.remove(folder)
+    id = folder.parent
+  }
 }
 
 /** Whether a file is still in the folder that was made for a draft. */

@@ -82,6 +82,18 @@ export class FileReader {
     return [...all]
   }
 
+  /** Whether anything is in a folder, in the trash or not. */
+  async hasChildren({ owner, idlocal }: FileRow): Promise<boolean> {
+    const child = await this.db
+      .selectFrom('files')
+      .select('idlocal')
+      .where('owner', '=', owner)
+      .where('parent', '=', idlocal)
+      .limit(1)
+      .executeTakeFirst()
+    return child !== undefined
+  }
+
   /** The depth of the folder tree below this folder, including itself. */
   async levelsBelow(owner: string, folder: number): Promise<number> {
     let levels = 0

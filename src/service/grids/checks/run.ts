@@ -213,6 +213,8 @@ class Run {
       return { ...failed(`${count} of ${counted(rows, 'value')} are missing (${percentText(share)})`), count }
     }
     if (rule.rule === 'max_age' && 'ms' in rule) {
+      if (!['date', 'datetime', 'text', 'empty'].includes(familyOf(column.type)))
+        return cannot('the column has no dates')
       const newest = await values.newest()
       if (newest === undefined) return failed('there are no values')
       const at = timeOf(newest)
@@ -407,8 +409,8 @@ const WRONG: Readonly<Record<ValueRule['rule'], readonly [string, string]>> = {
   type: ['has another type', 'have another type'],
   enum: ['is none of these', 'are none of these'],
   pattern: ['does not match', 'do not match'],
-  minimum: ['is too low', 'are too low'],
-  maximum: ['is too high', 'are too high'],
+  minimum: ['is too low, or cannot be compared', 'are too low, or cannot be compared'],
+  maximum: ['is too high, or cannot be compared', 'are too high, or cannot be compared'],
   length: ['has another length', 'have another length'],
 }
 

@@ -56,7 +56,7 @@ export function snapshotOfTable({ blobs }: Store, table: Table): Snapshot {
       type,
       rows,
       slices,
-      tail: table.small?.[order].text ?? Buffer.alloc(0),
+      tail: table.small?.[order]?.text ?? Buffer.alloc(0),
     }),
   )
   return { blobs, columns, rows: table.rows }

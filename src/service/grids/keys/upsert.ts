@@ -15,7 +15,7 @@ import { loadText, type SliceText, storeSlices } from '../../store/texts.ts'
 import type { GridService } from '../append/queue.ts'
 import { enforceOn, givenChecks } from '../checks/enforce.ts'
 import { type Layout, repeatedSlices, rewriteLayout, withRows } from '../compact.ts'
-import { longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
+import { columnsAre, longestText, type Snapshot, type SnapshotColumn } from '../content.ts'
 import { partsOf, readCells, readRows } from '../diff/chunks.ts'
 import { CellReader, RowHashes } from '../kernel/cells.ts'
 import { checkType, convertSlices, matchColumns, typeWithin } from '../match.ts'
@@ -163,6 +163,7 @@ async function prepared(
   const source = call.fileName ?? 'the upload'
   const names = givenKey(call)
   const key = names ? namedColumns(columns, names, 'the grid').map(({ uid }) => uid) : keyOf(grid)
+  if (key.length === 0) refuseDeleteMissing(call)
   const said: string[] = []
   const matched = matchColumns(table, columns, source, said).map((column, k) =>
     table.rows > 0 && lacks[k] ? undefined : column,
@@ -172,8 +173,12 @@ async function prepared(
   const given = await sourceColumns(service, call, table, before, matched, warnings)
   refuseWarnings(call, warnings)
   const lacking = key.find((uid) => !given[columns.findIndex((column) => column.uid === uid)])
-  if (lacking !== undefined)
-    namedColumns(table.columns, [columns.find(({ uid }) => uid === lacking)!.name], source)
+  if (lacking !== undefined) {
+    const { name } = columns.find(({ uid }) => uid === lacking)!
+    throw new Problem('unknown_column', `${source} has no column ${JSON.stringify(name)}, which is the key`, {
+      hint: `${columnsAre(columns.filter((_, k) => given[k]))}. A row is found by its key.`,
+    })
+  }
   const reader = CellReader.open(
     Math.max(0, ...before.map(longestText), ...given.map((one) => (one ? longestText(one) : 0))),
   )
@@ -378,6 +383,15 @@ function matchedRows(
     else found.push({ row, from: sources[row] })
   }
   return { found, added: added.subarray(0, count), missing }
+}
+
+/** Throws if rows that a file lacks should be removed, and there is no key to find them by. */
+export function refuseDeleteMissing({ headers }: DataCall): void {
+  if (headers['Delete-Missing'] !== true) return
+  throw new Problem('invalid_request', 'Delete-Missing: the grid has no key by which rows are found', {
+    field: 'Delete-Missing',
+    hint: 'Name the columns of the key with --key.',
+  })
 }
 
 function refuseRemoval({ headers }: DataCall, removed: number, rows: number): void {
