@@ -39,7 +39,7 @@ describe('the quick start', () => {
     expect(await run(['append', 'sales', '--row', 'Kyoto,3'])).toEqual({
       code: 0,
       stderr: '',
-      stdout: `${user}:0\t1\t3\n`,
+      stdout: `${user}:0\t1\t3\t2\n`,
     })
     expect(await run(['cat', 'sales'])).toEqual({
       code: 0,
