@@ -50,7 +50,7 @@ export function versions({ folder, home, run, inTurn }: Tools): Row[] {
   }
   const fresh = (): void => rmSync(home, { recursive: true, force: true })
   const size = (): number => {
-    run(['admin', 'check', '--quiet'])
+    run(['admin', 'compact', '-q'])
     return statSync(join(home, 'gridline.db')).size
   }
   const plain = at('v-plain.csv', table())
