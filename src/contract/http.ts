@@ -10,7 +10,11 @@ export interface HttpRequest {
   method: string
   /** Absolute URL: `http://host/v2/…`. */
   url: string
-  headers: { get(name: string): string | null }
+  headers: {
+    get(name: string): string | null
+    /** Their names in lower case, where it is quick to say. */
+    keys?(): Iterable<string>
+  }
   /** The body: complete, or as a stream. */
   body: Uint8Array | Bytes | null
   /** The IP address of the client; undefined for requests inside the process. */
@@ -25,6 +29,10 @@ export class HttpHeaders {
 
   get(name: string): string | null {
     return this.values.get(name.toLowerCase()) ?? null
+  }
+
+  keys(): Iterable<string> {
+    return this.values.keys()
   }
 
   entries(): Record<string, string> {

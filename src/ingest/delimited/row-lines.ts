@@ -6,6 +6,9 @@ export class RowLines {
   /** Adds the rows whose lines are lines[from, to). `row`: the number of the first, from 0. */
   add(row: number, lines: ArrayLike<number>, from: number, to: number): void {
     let expected = this.lineOf(row)
+    // Each row begins in a later line than the one before.
+    const isPlain = to > from && lines[from] === expected && lines[to - 1] - expected === to - 1 - from
+    if (isPlain) return
     for (let k = from; k < to; k++) {
       if (lines[k] !== expected) {
         this.rows.push(row + k - from)

@@ -170,6 +170,7 @@ function incomingOf(request: IncomingMessage, response: ServerResponse, proxies:
     method: request.method ?? 'GET',
     url: urlOf(request),
     headers: {
+      keys: () => Object.keys(headers),
       get(name) {
         const value = headers[name.toLowerCase()]
         return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value

@@ -30,12 +30,20 @@ export function readHeaders(
   headers: HttpRequest['headers'],
 ): Record<string, string | number | boolean | undefined> {
   const values: Record<string, string | number | boolean | undefined> = {}
-  for (const [name, schema] of Object.entries(schemas ?? {})) {
+  if (!schemas || !hasOwn(headers)) return values
+  for (const [name, schema] of Object.entries(schemas)) {
     const text = prefixed(headers, name)
     if (text === undefined || text === '') continue
     values[name] = convert(`${prefixes[0]}${name.toLowerCase()}`, schema, decodeHeaderText(text)) as string
   }
   return values
+}
+
+/** Whether any header may be one of the service's own: most requests have none. */
+function hasOwn(headers: HttpRequest['headers']): boolean {
+  if (!headers.keys) return true
+  for (const name of headers.keys()) if (prefixes.some((prefix) => name.startsWith(prefix))) return true
+  return false
 }
 
 /** Decodes a header value: Node reads it as Latin-1, but clients send UTF-8. */
