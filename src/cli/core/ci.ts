@@ -156,7 +156,10 @@ export async function annotated<T>(context: Context, file: string, work: () => P
   try {
     return await work()
   } catch (error) {
-    if (error instanceof Problem && (error.exit === 7 || error.line !== undefined))
+    if (error instanceof Problem && error.checks) {
+      annotateReport(context, file, error.checks as CheckReport)
+      marked.add(error)
+    } else if (error instanceof Problem && (error.exit === 7 || error.line !== undefined))
       annotate(context, file, error)
     throw error
   }

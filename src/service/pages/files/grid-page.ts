@@ -233,7 +233,7 @@ async function htmlOf(
   const parts = [
     versionNote(service, file, version, key),
     `<p>${summaryOf(file)}</p>`,
-    `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('JSON')} · <code>gridline cat ${text(fid)}</code></p>`,
+    `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('JSON')} · <code>gridline cat ${text(quoted(fid + (principal.version === undefined ? '' : `@${principal.version}`)))}</code></p>`,
     // Who reads by a secret link makes no charts of the grid.
     ...(principal.caller === undefined || shareKey !== undefined || principal.version !== undefined
       ? []
