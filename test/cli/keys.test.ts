@@ -32,6 +32,13 @@ it('append goes by the key that the grid remembers: files, rows and standard inp
 
 it('--delete-missing removes what the file lacks; more than 10% only with --yes', async () => {
   file('few.csv', 'id\n1\n2\n')
+  const dry = ['append', 'people', 'few.csv', '--delete-missing', '--dry-run', '--jq', '.change']
+  expect((await run(dry)).code).toBe(6)
+  expect(JSON.parse((await run([...dry, '--yes'])).stdout)).toMatchObject({
+    updated: 0,
+    appended: 0,
+    removed: 3,
+  })
   const refused = await run(['append', 'people', 'few.csv', '--delete-missing'])
   expect([refused.code, refused.stderr]).toEqual([
     6,

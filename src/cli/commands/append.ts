@@ -1,3 +1,4 @@
+import { columnNames } from '../../charts/columns.ts'
 import { type Client, headerText, resolve } from '../../client/index.ts'
 import { counted, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -5,12 +6,15 @@ import { formatByName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
+import type { GridDiff } from '../../contract/resources/index.ts'
 import { annotated } from '../core/ci.ts'
+import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
 import { object } from '../core/prints.ts'
 import { checksHeaders } from '../files/checks-file.ts'
 import { bodyOf, type Input, openInput, spooled } from '../files/input.ts'
+import { gridOfFile } from '../files/local-data.ts'
 import {
   allowTypeChange,
   checksOption,
@@ -23,6 +27,7 @@ import {
   strict,
   textOptions,
 } from '../files/parse-options.ts'
+import { onOneService } from '../files/sides.ts'
 import { Meter, Progress } from '../output/progress.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -35,6 +40,9 @@ const appendedView: TableView = {
     { field: 'version', title: 'VERSION', align: 'right' },
   ],
 }
+
+/** Percent of the rows of a grid that go without --yes because a file lacks them. */
+const MOST_REMOVED = 10
 
 const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, ndjson: dataTypes.ndjson } as const
 
@@ -110,7 +118,9 @@ export const command = defineCommand({
     if (options.dryRun && isKeyOnly) throw new Planned('rows.append', fid, { key: options.key })
     if (options.dryRun) {
       const warn = (text: string): void => context.messages.warning(text, file)
-      throw await planned(client, fid, source, options, rows !== undefined, warn)
+      const isFile = file !== undefined && file !== '-'
+      const keyed = isFile ? byKey(context, client, fid, file, options) : undefined
+      throw await planned(client, fid, source, options, rows !== undefined, warn, keyed)
     }
     const progress = new Progress(context.messages, source.name, source.size)
     const meter = new Meter(progress)
@@ -148,9 +158,11 @@ async function planned(
   client: Client,
   fid: string,
   input: Input,
-  options: ReadingOptions,
+  options: ReadingOptions & { key?: string; deleteMissing?: boolean; confirmed?: boolean },
   isRows: boolean,
   warn: (text: string) => void,
+  /** Compares the file with the grid by a key, if that is possible. */
+  keyed?: (key: string[], columns: string[]) => Promise<GridDiff>,
 ): Promise<Planned> {
   const { ingestFile } = await import('../../ingest/index.ts')
   const limits = limitsFrom(process.env)
@@ -163,7 +175,7 @@ async function planned(
       slice() {},
     }),
   )
-  const { cols, row_count } = await client.call('grids.get', { fid })
+  const { cols, row_count, primary_key } = await client.call('grids.get', { fid })
   const names = cols.map(({ name }) => name)
   const [{ ingested }] = tables
   const isNameless = reading.header === false
@@ -186,9 +198,39 @@ async function planned(
     : ingested.columns.map(({ name }) => name)
   const missing = names.filter((name) => !columns.includes(name))
   for (const text of [...warnings, ...ingested.warnings]) warn(text)
+  const key =
+    options.key === undefined ? (primary_key ?? []) : columnNames(options.key, names).filter(Boolean)
+  if (key.length > 0 && keyed !== undefined) {
+    const counts = await keyed(key, columns)
+    const removed = options.deleteMissing ? counts.rows_removed : 0
+    if (removed * 100 > row_count * MOST_REMOVED && !options.confirmed)
+      throw new Problem(
+        'row_loss',
+        `the file lacks ${removed} of the ${row_count} rows that the grid has, which would be removed`,
+        {
+          hint: 'If that is right, add --yes, or leave out --delete-missing.',
+        },
+      )
+    const { rows_added: appended, rows_changed: updated } = counts
+    const change = { rows: ingested.rows, rows_before: row_count, columns, updated, appended, removed }
+    return new Planned('rows.append', fid, change)
+  }
   if (missing.length > 0)
     warn(`columns missing from the file are filled with nulls: ${missing.slice(0, 10).join(', ')}`)
   return new Planned('rows.append', fid, { rows: ingested.rows, rows_before: row_count, columns })
+}
+
+/** Compares a file with a grid by a key: what an append would do. */
+function byKey(context: Context, client: Client, fid: string, file: string, options: ReadingOptions) {
+  return async (key: string[], columns: string[]): Promise<GridDiff> => {
+    const made = await gridOfFile(context, file, options)
+    const [grid, given] = await onOneService(context, [
+      { name: 'the grid', client, fid, version: undefined, isLocal: false },
+      { name: file, client: made.client, fid: made.fid, version: undefined, isLocal: true },
+    ])
+    const query = { base: grid.fid, key, columns, limit: 0 }
+    return given.client.call('grids.diff', { fid: given.fid, query })
+  }
 }
 
 /** Standard input, unless it is empty. */
