@@ -98,6 +98,8 @@ function result(
 
 class Run {
   private readonly isMissing: (value: unknown) => boolean
+  private readonly names: readonly string[]
+  private readonly has: ReadonlySet<string>
   private readonly from: number
   private readonly gone: () => boolean
 
@@ -107,6 +109,8 @@ class Run {
     private readonly reader: CellReader,
   ) {
     this.isMissing = missingIn(checks)
+    this.names = checked.snap.columns.map(({ name }) => name)
+    this.has = new Set(this.names)
     this.from = checked.from ?? 0
     const until = performance.now() + MOST_MS
     this.gone = () => {
@@ -231,10 +235,10 @@ class Run {
   private async outcomeOf(rule: TableRule): Promise<Outcome> {
     const { snap, before, lostColumns } = this.checked
     if ('cannot' in rule) return cannot(rule.cannot)
-    const names = snap.columns.map(({ name }) => name)
+    const { names, has } = this
     switch (rule.rule) {
       case 'columns':
-        return 'column' in rule && names.includes(rule.column)
+        return 'column' in rule && has.has(rule.column)
           ? PASSED
           : failed(`the column is missing; there are: ${listed(names)}`)
       case 'rows':
@@ -252,19 +256,21 @@ class Run {
     if (!('columns' in rule)) return cannot('unknown rule')
     const { columns } = rule
     if (rule.rule === 'extra_columns') {
-      const extra = names.filter((name) => !columns.includes(name))
+      const listedOnes = new Set(columns)
+      const extra = names.filter((name) => !listedOnes.has(name))
       return extra.length === 0
         ? PASSED
         : { ...failed(`${counted(extra.length, 'other column')}: ${listed(extra)}`), count: extra.length }
     }
     if (rule.rule === 'column_order') {
-      const known = names.filter((name) => columns.includes(name))
-      const wanted = columns.filter((name) => names.includes(name))
+      const listedOnes = new Set(columns)
+      const known = names.filter((name) => listedOnes.has(name))
+      const wanted = columns.filter((name) => has.has(name))
       const at = known.findIndex((name, k) => name !== wanted[k])
       return at < 0 ? PASSED : failed(`${known[at]} is in the place of ${wanted[at]}`)
     }
     const found = columns.flatMap((name) => snap.columns.find((column) => column.name === name) ?? [])
-    const lacking = columns.find((name) => !names.includes(name))
+    const lacking = columns.find((name) => !has.has(name))
     if (lacking !== undefined) return cannot(`there is no column ${lacking}`)
     return this.unique(found, rule.rule === 'key')
   }
@@ -275,7 +281,7 @@ class Run {
     isKey: boolean,
     known?: KnownHashes,
   ): Promise<Outcome> {
-    const same = `${isKey} ${columns.map(({ order }) => order).join()}`
+    const same = JSON.stringify([isKey, ...columns.map(({ name }) => name)])
     const found = this.uniques.get(same) ?? (await this.uniqueOf(columns, isKey, known))
     this.uniques.set(same, found)
     return found
