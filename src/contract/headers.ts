@@ -6,6 +6,9 @@ import * as s from './schema.ts'
  */
 export const prefixes = ['gridline-', 'service-', 'plotly-'] as const
 
+/** Percent of the rows of a grid that Delete-Missing removes without Max-Shrink. */
+export const MOST_REMOVED = 10
+
 export const conflictRules = ['fail', 'rename', 'replace', 'append'] as const
 export type ConflictRule = (typeof conflictRules)[number]
 

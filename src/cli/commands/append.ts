@@ -3,7 +3,7 @@ import { type Client, headerText, resolve } from '../../client/index.ts'
 import { counted, listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatByName } from '../../contract/formats.ts'
-import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import { FILE_NAME_HEADER, MOST_REMOVED } from '../../contract/headers.ts'
 import { limitsFrom } from '../../contract/limits.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { GridDiff } from '../../contract/resources/index.ts'
@@ -27,9 +27,9 @@ import {
   strict,
   textOptions,
 } from '../files/parse-options.ts'
-import { onOneService } from '../files/sides.ts'
+import { diffWithFile } from '../files/sides.ts'
 import { Meter, Progress } from '../output/progress.ts'
-import type { TableView } from '../output/view.ts'
+import { type TableView, versionColumn } from '../output/view.ts'
 
 const appendedView: TableView = {
   id: 'fid',
@@ -37,12 +37,9 @@ const appendedView: TableView = {
     { field: 'fid', title: 'FID' },
     { field: 'rows_added', title: 'ADDED', align: 'right' },
     { field: 'row_count', title: 'ROWS', align: 'right' },
-    { field: 'version', title: 'VERSION', align: 'right' },
+    versionColumn,
   ],
 }
-
-/** Percent of the rows of a grid that go without --yes because a file lacks them. */
-const MOST_REMOVED = 10
 
 const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, ndjson: dataTypes.ndjson } as const
 
@@ -224,12 +221,7 @@ async function planned(
 function byKey(context: Context, client: Client, fid: string, file: string, options: ReadingOptions) {
   return async (key: string[], columns: string[]): Promise<GridDiff> => {
     const made = await gridOfFile(context, file, options)
-    const [grid, given] = await onOneService(context, [
-      { name: 'the grid', client, fid, version: undefined, isLocal: false },
-      { name: file, client: made.client, fid: made.fid, version: undefined, isLocal: true },
-    ])
-    const query = { base: grid.fid, key, columns, limit: 0 }
-    return given.client.call('grids.diff', { fid: given.fid, query })
+    return diffWithFile(context, { client, fid }, made, { key, columns, limit: 0 })
   }
 }
 

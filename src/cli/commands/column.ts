@@ -8,7 +8,7 @@ import { type CommandEntry, defineCommand, type Option, subcommand } from '../co
 import { array, object, other } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
 import { wholeOf } from '../files/input.ts'
-import type { TableView } from '../output/view.ts'
+import { type TableView, versionColumn } from '../output/view.ts'
 
 const view: TableView = {
   id: 'uid',
@@ -23,7 +23,7 @@ const view: TableView = {
 /** A column that was changed, with the version of the grid that has it. */
 const writtenView: TableView = {
   ...view,
-  columns: [...view.columns, { field: 'version', title: 'VERSION', align: 'right' }],
+  columns: [...view.columns, versionColumn],
 }
 
 const data = {

@@ -88,7 +88,7 @@ export const command = defineCommand({
   options: [
     {
       flags: '--forget <version>',
-      description: 'remove this version for good, with the data that only it has',
+      description: 'remove this version permanently, with the data that only it has',
     },
     { flags: '-y, --yes', description: 'skip the confirmation prompt' },
   ],
@@ -105,7 +105,7 @@ export const command = defineCommand({
       if (dryRun) await client.call('files.get', { fid, version: forget })
       const kept = await keptWith(client, fid, forget)
       const what = kept.version ? `, which is kept${kept.name ? ` as ${kept.name}` : ''}` : ''
-      await confirm(`Remove version ${forget} of ${file}${what} for good?`, yes === true)
+      await confirm(`Remove version ${forget} of ${file}${what} permanently?`, yes === true)
       const { version } = await client.call('versions.forget', { fid, query: { version: forget } })
       context.messages.aside(`Removed version ${version}`)
       for (const chart of kept.charts)

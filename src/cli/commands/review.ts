@@ -14,7 +14,7 @@ import { checkDraftName } from '../files/drafts.ts'
 import { reportOfFile } from '../files/local-checks.ts'
 import { gridOfFile } from '../files/local-data.ts'
 import { checksOption, readingHeaders, readingOptions } from '../files/parse-options.ts'
-import { onOneService } from '../files/sides.ts'
+import { diffWithFile } from '../files/sides.ts'
 import { COMMENT_CHARACTERS, type Reviewed, reviewText, SUMMARY_CHARACTERS } from '../output/review.ts'
 import type { TableView } from '../output/view.ts'
 import { uploadOf } from '../upload/done.ts'
@@ -248,15 +248,9 @@ async function reviewHere(
     throw error
   })
   if (!present) return { ...now, state: 'new' }
-  const sides = await onOneService(context, [
-    { name: path, client, fid: present.fid, version: undefined, isLocal: false },
-    { name: file, client: made.client, fid: made.fid, version: undefined, isLocal: true },
-  ])
   const key = options.key === undefined ? (present.primary_key ?? undefined) : keyOf(options, present)
-  const diff = await sides[1].client.call('grids.diff', {
-    fid: sides[1].fid,
-    query: { base: sides[0].fid, limit: MOST_ROWS, removed_first: true, key },
-  })
+  const query = { limit: MOST_ROWS, removed_first: true, key }
+  const diff = await diffWithFile(context, { client, fid: present.fid }, made, query)
   return { ...now, fid: present.fid, state: diff.is_same ? 'unchanged' : 'changed', diff }
 }
 

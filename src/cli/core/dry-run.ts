@@ -74,7 +74,7 @@ function changeText(operation: OperationName, change: Record<string, unknown>): 
 const PHRASES: Partial<Record<OperationName, string>> = {
   'versions.revert': 'go back to an earlier version',
   'versions.keep': 'keep a version',
-  'versions.forget': 'remove a version for good',
+  'versions.forget': 'remove a version permanently',
   'checks.set': 'set the rules of a grid',
   'drafts.delete': 'delete drafts',
   'files.trash': 'move to the trash',

@@ -1,6 +1,7 @@
 import type { Client } from '../../client/index.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
-import { dataTypes } from '../../contract/operations/index.ts'
+import { dataTypes, type QueryOf } from '../../contract/operations/index.ts'
+import type { GridDiff } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 
 /** What is compared: a file of a server, or a data file of this machine. */
@@ -51,4 +52,18 @@ async function here(context: Context, side: Side): Promise<Side> {
           },
         })
   return { ...side, client: temporary, fid: file.fid, version: undefined }
+}
+
+/** Compares a grid with a data file of this machine that `gridOfFile` has read: what the file would change. */
+export async function diffWithFile(
+  context: Context,
+  grid: Pick<Side, 'client' | 'fid'>,
+  made: Pick<Side, 'client' | 'fid'>,
+  query: Omit<QueryOf<'grids.diff'>, 'base'>,
+): Promise<GridDiff> {
+  const [before, after] = await onOneService(context, [
+    { ...grid, name: 'the grid', version: undefined, isLocal: false },
+    { ...made, name: 'the file', version: undefined, isLocal: true },
+  ])
+  return after.client.call('grids.diff', { fid: after.fid, query: { ...query, base: before.fid } })
 }

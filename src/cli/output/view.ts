@@ -38,6 +38,13 @@ export const fileView: TableView = {
   ],
 }
 
+/** The version of a grid or plot that a write made. */
+export const versionColumn: TableView['columns'][number] = {
+  field: 'version',
+  title: 'VERSION',
+  align: 'right',
+}
+
 /** A file that was just created or changed. */
 export const madeView: TableView = {
   id: 'fid',
@@ -58,19 +65,7 @@ export const chartView: TableView = {
     { field: 'grid_fid', title: 'DATA', format: (fid: string | null) => fid ?? '' },
     { field: 'web_url', title: 'LINK' },
     { field: 'action', title: 'ACTION' },
-    { field: 'version', title: 'VERSION', align: 'right' },
-  ],
-}
-
-/** A plot that was changed. */
-export const changedView: TableView = {
-  id: 'fid',
-  columns: [
-    { field: 'fid', title: 'FID' },
-    { field: 'filename', title: 'NAME' },
-    { field: 'world_readable', title: 'ACCESS', format: accessOf },
-    { field: 'web_url', title: 'LINK' },
-    { field: 'version', title: 'VERSION', align: 'right' },
+    versionColumn,
   ],
 }
 
@@ -84,6 +79,9 @@ export const linkView: TableView = {
     { field: 'web_url', title: 'LINK' },
   ],
 }
+
+/** A plot that was changed. */
+export const changedView: TableView = { ...linkView, columns: [...linkView.columns, versionColumn] }
 
 function accessOf(isPublic: boolean): string {
   return isPublic ? 'public' : 'private'

@@ -2,7 +2,7 @@ import type { ResultOf } from '../../contract/operations/index.ts'
 import type { CheckReport, GridMeta, UploadAction } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { rowsByKey } from '../files/parse-options.ts'
-import { madeView, type TableView } from '../output/view.ts'
+import { madeView, type TableView, versionColumn } from '../output/view.ts'
 
 /** A grid that was made or changed, with what was done. */
 export type Made = GridMeta & { action?: UploadAction; warnings: string[]; checks?: CheckReport }
@@ -15,7 +15,7 @@ export const uploadedView: TableView = {
       column.field === 'filename' ? { ...column, field: 'path' } : column,
     ),
     { field: 'action', title: 'ACTION' },
-    { field: 'version', title: 'VERSION', align: 'right' },
+    versionColumn,
   ],
 }
 

@@ -44,7 +44,7 @@ export const versionsOperations = {
     result: r.Version,
   },
   'versions.forget': {
-    summary: 'Remove a version of a grid or plot for good',
+    summary: 'Remove a version of a grid or plot permanently',
     method: 'DELETE',
     path: '/v2/files/:fid/versions',
     under,

@@ -21,7 +21,7 @@ export const DraftChart = s.object({
   grid: s.string({ description: 'The grid that has the draft.' }),
   web_url: s.string({ description: 'Shows the chart with the draft.' }),
   before_url: s.string({
-    description: 'The image as it is now, for whoever has the link, until the draft expires.',
+    description: 'The image as it is now, for anyone with the link, until the draft expires.',
   }),
   after_url: s.string({ description: 'The image with the draft, likewise.' }),
 })

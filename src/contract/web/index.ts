@@ -82,7 +82,7 @@ export const webRoutes = {
     path: `/~:user/:id.${imageFormats[0]}`,
     also: [...imageFormats.slice(1), 'jpg'].map((format) => `/~:user/:id.${format}`),
     summary:
-      'an [image](#images); with `download`, browsers save it; with the `signature` of `drafts.charts`, for whoever has the link',
+      'an [image](#images); with `download`, browsers save it; with a `signature` of `drafts.charts`, for anyone with the link',
     access: 'reader',
     answers: 'data',
   },

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
 import {
-  type Automaton,
+  accepts,
   automatonOf,
   automatonOfLengths,
   automatonOfTexts,
@@ -9,12 +9,6 @@ import {
 import { CellReader } from '../../../src/service/grids/kernel/cells.ts'
 import { ValueKernel } from '../../../src/service/grids/kernel/index.ts'
 import { runs } from '../../support/runs.ts'
-
-function accepts({ next, accepts: ends }: Automaton, text: string): boolean {
-  let state = 1
-  for (let k = 0; k < text.length; k++) state = next[state * 128 + text.charCodeAt(k)]
-  return ends[state] === 1
-}
 
 let seed = 3
 const random = (below: number): number => {

@@ -127,7 +127,7 @@ onBothStores('drafts', (test) => {
     expect((await csvOf(first)).text).toBe('n\n2\n')
   })
 
-  it('of a file that is not there yet, is a private grid that goes with it', async () => {
+  it('of a new file is a private grid, which is deleted with the draft', async () => {
     const made = await draft('fresh', 'n\n1\n', 'pr-7', { 'gridline-parent-path': 'public/data' })
     const { fid } = made.json.file
     expect(made.json).toMatchObject({ action: 'drafted', file: { world_readable: false, draft: 'pr-7' } })

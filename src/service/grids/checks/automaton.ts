@@ -69,6 +69,17 @@ export function automatonOf(pattern: string): Automaton | undefined {
   return tree && automatonOfTree(tree)
 }
 
+/** Whether an automaton accepts a text. */
+export function accepts({ next, accepts: ends }: Automaton, text: string): boolean {
+  let state = 1
+  for (let k = 0; k < text.length; k++) {
+    const code = text.charCodeAt(k)
+    if (code >= SYMBOLS) return false
+    state = next[state * SYMBOLS + code]
+  }
+  return ends[state] === 1
+}
+
 /** The automaton of some texts. */
 export function automatonOfTexts(texts: readonly string[]): Automaton | undefined {
   const plain = texts.filter((text) => /^[\0-\x7f]*$/.test(text))

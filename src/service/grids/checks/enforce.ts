@@ -33,7 +33,7 @@ function storedChecks({ checks }: Pick<GridRow, 'checks'>): Checks[] {
   return checks === null ? [] : [readChecks(JSON.parse(checks))]
 }
 
-/** What is checked, and how it is called in messages. */
+/** What is checked, with the name that messages use. */
 export interface Enforced extends Omit<Checked, 'gone'> {
   source: string
   /** Failures are warnings: nobody sees the table yet. */

@@ -5,7 +5,7 @@ import type { Bounds } from '../../../ingest/index.ts'
 import { momentIn } from '../../../json/index.ts'
 import { familyOf } from '../../store/column-types.ts'
 import type { ColumnType } from '../../store/schema.ts'
-import { type Automaton, automatonOf, automatonOfLengths, automatonOfTexts } from './automaton.ts'
+import { type Automaton, accepts, automatonOf, automatonOfLengths, automatonOfTexts } from './automaton.ts'
 
 export interface ValueTest {
   /** Whether a value breaks the rule. Missing ones are given only if `takesMissing`. */
@@ -24,7 +24,7 @@ export interface ValueTest {
 /** The longest pattern, and the most instructions that it may become. */
 const MOST_PATTERN = 1000
 const MOST_PROGRAM = 500
-/** Characters of texts that are matched: longer ones match no pattern. */
+/** Characters of texts that the library matches: longer ones match a pattern that has an automaton, or none. */
 const MOST_MATCHED = 10_000
 
 export async function testOf(rule: ValueRule, { missing }: Pick<Checks, 'missing'>): Promise<ValueTest> {
@@ -40,7 +40,9 @@ export async function testOf(rule: ValueRule, { missing }: Pick<Checks, 'missing
       }
     case 'enum': {
       const values = new Set(rule.values.map(String))
-      const automaton = automatonOfTexts([...values])
+      // Numbers are compared by value: 1.50 is 1.5, and no text.
+      const plain = [...values].filter((text) => !NUMBER.test(text) || String(Number(text)) === text)
+      const automaton = automatonOfTexts(plain)
       return { breaks: (value) => !values.has(textOf(value)), automaton, holdsFor: never }
     }
     case 'pattern': {
@@ -163,7 +165,9 @@ async function patternTest(pattern: string): Promise<ValueTest> {
   const automaton = pattern.length <= MOST_PATTERN ? automatonOf(pattern) : undefined
   let matches: ((text: string) => boolean) | undefined
   const prepare = async (): Promise<void> => {
-    matches ??= await patternOf(pattern)
+    const found = await patternOf(pattern)
+    // An automaton takes texts of any length.
+    matches ??= (text) => found(text) || (automaton !== undefined && accepts(automaton, text))
   }
   if (!automaton) await prepare()
   return {

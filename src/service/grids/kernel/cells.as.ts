@@ -197,7 +197,7 @@ export function match(at: i32, to: i32, row: i32, most: i32): i32 {
     if (i >= to) break
     const first = <i32>load<u8>(i)
     let end = i
-    let good = false
+    let isAccepted = false
     if (first == QUOTE) {
       let state = 1
       let k = i + 1
@@ -208,11 +208,11 @@ export function match(at: i32, to: i32, row: i32, most: i32): i32 {
       }
       if (c == QUOTE) {
         end = k + 1
-        good = k == i + 1 || load<u8>(ENDS + state) != 0
+        isAccepted = k == i + 1 || load<u8>(ENDS + state) != 0
       } else end = endOfText(k - 1)
     } else if (first == LETTER_N) {
       end = i + 4
-      good = true
+      isAccepted = true
     } else if (first == BRACKET || first == BRACE) end = endOf(i)
     else {
       let state = 1
@@ -221,9 +221,9 @@ export function match(at: i32, to: i32, row: i32, most: i32): i32 {
         state = <i32>load<u8>(STARTS + (state << 7) + c)
         c = <i32>load<u8>(++end)
       }
-      good = load<u8>(ENDS + state) != 0
+      isAccepted = load<u8>(ENDS + state) != 0
     }
-    if (!good) {
+    if (!isAccepted) {
       store<i32>(LIST + (n << 2), passed)
       n++
     }

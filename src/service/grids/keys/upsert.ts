@@ -2,6 +2,7 @@
 import { counted } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
+import { MOST_REMOVED } from '../../../contract/headers.ts'
 import type { CheckReport } from '../../../contract/resources/index.ts'
 import { type Bounds, boundsOf, boundsTogether, numbersAsText } from '../../../ingest/index.ts'
 import { breathe } from '../../../json/index.ts'
@@ -27,8 +28,6 @@ import { moreNulls, type RowEdit, spliced } from './splice.ts'
 
 /** Bytes of texts that are changed together. */
 const WINDOW_BYTES = 32 * 1024 * 1024
-/** Percent of the rows of a grid that may be removed because a file lacks them, unless more are allowed. */
-const MOST_REMOVED = 10
 
 export interface Upserted {
   idlocal: number

@@ -13,7 +13,7 @@ interface Granted {
   until: number
 }
 
-/** A link of the image of a plot, for whoever has it, until a time in ms. */
+/** A link to the image of a plot that works for anyone until `until`, in ms since 1970. */
 export async function signedImageUrl(
   { url, cursors }: Service,
   plot: Fid,
