@@ -203,7 +203,7 @@ onBothStores('operating users', (test) => {
     expect((await test().ask('alice', 'GET', `/v2/files/${grid.fid}/collaborators`)).json).toEqual([])
     // A request that was still running creates nothing.
     await expect(
-      store().write(({ files }) =>
+      store().write([], ({ files }) =>
         files.add({ owner: 'emil', filetype: 'grid', filename: 'late', parent: -1 }),
       ),
     ).rejects.toThrow(/no user named emil/)

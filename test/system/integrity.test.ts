@@ -25,7 +25,7 @@ onBothStores('integrity', (test) => {
     for (let bit = 0; bit < row.body.length * 8; bit += 7) {
       const body = Buffer.from(row.body)
       body[bit >> 3] ^= 1 << (bit & 7)
-      await engine.write((db) =>
+      await engine.write([], (db) =>
         db
           .updateTable('tail')
           .set({ body })
@@ -43,7 +43,7 @@ onBothStores('integrity', (test) => {
     })
     expect(added.status).toBe(500)
     expect(await damage()).toEqual([{ fid, what: expect.stringContaining('do not match their checksum') }])
-    await engine.write((db) =>
+    await engine.write([], (db) =>
       db
         .updateTable('tail')
         .set({ body: row.body })
@@ -265,7 +265,7 @@ describe('damage found while streaming a response', () => {
     const { fid } = await test.grid('alice', 'long', { n })
     const slices = await test.service.store.read(({ grids }) => grids.slices('alice', 0))
     const last = [...slices.values()][0].at(-1)!.hash
-    await test.service.store.engine.write((db) =>
+    await test.service.store.engine.write([], (db) =>
       db
         .updateTable('blob_pieces')
         .set({ body: Buffer.from('1nonsense') })
@@ -295,7 +295,7 @@ describe('the database on disk', () => {
     const before = process.umask(0o022)
     try {
       const store = await openStore({ database: `sqlite:${file}` })
-      await store.write(({ accounts }) => accounts.addSecret('x', 'y'))
+      await store.write([], ({ accounts }) => accounts.addSecret('x', 'y'))
       for (const suffix of ['', '-wal', '-shm']) expect(mode(file + suffix), suffix).toBe('600')
       expect(mode(join(folder.path, 'private'))).toBe('700')
       await store.close()
@@ -314,7 +314,7 @@ describe('the database on disk', () => {
     const file = join(folder.path, 'compact.db')
     const store = await openStore({ database: `sqlite:${file}` })
     for (let k = 0; k < 40; k++) await store.blobs.put(Buffer.alloc(100_000, `${k} `))
-    await store.write(({ accounts }) => accounts.addSecret('x', 'y'))
+    await store.write([], ({ accounts }) => accounts.addSecret('x', 'y'))
     await store.sweep()
     await store.engine.compact()
     const full = statSync(file).size

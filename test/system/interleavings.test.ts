@@ -195,7 +195,9 @@ onBothStores('two servers, step by step', (test, engine) => {
     const nodes = [await open(), await open()]
     for (let round = 0; round < runs(12, 1000); round++) {
       // A day passes: what nothing refers to may be collected from now on.
-      await quiet.service.store.engine.write((db) => db.updateTable('blobs').set({ stored_at: 0 }).execute())
+      await quiet.service.store.engine.write([], (db) =>
+        db.updateTable('blobs').set({ stored_at: 0 }).execute(),
+      )
       const answers: Promise<Answered | undefined>[] = []
       const ended = nodes.map(() => false)
       for (const [k, node] of nodes.entries()) {

@@ -38,7 +38,7 @@ export async function createUser(
       hint: 'Use up to 64 letters and digits, with . _ - between them.',
     })
   }
-  return store.write(async (writers) => {
+  return store.write([username], async (writers) => {
     const former = await writers.accounts.formerOwner(username)
     if (former !== undefined) throw isFormerName(username, former)
     const taken = await writers.accounts.userLike(username)
@@ -68,15 +68,16 @@ export function isFormerName(name: string, owner: string): Problem {
 }
 
 export async function createKey(store: Store, username: string, options: KeyOptions = {}): Promise<MadeKey> {
-  return store.write(async (writers) => {
-    const user = await writers.accounts.userLike(username)
-    // Names are exact here; a former one leads to the user.
-    if (!user || (user.owner !== username && user.name_key === username.toLowerCase())) {
+  // Names are exact here; a former one leads to the user.
+  const meant = await store.read(({ accounts }) => accounts.userLike(username))
+  const isOther = meant?.owner !== username && meant?.name_key === username.toLowerCase()
+  const owner = meant && !isOther ? meant.owner : username
+  return store.write([owner], async (writers) => {
+    if (!(await writers.accounts.user(owner)))
       throw new Problem('not_found', `no user named ${username}`, {
         hint: `Create one with: gridline admin create-user ${username}`,
       })
-    }
-    return addKey(writers, user.owner, options)
+    return addKey(writers, owner, options)
   })
 }
 
@@ -170,7 +171,7 @@ export async function findUser(store: Store, username: string): Promise<ListedUs
 export async function setDisabled(store: Store, username: string, isDisabled: boolean): Promise<ListedUser> {
   const { username: owner, disabled_at } = await findUser(store, username)
   if (isDisabled === (disabled_at !== null)) return findUser(store, owner)
-  await store.write(async ({ accounts }) => {
+  await store.write([owner], async ({ accounts }) => {
     await accounts.setDisabled(owner, isDisabled ? Date.now() : null)
     if (isDisabled) await accounts.removeSessions(owner)
   })
@@ -185,7 +186,7 @@ export async function deleteUser(store: Store, username: string): Promise<Listed
     throw new Problem('forbidden', `${found.username} is the only administrator`, {
       hint: 'Create another one first: gridline admin create-user NAME --admin',
     })
-  await store.write(({ accounts }) => accounts.removeUser(found.username))
+  await store.write([found.username], ({ accounts }) => accounts.removeUser(found.username))
   return found
 }
 
@@ -216,7 +217,7 @@ export async function revokeKeys(store: Store, username: string, ids: readonly s
     })
   const chosen = keys.filter(({ id }) => ids === 'all' || ids.includes(id))
   const { username: owner } = await findUser(store, username)
-  await store.write(async ({ accounts }) => {
+  await store.write([owner], async ({ accounts }) => {
     for (const { hash } of await accounts.keys(owner))
       if (chosen.some(({ id }) => hash.startsWith(id))) await accounts.revokeKey(owner, hash)
     if (ids === 'all') await accounts.removeSessions(owner)
@@ -227,7 +228,7 @@ export async function revokeKeys(store: Store, username: string, ids: readonly s
 /** Creates the user if missing, so that local use needs no setup. */
 export async function ensureUser(store: Store, username: string): Promise<void> {
   if (await store.read(({ accounts }) => accounts.user(username))) return
-  await store.write(async ({ accounts }) => {
+  await store.write([username], async ({ accounts }) => {
     if (await accounts.user(username)) return
     await accounts.addUser({ owner: username, email: null, is_admin: 1, date_joined: Date.now() })
   })

@@ -47,7 +47,7 @@ export class OidcLogin {
       throw new Problem('unauthenticated', `the subject of the token is not trusted: ${sub.slice(0, 200)}`, {
         hint: `An operator can trust it: gridline admin trust add ${issuer} ${JSON.stringify(sub.slice(0, 200))} --user NAME`,
       })
-    return this.store.write(async (writers) => {
+    return this.store.write([found.username], async (writers) => {
       const user = await writers.accounts.user(found.username)
       if (!user || user.disabled_at !== null)
         throw new Problem(
@@ -229,8 +229,11 @@ export async function addTrust(
     throw new Problem('invalid_request', `unknown scope: ${JSON.stringify(unknown)}`, {
       hint: `Available scopes: ${scopeNames.join(', ')}.`,
     })
-  return store.write(async ({ accounts }) => {
-    const user = (await accounts.user(username)) ?? (await accounts.userLike(username))
+  const owner = await store.read(
+    async ({ accounts }) => ((await accounts.user(username)) ?? (await accounts.userLike(username)))?.owner,
+  )
+  return store.write([owner ?? username], async ({ accounts }) => {
+    const user = await accounts.user(owner ?? username)
     if (!user) throw new Problem('not_found', `no user named ${username}`)
     const row = {
       id: randomBytes(6).toString('hex'),
@@ -250,7 +253,8 @@ export async function listTrust(store: Store): Promise<Trust[]> {
 }
 
 export async function removeTrust(store: Store, id: string): Promise<Trust> {
-  return store.write(async ({ accounts }) => {
+  const known = (await store.read(({ accounts }) => accounts.trust())).find((one) => one.id === id)
+  return store.write(known ? [known.username] : [], async ({ accounts }) => {
     const row = (await accounts.trust()).find((one) => one.id === id)
     if (!row)
       throw new Problem('not_found', `no trust with the id ${id}`, { hint: 'See: gridline admin trust list' })

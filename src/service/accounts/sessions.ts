@@ -32,7 +32,7 @@ function addSession(
   { owner, scopes, key_hash }: Opening,
 ): Promise<number> {
   const created_at = Date.now()
-  return store.write(async ({ accounts }) => {
+  return store.write([owner], async ({ accounts }) => {
     const key = key_hash === null ? undefined : await accounts.key(owner, key_hash)
     const expires_at = Math.min(created_at + LIFETIMES[kind], key?.expires_at ?? Number.POSITIVE_INFINITY)
     await accounts.addSession({ owner, hash, kind, key_hash, scopes, created_at, expires_at })
@@ -53,7 +53,7 @@ export async function redeemCode(
   const row = await findSession(store, 'code', code)
   if (!row) return undefined
   // Of two requests with one code, one removes it.
-  const mine = await store.write(({ accounts }) => accounts.removeSessions(row.owner, row.hash))
+  const mine = await store.write([row.owner], ({ accounts }) => accounts.removeSessions(row.owner, row.hash))
   return mine ? openSession(store, 'session', row) : undefined
 }
 
@@ -79,7 +79,7 @@ export async function redeemLogin(
   const challenge = createHash('sha256').update(verifier).digest('base64url')
   const row = await findSession(store, 'login', `${code}.${challenge}`, code.lastIndexOf('.'))
   if (!row) return undefined
-  return store.write(async ({ accounts }) => {
+  return store.write([row.owner], async ({ accounts }) => {
     // Of two requests with one code, one removes it.
     if (!(await accounts.removeSessions(row.owner, row.hash))) return undefined
     if (row.key_hash === null) return { owner: row.owner, scopes: row.scopes, keyExpiresAt: null }
@@ -136,5 +136,5 @@ export async function isStillSignedIn(
 /** Ends the session of a token. */
 export async function closeSession(store: Store, token: string): Promise<void> {
   const row = await findSession(store, 'session', token)
-  if (row) await store.write(({ accounts }) => accounts.removeSessions(row.owner, row.hash))
+  if (row) await store.write([row.owner], ({ accounts }) => accounts.removeSessions(row.owner, row.hash))
 }

@@ -56,7 +56,8 @@ export class CursorSigner {
   private async load(): Promise<string> {
     const known = await this.store.read(({ accounts }) => accounts.secret(NAME))
     if (known !== undefined) return known
-    return this.store.write(async ({ accounts }) => {
+    // Of two that add it, one fails and is repeated.
+    return this.store.write([], async ({ accounts }) => {
       const secret = (await accounts.secret(NAME)) ?? randomBytes(32).toString('hex')
       if ((await accounts.secret(NAME)) === undefined) await accounts.addSecret(NAME, secret)
       return secret

@@ -29,7 +29,7 @@ export class ViewCounter {
       this.counts = new Map()
       for (const [key, count] of counts) {
         const { owner, idlocal } = parseFid(key)!
-        await this.store.write(({ plots }) => plots.addViews(owner, idlocal, count))
+        await this.store.write([], ({ plots }) => plots.addViews(owner, idlocal, count))
       }
     }
   }

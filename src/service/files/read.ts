@@ -88,17 +88,21 @@ export function respondWithFile(service: Service, call: Call, fid: Fid = call.fi
 
 /**
  * Changes the file in the path in one transaction. Checks access and If-Match, and applies once per
- * idempotency key. The result of `work` must be JSON.
+ * idempotency key. The result of `work` must be JSON. `owners`: other users whose rows `work` changes, or reads to
+ * decide on a change.
  */
 export function updateFile<T>(
   service: Service,
   call: Call,
   work: (writers: Writers, found: AuthorizedFile) => Promise<T>,
+  owners: readonly string[] = [],
 ): Promise<T> {
-  const repeatable = call.writeKey(call.fid.owner).key !== undefined
-  return service.store.write((writers) => applyOnce(writers, call, (found) => work(writers, found)), {
-    repeatable,
-  })
+  const { owner } = call.fid
+  return service.store.write(
+    [owner, ...owners],
+    (writers) => applyOnce(writers, call, (found) => work(writers, found)),
+    { repeatable: call.writeKey(owner).key !== undefined },
+  )
 }
 
 /** Like `updateFile`, inside an open transaction. */

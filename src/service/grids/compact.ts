@@ -86,7 +86,7 @@ export async function compact(store: Store, fid: Fid): Promise<void> {
   const added = columns.flatMap(({ uid }, k) => merges[k].map(({ seq }) => ({ ...refs[next++], uid, seq })))
   const removed = columns.map(({ uid }, k) => ({ uid, seq: merges[k][0].seq }))
   try {
-    await store.write(async (writers) => {
+    await store.write([owner], async (writers) => {
       const now = await assertLayoutUnchanged(writers, fid, grid)
       await writers.grids.removeTail(owner, idlocal, last)
       const epoch = { owner, idlocal, epoch: now.epoch }
@@ -264,7 +264,7 @@ export async function rewriteLayout<P, T>(
       if (layout.grid.tail_rows > 0) continue
       const prepared = await prepare(layout)
       try {
-        return await store.write(async (writers) => {
+        return await store.write([fid.owner], async (writers) => {
           const now = await assertLayoutUnchanged(writers, fid, layout.grid)
           if (now.tail_rows > 0) throw new LayoutChanged()
           const result = await commit(writers, prepared, { ...layout, grid: now })

@@ -162,7 +162,7 @@ async function updateFolderOfGrids(
   said.push(...(await missingFrom(service, call, folder, paths)))
   const actions = new Set<string>()
   for (const [k, { folders, name, table }] of placed.entries()) {
-    const parent = await store.write((writers) =>
+    const parent = await store.write([owner], (writers) =>
       makeFolders(writers, owner, folder.idlocal, folders, limits),
     )
     const made = await createOrUpdateGrid(service, callFor(call, paths[k], k), table, {

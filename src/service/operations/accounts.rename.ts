@@ -48,7 +48,8 @@ export async function renameUser(store: Store, username: string, name: string): 
   await checkNewName(store, owner, name)
   for (;;) {
     const figures = await changedFigures(store, owner, name)
-    const done = await store.write(async (writers) => {
+    const owners = [owner, name, ...figures.map((figure) => figure.owner)]
+    const done = await store.write(owners, async (writers) => {
       if (!(await areUnchanged(writers, owner, figures))) return false
       for (const { owner: by, idlocal, after } of figures) {
         const { bytes, hash } = after

@@ -51,7 +51,7 @@ export const accountHandlers = {
       throw new Problem('unauthenticated', 'this code is not valid, or was used before', {
         hint: 'Begin again with: gridline login',
       })
-    const made = await service.store.write((writers) =>
+    const made = await service.store.write([found.owner], (writers) =>
       addKey(writers, found.owner, {
         scopes: found.scopes,
         name: name.slice(0, 100),
@@ -117,7 +117,8 @@ export const accountHandlers = {
   },
 
   'sessions.delete': async (service, { caller }) => {
-    await service.store.write(({ accounts }) => accounts.removeSessions(caller!.username))
+    const { username } = caller!
+    await service.store.write([username], ({ accounts }) => accounts.removeSessions(username))
     service.forgetCredentials()
     return { body: undefined }
   },

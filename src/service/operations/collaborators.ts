@@ -11,7 +11,7 @@ import type { FileRow } from '../store/files.ts'
 import type { CollaboratorRow } from '../store/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
-import { teamNamed } from './teams.ts'
+import { knownUsers, teamNamed } from './teams.ts'
 
 const ACCESS: Record<CollaboratorRow['may_write'], string> = { 0: 'read', 1: 'read and write' }
 
@@ -128,39 +128,46 @@ export const sharingHandlers = {
     const { users = [], teams = [], readonly = false, add_to_grids = false, ...letter } = call.fields
     const asked = users.length + teams.length
     if (asked > service.limits.collaborators) throw tooMany(asked, service.limits.collaborators)
+    // A user who is deleted meanwhile leaves no share to another one of the name.
+    const named = await service.store.read(({ accounts }) => knownUsers(accounts, users))
     let title = ''
     // Set only when the write is applied: a retry must not send e-mails again.
     let fresh: Addressee[] = []
-    await updateFile(service, call, async (writers, { file }) => {
-      title = file.filename
-      fresh = []
-      const added: Who[] = []
-      for (const text of users) {
-        const { email, ...who } = await userMeant(writers, text)
-        if (who.kind === 'user' && who.name === file.owner) continue
-        // Skip the owner's own e-mail address.
-        if (email !== null && email === (await writers.accounts.user(file.owner))?.email) continue
-        added.push(who)
-        fresh.push({ email, name: who.name })
-      }
-      for (const name of teams) {
-        const team = await teamMeant(writers, name, call.caller!.username)
-        added.push(team)
-        for (const member of await writers.sharing.members(team.name)) {
-          const user = await writers.accounts.user(member)
-          if (user && user.owner !== file.owner) fresh.push({ email: user.email, name: user.owner })
+    await updateFile(
+      service,
+      call,
+      async (writers, { file }) => {
+        title = file.filename
+        fresh = []
+        const added: Who[] = []
+        for (const text of users) {
+          const { email, ...who } = await userMeant(writers, text)
+          if (who.kind === 'user' && who.name === file.owner) continue
+          // Skip the owner's own e-mail address.
+          if (email !== null && email === (await writers.accounts.user(file.owner))?.email) continue
+          added.push(who)
+          fresh.push({ email, name: who.name })
         }
-      }
-      for (const { owner, idlocal } of await filesMeant(writers, call.fid, add_to_grids)) {
-        for (const { kind, name } of added)
-          await writers.sharing.addCollaborator({ owner, idlocal, kind, name, may_write: readonly ? 0 : 1 })
-        const count = (await writers.sharing.collaborators(owner, [idlocal])).length
-        const limit = service.limits.collaborators
-        if (count > limit) throw tooMany(count, limit)
-        await writers.files.change(owner, idlocal)
-      }
-      return null
-    })
+        for (const name of teams) {
+          const team = await teamMeant(writers, name, call.caller!.username)
+          added.push(team)
+          for (const member of await writers.sharing.members(team.name)) {
+            const user = await writers.accounts.user(member)
+            if (user && user.owner !== file.owner) fresh.push({ email: user.email, name: user.owner })
+          }
+        }
+        for (const { owner, idlocal } of await filesMeant(writers, call.fid, add_to_grids)) {
+          for (const { kind, name } of added)
+            await writers.sharing.addCollaborator({ owner, idlocal, kind, name, may_write: readonly ? 0 : 1 })
+          const count = (await writers.sharing.collaborators(owner, [idlocal])).length
+          const limit = service.limits.collaborators
+          if (count > limit) throw tooMany(count, limit)
+          await writers.files.change(owner, idlocal)
+        }
+        return null
+      },
+      named,
+    )
     const body = await changedList(service, call)
     if (letter.send_email && fresh.length > 0) {
       const done = await invite(service, call, title, fresh, letter.email_text)
@@ -225,8 +232,9 @@ async function invite(
   let sent = 0
   const limit = service.limits.emails_per_day
   const writable = to.filter(({ email }) => email !== null).length
-  let left = await service.store.write(({ accounts }) =>
-    accounts.takeQuota(call.caller!.username, 'emails', writable, limit),
+  const { username } = call.caller!
+  let left = await service.store.write([username], ({ accounts }) =>
+    accounts.takeQuota(username, 'emails', writable, limit),
   )
   if (left < writable)
     warnings.push(

@@ -46,19 +46,27 @@ export async function copyFile(
         throw new Problem('invalid_request', 'a folder cannot be copied', { hint: 'Copy the files in it.' })
       case 'grid':
         await compact(service.store, file)
-        return store.writeOnce(write, async (writers) => {
-          const { file: grid } = await admittedNow(writers, call)
-          const made = await addCopy(writers, grid, like, grid.filename)
-          await copyColumns(writers, grid, made, owner)
-          return { idlocal: made.idlocal, made: [made.idlocal], warnings: [] }
-        })
+        return store.writeOnce(
+          write,
+          async (writers) => {
+            const { file: grid } = await admittedNow(writers, call)
+            const made = await addCopy(writers, grid, like, grid.filename)
+            await copyColumns(writers, grid, made, owner)
+            return { idlocal: made.idlocal, made: [made.idlocal], warnings: [] }
+          },
+          { owners: [file.owner] },
+        )
       case 'extra':
-        return store.writeOnce(write, async (writers) => {
-          const { file: extra } = await admittedNow(writers, call)
-          const made = await addCopy(writers, extra, like, extra.filename)
-          await copyContent(writers, extra, made)
-          return { idlocal: made.idlocal, made: [made.idlocal], warnings: [] }
-        })
+        return store.writeOnce(
+          write,
+          async (writers) => {
+            const { file: extra } = await admittedNow(writers, call)
+            const made = await addCopy(writers, extra, like, extra.filename)
+            await copyContent(writers, extra, made)
+            return { idlocal: made.idlocal, made: [made.idlocal], warnings: [] }
+          },
+          { owners: [file.owner] },
+        )
       case 'plot':
         return copyPlot(service, call, like, deep_copy === true)
     }
@@ -134,7 +142,7 @@ async function copyPlot(
   const targets = new Map<string, Fid>()
   for (const { grid } of copies) {
     await compact(service.store, grid)
-    const idlocal = await store.write(({ files }) => files.nextIdlocal(like.owner))
+    const idlocal = await store.write([like.owner], ({ files }) => files.nextIdlocal(like.owner))
     targets.set(formatFid(grid), { owner: like.owner, idlocal })
   }
   const stored: SliceRef | undefined =
@@ -145,55 +153,59 @@ async function copyPlot(
           withGrids(figure, (grid) => targets.get(formatFid(grid))),
         )
       : undefined
-  return store.writeOnce(call.writeKey(like.owner), async (writers) => {
-    const { file } = await admittedNow(writers, call)
-    const now = await writers.plots.content(file.owner, file.idlocal)
-    if (now?.hash !== content.hash)
-      throw new Problem('conflict', 'the plot was changed by another request', { hint: 'Copy it again.' })
-    const made = await addCopy(writers, file, like, file.filename)
-    const grids: number[] = []
-    for (const { grid, readable, uids } of copies) {
-      const target = targets.get(formatFid(grid))!
-      const row = await writers.files.get(grid.owner, grid.idlocal)
-      // Access may have been revoked since the plan was made.
-      const reader = readable ? call : asOwner(file.owner)
-      if (!row || !(await visibleFileById(writers, grid, reader)))
-        throw new Problem('conflict', 'a grid of the plot was changed by another request', {
-          hint: 'Copy it again.',
+  return store.writeOnce(
+    call.writeKey(like.owner),
+    async (writers) => {
+      const { file } = await admittedNow(writers, call)
+      const now = await writers.plots.content(file.owner, file.idlocal)
+      if (now?.hash !== content.hash)
+        throw new Problem('conflict', 'the plot was changed by another request', { hint: 'Copy it again.' })
+      const made = await addCopy(writers, file, like, file.filename)
+      const grids: number[] = []
+      for (const { grid, readable, uids } of copies) {
+        const target = targets.get(formatFid(grid))!
+        const row = await writers.files.get(grid.owner, grid.idlocal)
+        // Access may have been revoked since the plan was made.
+        const reader = readable ? call : asOwner(file.owner)
+        if (!row || !(await visibleFileById(writers, grid, reader)))
+          throw new Problem('conflict', 'a grid of the plot was changed by another request', {
+            hint: 'Copy it again.',
+          })
+        const name = readable ? row.filename : `${shortened(file.filename)}_grid`
+        await writers.files.add({
+          owner: like.owner,
+          idlocal: target.idlocal,
+          filetype: 'grid',
+          filename: await freeName(writers.files, like.owner, made.parent, name),
+          parent: made.parent,
+          world_readable: like.world_readable,
+          metadata: readable ? row.metadata : '{}',
+          source_fid: formatFid(grid),
         })
-      const name = readable ? row.filename : `${shortened(file.filename)}_grid`
-      await writers.files.add({
-        owner: like.owner,
-        idlocal: target.idlocal,
-        filetype: 'grid',
-        filename: await freeName(writers.files, like.owner, made.parent, name),
-        parent: made.parent,
-        world_readable: like.world_readable,
-        metadata: readable ? row.metadata : '{}',
-        source_fid: formatFid(grid),
-      })
-      await copyColumns(writers, grid, target, like.owner, readable ? undefined : uids)
-      grids.push(target.idlocal)
-    }
-    const { hash, bytes } = stored ?? content
-    const to = { owner: like.owner, idlocal: made.idlocal }
-    await writers.plots.setContent({ ...to, hash, bytes, media_type: MEDIA_TYPE })
-    await firstFigure(writers, to, { hash, bytes }, { operation: 'copy', by: like.owner })
-    await writers.plots.setPlot(
-      to.owner,
-      to.idlocal,
-      (await writers.plots.plot(file.owner, file.idlocal))?.quality ?? 0,
-    )
-    await writers.plots.setGrids(
-      to.owner,
-      to.idlocal,
-      plan.map(({ grid }) => targets.get(formatFid(grid)) ?? grid),
-    )
-    const warnings = plan.some(({ readable }) => !readable) ? [UNREADABLE] : []
-    if (plan.some(({ shown, missing }) => !shown || missing))
-      warnings.push('some data of this plot is missing or not readable, so the copy does not show it')
-    return { idlocal: made.idlocal, made: [made.idlocal, ...grids], warnings }
-  })
+        await copyColumns(writers, grid, target, like.owner, readable ? undefined : uids)
+        grids.push(target.idlocal)
+      }
+      const { hash, bytes } = stored ?? content
+      const to = { owner: like.owner, idlocal: made.idlocal }
+      await writers.plots.setContent({ ...to, hash, bytes, media_type: MEDIA_TYPE })
+      await firstFigure(writers, to, { hash, bytes }, { operation: 'copy', by: like.owner })
+      await writers.plots.setPlot(
+        to.owner,
+        to.idlocal,
+        (await writers.plots.plot(file.owner, file.idlocal))?.quality ?? 0,
+      )
+      await writers.plots.setGrids(
+        to.owner,
+        to.idlocal,
+        plan.map(({ grid }) => targets.get(formatFid(grid)) ?? grid),
+      )
+      const warnings = plan.some(({ readable }) => !readable) ? [UNREADABLE] : []
+      if (plan.some(({ shown, missing }) => !shown || missing))
+        warnings.push('some data of this plot is missing or not readable, so the copy does not show it')
+      return { idlocal: made.idlocal, made: [made.idlocal, ...grids], warnings }
+    },
+    { owners: [call.fid.owner, ...plan.map(({ grid }) => grid.owner)] },
+  )
 }
 
 interface PlanOfGrid {

@@ -120,10 +120,15 @@ export const fileHandlers = {
   },
 
   'stars.add': async (service, call) => {
-    await updateFile(service, call, async ({ sharing }, { file }) => {
-      await sharing.addStar(file.owner, file.idlocal, call.caller!.username)
-      return null
-    })
+    await updateFile(
+      service,
+      call,
+      async ({ sharing }, { file }) => {
+        await sharing.addStar(file.owner, file.idlocal, call.caller!.username)
+        return null
+      },
+      [call.caller!.username],
+    )
     return respondWithFile(service, call)
   },
 

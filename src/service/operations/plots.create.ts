@@ -63,7 +63,7 @@ async function createOrReplace(service: Service, call: OperationCall<'plots.crea
     const made = await store.writeOnce(
       call.writeKey(owner),
       (writers) => create(service, call, writers, figure),
-      { applied: (made) => made !== undefined },
+      { applied: (made) => made !== undefined, owners: ownersOf(figure) },
     )
     // Otherwise the name was taken meanwhile.
     if (made) return made
@@ -176,20 +176,30 @@ export async function replaceFigure<T>(
     const own = tries <= OWN_GRID_TRIES ? await ownGrid(service, call, before) : undefined
     const stored = await storeFigure(service, owner, figure, raw_data === 'grid', own)
     try {
-      return await updateFile(service, call, async (writers, found) => {
-        const content = await writers.plots.content(owner, idlocal)
-        const isSame = stored.grid === undefined && content?.hash === stored.content.hash
-        const result = await change(writers, found, stored, isSame)
-        const file = await writers.files.get(owner, idlocal)
-        await putFigure(writers, file!, stored, call, before)
-        // The version has already been incremented if other fields changed.
-        if (file!.version === found.file.version && !isSame) await writers.files.change(owner, idlocal)
-        return result
-      })
+      return await updateFile(
+        service,
+        call,
+        async (writers, found) => {
+          const content = await writers.plots.content(owner, idlocal)
+          const isSame = stored.grid === undefined && content?.hash === stored.content.hash
+          const result = await change(writers, found, stored, isSame)
+          const file = await writers.files.get(owner, idlocal)
+          await putFigure(writers, file!, stored, call, before)
+          // The version has already been incremented if other fields changed.
+          if (file!.version === found.file.version && !isSame) await writers.files.change(owner, idlocal)
+          return result
+        },
+        ownersOf(stored),
+      )
     } catch (error) {
       if (!(error instanceof DataGridChanged)) throw error
     }
   }
+}
+
+/** The owners of the grids that a figure refers to. */
+function ownersOf({ sources }: StoredFigure): string[] {
+  return sources.map(({ source }) => source.grid.owner)
 }
 
 /** Columns that the figure refers to now. A change may keep them, even if the caller may not read them. */

@@ -4,7 +4,7 @@ import type { Team } from '../../contract/resources/index.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import type { TeamRow } from '../store/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import type { Handlers } from './handler.ts'
+import type { Handlers, OperationService as Service } from './handler.ts'
 
 async function teamOf(readers: Readers, { name, name_key, owner }: TeamRow): Promise<Team> {
   return { name, owner, members: await readers.sharing.members(name_key) }
@@ -58,6 +58,30 @@ async function addMembers(writers: Writers, team: TeamRow, users: readonly strin
   }
 }
 
+/** The users with these names, of those that are names of users. */
+export async function knownUsers(accounts: Readers['accounts'], names: readonly string[]): Promise<string[]> {
+  const users: string[] = []
+  for (const name of new Set(names)) {
+    const user = isUsername(name) ? await accounts.userLike(name) : undefined
+    if (user) users.push(user.owner)
+  }
+  return users
+}
+
+/** The team that the call names and whose owner is the caller, and those it names, locked while `work` changes it. */
+async function changeTeam<T>(
+  { store }: Service,
+  call: Call,
+  users: readonly string[],
+  work: (writers: Writers) => Promise<T>,
+): Promise<T> {
+  const owners = await store.read(async (readers) => {
+    const team = await teamNamed(readers, call.caller!.username, call.name)
+    return [...(team ? [team.owner] : []), ...(await knownUsers(readers.accounts, users))]
+  })
+  return store.writeOnce(call.writeKey(call.caller!.username), work, { owners })
+}
+
 export const teamHandlers = {
   'teams.list': (service, { caller }) =>
     service.store.read(async (readers) => {
@@ -75,7 +99,8 @@ export const teamHandlers = {
         field: 'name',
         hint: 'Use up to 64 letters and digits, with . _ - between them.',
       })
-    const body = await service.store.writeOnce<Team>(call.writeKey(owner), async (writers) => {
+    const owners = await service.store.read(({ accounts }) => knownUsers(accounts, members))
+    const create = async (writers: Writers): Promise<Team> => {
       const own = (await writers.sharing.teamsOf(owner)).filter((team) => team.owner === owner)
       if (own.some((team) => team.name.toLowerCase() === name.toLowerCase()))
         throw new Problem('already_exists', `a team of yours named '${name}' already exists`, {
@@ -84,8 +109,8 @@ export const teamHandlers = {
       const team = await writers.sharing.addTeam(name, owner)
       await addMembers(writers, team, members)
       return teamOf(writers, team)
-    })
-    return { body }
+    }
+    return { body: await service.store.writeOnce(call.writeKey(owner), create, { owners }) }
   },
 
   'teams.get': (service, call) =>
@@ -94,7 +119,7 @@ export const teamHandlers = {
     })),
 
   'teams.delete': async (service, call) => {
-    await service.store.writeOnce(call.writeKey(call.caller!.username), async (writers) => {
+    await changeTeam(service, call, [], async (writers) => {
       await writers.sharing.removeTeam((await known(writers, call, true)).name_key)
       return null
     })
@@ -102,8 +127,9 @@ export const teamHandlers = {
   },
 
   'members.add': async (service, call) => {
-    await service.store.writeOnce(call.writeKey(call.caller!.username), async (writers) => {
-      await addMembers(writers, await known(writers, call, true), call.fields.users as string[])
+    const users = call.fields.users as string[]
+    await changeTeam(service, call, users, async (writers) => {
+      await addMembers(writers, await known(writers, call, true), users)
       return null
     })
     return service.store.read(async (readers) => ({
@@ -112,8 +138,8 @@ export const teamHandlers = {
   },
 
   'members.remove': async (service, call) => {
-    const { team } = await service.store.writeOnce(call.writeKey(call.caller!.username), async (writers) => {
-      const users = call.fields.users as string[]
+    const users = call.fields.users as string[]
+    const { team } = await changeTeam(service, call, users, async (writers) => {
       // Every member may leave the team.
       const leaving = users.every((user) => user === call.caller!.username)
       const found = await known(writers, call, !leaving)

@@ -38,7 +38,7 @@ export async function countChanges(
     })
     if (!counts) continue
     found.set(row.version, counts)
-    await service.store.write((writers) => writers.versions.change(row, counts))
+    await service.store.write([row.owner], (writers) => writers.versions.change(row, counts))
   }
   return found
 }

@@ -130,7 +130,7 @@ export async function storeFigure(
     // A column of new data keeps the uid of the one it replaces.
     for (const column of columns) column.uid = free.get(column.name) ?? newUid(taken)
     // References contain the id, and are stored before the grid is created: allocate the id first.
-    const idlocal = own?.idlocal ?? (await store.write(({ files }) => files.nextIdlocal(owner)))
+    const idlocal = own?.idlocal ?? (await store.write([owner], ({ files }) => files.nextIdlocal(owner)))
     grid = { idlocal, columns, layout: own?.layout }
     const fid = formatFid({ owner, idlocal })
     const references = new Map(columns.map(({ name, uid }) => [name, `${fid}:${uid}`]))

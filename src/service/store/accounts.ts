@@ -234,7 +234,6 @@ export class AccountWriter extends AccountReader {
       .where('kind', '=', 'user')
       .where('name', '=', owner)
       .execute()
-    await this.renameTeams(owner, name)
     const from = `${owner}:`
     await db
       .updateTable('files')
@@ -248,25 +247,6 @@ export class AccountWriter extends AccountReader {
       .insertInto('former_names')
       .values({ name: owner, name_key: owner.toLowerCase(), owner: name, renamed_at: Date.now() })
       .execute()
-  }
-
-  /** Keys of teams begin with the name of their owner. */
-  private async renameTeams(owner: string, name: string): Promise<void> {
-    const { db } = this
-    const teams = await db.selectFrom('teams').select('name_key').where('owner', '=', name).execute()
-    const from = `${owner.toLowerCase()}/`
-    for (const { name_key } of teams) {
-      if (!name_key.startsWith(from)) continue
-      const key = `${name.toLowerCase()}/${name_key.slice(from.length)}`
-      await db.updateTable('teams').set({ name_key: key }).where('name_key', '=', name_key).execute()
-      await db.updateTable('team_members').set({ team: key }).where('team', '=', name_key).execute()
-      await db
-        .updateTable('collaborators')
-        .set({ name: key })
-        .where('kind', '=', 'team')
-        .where('name', '=', name_key)
-        .execute()
-    }
   }
 
   async setDisabled(owner: string, disabled_at: number | null): Promise<void> {

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
-import { asBuffer } from '../../json/index.ts'
-import type { Transactions } from './engine.ts'
+import { asBuffer, breathe } from '../../json/index.ts'
+import { locked, type Transactions } from './engine.ts'
 import { sha256 } from './hash.ts'
 import type { Db } from './schema.ts'
 
@@ -87,7 +87,9 @@ export class SqlBlobs implements Blobs {
     const removed = isGivenUp ? [...added].filter((hash) => !this.holders.has(hash)) : []
     added.clear()
     for (let k = 0; k < removed.length; k += BATCH)
-      await this.engine.write((db) => removeOrphans(db, removed.slice(k, k + BATCH), Number.MAX_SAFE_INTEGER))
+      await this.engine.write([], (db) =>
+        removeOrphans(db, removed.slice(k, k + BATCH), Number.MAX_SAFE_INTEGER),
+      )
   }
 
   /** Stores blobs in one transaction. Returns the hashes of those that were not there. */
@@ -159,7 +161,7 @@ export class SqlBlobs implements Blobs {
       const batch = await this.engine.read((db) => orphans(db, now - grace, after))
       if (batch.orphans.length > 0)
         // Those that have been referenced since are kept.
-        removed += await this.engine.write((db) => removeOrphans(db, batch.orphans, now - grace))
+        removed += await this.engine.write([], (db) => removeOrphans(db, batch.orphans, now - grace))
       if (batch.last === undefined) return removed
       after = batch.last
     }
@@ -169,7 +171,7 @@ export class SqlBlobs implements Blobs {
   private async touch(hashes: readonly string[], stored_at: number): Promise<void> {
     for (let k = 0; k < hashes.length; k += BATCH) {
       const some = hashes.slice(k, k + BATCH).sort()
-      await this.engine.write((db) =>
+      await this.engine.write([], (db) =>
         db.updateTable('blobs').set({ stored_at }).where('hash', 'in', some).execute(),
       )
     }
@@ -253,14 +255,17 @@ async function orphans(
     .execute()
   const hashes = rows.map(({ hash }) => hash)
   return {
-    orphans: hashes.length > 0 ? await orphansAmong(db, hashes, before) : [],
+    orphans: hashes.length > 0 ? await unnamed(db, await oldAmong(db, hashes, before)) : [],
     last: hashes.length < BATCH ? undefined : hashes.at(-1),
   }
 }
 
-/** Removes those of these blobs that nothing refers to, stored before a time. Returns how many. */
+/**
+ * Removes those of these blobs that nothing refers to, stored before a time. Returns how many. They are locked first:
+ * a transaction that refers to one has ended, or finds that it is gone (`requireBlobs`).
+ */
 async function removeOrphans(db: Db, hashes: readonly string[], before: number): Promise<number> {
-  const still = await orphansAmong(db, hashes, before)
+  const still = await unnamed(db, await oldAmong(db, hashes, before, 'update'))
   if (still.length === 0) return 0
   for (const table of ['blob_pieces', 'blobs'] as const)
     await db.deleteFrom(table).where('hash', 'in', still).execute()
@@ -270,21 +275,50 @@ async function removeOrphans(db: Db, hashes: readonly string[], before: number):
 /** The tables whose rows refer to blobs. */
 export const NAMING = ['slices', 'contents', 'past_slices', 'versions'] as const
 
-async function orphansAmong(db: Db, hashes: readonly string[], before: number): Promise<string[]> {
-  const named = new Set<string>()
-  for (const table of NAMING)
-    for (const { hash } of await db
-      .selectFrom(table)
-      .select('hash')
-      .distinct()
-      .where('hash', 'in', hashes)
-      .execute())
-      if (hash !== null) named.add(hash)
-  const old = await db
+/** Those of these blobs that were stored before a time, locked if asked for. */
+async function oldAmong(
+  db: Db,
+  hashes: readonly string[],
+  before: number,
+  lock?: 'update',
+): Promise<string[]> {
+  const old = db
     .selectFrom('blobs')
     .select('hash')
     .where('hash', 'in', hashes)
     .where('stored_at', '<', before)
-    .execute()
-  return old.map(({ hash }) => hash).filter((hash) => !named.has(hash))
+    .orderBy('hash')
+  return (await (lock ? locked(db, old, lock) : old).execute()).map(({ hash }) => hash)
+}
+
+/** Those of these blobs that nothing refers to. One statement: references move from table to table. */
+async function unnamed(db: Db, hashes: readonly string[]): Promise<string[]> {
+  if (hashes.length === 0) return []
+  const [first, ...more] = NAMING.map((table) =>
+    db.selectFrom(table).select('hash').where('hash', 'in', hashes),
+  )
+  const rows = await more.reduce((all, one) => all.union(one), first).execute()
+  const named = new Set(rows.map(({ hash }) => hash))
+  return hashes.filter((hash) => !named.has(hash))
+}
+
+/**
+ * Locks blobs that the transaction refers to, so that no sweep removes them meanwhile. Throws `overloaded` if one is
+ * gone: a sweep may have collected it if the clock jumped during an upload.
+ */
+export async function requireBlobs(db: Db, needed: readonly string[]): Promise<void> {
+  const hashes = [...new Set(needed)].sort()
+  for (let k = 0; k < hashes.length; k += BATCH) {
+    await breathe()
+    const some = hashes.slice(k, k + BATCH)
+    const rows = await locked(
+      db,
+      db.selectFrom('blobs').select('hash').where('hash', 'in', some).orderBy('hash'),
+      'share',
+    ).execute()
+    if (rows.length < some.length)
+      throw new Problem('overloaded', 'stored data was removed before the change was complete', {
+        hint: 'Repeat the request.',
+      })
+  }
 }

@@ -1,20 +1,34 @@
-import type { Kysely, RawBuilder } from 'kysely'
-import type { Db } from './schema.ts'
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import type { Db, Schema } from './schema.ts'
+
+/** Connections to an engine on which several transactions write at a time. */
+export const withRowLocks = new WeakSet<Db>()
+
+/** A query that locks the rows it finds until its transaction ends: against changes, or also against other locks. */
+export function locked<T extends keyof Schema, R>(
+  db: Db,
+  query: SelectQueryBuilder<Schema, T, R>,
+  lock: 'share' | 'update',
+): SelectQueryBuilder<Schema, T, R> {
+  return withRowLocks.has(db) ? query.modifyEnd(sql`for ${sql.raw(lock)}`) : query
+}
 
 export interface WriteOptions {
   /** `work` detects by itself that it was already committed, so it may be repeated after a lost commit. */
   repeatable?: boolean
 }
 
-/** Transactions on a database. */
+/** Transactions on a database. See docs/adr/0028-writes-lock-their-owners.md. */
 export interface Transactions {
   /** Runs `work` on one consistent snapshot of the database. */
   read<T>(work: (db: Db) => Promise<T>): Promise<T>
   /**
-   * Runs `work` in one transaction, which is durable when the promise resolves. `work` may run again after a
-   * conflict, so it must have no side effects besides queries. Concurrent writes may share a commit.
+   * Runs `work` in one transaction, which is durable when the promise resolves. `owners`: the users whose rows `work`
+   * changes, or reads to decide on a change; other writes of theirs wait. None are needed for single statements that
+   * are right whatever runs beside them. `work` may run again after a conflict, so it must have no side effects
+   * besides queries. Concurrent writes may share a commit.
    */
-  write<T>(work: (db: Db) => Promise<T>, options?: WriteOptions): Promise<T>
+  write<T>(owners: readonly string[], work: (db: Db) => Promise<T>, options?: WriteOptions): Promise<T>
   /** Like `write`, but durable only after the next `write`. For blobs that nothing refers to yet. */
   writeDeferred<T>(work: (db: Db) => Promise<T>): Promise<T>
 }

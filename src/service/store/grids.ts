@@ -2,6 +2,7 @@ import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import type { Bounds } from '../../ingest/index.ts'
 import { breathe } from '../../json/index.ts'
+import { requireBlobs } from './blobs.ts'
 import { encodeTypes } from './column-types.ts'
 import { keyOf } from './primary-key.ts'
 import type { Db, Schema } from './schema.ts'
@@ -350,22 +351,12 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Checks that the blobs exist: a sweep may have collected them if the clock jumped during an upload. */
-  async requireBlobs(slices: readonly SliceRef[]): Promise<void> {
-    const hashes = [...new Set(slices.map(({ hash }) => hash))]
-    for (let k = 0; k < hashes.length; k += BATCH) {
-      await breathe()
-      const some = hashes.slice(k, k + BATCH)
-      const { count } = await this.db
-        .selectFrom('blobs')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where('hash', 'in', some)
-        .executeTakeFirstOrThrow()
-      if (Number(count) < some.length)
-        throw new Problem('overloaded', 'stored data was removed before the change was complete', {
-          hint: 'Repeat the request.',
-        })
-    }
+  /** Throws `overloaded` if a blob of these slices has been collected meanwhile. */
+  requireBlobs(slices: readonly SliceRef[]): Promise<void> {
+    return requireBlobs(
+      this.db,
+      slices.map(({ hash }) => hash),
+    )
   }
 
   /** Removes the slices of columns, of each from `seq` on. Earlier epochs keep them. */

@@ -76,6 +76,8 @@ export interface OnceOptions<T> {
   onReplay?: (result: T) => unknown
   /** Whether `work` has changed something. If not, nothing is recorded. The default is always. */
   applied?: (result: T) => boolean
+  /** Other users whose rows `work` changes, or reads to decide on a change. */
+  owners?: readonly string[]
 }
 
 export class IdempotencyWriter extends IdempotencyReader {

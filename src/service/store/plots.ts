@@ -1,4 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
+import { requireBlobs } from './blobs.ts'
 import type { FileRow, Key } from './files.ts'
 import type { Db, Schema } from './schema.ts'
 
@@ -148,6 +149,7 @@ export class PlotReader {
 export class PlotWriter extends PlotReader {
   async setContent(row: Insertable<Schema['contents']>): Promise<void> {
     const { hash, bytes, media_type } = row
+    await requireBlobs(this.db, [hash])
     await this.db
       .insertInto('contents')
       .values(row)

@@ -46,7 +46,7 @@ export async function expireDrafts(
   for (;;) {
     const old = await engine.read((db) => new DraftReader(db).olderThan(now - draft_days * DAY, FILES))
     for (const draft of old)
-      await engine.write(async (db) => {
+      await engine.write([draft.owner], async (db) => {
         const writers = {
           drafts: new DraftWriter(db),
           versions: new VersionWriter(db),
@@ -83,7 +83,9 @@ export async function expireVersions(engine: Engine, rules: Rules, now = Date.no
         return expiredVersions(rows, present.content_version, now, rules)
       })
       if (expired.length > 0)
-        removed += await engine.write((db) => new VersionWriter(db).remove(owner, idlocal, expired, true))
+        removed += await engine.write([owner], (db) =>
+          new VersionWriter(db).remove(owner, idlocal, expired, true),
+        )
     }
     if (files.length < FILES) return removed
   }

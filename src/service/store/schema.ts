@@ -113,7 +113,7 @@ export interface Schema {
   }
   stars: { owner: string; idlocal: number; username: string; starred_at: number }
   teams: {
-    /** `owner/name` in lower case. Only the name for teams created by the first versions. */
+    /** Random, never used again. `owner/name` or the name for teams created by the first versions. */
     name_key: string
     name: string
     owner: string

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { FileRow, Key } from './files.ts'
 import type { Db, MayWrite, Schema } from './schema.ts'
@@ -178,7 +179,8 @@ export class SharingReader {
           eb('name_key', 'in', selectFrom('team_members').select('team').where('username', '=', username)),
         ]),
       )
-      .orderBy('name_key')
+      .orderBy('owner')
+      .orderBy('name')
       .execute()
   }
 
@@ -238,10 +240,10 @@ export class SharingWriter extends SharingReader {
       .execute()
   }
 
-  /** Adds a team. Names are unique per owner only. */
+  /** Adds a team. Its key is random: what a team of the name had before it was deleted is not shared with it. */
   async addTeam(name: string, owner: string): Promise<TeamRow> {
     const row = {
-      name_key: `${owner}/${name}`.toLowerCase(),
+      name_key: randomBytes(12).toString('hex'),
       name,
       owner,
       created_at: Date.now(),

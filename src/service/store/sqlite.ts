@@ -150,7 +150,8 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
     types: { text: sql`text`, int: sql`integer`, bytes: sql`blob` },
     groupsWritesAcrossOwners: true,
     read: (work) => readers.run(work),
-    write: (work) => writes.add(work, true),
+    // One writer: no other write runs beside it.
+    write: (_, work) => writes.add(work, true),
     writeDeferred: (work) => writes.add(work, false),
     // One process and one writer: there are no connections to share out.
     lane: () => engine,

@@ -41,8 +41,15 @@ export interface Store {
   readonly blobs: Blobs
   /** Runs reads on one consistent snapshot. */
   read<T>(work: (readers: Readers) => Promise<T>): Promise<T>
-  /** One durable transaction. `work` may run more than once: no side effects outside the store. */
-  write<T>(work: (writers: Writers) => Promise<T>, options?: WriteOptions): Promise<T>
+  /**
+   * One durable transaction. `owners`: the users whose rows `work` changes, or reads to decide on a change. `work` may
+   * run more than once: no side effects outside the store.
+   */
+  write<T>(
+    owners: readonly string[],
+    work: (writers: Writers) => Promise<T>,
+    options?: WriteOptions,
+  ): Promise<T>
   /** The stored result of a write that was applied; undefined if it is new. */
   applied<T>(key: WriteKey): Promise<T | undefined>
   /** A write that applies once per idempotency key. The result of `work` must be JSON. */
@@ -83,14 +90,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 export function withoutCommit(store: Store): Store {
   return {
     ...store,
-    async write(work, options) {
+    async write(owners, work, options) {
       const end = new Error('rolled back')
       let result: { value: Awaited<ReturnType<typeof work>> } | undefined
       try {
-        await store.write(async (writers) => {
-          result = { value: await work(writers) }
-          throw end
-        }, options)
+        await store.write(
+          owners,
+          async (writers) => {
+            result = { value: await work(writers) }
+            throw end
+          },
+          options,
+        )
       } catch (error) {
         if (error !== end) throw error
       }
@@ -119,8 +130,9 @@ function storeOn(
         idempotency: new IdempotencyReader(db),
       }),
     )
-  const write: Store['write'] = (work, options) =>
+  const write: Store['write'] = (owners, work, options) =>
     transactions.write(
+      owners,
       (db) =>
         work({
           accounts: new AccountWriter(db),
@@ -135,12 +147,12 @@ function storeOn(
       options,
     )
   const sweep = async (grace?: number): Promise<void> => {
-    await write(({ idempotency }) => idempotency.expire())
+    await write([], ({ idempotency }) => idempotency.expire())
     await expireVersions(engine, limits)
     await expireDrafts(engine, limits)
     await blobs.collect(grace)
     await engine.maintain()
-    await engine.write(async (db) => {
+    await engine.write([], async (db) => {
       await db.deleteFrom('chores').where('name', '=', 'sweep').execute()
       await db.insertInto('chores').values({ name: 'sweep', done_at: Date.now() }).execute()
     })
@@ -153,9 +165,11 @@ function storeOn(
     applied: async <T>(key: WriteKey) =>
       key.key === undefined ? undefined : (await read(({ idempotency }) => idempotency.find<T>(key)))?.result,
     writeOnce: (key, work, options) =>
-      write((writers) => writers.idempotency.once(key, () => work(writers), options), {
-        repeatable: key.key !== undefined,
-      }),
+      write(
+        [key.owner, ...(options?.owners ?? [])],
+        (writers) => writers.idempotency.once(key, () => work(writers), options),
+        { repeatable: key.key !== undefined },
+      ),
     for: (owner) => {
       const lane = engine.lane(owner)
       return lane === transactions ? store : storeOn(engine, lane, limits, holders)

@@ -513,7 +513,7 @@ describe('names', () => {
   it('choosing a free name takes a constant number of queries, and gives unique names', async () => {
     const { store } = test.service
     const names = new Set<string>()
-    await store.write(async (writers) => {
+    await store.write([], async (writers) => {
       for (let k = 0; k < 3000; k++)
         await writers.files.add({
           owner: 'bob',
@@ -523,7 +523,7 @@ describe('names', () => {
         })
     })
     const { freeName } = await import('../../../src/service/files/names.ts')
-    await store.write(async (writers) => {
+    await store.write([], async (writers) => {
       let queries = 0
       const files = new Proxy(writers.files, {
         get(target, property, receiver) {

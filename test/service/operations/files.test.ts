@@ -130,7 +130,7 @@ onBothStores('files', (test) => {
     it('stars name up to a hundred users and count all', async () => {
       const { fid } = await test().grid('alice', 'popular', { a: [1] }, { world_readable: true })
       const [owner, idlocal] = fid.split(':')
-      await test().service.store.write(async ({ sharing }) => {
+      await test().service.store.write([], async ({ sharing }) => {
         for (let k = 0; k < 120; k++) await sharing.addStar(owner, Number(idlocal), `fan${k}`)
       })
       const { stars } = (await ask(undefined, 'GET', `/v2/files/${fid}`)).json

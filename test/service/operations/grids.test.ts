@@ -628,7 +628,7 @@ onBothStores('grids', (test) => {
       const values = Array.from({ length: 300_000 }, (_, k) => `value ${k}`)
       const { fid } = await test().grid('alice', 'read on', { a: values })
       const { store } = test().service
-      await store.engine.write((db) =>
+      await store.engine.write([], (db) =>
         db
           .updateTable('blobs')
           .set({ stored_at: Date.now() - 25 * 3600 * 1000 })

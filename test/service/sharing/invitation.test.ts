@@ -47,7 +47,7 @@ describe('invitations over SMTP', () => {
     const { fid } = await test.grid('alice', 'Numbers', { a: [1] })
     // Names that were stored before invisible characters were refused.
     const filename = 'Numbers\u2028Bcc: evil@example.org'
-    await test.service.store.engine.write((db) =>
+    await test.service.store.engine.write([], (db) =>
       db.updateTable('files').set({ filename, live_name: filename }).where('owner', '=', 'alice').execute(),
     )
     const add = (json: object, key: string) =>

@@ -4,7 +4,7 @@ import { onBothStores } from '../../support/service.ts'
 onBothStores('damaged data', (test) => {
   it('a blob that changed on disk is 500 damaged, never served', async () => {
     const { fid } = await test().grid('alice', 'damaged', { a: ['a value that is only here'] })
-    await test().service.store.engine.write((db) =>
+    await test().service.store.engine.write([], (db) =>
       db
         .updateTable('blob_pieces')
         .set({ body: Buffer.from('0"a value that was not"') })

@@ -26,7 +26,7 @@ onBothStores('sweep', (test) => {
     const { store } = test().service
     const claim = { added: new Set<string>(), held: new Set<string>() }
     const [hash] = await store.blobs.putAll([Buffer.from('of a slow upload')], claim)
-    await store.engine.write((db) => db.updateTable('blobs').set({ stored_at: 0 }).execute())
+    await store.engine.write([], (db) => db.updateTable('blobs').set({ stored_at: 0 }).execute())
     await store.sweep()
     expect(await store.blobs.get(hash)).toEqual(Buffer.from('of a slow upload'))
     await store.blobs.release(claim, true)
@@ -38,7 +38,7 @@ onBothStores('sweep', (test) => {
     const hash = await store.blobs.put(Buffer.from('named by nothing'))
     await store.sweep()
     expect(await store.blobs.get(hash)).toEqual(Buffer.from('named by nothing'))
-    await store.engine.write((db) =>
+    await store.engine.write([], (db) =>
       db
         .updateTable('blobs')
         .set({ stored_at: Date.now() - 25 * 3600 * 1000 })

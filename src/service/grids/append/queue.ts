@@ -86,6 +86,7 @@ export class AppendQueue {
       const owner = group[0].append.fid.owner
       const store = this.store.engine.groupsWritesAcrossOwners ? this.store : this.store.for(owner)
       const done = await store.write(
+        group.map(({ append }) => append.fid.owner),
         async (writers) => {
           const results: { list: Waiting[]; applied: Applied }[] = []
           for (const list of byGrid.values())
