@@ -6,6 +6,8 @@ import { type Limits, limitsFrom } from '../contract/limits.ts'
 import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
 import { OidcLogin } from './accounts/oidc.ts'
+import { Jobs } from './background/jobs.ts'
+import { jobKinds } from './background/kinds.ts'
 import { Admission } from './core/admission.ts'
 import { CursorSigner } from './core/cursors.ts'
 import { FormerNames } from './core/former-names.ts'
@@ -93,6 +95,8 @@ export interface RunningService {
   /** Like `handle`, with web objects. */
   fetch(request: Request): Promise<Response>
   store: Store
+  /** Does work in the background that others have left, from now on. */
+  startJobs(): void
   /** Resolves when all background work is done. */
   idle(): Promise<void>
   close(): Promise<void>
@@ -122,12 +126,17 @@ const handlers: Handlers = {
   ...systemHandlers,
 }
 
+/** How long a command goes on with work in the background, in ms. Steps of it end; the next command goes on. */
+const PATIENCE = 300
+
 /** Opens the store and creates the service on it. */
 export async function createService(options: ServiceOptions): Promise<RunningService> {
   const limits = limitsFrom(options.environment ?? process.env)
   const store = await openStore({ limits, ...options })
   const background = new Background(options.log)
   const service = serviceOn(store, limits, options, background, () => authenticator.forget())
+  const jobs = new Jobs(store, jobKinds(store), (error) => background.run(() => Promise.reject(error)))
+  store.onJob(() => background.run(() => jobs.look()))
   const actingAs = options.actingAs === undefined ? undefined : await localCaller(store, options.actingAs)
   const authenticator = new Authenticator(store, actingAs, service.url, service.names)
   const app = createApp(service, handlers, authenticator, options.log ?? (() => {}))
@@ -141,14 +150,20 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     fetch: async (request) => toResponse(await app.handle(request as HttpRequest)),
     store,
     idle: () => background.idle(),
+    startJobs: () => jobs.start(),
     async close() {
       service.live.close()
       service.uploads.close()
+      // Without a server, nothing else does what is due.
+      if (actingAs && wrote) {
+        const patience = setTimeout(() => jobs.stop(), PATIENCE)
+        await jobs.look()
+        clearTimeout(patience)
+      }
+      await jobs.stop()
       await background.idle()
       await service.mail?.close()
       await service.images.close()
-      // Without a server, nothing else sweeps. A failed sweep must not fail the command.
-      if (actingAs && wrote) await store.sweepIfDue().catch(() => {})
       await store.close()
     },
   }
@@ -175,7 +190,7 @@ function serviceOn(
     store,
     url,
     limits,
-    appends: new AppendQueue(store, foldedOnce(store), run),
+    appends: new AppendQueue(store, foldedOnce(store)),
     plotColumns: (fid) => store.read((readers) => columnsOfPlots(store, readers, fid)),
     background: run,
     views: new ViewCounter(store, run),

@@ -25,9 +25,9 @@ interface File {
   name: string
   folder: File | undefined
   isPublic: boolean
-  state: 'active' | 'trashed' | 'gone'
-  /** The folder it was taken to the trash with. */
-  trashedWith?: File
+  /** Whether it is in the trash itself, not only with a folder above it. */
+  isTrashed: boolean
+  isGone: boolean
   /** Who has it, and whether they may change it. */
   shared: Map<string, boolean>
   stars: Set<string>
@@ -99,7 +99,8 @@ export class Model {
     const added: File = {
       fid: '',
       isPublic: false,
-      state: 'active',
+      isTrashed: false,
+      isGone: false,
       shared: new Map(),
       stars: new Set(),
       columns: [],
@@ -119,7 +120,8 @@ export class Model {
         file.owner === owner &&
         file.folder === folder &&
         file.name === name &&
-        file.state === 'active' &&
+        !file.isTrashed &&
+        !file.isGone &&
         file.kind !== 'extra',
     )
   }
@@ -138,6 +140,14 @@ export class Model {
   }
 }
 
+/** What is in a folder of the trash is in the trash. */
+function stateOf(file: File): 'active' | 'trashed' | 'gone' {
+  if (file.isGone) return 'gone'
+  for (let one: File | undefined = file; one; one = one.kind === 'extra' ? undefined : one.folder)
+    if (one.isTrashed) return 'trashed'
+  return 'active'
+}
+
 // Permissions. See docs/api.md#conventions.
 
 /** Whether a collaborator may write; undefined if the user is not a collaborator. */
@@ -154,14 +164,14 @@ function shareOf(file: File, user: string | undefined, above: boolean): boolean 
 type Access = 'read' | 'write' | 'trash' | 'own'
 
 function may(file: File, user: string | undefined, access: Access): boolean {
-  if (file.state === 'gone') return false
+  if (stateOf(file) === 'gone') return false
   if (user === file.owner) return true
   const share = shareOf(file, user, false)
   switch (access) {
     case 'read':
-      return share !== undefined || (file.state === 'active' && file.isPublic)
+      return share !== undefined || (stateOf(file) === 'active' && file.isPublic)
     case 'write':
-      return share === true && file.state === 'active'
+      return share === true && stateOf(file) === 'active'
     case 'trash':
       return shareOf(file, user, true) === true
     case 'own':
@@ -195,7 +205,7 @@ function meta(file: File, user: string | undefined): object {
     parent: folderShown && file.folder ? Number(file.folder.fid.split(':')[1]) : -1,
     world_readable: file.isPublic,
     permission: own ? 'admin' : may(file, user, 'write') ? 'write' : 'read',
-    deleted: own ? file.state === 'trashed' : undefined,
+    deleted: own ? stateOf(file) === 'trashed' : undefined,
     stars: [...file.stars].sort(),
     collaborators: collaborates ? shared.sort() : [],
   }
@@ -326,7 +336,7 @@ export const steps = {
     const plan = { user, method: 'POST', request: () => ({ path: '/v2/folders', json }) }
     if (!user) return { ...plan, status: 401 }
     if (folder && folder.owner !== user) return undefined
-    if (folder && folder.state !== 'active') return { ...plan, status: 400 }
+    if (folder && stateOf(folder) !== 'active') return { ...plan, status: 400 }
     if (model.named(user, folder, json.path)) return { ...plan, status: 409 }
     const made = model.add({ owner: user, kind: 'fold', name: json.path, folder })
     return { ...plan, status: 201, learn: learnFile(made) }
@@ -346,7 +356,7 @@ export const steps = {
     const plan = { user, method: 'POST', request: () => ({ path: '/v2/grids', json }) }
     if (!user) return { ...plan, status: 401 }
     if (folder && folder.owner !== user) return undefined
-    if (folder && folder.state !== 'active') return { ...plan, status: 400 }
+    if (folder && stateOf(folder) !== 'active') return { ...plan, status: 400 }
     if (model.named(user, folder, filename)) return { ...plan, status: 409 }
     const made = model.add({
       owner: user,
@@ -428,7 +438,7 @@ export const steps = {
       const user = model.person(step.who)
       if (filename === file.name) return undefined
       const taken = model.named(file.owner, file.folder, filename)
-      if (taken && file.state === 'active' && file.kind !== 'extra') {
+      if (taken && !file.isTrashed && file.kind !== 'extra') {
         if (may(taken, user, 'read')) return { status: 409 }
         file.name = model.freeName(file.owner, file.folder, filename)
         return undefined
@@ -447,12 +457,13 @@ export const steps = {
     if (user !== file.owner && may(file, user, 'write')) return undefined
     const request = { method: 'PATCH', path: '', json: { parent: idOf(folder) } }
     return change(model, step, 'write', request, () => {
-      if (folder && (folder.kind !== 'fold' || folder.state !== 'active')) return { status: 400 }
+      if (folder && (folder.kind !== 'fold' || stateOf(folder) !== 'active')) return { status: 400 }
       if (folder === file.folder) return undefined
       if (folder && (folder === file || model.below(file).includes(folder))) return { status: 400 }
-      if (file.state === 'active' && model.named(file.owner, folder, file.name)) return { status: 409 }
+      if (stateOf(file) === 'active' && model.named(file.owner, folder, file.name)) return { status: 409 }
+      // What is moved out of a folder of the trash stays in the trash.
+      file.isTrashed = stateOf(file) === 'trashed'
       file.folder = folder
-      file.trashedWith = undefined
       return undefined
     })
   },
@@ -467,33 +478,17 @@ export const steps = {
 
   trash(model, step) {
     return change(model, step, 'trash', { method: 'POST', path: '/trash' }, (file) => {
-      if (file.state === 'trashed') return undefined
-      file.state = 'trashed'
-      file.trashedWith = undefined
-      for (const one of model.below(file)) {
-        if (one.state !== 'active') continue
-        one.state = 'trashed'
-        one.trashedWith = file
-      }
+      file.isTrashed ||= stateOf(file) === 'active'
       return undefined
     })
   },
 
   restore(model, step) {
     return change(model, step, 'own', { method: 'POST', path: '/restore' }, (file) => {
-      if (file.state === 'active') return undefined
-      const folder = file.folder?.state === 'active' ? file.folder : undefined
+      if (stateOf(file) === 'active') return undefined
+      const folder = file.folder && stateOf(file.folder) === 'active' ? file.folder : undefined
       if (file.kind !== 'extra' && model.named(file.owner, folder, file.name)) return { status: 409 }
-      const together = [file, file.trashedWith].filter((one) => one !== undefined)
-      const back = model
-        .below(file)
-        .filter((one) => one.state === 'trashed' && one.trashedWith && together.includes(one.trashedWith))
-      const places = back.map((one) => `${one.folder!.fid}/${one.name}`)
-      if (new Set(places).size < places.length) return { status: 409 }
-      for (const one of [file, ...back]) {
-        one.state = 'active'
-        one.trashedWith = undefined
-      }
+      file.isTrashed = false
       file.folder = folder
       return undefined
     })
@@ -507,10 +502,10 @@ export const steps = {
     const plan = { user, method: 'DELETE', request: () => ({ path }) }
     const refused = refusal(file, user, 'own')
     if (refused) return { ...plan, status: refused }
-    if (file.state === 'active') return { ...plan, status: 409 }
+    if (stateOf(file) === 'active') return { ...plan, status: 409 }
     const gone = [file, ...model.below(file)]
     for (const one of gone) {
-      one.state = 'gone'
+      one.isGone = true
       one.folder = undefined
     }
     // What is gone is referred to by nobody; what plots show of it is not there.
@@ -536,7 +531,7 @@ export const steps = {
     if (refused) return { ...plan, status: refused }
     if (file.kind === 'fold') return { ...plan, status: 400 }
     const beside =
-      user === file.owner && file.state === 'active' && (!file.folder || file.folder.state === 'active')
+      user === file.owner && stateOf(file) === 'active' && (!file.folder || stateOf(file.folder) === 'active')
     const folder = beside ? file.folder : undefined
     const name = file.kind === 'extra' ? file.name : model.freeName(user, folder, file.name)
     const grids = new Map<File, File>()
@@ -560,7 +555,7 @@ export const steps = {
       // See docs/api.md#copies.
       const used = [...new Set(file.sources.map(({ grid }) => grid))].map((grid) => {
         const readable = may(grid, user, 'read')
-        const shown = readable || (grid.state === 'active' && may(grid, file.owner, 'read'))
+        const shown = readable || (stateOf(grid) === 'active' && may(grid, file.owner, 'read'))
         return { grid, shown, readable: readable || (user === file.owner && !shown) }
       })
       const deep = flag || used.some(({ readable }) => !readable)
@@ -759,7 +754,7 @@ export const steps = {
       method: 'GET',
       request: (service: number) => ({ path: `/v2/grids/${file.fid}/content?share_key=${key(service)}` }),
     }
-    const held = flag && file.keys.length > 0 && file.state === 'active'
+    const held = flag && file.keys.length > 0 && stateOf(file) === 'active'
     return { ...plan, status: held ? 200 : (refusal(file, user, 'read') ?? 200) }
   },
 
@@ -845,7 +840,8 @@ export const steps = {
     }
     // Reading a plot includes the data it shows, that its owner may read now.
     const shown = file.sources.map(({ grid, column }) => {
-      const readable = may(grid, user, 'read') || (grid.state === 'active' && may(grid, file.owner, 'read'))
+      const readable =
+        may(grid, user, 'read') || (stateOf(grid) === 'active' && may(grid, file.owner, 'read'))
       return readable && grid.columns.includes(column)
         ? [...column.data, ...Array(grid.rows - column.data.length).fill(null)]
         : null
@@ -876,7 +872,7 @@ export const steps = {
         (file) =>
           file.owner === owner &&
           file.folder === folder &&
-          file.state === 'active' &&
+          stateOf(file) === 'active' &&
           file.kind !== 'extra' &&
           may(file, user, 'read'),
       )
@@ -886,22 +882,17 @@ export const steps = {
   },
 
   trashed: (model, { who }) =>
-    listOf(
-      model,
-      who,
-      'trashed',
-      (file, user) => file.owner === user && file.state === 'trashed' && !file.trashedWith,
-    ),
+    listOf(model, who, 'trashed', (file, user) => file.owner === user && file.isTrashed && !file.isGone),
 
   shared: (model, { who }) =>
-    listOf(model, who, 'shared', (file, user) => file.state === 'active' && file.shared.has(user)),
+    listOf(model, who, 'shared', (file, user) => stateOf(file) === 'active' && file.shared.has(user)),
 
   starred: (model, { who }) =>
     listOf(
       model,
       who,
       'starred',
-      (file, user) => file.state === 'active' && file.stars.has(user) && may(file, user, 'read'),
+      (file, user) => stateOf(file) === 'active' && file.stars.has(user) && may(file, user, 'read'),
     ),
 
   lookUp(model, { who, what, other, flag }) {

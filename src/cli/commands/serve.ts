@@ -109,14 +109,8 @@ export const command = defineCommand({
       service = running
       if (address.startsWith('sqlite:') && address !== 'sqlite::memory:')
         reserveSpace(address.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
-      const sweepNow = (): void => {
-        running.store.sweepIfDue().catch((error) => messages.warning(`cleanup failed: ${error.message}`))
-      }
-      sweepNow()
-      const sweep = setInterval(() => {
-        sweepNow()
-        running.store.engine.maintain().catch(() => {})
-      }, 3600_000)
+      running.startJobs()
+      const upkeep = setInterval(() => running.store.engine.maintain().catch(() => {}), 3600_000)
       // From now on, links created without a server point here.
       if (!database) recordServing(context.environment, base ?? here)
       const changed = changedLimits(limits)
@@ -137,7 +131,7 @@ export const command = defineCommand({
           process.once(signal, () => resolve())
         }
       })
-      clearInterval(sweep)
+      clearInterval(upkeep)
       messages.note('stopping')
       await listening.stop()
       await running.close()

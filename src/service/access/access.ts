@@ -10,6 +10,7 @@ import {
 } from '../../contract/operations/index.ts'
 import { type FileMeta, filetypeName } from '../../contract/resources/index.ts'
 import type { FileRow } from '../store/files.ts'
+import { type FolderRow, stateIn } from '../store/folders.ts'
 import type { Grant } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
 import { isAllowed, type Role, type State } from './policy.ts'
@@ -50,6 +51,9 @@ const permissions: Record<Permission, FileAccess> = { admin: 'own', write: 'writ
 /** A file the caller may see, with their roles and permission. */
 export interface AuthorizedFile {
   file: FileRow
+  state: State
+  /** The folders above it, the nearest first, up to one that they may not see. */
+  above: () => readonly FolderRow[]
   roles: ReadonlySet<Role>
   permission: Permission
 }
@@ -60,25 +64,30 @@ interface Wanted {
   filetype?: FileKind
 }
 
-export function stateOf(file: Pick<FileRow, 'trashed_at'>): State {
-  return file.trashed_at === null ? 'active' : 'trashed'
+/** A file with the folders above it, the nearest first, and the grants on any of them. */
+interface Surroundings<F> {
+  file: F
+  above: readonly FolderRow[]
+  grants: readonly Grant[]
 }
 
+/** What decides on the roles on a file or folder. */
+type Guarded = Pick<
+  FileRow,
+  'owner' | 'idlocal' | 'world_readable' | 'share_key' | 'trashed_at' | 'removed_at'
+>
+
 /** The roles that `principal` has on a file. */
-export async function rolesFor(readers: Readers, file: FileRow, principal: Principal): Promise<Set<Role>> {
-  const { caller, shareKey } = principal
+function rolesOf({ file, above, grants }: Surroundings<Guarded>, { caller, shareKey }: Principal): Set<Role> {
   if (caller?.username === file.owner) return new Set(['owner'])
   const roles = new Set<Role>()
   if (file.world_readable === 1) roles.add('anyone')
   if (shareKey !== undefined && file.share_key !== null && same(shareKey, file.share_key))
     roles.add('key_holder')
-  if (!caller) return roles
-  const grants = await readers.sharing.grants(file.owner, caller.username)
-  if (grants.length === 0) return roles
-  for (const grant of grants.filter(({ idlocal }) => idlocal === file.idlocal)) addGrant(roles, grant, false)
-  for (let folder = file.parent; folder !== ROOT && file.filetype !== 'extra'; ) {
-    for (const grant of grants.filter(({ idlocal }) => idlocal === folder)) addGrant(roles, grant, true)
-    folder = (await readers.files.get(file.owner, folder))?.parent ?? ROOT
+  const folders = new Set(above.map(({ idlocal }) => idlocal))
+  for (const grant of grants) {
+    if (grant.idlocal === file.idlocal) addGrant(roles, grant, false)
+    if (folders.has(grant.idlocal)) addGrant(roles, grant, true)
   }
   return roles
 }
@@ -103,16 +112,82 @@ function permissionOf(roles: ReadonlySet<Role>, state: State): Permission {
   return all.find(([, access]) => isAllowed(access, state, roles))?.[0] ?? 'read'
 }
 
+/** The state and the roles of a file; undefined if `principal` may not read it. */
+function readable(
+  around: Surroundings<Guarded>,
+  principal: Principal,
+): { state: State; roles: Set<Role> } | undefined {
+  const state = stateIn(around.file, around.above)
+  if (state === 'gone') return undefined
+  const roles = rolesOf(around, principal)
+  return isAllowed('read', state, roles) ? { state, roles } : undefined
+}
+
+function admitted(around: Surroundings<FileRow>, principal: Principal): AuthorizedFile | undefined {
+  const found = readable(around, principal)
+  if (!found) return undefined
+  const { file, above, grants } = around
+  const { state, roles } = found
+  return {
+    file,
+    state,
+    roles,
+    permission: permissionOf(roles, state),
+    above() {
+      if (roles.has('owner')) return above
+      const end = above.findIndex(
+        (folder, k) => !readable({ file: folder, above: above.slice(k + 1), grants }, principal),
+      )
+      return end < 0 ? above : above.slice(0, end)
+    },
+  }
+}
+
+/**
+ * Returns each file with roles and permission, or undefined if `principal` may not read it. Two statements for up to
+ * 100 owners: folders, and grants.
+ */
+export async function visibleFiles(
+  readers: Readers,
+  files: readonly (FileRow | undefined)[],
+  principal: Principal,
+): Promise<(AuthorizedFile | undefined)[]> {
+  const there = files.filter((file) => file !== undefined)
+  const above = await readers.folders.aboveAll(there)
+  const grants = await grantsOn(readers, there, above, principal.caller)
+  const found = new Map(
+    there.map((file, k) => [
+      file,
+      admitted({ file, above: above[k], grants: grants.get(file.owner) ?? [] }, principal),
+    ]),
+  )
+  return files.map((file) => file && found.get(file))
+}
+
+/** What the caller was granted on files of others and the folders above them, by owner. */
+async function grantsOn(
+  { sharing }: Readers,
+  files: readonly FileRow[],
+  above: readonly (readonly FolderRow[])[],
+  caller: Caller | undefined,
+): Promise<Map<string, Grant[]>> {
+  const ids = new Map<string, Set<number>>()
+  for (const [k, { owner, idlocal }] of files.entries()) {
+    if (!caller || owner === caller.username) continue
+    const own = ids.get(owner) ?? new Set()
+    for (const id of [idlocal, ...above[k].map((folder) => folder.idlocal)]) own.add(id)
+    ids.set(owner, own)
+  }
+  return ids.size === 0 ? new Map() : sharing.grantsOn(caller!.username, ids)
+}
+
 /** Returns the file with roles and permission, or undefined if `principal` may not read it. */
 export async function visibleFile(
   readers: Readers,
   file: FileRow | undefined,
   principal: Principal,
 ): Promise<AuthorizedFile | undefined> {
-  if (!file) return undefined
-  const roles = await rolesFor(readers, file, principal)
-  const state = stateOf(file)
-  return isAllowed('read', state, roles) ? { file, roles, permission: permissionOf(roles, state) } : undefined
+  return (await visibleFiles(readers, [file], principal))[0]
 }
 
 /** Like `known`, but looks the file up by its id. */
@@ -137,14 +212,14 @@ export async function authorize(
   const found =
     filetype && file?.filetype !== filetype ? undefined : await visibleFile(readers, file, principal)
   if (!found) throw notFound(filetype)
-  if (isAllowed(access, stateOf(found.file), found.roles)) return found
+  if (isAllowed(access, found.state, found.roles)) return found
   throw accessDenied(principal.caller, access)
 }
 
 /** Whether `principal` may change a file. */
 export async function mayWrite(readers: Readers, file: FileRow, principal: Principal): Promise<boolean> {
   const found = await visibleFile(readers, file, principal)
-  return found !== undefined && isAllowed('write', stateOf(file), found.roles)
+  return found !== undefined && isAllowed('write', found.state, found.roles)
 }
 
 /** An operation on the file in the path of a request. */
@@ -215,7 +290,7 @@ export async function visibleTo(
   if (caller?.username === owner) return undefined
   const grants = caller ? await readers.sharing.grants(owner, caller.username) : []
   const ids = grants.map(({ idlocal }) => idlocal)
-  return { files: ids, folders: ids.length > 0 ? await readers.files.foldersBelow(owner, ids) : [] }
+  return { files: ids, folders: ids.length > 0 ? await readers.folders.below(owner, ids) : [] }
 }
 
 /** Returns the fid as text, or undefined if `principal` may not read the file: relations reveal nothing. */

@@ -14,7 +14,6 @@ import {
   type Permission,
   type Principal,
   readableFid,
-  stateOf,
   visibleFileById,
   visibleTo,
 } from '../access/access.ts'
@@ -47,7 +46,12 @@ const addresses = {
 } as const
 
 /** The metadata of a file without relations, for a caller with `permission`. See docs/api.md#files. */
-function baseMeta(row: FileRow, permission: Permission, url: string, showParent = true): FileMeta {
+function baseMeta(
+  row: FileRow,
+  { permission, state }: Pick<AuthorizedFile, 'permission' | 'state'>,
+  url: string,
+  showParent = true,
+): FileMeta {
   const file = showParent ? row : { ...row, parent: ROOT }
   const fid = formatFid(file)
   const image = url + pathOf('files.image', fid)
@@ -90,7 +94,7 @@ function baseMeta(row: FileRow, permission: Permission, url: string, showParent 
     metadata: JSON.parse(file.metadata),
     ...(permission === 'admin'
       ? {
-          deleted: file.trashed_at !== null,
+          deleted: state === 'trashed',
           share_key: file.share_key,
           share_key_enabled: file.share_key !== null,
           source_tag: file.source_version === file.version ? file.source_tag : null,
@@ -139,15 +143,9 @@ export async function fileMetas(
   files: readonly AuthorizedFile[],
   principal: Principal,
 ): Promise<FileMeta[]> {
-  const parents = new Map<string, boolean>()
   // A public file in a private folder must not reveal the folder.
-  const showsParent = async ({ file, roles }: AuthorizedFile): Promise<boolean> => {
-    if (roles.has('owner') || file.parent === ROOT) return true
-    const folder = { owner: file.owner, idlocal: file.parent }
-    const key = formatFid(folder)
-    if (!parents.has(key)) parents.set(key, (await visibleFileById(readers, folder, principal)) !== undefined)
-    return parents.get(key)!
-  }
+  const showsParent = ({ file, roles, above }: AuthorizedFile): boolean =>
+    roles.has('owner') || file.parent === ROOT || above().length > 0
   const metas = new Map<AuthorizedFile, FileMeta>()
   for (const owner of new Set(files.map(({ file }) => file.owner))) {
     const own = files.filter(({ file }) => file.owner === owner)
@@ -161,11 +159,11 @@ export async function fileMetas(
       await visibleTo(readers, owner, principal.caller),
     )
     for (const admitted of own) {
-      const { file, permission, roles } = admitted
-      const meta = baseMeta(file, permission, service.url, await showsParent(admitted))
+      const { file, state, roles } = admitted
+      const meta = baseMeta(file, admitted, service.url, showsParent(admitted))
       const { usernames, count } = stars.get(file.idlocal) ?? { usernames: [], count: 0 }
       meta.stars = { results: usernames.map((username) => ({ username })), count }
-      if (isAllowed('collaborate', stateOf(file), roles)) {
+      if (isAllowed('collaborate', state, roles)) {
         const results = collaborators
           .filter(({ idlocal }) => idlocal === file.idlocal)
           .map((row) => collaborator(row, roles.has('owner'), names))
@@ -361,7 +359,8 @@ export function homeMeta(owner: string, permission: Permission, url: string): Fo
     live_name: null,
     parent: ROOT,
     trashed_at: null,
-    trashed_with: null,
+    hidden: 0,
+    removed_at: null,
     world_readable: 1,
     share_key: null,
     metadata: '{}',
@@ -378,5 +377,5 @@ export function homeMeta(owner: string, permission: Permission, url: string): Fo
     is_theme: null,
     is_template: null,
   }
-  return { ...baseMeta(home, permission, url), parented: false }
+  return { ...baseMeta(home, { permission, state: 'active' }, url), parented: false }
 }

@@ -79,10 +79,10 @@ export async function placeOf(
     : makeFolders(writers, owner, ROOT, pathNames(parent_path, limits), limits)
 }
 
-async function folder({ files }: Readers, owner: string, idlocal: number): Promise<number> {
+async function folder({ files, folders }: Readers, owner: string, idlocal: number): Promise<number> {
   if (idlocal === ROOT) return ROOT
   const found = await files.get(owner, idlocal)
-  if (found?.filetype === 'fold' && found.trashed_at === null) return idlocal
+  if (found?.filetype === 'fold' && (await folders.active([found])).length > 0) return idlocal
   throw new Problem('invalid_request', `parent: no folder with the id ${idlocal}`, {
     field: 'parent',
     hint: 'Give the id of one of your folders, or -1 for the home folder.',
@@ -110,23 +110,15 @@ export async function makeFolders(
   return parent
 }
 
-/** The number of folders above a file in `parent`. */
-async function depthOf(files: FileReader, owner: string, parent: number): Promise<number> {
-  let depth = 0
-  for (let folder = parent; folder !== ROOT; depth++)
-    folder = (await files.get(owner, folder))?.parent ?? ROOT
-  return depth
-}
-
 /** Throws if `levels` more folders in `parent` would exceed the limit `path_depth`. */
 export async function checkDepth(
-  files: FileReader,
+  { folders }: Readers,
   owner: string,
   parent: number,
   levels: number,
   limits: Limits,
 ): Promise<void> {
-  const depth = (await depthOf(files, owner, parent)) + levels
+  const depth = (await folders.above({ owner, parent, filetype: 'fold' })).length + levels
   if (depth <= limits.path_depth) return
   throw new Problem(
     'invalid_request',
@@ -142,7 +134,7 @@ export async function makeFolder(
   name: string,
   limits: Limits,
 ): Promise<number> {
-  await checkDepth(writers.files, owner, parent, 1, limits)
+  await checkDepth(writers, owner, parent, 1, limits)
   const { idlocal } = await writers.files.add({
     owner,
     parent,

@@ -1,34 +1,42 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
-import type { FileRow, FileWriter } from '../store/files.ts'
+import type { AuthorizedFile } from '../access/access.ts'
+import type { FileRow } from '../store/files.ts'
+import { stateIn } from '../store/folders.ts'
+import type { Writers } from '../store/store.ts'
 
-/** Moves a file to the trash; a folder with everything active below it. See docs/api.md#trash. */
-export async function trash(files: FileWriter, file: FileRow): Promise<null> {
-  if (file.trashed_at === null) await files.trash(file)
+/** Moves a file to the trash; a folder with everything in it. Frees its name at once. See docs/api.md#trash. */
+export async function trash(
+  { files, folders }: Writers,
+  { file, state }: Pick<AuthorizedFile, 'file' | 'state'>,
+): Promise<null> {
+  if (state === 'trashed') return null
+  const { owner, idlocal } = file
+  await files.change(owner, idlocal, { trashed_at: Date.now(), live_name: null })
+  if (file.filetype === 'fold') await folders.tell(owner, idlocal)
   return null
 }
 
 /**
- * Restores a file from the trash; a folder with everything that was trashed with it. Throws if the name is
- * taken. If the file's folder is trashed or gone, the file goes to the home folder. Returns warnings.
+ * Restores a file from the trash; a folder with everything in it, except what was trashed on its own. Throws if the
+ * name is taken. If the file's folder is in the trash or gone, the file goes to the home folder. Returns warnings.
  */
-export async function restore(files: FileWriter, file: FileRow): Promise<string[]> {
-  if (file.trashed_at === null) return []
-  const { owner, filename } = file
-  const folder = file.parent === ROOT ? undefined : await files.get(owner, file.parent)
-  const parent = folder?.trashed_at === null ? folder.idlocal : ROOT
-  const taken = file.filetype === 'extra' ? undefined : await files.named(owner, parent, filename)
+export async function restore({ files, folders }: Writers, found: AuthorizedFile): Promise<string[]> {
+  if (found.state === 'active') return []
+  const { file } = found
+  const { owner, idlocal, filename, filetype } = file
+  const isInTrash = stateIn(NOT_TRASHED, await folders.above(file)) !== 'active'
+  const parent = isInTrash ? ROOT : file.parent
+  const taken = filetype === 'extra' ? undefined : await files.named(owner, parent, filename)
   if (taken) throw nameConflict(file, taken)
-  const double = file.filetype === 'fold' ? await files.doubleIn(file) : undefined
-  if (double !== undefined)
-    throw new Problem(
-      'conflict',
-      `cannot restore '${filename}' (${formatFid(file)}): two files in it are named '${double}', so that name already exists`,
-      { hint: 'Rename one of them first.' },
-    )
-  await files.restore(file, parent)
-  return parent === file.parent ? [] : ['its folder is in the trash, so it was restored to the home folder']
+  const live_name = filetype === 'extra' ? null : filename
+  await files.change(owner, idlocal, { trashed_at: null, live_name, parent, hidden: 0 })
+  if (filetype === 'fold') await folders.tell(owner, idlocal)
+  return isInTrash ? ['its folder is in the trash, so it was restored to the home folder'] : []
 }
+
+/** A file that is not in the trash itself. */
+const NOT_TRASHED = { trashed_at: null, removed_at: null }
 
 function nameConflict(file: FileRow, taken: FileRow): Problem {
   return new Problem(
@@ -38,12 +46,20 @@ function nameConflict(file: FileRow, taken: FileRow): Problem {
   )
 }
 
-/** Deletes a trashed file permanently; a folder with everything below it. */
-export async function remove(files: FileWriter, file: FileRow): Promise<null> {
-  if (file.trashed_at === null)
+/** Deletes a trashed file permanently; a folder with everything in it. */
+export async function remove(
+  { files, folders }: Writers,
+  { file, state }: Pick<AuthorizedFile, 'file' | 'state'>,
+): Promise<null> {
+  if (state === 'active')
     throw new Problem('conflict', `'${file.filename}' is not in the trash`, {
       hint: 'Move it to the trash first, with POST …/trash or gridline trash.',
     })
-  await files.remove(file)
+  const { owner, idlocal } = file
+  if (file.filetype !== 'fold') await files.removeRows(owner, [idlocal])
+  else {
+    await files.markRemoved(owner, idlocal)
+    await folders.tell(owner, idlocal)
+  }
   return null
 }

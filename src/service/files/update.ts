@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileUpdate } from '../../contract/resources/index.ts'
-import { type AuthorizedFile, accessDenied, stateOf, visibleFileById } from '../access/access.ts'
+import { type AuthorizedFile, accessDenied, visibleFileById } from '../access/access.ts'
 import { fieldAccess, isAllowed } from '../access/policy.ts'
 import type { Call } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -31,6 +31,7 @@ export async function update(
   if (Object.keys(changes).length === 0) return null
   const after = { ...file, ...changes }
   const moved = after.parent !== file.parent || after.filename !== file.filename
+  // A file that goes to the trash by being moved needs no free name.
   if (moved && after.live_name !== null) {
     const taken = await writers.files.named(after.owner, after.parent, after.filename)
     if (taken && taken.idlocal !== file.idlocal) {
@@ -42,6 +43,7 @@ export async function update(
     changes.live_name = changes.filename ?? after.filename
   }
   await writers.files.change(file.owner, file.idlocal, changes)
+  if (file.filetype === 'fold' && changes.parent !== undefined) await writers.folders.moved(file)
   return null
 }
 
@@ -113,47 +115,44 @@ async function move({ service, call, writers, found, changes }: Update): Promise
   const { file } = found
   if (file.filetype === 'extra') return
   // A caller who may not see the folder is shown ROOT and sends ROOT back; that is not a move.
-  if (!found.roles.has('owner') && fields.parent === (await shownParent(call, writers, file))) return
+  if (!found.roles.has('owner') && fields.parent === shownParent(found)) return
   mayWrite(call, found, fields.parent_path === undefined ? 'parent' : 'parent_path')
   const parent = await placeOf(writers, file.owner, fields, service.limits)
   if (parent === file.parent) return
   await notIntoItself(writers, file, parent)
   if (file.filetype === 'fold')
     await checkDepth(
-      writers.files,
+      writers,
       file.owner,
       parent,
-      await writers.files.levelsBelow(file.owner, file.idlocal),
+      await writers.folders.levelsBelow(file.owner, file.idlocal),
       service.limits,
     )
   changes.parent = parent
+  changes.hidden = 0
   // A file moved out of a trashed folder stays in the trash on its own.
-  if (file.trashed_with !== null) changes.trashed_with = null
+  if (found.state === 'trashed' && file.trashed_at === null)
+    Object.assign(changes, { trashed_at: Date.now(), live_name: null })
 }
 
 /** Throws unless the caller has the access that this field requires. */
-function mayWrite(call: Call, { file, roles }: AuthorizedFile, field: keyof FileUpdate): void {
+function mayWrite(call: Call, { state, roles }: AuthorizedFile, field: keyof FileUpdate): void {
   const access = fieldAccess[field]
-  if (!isAllowed(access, stateOf(file), roles)) {
+  if (!isAllowed(access, state, roles)) {
     const { code, message, hint } = accessDenied(call.caller, access)
     throw new Problem(code, `${field}: ${message}`, { field, hint })
   }
 }
 
 /** The folder id as shown to the caller: ROOT if they may not read the folder. */
-async function shownParent(call: Call, writers: Writers, { owner, parent }: FileRow): Promise<number> {
-  if (parent === ROOT) return ROOT
-  return (await visibleFileById(writers, { owner, idlocal: parent }, call)) ? parent : ROOT
+function shownParent({ above }: AuthorizedFile): number {
+  return above()[0]?.idlocal ?? ROOT
 }
 
 async function notIntoItself(writers: Writers, file: FileRow, parent: number): Promise<void> {
-  for (let folder = parent; folder !== ROOT; ) {
-    if (folder === file.idlocal)
-      throw new Problem('invalid_request', 'parent: a folder cannot be moved into itself', {
-        field: 'parent',
-      })
-    folder = (await writers.files.get(file.owner, folder))?.parent ?? ROOT
-  }
+  const folders = await writers.folders.above({ owner: file.owner, parent, filetype: file.filetype })
+  if (folders.some(({ idlocal }) => idlocal === file.idlocal))
+    throw new Problem('invalid_request', 'parent: a folder cannot be moved into itself', { field: 'parent' })
 }
 
 function asFlag(value: boolean | null): number | null {

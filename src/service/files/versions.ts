@@ -1,7 +1,7 @@
 import { listed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseVersionRef } from '../../contract/version-ref.ts'
-import { type AuthorizedFile, stateOf } from '../access/access.ts'
+import type { AuthorizedFile } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
 import { decodeTypes } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
@@ -27,7 +27,7 @@ export interface FoundVersion {
  */
 export async function findVersion(
   readers: Readers,
-  { file, roles }: Pick<AuthorizedFile, 'file' | 'roles'>,
+  { file, roles, state }: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
   text: string | undefined,
 ): Promise<FoundVersion | undefined> {
   if (text === undefined) return undefined
@@ -45,7 +45,7 @@ export async function findVersion(
   const named = ref.kind === 'name' ? ref.name : undefined
   const isNumbered = named === undefined || (await versions.named(owner, idlocal, named)) !== undefined
   if (named !== undefined && !isNumbered) {
-    const draft = await draftOf(readers, { file, roles }, named)
+    const draft = await draftOf(readers, { file, roles, state }, named)
     if (draft) return draft
   }
   const row = await (async () => {
@@ -61,7 +61,7 @@ export async function findVersion(
         return versions.named(owner, idlocal, ref.name)
     }
   })()
-  const mayWrite = seesVersions({ file, roles })
+  const mayWrite = seesVersions({ roles, state })
   const isPresent = row ? row.version === present : isPresentOf(file, ref)
   // What a plot showed at a time is what its grids had then.
   if (isPresent) return { version: present, row, isPresent, time: mayWrite ? time : undefined }
@@ -83,10 +83,10 @@ export async function findVersion(
 /** The draft of a grid with a name; of a plot, the present version with the data of drafts with this name. */
 async function draftOf(
   { drafts, versions }: Readers,
-  { file, roles }: Pick<AuthorizedFile, 'file' | 'roles'>,
+  { file, roles, state }: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
   draft: string,
 ): Promise<FoundVersion | undefined> {
-  if (!seesVersions({ file, roles })) return undefined
+  if (!seesVersions({ roles, state })) return undefined
   const { owner, idlocal, content_version: present } = file
   if (file.filetype === 'plot') {
     const [some] = await drafts.list(owner, draft)
@@ -101,14 +101,14 @@ async function draftOf(
 }
 
 /** Whether a caller sees all versions of a file. Others see the present one and those that were kept. */
-export function seesVersions({ file, roles }: Pick<AuthorizedFile, 'file' | 'roles'>): boolean {
-  return isAllowed('write', stateOf(file), roles) || isAllowed('own', stateOf(file), roles)
+export function seesVersions({ roles, state }: Pick<AuthorizedFile, 'roles' | 'state'>): boolean {
+  return isAllowed('write', state, roles) || isAllowed('own', state, roles)
 }
 
 /** The row of an earlier version of a grid; undefined for the present one. */
 export async function rowOfVersion(
   readers: Readers,
-  found: Pick<AuthorizedFile, 'file' | 'roles'>,
+  found: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
   text: string | undefined,
 ): Promise<VersionRow | undefined> {
   const version = await findVersion(readers, found, text)

@@ -61,7 +61,12 @@ async function assertLayoutUnchanged(
  * ones, so that slices double in size: a grid appended row by row ends up in large slices, and each value is
  * rewritten only a logarithmic number of times.
  */
-export async function compact(store: Store, fid: Fid): Promise<void> {
+export async function compact(
+  store: Store,
+  fid: Fid,
+  /** The transaction that changes the grid. */
+  write: <T>(work: (writers: Writers) => Promise<T>) => Promise<T> = (work) => store.write([fid.owner], work),
+): Promise<void> {
   const { owner, idlocal } = fid
   const { layout, tail } = await store.read(async (readers) => ({
     layout: await readLayout(readers, fid).catch(() => undefined),
@@ -86,7 +91,7 @@ export async function compact(store: Store, fid: Fid): Promise<void> {
   const added = columns.flatMap(({ uid }, k) => merges[k].map(({ seq }) => ({ ...refs[next++], uid, seq })))
   const removed = columns.map(({ uid }, k) => ({ uid, seq: merges[k][0].seq }))
   try {
-    await store.write([owner], async (writers) => {
+    await write(async (writers) => {
       const now = await assertLayoutUnchanged(writers, fid, grid)
       await writers.grids.removeTail(owner, idlocal, last)
       const epoch = { owner, idlocal, epoch: now.epoch }

@@ -215,7 +215,7 @@ async function checkPlaced(
       const above = await find(readers.files, owner, idlocal, folders.slice(0, k + 1))
       if (above && above.filetype !== 'fold') throw nameTaken(folder, 'A folder of that name is needed.')
       if (!above) {
-        await checkDepth(readers.files, owner, idlocal, folders.length, service.limits)
+        await checkDepth(readers, owner, idlocal, folders.length, service.limits)
         break
       }
     }

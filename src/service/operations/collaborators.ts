@@ -96,13 +96,7 @@ async function stillReads(writers: Writers, file: FileRow, text: string): Promis
   if (!user || user.owner === owner) return []
   if (file.world_readable === 1) return [`${user.owner} can still read the file: it is public`]
   const reasons: string[] = []
-  const folders: FileRow[] = []
-  for (let at = file.parent; at >= 0; at = folders[folders.length - 1].parent) {
-    const folder = await writers.files.get(owner, at)
-    if (!folder) break
-    folders.push(folder)
-  }
-  for (const one of [file, ...folders]) {
+  for (const one of [file, ...(await writers.folders.above(file))]) {
     const rows = await writers.sharing.collaborators(owner, [one.idlocal])
     const names = await teamNames(writers, rows)
     for (const { kind, name, may_write } of rows) {

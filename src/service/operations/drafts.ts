@@ -31,9 +31,10 @@ export const draftHandlers = {
         if (version === null) continue
         const grid = { owner, idlocal }
         const until = made_at + service.limits.draft_days * DAY
-        for (const plot of await readers.plots.referencersOf(grid, 'grid', undefined, false, MOST_CHARTS)) {
+        const plots = await readers.plots.referencersOf(grid, 'grid', undefined, false, MOST_CHARTS)
+        for (const plot of await readers.folders.active(plots)) {
           const fid = formatFid(plot)
-          if (plot.owner !== username || plot.trashed_at !== null || charts.has(fid)) continue
+          if (plot.owner !== username || charts.has(fid)) continue
           if (charts.size >= MOST_CHARTS) break
           charts.set(fid, {
             fid,

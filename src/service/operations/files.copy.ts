@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { FileCopied } from '../../contract/resources/index.ts'
 import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
-import { asOwner, authorizeCall, stateOf, visibleFileById } from '../access/access.ts'
+import { asOwner, authorizeCall, visibleFileById } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import { checkIfMatch } from '../core/etag.ts'
@@ -94,7 +94,7 @@ async function addCopy(
   name: string,
 ): Promise<FileRow> {
   const { owner } = like
-  const beside = owner === file.owner && file.trashed_at === null && (await inActiveFolder(writers, file))
+  const beside = owner === file.owner && (await writers.folders.active([file])).length > 0
   const parent = beside ? file.parent : ROOT
   const filename = file.filetype === 'extra' ? name : await freeName(writers.files, owner, parent, name)
   return writers.files.add({
@@ -105,10 +105,6 @@ async function addCopy(
     live_name: file.filetype === 'extra' ? null : filename,
     source_fid: formatFid(file),
   })
-}
-
-async function inActiveFolder({ files }: Writers, { owner, parent }: FileRow): Promise<boolean> {
-  return parent === ROOT || (await files.get(owner, parent))?.trashed_at === null
 }
 
 async function copyContent(writers: Writers, from: Fid, to: Fid): Promise<void> {
@@ -225,7 +221,7 @@ async function planOf(
   call: OperationCall<'files.copy'>,
   figure: RawJson,
 ): Promise<PlanOfGrid[]> {
-  const { file, roles } = await authorizeCall(readers, call)
+  const { file, state, roles } = await authorizeCall(readers, call)
   const sources = sourcesIn(figure)
   const shown = await shownGrids(service, readers, file.owner, sources, call)
   const plan = new Map<string, PlanOfGrid>()
@@ -243,6 +239,6 @@ async function planOf(
     plan.set(key, one)
   }
   // A deleted grid does not force a deep copy of one's own plot.
-  const own = isAllowed('own', stateOf(file), roles)
+  const own = isAllowed('own', state, roles)
   return [...plan.values()].map((one) => (own && !one.shown ? { ...one, readable: true } : one))
 }

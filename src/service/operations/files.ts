@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FolderMeta } from '../../contract/resources/index.ts'
-import { authorizeCall, notFound, visibleFileById } from '../access/access.ts'
+import { authorizeCall, notFound } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
 import { homeMeta } from '../files/meta.ts'
 import { getFile, lookup, respondWithFile, updateFile } from '../files/read.ts'
@@ -35,23 +35,23 @@ export const fileHandlers = {
   },
 
   'files.delete': async (service, call) => {
-    await updateFile(service, call, ({ files }, { file }) => trash(files, file))
+    await updateFile(service, call, trash)
     return { body: undefined }
   },
 
   'files.trash': async (service, call) => {
-    await updateFile(service, call, ({ files }, { file }) => trash(files, file))
+    await updateFile(service, call, trash)
     return respondWithFile(service, call)
   },
 
   'files.restore': async (service, call) => {
-    const warnings = await updateFile(service, call, ({ files }, { file }) => restore(files, file))
+    const warnings = await updateFile(service, call, restore)
     const { body, etag: tag } = await respondWithFile(service, call)
     return { body: warnings.length > 0 ? { ...body, warnings } : body, etag: tag }
   },
 
   'files.permanent_delete': async (service, call) => {
-    await updateFile(service, call, ({ files }, { file }) => remove(files, file))
+    await updateFile(service, call, remove)
     return { body: undefined }
   },
 
@@ -75,18 +75,12 @@ export const fileHandlers = {
     service.store.read(async (readers) => {
       if (call.fid.idlocal === ROOT && (await readers.accounts.user(call.fid.owner)))
         return { body: { path: '/' } }
-      const { file, roles } = await authorizeCall(readers, call)
+      const { file, above } = await authorizeCall(readers, call)
       if (file.filetype === 'extra')
         throw new Problem('invalid_request', 'an extra is not in a folder, so it has no path')
-      const names = [file.filename]
-      for (let parent = file.parent; parent !== ROOT; ) {
-        const folder = await readers.files.get(file.owner, parent)
-        // Do not reveal the names of folders that the caller may not see.
-        if (!folder || (!roles.has('owner') && !(await visibleFileById(readers, folder, call)))) break
-        names.unshift(folder.filename)
-        parent = folder.parent
-      }
-      return { body: { path: `/${names.join('/')}` } }
+      // Do not reveal the names of folders that the caller may not see.
+      const folders = above().map(({ filename }) => filename)
+      return { body: { path: `/${[...folders.reverse(), file.filename].join('/')}` } }
     }),
 
   'files.sources': async (service, call) => ({ body: await sourcesOf(service, call) }),

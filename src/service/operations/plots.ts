@@ -72,7 +72,7 @@ async function pick(service: Service, call: Call, at: number | null): Promise<vo
   await service.store.writeOnce(call.writeKey(owner), async (writers) => {
     const found = await visibleFileById(writers, call.fid, call)
     if (found?.file.filetype !== 'plot') throw notFound('plot')
-    if (at !== null && (found.file.world_readable === 0 || found.file.trashed_at !== null))
+    if (at !== null && (found.file.world_readable === 0 || found.state !== 'active'))
       throw new Problem('conflict', 'only public plots can be added to the feed')
     await writers.plots.pick(owner, idlocal, at)
     return null

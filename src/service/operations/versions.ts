@@ -3,11 +3,10 @@ import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
 import type { Version } from '../../contract/resources/index.ts'
 import { isVersionName } from '../../contract/version-ref.ts'
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
-import { type AuthorizedFile, authorizeCall, stateOf } from '../access/access.ts'
-import { isAllowed } from '../access/policy.ts'
+import { type AuthorizedFile, authorizeCall } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { applyOnce, assertCanChange, updateFile } from '../files/read.ts'
-import { type FoundVersion, findVersion } from '../files/versions.ts'
+import { type FoundVersion, findVersion, seesVersions } from '../files/versions.ts'
 import { enforceOn } from '../grids/checks/enforce.ts'
 import { rewriteLayout } from '../grids/compact.ts'
 import { trimmed } from '../grids/content.ts'
@@ -109,7 +108,7 @@ export const versionHandlers = {
           )
         : undefined
     const version = await updateFile(service, call, async (writers, { file }) => {
-      const wanted = await wantedVersion(writers, { file, roles: found.roles }, text)
+      const wanted = await wantedVersion(writers, { ...found, file }, text)
       const row = await rowOf(writers, file, wanted)
       if (name && (await writers.versions.named(file.owner, file.idlocal, name)) !== undefined) {
         const taken = await writers.versions.named(file.owner, file.idlocal, name)
@@ -164,8 +163,9 @@ export const versionHandlers = {
   },
 
   'versions.forget': async (service, call) => {
-    const version = await updateFile(service, call, async (writers, { file, roles }) => {
-      const wanted = await findVersion(writers, { file, roles }, call.query.version)
+    const version = await updateFile(service, call, async (writers, found) => {
+      const { file } = found
+      const wanted = await findVersion(writers, found, call.query.version)
       if (!wanted) throw noVersions()
       refuseDraft(wanted)
       if (wanted.isPresent)
@@ -186,7 +186,7 @@ function noVersions(): Problem {
 /** The version that is named, or the present one. */
 async function wantedVersion(
   readers: Readers,
-  found: Pick<AuthorizedFile, 'file' | 'roles'>,
+  found: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
   text: string | undefined,
 ): Promise<FoundVersion> {
   const { file } = found
@@ -234,13 +234,13 @@ async function rowOf(
 /** The versions that a caller may see, the newest first: all, or the present one and those that were kept. */
 async function visibleVersions(
   readers: Readers,
-  { file, roles }: AuthorizedFile,
+  { file, roles, state }: AuthorizedFile,
   before: number | undefined,
   most: number,
 ): Promise<VersionRow[]> {
   const { owner, idlocal, filetype, content_version } = file
   if (filetype !== 'grid' && filetype !== 'plot') throw noVersions()
-  const all = isAllowed('write', stateOf(file), roles) || isAllowed('own', stateOf(file), roles)
+  const all = seesVersions({ roles, state })
   const rows = await readers.versions.list(owner, idlocal, before, all ? most : LOOKED_AT)
   const hasPresent = rows.some(({ version }) => version === content_version)
   const present = before === undefined && !hasPresent ? [unknownPresent(file)] : []

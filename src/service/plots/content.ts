@@ -70,7 +70,7 @@ export async function storedFigure({ store }: Service, asked: FileRequest): Prom
 /** Where the figure of a plot is, in the version that is asked for. Throws `damaged` if it is missing. */
 export async function contentOf(
   readers: Readers,
-  found: Pick<AuthorizedFile, 'file' | 'roles'>,
+  found: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
   { version }: Principal,
 ): Promise<FigureContent> {
   const { owner, idlocal } = found.file

@@ -49,8 +49,9 @@ async function* figuresOf(
   grid: Fid,
   most: number,
 ): AsyncGenerator<{ plot: FileRow; uids: string[] }> {
-  for (const plot of await readers.plots.referencersOf(grid, 'grid', undefined, false, most)) {
-    if (plot.owner !== grid.owner || plot.trashed_at !== null) continue
+  const plots = await readers.plots.referencersOf(grid, 'grid', undefined, false, most)
+  for (const plot of await readers.folders.active(plots)) {
+    if (plot.owner !== grid.owner) continue
     const content = await readers.plots.content(plot.owner, plot.idlocal)
     if (!content) continue
     const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { asOwner, type Principal, visibleFile, visibleFileById } from '../access/access.ts'
+import { asOwner, type Principal, visibleFile } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import type { FoundVersion } from '../files/versions.ts'
 import { type Snapshot, type SnapshotColumn, snapshotOf, trimmed } from '../grids/content.ts'
@@ -95,8 +95,8 @@ async function shownFile(
   const readable = (await visibleFile(readers, file, { caller: principal.caller })) !== undefined
   if (readable) return { file, readable }
   // A trashed grid is shown only to callers who may read it themselves.
-  const byOwner = file.trashed_at === null && (await visibleFileById(readers, fid, asOwner(owner)))
-  return byOwner ? { file, readable } : undefined
+  const byOwner = await visibleFile(readers, file, asOwner(owner))
+  return byOwner?.state === 'active' ? { file, readable } : undefined
 }
 
 /**

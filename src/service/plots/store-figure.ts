@@ -1,8 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { parseRawInTurns, type RawJson } from '../../json/index.ts'
-import { type Principal, rolesFor, stateOf, visibleFileById } from '../access/access.ts'
-import { isAllowed } from '../access/policy.ts'
+import { mayWrite, type Principal, visibleFileById } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { freeName, shortened } from '../files/names.ts'
 import { hasRules } from '../grids/append/request.ts'
@@ -64,7 +63,7 @@ export async function ownGridOf(
   if (!plot || data === null) return undefined
   const file = await readers.files.get(owner, data)
   if (file?.filetype !== 'grid' || !(await noMoreVisible(readers, file, plot))) return undefined
-  if (!isAllowed('write', stateOf(file), await rolesFor(readers, file, principal))) return undefined
+  if (!(await mayWrite(readers, file, principal))) return undefined
   const users = await readers.plots.referencersOf({ owner, idlocal: data }, 'grid', undefined, false, 2)
   if (users.some((user) => user.owner !== owner || user.idlocal !== idlocal)) return undefined
   const columns = await readers.grids.columns(owner, data)

@@ -78,12 +78,12 @@ export async function removeDraft(
   if (version !== null) return
   const file = await files.get(owner, idlocal)
   if (!file || !(await isAmongDrafts(files, file, draft.name))) return
-  await files.remove(file)
+  await files.removeRows(owner, [idlocal])
   // Folders that were made for it go with it.
   for (let id = file.parent; id !== ROOT; ) {
     const folder = await files.get(owner, id)
     if (!folder || (await files.hasChildren(folder))) return
-    await files.remove(folder)
+    await files.removeRows(owner, [folder.idlocal])
     id = folder.parent
   }
 }

@@ -56,32 +56,6 @@ export class FileReader {
       .executeTakeFirst()
   }
 
-  /** Ids of the direct subfolders of these folders, in any state. */
-  async foldersIn(owner: string, parents: readonly number[]): Promise<number[]> {
-    const ids: number[] = []
-    for (let k = 0; k < parents.length; k += BATCH) {
-      const rows = await this.db
-        .selectFrom('files')
-        .select('idlocal')
-        .where('owner', '=', owner)
-        .where('parent', 'in', parents.slice(k, k + BATCH))
-        .where('filetype', '=', 'fold')
-        .execute()
-      ids.push(...rows.map(({ idlocal }) => idlocal))
-    }
-    return ids
-  }
-
-  /** These folders and all below them. */
-  async foldersBelow(owner: string, folders: readonly number[]): Promise<number[]> {
-    const all = new Set(folders)
-    for (let level = [...folders]; level.length > 0; ) {
-      level = (await this.foldersIn(owner, level)).filter((id) => !all.has(id))
-      for (const id of level) all.add(id)
-    }
-    return [...all]
-  }
-
   /** Whether anything is in a folder, in the trash or not. */
   async hasChildren({ owner, idlocal }: FileRow): Promise<boolean> {
     const child = await this.db
@@ -92,13 +66,6 @@ export class FileReader {
       .limit(1)
       .executeTakeFirst()
     return child !== undefined
-  }
-
-  /** The depth of the folder tree below this folder, including itself. */
-  async levelsBelow(owner: string, folder: number): Promise<number> {
-    let levels = 0
-    for (let level = [folder]; level.length > 0; levels++) level = await this.foldersIn(owner, level)
-    return levels
   }
 
   /** The number of direct subfolders of each folder, optionally only of visible ones. */
@@ -231,7 +198,7 @@ export class FileReader {
     let select = this.db.selectFrom('files').where('owner', '=', owner)
     if (parent !== undefined) select = select.where('parent', '=', parent)
     // Extras belong to no folder: they are listed only if asked for.
-    if (trashed) select = select.where('trashed_at', 'is not', null).where('trashed_with', 'is', null)
+    if (trashed) select = select.where('trashed_at', 'is not', null).where('removed_at', 'is', null)
     else if (filetypes?.includes('extra')) select = select.where('trashed_at', 'is', null)
     // Active files other than extras have a `live_name`, which is indexed: counting reads no rows.
     else select = select.where('live_name', 'is not', null)
@@ -282,7 +249,8 @@ export class FileWriter extends FileReader {
     const now = Date.now()
     const row = {
       trashed_at: null,
-      trashed_with: null,
+      hidden: 0,
+      removed_at: null,
       is_theme: null,
       is_template: null,
       live_name: file.filename,
@@ -336,98 +304,22 @@ export class FileWriter extends FileReader {
       .execute()
   }
 
-  /** Moves a file to the trash; a folder with everything active below it. Frees its name immediately. */
-  async trash(file: FileRow): Promise<void> {
-    const { owner, idlocal } = file
-    const trashed_at = Date.now()
-    await this.change(owner, idlocal, { trashed_at, trashed_with: null, live_name: null })
-    if (file.filetype !== 'fold') return
-    const folders = await this.foldersBelow(owner, [idlocal])
-    for (let k = 0; k < folders.length; k += BATCH) {
-      await this.db
-        .updateTable('files')
-        .set(({ eb }) => ({
-          trashed_at,
-          trashed_with: idlocal,
-          live_name: null,
-          version: eb('version', '+', 1),
-        }))
-        .where('owner', '=', owner)
-        .where('parent', 'in', folders.slice(k, k + BATCH))
-        .where('trashed_at', 'is', null)
-        .execute()
-    }
+  /** Marks a folder as deleted: it is gone with all that is in it. */
+  async markRemoved(owner: string, idlocal: number): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set({ removed_at: Date.now(), live_name: null })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
   }
 
-  /** Restores a file from the trash into `parent`; a folder with everything that was trashed with it. */
-  async restore(file: FileRow, parent: number): Promise<void> {
-    const { owner, idlocal, filename, filetype } = file
-    await this.change(owner, idlocal, {
-      trashed_at: null,
-      trashed_with: null,
-      live_name: filetype === 'extra' ? null : filename,
-      parent,
-    })
-    if (filetype !== 'fold') return
-    const together = [idlocal, ...(file.trashed_with === null ? [] : [file.trashed_with])]
-    const folders = await this.foldersBelow(owner, [idlocal])
-    for (let k = 0; k < folders.length; k += BATCH) {
-      await this.db
-        .updateTable('files')
-        .set(({ eb, ref }) => ({
-          trashed_at: null,
-          trashed_with: null,
-          live_name: ref('filename'),
-          version: eb('version', '+', 1),
-        }))
-        .where('owner', '=', owner)
-        .where('parent', 'in', folders.slice(k, k + BATCH))
-        .where('trashed_with', 'in', together)
-        .execute()
-    }
+  /** Deletes files, without what is in them. Unreferenced blobs are collected later. */
+  async removeRows(owner: string, ids: readonly number[]): Promise<void> {
+    for (let k = 0; k < ids.length; k += BATCH) await this.removeSome(owner, ids.slice(k, k + BATCH))
   }
 
-  /** A name that two files would have after restoring this folder; undefined if there is none. */
-  async doubleIn({ owner, idlocal, trashed_with }: FileRow): Promise<string | undefined> {
-    const together = [idlocal, ...(trashed_with === null ? [] : [trashed_with])]
-    const folders = await this.foldersBelow(owner, [idlocal])
-    for (let k = 0; k < folders.length; k += BATCH) {
-      const row = await this.db
-        .selectFrom('files')
-        .select('filename')
-        .where('owner', '=', owner)
-        .where('parent', 'in', folders.slice(k, k + BATCH))
-        .where(({ or, eb }) => or([eb('trashed_at', 'is', null), eb('trashed_with', 'in', together)]))
-        .where('filetype', '!=', 'extra')
-        .groupBy(['parent', 'filename'])
-        .having(({ fn }) => fn.countAll(), '>', 1)
-        .limit(1)
-        .executeTakeFirst()
-      if (row) return row.filename
-    }
-    return undefined
-  }
-
-  /** Deletes a file and everything below it permanently. Unreferenced blobs are collected later. */
-  async remove(file: FileRow): Promise<void> {
-    const { owner, idlocal } = file
-    const ids = [idlocal]
-    if (file.filetype === 'fold') {
-      const folders = await this.foldersBelow(owner, [idlocal])
-      for (let k = 0; k < folders.length; k += BATCH) {
-        const rows = await this.db
-          .selectFrom('files')
-          .select('idlocal')
-          .where('owner', '=', owner)
-          .where('parent', 'in', folders.slice(k, k + BATCH))
-          .execute()
-        ids.push(...rows.map((row) => row.idlocal))
-      }
-    }
-    for (let k = 0; k < ids.length; k += BATCH) await this.removeRows(owner, ids.slice(k, k + BATCH))
-  }
-
-  private async removeRows(owner: string, ids: number[]): Promise<void> {
+  private async removeSome(owner: string, ids: readonly number[]): Promise<void> {
     const stored_at = Date.now()
     // Keep the blobs for a while: readers may still be using them.
     for (const table of ['slices', 'contents', 'past_slices'] as const) {

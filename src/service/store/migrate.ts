@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import type { Engine, Migration } from './engine.ts'
+import { JobWriter, SWEEP_EVERY } from './jobs.ts'
 import { migrations } from './migrations/index.ts'
 import type { Db } from './schema.ts'
 
@@ -54,7 +55,7 @@ async function apply(engine: Engine, db: Db, step: readonly Migration[]): Promis
     await up(db as unknown as Kysely<unknown>, engine.types)
     // There is nothing to sweep in a new database: its first command does not wait for it.
     if (step.length === migrations.length && name === migrations.at(-1)?.name)
-      await db.insertInto('chores').values({ name: 'sweep', done_at: Date.now() }).execute()
+      await new JobWriter(db).ensure('', 'sweep', '', Date.now() + SWEEP_EVERY)
   }
 }
 

@@ -50,6 +50,7 @@ export class PlotReader {
       .where('files.filetype', '=', 'plot')
       .where('files.world_readable', '=', 1)
       .where('files.trashed_at', 'is', null)
+      .where('files.hidden', '=', 0)
       .orderBy(`files.${order}`, direction)
       .orderBy('files.owner', direction)
       .orderBy('files.idlocal', direction)
@@ -92,6 +93,7 @@ export class PlotReader {
         .where('idlocal', '=', idlocal)
         .where('world_readable', '=', 1)
         .where('trashed_at', 'is', null)
+        .where('hidden', '=', 0)
         .executeTakeFirst()
       if (file) files.push(file)
       if (files.length === limit) break

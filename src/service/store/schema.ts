@@ -58,12 +58,18 @@ export interface Schema {
     idlocal: number
     filetype: 'grid' | 'plot' | 'fold' | 'extra'
     filename: string
-    /** The filename while the file is active, otherwise null. Unique per folder. Always null for extras. */
+    /** The filename, null while the file itself is in the trash. Unique per folder. Always null for extras. */
     live_name: string | null
     parent: number
+    /** When the file itself was trashed. What is in a folder of the trash is in the trash with it. */
     trashed_at: number | null
-    /** The folder with which the file was trashed; null if it was trashed on its own. */
-    trashed_with: number | null
+    /**
+     * 1 if a folder above is in the trash: what the folders say, for lists that do not read them. Behind them while
+     * the owner has marks; meaningless in a file that is in the trash itself.
+     */
+    hidden: Generated<number>
+    /** When the folder was deleted permanently: it is gone with all that is in it, which a job removes. */
+    removed_at: number | null
     world_readable: number
     share_key: string | null
     /** A JSON object. */
@@ -279,8 +285,25 @@ export interface Schema {
   /** Content-addressed bytes. `stored_at`: when the blob was last stored, or lost a reference. */
   blobs: { hash: string; stored_at: number }
   blob_pieces: { hash: string; piece: number; body: Uint8Array }
-  /** When periodic tasks were last done. */
-  chores: { name: string; done_at: number }
+  /**
+   * Folders whose direct contents still have to be told that the folder is in the trash, is back or is removed; `done`:
+   * the last name of those that have been told.
+   */
+  marks: { owner: string; folder: number; done: string }
+  /** Work in the background. See docs/adr/0029-jobs-have-leases.md. */
+  jobs: {
+    /** Whose files it changes; empty for work on all. */
+    owner: string
+    kind: 'tree' | 'fold' | 'sweep'
+    /** What it is about, for kinds of which an owner may have several. */
+    key: string
+    due: number
+    /** The server that does it, until a time: then another one may. */
+    holder: string | null
+    held_until: number
+    /** Incremented by each holder: one that has lost the job writes nothing. */
+    fence: number
+  }
   idempotency: {
     owner: string
     caller: string

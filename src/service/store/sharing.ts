@@ -33,10 +33,33 @@ export class SharingReader {
    * to an e-mail address are not converted: the sharer must not learn whose address it is.
    */
   grants(owner: string, username: string): Promise<Grant[]> {
+    return this.granted(username).where('owner', '=', owner).execute()
+  }
+
+  /** The grants of `username` on these files, by owner. */
+  async grantsOn(
+    username: string,
+    files: ReadonlyMap<string, ReadonlySet<number>>,
+  ): Promise<Map<string, Grant[]>> {
+    const rows = await this.granted(username)
+      .select('owner')
+      .where(({ or, and, eb }) =>
+        or([...files].map(([owner, ids]) => and([eb('owner', '=', owner), eb('idlocal', 'in', [...ids])]))),
+      )
+      .execute()
+    const grants = new Map<string, Grant[]>()
+    for (const { owner, idlocal, may_write } of rows) {
+      const own = grants.get(owner)
+      if (own) own.push({ idlocal, may_write })
+      else grants.set(owner, [{ idlocal, may_write }])
+    }
+    return grants
+  }
+
+  private granted(username: string) {
     return this.db
       .selectFrom('collaborators')
       .select(['idlocal', 'may_write'])
-      .where('owner', '=', owner)
       .where(({ or, and, eb, selectFrom }) =>
         or([
           and([eb('kind', '=', 'user'), eb('name', '=', username)]),
@@ -50,7 +73,6 @@ export class SharingReader {
           ]),
         ]),
       )
-      .execute()
   }
 
   /** Files that others have shared with `username`, ordered by id. */
@@ -59,6 +81,7 @@ export class SharingReader {
       .selectFrom('files')
       .selectAll('files')
       .where('files.trashed_at', 'is', null)
+      .where('files.hidden', '=', 0)
       .where('files.owner', '!=', username)
       .where(({ exists, selectFrom }) =>
         exists(
@@ -112,6 +135,7 @@ export class SharingReader {
       .selectAll('files')
       .where('stars.username', '=', username)
       .where('files.trashed_at', 'is', null)
+      .where('files.hidden', '=', 0)
       .orderBy('stars.owner')
       .orderBy('stars.idlocal')
       .limit(limit)

@@ -5,8 +5,10 @@ import { type Blobs, SqlBlobs } from './blobs.ts'
 import { DraftReader, DraftWriter } from './drafts.ts'
 import type { Engine, Transactions, WriteOptions } from './engine.ts'
 import { FileReader, FileWriter } from './files.ts'
+import { FolderReader, FolderWriter } from './folders.ts'
 import { GridReader, GridWriter } from './grids.ts'
 import { IdempotencyReader, IdempotencyWriter, type OnceOptions, type WriteKey } from './idempotency.ts'
+import { JobReader, JobWriter, SWEEP_EVERY } from './jobs.ts'
 import { migrate } from './migrate.ts'
 import { PlotReader, PlotWriter } from './plots.ts'
 import { expireDrafts, expireVersions } from './retention.ts'
@@ -16,23 +18,27 @@ import { VersionReader, VersionWriter } from './versions.ts'
 export interface Readers {
   accounts: AccountReader
   files: FileReader
+  folders: FolderReader
   grids: GridReader
   plots: PlotReader
   sharing: SharingReader
   versions: VersionReader
   drafts: DraftReader
   idempotency: IdempotencyReader
+  jobs: JobReader
 }
 
 export interface Writers {
   accounts: AccountWriter
   files: FileWriter
+  folders: FolderWriter
   grids: GridWriter
   plots: PlotWriter
   sharing: SharingWriter
   versions: VersionWriter
   drafts: DraftWriter
   idempotency: IdempotencyWriter
+  jobs: JobWriter
 }
 
 /** The storage layer: all SQL, no business rules. */
@@ -56,14 +62,15 @@ export interface Store {
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
   /** The store for requests on one owner's files, which may use only part of the connections. */
   for(owner: string): Store
-  /** Deletes expired versions and idempotency keys, and blobs unreferenced for `grace` ms (default: a day). */
-  sweep(grace?: number): Promise<void>
-  /** Runs `sweep` if the last one was more than a day ago. */
-  sweepIfDue(): Promise<void>
+  /** Calls `listener` after a transaction has added a job that is due. */
+  onJob(listener: () => void): void
+  /**
+   * Deletes expired versions and idempotency keys, and blobs unreferenced for `grace` ms (default: a day). Each step is
+   * right whoever else sweeps. `mayGoOn` throws to stop between two steps.
+   */
+  sweep(grace?: number, mayGoOn?: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
-
-const SWEEP_EVERY = 24 * 3600 * 1000
 
 export interface StoreOptions {
   /** `sqlite:FILE` or `postgres://…`. */
@@ -110,52 +117,74 @@ export function withoutCommit(store: Store): Store {
   }
 }
 
+/** What all lanes of a store have in common. */
+interface Shared {
+  /** How many uploads need a blob. */
+  holders: Map<string, number>
+  jobAdded: () => void
+}
+
 function storeOn(
   engine: Engine,
   transactions: Transactions,
   limits: Limits,
-  holders = new Map<string, number>(),
+  shared: Shared = { holders: new Map(), jobAdded: () => {} },
 ): Store {
-  const blobs: Blobs = new SqlBlobs(transactions, holders)
+  const blobs: Blobs = new SqlBlobs(transactions, shared.holders)
   const read: Store['read'] = (work) =>
     transactions.read((db) =>
       work({
         accounts: new AccountReader(db),
         files: new FileReader(db),
+        folders: new FolderReader(db),
         grids: new GridReader(db),
         plots: new PlotReader(db),
         sharing: new SharingReader(db),
         versions: new VersionReader(db),
         drafts: new DraftReader(db),
         idempotency: new IdempotencyReader(db),
+        jobs: new JobReader(db),
       }),
     )
-  const write: Store['write'] = (owners, work, options) =>
-    transactions.write(
+  const write: Store['write'] = async (owners, work, options) => {
+    let hasJobs = false
+    const result = await transactions.write(
       owners,
-      (db) =>
-        work({
+      async (db) => {
+        const files = new FileWriter(db)
+        const jobs = new JobWriter(db)
+        const done = await work({
           accounts: new AccountWriter(db),
-          files: new FileWriter(db),
+          files,
+          folders: new FolderWriter(db, files, jobs),
           grids: new GridWriter(db),
           plots: new PlotWriter(db),
           sharing: new SharingWriter(db),
           versions: new VersionWriter(db),
           drafts: new DraftWriter(db),
           idempotency: new IdempotencyWriter(db),
-        }),
+          jobs,
+        })
+        hasJobs = jobs.hasAdded
+        return done
+      },
       options,
     )
-  const sweep = async (grace?: number): Promise<void> => {
-    await write([], ({ idempotency }) => idempotency.expire())
-    await expireVersions(engine, limits)
-    await expireDrafts(engine, limits)
-    await blobs.collect(grace)
-    await engine.maintain()
-    await engine.write([], async (db) => {
-      await db.deleteFrom('chores').where('name', '=', 'sweep').execute()
-      await db.insertInto('chores').values({ name: 'sweep', done_at: Date.now() }).execute()
-    })
+    if (hasJobs) shared.jobAdded()
+    return result
+  }
+  const sweep: Store['sweep'] = async (grace, mayGoOn = async () => {}) => {
+    for (const step of [
+      () => write([], ({ idempotency }) => idempotency.expire()),
+      () => expireVersions(engine, limits),
+      () => expireDrafts(engine, limits),
+      () => blobs.collect(grace),
+      () => engine.maintain(),
+    ]) {
+      await mayGoOn()
+      await step()
+    }
+    await write([], ({ jobs }) => jobs.set('', 'sweep', '', Date.now() + SWEEP_EVERY))
   }
   const store: Store = {
     engine,
@@ -172,17 +201,12 @@ function storeOn(
       ),
     for: (owner) => {
       const lane = engine.lane(owner)
-      return lane === transactions ? store : storeOn(engine, lane, limits, holders)
+      return lane === transactions ? store : storeOn(engine, lane, limits, shared)
+    },
+    onJob(listener) {
+      shared.jobAdded = listener
     },
     sweep,
-    async sweepIfDue() {
-      const chore = await engine.read((db) =>
-        db.selectFrom('chores').select('done_at').where('name', '=', 'sweep').executeTakeFirst(),
-      )
-      const now = Date.now()
-      // A time in the future means that the clock was set back.
-      if (!chore || chore.done_at < now - SWEEP_EVERY || chore.done_at > now) await sweep()
-    },
     close: () => engine.close(),
   }
   return store

@@ -58,14 +58,16 @@ onBothStores('file states', (test) => {
     expect(await status('alice', 'POST', `/v2/grids/${first.fid}/restore`)).toBe(200)
   })
 
-  it('restoring a folder whose files would have duplicate names is 409', async () => {
+  it('names of files in a trashed folder stay taken there, so that the folder can be restored', async () => {
     const dir = await folder('collide')
     const one = await test().grid('alice', 'one', { a: [1] }, { parent: idlocal(dir.fid) })
     await test().grid('alice', 'two', { a: [1] }, { parent: idlocal(dir.fid) })
     await ask('alice', 'POST', `/v2/files/${dir.fid}/trash`)
-    await ask('alice', 'PATCH', `/v2/files/${one.fid}`, { json: { filename: 'two' } })
-    const { status: code, json } = await ask('alice', 'POST', `/v2/files/${dir.fid}/restore`)
+    const { status: code, json } = await ask('alice', 'PATCH', `/v2/files/${one.fid}`, {
+      json: { filename: 'two' },
+    })
     expect([code, json.detail]).toEqual([409, expect.stringContaining("'two'")])
+    expect(await status('alice', 'POST', `/v2/files/${dir.fid}/restore`)).toBe(200)
   })
 
   it('permanent delete requires the trashed state and includes the contents of folders', async () => {

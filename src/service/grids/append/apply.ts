@@ -113,6 +113,7 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
   )
   await writers.idempotency.record(records)
   const tailBytes = grid!.tail_rows + added > FOLD_ROWS ? Math.max(tail_bytes, FOLD_BYTES + 1) : tail_bytes
+  if (tailBytes > FOLD_BYTES) await writers.jobs.add(owner, 'fold', String(idlocal))
   return { outcomes, tailBytes }
 }
 

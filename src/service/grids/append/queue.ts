@@ -27,7 +27,6 @@ export class AppendQueue {
   constructor(
     private readonly store: Store,
     private readonly fold: (fid: Fid) => Promise<void>,
-    private readonly background: (work: () => Promise<void>) => void,
   ) {}
 
   async add(append: Append): Promise<Appended> {
@@ -107,7 +106,7 @@ export class AppendQueue {
     }
   }
 
-  /** Answers the appends to one grid, and folds its tail if it has grown long. */
+  /** Answers the appends to one grid, and folds its tail now if it grows faster than it is folded. */
   private settle(list: readonly Waiting[], { outcomes, tailBytes }: Applied): void {
     for (const [k, { resolve, reject }] of list.entries()) {
       const { result, error } = outcomes[k]
@@ -116,7 +115,6 @@ export class AppendQueue {
     }
     const { fid } = list[0].append
     if (tailBytes > FULL_BYTES) this.hold(fid, () => this.fold(fid)).catch(nothing)
-    else if (tailBytes > FOLD_BYTES) this.background(() => this.fold(fid))
   }
 }
 

@@ -263,11 +263,11 @@ async function htmlOf(
     `<details><summary>Make a chart on the command line</summary><pre tabindex="0" id="command">${text(command)}</pre><button type="button" data-copy="command" hidden>Copy</button><p>The type and the columns are chosen from the data; <code>gridline help plot create</code> has all options.</p></details>`,
   )
   if (version?.draft !== undefined) {
-    const plots = await service.store.read((readers) =>
-      readers.plots.referencersOf(file, 'grid', undefined, false, DRAFT_PLOTS),
+    const plots = await service.store.read(async (readers) =>
+      readers.folders.active(await readers.plots.referencersOf(file, 'grid', undefined, false, DRAFT_PLOTS)),
     )
     const links = plots
-      .filter((plot) => plot.owner === file.owner && plot.trashed_at === null)
+      .filter((plot) => plot.owner === file.owner)
       .map(
         (plot) =>
           `<a href="${text(draftUrl(webUrl(service.url, plot), version.draft!))}">${text(plot.filename)}</a>`,

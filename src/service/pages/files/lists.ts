@@ -93,13 +93,11 @@ export async function crumbsOf(
   { caller }: Principal,
   file: FileRow,
 ): Promise<string> {
-  const above: string[] = []
-  for (let parent = file.parent; parent >= 0 && above.length < MOST_CRUMBS; ) {
-    const folder = await readers.files.get(file.owner, parent)
-    if (!folder || !(await visibleFile(readers, folder, { caller }))) break
-    above.unshift(`<a href="${text(webUrl(service.url, folder))}">${text(folder.filename)}</a>`)
-    parent = folder.parent
-  }
+  const folders = (await visibleFile(readers, file, { caller }))?.above() ?? []
+  const above = folders
+    .slice(0, MOST_CRUMBS)
+    .reverse()
+    .map((folder) => `<a href="${text(webUrl(service.url, folder))}">${text(folder.filename)}</a>`)
   const home = `<a href="/~${text(file.owner)}/">${text(file.owner)}</a>`
   return `<nav class="crumbs" aria-label="Folders">${[home, ...above].join(' <span>/</span> ')} <span>/</span></nav>\n`
 }

@@ -12,6 +12,7 @@ import * as versions from './0010-versions.ts'
 import * as keys from './0011-keys.ts'
 import * as checks from './0012-checks.ts'
 import * as drafts from './0013-drafts.ts'
+import * as trees from './0014-trees.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: Migration[] = [
   { name: '0011-keys', up: keys.up },
   { name: '0012-checks', up: checks.up },
   { name: '0013-drafts', up: drafts.up },
+  { name: '0014-trees', up: trees.up },
 ]
