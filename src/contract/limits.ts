@@ -154,6 +154,11 @@ export const limits = {
     what: 'pages that wait to sort a grid; at most half of them for one user',
   },
   live_pages: { value: 1_000, unit: 'pages', what: 'open pages of plots that are told of changes at once' },
+  list_position: {
+    value: 10_000,
+    unit: 'files',
+    what: 'files before a page of a list that is asked for by its number',
+  },
   page_size: { value: 1_000, unit: 'items', what: 'one page of a list' },
   idempotency_key_length: { value: 255, unit: 'characters', what: 'an Idempotency-Key' },
 } as const satisfies Record<string, { value: number; unit: string; what: string }>

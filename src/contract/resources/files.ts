@@ -61,7 +61,12 @@ export type FileMeta = s.Static<typeof FileMeta>
 
 export const Page = s.object({
   results: s.array(FileMeta),
-  count: s.integer({ description: 'Files on all pages, in lists of one owner; else files on this page.' }),
+  count: s.nullable(
+    s.integer({
+      description:
+        'Files on all pages, in lists of one owner, null beyond 1,000 files of somebody else; else files on this page.',
+    }),
+  ),
   next: s.nullable(s.string()),
   previous: s.nullable(s.string()),
 })

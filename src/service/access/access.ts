@@ -11,6 +11,7 @@ import {
 import { type FileMeta, filetypeName } from '../../contract/resources/index.ts'
 import type { FileRow } from '../store/files.ts'
 import { type FolderRow, stateIn } from '../store/folders.ts'
+import { OWNER, type Viewer } from '../store/lists.ts'
 import type { Grant } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
 import { isAllowed, type Role, type State } from './policy.ts'
@@ -279,18 +280,21 @@ export function notFound(filetype?: FileKind): Problem {
 }
 
 /**
- * Restricts a list of one owner's files to what the caller may see: undefined for everything, otherwise the
- * ids of files shared with them and of the folders below those. Public files are visible in any case.
+ * What the caller may see in lists of files of an owner. `folder`: of the files in it, instead of all files.
  */
-export async function visibleTo(
+export async function viewerOf(
   readers: Readers,
   owner: string,
   caller: Caller | undefined,
-): Promise<{ files: number[]; folders: number[] } | undefined> {
-  if (caller?.username === owner) return undefined
-  const grants = caller ? await readers.sharing.grants(owner, caller.username) : []
-  const ids = grants.map(({ idlocal }) => idlocal)
-  return { files: ids, folders: ids.length > 0 ? await readers.folders.below(owner, ids) : [] }
+  folder?: Pick<AuthorizedFile, 'roles'> | 'home',
+): Promise<Viewer> {
+  if (caller?.username === owner) return OWNER
+  // Who was granted a folder, or one above it, sees all that is in it.
+  if (folder !== undefined && folder !== 'home' && folder.roles.has('reader')) return OWNER
+  const names = caller ? await readers.sharing.namesOf(caller.username) : []
+  if (folder !== undefined || names.length === 0) return { seesAll: false, names, folders: [] }
+  const granted = await readers.sharing.foldersSharedWith(owner, names)
+  return { seesAll: false, names, folders: await readers.folders.below(owner, granted) }
 }
 
 /** Returns the fid as text, or undefined if `principal` may not read the file: relations reveal nothing. */

@@ -1,5 +1,5 @@
 import { compact } from '../grids/compact.ts'
-import { type JobKind, SWEEP_EVERY } from '../store/jobs.ts'
+import { type JobKind, SETTLED_AFTER, SWEEP_EVERY } from '../store/jobs.ts'
 import type { Store } from '../store/store.ts'
 import type { Held, JobWork } from './jobs.ts'
 
@@ -7,6 +7,7 @@ import type { Held, JobWork } from './jobs.ts'
 export function jobKinds(store: Store): Record<JobKind, JobWork> {
   return {
     tree: tellAll,
+    dates: settle,
     fold: (held) => fold(store, held),
     sweep: (held) => sweep(store, held),
   }
@@ -29,6 +30,17 @@ async function tellAll(held: Held): Promise<number | undefined> {
 async function sweep(store: Store, held: Held): Promise<number> {
   await store.sweep(undefined, () => held.write(async () => {}))
   return Date.now() + SWEEP_EVERY
+}
+
+/** Brings the dates of grids that rows were appended to into indexes, once they get no more. */
+async function settle(held: Held): Promise<number | undefined> {
+  const { job } = held
+  return held.write(async ({ files, jobs }) => {
+    const now = Date.now()
+    if (await files.settle(job.owner, now - SETTLED_AFTER)) return now + SETTLED_AFTER
+    await jobs.end(job)
+    return undefined
+  })
 }
 
 /** Folds the tail of a grid into slices. */

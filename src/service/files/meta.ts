@@ -15,7 +15,6 @@ import {
   type Principal,
   readableFid,
   visibleFileById,
-  visibleTo,
 } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
 import { userSummary } from '../accounts/summary.ts'
@@ -23,6 +22,7 @@ import type { Service } from '../core/context.ts'
 import { decodeTypes, familyOf, orderOf } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow } from '../store/grids.ts'
+import { OWNER, type Viewer } from '../store/lists.ts'
 import type { ContentRow } from '../store/plots.ts'
 import { keyNames } from '../store/primary-key.ts'
 import type { CollaboratorRow } from '../store/sharing.ts'
@@ -153,11 +153,7 @@ export async function fileMetas(
     const stars = await readers.sharing.stars(owner, ids, STARS)
     const collaborators = await readers.sharing.collaborators(owner, ids)
     const names = await teamNames(readers, collaborators)
-    const subfolders = await readers.files.subfolderCounts(
-      owner,
-      own.filter(({ file }) => file.filetype === 'fold').map(({ file }) => file.idlocal),
-      await visibleTo(readers, owner, principal.caller),
-    )
+    const subfolders = await subfoldersOf(readers, own, principal)
     for (const admitted of own) {
       const { file, state, roles } = admitted
       const meta = baseMeta(file, admitted, service.url, showsParent(admitted))
@@ -169,11 +165,35 @@ export async function fileMetas(
           .map((row) => collaborator(row, roles.has('owner'), names))
         meta.collaborators = { results, count: results.length }
       }
-      if (file.filetype === 'fold') meta.subfolder_count = subfolders.get(file.idlocal) ?? 0
+      if (file.filetype === 'fold') {
+        const count = subfolders.get(file.idlocal)
+        meta.subfolder_count = count === undefined ? 0 : count
+      }
       metas.set(admitted, meta)
     }
   }
   return files.map((one) => metas.get(one)!)
+}
+
+/** The visible subfolders of those of these files of one owner that are folders; none of what is in the trash. */
+async function subfoldersOf(
+  readers: Readers,
+  files: readonly AuthorizedFile[],
+  { caller }: Principal,
+): Promise<Map<number, number | null>> {
+  const folders = files.filter(({ file, state }) => file.filetype === 'fold' && state === 'active')
+  if (folders.length === 0) return new Map()
+  const isOthers = caller && !folders[0].roles.has('owner')
+  const some: Viewer = {
+    seesAll: false,
+    names: isOthers ? await readers.sharing.namesOf(caller.username) : [],
+    folders: [],
+  }
+  const seesAll = ({ roles }: AuthorizedFile): boolean => roles.has('owner') || roles.has('reader')
+  return readers.lists.subfolders(
+    folders[0].file.owner,
+    folders.map((found) => ({ idlocal: found.file.idlocal, viewer: seesAll(found) ? OWNER : some })),
+  )
 }
 
 /** Metadata of a file. The figure of a plot is read later: blobs are read outside of transactions. */
@@ -361,6 +381,9 @@ export function homeMeta(owner: string, permission: Permission, url: string): Fo
     trashed_at: null,
     hidden: 0,
     removed_at: null,
+    appended_at: null,
+    appending: 0,
+    quality: null,
     world_readable: 1,
     share_key: null,
     metadata: '{}',

@@ -58,7 +58,7 @@ export async function remove(
   const { owner, idlocal } = file
   if (file.filetype !== 'fold') await files.removeRows(owner, [idlocal])
   else {
-    await files.markRemoved(owner, idlocal)
+    await files.markRemoved(file)
     await folders.tell(owner, idlocal)
   }
   return null

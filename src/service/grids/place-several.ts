@@ -6,6 +6,7 @@ import { authorize } from '../access/access.ts'
 import { checkIfMatch } from '../core/etag.ts'
 import { checkDepth, find, freeName, makeFolders, nameTaken, pathNames, placeOf } from '../files/names.ts'
 import type { FileRow } from '../store/files.ts'
+import { OWNER } from '../store/lists.ts'
 import type { Readers } from '../store/store.ts'
 import type { GridService } from './append/queue.ts'
 import { addGrid } from './create.ts'
@@ -250,9 +251,10 @@ async function missingFrom(
   { owner, idlocal }: FileRow,
   paths: readonly string[],
 ): Promise<string[]> {
-  const grids = await store.read(({ files }) =>
-    files.list({
+  const grids = await store.read(({ lists }) =>
+    lists.page({
       owner,
+      viewer: OWNER,
       parent: idlocal,
       filetypes: ['grid'],
       order: 'filename',

@@ -153,6 +153,7 @@ export const sharingHandlers = {
         for (const { owner, idlocal } of await filesMeant(writers, call.fid, add_to_grids)) {
           for (const { kind, name } of added)
             await writers.sharing.addCollaborator({ owner, idlocal, kind, name, may_write: readonly ? 0 : 1 })
+          await writers.files.tellCollaborators(owner, idlocal)
           const count = (await writers.sharing.collaborators(owner, [idlocal])).length
           const limit = service.limits.collaborators
           if (count > limit) throw tooMany(count, limit)

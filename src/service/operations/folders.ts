@@ -3,7 +3,14 @@ import { formatFid, ROOT } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
 import type { FolderMeta, Page } from '../../contract/resources/index.ts'
 import type { Static } from '../../contract/schema.ts'
-import { type AuthorizedFile, type Caller, type Principal, visibleFile, visibleTo } from '../access/access.ts'
+import {
+  type AuthorizedFile,
+  type Caller,
+  type Principal,
+  viewerOf,
+  visibleFileById,
+  visibleFiles,
+} from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
 import { ListCursors, pageOf, pageUrl } from '../core/paging.ts'
 import { fileMetas, homeMeta } from '../files/meta.ts'
@@ -27,6 +34,12 @@ interface ListQuery {
 
 type Children = Static<typeof Page>
 
+function sizeOf({ limits }: Service, { page_size }: ListQuery): number {
+  return Math.min(page_size ?? PAGE, limits.page_size)
+}
+
+const NOTHING: Children = { results: [], count: 0, next: null, previous: null }
+
 /**
  * One page of a folder, or of all of a user's files. Paging is by key (cursor); `page=N` is supported for old
  * clients.
@@ -40,45 +53,61 @@ async function children(
   path: string,
   trashed = false,
 ): Promise<Children> {
+  const skip = query.cursor === undefined && query.page ? (query.page - 1) * sizeOf(service, query) : 0
+  if (skip > service.limits.list_position)
+    throw new Problem(
+      'invalid_request',
+      `page: ${query.page}, which begins after ${skip} files; the limit is ${service.limits.list_position} (list_position)`,
+      { field: 'page', hint: 'Follow next from the first page, without page.' },
+    )
   const order = query.order_by ?? 'filename'
   const descending = order.startsWith('-')
   const field = order.replace('-', '') as 'filename' | 'date_modified'
-  const size = Math.min(query.page_size ?? PAGE, service.limits.page_size)
+  const size = sizeOf(service, query)
   const cursors = new ListCursors<ChildKey>(service.cursors, `${path} ${owner} ${order}`)
   const from = await cursors.position(query.cursor)
-  const { files, metas, count } = await service.store.read(async (readers) => {
+  const found = await service.store.read(async (readers) => {
+    const folder =
+      parent === undefined || parent === ROOT
+        ? undefined
+        : await visibleFileById(readers, { owner, idlocal: parent }, principal)
+    // What is in a folder of the trash is not listed.
+    if (parent !== undefined && parent !== ROOT && folder?.state !== 'active') return undefined
     const list = {
       owner,
       parent,
       filetypes: query.filetype,
-      visible: await visibleTo(readers, owner, principal.caller),
+      viewer: await viewerOf(
+        readers,
+        owner,
+        principal.caller,
+        parent === undefined ? undefined : (folder ?? 'home'),
+      ),
       trashed,
     }
     const page = { ...list, order: field, limit: size + 1 }
     let files = pageOf(
-      await readers.files.list({
+      await readers.lists.page({
         ...page,
         descending: descending !== (from?.backwards === true),
         after: from?.key,
-        skip: from === undefined && query.page ? (query.page - 1) * size : undefined,
+        skip,
       }),
       size,
       from,
     )
     // Everything before the cursor is gone: return the first page.
     if (from?.backwards && files.items.length === 0)
-      files = pageOf(await readers.files.list({ ...page, descending }), size, undefined)
-    const shown: AuthorizedFile[] = []
-    for (const file of files.items) {
-      const one = await visibleFile(readers, file, principal)
-      if (one) shown.push(one)
-    }
+      files = pageOf(await readers.lists.page({ ...page, descending }), size, undefined)
+    const shown = (await visibleFiles(readers, files.items, principal)).filter((one) => one !== undefined)
     return {
       files,
       metas: await fileMetas(service, readers, shown, principal),
-      count: await readers.files.count(list),
+      count: await readers.lists.count(list),
     }
   })
+  if (!found) return NOTHING
+  const { files, metas, count } = found
   const { page } = query
   if (files.items.length === 0 && from === undefined && (page ?? 1) > 1)
     throw new Problem('not_found', `there is no page ${page}`)
@@ -105,7 +134,12 @@ async function children(
 /** The key of a file in a list ordered by this value. */
 type ChildKey = [value: string | number, idlocal: number]
 
-type Read = (readers: Readers, after: Key | undefined, limit: number) => Promise<FileRow[]>
+type Read = (
+  readers: Readers,
+  marked: ReadonlySet<string>,
+  after: Key | undefined,
+  limit: number,
+) => Promise<FileRow[]>
 
 /** One page of files of any owners. Skips files that the caller may not see (any more). */
 async function ofMany(
@@ -119,16 +153,19 @@ async function ofMany(
   const cursors = new ListCursors<Key>(service.cursors, path)
   let after = (await cursors.position(cursor))?.key
   const { metas, more } = await service.store.read(async (readers) => {
+    const marked = await readers.folders.marked()
     let shown: AuthorizedFile[] = []
     for (let n = 1; n <= page; n++) {
       shown = []
       let at = after
       for (let done = false; !done && shown.length <= size; ) {
-        const batch = await read(readers, at, size + 1)
+        const batch = await read(readers, marked, at, size + 1)
         done = batch.length <= size
-        for (const file of batch) {
+        const visible = await visibleFiles(readers, batch, call)
+        for (const [k, file] of batch.entries()) {
           if (shown.length > size) break
-          const one = await visibleFile(readers, file, call)
+          // Collaborators see what is in the trash, but not in this list.
+          const one = visible[k]?.state === 'active' ? visible[k] : undefined
           if (one) shown.push(one)
           at = { owner: file.owner, idlocal: file.idlocal }
           // A cursor must not contain a file that was not shown.
@@ -204,14 +241,14 @@ export const folderHandlers = {
   },
 
   'folders.shared': async (service, call) => ({
-    body: await ofMany(service, call, ({ sharing }, after, limit) =>
-      sharing.sharedWith(call.caller!.username, after, limit),
+    body: await ofMany(service, call, ({ sharing }, marked, after, limit) =>
+      sharing.sharedWith(call.caller!.username, marked, after, limit),
     ),
   }),
 
   'folders.starred': async (service, call) => ({
-    body: await ofMany(service, call, ({ sharing }, after, limit) =>
-      sharing.starredBy(call.caller!.username, after, limit),
+    body: await ofMany(service, call, ({ sharing }, marked, after, limit) =>
+      sharing.starredBy(call.caller!.username, marked, after, limit),
     ),
   }),
 

@@ -24,14 +24,17 @@ export async function publicPlots(service: Service, call: OperationCall<'plots.l
   const cursors = new ListCursors<Key>(service.cursors, `plots ${order}`)
   const from = await cursors.position(cursor)
   const { page, described } = await service.store.read(async (readers) => {
-    const found = await readers.plots.public({
-      order,
-      descending: descending !== (from?.backwards === true),
-      minQuality: min_quality,
-      maxQuality: max_quality,
-      after: from?.key,
-      limit: size + 1,
-    })
+    const found = await readers.plots.public(
+      {
+        order,
+        descending: descending !== (from?.backwards === true),
+        minQuality: min_quality,
+        maxQuality: max_quality,
+        after: from?.key,
+        limit: size + 1,
+      },
+      await readers.folders.marked(),
+    )
     const page = pageOf(found, size, from)
     return { page, described: await describeAll(service, readers, page.items, call) }
   })

@@ -1,38 +1,15 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
+import { Counts } from './counts.ts'
 import type { Db, Schema } from './schema.ts'
 
 export type FileRow = Selectable<Schema['files']>
 export type Filetype = FileRow['filetype']
 
-/** Files that a search looks at. */
-const SEARCHED = 5000
-
-function asciiLower(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
-}
-
-/** Filter of a file list. */
-export interface Listed {
-  owner: string
-  /** Only files in this folder. Default: all files of the owner. */
-  parent?: number
-  filetypes?: Filetype[]
-  /** Only public files, these files, and files in these folders. Default: all. */
-  visible?: { files: number[]; folders: number[] }
-  /** List files that were trashed on their own (not with a folder), instead of active ones. */
-  trashed?: boolean
-}
-
-/** One page of a file list. */
-export interface ListQuery extends Listed {
-  order: 'filename' | 'date_modified'
-  descending: boolean
-  /** Key of the last file of the previous page: the sort value and the idlocal. */
-  after?: [value: string | number, idlocal: number]
-  /** Files to skip, for clients that use page numbers. */
-  skip?: number
-  limit: number
+/** A file as it is read: of one that rows are appended to, the time of the last ones is kept apart. */
+export function asFile(row: FileRow): FileRow {
+  if (row.appended_at !== null && row.appended_at > row.date_modified) row.date_modified = row.appended_at
+  return row
 }
 
 /** Position in a list of files of many owners. */
@@ -47,13 +24,19 @@ const BATCH = 400
 export class FileReader {
   constructor(protected readonly db: Db) {}
 
-  get(owner: string, idlocal: number): Promise<FileRow | undefined> {
-    return this.db
+  async get(owner: string, idlocal: number): Promise<FileRow | undefined> {
+    return (await this.getAll(owner, [idlocal]))[0]
+  }
+
+  /** Files of one owner by id, in any order. */
+  async getAll(owner: string, ids: readonly number[]): Promise<FileRow[]> {
+    const rows = await this.db
       .selectFrom('files')
       .selectAll()
       .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .executeTakeFirst()
+      .where('idlocal', 'in', ids)
+      .execute()
+    return rows.map(asFile)
   }
 
   /** Whether anything is in a folder, in the trash or not. */
@@ -68,23 +51,8 @@ export class FileReader {
     return child !== undefined
   }
 
-  /** The number of direct subfolders of each folder, optionally only of visible ones. */
-  async subfolderCounts(
-    owner: string,
-    folders: readonly number[],
-    visible: Listed['visible'],
-  ): Promise<Map<number, number>> {
-    if (folders.length === 0) return new Map()
-    const rows = await this.listed({ owner, filetypes: ['fold'], visible })
-      .select(({ fn }) => ['parent', fn.countAll<number>().as('count')])
-      .where('parent', 'in', folders)
-      .groupBy('parent')
-      .execute()
-    return new Map(rows.map(({ parent, count }) => [parent, Number(count)]))
-  }
-
   /** Copies of a file, ordered by id. */
-  copiesOf(fid: string, after: Key | undefined, backwards: boolean, limit: number): Promise<FileRow[]> {
+  async copiesOf(fid: string, after: Key | undefined, backwards: boolean, limit: number): Promise<FileRow[]> {
     let select = this.db
       .selectFrom('files')
       .selectAll()
@@ -94,25 +62,23 @@ export class FileReader {
       .limit(limit)
     if (after) {
       const beyond = backwards ? '<' : '>'
-      select = select.where(({ or, and, eb }) =>
-        or([
-          eb('owner', beyond, after.owner),
-          and([eb('owner', '=', after.owner), eb('idlocal', beyond, after.idlocal)]),
-        ]),
+      select = select.where(
+        sql<boolean>`(owner, idlocal) ${sql.raw(beyond)} (${after.owner}, ${after.idlocal})`,
       )
     }
-    return select.execute()
+    return (await select.execute()).map(asFile)
   }
 
   /** Returns the active file with this name in a folder. */
-  named(owner: string, parent: number, filename: string): Promise<FileRow | undefined> {
-    return this.db
+  async named(owner: string, parent: number, filename: string): Promise<FileRow | undefined> {
+    const row = await this.db
       .selectFrom('files')
       .selectAll()
       .where('owner', '=', owner)
       .where('parent', '=', parent)
       .where('live_name', '=', filename)
       .executeTakeFirst()
+    return row && asFile(row)
   }
 
   /** Which of these names are taken in a folder. */
@@ -126,106 +92,15 @@ export class FileReader {
       .execute()
     return new Set(rows.map(({ live_name }) => live_name!))
   }
-
-  list(query: ListQuery): Promise<FileRow[]> {
-    const { descending, after, skip, limit } = query
-    const direction = descending ? 'desc' : 'asc'
-    // `live_name` has an index: use it to sort active files.
-    const named = query.order === 'filename' && !query.trashed && !query.filetypes?.includes('extra')
-    const order = named ? 'live_name' : query.order
-    let select = this.listed(query)
-      .selectAll()
-      .orderBy(order, direction)
-      .orderBy('idlocal', direction)
-      .limit(limit)
-    if (skip) select = select.offset(skip)
-    if (after) {
-      const [value, idlocal] = after
-      const beyond = descending ? '<' : '>'
-      // The first condition is redundant: it lets the engine seek in the index.
-      select = select
-        .where(order, `${beyond}=`, value as never)
-        .where(({ and, or, eb }) =>
-          or([
-            eb(order, beyond, value as never),
-            and([eb(order, '=', value as never), eb('idlocal', beyond, idlocal)]),
-          ]),
-        )
-    }
-    return select.execute()
-  }
-
-  /**
-   * Files of a user with a text in their names, or in the names of their columns, last changed first. Looks at the files
-   * that changed last: what a search costs does not grow with all files.
-   */
-  async search(owner: string, text: string, limit: number): Promise<FileRow[]> {
-    const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
-    const like = (column: 'recent.filename' | 'columns.name') =>
-      // The engines know the case of ASCII only.
-      sql<boolean>`lower(${sql.ref(column)}) like ${asciiLower(pattern)} escape '\\'`
-    return this.db
-      .selectFrom(
-        this.listed({ owner }).selectAll().orderBy('date_modified', 'desc').limit(SEARCHED).as('recent'),
-      )
-      .selectAll('recent')
-      .where(({ or, exists, selectFrom }) =>
-        or([
-          like('recent.filename'),
-          exists(
-            selectFrom('columns')
-              .select('columns.uid')
-              .where('columns.owner', '=', owner)
-              .whereRef('columns.idlocal', '=', 'recent.idlocal')
-              .where(like('columns.name')),
-          ),
-        ]),
-      )
-      .orderBy('recent.date_modified', 'desc')
-      .limit(limit)
-      .execute()
-  }
-
-  /** The number of files on all pages of a list. */
-  async count(query: Listed): Promise<number> {
-    const row = await this.listed(query)
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow()
-    return Number(row.count)
-  }
-
-  private listed({ owner, parent, filetypes, visible, trashed }: Listed) {
-    let select = this.db.selectFrom('files').where('owner', '=', owner)
-    if (parent !== undefined) select = select.where('parent', '=', parent)
-    // Extras belong to no folder: they are listed only if asked for.
-    if (trashed) select = select.where('trashed_at', 'is not', null).where('removed_at', 'is', null)
-    else if (filetypes?.includes('extra')) select = select.where('trashed_at', 'is', null)
-    // Active files other than extras have a `live_name`, which is indexed: counting reads no rows.
-    else select = select.where('live_name', 'is not', null)
-    if (filetypes) select = select.where('filetype', 'in', filetypes)
-    if (visible) {
-      const { files, folders } = visible
-      select = select.where(({ or, eb }) =>
-        or([
-          eb('world_readable', '=', 1),
-          ...(files.length > 0 ? [eb('idlocal', 'in', numbers(files))] : []),
-          ...(folders.length > 0 ? [eb('parent', 'in', numbers(folders))] : []),
-        ]),
-      )
-    }
-    return select
-  }
 }
 
 /** `now`, or the stored time if that is later: timestamps never decrease, even if the clock is set back. */
 function notBefore(now: number) {
-  return sql<number>`case when date_modified > ${now} then date_modified else ${now} end`
+  return sql<number>`case when appended_at > ${now} and appended_at > date_modified then appended_at when date_modified > ${now} then date_modified else ${now} end`
 }
 
-/** Ids as literals: there may be more of them than a statement can have parameters. */
-function numbers(ids: readonly number[]) {
-  return sql<number>`(${sql.join(ids.map((id) => sql.lit(id)))})`
-}
+/** Fields that decide in which lists a file is. */
+const LISTING = ['parent', 'trashed_at', 'hidden'] as const
 
 export class FileWriter extends FileReader {
   /** Allocates the owner's next file id. Ids start at 0. */
@@ -251,6 +126,9 @@ export class FileWriter extends FileReader {
       trashed_at: null,
       hidden: 0,
       removed_at: null,
+      quality: file.filetype === 'plot' ? 0 : null,
+      appended_at: null,
+      appending: 0,
       is_theme: null,
       is_template: null,
       live_name: file.filename,
@@ -271,17 +149,97 @@ export class FileWriter extends FileReader {
       content_version: 1,
     }
     await this.db.insertInto('files').values(row).execute()
+    await this.counts.moved(file.owner, [], [row])
     return row
   }
 
   /** Changes fields and increments the version. The caller must have checked `If-Match`. */
   async change(owner: string, idlocal: number, fields: Updateable<Schema['files']> = {}): Promise<void> {
+    const before = LISTING.some((field) => field in fields) ? await this.get(owner, idlocal) : undefined
     await this.db
       .updateTable('files')
-      .set(({ eb }) => ({ ...fields, date_modified: notBefore(Date.now()), version: eb('version', '+', 1) }))
+      .set(({ eb }) => ({
+        ...fields,
+        date_modified: notBefore(Date.now()),
+        appended_at: null,
+        appending: 0,
+        version: eb('version', '+', 1),
+      }))
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .execute()
+    if (before) await this.counts.moved(owner, [before], [{ ...before, ...(fields as Partial<FileRow>) }])
+    if (before || 'filename' in fields) await this.tellCollaborators(owner, idlocal)
+  }
+
+  /**
+   * After rows were appended: like `change`, but indexes stay as they are, since a grid may get rows many times a second.
+   * `settle` brings the time to where lists find it. Returns whether the file has to be settled.
+   */
+  async appended(
+    { owner, idlocal, appending }: FileRow,
+    fields: Pick<Updateable<Schema['files']>, 'content_version'>,
+  ): Promise<boolean> {
+    await this.db
+      .updateTable('files')
+      .set(({ eb }) => ({
+        ...fields,
+        appended_at: notBefore(Date.now()),
+        appending: 1,
+        version: eb('version', '+', 1),
+      }))
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
+    return appending === 0
+  }
+
+  /** Settles files that have got no rows since a time. Returns whether there are others. */
+  async settle(owner: string, before: number): Promise<boolean> {
+    const appending = this.db.selectFrom('files').where('owner', '=', owner).where('appending', '=', 1)
+    const rows = await appending.select('idlocal').where('appended_at', '<', before).limit(BATCH).execute()
+    if (rows.length > 0)
+      await this.db
+        .updateTable('files')
+        .set({ date_modified: notBefore(0), appended_at: null, appending: 0 })
+        .where('owner', '=', owner)
+        .where(
+          'idlocal',
+          'in',
+          rows.map(({ idlocal }) => idlocal),
+        )
+        .execute()
+    return (await appending.select('idlocal').limit(1).execute()).length > 0
+  }
+
+  /** Tells files whether a folder above is in the trash. */
+  async hide(owner: string, files: readonly FileRow[], hidden: 0 | 1): Promise<void> {
+    const ids = files.map(({ idlocal }) => idlocal)
+    if (ids.length === 0) return
+    for (const table of ['files', 'collaborators'] as const)
+      await this.db
+        .updateTable(table)
+        .set({ hidden })
+        .where('owner', '=', owner)
+        .where('idlocal', 'in', ids)
+        .execute()
+    await this.counts.moved(
+      owner,
+      files,
+      files.map((file) => ({ ...file, hidden })),
+    )
+  }
+
+  /** Repeats in the grants on a file what lists of shared files sort by. */
+  async tellCollaborators(owner: string, idlocal: number): Promise<void> {
+    const file = sql`select case when trashed_at is null then filename end, filetype, parent, hidden from files
+      where owner = ${owner} and idlocal = ${idlocal}`
+    await sql`update collaborators set (filename, filetype, parent, hidden) = (${file})
+      where owner = ${owner} and idlocal = ${idlocal}`.execute(this.db)
+  }
+
+  private get counts(): Counts {
+    return new Counts(this.db)
   }
 
   /** Sets the number of the present version of the content. */
@@ -305,13 +263,17 @@ export class FileWriter extends FileReader {
   }
 
   /** Marks a folder as deleted: it is gone with all that is in it. */
-  async markRemoved(owner: string, idlocal: number): Promise<void> {
+  async markRemoved(folder: FileRow): Promise<void> {
+    const { owner, idlocal } = folder
+    const removed_at = Date.now()
     await this.db
       .updateTable('files')
-      .set({ removed_at: Date.now(), live_name: null })
+      // In the trash as well: what looks for folders there finds it.
+      .set({ removed_at, trashed_at: removed_at, live_name: null })
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .execute()
+    await this.counts.moved(owner, [folder], [])
   }
 
   /** Deletes files, without what is in them. Unreferenced blobs are collected later. */
@@ -320,6 +282,10 @@ export class FileWriter extends FileReader {
   }
 
   private async removeSome(owner: string, ids: readonly number[]): Promise<void> {
+    const rows = await this.getAll(owner, ids)
+    await this.counts.moved(owner, rows, [])
+    const folders = rows.filter(({ filetype }) => filetype === 'fold').map(({ idlocal }) => idlocal)
+    if (folders.length > 0) await this.counts.forget(owner, folders)
     const stored_at = Date.now()
     // Keep the blobs for a while: readers may still be using them.
     for (const table of ['slices', 'contents', 'past_slices'] as const) {

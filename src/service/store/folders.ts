@@ -129,16 +129,15 @@ export class FolderReader {
     return Number(rows[0]?.levels ?? 0)
   }
 
-  /** Which of these owners have folders whose contents do not know their state yet. */
-  async marked(owners: readonly string[]): Promise<Set<string>> {
-    if (owners.length === 0) return new Set()
-    const rows = await this.db
-      .selectFrom('marks')
-      .select('owner')
-      .distinct()
-      .where('owner', 'in', owners)
-      .execute()
+  /** The owners of folders whose contents do not know their state yet. */
+  async marked(): Promise<Set<string>> {
+    const rows = await this.db.selectFrom('marks').select('owner').distinct().execute()
     return new Set(rows.map(({ owner }) => owner))
+  }
+
+  async isMarked(owner: string): Promise<boolean> {
+    const some = this.db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1)
+    return (await some.execute()).length > 0
   }
 }
 
@@ -170,7 +169,7 @@ export class FolderWriter extends FolderReader {
    * once the folder is elsewhere.
    */
   async moved({ owner, idlocal }: Pick<FileRow, 'owner' | 'idlocal'>): Promise<void> {
-    if ((await this.marked([owner])).size > 0) await this.tell(owner, idlocal)
+    if (await this.isMarked(owner)) await this.tell(owner, idlocal)
   }
 
   private async mark(owner: string, folder: number): Promise<void> {
@@ -210,7 +209,7 @@ export class FolderWriter extends FolderReader {
     const hidden = state === 'active' ? 0 : 1
     const rows = await this.db
       .selectFrom('files')
-      .select(['idlocal', 'filetype', 'live_name', 'hidden'])
+      .selectAll()
       .where('owner', '=', owner)
       .where('parent', '=', idlocal)
       .where('live_name', '>', mark.done)
@@ -218,14 +217,7 @@ export class FolderWriter extends FolderReader {
       .limit(limit)
       .execute()
     const behind = rows.filter((row) => row.hidden !== hidden)
-    const ids = behind.map((row) => row.idlocal)
-    if (ids.length > 0)
-      await this.db
-        .updateTable('files')
-        .set({ hidden })
-        .where('owner', '=', owner)
-        .where('idlocal', 'in', ids)
-        .execute()
+    await this.files.hide(owner, behind, hidden)
     for (const row of behind) if (row.filetype === 'fold') await this.mark(owner, row.idlocal)
     if (rows.length < limit) await this.unmark(mark)
     else
@@ -243,18 +235,20 @@ export class FolderWriter extends FolderReader {
     const { owner, folder } = mark
     const rows = await this.db
       .selectFrom('files')
-      .select(['idlocal', 'filetype'])
+      .selectAll()
       .where('owner', '=', owner)
       .where('parent', '=', folder)
       .where('removed_at', 'is', null)
       .limit(limit)
       .execute()
-    const idsOf = (isFolder: boolean): number[] =>
-      rows.filter(({ filetype }) => (filetype === 'fold') === isFolder).map(({ idlocal }) => idlocal)
-    await this.files.removeRows(owner, idsOf(false))
-    for (const idlocal of idsOf(true)) {
-      await this.files.markRemoved(owner, idlocal)
-      await this.mark(owner, idlocal)
+    const files = rows.filter(({ filetype }) => filetype !== 'fold')
+    await this.files.removeRows(
+      owner,
+      files.map(({ idlocal }) => idlocal),
+    )
+    for (const below of rows.filter(({ filetype }) => filetype === 'fold')) {
+      await this.files.markRemoved(below)
+      await this.mark(owner, below.idlocal)
     }
     if (rows.length < limit) {
       await this.files.removeRows(owner, [folder])

@@ -4,6 +4,8 @@ import type { Db, Schema } from './schema.ts'
 export type JobRow = Selectable<Schema['jobs']>
 export type JobKind = JobRow['kind']
 
+/** When the dates of grids that get no more rows go into indexes, in ms. */
+export const SETTLED_AFTER = 5 * 60_000
 /** How often everything is swept, in ms. */
 export const SWEEP_EVERY = 24 * 3600 * 1000
 

@@ -1,6 +1,6 @@
-import type { Insertable, Selectable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import { requireBlobs } from './blobs.ts'
-import type { FileRow, Key } from './files.ts'
+import { asFile, type FileRow, type Key } from './files.ts'
 import type { Db, Schema } from './schema.ts'
 
 export type ContentRow = Selectable<Schema['contents']>
@@ -15,6 +15,9 @@ export interface PublicPlots {
   after?: Key & { value: number }
   limit: number
 }
+
+/** The highest quality of a plot. */
+const BEST = 5
 
 /** Plots, contents of files other than grids, and references between files. */
 export class PlotReader {
@@ -38,67 +41,52 @@ export class PlotReader {
       .executeTakeFirst()
   }
 
-  /** One page of public plots. Paging is by key, so that new and deleted plots do not shift pages. */
-  public({ order, descending, minQuality, maxQuality, after, limit }: PublicPlots): Promise<FileRow[]> {
-    const direction = descending ? 'desc' : 'asc'
-    let select = this.db
-      .selectFrom('files')
-      .innerJoin('plots', (join) =>
-        join.onRef('plots.owner', '=', 'files.owner').onRef('plots.idlocal', '=', 'files.idlocal'),
+  /**
+   * One page of public plots, merged from one range of an index for each quality. Paging is by key, so that new and
+   * deleted plots do not shift pages. `marked`: owners of which folders have to be asked what is in the trash.
+   */
+  async public(
+    { order, descending, minQuality = 0, maxQuality = BEST, after, limit }: PublicPlots,
+    marked: ReadonlySet<string>,
+  ): Promise<FileRow[]> {
+    const direction = sql.raw(descending ? 'desc' : 'asc')
+    const k = sql.ref(order)
+    const sorted = sql`${k} ${direction}, owner ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`
+    const from = after
+      ? sql` and (${k}, owner, idlocal) ${sql.raw(descending ? '<' : '>')} (${after.value}, ${after.owner}, ${after.idlocal})`
+      : sql``
+    const part = (condition: ReturnType<typeof sql>) =>
+      sql`select * from (select ${k} as k, owner, idlocal from files where ${condition} and filetype = 'plot'
+        and world_readable = 1 and trashed_at is null${from} order by ${sorted}) as p`
+    const parts = []
+    for (let quality = Math.max(0, Math.ceil(minQuality)); quality <= Math.min(BEST, maxQuality); quality++)
+      parts.push(part(sql`quality = ${sql.lit(quality)} and hidden = 0`))
+    if (parts.length === 0) return []
+    // Plots that are back from the trash, as long as they are not told.
+    if (marked.size > 0)
+      parts.push(
+        part(
+          sql`owner in (${sql.join([...marked])}) and hidden = 1 and quality between ${minQuality} and ${maxQuality}`,
+        ),
       )
-      .selectAll('files')
-      .where('files.filetype', '=', 'plot')
-      .where('files.world_readable', '=', 1)
-      .where('files.trashed_at', 'is', null)
-      .where('files.hidden', '=', 0)
-      .orderBy(`files.${order}`, direction)
-      .orderBy('files.owner', direction)
-      .orderBy('files.idlocal', direction)
-      .limit(limit)
-    if (minQuality !== undefined) select = select.where('plots.quality', '>=', minQuality)
-    if (maxQuality !== undefined) select = select.where('plots.quality', '<=', maxQuality)
-    if (after) {
-      const beyond = descending ? '<' : '>'
-      select = select.where(({ or, and, eb }) =>
-        or([
-          eb(`files.${order}`, beyond, after.value),
-          and([eb(`files.${order}`, '=', after.value), eb('files.owner', beyond, after.owner)]),
-          and([
-            eb(`files.${order}`, '=', after.value),
-            eb('files.owner', '=', after.owner),
-            eb('files.idlocal', beyond, after.idlocal),
-          ]),
-        ]),
-      )
-    }
-    return select.execute()
+    const { rows } = await sql<FileRow>`with page(k, owner, idlocal) as (select k, owner, idlocal
+        from (${sql.join(parts, sql` union all `)}) as u order by k ${direction}, owner ${direction}, idlocal ${direction}
+        limit ${sql.lit(limit)})
+      select files.* from page join files on files.owner = page.owner and files.idlocal = page.idlocal
+      order by page.k ${direction}, page.owner ${direction}, page.idlocal ${direction}`.execute(this.db)
+    return rows.map(asFile)
   }
 
-  /** Public plots picked by an operator, most recently picked first. */
+  /** Public plots picked by an operator, most recently picked first. Does not look at folders. */
   async picked(limit: number): Promise<FileRow[]> {
-    // Two queries, so that any query planner starts with the few picked plots.
-    const picked = await this.db
-      .selectFrom('plots')
-      .select(['owner', 'idlocal'])
-      .where('picked_at', 'is not', null)
-      .orderBy('picked_at', 'desc')
-      .limit(limit * 4)
-      .execute()
-    const files: FileRow[] = []
-    for (const { owner, idlocal } of picked) {
-      const file = await this.db
-        .selectFrom('files')
-        .selectAll()
-        .where('owner', '=', owner)
-        .where('idlocal', '=', idlocal)
-        .where('world_readable', '=', 1)
-        .where('trashed_at', 'is', null)
-        .where('hidden', '=', 0)
-        .executeTakeFirst()
-      if (file) files.push(file)
-      if (files.length === limit) break
-    }
-    return files
+    // The few picked plots first, whatever the query planner thinks.
+    const { rows } =
+      await sql<FileRow>`with picked(owner, idlocal, picked_at) as (select owner, idlocal, picked_at
+        from plots where picked_at is not null order by picked_at desc limit ${sql.lit(limit * 4)})
+      select files.* from picked join files on files.owner = picked.owner and files.idlocal = picked.idlocal
+      where files.world_readable = 1 and files.trashed_at is null
+      order by picked.picked_at desc limit ${sql.lit(limit)}`.execute(this.db)
+    return rows.map(asFile)
   }
 
   /** The references of these files of one owner. */
@@ -115,7 +103,7 @@ export class PlotReader {
   }
 
   /** Files that reference this one, ordered by id. */
-  referencersOf(
+  async referencersOf(
     { owner, idlocal }: Key,
     kind: 'grid' | 'extra' | undefined,
     after: Key | undefined,
@@ -135,16 +123,11 @@ export class PlotReader {
       .orderBy('references.idlocal', direction)
       .limit(limit)
     if (kind) select = select.where('references.kind', '=', kind)
-    if (after) {
-      const beyond = backwards ? '<' : '>'
-      select = select.where(({ or, and, eb }) =>
-        or([
-          eb('references.owner', beyond, after.owner),
-          and([eb('references.owner', '=', after.owner), eb('references.idlocal', beyond, after.idlocal)]),
-        ]),
+    if (after)
+      select = select.where(
+        sql<boolean>`("references".owner, "references".idlocal) ${sql.raw(backwards ? '<' : '>')} (${after.owner}, ${after.idlocal})`,
       )
-    }
-    return select.execute()
+    return (await select.execute()).map(asFile)
   }
 }
 
@@ -163,6 +146,12 @@ export class PlotWriter extends PlotReader {
 
   /** Adds or updates a plot. `data_grid` is unchanged unless given. */
   async setPlot(owner: string, idlocal: number, quality: number, data_grid?: number): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set({ quality })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .execute()
     await this.db
       .insertInto('plots')
       .values({ owner, idlocal, quality, picked_at: null, data_grid: data_grid ?? null })

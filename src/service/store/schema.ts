@@ -76,6 +76,12 @@ export interface Schema {
     metadata: string
     creation_time: number
     date_modified: number
+    /** When rows were last appended, while `appending`: later than `date_modified`, and in no index. */
+    appended_at: number | null
+    /** 1 if rows were appended lately: lists by date look at these files one by one. */
+    appending: Generated<number>
+    /** Of a plot, 0 to 5. */
+    quality: number | null
     /** Incremented with every change of metadata or content. Used as ETag. */
     version: number
     views: Generated<number>
@@ -90,6 +96,8 @@ export interface Schema {
     /** The version of the content, from 1, as people count it. */
     content_version: Generated<number>
   }
+  /** How many files an owner has, per folder and type. Places below -1 are in `counts.ts`. */
+  file_counts: { owner: string; place: number; filetype: string; files: number }
   /** Content of files other than grids: figures and extras. */
   contents: { owner: string; idlocal: number; hash: string; bytes: number; media_type: string }
   plots: {
@@ -116,6 +124,11 @@ export interface Schema {
     name: string
     may_write: MayWrite
     added_at: number
+    /** As in the file, for lists of what is shared; null while the file itself is in the trash. */
+    filename: string | null
+    filetype: string | null
+    parent: number | null
+    hidden: Generated<number>
   }
   stars: { owner: string; idlocal: number; username: string; starred_at: number }
   teams: {
@@ -294,7 +307,7 @@ export interface Schema {
   jobs: {
     /** Whose files it changes; empty for work on all. */
     owner: string
-    kind: 'tree' | 'fold' | 'sweep'
+    kind: 'tree' | 'dates' | 'fold' | 'sweep'
     /** What it is about, for kinds of which an owner may have several. */
     key: string
     due: number

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Selectable } from 'kysely'
-import type { FileRow, Key } from './files.ts'
+import { type Selectable, sql } from 'kysely'
+import { asFile, type FileRow, type Key } from './files.ts'
 import type { Db, MayWrite, Schema } from './schema.ts'
 
 export type CollaboratorRow = Selectable<Schema['collaborators']>
@@ -11,6 +11,9 @@ export interface Grant {
   idlocal: number
   may_write: MayWrite
 }
+
+/** A name that files are shared with: of a user, their e-mail address, or a team that they are in. */
+export type Name = Pick<CollaboratorRow, 'kind' | 'name'>
 
 /** Collaborators, teams, stars. */
 export class SharingReader {
@@ -29,14 +32,9 @@ export class SharingReader {
   }
 
   /**
-   * All grants of `username` on files of `owner`: by username, by e-mail address or as a team member. Grants
-   * to an e-mail address are not converted: the sharer must not learn whose address it is.
+   * The grants of `username` on these files, by owner: by username, by e-mail address or as a team member. Grants to
+   * an e-mail address are not converted: the sharer must not learn whose address it is.
    */
-  grants(owner: string, username: string): Promise<Grant[]> {
-    return this.granted(username).where('owner', '=', owner).execute()
-  }
-
-  /** The grants of `username` on these files, by owner. */
   async grantsOn(
     username: string,
     files: ReadonlyMap<string, ReadonlySet<number>>,
@@ -75,78 +73,74 @@ export class SharingReader {
       )
   }
 
-  /** Files that others have shared with `username`, ordered by id. */
-  sharedWith(username: string, after: Key | undefined, limit: number): Promise<FileRow[]> {
-    let select = this.db
-      .selectFrom('files')
-      .selectAll('files')
-      .where('files.trashed_at', 'is', null)
-      .where('files.hidden', '=', 0)
-      .where('files.owner', '!=', username)
-      .where(({ exists, selectFrom }) =>
-        exists(
-          selectFrom('collaborators')
-            .select('collaborators.name')
-            .whereRef('collaborators.owner', '=', 'files.owner')
-            .whereRef('collaborators.idlocal', '=', 'files.idlocal')
-            .where(({ or, and, eb, selectFrom: from }) =>
-              or([
-                and([eb('collaborators.kind', '=', 'user'), eb('collaborators.name', '=', username)]),
-                and([
-                  eb('collaborators.kind', '=', 'email'),
-                  eb(
-                    'collaborators.name',
-                    'in',
-                    from('users').select('email').where('users.owner', '=', username),
-                  ),
-                ]),
-                and([
-                  eb('collaborators.kind', '=', 'team'),
-                  eb(
-                    'collaborators.name',
-                    'in',
-                    from('team_members').select('team').where('username', '=', username),
-                  ),
-                ]),
-              ]),
-            ),
-        ),
+  /** The names that files are shared with a user under. */
+  async namesOf(username: string): Promise<Name[]> {
+    const email = await this.db
+      .selectFrom('users')
+      .select('email')
+      .where('owner', '=', username)
+      .executeTakeFirst()
+    const teams = await this.db
+      .selectFrom('team_members')
+      .select('team')
+      .where('username', '=', username)
+      .execute()
+    return [
+      { kind: 'user', name: username },
+      ...(email?.email ? [{ kind: 'email' as const, name: email.email }] : []),
+      ...teams.map(({ team }) => ({ kind: 'team' as const, name: team })),
+    ]
+  }
+
+  /** The folders of an owner that are shared with any of these names. */
+  async foldersSharedWith(owner: string, names: readonly Name[]): Promise<number[]> {
+    const rows = await this.db
+      .selectFrom('collaborators')
+      .select('idlocal')
+      .where('owner', '=', owner)
+      .where('filetype', '=', sql.lit('fold'))
+      .where(({ or, and, eb }) =>
+        or(names.map(({ kind, name }) => and([eb('kind', '=', kind), eb('name', '=', name)]))),
       )
-      .orderBy('files.owner')
-      .orderBy('files.idlocal')
-      .limit(limit)
-    if (after)
-      select = select.where(({ or, and, eb }) =>
-        or([
-          eb('files.owner', '>', after.owner),
-          and([eb('files.owner', '=', after.owner), eb('files.idlocal', '>', after.idlocal)]),
-        ]),
-      )
-    return select.execute()
+      .execute()
+    return rows.map(({ idlocal }) => idlocal)
+  }
+
+  /**
+   * Files that others have shared with `username`, ordered by id. `marked`: owners of which folders have to be asked
+   * what is in the trash.
+   */
+  async sharedWith(
+    username: string,
+    marked: ReadonlySet<string>,
+    after: Key | undefined,
+    limit: number,
+  ): Promise<FileRow[]> {
+    const names = await this.namesOf(username)
+    const parts = names.map(
+      ({ kind, name }) => sql`select * from (select owner, idlocal from collaborators
+        where kind = ${sql.lit(kind)} and name = ${name} and owner <> ${username} and filename is not null
+        and ${isShown(marked)}${beyond(after)} order by owner, idlocal limit ${sql.lit(limit)}) as p`,
+    )
+    const { rows } = await sql<FileRow>`with page(owner, idlocal) as (
+        select owner, idlocal from (${sql.join(parts, sql` union `)}) as u order by owner, idlocal limit ${sql.lit(limit)})
+      select files.* from page join files on files.owner = page.owner and files.idlocal = page.idlocal
+      order by page.owner, page.idlocal`.execute(this.db)
+    return rows.map(asFile)
   }
 
   /** Files that `username` has starred, ordered by id. Does not check read access. */
-  starredBy(username: string, after: Key | undefined, limit: number): Promise<FileRow[]> {
-    let select = this.db
-      .selectFrom('stars')
-      .innerJoin('files', (join) =>
-        join.onRef('files.owner', '=', 'stars.owner').onRef('files.idlocal', '=', 'stars.idlocal'),
-      )
-      .selectAll('files')
-      .where('stars.username', '=', username)
-      .where('files.trashed_at', 'is', null)
-      .where('files.hidden', '=', 0)
-      .orderBy('stars.owner')
-      .orderBy('stars.idlocal')
-      .limit(limit)
-    if (after)
-      select = select.where(({ or, and, eb }) =>
-        or([
-          eb('stars.owner', '>', after.owner),
-          and([eb('stars.owner', '=', after.owner), eb('stars.idlocal', '>', after.idlocal)]),
-        ]),
-      )
-    return select.execute()
+  async starredBy(
+    username: string,
+    marked: ReadonlySet<string>,
+    after: Key | undefined,
+    limit: number,
+  ): Promise<FileRow[]> {
+    const { rows } = await sql<FileRow>`select files.* from stars join files
+        on files.owner = stars.owner and files.idlocal = stars.idlocal
+      where stars.username = ${username} and files.trashed_at is null and ${isShown(marked, 'files.')}${beyond(after, 'stars.')}
+      order by stars.owner, stars.idlocal limit ${sql.lit(limit)}`.execute(this.db)
+    return rows.map(asFile)
   }
 
   /** Stars of these files, for those that have any: the count, and up to `limit` usernames. */
@@ -221,11 +215,13 @@ export class SharingReader {
 
 export class SharingWriter extends SharingReader {
   /** Adds a collaborator, or changes their access. */
-  async addCollaborator(row: Omit<CollaboratorRow, 'added_at'>): Promise<void> {
+  async addCollaborator(
+    row: Pick<CollaboratorRow, 'owner' | 'idlocal' | 'kind' | 'name' | 'may_write'>,
+  ): Promise<void> {
     const { may_write } = row
     await this.db
       .insertInto('collaborators')
-      .values({ ...row, added_at: Date.now() })
+      .values({ ...row, added_at: Date.now(), filename: null, filetype: null, parent: null })
       .onConflict((conflict) =>
         conflict.columns(['owner', 'idlocal', 'kind', 'name']).doUpdateSet({ may_write }),
       )
@@ -298,4 +294,17 @@ export class SharingWriter extends SharingReader {
       .where('username', '=', username)
       .execute()
   }
+}
+
+/** Whether a file is in no folder of the trash; of some owners it is not known. */
+function isShown(marked: ReadonlySet<string>, table = '') {
+  const hidden = sql.ref(`${table}hidden`)
+  if (marked.size === 0) return sql`${hidden} = 0`
+  return sql`(${hidden} = 0 or ${sql.ref(`${table}owner`)} in (${sql.join([...marked])}))`
+}
+
+/** What comes after a file in the order of ids. */
+function beyond(after: Key | undefined, table = '') {
+  if (!after) return sql``
+  return sql` and (${sql.ref(`${table}owner`)}, ${sql.ref(`${table}idlocal`)}) > (${after.owner}, ${after.idlocal})`
 }

@@ -9,6 +9,7 @@ import { FolderReader, FolderWriter } from './folders.ts'
 import { GridReader, GridWriter } from './grids.ts'
 import { IdempotencyReader, IdempotencyWriter, type OnceOptions, type WriteKey } from './idempotency.ts'
 import { JobReader, JobWriter, SWEEP_EVERY } from './jobs.ts'
+import { ListReader } from './lists.ts'
 import { migrate } from './migrate.ts'
 import { PlotReader, PlotWriter } from './plots.ts'
 import { expireDrafts, expireVersions } from './retention.ts'
@@ -19,6 +20,7 @@ export interface Readers {
   accounts: AccountReader
   files: FileReader
   folders: FolderReader
+  lists: ListReader
   grids: GridReader
   plots: PlotReader
   sharing: SharingReader
@@ -32,6 +34,7 @@ export interface Writers {
   accounts: AccountWriter
   files: FileWriter
   folders: FolderWriter
+  lists: ListReader
   grids: GridWriter
   plots: PlotWriter
   sharing: SharingWriter
@@ -137,6 +140,7 @@ function storeOn(
         accounts: new AccountReader(db),
         files: new FileReader(db),
         folders: new FolderReader(db),
+        lists: new ListReader(db),
         grids: new GridReader(db),
         plots: new PlotReader(db),
         sharing: new SharingReader(db),
@@ -157,6 +161,7 @@ function storeOn(
           accounts: new AccountWriter(db),
           files,
           folders: new FolderWriter(db, files, jobs),
+          lists: new ListReader(db),
           grids: new GridWriter(db),
           plots: new PlotWriter(db),
           sharing: new SharingWriter(db),

@@ -3,6 +3,7 @@ import { authorize, checkReplay } from '../../access/access.ts'
 import { checkIfMatch } from '../../core/etag.ts'
 import { combineTypes, decodeTypes, encodeTypes, fits } from '../../store/column-types.ts'
 import { kept, otherRequest, sameRequest, type WriteKey } from '../../store/idempotency.ts'
+import { SETTLED_AFTER } from '../../store/jobs.ts'
 import type { Writers } from '../../store/store.ts'
 import { addAppendVersion, type Before, continuesVersion, userOf } from '../versions.ts'
 import {
@@ -106,11 +107,11 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
     appended_since: state!.grid.appended_since,
   })
   const { content_version } = state!.file
-  await writers.files.change(
-    owner,
-    idlocal,
+  const isUnsettled = await writers.files.appended(
+    file!,
     content_version > file!.content_version ? { content_version } : {},
   )
+  if (isUnsettled) await writers.jobs.add(owner, 'dates', '', now + SETTLED_AFTER)
   await writers.idempotency.record(records)
   const tailBytes = grid!.tail_rows + added > FOLD_ROWS ? Math.max(tail_bytes, FOLD_BYTES + 1) : tail_bytes
   if (tailBytes > FOLD_BYTES) await writers.jobs.add(owner, 'fold', String(idlocal))

@@ -1,5 +1,5 @@
 import { formatFid, webUrl } from '../../../contract/fid.ts'
-import { type Principal, visibleFile, visibleTo } from '../../access/access.ts'
+import { type Principal, viewerOf, visibleFileById } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { FileRow } from '../../store/files.ts'
 import type { Readers } from '../../store/store.ts'
@@ -57,10 +57,9 @@ async function childrenOf(
   { owner, idlocal }: FileRow,
   { caller }: Principal,
 ): Promise<FileRow[]> {
-  const visible = await visibleTo(readers, owner, caller)
-  const query = { owner, parent: idlocal, visible, order: 'filename', descending: false } as const
-  const children: FileRow[] = []
-  for (const file of await readers.files.list({ ...query, limit: FILES + 1 }))
-    if (await visibleFile(readers, file, { caller })) children.push(file)
-  return children
+  const folder = await visibleFileById(readers, { owner, idlocal }, { caller })
+  if (folder?.state !== 'active') return []
+  const viewer = await viewerOf(readers, owner, caller, folder)
+  const query = { owner, parent: idlocal, viewer, order: 'filename', descending: false } as const
+  return readers.lists.page({ ...query, limit: FILES + 1 })
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../../../contract/errors.ts'
-import { type Principal, visibleFile, visibleTo } from '../../access/access.ts'
+import { type Principal, viewerOf } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import type { FileRow } from '../../store/files.ts'
+import { OWNER } from '../../store/lists.ts'
 import { type Answer, html } from '../answer.ts'
 import { assetPath } from '../assets.ts'
 import { document, schemeIn, text } from '../html.ts'
@@ -24,13 +24,26 @@ export async function startPage(
 ): Promise<Answer> {
   const searched = query.get('q')?.trim() ?? ''
   if (caller && searched !== '') return searchPage(service, caller.username, searched)
-  const { recent, shared, plots } = await service.store.read(async ({ files, sharing, plots }) => ({
-    recent: caller
-      ? await files.list({ owner: caller.username, order: 'date_modified', descending: true, limit: RECENT })
-      : [],
-    shared: caller ? await sharing.sharedWith(caller.username, undefined, RECENT) : [],
-    plots: await plots.public({ order: 'creation_time', descending: true, limit: PUBLIC }),
-  }))
+  const { recent, shared, plots } = await service.store.read(async (readers) => {
+    const { lists, folders, sharing, plots } = readers
+    const marked = await folders.marked()
+    const shown = plots.public({ order: 'creation_time', descending: true, limit: PUBLIC }, marked)
+    return {
+      recent: caller
+        ? await lists.page({
+            owner: caller.username,
+            viewer: OWNER,
+            order: 'date_modified',
+            descending: true,
+            limit: RECENT,
+          })
+        : [],
+      shared: caller
+        ? await folders.active(await sharing.sharedWith(caller.username, marked, undefined, RECENT))
+        : [],
+      plots: await folders.active(await shown),
+    }
+  })
   const parts: string[] = []
   if (caller) {
     parts.push(
@@ -57,7 +70,7 @@ export async function startPage(
 /** What is found in the own files: in their names, and in the names of columns. */
 async function searchPage(service: Service, username: string, searched: string): Promise<Answer> {
   const wanted = searched.slice(0, MOST_CHARACTERS)
-  const found = await service.store.read(({ files }) => files.search(username, wanted, FOUND + 1))
+  const found = await service.store.read(({ lists }) => lists.search(username, wanted, FOUND + 1))
   const cut =
     searched.length > MOST_CHARACTERS
       ? `<p class="note">Only the first ${MOST_CHARACTERS} characters are searched for.</p>`
@@ -82,12 +95,9 @@ export async function userPage(
   const files = await service.store.read(async (readers) => {
     if (!(await readers.accounts.user(owner)))
       throw new Problem('not_found', `no user named ${owner.slice(0, 100)}`)
-    const visible = await visibleTo(readers, owner, caller)
-    const wanted = { owner, visible, order: 'date_modified', descending: true } as const
-    const seen: FileRow[] = []
-    for (const file of await readers.files.list({ ...wanted, limit: FILES + 1 }))
-      if (await visibleFile(readers, file, { caller })) seen.push(file)
-    return seen
+    const viewer = await viewerOf(readers, owner, caller)
+    const wanted = { owner, viewer, order: 'date_modified', descending: true } as const
+    return readers.lists.page({ ...wanted, limit: FILES + 1 })
   })
   const own = caller?.username === owner
   const intro = own ? 'Your files, last changed first.' : `Files of ${owner} that you can see.`

@@ -13,6 +13,7 @@ import * as keys from './0011-keys.ts'
 import * as checks from './0012-checks.ts'
 import * as drafts from './0013-drafts.ts'
 import * as trees from './0014-trees.ts'
+import * as lists from './0015-lists.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -30,4 +31,5 @@ export const migrations: Migration[] = [
   { name: '0012-checks', up: checks.up },
   { name: '0013-drafts', up: drafts.up },
   { name: '0014-trees', up: trees.up },
+  { name: '0015-lists', up: lists.up },
 ]

@@ -1,0 +1,70 @@
+import { type Kysely, sql } from 'kysely'
+import type { Types } from '../engine.ts'
+
+const INDEXES = [
+  // Of one folder, and of all folders: a list is merged from one range of an index for each type and each access.
+  'files_in_by_name on files (owner, parent, filetype, world_readable, filename, idlocal) where trashed_at is null',
+  'files_in_by_date on files (owner, parent, filetype, world_readable, date_modified, idlocal) where trashed_at is null and appending = 0',
+  'files_by_name on files (owner, filetype, world_readable, filename, idlocal) where trashed_at is null and hidden = 0',
+  'files_by_date on files (owner, filetype, world_readable, date_modified, idlocal) where trashed_at is null and hidden = 0 and appending = 0',
+  // What is appended to now, and what folders in the trash hide.
+  'files_appending on files (owner, idlocal) where appending = 1',
+  'files_hidden on files (owner, filename, idlocal) where trashed_at is null and hidden = 1',
+  'files_trashed on files (owner, filename, idlocal) where trashed_at is not null',
+  // Public plots of all owners.
+  "files_newest on files (quality, creation_time, owner, idlocal) where filetype = 'plot' and world_readable = 1 and trashed_at is null and hidden = 0",
+  "files_viewed on files (quality, views, owner, idlocal) where filetype = 'plot' and world_readable = 1 and trashed_at is null and hidden = 0",
+  'files_source on files (source_fid, owner, idlocal) where source_fid is not null',
+  // What an owner has shared with somebody.
+  'collaborators_in on collaborators (owner, kind, name, parent, filename, idlocal) where filename is not null',
+  'collaborators_all on collaborators (owner, kind, name, filename, idlocal) where filename is not null and hidden = 0',
+  "collaborators_folders on collaborators (owner, kind, name, idlocal) where filetype = 'fold'",
+]
+
+/** What lists need to read no more than they show: indexes for each of them, and counts of files. */
+export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<void> {
+  const { schema } = db
+  await schema.alterTable('files').addColumn('quality', int).execute()
+  await schema.alterTable('files').addColumn('appended_at', int).execute()
+  await schema
+    .alterTable('files')
+    .addColumn('appending', int, (c) => c.notNull().defaultTo(0))
+    .execute()
+  await sql`update files set quality = coalesce((select quality from plots
+    where plots.owner = files.owner and plots.idlocal = files.idlocal), 0) where filetype = 'plot'`.execute(
+    db,
+  )
+  await schema.alterTable('collaborators').addColumn('filename', text).execute()
+  await schema.alterTable('collaborators').addColumn('filetype', text).execute()
+  await schema.alterTable('collaborators').addColumn('parent', int).execute()
+  await schema
+    .alterTable('collaborators')
+    .addColumn('hidden', int, (c) => c.notNull().defaultTo(0))
+    .execute()
+  for (const column of ['filetype', 'parent', 'hidden'])
+    await sql`update collaborators set ${sql.ref(column)} = coalesce((select ${sql.ref(column)} from files
+      where files.owner = collaborators.owner and files.idlocal = collaborators.idlocal), ${
+        column === 'hidden' ? sql`0` : sql`null`
+      })`.execute(db)
+  await sql`update collaborators set filename = (select filename from files where files.owner = collaborators.owner
+    and files.idlocal = collaborators.idlocal and files.trashed_at is null)`.execute(db)
+  for (const index of ['files_modified', 'files_newest', 'files_viewed', 'files_source'])
+    await schema.dropIndex(index).execute()
+  for (const index of INDEXES) await sql`create index ${sql.raw(index)}`.execute(db)
+  await schema
+    .createTable('file_counts')
+    .addColumn('owner', text, (c) => c.notNull())
+    .addColumn('place', int, (c) => c.notNull())
+    .addColumn('filetype', text, (c) => c.notNull())
+    .addColumn('files', int, (c) => c.notNull())
+    .addPrimaryKeyConstraint('file_counts_pk', ['owner', 'place', 'filetype'])
+    .execute()
+  // Per folder; then of an owner: shown, hidden and trashed.
+  await sql`insert into file_counts (owner, place, filetype, files)
+    select owner, parent, filetype, count(*) from files where trashed_at is null group by owner, parent, filetype
+    union all select owner, case when hidden = 0 then -2 else -3 end, filetype, count(*) from files
+      where trashed_at is null group by owner, case when hidden = 0 then -2 else -3 end, filetype
+    union all select owner, -4, filetype, count(*) from files where trashed_at is not null group by owner, filetype`.execute(
+    db,
+  )
+}
