@@ -296,12 +296,3 @@ export async function viewerOf(
   const granted = await readers.sharing.foldersSharedWith(owner, names)
   return { seesAll: false, names, folders: await readers.folders.below(owner, granted) }
 }
-
-/** Returns the fid as text, or undefined if `principal` may not read the file: relations reveal nothing. */
-export async function readableFid(
-  readers: Readers,
-  fid: Fid,
-  principal: Principal,
-): Promise<string | undefined> {
-  return (await visibleFileById(readers, fid, principal)) ? formatFid(fid) : undefined
-}

@@ -7,32 +7,26 @@ import type {
   FolderMeta,
   GridMeta,
   PlotMeta,
-  UserSummary,
 } from '../../contract/resources/index.ts'
-import {
-  type AuthorizedFile,
-  type Permission,
-  type Principal,
-  readableFid,
-  visibleFileById,
-} from '../access/access.ts'
+import { type AuthorizedFile, type Permission, type Principal, visibleFiles } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
 import { userSummary } from '../accounts/summary.ts'
 import type { Service } from '../core/context.ts'
+import type { BlobReader } from '../store/blobs.ts'
 import { decodeTypes, familyOf, orderOf } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow } from '../store/grids.ts'
+import type { Key } from '../store/keys.ts'
 import { OWNER, type Viewer } from '../store/lists.ts'
-import type { ContentRow } from '../store/plots.ts'
+import type { ContentRow, ShownPlot } from '../store/plots.ts'
 import { keyNames } from '../store/primary-key.ts'
+import type { Relations, Shared } from '../store/relations.ts'
 import type { CollaboratorRow } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 import { columnsOf, type FoundVersion, findVersion } from './versions.ts'
 
 const none = { results: [], count: 0 }
-/** Maximum number of referencers in a file's metadata. /sources lists all. */
-const RELATED = 100
 /** Larger figures are omitted from lists and from metadata; the plot's content has them. */
 const LISTED_FIGURE_BYTES = 64 * 1024
 const FIGURE_BYTES = 16 * 1024 * 1024
@@ -110,90 +104,71 @@ function flag(value: number | null): boolean | null {
 const READONLY: Record<CollaboratorRow['may_write'], boolean> = { 0: true, 1: false }
 
 /** Converts a collaborator row. Only the owner sees e-mail addresses. See docs/api.md#collaborators. */
-export function collaborator(
-  row: CollaboratorRow,
-  forOwner: boolean,
-  teamNames: Map<string, string>,
-): Collaborator {
-  const readonly = READONLY[row.may_write]
-  if (row.kind === 'email') return { type: 'email', email: forOwner ? row.name : null, readonly }
-  if (row.kind === 'team') return { type: 'team', name: teamNames.get(row.name) ?? row.name, readonly }
-  return { username: row.name, email: null, readonly }
+export function collaborator({ kind, name, may_write, teamName }: Shared, forOwner: boolean): Collaborator {
+  const readonly = READONLY[may_write]
+  if (kind === 'email') return { type: 'email', email: forOwner ? name : null, readonly }
+  if (kind === 'team') return { type: 'team', name: teamName ?? name, readonly }
+  return { username: name, email: null, readonly }
 }
 
-/** Team key → team name as its owner wrote it. */
-export async function teamNames(
-  readers: Readers,
-  rows: readonly CollaboratorRow[],
-): Promise<Map<string, string>> {
-  const names = new Map<string, string>()
-  for (const { kind, name } of rows) {
-    if (kind === 'team' && !names.has(name)) names.set(name, (await readers.sharing.team(name))?.name ?? name)
-  }
-  return names
-}
-
-/** Maximum number of users named in `stars`. The count includes all. */
-const STARS = 100
-
-/** Metadata for lists of files of any owners. Omits fields that need a query per file (references). */
+/** Metadata for lists of files of any owners, without references. */
 export async function fileMetas(
   service: Service,
   readers: Readers,
   files: readonly AuthorizedFile[],
   principal: Principal,
 ): Promise<FileMeta[]> {
-  // A public file in a private folder must not reveal the folder.
-  const showsParent = ({ file, roles, above }: AuthorizedFile): boolean =>
-    roles.has('owner') || file.parent === ROOT || above().length > 0
-  const metas = new Map<AuthorizedFile, FileMeta>()
-  for (const owner of new Set(files.map(({ file }) => file.owner))) {
-    const own = files.filter(({ file }) => file.owner === owner)
-    const ids = own.map(({ file }) => file.idlocal)
-    const stars = await readers.sharing.stars(owner, ids, STARS)
-    const collaborators = await readers.sharing.collaborators(owner, ids)
-    const names = await teamNames(readers, collaborators)
-    const subfolders = await subfoldersOf(readers, own, principal)
-    for (const admitted of own) {
-      const { file, state, roles } = admitted
-      const meta = baseMeta(file, admitted, service.url, showsParent(admitted))
-      const { usernames, count } = stars.get(file.idlocal) ?? { usernames: [], count: 0 }
-      meta.stars = { results: usernames.map((username) => ({ username })), count }
-      if (isAllowed('collaborate', state, roles)) {
-        const results = collaborators
-          .filter(({ idlocal }) => idlocal === file.idlocal)
-          .map((row) => collaborator(row, roles.has('owner'), names))
-        meta.collaborators = { results, count: results.length }
-      }
-      if (file.filetype === 'fold') {
-        const count = subfolders.get(file.idlocal)
-        meta.subfolder_count = count === undefined ? 0 : count
-      }
-      metas.set(admitted, meta)
-    }
-  }
-  return files.map((one) => metas.get(one)!)
+  const around = await readers.relations.around(files.map(({ file }) => file))
+  const subfolders = await subfoldersOf(readers, files, principal)
+  return files.map((found, k) => metaOf(service, found, around[k], subfolders))
 }
 
-/** The visible subfolders of those of these files of one owner that are folders; none of what is in the trash. */
+function metaOf(
+  service: Service,
+  found: AuthorizedFile,
+  { stars, collaborators }: Relations,
+  subfolders: ReadonlyMap<string, number | null>,
+): FileMeta {
+  const { file, state, roles, above } = found
+  // A public file in a private folder must not reveal the folder.
+  const showsParent = roles.has('owner') || file.parent === ROOT || above().length > 0
+  const meta = baseMeta(file, found, service.url, showsParent)
+  meta.stars = { results: stars.usernames.map((username) => ({ username })), count: stars.count }
+  if (isAllowed('collaborate', state, roles)) {
+    const results = collaborators.map((one) => collaborator(one, roles.has('owner')))
+    meta.collaborators = { results, count: results.length }
+  }
+  if (file.filetype === 'fold') {
+    const count = subfolders.get(meta.fid)
+    meta.subfolder_count = count === undefined ? 0 : count
+  }
+  return meta
+}
+
+/** The visible subfolders of those of these files that are folders, by fid; none of what is in the trash. */
 async function subfoldersOf(
   readers: Readers,
   files: readonly AuthorizedFile[],
   { caller }: Principal,
-): Promise<Map<number, number | null>> {
+): Promise<Map<string, number | null>> {
   const folders = files.filter(({ file, state }) => file.filetype === 'fold' && state === 'active')
-  if (folders.length === 0) return new Map()
-  const isOthers = caller && !folders[0].roles.has('owner')
+  const seesAll = ({ roles }: AuthorizedFile): boolean => roles.has('owner') || roles.has('reader')
   const some: Viewer = {
     seesAll: false,
-    names: isOthers ? await readers.sharing.namesOf(caller.username) : [],
+    names:
+      caller && folders.some((one) => !seesAll(one)) ? await readers.sharing.namesOf(caller.username) : [],
     folders: [],
   }
-  const seesAll = ({ roles }: AuthorizedFile): boolean => roles.has('owner') || roles.has('reader')
-  return readers.lists.subfolders(
-    folders[0].file.owner,
-    folders.map((found) => ({ idlocal: found.file.idlocal, viewer: seesAll(found) ? OWNER : some })),
-  )
+  const found = new Map<string, number | null>()
+  for (const owner of new Set(folders.map(({ file }) => file.owner))) {
+    const own = folders.filter(({ file }) => file.owner === owner)
+    const counts = await readers.lists.subfolders(
+      owner,
+      own.map((one) => ({ idlocal: one.file.idlocal, viewer: seesAll(one) ? OWNER : some })),
+    )
+    for (const [idlocal, count] of counts) found.set(formatFid({ owner, idlocal }), count)
+  }
+  return found
 }
 
 /** Metadata of a file. The figure of a plot is read later: blobs are read outside of transactions. */
@@ -209,48 +184,59 @@ export async function describe(
   admitted: AuthorizedFile,
   principal: Principal,
 ): Promise<Described> {
-  const { file } = admitted
-  const [meta] = await fileMetas(service, readers, [admitted], principal)
-  meta.references = await readable(
-    readers,
-    (await readers.plots.referencesOf(file.owner, [file.idlocal])).map(({ to_owner, to_idlocal }) => ({
-      owner: to_owner,
-      idlocal: to_idlocal,
-    })),
-    principal,
-  )
-  if (file.filetype === 'grid' || file.filetype === 'extra')
-    meta.referencers = await readable(
-      readers,
-      await readers.plots.referencersOf(file, undefined, undefined, false, RELATED),
-      principal,
-    )
-  const source_fid = await sourceFid(readers, file, principal)
-  const version = await findVersion(readers, admitted, principal.version)
-  if (file.filetype === 'grid') return { body: await gridMeta(readers, file, meta, source_fid, version) }
-  if (file.filetype === 'plot') return plotMeta(service, readers, admitted, meta, source_fid, version)
-  return { body: meta }
+  return (await describeAll(service, readers, [admitted], principal))[0]
 }
 
-/** The file that a file was copied from; null if `principal` may not read it. */
-async function sourceFid(
+/** The same for several: for plots with as many statements as for one. */
+export async function describeAll(
+  service: Service,
   readers: Readers,
-  { source_fid }: FileRow,
+  files: readonly AuthorizedFile[],
   principal: Principal,
-): Promise<string | null> {
-  if (source_fid === null) return null
-  const [, owner, idlocal] = /^(.*):(.*)$/.exec(source_fid)!
-  return (await readableFid(readers, { owner, idlocal: Number(idlocal) }, principal)) ?? null
+): Promise<Described[]> {
+  const rows = files.map(({ file }) => file)
+  const around = await readers.relations.around(rows, {
+    references: true,
+    referred: rows.filter(({ filetype }) => filetype === 'grid' || filetype === 'extra'),
+  })
+  const subfolders = await subfoldersOf(readers, files, principal)
+  const related = around.flatMap(({ references, referencers }) => [...references, ...referencers])
+  const sources = rows.flatMap(({ source_fid }) => sourceOf(source_fid) ?? [])
+  const readable = await readableFids(readers, [...related, ...sources], principal)
+  const shown = (keys: readonly Key[]): string[] => keys.map(formatFid).filter((fid) => readable.has(fid))
+  const plots = await readers.plots.shown(rows.filter(({ filetype }) => filetype === 'plot'))
+  const described: Described[] = []
+  for (const [k, found] of files.entries()) {
+    const { file } = found
+    const { references, referencers } = around[k]
+    const meta = metaOf(service, found, around[k], subfolders)
+    meta.references = shown(references)
+    meta.referencers = shown(referencers)
+    const source_fid = file.source_fid !== null && readable.has(file.source_fid) ? file.source_fid : null
+    const version = await findVersion(readers, found, principal.version)
+    if (file.filetype === 'grid')
+      described.push({ body: await gridMeta(readers, file, meta, source_fid, version) })
+    else if (file.filetype === 'plot')
+      described.push(plotMeta(service, found, plots.get(meta.fid), meta, source_fid, version))
+    else described.push({ body: meta })
+  }
+  return described
 }
 
-async function readable(
+function sourceOf(source_fid: string | null): Key | undefined {
+  const [, owner, idlocal] = /^(.*):(.*)$/.exec(source_fid ?? '') ?? []
+  return owner === undefined ? undefined : { owner, idlocal: Number(idlocal) }
+}
+
+/** The fids of those of these files that `principal` may read. */
+async function readableFids(
   readers: Readers,
-  files: readonly { owner: string; idlocal: number }[],
+  keys: readonly Key[],
   principal: Principal,
-): Promise<string[]> {
-  const fids: string[] = []
-  for (const one of files) if (await visibleFileById(readers, one, principal)) fids.push(formatFid(one))
-  return fids
+): Promise<Set<string>> {
+  if (keys.length === 0) return new Set()
+  const found = await visibleFiles(readers, await readers.files.getMany(keys), principal)
+  return new Set(found.flatMap((one) => (one ? [formatFid(one.file)] : [])))
 }
 
 export function columnMeta({ name, uid, position, type }: ColumnRow): ColumnMeta {
@@ -287,8 +273,7 @@ async function gridMeta(
       source_fid,
       source_url: file.source_url,
     }
-  const grid = await readers.grids.get(owner, idlocal)
-  const columns = await readers.grids.columns(owner, idlocal)
+  const { grid, columns } = await readers.grids.whole(owner, idlocal)
   // Column rows have the types of the slices only; `grid.types` includes the tail.
   for (const [k, type] of decodeTypes(grid.types).entries()) if (columns[k]) columns[k].type = type
   return {
@@ -306,17 +291,16 @@ function nullIfNone<T>(list: T[]): T[] | null {
   return list.length === 0 ? null : list
 }
 
-async function plotMeta(
+function plotMeta(
   service: Service,
-  readers: Readers,
   { file }: AuthorizedFile,
+  plot: ShownPlot | undefined,
   meta: FileMeta,
   source_fid: string | null,
   version: FoundVersion | undefined,
-): Promise<Described> {
-  const { owner, idlocal } = file
-  const plot = await readers.plots.plot(owner, idlocal)
-  const present = await readers.plots.content(owner, idlocal)
+): Described {
+  const { owner } = file
+  const present = plot?.content
   const { hash, bytes } = version?.row ?? {}
   const content = present && hash && bytes ? { ...present, hash, bytes } : present
   const body: PlotMeta = {
@@ -324,14 +308,14 @@ async function plotMeta(
     version: version?.version ?? file.content_version,
     source_fid,
     api_urls: { ...meta.api_urls, plots: service.url + pathOf('plots.get', meta.fid) },
-    quality: plot?.quality ?? 0,
+    quality: file.quality ?? 0,
     refresh_interval: refreshInterval(meta.metadata),
     organize_view_url: `${service.url}${pathOf('folders.home')}?user=${owner}`,
     autosize: true,
     caption: '',
     height: null,
     width: null,
-    user: summaryOf(service, await readers.accounts.user(owner), owner),
+    user: userSummary(service, { owner, email: null, date_joined: plot?.date_joined ?? 0 }, false),
   }
   return { body, content }
 }
@@ -340,24 +324,32 @@ function refreshInterval({ refresh_interval }: Record<string, unknown>): number 
   return Number.isInteger(refresh_interval) ? (refresh_interval as number) : null
 }
 
-function summaryOf(
-  service: Service,
-  user: Parameters<typeof userSummary>[1] | undefined,
-  owner: string,
-): UserSummary {
-  return userSummary(service, user ?? { owner, email: null, date_joined: 0 }, false)
+/** Figures of plots on pages, by hash, read with one statement. Call it outside of transactions. */
+export async function listedFigures(
+  { store }: Service,
+  described: readonly Described[],
+): Promise<BlobReader> {
+  const listed = described.flatMap(({ content }) =>
+    content && content.bytes <= LISTED_FIGURE_BYTES ? [content.hash] : [],
+  )
+  const known = await store.blobs.getAll([...new Set(listed)])
+  return {
+    get: async (hash) => known.get(hash) ?? store.blobs.get(hash),
+    getAll: (hashes) => store.blobs.getAll(hashes),
+  }
 }
 
 /** Adds the figure to a plot's metadata. Call it outside of transactions. */
 export async function withFigure(
   service: Service,
   { body, content }: Described,
-  listed = false,
+  /** Of a list: figures that have been read already. */
+  listed?: BlobReader,
 ): Promise<FileMeta | GridMeta | PlotMeta> {
   if (!content) return body
   const plot = body as PlotMeta
   if (content.bytes > (listed ? LISTED_FIGURE_BYTES : FIGURE_BYTES)) return { ...plot, figure: null }
-  const figure = JSON.parse((await loadText(service.store.blobs, content)).toString('utf8'))
+  const figure = JSON.parse((await loadText(listed ?? service.store.blobs, content)).toString('utf8'))
   const layout = (figure as { layout?: Record<string, unknown> | null }).layout ?? {}
   return {
     ...plot,

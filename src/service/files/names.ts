@@ -42,21 +42,14 @@ export function pathNames(path: string, limits: Limits): string[] {
   return names
 }
 
-/** Returns the active file at a path below `parent`. One indexed query per level. */
+/** Returns the active file at a path below `parent`. */
 export async function find(
   files: FileReader,
   owner: string,
   parent: number,
   names: string[],
 ): Promise<FileRow | undefined> {
-  let folder = parent
-  for (const [k, name] of names.entries()) {
-    const file = await files.named(owner, folder, name)
-    if (!file || k === names.length - 1) return file
-    if (file.filetype !== 'fold') return undefined
-    folder = file.idlocal
-  }
-  return undefined
+  return names.length === 0 ? undefined : files.at(owner, parent, names)
 }
 
 /** The destination folder of a new file. */

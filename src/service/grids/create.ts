@@ -206,22 +206,24 @@ export async function addGrid(
   const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
   const types = encodeTypes(columns.map(({ type }) => type))
   await writers.grids.add({ owner, idlocal, row_count, ragged, types })
-  const uids = await addColumns(writers, { owner, idlocal, epoch: 1 }, columns, new Set(), 0)
+  const uids = await addColumns(writers, { owner, idlocal, epoch: 1 }, columns, new Set(), 0, true)
   await writers.versions.add(firstVersion({ owner, idlocal }, change, row_count, columns.length))
   return uids
 }
 
-/** Adds columns with their slices, starting at `position`. Returns their uids. */
+/** Adds columns with their slices, starting at `position`, to a grid or a new one. Returns their uids. */
 export async function addColumns(
   { grids }: Writers,
   { owner, idlocal, epoch }: Epoch,
   columns: readonly NewColumn[],
   taken: Set<string>,
   position: number,
+  isNew = false,
 ): Promise<string[]> {
   for (const { uid } of columns) if (uid) taken.add(uid)
   // A column that comes back by its name is the one that plots refer to.
-  const lost = new Map((await grids.lost(owner, idlocal)).map(({ name, uid }) => [name, uid]))
+  const before = isNew ? [] : await grids.lost(owner, idlocal)
+  const lost = new Map(before.map(({ name, uid }) => [name, uid]))
   const found = (name: string): string | undefined => {
     const uid = lost.get(name)
     if (uid === undefined || taken.has(uid)) return undefined

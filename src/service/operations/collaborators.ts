@@ -4,10 +4,11 @@ import type { Collaborator, CollaboratorsChanged } from '../../contract/resource
 import { authorizeCall } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
 import { etag } from '../core/etag.ts'
-import { collaborator, teamNames } from '../files/meta.ts'
+import { collaborator } from '../files/meta.ts'
 import { updateFile } from '../files/read.ts'
 import { invitation } from '../sharing/invitation.ts'
 import type { FileRow } from '../store/files.ts'
+import type { Shared } from '../store/relations.ts'
 import type { CollaboratorRow } from '../store/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
@@ -24,9 +25,8 @@ interface Addressee {
 }
 
 async function listOf(readers: Readers, { owner, idlocal }: Fid, forOwner: boolean): Promise<Collaborator[]> {
-  const rows = await readers.sharing.collaborators(owner, [idlocal])
-  const names = await teamNames(readers, rows)
-  return rows.map((row) => collaborator(row, forOwner, names))
+  const [{ collaborators }] = await readers.relations.around([{ owner, idlocal }])
+  return collaborators.map((one) => collaborator(one, forOwner))
 }
 
 const ADDRESS =
@@ -97,12 +97,11 @@ async function stillReads(writers: Writers, file: FileRow, text: string): Promis
   if (file.world_readable === 1) return [`${user.owner} can still read the file: it is public`]
   const reasons: string[] = []
   for (const one of [file, ...(await writers.folders.above(file))]) {
-    const rows = await writers.sharing.collaborators(owner, [one.idlocal])
-    const names = await teamNames(writers, rows)
-    for (const { kind, name, may_write } of rows) {
+    const [{ collaborators }] = await writers.relations.around([{ owner, idlocal: one.idlocal }])
+    for (const { kind, name, may_write, teamName } of collaborators) {
       const isMember = kind === 'team' && (await writers.sharing.members(name)).includes(user.owner)
       if (!isMember && !(kind === 'user' && name === user.owner)) continue
-      const by = isMember ? `the team ${names.get(name) ?? name}` : 'a share'
+      const by = isMember ? `the team ${teamName ?? name}` : 'a share'
       const where = one === file ? '' : ` of the folder ${one.filename}`
       reasons.push(`${by}${where} (${ACCESS[may_write]})`)
     }
@@ -176,11 +175,10 @@ export const sharingHandlers = {
     const { users = [], teams = [] } = call.fields
     const { warnings, remaining_access } = await updateFile(service, call, async (writers, { file }) => {
       const { owner, idlocal } = file
-      const rows = await writers.sharing.collaborators(owner, [idlocal])
+      const [{ collaborators }] = await writers.relations.around([{ owner, idlocal }])
       const left: string[] = []
-      const names = await teamNames(writers, rows)
-      const remove = async (text: string, isMeant: (row: CollaboratorRow) => boolean): Promise<void> => {
-        const found = rows.filter(isMeant)
+      const remove = async (text: string, isMeant: (one: Shared) => boolean): Promise<void> => {
+        const found = collaborators.filter(isMeant)
         for (const { kind, name } of found)
           await writers.sharing.removeCollaborator(owner, idlocal, kind, name)
         if (found.length === 0) left.push(`${text} was not a collaborator`)
@@ -193,7 +191,7 @@ export const sharingHandlers = {
       }
       for (const text of teams) {
         const [, plain] = /^(?:[^:]*:)?(.*)$/s.exec(text.toLowerCase())!
-        await remove(text, ({ kind, name }) => kind === 'team' && names.get(name)?.toLowerCase() === plain)
+        await remove(text, ({ kind, teamName }) => kind === 'team' && teamName?.toLowerCase() === plain)
       }
       await writers.files.change(owner, idlocal)
       const still: string[] = []

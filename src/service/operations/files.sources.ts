@@ -2,10 +2,11 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
 import { type Relation, relations, type SourcesGraph } from '../../contract/resources/index.ts'
-import { type AuthorizedFile, authorizeCall, visibleFile } from '../access/access.ts'
+import { type AuthorizedFile, authorizeCall, visibleFiles } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
 import { ListCursors, type Position, pageOf, pageUrl } from '../core/paging.ts'
-import type { FileRow, Key } from '../store/files.ts'
+import type { FileRow } from '../store/files.ts'
+import type { Key } from '../store/keys.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
@@ -55,12 +56,8 @@ const readersOf: Partial<
     const keys = references.map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal }))
     if (backwards) keys.reverse()
     const beyond = keys.filter((key) => !after || (backwards ? before(key, after) : before(after, key)))
-    const rows: FileRow[] = []
-    for (const { owner, idlocal } of beyond.slice(0, limit)) {
-      const row = await files.get(owner, idlocal)
-      if (row) rows.push(row)
-    }
-    return rows
+    const rows = await files.getMany(beyond.slice(0, limit))
+    return rows.sort((a, b) => (before(a, b) !== backwards ? -1 : 1))
   },
   parent: async ({ files }, { source_fid }, after) => {
     if (source_fid === null || after) return []
@@ -142,8 +139,9 @@ async function page(
   let after = from?.key
   for (let seen = 0; rows.length <= SHOWN && seen < MOST; ) {
     const batch = await readersOf[relation]!(readers, file, after, from?.backwards === true, BATCH)
-    for (const row of batch) {
-      if (rows.length <= SHOWN && (await visibleFile(readers, row, call))) rows.push(row)
+    const visible = await visibleFiles(readers, batch, call)
+    for (const [k, row] of batch.entries()) {
+      if (rows.length <= SHOWN && visible[k]) rows.push(row)
       after = { owner: row.owner, idlocal: row.idlocal }
     }
     seen += batch.length

@@ -1,9 +1,9 @@
 import { pathOf } from '../../contract/operations/index.ts'
 import type { PlotMeta, PlotPage } from '../../contract/resources/index.ts'
-import { visibleFile } from '../access/access.ts'
+import { type AuthorizedFile, visibleFiles } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { ListCursors, pageOf, pageUrl } from '../core/paging.ts'
-import { type Described, describe, withFigure } from '../files/meta.ts'
+import { type Described, describeAll, listedFigures, withFigure } from '../files/meta.ts'
 import type { FileRow } from '../store/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
@@ -36,7 +36,7 @@ export async function publicPlots(service: Service, call: OperationCall<'plots.l
       await readers.folders.marked(),
     )
     const page = pageOf(found, size, from)
-    return { page, described: await describeAll(service, readers, page.items, call) }
+    return { page, described: await describedPage(service, readers, page.items, call) }
   })
   const link = async (file: FileRow | undefined, backwards: boolean): Promise<string | null> => {
     if (!file) return null
@@ -52,33 +52,36 @@ export async function publicPlots(service: Service, call: OperationCall<'plots.l
   return {
     next: await link(page.next, false),
     previous: await link(page.previous, true),
-    results: (await Promise.all(described.map((one) => withFigure(service, one, true)))) as PlotMeta[],
+    results: await withFigures(service, described),
   }
 }
 
 /** Plots picked by an operator, in random order. */
 export async function feed(service: Service, call: OperationCall<'plots.feed'>): Promise<PlotPage> {
   const described = await service.store.read(async (readers) =>
-    describeAll(service, readers, await readers.plots.picked(FEED), call),
+    describedPage(service, readers, await readers.plots.picked(FEED), call),
   )
   for (let k = described.length - 1; k > 0; k--) {
     const other = Math.floor(Math.random() * (k + 1))
     ;[described[k], described[other]] = [described[other], described[k]]
   }
-  const results = (await Promise.all(described.map((one) => withFigure(service, one, true)))) as PlotMeta[]
-  return { next: null, previous: null, results }
+  return { next: null, previous: null, results: await withFigures(service, described) }
 }
 
-async function describeAll(
+/** The plots of a page that are visible. */
+async function describedPage(
   service: Service,
   readers: Readers,
   files: readonly FileRow[],
   call: OperationCall<never> | Call,
 ): Promise<Described[]> {
-  const described: Described[] = []
-  for (const file of files) {
-    const found = await visibleFile(readers, file, call)
-    if (found) described.push(await describe(service, readers, found, call))
-  }
-  return described
+  const visible = await visibleFiles(readers, files, call)
+  // Their owners see them in the trash as well, but not in this list.
+  const shown = visible.filter((one) => one?.state === 'active') as AuthorizedFile[]
+  return describeAll(service, readers, shown, call)
+}
+
+async function withFigures(service: Service, described: readonly Described[]): Promise<PlotMeta[]> {
+  const blobs = await listedFigures(service, described)
+  return (await Promise.all(described.map((one) => withFigure(service, one, blobs)))) as PlotMeta[]
 }

@@ -33,9 +33,31 @@ export interface Transactions {
   writeDeferred<T>(work: (db: Db) => Promise<T>): Promise<T>
 }
 
+/** What an engine has done since it was opened, and its connections. */
+export class EngineStats {
+  /** Statements besides those that begin and end transactions. */
+  statements = 0
+  reads = 0
+  writes = 0
+  /** Transactions that were rolled back, also those that were then repeated. */
+  rollbacks = 0
+  /** Transactions repeated after a conflict, and on a new connection. */
+  conflicts = 0
+  reconnects = 0
+  /** Seconds that writes waited for the locks of their owners. */
+  lockSeconds = 0
+  /** Connections now: open, idle, and requests that wait for one. */
+  connections: () => { open: number; idle: number; waiting: number } = () => ({
+    open: 0,
+    idle: 0,
+    waiting: 0,
+  })
+}
+
 /** A database engine. All code above it is the same for every engine. */
 export interface Engine extends Transactions {
   readonly name: 'sqlite' | 'postgres'
+  readonly stats: EngineStats
   /** SQL column types, by the names that migrations use. */
   readonly types: Types
   /** Transactions for requests on one owner's files, which may use only part of the connections. */

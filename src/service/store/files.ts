@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import { Counts } from './counts.ts'
+import { isAmong, type Key } from './keys.ts'
 import type { Db, Schema } from './schema.ts'
 
 export type FileRow = Selectable<Schema['files']>
@@ -12,13 +13,9 @@ export function asFile(row: FileRow): FileRow {
   return row
 }
 
-/** Position in a list of files of many owners. */
-export interface Key {
-  owner: string
-  idlocal: number
-}
-
 const BATCH = 400
+/** Folders of a path that one statement goes through. */
+const LEVELS = 8
 
 /** Reads files of every type: names, folders, states. */
 export class FileReader {
@@ -37,6 +34,17 @@ export class FileReader {
       .where('idlocal', 'in', ids)
       .execute()
     return rows.map(asFile)
+  }
+
+  /** Files of any owners by id, in any order. */
+  async getMany(keys: readonly Key[]): Promise<FileRow[]> {
+    const found: FileRow[] = []
+    for (let k = 0; k < keys.length; k += BATCH) {
+      const some = isAmong(keys.slice(k, k + BATCH), 'owner', 'idlocal')
+      const rows = await this.db.selectFrom('files').selectAll().where(some).execute()
+      found.push(...rows.map(asFile))
+    }
+    return found
   }
 
   /** Whether anything is in a folder, in the trash or not. */
@@ -79,6 +87,22 @@ export class FileReader {
       .where('live_name', '=', filename)
       .executeTakeFirst()
     return row && asFile(row)
+  }
+
+  /** The active file at a path below a folder. One statement for eight names. */
+  async at(owner: string, parent: number, names: readonly string[]): Promise<FileRow | undefined> {
+    if (names.length > LEVELS) {
+      const folder = await this.at(owner, parent, names.slice(0, LEVELS))
+      if (folder?.filetype !== 'fold') return undefined
+      return this.at(owner, folder.idlocal, names.slice(LEVELS))
+    }
+    let folder = sql`${parent}`
+    for (const name of names.slice(0, -1))
+      folder = sql`(select idlocal from files where owner = ${owner} and parent = ${folder}
+        and live_name = ${name} and filetype = 'fold')`
+    const { rows } = await sql<FileRow>`select * from files where owner = ${owner} and parent = ${folder}
+      and live_name = ${names.at(-1)}`.execute(this.db)
+    return rows[0] && asFile(rows[0])
   }
 
   /** Which of these names are taken in a folder. */

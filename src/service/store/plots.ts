@@ -1,9 +1,17 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { requireBlobs } from './blobs.ts'
-import { asFile, type FileRow, type Key } from './files.ts'
+import { asFile, type FileRow } from './files.ts'
+import { isAmong, type Key } from './keys.ts'
 import type { Db, Schema } from './schema.ts'
 
 export type ContentRow = Selectable<Schema['contents']>
+/** What is shown of a plot besides its file. */
+export interface ShownPlot {
+  content: ContentRow
+  /** When its owner joined. */
+  date_joined: number
+}
+
 export type PlotRow = Selectable<Schema['plots']>
 export type ReferenceRow = Selectable<Schema['references']>
 
@@ -87,6 +95,24 @@ export class PlotReader {
       where files.world_readable = 1 and files.trashed_at is null
       order by picked.picked_at desc limit ${sql.lit(limit)}`.execute(this.db)
     return rows.map(asFile)
+  }
+
+  /** What pages and metadata show of plots, by fid. */
+  async shown(plots: readonly Key[]): Promise<Map<string, ShownPlot>> {
+    if (plots.length === 0) return new Map()
+    const rows = await this.db
+      .selectFrom('contents')
+      .innerJoin('users', 'users.owner', 'contents.owner')
+      .selectAll('contents')
+      .select('users.date_joined')
+      .where(isAmong(plots, 'contents.owner', 'contents.idlocal'))
+      .execute()
+    return new Map(
+      rows.map(({ date_joined, ...content }) => [
+        `${content.owner}:${content.idlocal}`,
+        { content, date_joined },
+      ]),
+    )
   }
 
   /** The references of these files of one owner. */

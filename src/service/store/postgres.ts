@@ -12,7 +12,7 @@ import {
 import type { PoolClient, QueryConfig } from 'pg'
 import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
-import { type Engine, type WriteOptions, withRowLocks } from './engine.ts'
+import { type Engine, EngineStats, type WriteOptions, withRowLocks } from './engine.ts'
 import { Lanes } from './lanes.ts'
 import type { Db, Schema } from './schema.ts'
 
@@ -45,6 +45,12 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     keepAlive: true,
     application_name: 'gridline',
   })
+  const stats = new EngineStats()
+  stats.connections = () => ({
+    open: pool.totalCount,
+    idle: pool.idleCount,
+    waiting: pool.waitingCount,
+  })
   // A lost idle connection is replaced on next use.
   pool.on('error', () => {})
   // A lost connection in use fails its query. Without a listener, the event would end the process.
@@ -75,16 +81,19 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     owners: readonly string[],
   ): Promise<T> => {
     const client = await pool.connect()
-    let db = mode === 'migrate' ? kyselyOn(client, undefined) : databases.get(client)
+    let db = mode === 'migrate' ? kyselyOn(client, undefined, stats) : databases.get(client)
     if (!db) {
-      db = kyselyOn(client, query_timeout)
+      db = kyselyOn(client, query_timeout, stats)
       databases.set(client, db)
       withRowLocks.add(db)
     }
     let broken: Error | undefined
     let committing = false
     try {
+      const start = performance.now()
       await client.query({ text: begin[mode] + lock(owners), query_timeout } as QueryConfig)
+      if (owners.length > 0) stats.lockSeconds += (performance.now() - start) / 1000
+      stats.statements += owners.length
       const result = await work(db)
       committing = mode !== 'read'
       await client.query({ text: 'commit', query_timeout } as QueryConfig)
@@ -94,6 +103,7 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
         broken = error as Error
         throw committing ? new LostCommit(broken) : error
       }
+      stats.rollbacks++
       await client.query('rollback').catch((failed: Error) => {
         broken = failed
       })
@@ -109,6 +119,8 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     owners: readonly string[],
     repeatable: boolean,
   ): Promise<T> => {
+    if (mode === 'read') stats.reads++
+    else stats.writes++
     let lost = 0
     for (let conflicts = 0; ; ) {
       try {
@@ -116,10 +128,12 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
       } catch (error) {
         if (isLost(error) || (error instanceof LostCommit && repeatable)) {
           if (lost >= RECONNECT_WAITS.length) throw asProblem(error)
+          stats.reconnects++
           await wait(RECONNECT_WAITS[lost++])
         } else if (isConflict(error, mode)) {
           if (++conflicts >= CONFLICT_TRIES)
             throw new Problem('overloaded', 'too many writes to the same file at once')
+          stats.conflicts++
           await wait(Math.random() * 2 ** Math.min(conflicts, 9))
         } else throw asProblem(error)
       }
@@ -138,6 +152,7 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
   const writing = new Lanes(1)
   return {
     name: 'postgres',
+    stats,
     types: { text: sql`text collate "C"`, int: sql`bigint`, bytes: sql`bytea` },
     groupsWritesAcrossOwners: false,
     ...operations,
@@ -162,9 +177,10 @@ function wait(ms: number): Promise<void> {
 }
 
 /** Kysely on one connection. The engine begins and ends transactions. */
-function kyselyOn(client: PoolClient, query_timeout: number | undefined): Db {
+function kyselyOn(client: PoolClient, query_timeout: number | undefined, stats: EngineStats): Db {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+      stats.statements++
       const { rows, rowCount } = await client.query({
         text,
         values: [...parameters],

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
-import { asFile, type FileRow, type Key } from './files.ts'
+import { asFile, type FileRow } from './files.ts'
+import type { Key } from './keys.ts'
 import type { Db, MayWrite, Schema } from './schema.ts'
 
 export type CollaboratorRow = Selectable<Schema['collaborators']>
@@ -75,21 +76,10 @@ export class SharingReader {
 
   /** The names that files are shared with a user under. */
   async namesOf(username: string): Promise<Name[]> {
-    const email = await this.db
-      .selectFrom('users')
-      .select('email')
-      .where('owner', '=', username)
-      .executeTakeFirst()
-    const teams = await this.db
-      .selectFrom('team_members')
-      .select('team')
-      .where('username', '=', username)
-      .execute()
-    return [
-      { kind: 'user', name: username },
-      ...(email?.email ? [{ kind: 'email' as const, name: email.email }] : []),
-      ...teams.map(({ team }) => ({ kind: 'team' as const, name: team })),
-    ]
+    const { rows } = await sql<Name>`select 'email' as kind, email as name from users
+        where owner = ${username} and email is not null
+      union all select 'team', team from team_members where username = ${username}`.execute(this.db)
+    return [{ kind: 'user', name: username }, ...rows]
   }
 
   /** The folders of an owner that are shared with any of these names. */
@@ -141,34 +131,6 @@ export class SharingReader {
       where stars.username = ${username} and files.trashed_at is null and ${isShown(marked, 'files.')}${beyond(after, 'stars.')}
       order by stars.owner, stars.idlocal limit ${sql.lit(limit)}`.execute(this.db)
     return rows.map(asFile)
-  }
-
-  /** Stars of these files, for those that have any: the count, and up to `limit` usernames. */
-  async stars(
-    owner: string,
-    idlocals: readonly number[],
-    limit: number,
-  ): Promise<Map<number, { count: number; usernames: string[] }>> {
-    const counts = await this.db
-      .selectFrom('stars')
-      .select(({ fn }) => ['idlocal', fn.countAll<number>().as('count')])
-      .where('owner', '=', owner)
-      .where('idlocal', 'in', idlocals)
-      .groupBy('idlocal')
-      .execute()
-    const stars = new Map<number, { count: number; usernames: string[] }>()
-    for (const { idlocal, count } of counts) {
-      const rows = await this.db
-        .selectFrom('stars')
-        .select('username')
-        .where('owner', '=', owner)
-        .where('idlocal', '=', idlocal)
-        .orderBy('username')
-        .limit(limit)
-        .execute()
-      stars.set(idlocal, { count: Number(count), usernames: rows.map(({ username }) => username) })
-    }
-    return stars
   }
 
   async hasStar(owner: string, idlocal: number, username: string): Promise<boolean> {

@@ -15,7 +15,7 @@ import {
 } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import { breathe } from '../../json/index.ts'
-import type { Engine } from './engine.ts'
+import { type Engine, EngineStats } from './engine.ts'
 import type { Db, Schema } from './schema.ts'
 
 type Value = string | number | bigint | null | Uint8Array
@@ -135,7 +135,8 @@ export function sqliteEngine(file: string, options: { maxPages?: number } = {}):
 
 function openEngine(file: string, options: { maxPages?: number }): Engine {
   makePrivate(file)
-  const open = (): Connection => new Connection(openDatabase(file))
+  const stats = new EngineStats()
+  const open = (): Connection => new Connection(openDatabase(file), stats)
   const writer = open()
   writer.database.exec('PRAGMA page_size = 4096')
   writer.database.exec('PRAGMA journal_mode = WAL')
@@ -143,13 +144,18 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
   // 2000 pages (8 MB): a checkpoint blocks the event loop, and smaller ones cost no more in total.
   writer.database.exec('PRAGMA wal_autocheckpoint = 2000')
   if (options.maxPages) writer.database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
-  const writes = new WriteQueue(writer)
+  const writes = new WriteQueue(writer, stats)
   const readers = new ReaderPool(open)
+  stats.connections = () => readers.connections
   const engine: Engine = {
     name: 'sqlite',
+    stats,
     types: { text: sql`text`, int: sql`integer`, bytes: sql`blob` },
     groupsWritesAcrossOwners: true,
-    read: (work) => readers.run(work),
+    read: (work) => {
+      stats.reads++
+      return readers.run(work)
+    },
     // One writer: no other write runs beside it.
     write: (_, work) => writes.add(work, true),
     writeDeferred: (work) => writes.add(work, false),
@@ -191,7 +197,10 @@ class Connection implements DatabaseConnection {
   readonly db: Db
   private readonly statements = new Map<string, Statement>()
 
-  constructor(readonly database: Database) {
+  constructor(
+    readonly database: Database,
+    private readonly stats: EngineStats,
+  ) {
     const driver: Driver = {
       init: async () => {},
       acquireConnection: async () => this,
@@ -212,6 +221,7 @@ class Connection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.stats.statements++
     let statement = this.statements.get(query.sql)
     if (!statement) {
       statement = this.database.prepare(query.sql)
@@ -250,9 +260,13 @@ class WriteQueue {
   private running: Promise<void> | undefined
   private full = true
 
-  constructor(private readonly connection: Connection) {}
+  constructor(
+    private readonly connection: Connection,
+    private readonly stats: EngineStats,
+  ) {}
 
   add<T>(work: (db: Db) => Promise<T>, durable: boolean): Promise<T> {
+    this.stats.writes++
     return new Promise<T>((resolve, reject) => {
       this.waiting.push({ work, durable, resolve, reject })
       this.running ??= this.drain()
@@ -293,6 +307,7 @@ class WriteQueue {
           if (group.length > 1) database.exec('RELEASE job')
         } catch (error) {
           job.outcome = { error }
+          this.stats.rollbacks++
           if (group.length === 1) throw error
           try {
             database.exec('ROLLBACK TO job')
@@ -359,6 +374,10 @@ class ReaderPool {
 
   close(): void {
     for (const { database } of this.all) database.close()
+  }
+
+  get connections(): { open: number; idle: number; waiting: number } {
+    return { open: this.all.length + 1, idle: this.idle.length, waiting: this.waiting.length }
   }
 
   private async take(): Promise<Connection> {

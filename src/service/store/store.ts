@@ -12,6 +12,7 @@ import { JobReader, JobWriter, SWEEP_EVERY } from './jobs.ts'
 import { ListReader } from './lists.ts'
 import { migrate } from './migrate.ts'
 import { PlotReader, PlotWriter } from './plots.ts'
+import { RelationReader } from './relations.ts'
 import { expireDrafts, expireVersions } from './retention.ts'
 import { SharingReader, SharingWriter } from './sharing.ts'
 import { VersionReader, VersionWriter } from './versions.ts'
@@ -23,6 +24,7 @@ export interface Readers {
   lists: ListReader
   grids: GridReader
   plots: PlotReader
+  relations: RelationReader
   sharing: SharingReader
   versions: VersionReader
   drafts: DraftReader
@@ -37,6 +39,7 @@ export interface Writers {
   lists: ListReader
   grids: GridWriter
   plots: PlotWriter
+  relations: RelationReader
   sharing: SharingWriter
   versions: VersionWriter
   drafts: DraftWriter
@@ -143,6 +146,7 @@ function storeOn(
         lists: new ListReader(db),
         grids: new GridReader(db),
         plots: new PlotReader(db),
+        relations: new RelationReader(db),
         sharing: new SharingReader(db),
         versions: new VersionReader(db),
         drafts: new DraftReader(db),
@@ -164,6 +168,7 @@ function storeOn(
           lists: new ListReader(db),
           grids: new GridWriter(db),
           plots: new PlotWriter(db),
+          relations: new RelationReader(db),
           sharing: new SharingWriter(db),
           versions: new VersionWriter(db),
           drafts: new DraftWriter(db),

@@ -1,0 +1,108 @@
+import { sql } from 'kysely'
+import { isAmong, type Key } from './keys.ts'
+import type { Db } from './schema.ts'
+import type { CollaboratorRow } from './sharing.ts'
+
+export interface Shared extends Pick<CollaboratorRow, 'kind' | 'name' | 'may_write'> {
+  /** The name of a team as its owner wrote it. */
+  teamName: string | null
+}
+
+/** What there is around a file. */
+export interface Relations {
+  /** Up to `STARS` usernames in order, and how many there are. */
+  stars: { usernames: string[]; count: number }
+  collaborators: Shared[]
+  /** Files that it refers to. */
+  references: Key[]
+  /** Files that refer to it, up to a number. */
+  referencers: Key[]
+}
+
+/** Usernames of stars that are read. All stars are counted. */
+const STARS = 100
+/** Files read that refer to one. /sources lists all. */
+const REFERENCERS = 100
+
+interface Row {
+  what: 'star' | 'collaborator' | 'reference' | 'referencer'
+  owner: string
+  idlocal: number
+  name: string
+  number: number
+  kind: string | null
+  team: string | null
+}
+
+export class RelationReader {
+  constructor(private readonly db: Db) {}
+
+  /** What there is around each of these files, with one statement. `referred`: those whose referencers are wanted. */
+  async around(
+    files: readonly Key[],
+    { references = false, referred = [] }: { references?: boolean; referred?: readonly Key[] } = {},
+  ): Promise<Relations[]> {
+    const found = files.map(
+      (): Relations => ({
+        stars: { usernames: [], count: 0 },
+        collaborators: [],
+        references: [],
+        referencers: [],
+      }),
+    )
+    if (files.length === 0) return found
+    const parts = [
+      sql`select 'star' as what, owner, idlocal, username as name, n as number, null as kind, null as team from (
+        select owner, idlocal, username, count(*) over (partition by owner, idlocal) as n,
+          row_number() over (partition by owner, idlocal order by username) as k
+        from stars where ${isAmong(files, 'owner', 'idlocal')}) as s where k <= ${sql.lit(STARS)}`,
+      sql`select 'collaborator', c.owner, c.idlocal, c.name, c.may_write, c.kind, t.name from collaborators c
+        left join teams t on c.kind = 'team' and t.name_key = c.name where ${isAmong(files, 'c.owner', 'c.idlocal')}`,
+    ]
+    if (references)
+      parts.push(sql`select 'reference', owner, idlocal, to_owner, to_idlocal, null, null from "references"
+        where ${isAmong(files, 'owner', 'idlocal')}`)
+    for (const { owner, idlocal } of referred)
+      parts.push(sql`select * from (
+        select 'referencer', to_owner, to_idlocal, owner, idlocal, null, null from "references"
+        where to_owner = ${owner} and to_idlocal = ${idlocal} order by owner, idlocal limit ${sql.lit(REFERENCERS)}) as r`)
+    const { rows } = await sql<Row>`${sql.join(parts, sql` union all `)}`.execute(this.db)
+    const byKey = new Map(files.map(({ owner, idlocal }, k) => [`${owner}:${idlocal}`, found[k]]))
+    for (const row of rows) add(byKey.get(`${row.owner}:${row.idlocal}`)!, row)
+    for (const one of found) {
+      one.stars.usernames.sort(byBytes)
+      one.collaborators.sort((a, b) => byBytes(b.kind, a.kind) || byBytes(a.name, b.name))
+      for (const list of [one.references, one.referencers])
+        list.sort((a, b) => byBytes(a.owner, b.owner) || a.idlocal - b.idlocal)
+    }
+    return found
+  }
+}
+
+function add(to: Relations, { what, name, number, kind, team }: Row): void {
+  switch (what) {
+    case 'star':
+      to.stars.usernames.push(name)
+      to.stars.count = Number(number)
+      break
+    case 'collaborator':
+      to.collaborators.push({
+        kind: kind as Shared['kind'],
+        name,
+        may_write: Number(number) as Shared['may_write'],
+        teamName: team,
+      })
+      break
+    case 'reference':
+      to.references.push({ owner: name, idlocal: Number(number) })
+      break
+    case 'referencer':
+      to.referencers.push({ owner: name, idlocal: Number(number) })
+      break
+  }
+}
+
+/** In the order of engines, which compare bytes. */
+function byBytes(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

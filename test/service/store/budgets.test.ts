@@ -1,0 +1,78 @@
+// What requests may cost: statements of warm requests, however long the lists are. The figures are those of
+// docs/operating.md#what-requests-cost.
+import { beforeAll, expect, it } from 'vitest'
+import { idlocal, onBothStores, scatter } from '../../support/service.ts'
+
+onBothStores('statements of a warm request', (test) => {
+  /** The statements of a request, as the least of three: caches of credentials and secrets are warm. */
+  const cost = async (send: (k: number) => Promise<{ status: number }>): Promise<number> => {
+    const { stats } = test().service.store.engine
+    let least = Number.POSITIVE_INFINITY
+    for (let k = 0; k < 3; k++) {
+      await test().service.idle()
+      const before = stats.statements
+      const { status } = await send(k)
+      least = Math.min(least, stats.statements - before)
+      expect(status).toBeLessThan(300)
+    }
+    return least
+  }
+  const get = (user: string | undefined, path: string) => cost(() => test().ask(user, 'GET', path))
+
+  let fid: string
+  let deep: string
+  beforeAll(async () => {
+    fid = (await test().grid('alice', 'one', { n: [1], m: [2] }, { world_readable: true })).fid
+    const path = Array.from({ length: 20 }, (_, k) => `level ${k}`).join('/')
+    const folder = (await test().ask('alice', 'POST', '/v2/folders', { json: { path } })).json.file
+    deep = (await test().grid('alice', 'deep', { n: [1] }, { parent: idlocal(folder.fid) })).fid
+    const top = (await test().ask('alice', 'GET', '/v2/folders/lookup?path=level 0')).json.fid
+    await test().ask('alice', 'POST', `/v2/files/${top}/collaborators`, { json: { users: ['bob'] } })
+    for (let k = 0; k < 30; k++) {
+      const { file } = await test().plot('alice', scatter([1, 2, k]), { world_readable: true })
+      await test().ask('bob', 'POST', `/v2/files/${file.fid}/star`)
+      await test().ask('alice', 'POST', `/v2/files/${file.fid}/collaborators`, { json: { users: ['bob'] } })
+    }
+  })
+
+  it('an append is at most 6', async () => {
+    const append = () => test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[1, 2]] } })
+    expect(await cost(append)).toBeLessThanOrEqual(6)
+  })
+
+  it('a new grid is at most 10', async () => {
+    const create = (k: number) =>
+      test().ask('alice', 'POST', '/v2/grids', {
+        json: { data: { cols: { n: { data: [k], order: 0 } } }, filename: `new ${Math.random()}` },
+      })
+    expect(await cost(create)).toBeLessThanOrEqual(14)
+  })
+
+  it('metadata of a grid is at most 5', async () => {
+    expect(await get('alice', `/v2/files/${fid}`)).toBeLessThanOrEqual(5)
+    expect(await get('bob', `/v2/files/${fid}`)).toBeLessThanOrEqual(5)
+    expect(await get(undefined, `/v2/files/${fid}`)).toBeLessThanOrEqual(5)
+  })
+
+  it('a list, a feed or a page of plots is at most 12', async () => {
+    for (const user of ['alice', 'bob', undefined])
+      for (const path of [
+        '/v2/folders/home?user=alice',
+        '/v2/folders/all?user=alice',
+        '/v2/folders/all?user=alice&order_by=-date_modified',
+        '/v2/folders/all?user=alice&filetype=plot',
+        '/v2/plots?page_size=100',
+        '/v2/plots/feed',
+        ...(user ? ['/v2/folders/shared', '/v2/folders/starred', '/v2/folders/trashed'] : []),
+      ])
+        expect([user, path, await get(user, path)]).toEqual([user, path, expect.toSatisfy((n) => n <= 12)])
+  })
+
+  it('a path, or metadata, below 20 folders is at most 8', async () => {
+    for (const user of ['alice', 'bob'])
+      for (const path of [`/v2/files/${deep}/path`, `/v2/files/${deep}`])
+        expect([user, path, await get(user, path)]).toEqual([user, path, expect.toSatisfy((n) => n <= 8)])
+    const path = Array.from({ length: 20 }, (_, k) => `level ${k}`).join('/')
+    expect(await get('alice', `/v2/files/lookup?path=${path}/deep`)).toBeLessThanOrEqual(8)
+  })
+})
