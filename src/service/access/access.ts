@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
+import { type Fid, ROOT } from '../../contract/fid.ts'
 import {
   type FileAccess,
   type FileKind,

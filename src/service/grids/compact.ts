@@ -4,7 +4,7 @@ import { type Bounds, boundsOf, boundsTogether, endsAmong, isSparse, SliceEnds }
 import { breathe } from '../../json/index.ts'
 import { BatchedBlobs, type Blobs } from '../store/blobs.ts'
 import { encodeTypes, mergeTypes } from '../store/column-types.ts'
-import type { ColumnRow, GridRow, SliceRef } from '../store/grids.ts'
+import { type ColumnRow, type GridRow, isHeld, type SliceRef } from '../store/grids.ts'
 import type { Readers, Store, Writers } from '../store/store.ts'
 import {
   loadText,
@@ -15,6 +15,7 @@ import {
   TOGETHER_BYTES,
 } from '../store/texts.ts'
 import { skipValues } from './content.ts'
+import { Gate } from './gate.ts'
 import { columnsInTurns, repeated } from './values.ts'
 import { beginVersion } from './versions.ts'
 
@@ -50,9 +51,10 @@ async function assertLayoutUnchanged(
   writers: Writers,
   { owner, idlocal }: Fid,
   before: GridRow,
+  by: string | undefined,
 ): Promise<GridRow> {
   const now = await writers.grids.get(owner, idlocal).catch(() => undefined)
-  if (now?.layout !== before.layout) throw new LayoutChanged()
+  if (now?.layout !== before.layout || isHeld(now, by)) throw new LayoutChanged()
   return now
 }
 
@@ -66,13 +68,15 @@ export async function compact(
   fid: Fid,
   /** The transaction that changes the grid. */
   write: <T>(work: (writers: Writers) => Promise<T>) => Promise<T> = (work) => store.write([fid.owner], work),
+  /** The change that holds the grid, if it folds the tail. */
+  by?: string,
 ): Promise<void> {
   const { owner, idlocal } = fid
   const { layout, tail } = await store.read(async (readers) => ({
     layout: await readLayout(readers, fid).catch(() => undefined),
     tail: await readers.grids.tail(owner, idlocal),
   }))
-  if (!layout || tail.length === 0) return
+  if (!layout || tail.length === 0 || isHeld(layout.grid, by)) return
   const { columns, grid } = layout
   const rows = tail.reduce((sum, one) => sum + one.rows, 0)
   const bytes = tail.reduce((sum, one) => sum + one.body.length, 0)
@@ -92,7 +96,7 @@ export async function compact(
   const removed = columns.map(({ uid }, k) => ({ uid, seq: merges[k][0].seq }))
   try {
     await write(async (writers) => {
-      const now = await assertLayoutUnchanged(writers, fid, grid)
+      const now = await assertLayoutUnchanged(writers, fid, grid, by)
       await writers.grids.removeTail(owner, idlocal, last)
       const epoch = { owner, idlocal, epoch: now.epoch }
       await writers.grids.removeSlices(epoch, removed)
@@ -262,26 +266,31 @@ export async function rewriteLayout<P, T>(
   commit: (writers: Writers, prepared: P, layout: Layout) => Promise<T>,
 ): Promise<T> {
   const { store, appends } = service
-  return appends.hold(fid, async () => {
-    for (let attempt = 0; attempt < TRIES; attempt++) {
-      await compact(store, fid)
-      const layout = await store.read((readers) => readLayout(readers, fid))
-      if (layout.grid.tail_rows > 0) continue
-      const prepared = await prepare(layout)
-      try {
-        return await store.write([fid.owner], async (writers) => {
-          const now = await assertLayoutUnchanged(writers, fid, layout.grid)
-          if (now.tail_rows > 0) throw new LayoutChanged()
-          const result = await commit(writers, prepared, { ...layout, grid: now })
-          await countRows(writers, fid, now.layout + 1)
-          return result
-        })
-      } catch (error) {
-        if (!(error instanceof LayoutChanged)) throw error
+  const gate = new Gate(store, fid)
+  return appends
+    .hold(fid, async () => {
+      for (let attempt = 0; attempt < TRIES; attempt++) {
+        // Something came between: appends of other servers.
+        if (attempt > 0) await gate.close()
+        await compact(store, fid, undefined, gate.by)
+        const layout = await store.read((readers) => readLayout(readers, fid))
+        if (layout.grid.tail_rows > 0) continue
+        const prepared = await prepare(layout)
+        try {
+          return await store.write([fid.owner], async (writers) => {
+            const now = await assertLayoutUnchanged(writers, fid, layout.grid, gate.by)
+            if (now.tail_rows > 0) throw new LayoutChanged()
+            const result = await commit(writers, prepared, { ...layout, grid: now })
+            await countRows(writers, fid, now.layout + 1)
+            return result
+          })
+        } catch (error) {
+          if (!(error instanceof LayoutChanged)) throw error
+        }
       }
-    }
-    throw new Problem('overloaded', 'too many changes to this grid at once')
-  })
+      throw new Problem('overloaded', 'too many changes to this grid at once')
+    })
+    .finally(() => gate.open())
 }
 
 /** Records the rows and types of a grid whose columns or slices have changed. */

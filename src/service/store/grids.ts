@@ -80,6 +80,11 @@ export function stateOfGrid({ layout, row_count, tail_seq }: GridRow): string {
   return `${layout}.${row_count}.${tail_seq}`
 }
 
+/** Whether another change than `by` holds a grid. */
+export function isHeld({ held_by, held_until }: GridRow, by?: string): boolean {
+  return held_until > Date.now() && held_by !== by
+}
+
 /** Adds a value to a list of a map. */
 function gather<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key)
@@ -254,6 +259,18 @@ export class GridWriter extends GridReader {
         appended_since: null,
       })
       .execute()
+  }
+
+  /** Holds a grid until a time, unless another change holds it now. Returns whether it is held. */
+  async hold(owner: string, idlocal: number, held_by: string, now: number, until: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.db
+      .updateTable('grids')
+      .set({ held_by, held_until: until })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where(({ or, eb }) => or([eb('held_until', '<', now), eb('held_by', '=', held_by)]))
+      .executeTakeFirst()
+    return numUpdatedRows > 0n
   }
 
   async change(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {

@@ -170,6 +170,9 @@ export interface Schema {
     primary_key: Generated<string | null>
     /** What every write is checked for, as JSON: a checks file; null without. */
     checks: Generated<string | null>
+    /** A change of columns or slices that appends and folds of other servers wait for, until a time. */
+    held_by: string | null
+    held_until: Generated<number>
     /** Who appended the last rows, and when the version with them began; null if something else was changed last. */
     appended_by: string | null
     appended_since: number | null

@@ -2,6 +2,7 @@ import { Problem } from '../../../contract/errors.ts'
 import { authorize, checkReplay } from '../../access/access.ts'
 import { checkIfMatch } from '../../core/etag.ts'
 import { combineTypes, decodeTypes, encodeTypes, fits } from '../../store/column-types.ts'
+import { isHeld } from '../../store/grids.ts'
 import { kept, otherRequest, sameRequest, type WriteKey } from '../../store/idempotency.ts'
 import { SETTLED_AFTER } from '../../store/jobs.ts'
 import type { Writers } from '../../store/store.ts'
@@ -10,6 +11,7 @@ import {
   type Append,
   type Appended,
   columnsChanged,
+  GridHeld,
   HasRules,
   hasRules,
   Misfit,
@@ -58,6 +60,7 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
       }
       await authorize(writers, file, append.principal, { access: 'write', filetype: 'grid' })
       checkIfMatch({ version: file!.version + (added > 0 ? 1 : 0) }, append.ifMatch)
+      if (isHeld(grid!)) throw new GridHeld()
       if (hasRules(grid!)) throw new HasRules()
       if (append.width !== width || width === 0) throw wrongLength(append, width)
       if (append.columns && moved(await writers.grids.columns(owner, idlocal), append.columns))

@@ -1,16 +1,22 @@
+import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import type { Service } from '../../core/context.ts'
 import type { Store } from '../../store/store.ts'
 import { type Applied, appendTo, FOLD_BYTES } from './apply.ts'
-import type { Append, Appended } from './request.ts'
+import { type Append, type Appended, GridHeld } from './request.ts'
 
 /** Tail size beyond which appends wait for the fold. */
 const FULL_BYTES = 8 * FOLD_BYTES
+/** How long an append waits for another server that changes columns, and how often it looks, in ms. */
+const PATIENCE = 20_000
+const LOOK = 25
 /** Appends in one transaction. */
 const GROUP = 1024
 
 interface Waiting {
   append: Append
+  /** When it was asked for. */
+  since: number
   resolve: (result: Appended) => void
   reject: (error: unknown) => void
 }
@@ -32,12 +38,16 @@ export class AppendQueue {
   async add(append: Append): Promise<Appended> {
     await this.gates.get(keyOf(append.fid))
     return new Promise<Appended>((resolve, reject) => {
-      const scope = this.store.engine.groupsWritesAcrossOwners ? '' : append.fid.owner
-      const list = this.waiting.get(scope)
-      if (list) list.push({ append, resolve, reject })
-      else this.waiting.set(scope, [{ append, resolve, reject }])
-      if (!this.running.has(scope)) this.drain(scope)
+      this.enqueue({ append, since: performance.now(), resolve, reject })
     })
+  }
+
+  private enqueue(one: Waiting): void {
+    const scope = this.store.engine.groupsWritesAcrossOwners ? '' : one.append.fid.owner
+    const list = this.waiting.get(scope)
+    if (list) list.push(one)
+    else this.waiting.set(scope, [one])
+    if (!this.running.has(scope)) this.drain(scope)
   }
 
   /** Runs `work` while appends to the grid wait. */
@@ -108,10 +118,13 @@ export class AppendQueue {
 
   /** Answers the appends to one grid, and folds its tail now if it grows faster than it is folded. */
   private settle(list: readonly Waiting[], { outcomes, tailBytes }: Applied): void {
-    for (const [k, { resolve, reject }] of list.entries()) {
+    for (const [k, one] of list.entries()) {
       const { result, error } = outcomes[k]
-      if (result) resolve(result)
-      else reject(error)
+      if (result) one.resolve(result)
+      else if (!(error instanceof GridHeld)) one.reject(error)
+      else if (performance.now() - one.since > PATIENCE)
+        one.reject(new Problem('overloaded', 'a change of the columns of this grid takes too long'))
+      else setTimeout(() => this.enqueue(one), LOOK)
     }
     const { fid } = list[0].append
     if (tailBytes > FULL_BYTES) this.hold(fid, () => this.fold(fid)).catch(nothing)

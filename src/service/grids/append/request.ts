@@ -43,6 +43,9 @@ export function hasRules({ primary_key, checks }: Pick<GridRow, 'primary_key' | 
   return primary_key !== null || checks !== null
 }
 
+/** Another server changes the columns of the grid: the append waits. */
+export class GridHeld extends Error {}
+
 /** A value does not fit the type of its column. The value is located after the transaction. */
 export class Misfit extends Error {
   constructor(

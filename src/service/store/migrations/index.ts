@@ -14,6 +14,7 @@ import * as checks from './0012-checks.ts'
 import * as drafts from './0013-drafts.ts'
 import * as trees from './0014-trees.ts'
 import * as lists from './0015-lists.ts'
+import * as holds from './0016-holds.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -32,4 +33,5 @@ export const migrations: Migration[] = [
   { name: '0013-drafts', up: drafts.up },
   { name: '0014-trees', up: trees.up },
   { name: '0015-lists', up: lists.up },
+  { name: '0016-holds', up: holds.up },
 ]

@@ -1,0 +1,104 @@
+// Several servers on one PostgreSQL: what one of them does, the others see, wait for, or take over.
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { createService } from '../../src/service/index.ts'
+import { verify } from '../../src/service/store/verify.ts'
+import { newDatabase } from '../support/postgres.ts'
+import { idlocal, TestService, URL_OF_TESTS } from '../support/service.ts'
+
+describe('three servers', () => {
+  const servers: TestService[] = []
+  beforeAll(async () => {
+    const database = await newDatabase(inject('postgres'))
+    for (let k = 0; k < 3; k++) {
+      const service = await createService({ database, url: URL_OF_TESTS, environment: {} })
+      servers.push(new TestService(service, database))
+      if (k === 0) await servers[0].user('alice')
+      else for (const [user, key] of servers[0].keys) servers[k].keys.set(user, key)
+    }
+  })
+  afterAll(async () => {
+    for (const { service } of servers) await service.close()
+  })
+
+  it('columns are added beside appends of two other servers, and no row is lost', async () => {
+    const [one, two, three] = servers
+    const { fid } = await one.grid('alice', 'busy', { n: [0] })
+    let columns = 1
+    let isDone = false
+    let appended = 0
+    const append = async (server: TestService): Promise<void> => {
+      while (!isDone) {
+        const width = columns
+        const { status, json } = await server.ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          json: { rows: [Array.from({ length: width }, () => 1)] },
+        })
+        // The grid may have got a column meanwhile.
+        if (status === 201) appended++
+        else expect([status, json.errors[0].code]).toEqual([400, 'bad_data'])
+      }
+    }
+    const appends = [append(two), append(two), append(three), append(three)]
+    for (let k = 0; k < 20; k++) {
+      const { status, text } = await one.ask('alice', 'POST', `/v2/grids/${fid}/col`, {
+        json: { cols: JSON.stringify([{ name: `c${k}`, data: [k] }]) },
+      })
+      expect([k, status, status === 201 || text]).toEqual([k, 201, true])
+      columns++
+    }
+    isDone = true
+    await Promise.all(appends)
+    const { row_count, cols } = (await one.ask('alice', 'GET', `/v2/grids/${fid}`)).json
+    expect([cols.length, row_count]).toEqual([21, 1 + appended])
+    expect((await verify(one.service.store)).damage).toEqual([])
+  }, 120_000)
+
+  it('a large folder is in the trash, back, and gone, at once and for all; another server tells its files', async () => {
+    const [one, two] = servers
+    const folder = (await one.ask('alice', 'POST', '/v2/folders', { json: { path: 'large/inner' } })).json
+      .file
+    const large = (await one.ask('alice', 'GET', '/v2/folders/lookup?path=large')).json.fid
+    const { store } = one.service
+    // More than one transaction tells.
+    const FILES = 1_100
+    await store.write(['alice'], async ({ files }) => {
+      for (let k = 0; k < FILES; k++)
+        await files.add({ owner: 'alice', filetype: 'fold', filename: `f${k}`, parent: idlocal(folder.fid) })
+    })
+    const count = async (server: TestService): Promise<number> =>
+      (await server.ask('alice', 'GET', '/v2/folders/all?page_size=1')).json.children.count
+    const page = async (server: TestService): Promise<string[]> =>
+      (await server.ask('alice', 'GET', '/v2/folders/all?page_size=1000')).json.children.results.map(
+        (file: { filename: string }) => file.filename,
+      )
+    const before = await count(two)
+    // This server does no jobs: it dies after its answer.
+    store.onJob(() => {})
+    for (const [method, path, left] of [
+      ['POST', 'trash', before - FILES - 2],
+      ['POST', 'restore', before],
+      ['POST', 'trash', before - FILES - 2],
+      ['DELETE', 'permanent_delete', before - FILES - 2],
+    ] as const) {
+      const { status } = await one.ask('alice', method, `/v2/files/${large}/${path}`)
+      expect(status).toBeLessThan(300)
+      for (const server of servers) {
+        expect([path, await count(server)]).toEqual([path, left])
+        expect((await page(server)).filter((name) => /^f\d/.test(name)).length > 0).toBe(left === before)
+      }
+    }
+    const jobs = () => store.read((readers) => readers.jobs.all())
+    const [left] = (await jobs()).filter(({ kind }) => kind === 'tree')
+    // A server takes the job and is gone for longer than its lease.
+    const now = Date.now()
+    const lost = await store.write(['alice'], (writers) => writers.jobs.claim(left, 'dead', now, now - 1))
+    two.service.startJobs()
+    while ((await jobs()).some(({ kind }) => kind === 'tree'))
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await store.write(['alice'], (writers) => writers.jobs.hold(lost!, now + 60_000))).toBe(false)
+    const rows = await store.engine.read((db) =>
+      db.selectFrom('files').select('idlocal').where('parent', '=', idlocal(folder.fid)).execute(),
+    )
+    expect(rows).toEqual([])
+    expect((await verify(store)).damage).toEqual([])
+  }, 60_000)
+})
