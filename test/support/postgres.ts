@@ -64,6 +64,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const settings = [
     'fsync=off',
     'max_connections=200',
+    'shared_preload_libraries=pg_stat_statements',
     'listen_addresses=127.0.0.1',
     `port=${port}`,
     `unix_socket_directories=${folder}`,

@@ -293,6 +293,5 @@ export async function viewerOf(
   if (folder !== undefined && folder !== 'home' && folder.roles.has('reader')) return OWNER
   const names = caller ? await readers.sharing.namesOf(caller.username) : []
   if (folder !== undefined || names.length === 0) return { seesAll: false, names, folders: [] }
-  const granted = await readers.sharing.foldersSharedWith(owner, names)
-  return { seesAll: false, names, folders: await readers.folders.below(owner, granted) }
+  return { seesAll: false, names, folders: await readers.folders.sharedWith(owner, names) }
 }

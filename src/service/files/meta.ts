@@ -375,6 +375,8 @@ export function homeMeta(owner: string, permission: Permission, url: string): Fo
     removed_at: null,
     appended_at: null,
     appending: 0,
+    starred: 0,
+    shared: 0,
     quality: null,
     world_readable: 1,
     share_key: null,

@@ -92,6 +92,8 @@ const inCopies = {
   removed_at: 'new',
   appended_at: 'new',
   appending: 'new',
+  starred: 'new',
+  shared: 'new',
   quality: 'new',
   world_readable: 'new',
   share_key: 'new',

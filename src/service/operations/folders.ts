@@ -191,7 +191,9 @@ function whose(caller: Caller | undefined, user: string | undefined): string {
   throw new Problem('unauthenticated', 'user is required unless you are logged in', { field: 'user' })
 }
 
-async function knownUser(service: Service, owner: string): Promise<void> {
+/** Throws unless there is a user of this name, as there is if files of them are listed. */
+async function knownUser(service: Service, owner: string, { results }: Children): Promise<void> {
+  if (results.length > 0) return
   if (!(await service.store.read(({ accounts }) => accounts.user(owner)))) {
     throw new Problem('not_found', `no user named ${owner}`)
   }
@@ -203,8 +205,8 @@ async function home(
   owner: string,
   query: ListQuery,
 ): Promise<FolderMeta> {
-  await knownUser(service, owner)
   const page = await children(service, principal, owner, ROOT, query, pathOf('folders.home'))
+  await knownUser(service, owner, page)
   return {
     ...homeMeta(owner, principal.caller?.username === owner ? 'admin' : 'read', service.url),
     children: page,
@@ -234,11 +236,10 @@ export const folderHandlers = {
 
   'folders.all': async (service, call) => {
     const owner = whose(call.caller, call.query.user)
-    await knownUser(service, owner)
     const query = call.query as ListQuery
-    return {
-      body: { children: await children(service, call, owner, undefined, query, pathOf('folders.all')) },
-    }
+    const page = await children(service, call, owner, undefined, query, pathOf('folders.all'))
+    await knownUser(service, owner, page)
+    return { body: { children: page } }
   },
 
   'folders.shared': async (service, call) => ({

@@ -14,7 +14,10 @@ export const PLACES = {
   trashed: -4,
 } as const
 
-type Counted = Pick<FileRow, 'parent' | 'filetype' | 'trashed_at' | 'hidden' | 'removed_at'>
+type Counted = Pick<
+  FileRow,
+  'parent' | 'filetype' | 'trashed_at' | 'hidden' | 'removed_at' | 'world_readable'
+>
 
 /** The places that a file counts in. */
 function placesOf({ parent, trashed_at, hidden, removed_at }: Counted): number[] {
@@ -29,21 +32,31 @@ export class Counts {
 
   /** Counts files as they were before a change and as they are after it. One statement, or none. */
   async moved(owner: string, before: readonly Counted[], after: readonly Counted[]): Promise<void> {
-    const changes = new Map<string, { place: number; filetype: Filetype; by: number }>()
+    const changes = new Map<string, { place: number; filetype: Filetype; by: number; byPublic: number }>()
     const add = (files: readonly Counted[], by: number): void => {
       for (const file of files)
         for (const place of placesOf(file)) {
           const key = `${place} ${file.filetype}`
           const change = changes.get(key)
-          if (change) change.by += by
-          else changes.set(key, { place, filetype: file.filetype, by })
+          const byPublic = by * file.world_readable
+          if (!change) changes.set(key, { place, filetype: file.filetype, by, byPublic })
+          else {
+            change.by += by
+            change.byPublic += byPublic
+          }
         }
     }
     add(before, -1)
     add(after, 1)
     const rows = [...changes.values()]
-      .filter(({ by }) => by !== 0)
-      .map(({ place, filetype, by }) => ({ owner, place, filetype, files: by }))
+      .filter(({ by, byPublic }) => by !== 0 || byPublic !== 0)
+      .map(({ place, filetype, by, byPublic }) => ({
+        owner,
+        place,
+        filetype,
+        files: by,
+        public_files: byPublic,
+      }))
     if (rows.length === 0) return
     await this.db
       .insertInto('file_counts')
@@ -51,6 +64,7 @@ export class Counts {
       .onConflict((conflict) =>
         conflict.columns(['owner', 'place', 'filetype']).doUpdateSet(({ ref, eb }) => ({
           files: eb(ref('file_counts.files'), '+', ref('excluded.files')),
+          public_files: eb(ref('file_counts.public_files'), '+', ref('excluded.public_files')),
         })),
       )
       .execute()
@@ -61,16 +75,31 @@ export class Counts {
     await this.db.deleteFrom('file_counts').where('owner', '=', owner).where('place', 'in', folders).execute()
   }
 
-  /** The files of these types in some places together. */
-  async sum(owner: string, places: readonly number[], filetypes: readonly Filetype[]): Promise<number> {
-    const row = await this.db
+  /**
+   * The files of these types in some places together, and those of them that are public. `granted`: folders of which
+   * the others count as public, too.
+   */
+  async sum(
+    owner: string,
+    places: readonly number[],
+    filetypes: readonly Filetype[],
+    granted: readonly number[] = [],
+  ): Promise<{ files: number; open: number }> {
+    const rows = await this.db
       .selectFrom('file_counts')
-      .select(({ fn }) => fn.sum<number | null>('files').as('files'))
+      .select(['place', 'files', 'public_files'])
       .where('owner', '=', owner)
-      .where('place', 'in', places)
+      .where('place', 'in', [...places, ...granted])
       .where('filetype', 'in', filetypes)
-      .executeTakeFirst()
-    return Number(row?.files ?? 0)
+      .execute()
+    const sum = { files: 0, open: 0 }
+    for (const { place, files, public_files } of rows) {
+      if (places.includes(place)) {
+        sum.files += Number(files)
+        sum.open += Number(public_files)
+      } else sum.open += Number(files) - Number(public_files)
+    }
+    return sum
   }
 
   /** The files of these types in folders that are in the trash or gone, or below one. */
@@ -81,16 +110,24 @@ export class Counts {
     return Number(rows[0]?.files ?? 0)
   }
 
-  /** The subfolders of each of these folders. */
-  async subfolders(owner: string, folders: readonly number[]): Promise<Map<number, number>> {
+  /** The subfolders of each of these folders, and those of them that are public. */
+  async subfolders(
+    owner: string,
+    folders: readonly number[],
+  ): Promise<Map<number, { files: number; open: number }>> {
     const rows = await this.db
       .selectFrom('file_counts')
-      .select(['place', 'files'])
+      .select(['place', 'files', 'public_files'])
       .where('owner', '=', owner)
       .where('place', 'in', folders)
       .where('filetype', '=', 'fold')
       .execute()
-    return new Map(rows.map(({ place, files }) => [place, Number(files)]))
+    return new Map(
+      rows.map(({ place, files, public_files }) => [
+        place,
+        { files: Number(files), open: Number(public_files) },
+      ]),
+    )
   }
 }
 

@@ -124,7 +124,7 @@ function notBefore(now: number) {
 }
 
 /** Fields that decide in which lists a file is. */
-const LISTING = ['parent', 'trashed_at', 'hidden'] as const
+const LISTING = ['parent', 'trashed_at', 'hidden', 'world_readable'] as const
 
 export class FileWriter extends FileReader {
   /** Allocates the owner's next file id. Ids start at 0. */
@@ -153,6 +153,8 @@ export class FileWriter extends FileReader {
       quality: file.filetype === 'plot' ? 0 : null,
       appended_at: null,
       appending: 0,
+      starred: 0,
+      shared: 0,
       is_theme: null,
       is_template: null,
       live_name: file.filename,
@@ -256,9 +258,9 @@ export class FileWriter extends FileReader {
 
   /** Repeats in the grants on a file what lists of shared files sort by. */
   async tellCollaborators(owner: string, idlocal: number): Promise<void> {
-    const file = sql`select case when trashed_at is null then filename end, filetype, parent, hidden from files
+    const file = sql`select case when trashed_at is null then filename end, filetype, parent, hidden, world_readable from files
       where owner = ${owner} and idlocal = ${idlocal}`
-    await sql`update collaborators set (filename, filetype, parent, hidden) = (${file})
+    await sql`update collaborators set (filename, filetype, parent, hidden, world_readable) = (${file})
       where owner = ${owner} and idlocal = ${idlocal}`.execute(this.db)
   }
 

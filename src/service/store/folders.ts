@@ -3,6 +3,7 @@ import { ROOT } from '../../contract/fid.ts'
 import type { FileRow, FileWriter } from './files.ts'
 import type { JobWriter } from './jobs.ts'
 import type { Db } from './schema.ts'
+import type { Name } from './sharing.ts'
 
 /** A folder above a file: what decides on the state of the file and on who may see it. */
 export type FolderRow = Pick<
@@ -44,6 +45,7 @@ const OWNERS = 100
 /** The trees of folders. A reader has one snapshot and reads each folder once; a writer sees its own changes. */
 export class FolderReader {
   private readonly known = new Map<string, FolderRow | undefined>()
+  private readonly markedOwners = new Map<string, boolean>()
 
   constructor(
     protected readonly db: Db,
@@ -108,13 +110,18 @@ export class FolderReader {
     return (await sql<FolderRow>`${sql.join(parts, sql` union all `)}`.execute(this.db)).rows
   }
 
-  /** These folders and all folders below them. */
-  async below(owner: string, folders: readonly number[]): Promise<number[]> {
-    if (folders.length === 0) return []
+  /** The folders of an owner that are shared with any of these names, and all below them; none of the trash. */
+  async sharedWith(owner: string, names: readonly Name[]): Promise<number[]> {
+    if (names.length === 0) return []
+    // As long as some have not been told, lists ask the folders that hide their contents.
+    const shown = (await this.isMarked(owner)) ? sql`` : sql` and hidden = 0`
+    const named = names.map(({ kind, name }) => sql`kind = ${sql.lit(kind)} and name = ${name}`)
     const { rows } = await sql<{ idlocal: number }>`with recursive below(idlocal) as (
-        select idlocal from files where owner = ${owner} and idlocal in (${sql.join(folders.map((id) => sql.lit(id)))})
+        select idlocal from files where owner = ${owner} and trashed_at is null${shown} and idlocal in (
+          select idlocal from collaborators where owner = ${owner} and filetype = 'fold'
+          and (${sql.join(named, sql` or `)}))
         union select f.idlocal from files f join below on f.parent = below.idlocal
-          where f.owner = ${owner} and f.filetype = 'fold'
+          where f.owner = ${owner} and f.filetype = 'fold' and f.trashed_at is null
       ) select idlocal from below`.execute(this.db)
     return rows.map(({ idlocal }) => idlocal)
   }
@@ -136,8 +143,12 @@ export class FolderReader {
   }
 
   async isMarked(owner: string): Promise<boolean> {
+    const known = this.remembers ? this.markedOwners.get(owner) : undefined
+    if (known !== undefined) return known
     const some = this.db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1)
-    return (await some.execute()).length > 0
+    const isMarked = (await some.execute()).length > 0
+    this.markedOwners.set(owner, isMarked)
+    return isMarked
   }
 }
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { Counts, hidingFolders, PLACES } from './counts.ts'
 import { asFile, type FileRow, type Filetype } from './files.ts'
+import type { FolderReader } from './folders.ts'
 import type { Db } from './schema.ts'
 import type { Name } from './sharing.ts'
 
@@ -53,75 +54,125 @@ const COUNTED = 1000
 
 type Part = RawBuilder<unknown>
 
-/** How one statement orders and cuts what it takes from each index. */
+/** How ranges are ordered and cut. */
 interface Cut {
-  order: 'filename' | 'date_modified' | undefined
+  order: 'filename' | 'date_modified'
   descending: boolean
   after?: [value: string | number, idlocal: number]
   limit: number
+  /** Whether the ranges give files, not only their keys. */
+  isWhole?: boolean
 }
 
+/** A file in a list: its key, and the file if it was read with it. */
+type Entry = { k: string | number; idlocal: number } & Partial<FileRow>
+
 /**
- * Lists of files. A list is merged from ranges of indexes: one for each type and access, and one for each name that
- * files are shared with. Each range gives as many keys as the page has, so that a page costs the same however many
- * files there are.
+ * Lists of files. A list is one range of an index, or is merged from several: one for each type that is asked for, and
+ * for each name that files are shared with. Each range gives no more than the page has, so that a page costs the same
+ * however many files there are.
  */
 export class ListReader {
   private readonly counts: Counts
 
-  constructor(private readonly db: Db) {
+  constructor(
+    private readonly db: Db,
+    private readonly folders: FolderReader,
+  ) {
     this.counts = new Counts(db)
   }
 
   async page(query: ListQuery): Promise<FileRow[]> {
     const { owner, skip = 0, limit, order, descending, after } = query
-    const direction = sql.raw(descending ? 'desc' : 'asc')
     const isMarked = await this.isMarked(query)
-    const parts = partsOf(query, isMarked, { order, descending, after, limit: skip + limit })
-    const keys = sql`select k, idlocal from (${union(query, parts)}) as u
-      order by k ${direction}, idlocal ${direction} limit ${sql.lit(skip + limit)}`
-    if (skip === 0) {
-      const rows = await sql<FileRow>`with ${ctes(query, isMarked)} page(k, idlocal) as (${keys})
-        select files.* from page join files on files.owner = ${owner} and files.idlocal = page.idlocal
-        order by page.k ${direction}, page.idlocal ${direction}`.execute(this.db)
-      return rows.rows.map(asFile)
-    }
-    const all = await sql<{ idlocal: number }>`with ${ctes(query, isMarked)} page(k, idlocal) as (${keys})
-      select idlocal from page order by k ${direction}, idlocal ${direction}`.execute(this.db)
-    const ids = all.rows.slice(skip).map(({ idlocal }) => idlocal)
-    if (ids.length === 0) return []
-    const rows = await this.db
-      .selectFrom('files')
-      .selectAll()
-      .where('owner', '=', owner)
-      .where('idlocal', 'in', ids)
-      .execute()
-    const byId = new Map(rows.map((row) => [row.idlocal, asFile(row)]))
-    return ids.flatMap((id) => byId.get(id) ?? [])
+    // Rows that are skipped are read as keys only.
+    const cut: Cut = { order, descending, after, limit: skip + limit, isWhole: skip === 0 }
+    const page = (await this.entries(query, isMarked, cut)).slice(skip)
+    const missing = page.filter((entry) => entry.filetype === undefined).map(({ idlocal }) => idlocal)
+    const rows =
+      missing.length === 0
+        ? []
+        : await this.db
+            .selectFrom('files')
+            .selectAll()
+            .where('owner', '=', owner)
+            .where('idlocal', 'in', missing)
+            .execute()
+    const byId = new Map(rows.map((row) => [row.idlocal, row]))
+    return page.flatMap((entry) => {
+      const row = entry.filetype === undefined ? byId.get(entry.idlocal) : (entry as FileRow)
+      return row ? [asFile(row)] : []
+    })
+  }
+
+  /** The first files of a list, without doubles. */
+  private async entries(query: Listed, isMarked: boolean, cut: Cut): Promise<Entry[]> {
+    const { descending, limit } = cut
+    const own = await this.merged(query, isMarked, partsOf(query, isMarked, cut), cut)
+    const { names } = query.viewer
+    if (query.viewer.seesAll || names.length === 0) return unique(own)
+    const parts = names.map((name) => shared(query, name, cut, isMarked))
+    const others = await this.merged(query, isMarked, parts, cut)
+    const sign = descending ? -1 : 1
+    return unique([...own, ...others].sort((a, b) => sign * compare(a, b))).slice(0, limit)
+  }
+
+  /** Merges ranges, with one statement. */
+  private async merged(
+    query: Listed,
+    isMarked: boolean,
+    parts: readonly Part[],
+    { descending, limit }: Cut,
+  ): Promise<Entry[]> {
+    const direction = sql.raw(descending ? 'desc' : 'asc')
+    const all = sql.join(
+      parts.map((part) => sql`select * from (${part}) as p`),
+      sql` union all `,
+    )
+    const { rows } = await sql<Entry>`${foldersOf(query, isMarked)} select * from (${all}) as u
+      order by k ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`.execute(this.db)
+    return rows
   }
 
   /** The number of files on all pages; of files of others null if there are more than 1,000. */
   async count(query: Listed): Promise<number | null> {
     const { owner, parent, filetypes = TYPES, viewer, trashed } = query
-    const isMarked = await this.isMarked(query)
-    if (viewer.seesAll && !(trashed && isMarked)) {
-      if (trashed) return this.counts.sum(owner, [PLACES.trashed], filetypes)
-      if (parent !== undefined) return this.counts.sum(owner, [parent], filetypes)
-      if (!isMarked) return this.counts.sum(owner, [PLACES.shown], filetypes)
-      const all = await this.counts.sum(owner, [PLACES.shown, PLACES.hidden], filetypes)
-      return all - (await this.counts.hidden(owner, filetypes))
+    if (await this.isMarked(query)) return this.countMarked(query)
+    const place = trashed ? PLACES.trashed : (parent ?? PLACES.shown)
+    const { files, open } = await this.counts.sum(owner, [place], filetypes, viewer.folders)
+    if (viewer.seesAll) return files
+    return atMost(open > COUNTED ? open : open + (await this.countShared(query)))
+  }
+
+  /** Files that are shared with names of the viewer, besides public ones and those in granted folders; up to 1,001. */
+  private async countShared({ owner, parent, filetypes = TYPES, viewer }: Listed): Promise<number> {
+    const { names, folders } = viewer
+    if (names.length === 0) return 0
+    const others = folders.length > 0 ? sql` and not ${inFolders(viewer)}` : sql``
+    const parts = names.map(
+      ({ kind, name }) => sql`select * from (select idlocal from collaborators where owner = ${owner}
+        and kind = ${sql.lit(kind)} and name = ${name} and filename is not null and world_readable = 0
+        and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})${
+          parent === undefined ? sql` and hidden = 0${others}` : sql` and parent = ${parent}`
+        } order by filename limit ${sql.lit(COUNTED + 1)}) as p`,
+    )
+    const { rows } = await sql<{ files: number }>`select count(*) as files from (${sql.join(
+      parts,
+      sql` union `,
+    )}) as u`.execute(this.db)
+    return Number(rows[0].files)
+  }
+
+  /** The same for lists of all files while folders have to be asked what is in the trash. */
+  private async countMarked(query: Listed): Promise<number | null> {
+    const { owner, filetypes = TYPES, viewer, trashed } = query
+    if (viewer.seesAll && !trashed) {
+      const { files } = await this.counts.sum(owner, [PLACES.shown, PLACES.hidden], filetypes)
+      return files - (await this.counts.hidden(owner, filetypes))
     }
-    const most = viewer.seesAll ? Number.MAX_SAFE_INTEGER : COUNTED
-    const parts = partsOf(query, isMarked, {
-      order: undefined,
-      descending: false,
-      limit: viewer.seesAll ? most : COUNTED + 1,
-    })
-    const { rows } = await sql<{ files: number }>`with ${ctes(query, isMarked)} page(idlocal) as (
-        select idlocal from (${union(query, parts)}) as u limit ${sql.lit(viewer.seesAll ? most : COUNTED + 1)})
-      select count(*) as files from page`.execute(this.db)
-    const files = Number(rows[0].files)
-    return files > most ? null : files
+    const limit = trashed ? Number.MAX_SAFE_INTEGER : COUNTED + 1
+    const found = await this.entries(query, true, { order: 'filename', descending: false, limit })
+    return trashed ? found.length : atMost(found.length)
   }
 
   /**
@@ -132,13 +183,17 @@ export class ListReader {
     const query: Listed = { owner, viewer: OWNER }
     const isMarked = await this.isMarked(query)
     const parts = partsOf(query, isMarked, { order: 'date_modified', descending: true, limit: SEARCHED })
+    const all = sql.join(
+      parts.map((part) => sql`select * from (${part}) as p`),
+      sql` union all `,
+    )
     const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
     // The engines know the case of ASCII only.
     const like = (column: string): Part =>
       sql`lower(${sql.ref(column)}) like ${asciiLower(pattern)} escape '\\'`
-    const { rows } = await sql<FileRow>`with ${ctes(query, isMarked)} page(k, idlocal) as (
-        select k, idlocal from (${union(query, parts)}) as u order by k desc, idlocal desc limit ${sql.lit(SEARCHED)})
-      select files.* from page join files on files.owner = ${owner} and files.idlocal = page.idlocal
+    const { rows } = await sql<FileRow>`${foldersOf(query, isMarked)} select files.* from (
+        select k, idlocal from (${all}) as u order by k desc, idlocal desc limit ${sql.lit(SEARCHED)}) as page
+      join files on files.owner = ${owner} and files.idlocal = page.idlocal
       where ${like('files.filename')} or exists (select 1 from columns where columns.owner = ${owner}
         and columns.idlocal = page.idlocal and ${like('columns.name')})
       order by page.k desc, page.idlocal desc limit ${sql.lit(limit)}`.execute(this.db)
@@ -150,67 +205,88 @@ export class ListReader {
     owner: string,
     folders: readonly { idlocal: number; viewer: Viewer }[],
   ): Promise<Map<number, number | null>> {
+    const counts = await this.counts.subfolders(
+      owner,
+      folders.map(({ idlocal }) => idlocal),
+    )
     const found = new Map<number, number | null>()
-    const all = folders.filter(({ viewer }) => viewer.seesAll).map(({ idlocal }) => idlocal)
-    if (all.length > 0)
-      for (const [folder, files] of await this.counts.subfolders(owner, all)) found.set(folder, files)
-    const some = folders.filter(({ viewer }) => !viewer.seesAll)
-    if (some.length === 0) return found
-    const counts = some.map(({ idlocal: parent, viewer }) => {
-      const query: Listed = { owner, parent, filetypes: ['fold'], viewer }
-      const cut = { order: undefined, descending: false, limit: COUNTED + 1 }
-      return sql`select ${sql.lit(parent)} as parent, count(*) as files from (
-        select idlocal from (${union(query, partsOf(query, false, cut))}) as u limit ${sql.lit(COUNTED + 1)}) as s`
+    const partly: { idlocal: number; viewer: Viewer; open: number }[] = []
+    for (const { idlocal, viewer } of folders) {
+      const { files, open } = counts.get(idlocal) ?? { files: 0, open: 0 }
+      found.set(idlocal, viewer.seesAll ? files : atMost(open))
+      if (!viewer.seesAll && open <= COUNTED && files > open && viewer.names.length > 0)
+        partly.push({ idlocal, viewer, open })
+    }
+    if (partly.length === 0) return found
+    const parts = partly.map(({ idlocal: parent, viewer, open }) => {
+      const shared = viewer.names.map(
+        ({ kind, name }) => sql`select * from (select idlocal from collaborators where owner = ${owner}
+          and kind = ${sql.lit(kind)} and name = ${name} and parent = ${sql.lit(parent)} and filename is not null
+          and filetype = 'fold' and world_readable = 0 limit ${sql.lit(COUNTED + 1)}) as p`,
+      )
+      return sql`select ${sql.lit(parent)} as parent, ${sql.lit(open)} + count(*) as files
+        from (${sql.join(shared, sql` union `)}) as u`
     })
     const { rows } = await sql<{
       parent: number
       files: number
-    }>`${sql.join(counts, sql` union all `)}`.execute(this.db)
-    for (const { parent, files } of rows) found.set(parent, Number(files) > COUNTED ? null : Number(files))
+    }>`${sql.join(parts, sql` union all `)}`.execute(this.db)
+    for (const { parent, files } of rows) found.set(Number(parent), atMost(Number(files)))
     return found
   }
 
   /** Whether `hidden` is behind what folders say. Lists of one folder do not look at it. */
   private async isMarked({ owner, parent, trashed }: Listed): Promise<boolean> {
-    if (parent !== undefined && !trashed) return false
-    const mark = await this.db
-      .selectFrom('marks')
-      .select('folder')
-      .where('owner', '=', owner)
-      .limit(1)
-      .execute()
-    return mark.length > 0
+    return parent === undefined || trashed === true ? this.folders.isMarked(owner) : false
   }
 }
 
-/** The tables that a statement needs before its page. */
-function ctes({ owner, trashed, parent }: Listed, isMarked: boolean): Part {
-  if (!isMarked || (parent !== undefined && !trashed)) return sql``
-  if (!trashed) return sql`${hidingFolders(owner)},`
-  return sql`recursive hiding(idlocal) as (
-    select idlocal from files where owner = ${owner} and removed_at is not null
-    union select f.idlocal from files f join hiding on f.parent = hiding.idlocal
-      where f.owner = ${owner} and f.filetype = 'fold'
-  ),`
+/** A number of files of others: null if there are more than 1,000. */
+function atMost(files: number): number | null {
+  return files > COUNTED ? null : files
 }
 
-function union({ viewer }: Listed, parts: readonly Part[]): Part {
-  // What is shared by several names is there several times.
-  const together = viewer.seesAll ? sql` union all ` : sql` union `
-  return sql.join(
-    parts.map((part) => sql`select * from (${part}) as p`),
-    together,
-  )
+/** The order of names in engines: that of their bytes. */
+function compare(a: Entry, b: Entry): number {
+  if (a.k === b.k) return a.idlocal - b.idlocal
+  if (typeof a.k === 'number') return a.k - (b.k as number)
+  return Buffer.compare(Buffer.from(a.k), Buffer.from(b.k as string))
+}
+
+/** The entries without doubles: what is public or in a granted folder may be shared as well. */
+function unique(entries: readonly Entry[]): Entry[] {
+  const byId = new Map<number, Entry>()
+  for (const entry of entries) {
+    const before = byId.get(entry.idlocal)
+    if (before?.filetype === undefined) byId.set(entry.idlocal, before ? Object.assign(before, entry) : entry)
+  }
+  return [...byId.values()]
+}
+
+/** What a statement begins with that asks folders what is in the trash: their ids as `hiding`. */
+function foldersOf({ owner, trashed, parent }: Listed, isMarked: boolean): Part {
+  if (!isMarked || (parent !== undefined && !trashed)) return sql``
+  return trashed ? sql`with ${goneFolders(owner)}` : sql`with ${hidingFolders(owner)}`
+}
+
+/** The folders of an owner that were deleted, and all below, named `hiding`. */
+function goneFolders(owner: string): Part {
+  return sql`recursive hiding(idlocal) as (
+    select idlocal from files where owner = ${owner} and trashed_at is not null and removed_at is not null
+    union select f.idlocal from files f join hiding on f.parent = hiding.idlocal
+      where f.owner = ${owner} and f.filetype = 'fold'
+  )`
 }
 
 /** A range of an index on files as keys of a list: the sort value and the id. */
-function range(condition: Part, { order, descending, after, limit }: Cut, key?: Part): Part {
-  const k = key ?? (order === undefined ? sql`0` : sql.ref(order))
+function range(condition: Part, { order, descending, after, limit, isWhole }: Cut, key?: Part): Part {
+  const k = key ?? sql.ref(order)
   const direction = sql.raw(descending ? 'desc' : 'asc')
   const beyond = sql.raw(descending ? '<' : '>')
   const from = after ? sql` and (${k}, idlocal) ${beyond} (${after[0]}, ${after[1]})` : sql``
-  const sorted = order === undefined ? sql`` : sql` order by ${k} ${direction}, idlocal ${direction}`
-  return sql`select ${k} as k, idlocal from files where ${condition}${from}${sorted} limit ${sql.lit(limit)}`
+  const fields = isWhole ? sql`files.*, ${k} as k` : sql`${k} as k, idlocal`
+  return sql`select ${fields} from files where ${condition}${from}
+    order by ${k} ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`
 }
 
 /** The ranges that a list is merged from. */
@@ -225,18 +301,17 @@ function partsOf(query: Listed, isMarked: boolean, cut: Cut): Part[] {
   const place = parent === undefined ? sql`` : sql` and parent = ${parent}`
   const present = sql` and trashed_at is null`
   const shown = parent === undefined ? sql` and hidden = 0${isShown}` : sql``
-  const parts: Part[] = []
-  for (const type of filetypes)
-    for (const isPublic of viewer.seesAll ? [0, 1] : [1])
-      parts.push(
-        range(
-          sql`${ofOwner}${place} and filetype = ${sql.lit(type)} and world_readable = ${sql.lit(isPublic)}${present}${shown}${
-            byDate ? sql` and appending = 0` : sql``
-          }`,
-          cut,
-        ),
-      )
   const ofTypes = sql` and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})`
+  const settled = byDate ? sql` and appending = 0` : sql``
+  const own = sql`${ofOwner}${place}${present}${shown}${settled}`
+  const parts: Part[] = []
+  if (!viewer.seesAll) parts.push(range(sql`${own} and world_readable = 1${ofTypes}`, cut))
+  // Only some types by name: a range for each. All types of a folder by name: that of names, which are unique there.
+  else if (!byDate && (query.filetypes || filetypes.length < TYPES.length))
+    for (const type of filetypes) parts.push(range(sql`${own} and filetype = ${sql.lit(type)}`, cut))
+  else if (!byDate && parent !== undefined)
+    parts.push(range(sql`${own} and live_name is not null`, cut, sql`live_name`))
+  else parts.push(range(sql`${own}${ofTypes}`, cut))
   const visible = viewer.seesAll ? sql`` : sql` and ${visibleTo(owner, viewer)}`
   // Files with a date that no index has yet: those that rows are appended to.
   if (byDate)
@@ -253,7 +328,6 @@ function partsOf(query: Listed, isMarked: boolean, cut: Cut): Part[] {
   if (viewer.seesAll) return parts
   if (viewer.folders.length > 0)
     parts.push(range(sql`${ofOwner} and ${inFolders(viewer)}${ofTypes}${present}${shown}`, cut))
-  for (const name of viewer.names) parts.push(shared(query, name, cut, isMarked && parent === undefined))
   return parts
 }
 
@@ -278,30 +352,30 @@ function namesOf({ names }: Viewer): Part {
   )
 }
 
-/** What the owner has shared with one name. By name in the order of an index; by date all of it is read. */
+/** Keys of what the owner has shared with one name. By name in the order of an index; by date all of it is read. */
 function shared(
   { owner, parent, filetypes = TYPES }: Listed,
   { kind, name }: Name,
-  cut: Cut,
+  { order, descending, after, limit }: Cut,
   isMarked: boolean,
 ): Part {
-  const { order, descending, after, limit } = cut
   const direction = sql.raw(descending ? 'desc' : 'asc')
   const beyond = sql.raw(descending ? '<' : '>')
+  const hiding = isMarked && parent === undefined
+  const place =
+    parent !== undefined
+      ? sql` and c.parent = ${parent}`
+      : hiding
+        ? sql` and c.parent not in (select idlocal from hiding)`
+        : sql` and c.hidden = 0`
   const granted = sql`c.owner = ${owner} and c.kind = ${sql.lit(kind)} and c.name = ${name} and c.filename is not null
-    and c.filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})${
-      parent === undefined ? sql` and c.hidden = 0` : sql` and c.parent = ${parent}`
-    }`
-  if (order === 'date_modified') {
-    const k = sql`f.date_modified`
-    const byParent = isMarked ? sql` and f.parent not in (select idlocal from hiding)` : sql``
-    const from = after ? sql` and (${k}, f.idlocal) ${beyond} (${after[0]}, ${after[1]})` : sql``
-    return sql`select ${k} as k, f.idlocal from collaborators c join files f on f.owner = c.owner and f.idlocal = c.idlocal
-      where ${granted}${byParent} and f.appending = 0${from} order by ${k} ${direction}, f.idlocal ${direction} limit ${sql.lit(limit)}`
-  }
-  const isShown = isMarked ? sql` and c.parent not in (select idlocal from hiding)` : sql``
-  const k = order === undefined ? sql`0` : sql`c.filename`
+    and c.filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})${place}`
+  const k = order === 'filename' ? sql`c.filename` : sql`f.date_modified`
   const from = after ? sql` and (${k}, c.idlocal) ${beyond} (${after[0]}, ${after[1]})` : sql``
-  const sorted = order === undefined ? sql`` : sql` order by ${k} ${direction}, c.idlocal ${direction}`
-  return sql`select ${k} as k, c.idlocal from collaborators c where ${granted}${isShown}${from}${sorted} limit ${sql.lit(limit)}`
+  const files =
+    order === 'filename'
+      ? sql``
+      : sql` join files f on f.owner = c.owner and f.idlocal = c.idlocal and f.appending = 0`
+  return sql`select ${k} as k, c.idlocal from collaborators c${files} where ${granted}${from}
+    order by ${k} ${direction}, c.idlocal ${direction} limit ${sql.lit(limit)}`
 }

@@ -34,12 +34,15 @@ interface Row {
   team: string | null
 }
 
+/** A file whose relations are asked for; without the flags, it may have any. */
+type Related = Key & { starred?: number; shared?: number }
+
 export class RelationReader {
   constructor(private readonly db: Db) {}
 
   /** What there is around each of these files, with one statement. `referred`: those whose referencers are wanted. */
   async around(
-    files: readonly Key[],
+    files: readonly Related[],
     { references = false, referred = [] }: { references?: boolean; referred?: readonly Key[] } = {},
   ): Promise<Relations[]> {
     const found = files.map(
@@ -51,21 +54,28 @@ export class RelationReader {
       }),
     )
     if (files.length === 0) return found
-    const parts = [
-      sql`select 'star' as what, owner, idlocal, username as name, n as number, null as kind, null as team from (
+    const starred = files.filter((file) => file.starred !== 0)
+    const shared = files.filter((file) => file.shared !== 0)
+    const parts = []
+    if (starred.length > 0)
+      parts.push(sql`select 'star' as what, owner, idlocal, username as name, n as number, null as kind, null as team from (
         select owner, idlocal, username, count(*) over (partition by owner, idlocal) as n,
           row_number() over (partition by owner, idlocal order by username) as k
-        from stars where ${isAmong(files, 'owner', 'idlocal')}) as s where k <= ${sql.lit(STARS)}`,
-      sql`select 'collaborator', c.owner, c.idlocal, c.name, c.may_write, c.kind, t.name from collaborators c
-        left join teams t on c.kind = 'team' and t.name_key = c.name where ${isAmong(files, 'c.owner', 'c.idlocal')}`,
-    ]
+        from stars where ${isAmong(starred, 'owner', 'idlocal')}) as s where k <= ${sql.lit(STARS)}`)
+    if (shared.length > 0)
+      parts.push(sql`select 'collaborator' as what, c.owner, c.idlocal, c.name, c.may_write as number, c.kind, t.name as team
+        from collaborators c left join teams t on c.kind = 'team' and t.name_key = c.name
+        where ${isAmong(shared, 'c.owner', 'c.idlocal')}`)
     if (references)
-      parts.push(sql`select 'reference', owner, idlocal, to_owner, to_idlocal, null, null from "references"
+      parts.push(sql`select 'reference' as what, owner, idlocal, to_owner as name, to_idlocal as number, null as kind, null as team
+        from "references"
         where ${isAmong(files, 'owner', 'idlocal')}`)
     for (const { owner, idlocal } of referred)
       parts.push(sql`select * from (
-        select 'referencer', to_owner, to_idlocal, owner, idlocal, null, null from "references"
-        where to_owner = ${owner} and to_idlocal = ${idlocal} order by owner, idlocal limit ${sql.lit(REFERENCERS)}) as r`)
+        select 'referencer' as what, to_owner as owner, to_idlocal as idlocal, owner as name, idlocal as number,
+          null as kind, null as team from "references"
+        where to_owner = ${owner} and to_idlocal = ${idlocal} order by "references".owner, "references".idlocal limit ${sql.lit(REFERENCERS)}) as r`)
+    if (parts.length === 0) return found
     const { rows } = await sql<Row>`${sql.join(parts, sql` union all `)}`.execute(this.db)
     const byKey = new Map(files.map(({ owner, idlocal }, k) => [`${owner}:${idlocal}`, found[k]]))
     for (const row of rows) add(byKey.get(`${row.owner}:${row.idlocal}`)!, row)

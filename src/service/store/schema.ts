@@ -80,6 +80,9 @@ export interface Schema {
     appended_at: number | null
     /** 1 if rows were appended lately: lists by date look at these files one by one. */
     appending: Generated<number>
+    /** 0 if it has no stars, and is shared with nobody: then nobody looks for them. */
+    starred: Generated<number>
+    shared: Generated<number>
     /** Of a plot, 0 to 5. */
     quality: number | null
     /** Incremented with every change of metadata or content. Used as ETag. */
@@ -97,7 +100,7 @@ export interface Schema {
     content_version: Generated<number>
   }
   /** How many files an owner has, per folder and type. Places below -1 are in `counts.ts`. */
-  file_counts: { owner: string; place: number; filetype: string; files: number }
+  file_counts: { owner: string; place: number; filetype: string; files: number; public_files: number }
   /** Content of files other than grids: figures and extras. */
   contents: { owner: string; idlocal: number; hash: string; bytes: number; media_type: string }
   plots: {
@@ -129,6 +132,7 @@ export interface Schema {
     filetype: string | null
     parent: number | null
     hidden: Generated<number>
+    world_readable: Generated<number>
   }
   stars: { owner: string; idlocal: number; username: string; starred_at: number }
   teams: {

@@ -18,6 +18,8 @@ export type Name = Pick<CollaboratorRow, 'kind' | 'name'>
 
 /** Collaborators, teams, stars. */
 export class SharingReader {
+  private names: { username: string; names: Name[] } | undefined
+
   constructor(protected readonly db: Db) {}
 
   collaborators(owner: string, idlocals: readonly number[]): Promise<CollaboratorRow[]> {
@@ -74,26 +76,15 @@ export class SharingReader {
       )
   }
 
-  /** The names that files are shared with a user under. */
+  /** The names that files are shared with a user under. Read once: a reader has one snapshot. */
   async namesOf(username: string): Promise<Name[]> {
+    if (this.names?.username === username) return this.names.names
     const { rows } = await sql<Name>`select 'email' as kind, email as name from users
         where owner = ${username} and email is not null
       union all select 'team', team from team_members where username = ${username}`.execute(this.db)
-    return [{ kind: 'user', name: username }, ...rows]
-  }
-
-  /** The folders of an owner that are shared with any of these names. */
-  async foldersSharedWith(owner: string, names: readonly Name[]): Promise<number[]> {
-    const rows = await this.db
-      .selectFrom('collaborators')
-      .select('idlocal')
-      .where('owner', '=', owner)
-      .where('filetype', '=', sql.lit('fold'))
-      .where(({ or, and, eb }) =>
-        or(names.map(({ kind, name }) => and([eb('kind', '=', kind), eb('name', '=', name)]))),
-      )
-      .execute()
-    return rows.map(({ idlocal }) => idlocal)
+    const names: Name[] = [{ kind: 'user', name: username }, ...rows]
+    this.names = { username, names }
+    return names
   }
 
   /**
@@ -180,13 +171,25 @@ export class SharingWriter extends SharingReader {
   async addCollaborator(
     row: Pick<CollaboratorRow, 'owner' | 'idlocal' | 'kind' | 'name' | 'may_write'>,
   ): Promise<void> {
-    const { may_write } = row
+    const { owner, idlocal, may_write } = row
+    await this.note('shared', owner, idlocal)
     await this.db
       .insertInto('collaborators')
       .values({ ...row, added_at: Date.now(), filename: null, filetype: null, parent: null })
       .onConflict((conflict) =>
         conflict.columns(['owner', 'idlocal', 'kind', 'name']).doUpdateSet({ may_write }),
       )
+      .execute()
+  }
+
+  /** Notes that a file has stars or is shared. It may go on saying so when it has none any more. */
+  private async note(what: 'starred' | 'shared', owner: string, idlocal: number): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set({ [what]: 1 })
+      .where('owner', '=', owner)
+      .where('idlocal', '=', idlocal)
+      .where(what, '=', 0)
       .execute()
   }
 
@@ -206,6 +209,7 @@ export class SharingWriter extends SharingReader {
   }
 
   async addStar(owner: string, idlocal: number, username: string): Promise<void> {
+    await this.note('starred', owner, idlocal)
     await this.db
       .insertInto('stars')
       .values({ owner, idlocal, username, starred_at: Date.now() })

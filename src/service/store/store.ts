@@ -138,12 +138,13 @@ function storeOn(
 ): Store {
   const blobs: Blobs = new SqlBlobs(transactions, shared.holders)
   const read: Store['read'] = (work) =>
-    transactions.read((db) =>
-      work({
+    transactions.read((db) => {
+      const folders = new FolderReader(db)
+      return work({
         accounts: new AccountReader(db),
         files: new FileReader(db),
-        folders: new FolderReader(db),
-        lists: new ListReader(db),
+        folders,
+        lists: new ListReader(db, folders),
         grids: new GridReader(db),
         plots: new PlotReader(db),
         relations: new RelationReader(db),
@@ -152,8 +153,8 @@ function storeOn(
         drafts: new DraftReader(db),
         idempotency: new IdempotencyReader(db),
         jobs: new JobReader(db),
-      }),
-    )
+      })
+    })
   const write: Store['write'] = async (owners, work, options) => {
     let hasJobs = false
     const result = await transactions.write(
@@ -161,11 +162,12 @@ function storeOn(
       async (db) => {
         const files = new FileWriter(db)
         const jobs = new JobWriter(db)
+        const folders = new FolderWriter(db, files, jobs)
         const done = await work({
           accounts: new AccountWriter(db),
           files,
-          folders: new FolderWriter(db, files, jobs),
-          lists: new ListReader(db),
+          folders,
+          lists: new ListReader(db, folders),
           grids: new GridWriter(db),
           plots: new PlotWriter(db),
           relations: new RelationReader(db),
