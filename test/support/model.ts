@@ -881,6 +881,39 @@ export const steps = {
     return { ...plan, status: 200, shown, show: ({ children }) => children.results.map(metaIn) }
   },
 
+  /** One page of all files, of a type or of all, in either order, with the count of all pages. */
+  all(model, { who, what, other, name, flag }) {
+    const user = model.person(who)
+    const owner = model.someone(other)
+    const size = 3
+    const number = 1 + (what % 3)
+    const type = [undefined, 'grid', 'plot', 'fold'][name % 4]
+    const query = `user=${owner}&page_size=${size}&page=${number}&order_by=${flag ? '-' : ''}filename${type ? `&filetype=${type}` : ''}`
+    const plan = { user, method: 'GET', request: () => ({ path: `/v2/folders/all?${query}` }) }
+    const found = model.files
+      .filter(
+        (file) =>
+          file.owner === owner &&
+          stateOf(file) === 'active' &&
+          (type ? file.kind === type : file.kind !== 'extra') &&
+          may(file, user, 'read'),
+      )
+      .sort((a, b) => byBytes(a, b) || idOf(a) - idOf(b))
+    if (flag) found.reverse()
+    const page = found.slice((number - 1) * size, number * size)
+    if (page.length === 0 && number > 1) return { ...plan, status: 404 }
+    return {
+      ...plan,
+      status: 200,
+      shown: { count: found.length, fids: page.map(({ fid }) => fid), isLast: number * size >= found.length },
+      show: ({ children }) => ({
+        count: children.count,
+        fids: children.results.map(({ fid }: { fid: string }) => fid),
+        isLast: children.next === null,
+      }),
+    }
+  },
+
   trashed: (model, { who }) =>
     listOf(model, who, 'trashed', (file, user) => file.owner === user && file.isTrashed && !file.isGone),
 

@@ -165,6 +165,7 @@ export class FolderWriter extends FolderReader {
     db: Db,
     private readonly files: FileWriter,
     private readonly jobs: JobWriter,
+    private readonly atOnce = AT_ONCE,
   ) {
     super(db, false)
   }
@@ -193,7 +194,7 @@ export class FolderWriter extends FolderReader {
 
   /** Goes on with the marked folders of a user. Returns whether nothing is left. */
   async tellSome(owner: string): Promise<boolean> {
-    for (let left = AT_ONCE; left > 0; ) {
+    for (let left = this.atOnce; left > 0; ) {
       const [mark] = await this.db
         .selectFrom('marks')
         .selectAll()

@@ -84,6 +84,8 @@ export interface StoreOptions {
   limits?: Limits
   /** Maximum number of pages of a SQLite database, for tests of a full disk. */
   maxPages?: number
+  /** Files that learn at once whether their folder is in the trash, for tests of what happens until they do. */
+  toldAtOnce?: number
   /** Nothing may be changed: a database that needs an update is refused. */
   isDry?: boolean
 }
@@ -96,7 +98,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await engine.close()
     throw error
   }
-  return storeOn(engine, engine, options.limits ?? defaultLimits)
+  return storeOn(engine, engine, options.limits ?? defaultLimits, {
+    holders: new Map(),
+    jobAdded: () => {},
+    toldAtOnce: options.toldAtOnce,
+  })
 }
 
 /** A store whose writes are done and rolled back: what they check is checked, and nothing changes. */
@@ -128,14 +134,10 @@ interface Shared {
   /** How many uploads need a blob. */
   holders: Map<string, number>
   jobAdded: () => void
+  toldAtOnce?: number
 }
 
-function storeOn(
-  engine: Engine,
-  transactions: Transactions,
-  limits: Limits,
-  shared: Shared = { holders: new Map(), jobAdded: () => {} },
-): Store {
+function storeOn(engine: Engine, transactions: Transactions, limits: Limits, shared: Shared): Store {
   const blobs: Blobs = new SqlBlobs(transactions, shared.holders)
   const read: Store['read'] = (work) =>
     transactions.read((db) => {
@@ -162,7 +164,7 @@ function storeOn(
       async (db) => {
         const files = new FileWriter(db)
         const jobs = new JobWriter(db)
-        const folders = new FolderWriter(db, files, jobs)
+        const folders = new FolderWriter(db, files, jobs, shared.toldAtOnce)
         const done = await work({
           accounts: new AccountWriter(db),
           files,
