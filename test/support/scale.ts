@@ -47,7 +47,7 @@ export async function fill(test: TestService, n: number): Promise<void> {
         creation_time, date_modified, version, quality)`
       await sql`insert into files ${columns} ${numbers} select 'alice', k + ${sql.lit(FROM)},
         case k % 10 when 0 then 'plot' when 1 then 'fold' else 'grid' end, ${name}, ${name}, ${sql.lit(folder)},
-        (k / 10) % 2, '{}', case when k % 100 = 5 then 1 else 0 end, 1700000000000 + k, 1700000000000 + k * 7919 % ${sql.lit(n)}, 1,
+        (k / 10) % 2, '{}', case when k % 100 = 5 then 1 else 0 end, 1700000000000 + k, 1700000000000 + cast(k as bigint) * 7919 % ${sql.lit(n)}, 1,
         case k % 10 when 0 then k / 10 % 5 end from numbers`.execute(db)
       await sql`insert into collaborators (owner, idlocal, kind, name, may_write, added_at, filename, filetype, parent, world_readable)
         select owner, idlocal, 'user', 'bob', 0, 0, filename, filetype, parent, world_readable from files

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
+import { verify } from '../../src/service/store/verify.ts'
 import { Model, PEOPLE, type Plan, type Step, steps } from '../support/model.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { runs as casesOf } from '../support/runs.ts'
@@ -75,8 +76,14 @@ async function follow(sequence: readonly Step[]): Promise<void> {
   }
 }
 
+/** What is stored is whole, whatever was done. */
+async function areWhole(): Promise<void> {
+  for (const { service } of services) expect((await verify(service.store)).damage).toEqual([])
+}
+
 it('the service behaves like the model, byte for byte the same on both stores, whatever files know of their folders', async () => {
   const seed = Number(process.env.GRIDLINE_TEST_SEED ?? 20_251_031)
   const numRuns = Number(process.env.GRIDLINE_TEST_RUNS ?? casesOf(12, 200))
   await fc.assert(fc.asyncProperty(sequence, follow), { seed, numRuns })
+  await areWhole()
 }, 300_000)

@@ -7,6 +7,7 @@ import type { ColumnRow, GridRow, SliceRef, TailRow } from './grids.ts'
 import type { Db } from './schema.ts'
 import type { Store } from './store.ts'
 import { loadText } from './texts.ts'
+import { verifyTrees } from './verify-trees.ts'
 
 /** A damage found by `verify`. */
 export interface Damage {
@@ -28,7 +29,7 @@ export interface Verified {
 const BATCH = 200
 
 /**
- * Verifies all stored data: the engine's pages, the checksums of all blobs and tail rows, and the consistency
+ * Verifies all stored data: the engine's pages, folders, the checksums of all blobs and tail rows, and the consistency
  * of counts.
  */
 export async function verify(store: Store): Promise<Verified> {
@@ -44,6 +45,7 @@ export async function verify(store: Store): Promise<Verified> {
 
 async function readAll(store: Store, found: Verified): Promise<void> {
   for (const what of await store.engine.check()) found.damage.push({ fid: null, what })
+  await verifyTrees(store, (fid, what) => found.damage.push({ fid, what }))
   const bad = await verifyBlobs(store, found)
   for await (const file of allFiles(store)) {
     found.files++
