@@ -78,9 +78,14 @@ export async function fill(test: TestService, n: number): Promise<void> {
   })
 }
 
+/** The folder with most of the files. */
+export async function folderOf(test: TestService): Promise<string> {
+  return (await test.ask('alice', 'GET', '/v2/folders/lookup?path=big')).json.fid
+}
+
 /** Requests whose cost does not grow with the files: user and path. */
 export async function reads(test: TestService): Promise<[user: string | undefined, path: string][]> {
-  const big = (await test.ask('alice', 'GET', '/v2/folders/lookup?path=big')).json.fid
+  const big = await folderOf(test)
   const deep = (
     await test.ask(
       'alice',

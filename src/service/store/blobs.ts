@@ -118,16 +118,21 @@ export class SqlBlobs implements Blobs {
       if (added.size === 0) return []
       // In the order of hashes: two transactions that store the same blobs cannot wait for each other.
       const rows = [...added].sort(([one], [other]) => (one < other ? -1 : 1))
-      await db
+      // Another transaction may store one of them meanwhile, and is waited for.
+      const inserted = await db
         .insertInto('blobs')
         .values(rows.map(([hash]) => ({ hash, stored_at })))
+        .onConflict((conflict) => conflict.column('hash').doNothing())
+        .returning('hash')
         .execute()
+      if (inserted.length === 0) return []
       const pieces: { hash: string; piece: number; body: Uint8Array }[] = []
-      for (const [hash, bytes] of rows)
+      const mine = inserted.map(({ hash }) => [hash, added.get(hash)!] as const)
+      for (const [hash, bytes] of mine)
         for (let piece = 0; piece * PIECE < Math.max(1, bytes.length); piece++)
           pieces.push({ hash, piece, body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE) })
       await db.insertInto('blob_pieces').values(pieces).execute()
-      return rows.map(([hash]) => hash)
+      return mine.map(([hash]) => hash)
     })
   }
 

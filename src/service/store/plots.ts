@@ -50,7 +50,7 @@ export class PlotReader {
   }
 
   /**
-   * One page of public plots, merged from one range of an index for each quality. Paging is by key, so that new and
+   * One page of public plots: one range of an index, or one for each quality that is asked for. Paging is by key, so that new and
    * deleted plots do not shift pages. `marked`: owners of which folders have to be asked what is in the trash.
    */
   async public(
@@ -64,24 +64,27 @@ export class PlotReader {
       ? sql` and (${k}, owner, idlocal) ${sql.raw(descending ? '<' : '>')} (${after.value}, ${after.owner}, ${after.idlocal})`
       : sql``
     const part = (condition: ReturnType<typeof sql>) =>
-      sql`select * from (select ${k} as k, owner, idlocal from files where ${condition} and filetype = 'plot'
+      sql`select * from (select files.*, ${k} as k from files where ${condition}filetype = 'plot'
         and world_readable = 1 and trashed_at is null${from} order by ${sorted}) as p`
+    const lowest = Math.max(0, Math.ceil(minQuality))
+    const highest = Math.min(BEST, Math.floor(maxQuality))
     const parts = []
-    for (let quality = Math.max(0, Math.ceil(minQuality)); quality <= Math.min(BEST, maxQuality); quality++)
-      parts.push(part(sql`quality = ${sql.lit(quality)} and hidden = 0`))
+    if (lowest === 0 && highest === BEST) parts.push(part(sql`hidden = 0 and `))
+    else
+      for (let quality = lowest; quality <= highest; quality++)
+        parts.push(part(sql`quality = ${sql.lit(quality)} and hidden = 0 and `))
     if (parts.length === 0) return []
     // Plots that are back from the trash, as long as they are not told.
     if (marked.size > 0)
       parts.push(
         part(
-          sql`owner in (${sql.join([...marked])}) and hidden = 1 and quality between ${minQuality} and ${maxQuality}`,
+          sql`owner in (${sql.join([...marked])}) and hidden = 1 and quality between ${sql.lit(lowest)} and ${sql.lit(highest)} and `,
         ),
       )
-    const { rows } = await sql<FileRow>`with page(k, owner, idlocal) as (select k, owner, idlocal
-        from (${sql.join(parts, sql` union all `)}) as u order by k ${direction}, owner ${direction}, idlocal ${direction}
-        limit ${sql.lit(limit)})
-      select files.* from page join files on files.owner = page.owner and files.idlocal = page.idlocal
-      order by page.k ${direction}, page.owner ${direction}, page.idlocal ${direction}`.execute(this.db)
+    const { rows } = await sql<FileRow>`select * from (${sql.join(parts, sql` union all `)}) as u
+      order by k ${direction}, owner ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`.execute(
+      this.db,
+    )
     return rows.map(asFile)
   }
 

@@ -18,8 +18,10 @@ const INDEXES = [
   'files_hidden on files (owner, filename, idlocal) where trashed_at is null and hidden = 1',
   'files_trashed on files (owner, filename, idlocal) where trashed_at is not null',
   // Public plots of all owners.
-  "files_newest on files (quality, creation_time, owner, idlocal) where filetype = 'plot' and world_readable = 1 and trashed_at is null and hidden = 0",
-  "files_viewed on files (quality, views, owner, idlocal) where filetype = 'plot' and world_readable = 1 and trashed_at is null and hidden = 0",
+  "files_newest on files (creation_time, owner, idlocal) where filetype = 'plot' and world_readable = 1 and trashed_at is null and hidden = 0",
+  "files_viewed on files (views, owner, idlocal) where filetype = 'plot' and world_readable = 1 and trashed_at is null and hidden = 0",
+  "files_best_newest on files (quality, creation_time, owner, idlocal) where filetype = 'plot' and world_readable = 1 and trashed_at is null and hidden = 0",
+  "files_best_viewed on files (quality, views, owner, idlocal) where filetype = 'plot' and world_readable = 1 and trashed_at is null and hidden = 0",
   'files_source on files (source_fid, owner, idlocal) where source_fid is not null',
   // What an owner has shared with somebody.
   'collaborators_in on collaborators (owner, kind, name, parent, filename, idlocal, filetype, world_readable) where filename is not null',
