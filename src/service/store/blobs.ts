@@ -164,9 +164,11 @@ export class SqlBlobs implements Blobs {
     let removed = 0
     for (let after = ''; ; ) {
       const batch = await this.engine.read((db) => orphans(db, now - grace, after))
-      if (batch.orphans.length > 0)
-        // Those that have been referenced since are kept.
-        removed += await this.engine.write([], (db) => removeOrphans(db, batch.orphans, now - grace))
+      // A few in each transaction: others wait. Those that have been referenced since are kept.
+      for (let k = 0; k < batch.orphans.length; k += REMOVED)
+        removed += await this.engine.write([], (db) =>
+          removeOrphans(db, batch.orphans.slice(k, k + REMOVED), now - grace),
+        )
       if (batch.last === undefined) return removed
       after = batch.last
     }
@@ -242,8 +244,9 @@ export class BatchedBlobs implements BlobReader {
   }
 }
 
-/** Blobs checked per transaction. */
+/** Blobs checked per transaction, and removed. */
 const BATCH = 500
+const REMOVED = 50
 
 /** Unreferenced blobs among the next batch after `after`. `last` is where the next batch starts. */
 async function orphans(

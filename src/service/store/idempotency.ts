@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
+import type { Engine } from './engine.ts'
 import type { Db } from './schema.ts'
 
 /** How long an idempotency key is stored, in ms. See docs/api.md#idempotency. */
@@ -127,11 +129,44 @@ export class IdempotencyWriter extends IdempotencyReader {
       .execute()
   }
 
-  /** Deletes expired keys. */
-  async expire(now = Date.now()): Promise<void> {
+  /** Deletes a key, unless it was used again since. */
+  async remove({ owner, key, caller }: StoredKey, before: number): Promise<void> {
     await this.db
       .deleteFrom('idempotency')
-      .where('created_at', '<', now - KEY_LIFETIME)
+      .where('owner', '=', owner)
+      .where('key', '=', key)
+      .where('caller', '=', caller)
+      .where('created_at', '<', before)
       .execute()
+  }
+}
+
+type StoredKey = Pick<WriteKey, 'owner' | 'caller'> & { key: string }
+
+/** Keys looked at in one transaction. */
+const LOOKED_AT = 2000
+
+/** Removes expired keys, a few at a time: no request waits long. */
+export async function expireKeys(engine: Engine, now = Date.now()): Promise<void> {
+  for (let after: StoredKey | undefined = { owner: '', key: '', caller: '' }; after; ) {
+    const from: StoredKey = after
+    const rows = await engine.read((db) =>
+      db
+        .selectFrom('idempotency')
+        .select(['owner', 'key', 'caller', 'created_at'])
+        .where(sql<boolean>`(owner, key, caller) > (${from.owner}, ${from.key}, ${from.caller})`)
+        .orderBy('owner')
+        .orderBy('key')
+        .orderBy('caller')
+        .limit(LOOKED_AT)
+        .execute(),
+    )
+    const expired = rows.filter(({ created_at }) => created_at < now - KEY_LIFETIME)
+    if (expired.length > 0)
+      await engine.write([], async (db) => {
+        const keys = new IdempotencyWriter(db)
+        for (const key of expired) await keys.remove(key, now - KEY_LIFETIME)
+      })
+    after = rows.length === LOOKED_AT ? rows.at(-1) : undefined
   }
 }

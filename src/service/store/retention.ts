@@ -2,11 +2,13 @@ import type { Limits } from '../../contract/limits.ts'
 import { DraftReader, DraftWriter, removeDraft } from './drafts.ts'
 import type { Engine } from './engine.ts'
 import { FileWriter } from './files.ts'
+import type { Key } from './keys.ts'
 import { VersionReader, type VersionRow, VersionWriter } from './versions.ts'
 
 const DAY = 24 * 3600 * 1000
-/** Files looked at in one transaction. */
+/** Drafts looked at in one transaction, and versions. */
 const FILES = 100
+const LOOKED_AT = 2000
 /** Versions of a file that are looked at. More are looked at by the next sweep. */
 const MOST = 100_000
 
@@ -65,12 +67,11 @@ export async function expireDrafts(
 /** Removes the versions that have expired, file by file. */
 export async function expireVersions(engine: Engine, rules: Rules, now = Date.now()): Promise<number> {
   let removed = 0
-  for (let after = { owner: '', idlocal: -1 }; ; ) {
-    const from = after
-    const files = await engine.read((db) => new VersionReader(db).filesWithHistory(from, FILES))
-    for (const file of files) {
-      after = file
-      const { owner, idlocal } = file
+  for (let after: Key | undefined = { owner: '', idlocal: -1 }; after; ) {
+    const from: Key = after
+    const { files, last } = await engine.read((db) => new VersionReader(db).filesWithHistory(from, LOOKED_AT))
+    after = last
+    for (const { owner, idlocal } of files) {
       const expired = await engine.read(async (db) => {
         const present = await db
           .selectFrom('files')
@@ -87,6 +88,6 @@ export async function expireVersions(engine: Engine, rules: Rules, now = Date.no
           new VersionWriter(db).remove(owner, idlocal, expired, true),
         )
     }
-    if (files.length < FILES) return removed
   }
+  return removed
 }

@@ -7,7 +7,13 @@ import type { Engine, Transactions, WriteOptions } from './engine.ts'
 import { FileReader, FileWriter } from './files.ts'
 import { FolderReader, FolderWriter } from './folders.ts'
 import { GridReader, GridWriter } from './grids.ts'
-import { IdempotencyReader, IdempotencyWriter, type OnceOptions, type WriteKey } from './idempotency.ts'
+import {
+  expireKeys,
+  IdempotencyReader,
+  IdempotencyWriter,
+  type OnceOptions,
+  type WriteKey,
+} from './idempotency.ts'
 import { JobReader, JobWriter, SWEEP_EVERY } from './jobs.ts'
 import { ListReader } from './lists.ts'
 import { migrate } from './migrate.ts'
@@ -189,7 +195,7 @@ function storeOn(engine: Engine, transactions: Transactions, limits: Limits, sha
   }
   const sweep: Store['sweep'] = async (grace, mayGoOn = async () => {}) => {
     for (const step of [
-      () => write([], ({ idempotency }) => idempotency.expire()),
+      () => expireKeys(engine),
       () => expireVersions(engine, limits),
       () => expireDrafts(engine, limits),
       () => blobs.collect(grace),

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { type Epoch, rowOf, SLICE_FIELDS, type SliceRef, sliceOf } from './grids.ts'
+import type { Key } from './keys.ts'
 import type { Db, Schema } from './schema.ts'
 
 /** Rows per statement. */
@@ -125,26 +126,24 @@ export class VersionReader {
     return byColumn
   }
 
-  /** Files with more than one version, of which the oldest was made before a time; in order, after a file. */
-  async filesWithHistory(
-    after: { owner: string; idlocal: number },
-    limit: number,
-  ): Promise<{ owner: string; idlocal: number }[]> {
-    return this.db
+  /**
+   * Files with more than one version among the next versions after a file; in order. `last`: after which file to go on;
+   * undefined at the end. What a step costs does not grow with the files that have only one.
+   */
+  async filesWithHistory(after: Key, limit: number): Promise<{ files: Key[]; last: Key | undefined }> {
+    const rows = await this.db
       .selectFrom('versions')
       .select(['owner', 'idlocal'])
-      .where(({ or, and, eb }) =>
-        or([
-          eb('owner', '>', after.owner),
-          and([eb('owner', '=', after.owner), eb('idlocal', '>', after.idlocal)]),
-        ]),
-      )
-      .groupBy(['owner', 'idlocal'])
-      .having(({ fn }) => fn.countAll(), '>', 1)
+      .where(sql<boolean>`(owner, idlocal) > (${after.owner}, ${after.idlocal})`)
       .orderBy('owner')
       .orderBy('idlocal')
       .limit(limit)
       .execute()
+    const last = rows.at(-1)
+    if (rows.length < limit || !last) return { files: severalOf(rows), last: undefined }
+    // Of the last file there may be more versions.
+    const whole = rows.filter(({ owner, idlocal }) => owner !== last.owner || idlocal !== last.idlocal)
+    return { files: [...severalOf(whole), last], last }
   }
 
   private of(owner: string, idlocal: number) {
@@ -322,4 +321,12 @@ export class VersionWriter extends VersionReader {
         .where(unused(table))
         .execute()
   }
+}
+
+/** The files that are there several times, one after the other. */
+function severalOf(rows: readonly Key[]): Key[] {
+  return rows.filter(({ owner, idlocal }, k) => {
+    const isAs = (other: Key | undefined): boolean => other?.owner === owner && other.idlocal === idlocal
+    return isAs(rows[k + 1]) && !isAs(rows[k - 1])
+  })
 }
