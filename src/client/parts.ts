@@ -7,6 +7,8 @@ import type { Client } from './client.ts'
 const PART_BYTES = 64 * 1024 * 1024
 /** Waits after failures without progress, in ms. */
 const WAITS = [500, 1000, 2000, 4000, 8000, 15_000]
+/** Requests of one upload that may reach another server before it begins again. */
+const MISDIRECTED = 30
 
 type UploadState = Pick<ResultOf<'uploads.put'>, 'id' | 'received'>
 
@@ -48,6 +50,7 @@ export async function uploadInParts(
   // One key for all attempts: an upload that was applied is not applied again.
   const key = { [IDEMPOTENCY_HEADER]: client.keyFor('POST', '/v2/uploads', plainHeaders[FILE_NAME_HEADER]) }
   let failures = 0
+  let misdirected = 0
   for (;;) {
     const from = upload?.received ?? 0
     try {
@@ -82,6 +85,11 @@ export async function uploadInParts(
       }
     } catch (error) {
       if (!(error instanceof Problem) || !isTransient(error)) throw error
+      // A proxy distributes requests: the next one may reach the server of the upload.
+      if (error.code === 'wrong_server' && misdirected++ < MISDIRECTED) {
+        events.at?.(from)
+        continue
+      }
       const now = upload && (await received(client, upload.id))
       if (now !== undefined && now > from) failures = 0
       if (failures >= WAITS.length) throw error
@@ -102,6 +110,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'aborted',
   // The server was restarted, or it is another one.
   'not_found',
+  'wrong_server',
 ])
 
 /** Whether an upload that failed like this may succeed later. */
@@ -112,7 +121,13 @@ export function isTransient({ code }: Problem): boolean {
 /** Bytes that the server has; undefined if it does not know the upload, or does not answer. */
 async function received(client: Client, id: string): Promise<number | undefined> {
   try {
-    return (await client.call('uploads.get', { name: id })).received
+    for (let k = 0; ; k++) {
+      try {
+        return (await client.call('uploads.get', { name: id })).received
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'wrong_server' || k >= MISDIRECTED) throw error
+      }
+    }
   } catch (error) {
     if (error instanceof Problem) return undefined
     throw error

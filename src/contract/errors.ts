@@ -21,6 +21,11 @@ export const errorCodes = {
   method_not_allowed: { status: 405, exit: 2 },
   already_exists: { status: 409, exit: 6 },
   conflict: { status: 409, exit: 6 },
+  wrong_server: {
+    status: 421,
+    exit: 9,
+    hint: 'Send all requests of an upload in parts to the server that its id names.',
+  },
   version_mismatch: { status: 412, exit: 6, hint: 'Read the file again and repeat the change.' },
   too_slow: { status: 408, exit: 9, hint: 'Check the connection, then try again.' },
   too_large: { status: 413, exit: 7 },
@@ -64,6 +69,8 @@ export interface ProblemInfo {
   isPermanent?: boolean
   /** Of `checks_failed`: what became of each rule, as in CheckReport. */
   checks?: unknown
+  /** Of `wrong_server`: the name of the right one. */
+  server?: string
 }
 
 /** An error with a code from the table above. Throw this for every error that a user should see. */
@@ -77,6 +84,7 @@ export class Problem extends Error {
   readonly retryAfter?: number
   readonly isPermanent?: boolean
   readonly checks?: unknown
+  readonly server?: string
 
   constructor(code: ErrorCode, message: string, info: ProblemInfo = {}) {
     super(message)
@@ -89,6 +97,7 @@ export class Problem extends Error {
     this.retryAfter = info.retryAfter
     this.isPermanent = info.isPermanent
     this.checks = info.checks
+    this.server = info.server
     this.hint = info.hint ?? (errorCodes as Record<ErrorCode, { hint?: string }>)[code].hint
   }
 
@@ -115,12 +124,14 @@ export interface ErrorBody {
     hint?: string
     /** Of `checks_failed`: what became of each rule. */
     checks?: unknown
+    /** Of `wrong_server`: the name of the right one. */
+    server?: string
   }[]
 }
 
 export function errorBody(problem: Problem): ErrorBody {
-  const { code, message, field, path, line, column, hint, checks } = problem
-  return { detail: message, errors: [{ code, message, field, path, line, column, hint, checks }] }
+  const { code, message, field, path, line, column, hint, checks, server } = problem
+  return { detail: message, errors: [{ code, message, field, path, line, column, hint, checks, server }] }
 }
 
 export function isErrorCode(code: unknown): code is ErrorCode {

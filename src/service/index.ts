@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
 import type { Theme } from '../charts/themes.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Fid, formatFid } from '../contract/fid.ts'
@@ -81,6 +83,8 @@ export interface ServiceOptions extends StoreOptions {
   urlImport?: boolean | UrlImport
   /** The theme of new charts for which none is chosen. */
   theme?: Theme
+  /** The name of this server among those on the database. Default: that of the machine, and random characters. */
+  serverName?: string
   /** The Chromium that draws images. Default: GRIDLINE_CHROMIUM, or the one found. */
   chromium?: string
   /** Environment variables that override limits (`GRIDLINE_LIMIT_…`). Default: those of the process. */
@@ -169,6 +173,13 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   }
 }
 
+function nameOfServer(): string {
+  const machine = hostname()
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .slice(0, 60)
+  return `${machine}-${randomBytes(3).toString('hex')}`
+}
+
 /** The local user, created if missing: the caller of requests without credentials. */
 async function localCaller(store: Store, username: string): Promise<Caller> {
   await ensureUser(store, username)
@@ -204,7 +215,10 @@ function serviceOn(
       { running: limits.describes_at_once, waiting: limits.sorts_waiting, wait: 60_000 },
       'describes_at_once',
     ),
-    uploads: new ResumableUploads(limits, folder === undefined ? undefined : new UploadSpool(folder)),
+    // Without a folder, an upload is where it was begun.
+    uploads: folder
+      ? new ResumableUploads(limits, new UploadSpool(folder))
+      : new ResumableUploads(limits, undefined, options.serverName ?? nameOfServer()),
     oidc: new OidcLogin(store, url),
     images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,

@@ -1,5 +1,6 @@
 // Several servers on one PostgreSQL: what one of them does, the others see, wait for, or take over.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { Client, uploadInParts } from '../../src/client/index.ts'
 import { createService } from '../../src/service/index.ts'
 import { verify } from '../../src/service/store/verify.ts'
 import { newDatabase } from '../support/postgres.ts'
@@ -51,6 +52,40 @@ describe('three servers', () => {
     expect([cols.length, row_count]).toEqual([21, 1 + appended])
     expect((await verify(one.service.store)).damage).toEqual([])
   }, 120_000)
+
+  it('an upload in parts names its server, and another one answers 421 with that name', async () => {
+    const [one, two] = servers
+    const headers = { 'x-file-name': 'parts.csv' }
+    const { json: begun } = await one.ask('alice', 'POST', '/v2/uploads', { headers })
+    const part = (server: TestService) =>
+      server.ask('alice', 'PUT', `/v2/uploads/${begun.id}?offset=0&last=true`, {
+        body: 'n\n1\n',
+        headers: { 'content-type': 'application/octet-stream' },
+      })
+    const { status, json } = await part(two)
+    expect([status, json.errors[0].code, json.errors[0].server]).toEqual([
+      421,
+      'wrong_server',
+      begun.id.split('.')[0],
+    ])
+    expect((await part(one)).json.file.filename).toBe('parts')
+    // A client whose requests go to one server after the other ends up at the right one.
+    let k = 0
+    const client = new Client({
+      url: URL_OF_TESTS,
+      user: 'alice',
+      apiKey: two.keys.get('alice'),
+      fetch: (request) => servers[k++ % servers.length].service.handle(request),
+    })
+    const source = {
+      size: 4,
+      async *open(from: number) {
+        yield Buffer.from('n\n2\n').subarray(from)
+      },
+    }
+    const { file } = await uploadInParts(client, source, {}, { 'X-File-Name': 'turns.csv' })
+    expect(file.filename).toBe('turns')
+  })
 
   it('a large folder is in the trash, back, and gone, at once and for all; another server tells its files', async () => {
     const [one, two] = servers

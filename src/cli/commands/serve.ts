@@ -55,6 +55,10 @@ export const command = defineCommand({
       description: 'sender of invitations (default: gridline@HOST, where HOST is the host of --url)',
     },
     {
+      flags: '--server-name <name>',
+      description: 'name of this server among those on one PostgreSQL, in the ids of uploads in parts',
+    },
+    {
       flags: '--allow-url-import',
       description: 'allow grids to be created from files at public URLs (source_url)',
     },
@@ -80,7 +84,10 @@ export const command = defineCommand({
       mailFrom,
       allowUrlImport,
       theme,
+      serverName,
     } = options
+    if (serverName !== undefined && !/^[A-Za-z0-9-]{1,80}$/.test(serverName))
+      throw new Problem('usage', '--server-name: use up to 80 letters, digits and hyphens')
     if (smtp !== undefined && !/^smtps?:\/\//.test(smtp))
       throw new Problem('usage', '--smtp: must start with smtp:// or smtps://')
     const { createService, listen, reserveSpace } = await import('../../service/index.ts')
@@ -102,6 +109,7 @@ export const command = defineCommand({
         smtp,
         mailFrom: mailFrom ?? `gridline@${new URL(base ?? here).hostname}`,
         urlImport: allowUrlImport === true,
+        serverName,
         theme: theme === undefined ? undefined : themeNamed(theme),
         log: quiet ? undefined : (line) => log.add(line),
         environment: context.environment,

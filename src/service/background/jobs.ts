@@ -90,13 +90,15 @@ export class Jobs {
   private async run(row: JobRow): Promise<void> {
     const now = Date.now()
     const owners = row.owner === '' ? [] : [row.owner]
-    const job = await this.store.write(owners, ({ jobs }) => jobs.claim(row, this.#holder, now, now + LEASE))
+    // In turn with requests for the same files.
+    const store = row.owner === '' ? this.store : this.store.for(row.owner)
+    const job = await store.write(owners, ({ jobs }) => jobs.claim(row, this.#holder, now, now + LEASE))
     if (!job) return
     const stopping = (): boolean => this.#isStopping
     const held: Held = {
       job,
       write: (work) =>
-        this.store.write(owners, async (writers) => {
+        store.write(owners, async (writers) => {
           if (!(await writers.jobs.hold(job, Date.now() + LEASE))) throw new Lost()
           return work(writers)
         }),

@@ -13,6 +13,9 @@ export function jobKinds(store: Store): Record<JobKind, JobWork> {
   }
 }
 
+/** How long a job with many steps waits between two, in ms. */
+const PAUSE = 10
+
 /** Tells the contents of folders whether they are in the trash, or removes them; some in each transaction. */
 async function tellAll(held: Held): Promise<number | undefined> {
   const { job } = held
@@ -22,7 +25,11 @@ async function tellAll(held: Held): Promise<number | undefined> {
       if (isDone) await jobs.end(job)
       return isDone
     })
-  while (!(await some())) if (held.isStopping) return Date.now()
+  while (!(await some())) {
+    if (held.isStopping) return Date.now()
+    // Whoever waits for the lock of the owner gets it now: a lock is given to who asks first, not to who waits longest.
+    await new Promise((resolve) => setTimeout(resolve, PAUSE))
+  }
   return undefined
 }
 

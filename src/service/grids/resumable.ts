@@ -34,6 +34,8 @@ export class ResumableUploads<T> {
   constructor(
     private readonly limits: Pick<Limits, 'resumable_uploads' | 'resume_seconds' | 'upload_bytes'>,
     private readonly spool?: UploadSpool,
+    /** The name of this server, if others cannot take its uploads up: their ids begin with it. */
+    private readonly server?: string,
   ) {
     this.sweep()
     // What nobody continues goes also where nobody begins an upload.
@@ -54,7 +56,8 @@ export class ResumableUploads<T> {
   /** Begins an upload of `owner`, which `read` reads. `begun` is what `find` needs to take it up again, as JSON. */
   begin(owner: string, read: (bytes: Bytes) => Promise<T>, begun?: unknown): Resumable<T> {
     this.sweep()
-    const id = randomBytes(16).toString('hex')
+    const name = randomBytes(16).toString('hex')
+    const id = this.server === undefined ? name : `${this.server}.${name}`
     return this.add(owner, id, read, () => this.spool?.begin(owner, id, begun))
   }
 
@@ -115,10 +118,13 @@ export class ResumableUploads<T> {
     return upload
   }
 
-  /** An open upload, or one that has just ended. Throws `not_found` for those of others. */
+  /** An open upload, or one that has just ended. Throws `not_found` for those of others; `wrong_server` elsewhere. */
   get(owner: string, id: string): Resumable<T> {
     const found = this.owners.get(owner)?.get(id)
     if (found) return found
+    const [, server] = /^([A-Za-z0-9-]{1,80})\.[0-9a-f]{32}$/.exec(id) ?? []
+    if (server !== undefined && server !== this.server)
+      throw new Problem('wrong_server', `this upload in parts is on the server ${server}`, { server })
     throw new Problem('not_found', 'no such upload in parts', {
       hint: 'It has ended, or was begun on another server. Begin again.',
     })

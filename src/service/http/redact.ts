@@ -40,6 +40,7 @@ const told: Record<ErrorCode, boolean | string> = {
   damaged: true,
   no_chromium: true,
   overloaded: true,
+  wrong_server: true,
   disk_full: true,
   failed: true,
   usage: true,

@@ -152,8 +152,11 @@ export class FolderReader {
   }
 }
 
-/** Files that learn the state of their folders in one transaction. */
-const AT_ONCE = 1000
+/** Files that learn the state of their folders in one transaction, or that are removed. */
+const AT_ONCE = 400
+const REMOVED = 50
+/** Files that cost as much as the statements for a folder. */
+const A_FOLDER = 20
 
 /**
  * What happens to the contents of folders. A folder in the trash hides all that is below it at once, since readers ask
@@ -203,8 +206,7 @@ export class FolderWriter extends FolderReader {
         .limit(1)
         .execute()
       if (!mark) return true
-      // A folder without contents counts as well.
-      left -= 1 + (await this.tellContents(mark, left))
+      left -= A_FOLDER + (await this.tellContents(mark, left))
     }
     return false
   }
@@ -232,27 +234,45 @@ export class FolderWriter extends FolderReader {
     await this.files.hide(owner, behind, hidden)
     for (const row of behind) if (row.filetype === 'fold') await this.mark(owner, row.idlocal)
     if (rows.length < limit) await this.unmark(mark)
-    else
-      await this.db
-        .updateTable('marks')
-        .set({ done: rows.at(-1)!.live_name! })
-        .where('owner', '=', owner)
-        .where('folder', '=', idlocal)
-        .execute()
+    else await this.note(mark, rows.at(-1)!.live_name!)
     return rows.length
   }
 
-  /** Removes some of the contents of a folder that was deleted; in the end the folder. Returns how many. */
-  private async removeContents(mark: { owner: string; folder: number }, limit: number): Promise<number> {
-    const { owner, folder } = mark
-    const rows = await this.db
+  /** Notes how far the contents of a folder have been told. */
+  private async note({ owner, folder }: { owner: string; folder: number }, done: string): Promise<void> {
+    await this.db
+      .updateTable('marks')
+      .set({ done })
+      .where('owner', '=', owner)
+      .where('folder', '=', folder)
+      .execute()
+  }
+
+  /** Removes some of the contents of a folder that was deleted; in the end the folder. Returns its part of a step. */
+  private async removeContents(
+    mark: { owner: string; folder: number; done: string },
+    limit: number,
+  ): Promise<number> {
+    const { owner, folder, done } = mark
+    const most = Math.min(limit, REMOVED)
+    const contents = this.db
       .selectFrom('files')
       .selectAll()
       .where('owner', '=', owner)
       .where('parent', '=', folder)
-      .where('removed_at', 'is', null)
-      .limit(limit)
-      .execute()
+    // By name, from the last one on: an engine may keep what was removed in its index for a while.
+    let rows = await contents.where('live_name', '>', done).orderBy('live_name').limit(most).execute()
+    const name = rows.at(-1)?.live_name
+    // Then what was in the trash before.
+    if (rows.length < most)
+      rows = [
+        ...rows,
+        ...(await contents
+          .where('live_name', 'is', null)
+          .where('removed_at', 'is', null)
+          .limit(most - rows.length)
+          .execute()),
+      ]
     const files = rows.filter(({ filetype }) => filetype !== 'fold')
     await this.files.removeRows(
       owner,
@@ -262,11 +282,13 @@ export class FolderWriter extends FolderReader {
       await this.files.markRemoved(below)
       await this.mark(owner, below.idlocal)
     }
-    if (rows.length < limit) {
-      await this.files.removeRows(owner, [folder])
-      await this.unmark(mark)
+    if (rows.length === most) {
+      if (name) await this.note(mark, name)
+      return Number.POSITIVE_INFINITY
     }
-    return rows.length
+    await this.files.removeRows(owner, [folder])
+    await this.unmark(mark)
+    return rows.length * (AT_ONCE / REMOVED)
   }
 
   private async unmark({ owner, folder }: { owner: string; folder: number }): Promise<void> {
