@@ -64,6 +64,10 @@ export async function fill(test: TestService, n: number): Promise<void> {
   }
   await engine.write(['alice'], async (db) => {
     for (let k = 0; k < 100; k++)
+      await sql`insert into objects (owner, key, hash, state, home, place, bytes, body, changed_at)
+        select ${`other${k}`}, key, hash, state, home, place, bytes, body, changed_at from objects
+        where owner = 'alice' and hash = ${content.hash}`.execute(db)
+    for (let k = 0; k < 100; k++)
       await sql`insert into users (owner, name_key, is_admin, date_joined)
         values (${`other${k}`}, ${`other${k}`}, 0, 0)`.execute(db)
     await sql`update counters set next_idlocal = ${sql.lit(FROM + n)} where owner = 'alice'`.execute(db)

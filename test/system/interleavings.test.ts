@@ -196,7 +196,7 @@ onBothStores('two servers, step by step', (test, engine) => {
     for (let round = 0; round < runs(12, 1000); round++) {
       // A day passes: what nothing refers to may be collected from now on.
       await quiet.service.store.engine.write([], (db) =>
-        db.updateTable('blobs').set({ stored_at: 0 }).execute(),
+        db.updateTable('objects').set({ changed_at: 0 }).execute(),
       )
       const answers: Promise<Answered | undefined>[] = []
       const ended = nodes.map(() => false)

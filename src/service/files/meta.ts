@@ -12,15 +12,15 @@ import { type AuthorizedFile, type Permission, type Principal, visibleFiles } fr
 import { isAllowed } from '../access/policy.ts'
 import { userSummary } from '../accounts/summary.ts'
 import type { Service } from '../core/context.ts'
-import type { BlobReader } from '../store/blobs.ts'
+import { type BlobReader, nameOf } from '../store/blobs.ts'
 import { decodeTypes, familyOf, orderOf } from '../store/column-types.ts'
 import type { FileRow } from '../store/files.ts'
 import type { ColumnRow } from '../store/grids.ts'
 import type { Key } from '../store/keys.ts'
 import { OWNER, type Viewer } from '../store/lists.ts'
-import type { ContentRow, ShownPlot } from '../store/plots.ts'
+import { type ContentRow, type ShownPlot, storedOf } from '../store/plots.ts'
 import { keyNames } from '../store/primary-key.ts'
-import type { Relations, Shared } from '../store/relations.ts'
+import { NO_RELATIONS, type Relations, type Shared } from '../store/relations.ts'
 import type { CollaboratorRow } from '../store/sharing.ts'
 import type { Readers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
@@ -187,6 +187,31 @@ export async function describe(
   return (await describeAll(service, readers, [admitted], principal))[0]
 }
 
+/** The metadata of a grid that its owner has just made, and that nothing is related to yet. */
+export function describeNew(
+  service: Service,
+  file: FileRow,
+  columns: readonly Pick<ColumnRow, 'name' | 'uid' | 'position' | 'type'>[],
+  row_count: number,
+): GridMeta {
+  const found: AuthorizedFile = {
+    file,
+    state: 'active',
+    roles: new Set(['owner']),
+    permission: 'admin',
+    above: () => [],
+  }
+  return {
+    ...metaOf(service, found, NO_RELATIONS, new Map()),
+    version: file.content_version,
+    cols: columns.map(columnMeta),
+    row_count,
+    primary_key: null,
+    source_fid: file.source_fid,
+    source_url: file.source_url,
+  }
+}
+
 /** The same for several: for plots with as many statements as for one. */
 export async function describeAll(
   service: Service,
@@ -239,7 +264,12 @@ async function readableFids(
   return new Set(found.flatMap((one) => (one ? [formatFid(one.file)] : [])))
 }
 
-export function columnMeta({ name, uid, position, type }: ColumnRow): ColumnMeta {
+export function columnMeta({
+  name,
+  uid,
+  position,
+  type,
+}: Pick<ColumnRow, 'name' | 'uid' | 'position' | 'type'>): ColumnMeta {
   const date_order = type === 'text-undecided' ? 'undecided' : orderOf(type)
   return {
     name,
@@ -330,12 +360,12 @@ export async function listedFigures(
   described: readonly Described[],
 ): Promise<BlobReader> {
   const listed = described.flatMap(({ content }) =>
-    content && content.bytes <= LISTED_FIGURE_BYTES ? [content.hash] : [],
+    content && content.bytes <= LISTED_FIGURE_BYTES ? [storedOf(content).blob] : [],
   )
-  const known = await store.blobs.getAll([...new Set(listed)])
+  const known = await store.blobs.getAll(listed)
   return {
-    get: async (hash) => known.get(hash) ?? store.blobs.get(hash),
-    getAll: (hashes) => store.blobs.getAll(hashes),
+    get: async (ref) => known.get(nameOf(ref)) ?? store.blobs.get(ref),
+    getAll: (refs) => store.blobs.getAll(refs),
   }
 }
 
@@ -349,7 +379,9 @@ export async function withFigure(
   if (!content) return body
   const plot = body as PlotMeta
   if (content.bytes > (listed ? LISTED_FIGURE_BYTES : FIGURE_BYTES)) return { ...plot, figure: null }
-  const figure = JSON.parse((await loadText(listed ?? service.store.blobs, content)).toString('utf8'))
+  const figure = JSON.parse(
+    (await loadText(listed ?? service.store.blobs, storedOf(content))).toString('utf8'),
+  )
   const layout = (figure as { layout?: Record<string, unknown> | null }).layout ?? {}
   return {
     ...plot,

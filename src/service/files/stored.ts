@@ -4,6 +4,7 @@ import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { etag } from '../core/etag.ts'
+import { storedOf } from '../store/plots.ts'
 import { loadText } from '../store/texts.ts'
 
 /** The bytes of an extra. */
@@ -13,7 +14,7 @@ export async function storedBytes(service: Service, call: Call): Promise<Operati
     return { content: await readers.plots.content(file.owner, file.idlocal), tag: etag(file) }
   })
   if (!content) throw new Problem('damaged', 'the content of this file is missing')
-  const bytes = await loadText(service.store.blobs, content)
+  const bytes = await loadText(service.store.blobs, storedOf(content))
   async function* once(): AsyncGenerator<Uint8Array> {
     yield bytes
   }

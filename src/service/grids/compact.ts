@@ -90,7 +90,7 @@ export async function compact(
     rows,
   )
   const flat = merges.flat()
-  const refs = await storeMerges(store.blobs, flat)
+  const refs = await storeMerges(store.blobs, owner, flat)
   let next = 0
   const added = columns.flatMap(({ uid }, k) => merges[k].map(({ seq }) => ({ ...refs[next++], uid, seq })))
   const removed = columns.map(({ uid }, k) => ({ uid, seq: merges[k][0].seq }))
@@ -167,12 +167,13 @@ async function mergesOf(
 /** The slices of columns with rows after them. `keys`: columns whose values say where slices end. */
 export async function withRows(
   blobs: Blobs,
+  owner: string,
   columns: readonly Longer[],
   rows: number,
   keys?: readonly number[],
 ): Promise<SliceRef[][]> {
   const merges = await mergesOf(columns, rows, keys)
-  const refs = await storeMerges(blobs, merges.flat())
+  const refs = await storeMerges(blobs, owner, merges.flat())
   return columns.map(({ slices }, k) => {
     const [first] = merges[k]
     return [...slices.slice(0, slices.length - first.last.length), ...refs.splice(0, merges[k].length)]
@@ -218,7 +219,7 @@ function splitAt(column: Longer, open: SliceRef[], ends: readonly number[], rows
 }
 
 /** Stores merged slices, with few queries. */
-async function storeMerges(blobs: Blobs, merges: readonly Merge[]): Promise<SliceRef[]> {
+async function storeMerges(blobs: Blobs, owner: string, merges: readonly Merge[]): Promise<SliceRef[]> {
   const batched = new BatchedBlobs(
     blobs,
     merges.flatMap(({ last }) => last),
@@ -235,7 +236,7 @@ async function storeMerges(blobs: Blobs, merges: readonly Merge[]): Promise<Slic
       size += whole.length
       await breathe()
     }
-    refs.push(...(await storeSlices(blobs, some)))
+    refs.push(...(await storeSlices(blobs, owner, some)))
   }
   return refs
 }
@@ -315,7 +316,8 @@ export async function padShortColumns(service: GridStore, fid: Fid, by: string |
       const fills: { column: ColumnRow; slices: SliceRef[] }[] = []
       for (const column of columns) {
         const missing = grid.row_count - column.rows
-        if (missing > 0) fills.push({ column, slices: await repeatedSlices(service.store, '""', missing) })
+        if (missing > 0)
+          fills.push({ column, slices: await repeatedSlices(service.store, owner, '""', missing) })
       }
       return fills
     },
@@ -353,11 +355,16 @@ export function tooRagged(rows: number, columns: number): Problem {
 }
 
 /** Stores slices that repeat one value `count` times. */
-export async function repeatedSlices(store: Store, value: string, count: number): Promise<SliceRef[]> {
+export async function repeatedSlices(
+  store: Store,
+  owner: string,
+  value: string,
+  count: number,
+): Promise<SliceRef[]> {
   const slices: SliceRef[] = []
   for (let left = count; left > 0; left -= FULL_ROWS) {
     const rows = Math.min(left, FULL_ROWS)
-    slices.push(await storeSlice(store.blobs, { rows, text: repeated(value, rows) }))
+    slices.push(await storeSlice(store.blobs, owner, { rows, text: repeated(value, rows) }))
   }
   return slices
 }
@@ -373,7 +380,7 @@ export function after(
     uid,
     rows: slice.rows,
     bytes: slice.bytes,
-    hash: slice.hash,
+    blob: slice.blob,
     bounds: slice.bounds,
     ended: slice.ended,
     seq: first + k,

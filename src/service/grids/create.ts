@@ -149,16 +149,18 @@ export function endsOf(slices: ReadonlyMap<string, readonly SliceRef[]>): number
 /** Stores the values of a JSON array as slices, which end where those of the other columns do. */
 export async function storeArray(
   blobs: Blobs,
+  owner: string,
   data: RawJson,
   ends: readonly number[],
 ): Promise<Omit<NewColumn, 'name'>> {
-  const [{ name: _, ...column }] = await storeArrays(blobs, [{ name: '', data }], ends)
+  const [{ name: _, ...column }] = await storeArrays(blobs, owner, [{ name: '', data }], ends)
   return column
 }
 
 /** Stores several arrays, in few transactions. Slices end where the rows say, or at `ends` and what the rows say beyond. */
 export async function storeArrays(
   blobs: Blobs,
+  owner: string,
   columns: GivenColumn[],
   given: readonly number[] = [],
 ): Promise<NewColumn[]> {
@@ -173,6 +175,7 @@ export async function storeArrays(
   const flush = async (): Promise<void> => {
     const refs = await storeSlices(
       blobs,
+      owner,
       waiting.map(({ values }) => values),
     )
     for (const [k, { column }] of waiting.entries())
@@ -250,12 +253,12 @@ export async function addColumns(
   await grids.addSlices(
     { owner, idlocal, epoch },
     columns.flatMap(({ slices }, k) =>
-      slices.map(({ rows: count, bytes, hash, bounds, ended }, seq) => ({
+      slices.map(({ rows: count, bytes, blob, bounds, ended }, seq) => ({
         uid: rows[k].uid,
         seq,
         rows: count,
         bytes,
-        hash,
+        blob,
         bounds,
         ended,
       })),

@@ -105,7 +105,6 @@ export async function placeDraft(
     const file = await writers.files.get(owner, idlocal)
     const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
     checkIfMatch(found.file, call.ifMatch)
-    await writers.grids.requireBlobs(table.columns.flatMap(({ slices }) => slices))
     if (await writers.versions.named(owner, idlocal, name))
       throw new Problem('conflict', `a kept version of '${existing.filename}' is named ${name}`, {
         hint: 'Choose another name for the draft.',

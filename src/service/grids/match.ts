@@ -128,7 +128,7 @@ export function isSame(
         type === column.type &&
         rows === column.rows &&
         own.length === theirs.length &&
-        own.every(({ hash }, n) => hash === theirs[n].hash)
+        own.every(({ blob }, n) => blob.hash === theirs[n].blob.hash)
       )
     })
   )

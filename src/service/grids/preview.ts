@@ -45,7 +45,7 @@ export async function previewOf(snap: Snapshot): Promise<string> {
 /** The first values of a column, shortened, separated by commas. */
 async function headOf(snap: Snapshot, column: SnapshotColumn): Promise<string> {
   const [slice] = column.slices
-  const key = slice && slice.rows >= VALUES && !column.skip ? slice.hash : undefined
+  const key = slice && slice.rows >= VALUES && !column.skip ? slice.blob.hash : undefined
   const kept = key === undefined ? undefined : heads.get(key)
   if (kept !== undefined) return kept
   const pieces: Uint8Array[] = [Buffer.from('[')]

@@ -43,14 +43,14 @@ export async function checkRevertedKey(store: Store, grid: GridRow, { row, snap 
 }
 
 /** The columns of a version: its slices, of which at most the last one of each column has to be stored. */
-export async function columnsToRevert(store: Store, { snap }: Reverting): Promise<NewColumn[]> {
+export async function columnsToRevert(store: Store, { row, snap }: Reverting): Promise<NewColumn[]> {
   const { columns } = await trimmed(snap)
   const wanted: NewColumn[] = []
   for (const { name, uid, type, rows, slices, tail } of columns) {
     const own = slices.map((slice, seq) => ({ ...slice, seq }))
     const rest = rows - own.reduce((sum, slice) => sum + slice.rows, 0)
     if (rest > 0)
-      own.push({ ...(await storeSlice(store.blobs, { rows: rest, text: tail })), seq: own.length })
+      own.push({ ...(await storeSlice(store.blobs, row.owner, { rows: rest, text: tail })), seq: own.length })
     wanted.push({ name, uid, type, rows, slices: own })
   }
   return wanted

@@ -22,6 +22,9 @@ const COMMIT_MS = 60_000
 /** Tables up to this many bytes are kept in memory: a small append goes into the tail, not into slices. */
 const SMALL_BYTES = 64 * 1024
 
+/** Of a slice that is being stored. */
+const NOT_STORED = { owner: '', hash: '' }
+
 export interface StoredSlice extends SliceRef {
   form: Form
 }
@@ -35,9 +38,14 @@ export class SliceWriter implements SliceSink {
   private bytes = 0
   private readonly running = new Set<Promise<void>>()
   private failed: unknown
-  private readonly claim: Claim = { added: new Set(), held: new Set() }
+  private readonly claim: Claim
 
-  constructor(private readonly blobs: Blobs) {}
+  constructor(
+    private readonly blobs: Blobs,
+    private readonly owner: string,
+  ) {
+    this.claim = { owner, keys: new Set() }
+  }
 
   begin(names: string[]): void {
     for (const _ of names) this.columns.push([])
@@ -79,7 +87,10 @@ export class SliceWriter implements SliceSink {
 
   private async storeAgain(slice: StoredSlice, text: Buffer): Promise<void> {
     const { seq, rows, ended } = slice
-    Object.assign(slice, await storeSlice(this.blobs, { rows, text, ended }), { seq, form: 'text' })
+    Object.assign(slice, await storeSlice(this.blobs, this.owner, { rows, text, ended }), {
+      seq,
+      form: 'text',
+    })
   }
 
   /** Drops queued slices, waits for running writes, and removes what was stored. For abandoned tables. */
@@ -115,12 +126,12 @@ export class SliceWriter implements SliceSink {
   private async storeSome(batch: readonly Slice[]): Promise<void> {
     const stored = batch.map(({ column, rows, form, text, ended }): StoredSlice => {
       const slices = this.columns[column]
-      const slice = { seq: slices.length, rows, bytes: text.length, hash: '', ended, form }
+      const slice = { seq: slices.length, rows, bytes: text.length, blob: NOT_STORED, ended, form }
       slices.push(slice)
       return slice
     })
-    const refs = await storeSlices(this.blobs, batch, this.claim)
-    for (const [k, { hash, bounds }] of refs.entries()) Object.assign(stored[k], { hash, bounds })
+    const refs = await storeSlices(this.blobs, this.owner, batch, this.claim)
+    for (const [k, { blob, bounds }] of refs.entries()) Object.assign(stored[k], { blob, bounds })
   }
 }
 
@@ -141,5 +152,5 @@ async function encodedAgain(
 export async function quoteNumbers(blobs: Blobs, slice: SliceRef): Promise<SliceRef> {
   const text = numbersAsText(await loadText(blobs, slice))
   const { seq, rows, ended } = slice
-  return { ...(await storeSlice(blobs, { rows, text, ended })), seq }
+  return { ...(await storeSlice(blobs, slice.blob.owner, { rows, text, ended })), seq }
 }

@@ -31,11 +31,12 @@ export interface Table {
 /** Parses delimited text into stored slices. Nothing refers to them yet, so an error leaves no trace. */
 export async function storeTable(
   service: GridService,
+  owner: string,
   bytes: Bytes,
   options: DelimitedOptions,
   keepSmall = false,
 ): Promise<Table> {
-  const writer = new SliceWriter(service.store.blobs)
+  const writer = new SliceWriter(service.store.blobs, owner)
   let found: Ingested
   try {
     found = await ingestDelimited(
@@ -75,7 +76,7 @@ export async function storeTables(service: GridService, call: DataCall): Promise
   const options = { ...readingOptions(service, call), fileName: call.fileName, limits, who }
   const writers: SliceWriter[] = []
   const open = (): SliceWriter => {
-    writers.push(new SliceWriter(store.blobs))
+    writers.push(new SliceWriter(store.blobs, call.caller!.username))
     return writers[writers.length - 1]
   }
   try {

@@ -8,6 +8,7 @@ import type { OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { contentOf, missingNote, openDrawn, openFigure, wholeFigure } from '../plots/content.ts'
 import { stateOfFigure } from '../plots/shown.ts'
+import { storedOf } from '../store/plots.ts'
 import { loadText } from '../store/texts.ts'
 import { type Images, imageKey, imageOptions, type WantedImage } from './images.ts'
 
@@ -37,7 +38,7 @@ export async function plotImage(
     const ownSiteOnly = file.world_readable === 0 && asked.shareKey === undefined
     return { content, state: await stateOfFigure(readers, file, content, asked, content.at), ownSiteOnly }
   })
-  const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
+  const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
   const options = imageOptions(figure, wanted, limits)
   const key = imageKey(state, options)
   const etag = `"${key}"`

@@ -4,6 +4,7 @@ import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import { findUser, isFormerName, type ListedUser } from '../accounts/accounts.ts'
 import { withGrids } from '../plots/figure.ts'
 import type { SliceRef } from '../store/grids.ts'
+import { storedOf } from '../store/plots.ts'
 import type { Store, Writers } from '../store/store.ts'
 import { loadText, storeText } from '../store/texts.ts'
 
@@ -52,9 +53,8 @@ export async function renameUser(store: Store, username: string, name: string): 
     const done = await store.write(owners, async (writers) => {
       if (!(await areUnchanged(writers, owner, figures))) return false
       for (const { owner: by, idlocal, after } of figures) {
-        const { bytes, hash } = after
-        const content = (await writers.plots.content(by, idlocal))!
-        await writers.plots.setContent({ ...content, owner: by, idlocal, bytes, hash })
+        const { media_type } = (await writers.plots.content(by, idlocal))!
+        await writers.plots.setContent({ owner: by, idlocal }, after, media_type)
         await writers.files.change(by, idlocal)
       }
       await writers.accounts.renameUser(owner, name)
@@ -71,9 +71,9 @@ async function changedFigures(store: Store, owner: string, name: string): Promis
   for (const plot of plots) {
     const content = await store.read((readers) => readers.plots.content(plot.owner, plot.idlocal))
     if (!content) continue
-    const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
+    const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
     const text = withGrids(figure, (grid) => (grid.owner === owner ? { ...grid, owner: name } : undefined))
-    changed.push({ ...plot, before: content.hash, after: await storeText(store.blobs, 1, text) })
+    changed.push({ ...plot, before: content.hash, after: await storeText(store.blobs, plot.owner, 1, text) })
   }
   return changed
 }

@@ -88,7 +88,7 @@ export async function createColumns(service: Service, call: Call, cols: RawJson)
       const { columns, slices } = layout
       if (columns.length + parts.length > service.limits.columns)
         throw tooManyColumns(columns.length + parts.length, service.limits)
-      const stored = await storeArrays(service.store.blobs, parts, endsOf(slices))
+      const stored = await storeArrays(service.store.blobs, call.fid.owner, parts, endsOf(slices))
       await checkColumns(service, call, layout, (before) => [...before, ...stored.map(asColumn)])
       return stored
     },
@@ -147,7 +147,7 @@ export async function updateColumns(
       const ends = endsOf(slices)
       const stored = new Map<string, Omit<NewColumn, 'name'>>()
       for (const { uid, data } of changes)
-        if (data) stored.set(uid, await storeArray(service.store.blobs, data, ends))
+        if (data) stored.set(uid, await storeArray(service.store.blobs, call.fid.owner, data, ends))
       const names = new Map(changes.flatMap(({ uid, name }) => (name === undefined ? [] : [[uid, name]])))
       await checkColumns(service, call, layout, (before) =>
         before.map((column) => ({

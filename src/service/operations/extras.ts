@@ -20,7 +20,7 @@ export const extraHandlers = {
       })
     const text = typeof content === 'string' ? content : JSON.stringify(content)
     const media_type = typeof content === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
-    const { hash, bytes } = await storeText(store.blobs, 1, Buffer.from(text))
+    const stored = await storeText(store.blobs, owner, 1, Buffer.from(text))
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
       const file = await writers.files.add({
         owner,
@@ -30,8 +30,7 @@ export const extraHandlers = {
         live_name: null,
         world_readable: world_readable ? 1 : 0,
       })
-      const own = { owner, idlocal: file.idlocal }
-      await writers.plots.setContent({ ...own, hash, bytes, media_type })
+      await writers.plots.setContent(file, stored, media_type)
       for (const text of new Set(referencers)) {
         const fid = parseFid(service.names.inFid(text))
         const row = fid && (await writers.files.get(fid.owner, fid.idlocal))

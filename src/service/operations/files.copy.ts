@@ -17,6 +17,7 @@ import { MEDIA_TYPE } from '../plots/store-figure.ts'
 import { firstFigure } from '../plots/versions.ts'
 import type { FileRow } from '../store/files.ts'
 import type { SliceRef } from '../store/grids.ts'
+import { storedOf } from '../store/plots.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { loadText, storeText } from '../store/texts.ts'
 import type { OperationService as Service } from './handler.ts'
@@ -110,7 +111,7 @@ async function addCopy(
 async function copyContent(writers: Writers, from: Fid, to: Fid): Promise<void> {
   const content = await writers.plots.content(from.owner, from.idlocal)
   if (!content) throw new Problem('damaged', 'the content of this file is missing')
-  await writers.plots.setContent({ ...content, owner: to.owner, idlocal: to.idlocal })
+  await writers.plots.setContent(to, storedOf(content), content.media_type)
 }
 
 const UNREADABLE =
@@ -130,7 +131,7 @@ async function copyPlot(
   const { store } = service
   const content = await store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
   if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
-  const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
+  const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
   const plan = await store.read((readers) => planOf(service, readers, call, figure))
   const deep = deepAsked || plan.some(({ readable }) => !readable)
   const copies = deep ? plan.filter(({ shown }) => shown) : []
@@ -145,6 +146,7 @@ async function copyPlot(
     copies.length > 0
       ? await storeText(
           store.blobs,
+          like.owner,
           1,
           withGrids(figure, (grid) => targets.get(formatFid(grid))),
         )
@@ -181,9 +183,11 @@ async function copyPlot(
         await copyColumns(writers, grid, target, like.owner, readable ? undefined : uids)
         grids.push(target.idlocal)
       }
-      const { hash, bytes } = stored ?? content
+      const figure = stored ?? storedOf(content)
+      const { hash } = figure.blob
+      const { bytes } = figure
       const to = { owner: like.owner, idlocal: made.idlocal }
-      await writers.plots.setContent({ ...to, hash, bytes, media_type: MEDIA_TYPE })
+      await writers.plots.setContent(to, figure, MEDIA_TYPE)
       await firstFigure(writers, to, { hash, bytes }, { operation: 'copy', by: like.owner })
       await writers.plots.setPlot(
         to.owner,

@@ -9,7 +9,7 @@ import { type AuthorizedFile, authorizeCall, notFound } from '../access/access.t
 import type { Call, OperationCall } from '../core/call.ts'
 import { etag, etagOf } from '../core/etag.ts'
 import { draftUrl } from '../files/drafts.ts'
-import { columnMeta, describe } from '../files/meta.ts'
+import { columnMeta, describe, describeNew } from '../files/meta.ts'
 import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
 import { newRow, readSourceFid } from '../files/new-file.ts'
 import { assertCanChange, getFile, lookup, replayed, respondWithFile } from '../files/read.ts'
@@ -69,7 +69,9 @@ export const gridHandlers = {
     if (fields.data === undefined) return importUrl(service, call)
     const { columns: parts, metadata: inside } = await readGridData(fields.data, limits)
     const row = newRow({ ...fields, metadata: fields.metadata ?? inside }, limits)
-    const columns = await storeArrays(store.blobs, parts)
+    const columns = await storeArrays(store.blobs, owner, parts)
+    // What was made; undefined if the request was applied before.
+    let fresh: GridMeta | undefined
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
       const parent = await placeOf(writers, owner, fields, limits)
       if (fields.filename !== undefined && (await writers.files.named(owner, parent, fields.filename))) {
@@ -84,9 +86,13 @@ export const gridHandlers = {
         source_fid: await readSourceFid(service, writers, fields.source_fid, call, 'grid'),
         ...sourceOf(fields),
       })
-      await addGrid(writers, file, columns, { operation: 'create', by: owner, source: file.source_url })
+      const change = { operation: 'create' as const, by: owner, source: file.source_url }
+      const uids = await addGrid(writers, file, columns, change)
+      const made = columns.map(({ name, type }, k) => ({ name, type, uid: uids[k], position: k }))
+      fresh = describeNew(service, file, made, Math.max(0, ...columns.map(({ rows }) => rows)))
       return { idlocal: file.idlocal }
     })
+    if (fresh) return { body: { file: fresh, warnings: [] }, etag: etagOf(etag({ version: 1 }), fresh) }
     const made = await getFile(service, call, { owner, idlocal }, 'grid')
     return { body: { file: made.body, warnings: [] }, etag: made.etag }
   },
@@ -292,7 +298,7 @@ function warningsOfPlots({ store }: Service, grid: Fid): Promise<string[]> {
 
 /** The table of a body. With `Strict`, its warnings are errors. */
 async function tableOf(service: Service, call: DataCall, options: DelimitedOptions) {
-  const table = await storeTable(service, call.bytes, options, true)
+  const table = await storeTable(service, call.fid.owner, call.bytes, options, true)
   refuseWarnings(call, table.warnings)
   return table
 }

@@ -20,6 +20,7 @@ import {
 } from '../plots/store-figure.ts'
 import { inUsualTheme } from '../plots/usual-theme.ts'
 import type { FileRow } from '../store/files.ts'
+import { storedOf } from '../store/plots.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 import type { OperationService as Service } from './handler.ts'
@@ -181,7 +182,7 @@ export async function replaceFigure<T>(
         call,
         async (writers, found) => {
           const content = await writers.plots.content(owner, idlocal)
-          const isSame = stored.grid === undefined && content?.hash === stored.content.hash
+          const isSame = stored.grid === undefined && content?.hash === stored.content.blob.hash
           const result = await change(writers, found, stored, isSame)
           const file = await writers.files.get(owner, idlocal)
           await putFigure(writers, file!, stored, call, before)
@@ -206,7 +207,11 @@ function ownersOf({ sources }: StoredFigure): string[] {
 async function referredTo(service: Service, call: Call): Promise<Set<string>> {
   const content = await service.store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
   if (!content) return new Set()
-  const figure = parseRaw(await loadText(service.store.blobs, content), 'the figure', acceptedBefore)
+  const figure = parseRaw(
+    await loadText(service.store.blobs, storedOf(content)),
+    'the figure',
+    acceptedBefore,
+  )
   return new Set(
     sourcesIn(figure).flatMap(({ grid, uids }) => uids.map((uid) => `${grid.owner}:${grid.idlocal}:${uid}`)),
   )

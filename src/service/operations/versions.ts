@@ -24,6 +24,7 @@ import { qualityOf } from '../plots/quality.ts'
 import { ownGridOf, putFigure } from '../plots/store-figure.ts'
 import { gridVersions, keepData, nextFigure } from '../plots/versions.ts'
 import type { FileRow } from '../store/files.ts'
+import { storedOf } from '../store/plots.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 import type { VersionRow } from '../store/versions.ts'
@@ -98,6 +99,7 @@ export const versionHandlers = {
       isPlot && kept
         ? await keepData(
             store,
+            call.fid.owner,
             (
               await openFigure(service, {
                 ...call,
@@ -107,49 +109,53 @@ export const versionHandlers = {
             ).shown,
           )
         : undefined
-    const version = await updateFile(service, call, async (writers, { file }) => {
-      const wanted = await wantedVersion(writers, { ...found, file }, text)
-      const row = await rowOf(writers, file, wanted)
-      if (name && (await writers.versions.named(file.owner, file.idlocal, name)) !== undefined) {
-        const taken = await writers.versions.named(file.owner, file.idlocal, name)
-        if (taken!.version !== row.version)
-          throw new Problem('conflict', `version ${taken!.version} is already named ${name}`, {
+    const version = await updateFile(
+      service,
+      call,
+      async (writers, { file }) => {
+        const wanted = await wantedVersion(writers, { ...found, file }, text)
+        const row = await rowOf(writers, file, wanted)
+        if (name && (await writers.versions.named(file.owner, file.idlocal, name)) !== undefined) {
+          const taken = await writers.versions.named(file.owner, file.idlocal, name)
+          if (taken!.version !== row.version)
+            throw new Problem('conflict', `version ${taken!.version} is already named ${name}`, {
+              field: 'name',
+              hint: `Choose another name, or free this one: gridline keep FILE@${taken!.version} --undo`,
+            })
+        }
+        if (name && (await writers.drafts.get(file.owner, file.idlocal, name)))
+          throw new Problem('conflict', `a draft of '${file.filename}' is named ${name}`, {
             field: 'name',
-            hint: `Choose another name, or free this one: gridline keep FILE@${taken!.version} --undo`,
+            hint: `Choose another name, or delete the draft: gridline draft delete ${name}`,
           })
-      }
-      if (name && (await writers.drafts.get(file.owner, file.idlocal, name)))
-        throw new Problem('conflict', `a draft of '${file.filename}' is named ${name}`, {
-          field: 'name',
-          hint: `Choose another name, or delete the draft: gridline draft delete ${name}`,
-        })
-      let { version: number } = row
-      if (!kept) {
-        await writers.versions.change(row, { kept_at: null, kept_name: null })
-        if (isPlot) await writers.versions.removeKept(row)
+        let { version: number } = row
+        if (!kept) {
+          await writers.versions.change(row, { kept_at: null, kept_name: null })
+          if (isPlot) await writers.versions.removeKept(row)
+          return number
+        }
+        if (isPlot && row.kept_at !== null && wanted.isPresent) {
+          // What was kept stays as it is: the chart as it is now is another version.
+          const content = (await writers.plots.content(file.owner, file.idlocal))!
+          const grids = await gridVersions(writers, file)
+          number = await nextFigure(writers, file, content, grids, content, {
+            operation: 'keep',
+            by: userOf(call),
+          })
+        } else if (isPlot && row.kept_at !== null) {
+          if (name !== undefined) await writers.versions.change(row, { kept_name: name })
+          return number
+        }
+        const fields = { kept_at: Date.now(), ...(name !== undefined && { kept_name: name }) }
+        const target = { owner: file.owner, idlocal: file.idlocal, version: number }
+        if (data) {
+          await writers.versions.change(target, { ...fields, types: JSON.stringify(data.columns) })
+          await writers.versions.addKept(target, data.slices)
+        } else await writers.versions.change(target, fields)
         return number
-      }
-      if (isPlot && row.kept_at !== null && wanted.isPresent) {
-        // What was kept stays as it is: the chart as it is now is another version.
-        const content = (await writers.plots.content(file.owner, file.idlocal))!
-        const grids = await gridVersions(writers, file)
-        number = await nextFigure(writers, file, content, grids, content, {
-          operation: 'keep',
-          by: userOf(call),
-        })
-      } else if (isPlot && row.kept_at !== null) {
-        if (name !== undefined) await writers.versions.change(row, { kept_name: name })
-        return number
-      }
-      const fields = { kept_at: Date.now(), ...(name !== undefined && { kept_name: name }) }
-      const target = { owner: file.owner, idlocal: file.idlocal, version: number }
-      if (data) {
-        await writers.versions.change(target, { ...fields, types: JSON.stringify(data.columns) })
-        await writers.versions.addKept(target, data.slices)
-        await writers.grids.requireBlobs(data.slices)
-      } else await writers.versions.change(target, fields)
-      return number
-    })
+      },
+      data?.slices.map(({ blob }) => blob.owner),
+    )
     const body = await store.read(async (readers) => {
       const file = (await readers.files.get(fid.owner, fid.idlocal))!
       return versionMeta(
@@ -383,11 +389,11 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
   const { file, content } = await storedFigure(service, { ...call, version: text })
   if (content.at) refuseDraft(content.at)
   const of_version = content.at?.version ?? file.content_version
-  const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
+  const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
   const sources = sourcesIn(figure)
   const had = new Set(sources.flatMap(({ grid, uids }) => uids.map((uid) => `${formatFid(grid)}:${uid}`)))
   const stored = {
-    content: { seq: 0, rows: 1, bytes: content.bytes, hash: content.hash },
+    content: { seq: 0, rows: 1, ...storedOf(content) },
     sources: sources.map((source) => ({ source, path: 'figure' })),
     quality: qualityOf(figure, sources.length > 0),
     replaced: [],

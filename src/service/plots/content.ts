@@ -15,7 +15,7 @@ import { arrays, rowsAs } from '../grids/rows.ts'
 import { columnValues } from '../grids/selected-json.ts'
 import { BatchedBlobs, type BlobReader } from '../store/blobs.ts'
 import type { FileRow } from '../store/files.ts'
-import type { ContentRow } from '../store/plots.ts'
+import { type ContentRow, storedOf } from '../store/plots.ts'
 import type { Readers } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 import { isTransposed } from './data-attributes.ts'
@@ -41,7 +41,11 @@ export async function figureContent(
   const stored = await storedFigure(service, call)
   const type = 'application/json'
   if (!inline_data && !map_data)
-    return { body: once(await loadText(service.store.blobs, stored.content)), etag: etag(stored.file), type }
+    return {
+      body: once(await loadText(service.store.blobs, storedOf(stored.content))),
+      etag: etag(stored.file),
+      type,
+    }
   const live = await openFigure(service, call, stored)
   // No entity tag: the data changes without changing the plot.
   if (inline_data && !map_data) return { body: withInlineData(live), type }
@@ -108,7 +112,7 @@ export async function openFigure(
 ): Promise<LiveFigure> {
   const { file, content } = stored ?? (await storedFigure(service, asked))
   const { store } = service
-  const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
+  const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
   const found = scanFigure(figure)
   const references = referencesOf(found)
   const withArrays = new Set(

@@ -2,6 +2,7 @@ import { listed } from '../../contract/closest.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import type { FileRow } from '../store/files.ts'
+import { storedOf } from '../store/plots.ts'
 import type { Readers, Store } from '../store/store.ts'
 import { loadText } from '../store/texts.ts'
 import { sourcesIn } from './figure.ts'
@@ -54,7 +55,7 @@ async function* figuresOf(
     if (plot.owner !== grid.owner) continue
     const content = await readers.plots.content(plot.owner, plot.idlocal)
     if (!content) continue
-    const figure = parseRaw(await loadText(store.blobs, content), 'the figure', acceptedBefore)
+    const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
     const uids = sourcesIn(figure)
       .filter((source) => formatFid(source.grid) === formatFid(grid))
       .flatMap((source) => source.uids)

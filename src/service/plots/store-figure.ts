@@ -120,7 +120,7 @@ export async function storeFigure(
   let grid: StoredFigure['grid']
   if (all.length > 0) {
     if (all.length > limits.columns) throw tooManyColumns(all.length, limits)
-    const columns = await storeArrays(store.blobs, await plainArrays(all, limits.json_body_bytes))
+    const columns = await storeArrays(store.blobs, owner, await plainArrays(all, limits.json_body_bytes))
     const kept = own ? stillUsed(own, owner, found) : []
     const taken = new Set(own?.columns.map(({ uid }) => uid))
     const free = new Map(
@@ -150,7 +150,7 @@ export async function storeFigure(
     )
   }
   return {
-    content: await storeText(store.blobs, 1, stored.bytes),
+    content: await storeText(store.blobs, owner, 1, stored.bytes),
     sources,
     quality: qualityOf(stored, sources.length > 0),
     replaced,
@@ -221,8 +221,9 @@ export async function putFigure(
   if (figure.grid && figure.grid.layout === undefined)
     await addDataGrid(writers, plot, figure.grid, userOf(principal))
   const grids = await checkSources(writers, figure, owner, principal, before)
-  const { hash, bytes } = figure.content
-  await writers.plots.setContent({ owner, idlocal, hash, bytes, media_type: MEDIA_TYPE })
+  const { bytes } = figure.content
+  const { hash } = figure.content.blob
+  await writers.plots.setContent({ owner, idlocal }, figure.content, MEDIA_TYPE)
   await writers.plots.setPlot(owner, idlocal, figure.quality, figure.grid?.idlocal)
   await writers.plots.setGrids(owner, idlocal, grids)
   const by = userOf(principal)

@@ -134,9 +134,10 @@ interface KeptColumn {
   rows: number
 }
 
-/** Keeps the data that a version of a plot shows: the slices of its grids. `shown`: by fid. */
+/** Keeps the data that a version of a plot of an owner shows: the slices of its grids. `shown`: by fid. */
 export async function keepData(
   store: Store,
+  owner: string,
   shown: ReadonlyMap<string, { snap: Snapshot }>,
 ): Promise<{ columns: Record<string, KeptColumn>; slices: (SliceRef & { uid: string })[] }> {
   const columns: Record<string, KeptColumn> = Object.create(null)
@@ -148,7 +149,7 @@ export async function keepData(
       const own = [...column.slices]
       const inSlices = own.reduce((sum, { rows }) => sum + rows, 0)
       if (column.tail.length > 0)
-        own.push(await storeSlice(store.blobs, { rows: column.rows - inSlices, text: column.tail }))
+        own.push(await storeSlice(store.blobs, owner, { rows: column.rows - inSlices, text: column.tail }))
       slices.push(...own.map((slice, seq) => ({ ...slice, seq, uid })))
     }
   return { columns, slices }

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { STATES } from './blobs.ts'
 import type { Db, Schema } from './schema.ts'
 
 export type UserRow = Selectable<Schema['users']>
@@ -37,6 +38,7 @@ const OWNED = [
 /** Every column with usernames besides `users`, `former_names` and `owner` of the tables above. */
 const NAMED = [
   ['counters', 'owner'],
+  ['objects', 'owner'],
   ['references', 'to_owner'],
   ['stars', 'username'],
   ['team_members', 'username'],
@@ -272,6 +274,8 @@ export class AccountWriter extends AccountReader {
     await db.deleteFrom('stars').where('username', '=', owner).execute()
     await db.deleteFrom('oidc_trust').where('username', '=', owner).execute()
     for (const table of OWNED) await db.deleteFrom(table).where('owner', '=', owner).execute()
+    // Their bytes are swept, unless copies of others share them.
+    await db.updateTable('objects').set({ state: STATES.ended }).where('owner', '=', owner).execute()
     // Former names stay reserved, and lead to nobody: also not to another user of the name.
     await db.updateTable('former_names').set({ owner: '' }).where('owner', '=', owner).execute()
     // Below zero: a request that is still running can create nothing for a user who is gone.

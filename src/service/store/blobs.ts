@@ -1,197 +1,303 @@
+import { randomBytes } from 'node:crypto'
+import { type Expression, sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import { asBuffer, breathe } from '../../json/index.ts'
-import { locked, type Transactions } from './engine.ts'
+import type { Transactions } from './engine.ts'
 import { sha256 } from './hash.ts'
 import type { Db } from './schema.ts'
 
+/** Bytes of an owner, by their SHA-256. */
+export interface BlobRef {
+  owner: string
+  hash: string
+  /** Of bytes that nothing refers to yet: their key, or the bytes themselves, which are stored with the reference. */
+  fresh?: { key: string } | { body: Buffer }
+}
+
+/** What an object is. Nothing refers to `writing` and `ended` ones. See docs/adr/0031-keys-of-objects-are-used-once.md. */
+export const STATES = { writing: 0, live: 1, ended: 2 } as const
+
 /**
- * Content-addressed bytes, keyed by SHA-256. A blob is written before the row that refers to it, never
- * changed, and verified at every read. Blobs without a reference are garbage-collected later.
+ * Bytes of owners, addressed by their SHA-256. They are stored before the row that refers to them, never changed, and
+ * verified at every read. What nothing refers to is collected later.
  */
 export interface Blobs extends BlobReader {
-  /** Stores the bytes unless they already exist. Returns their hash in hex. */
-  put(bytes: Uint8Array): Promise<string>
+  /** Stores bytes of an owner unless they are there. */
+  put(owner: string, bytes: Uint8Array): Promise<BlobRef>
   /** The same for several, in few transactions. `claim`: of an upload that may be given up. */
-  putAll(all: readonly Uint8Array[], claim?: Claim): Promise<string[]>
-  /** Ends a claim. What it added is removed if `isGivenUp`, unless something else uses it by now. */
+  putAll(owner: string, all: readonly Uint8Array[], claim?: Claim): Promise<BlobRef[]>
+  /** Ends a claim. What it added is removed if `isGivenUp`, unless it is referred to. */
   release(claim: Claim, isGivenUp: boolean): Promise<void>
   /**
-   * Removes all unreferenced blobs older than `grace` ms, in batches, so that no transaction takes long.
-   * Returns how many were removed.
+   * Removes what nothing has referred to for `grace` ms, in batches, so that no transaction takes long. Returns how
+   * many were removed.
    */
   collect(grace?: number, now?: number): Promise<number>
 }
 
-/** The blobs of an upload that is under way. */
+/** The keys of an upload that is under way. */
 export interface Claim {
-  /** Hashes that the upload stored first. */
-  added: Set<string>
-  /** Hashes that the upload needs. */
-  held: Set<string>
+  owner: string
+  keys: Set<string>
 }
 
 export interface BlobReader {
   /** Returns the bytes. Throws `damaged` if they are missing or have changed. */
-  get(hash: string): Promise<Buffer>
-  /** The same for several, with one query. */
-  getAll(hashes: readonly string[]): Promise<Map<string, Buffer>>
+  get(ref: BlobRef): Promise<Buffer>
+  /** The same for several, by `nameOf`, with few queries. */
+  getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>>
+}
+
+/** Identifies bytes among those of all owners. */
+export function nameOf({ owner, hash }: BlobRef): string {
+  return `${owner} ${hash}`
 }
 
 const PIECE = 256 * 1024
-/** Minimum age of a collected blob, in ms: younger ones may belong to a running upload or read. */
+/** Bytes up to this size are in the row of their object. */
+const IN_ROW = 16 * 1024
+/** Bytes of all that are put together up to which they are stored with the row that refers to them. */
+const CARRIED = 64 * 1024
+/** Minimum age of a collected object, in ms: younger ones may belong to a running upload or read. */
 const GRACE = 24 * 3600 * 1000
-/** Blobs stored within this time count as new, in ms. */
+/** Objects stored within this time count as new, in ms. */
 const FRESH = 3600 * 1000
 
-/** Blobs stored in the database, in pieces. */
+/** Where the bytes of objects are that are in no row. */
+const IN_DATABASE = 'sql'
+
+/** Objects stored in the database: small ones in their row, others in pieces. */
 export class SqlBlobs implements Blobs {
-  /**
-   * `holders`: how many uploads of this process need a blob; a retry needs what the upload before it has stored. All
-   * lanes of a store share it.
-   */
+  /** `claims`: those of this process. All lanes of a store share them. */
   constructor(
     private readonly engine: Transactions,
-    private readonly holders = new Map<string, number>(),
+    private readonly claims = new Set<Claim>(),
   ) {}
 
-  async put(bytes: Uint8Array): Promise<string> {
-    const [hash] = await this.putAll([bytes])
-    return hash
+  async put(owner: string, bytes: Uint8Array): Promise<BlobRef> {
+    const [ref] = await this.putAll(owner, [bytes])
+    return ref
   }
 
-  async putAll(all: readonly Uint8Array[], claim?: Claim): Promise<string[]> {
+  async putAll(owner: string, all: readonly Uint8Array[], claim?: Claim): Promise<BlobRef[]> {
     const hashes = all.map(sha256)
-    for (const hash of hashes)
-      if (claim && !claim.held.has(hash)) {
-        claim.held.add(hash)
-        this.holders.set(hash, (this.holders.get(hash) ?? 0) + 1)
-      }
+    const size = all.reduce((sum, { length }) => sum + length, 0)
+    if (size <= CARRIED && all.every(({ length }) => length <= IN_ROW))
+      return all.map((bytes, k) => ({ owner, hash: hashes[k], fresh: { body: asBuffer(bytes) } }))
+    if (claim) this.claims.add(claim)
+    const refs = new Map<string, BlobRef>()
     for (let k = 0; k < all.length; ) {
       let end = k
-      for (let size = 0; end < all.length && end - k < WRITTEN_BLOBS && size < BATCH_BYTES; end++)
-        size += all[end].length
-      const added = await this.putSome(hashes.slice(k, end), all.slice(k, end))
-      for (const hash of added) claim?.added.add(hash)
+      for (let bytes = 0; end < all.length && end - k < WRITTEN_BLOBS && bytes < BATCH_BYTES; end++)
+        bytes += all[end].length
+      const missing = new Map<string, Uint8Array>()
+      for (let n = k; n < end; n++) if (!refs.has(hashes[n])) missing.set(hashes[n], all[n])
+      for (const ref of await this.putSome(owner, missing, claim)) refs.set(ref.hash, ref)
       k = end
     }
-    return hashes
+    return hashes.map((hash) => refs.get(hash)!)
   }
 
-  async release({ added, held }: Claim, isGivenUp: boolean): Promise<void> {
-    for (const hash of held) {
-      const left = this.holders.get(hash)! - 1
-      if (left > 0) this.holders.set(hash, left)
-      else this.holders.delete(hash)
-    }
-    held.clear()
-    const removed = isGivenUp ? [...added].filter((hash) => !this.holders.has(hash)) : []
-    added.clear()
-    for (let k = 0; k < removed.length; k += BATCH)
-      await this.engine.write([], (db) =>
-        removeOrphans(db, removed.slice(k, k + BATCH), Number.MAX_SAFE_INTEGER),
+  async release(claim: Claim, isGivenUp: boolean): Promise<void> {
+    this.claims.delete(claim)
+    const keys = isGivenUp ? [...claim.keys] : []
+    claim.keys.clear()
+    for (let k = 0; k < keys.length; k += REMOVED)
+      await this.engine.write([claim.owner], (db) =>
+        removeObjects(db, claim.owner, keys.slice(k, k + REMOVED), [STATES.writing]),
       )
   }
 
-  /** Stores blobs in one transaction. Returns the hashes of those that were not there. */
-  private async putSome(hashes: readonly string[], all: readonly Uint8Array[]): Promise<string[]> {
-    const missing = new Map(hashes.map((hash, k) => [hash, all[k]]))
+  /** Stores the bytes of an owner that are not there, in one transaction. */
+  private putSome(
+    owner: string,
+    missing: ReadonlyMap<string, Uint8Array>,
+    claim: Claim | undefined,
+  ): Promise<BlobRef[]> {
+    if (missing.size === 0) return Promise.resolve([])
     return this.engine.writeDeferred(async (db) => {
-      const stored_at = Date.now()
-      const known = await db
-        .selectFrom('blobs')
-        .select(['hash', 'stored_at'])
-        .where('hash', 'in', [...missing.keys()])
-        .execute()
-      const added = new Map(missing)
-      for (const { hash } of known) added.delete(hash)
-      // Blobs that exist: refresh their time, so that they are kept as long as new ones.
-      const old = known.filter((blob) => blob.stored_at < stored_at - FRESH).map(({ hash }) => hash)
-      for (const hash of old.sort()) {
-        const { numUpdatedRows } = await db
-          .updateTable('blobs')
-          .set({ stored_at })
-          .where('hash', '=', hash)
-          .executeTakeFirst()
-        // It has been collected since.
-        if (numUpdatedRows === 0n) added.set(hash, missing.get(hash)!)
+      const changed_at = Date.now()
+      const known = new Set(await liveAmong(db, owner, [...missing.keys()]))
+      // Those that nothing refers to now are kept as long as new ones.
+      if (known.size > 0)
+        await db
+          .updateTable('objects')
+          .set({ changed_at })
+          .where('owner', '=', owner)
+          .where('hash', 'in', [...known])
+          .where('state', '=', sql.lit(STATES.live))
+          .where('changed_at', '<', changed_at - FRESH)
+          .execute()
+      const refs: BlobRef[] = [...known].map((hash) => ({ owner, hash }))
+      const objects = []
+      const pieces = []
+      for (const [hash, bytes] of missing) {
+        if (known.has(hash)) continue
+        // A key is never used twice: what was removed under it cannot be what is stored under it.
+        const key = randomBytes(12).toString('hex')
+        refs.push({ owner, hash, fresh: { key } })
+        claim?.keys.add(key)
+        const isSmall = bytes.length <= IN_ROW
+        objects.push({
+          owner,
+          key,
+          hash,
+          state: STATES.writing,
+          home: owner,
+          place: isSmall ? '' : IN_DATABASE,
+          bytes: bytes.length,
+          body: isSmall ? bytes : null,
+          changed_at,
+        })
+        for (let piece = 0; !isSmall && piece * PIECE < bytes.length; piece++)
+          pieces.push({ home: owner, key, piece, body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE) })
       }
-      if (added.size === 0) return []
-      // In the order of hashes: two transactions that store the same blobs cannot wait for each other.
-      const rows = [...added].sort(([one], [other]) => (one < other ? -1 : 1))
-      // Another transaction may store one of them meanwhile, and is waited for.
-      const inserted = await db
-        .insertInto('blobs')
-        .values(rows.map(([hash]) => ({ hash, stored_at })))
-        .onConflict((conflict) => conflict.column('hash').doNothing())
-        .returning('hash')
-        .execute()
-      if (inserted.length === 0) return []
-      const pieces: { hash: string; piece: number; body: Uint8Array }[] = []
-      const mine = inserted.map(({ hash }) => [hash, added.get(hash)!] as const)
-      for (const [hash, bytes] of mine)
-        for (let piece = 0; piece * PIECE < Math.max(1, bytes.length); piece++)
-          pieces.push({ hash, piece, body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE) })
-      await db.insertInto('blob_pieces').values(pieces).execute()
-      return mine.map(([hash]) => hash)
+      if (objects.length > 0) await db.insertInto('objects').values(objects).execute()
+      if (pieces.length > 0) await db.insertInto('blob_pieces').values(pieces).execute()
+      return refs
     })
   }
 
-  async get(hash: string): Promise<Buffer> {
-    const pieces = await this.engine.read((db) =>
-      db.selectFrom('blob_pieces').select('body').where('hash', '=', hash).orderBy('piece').execute(),
-    )
-    return verified(hash, pieces)
+  async get(ref: BlobRef): Promise<Buffer> {
+    return (await this.getAll([ref])).get(nameOf(ref))!
   }
 
-  async getAll(hashes: readonly string[]): Promise<Map<string, Buffer>> {
-    if (hashes.length === 0) return new Map()
-    const pieces = await this.engine.read((db) =>
-      db
-        .selectFrom('blob_pieces')
-        .select(['hash', 'body'])
-        .where('hash', 'in', hashes)
-        .orderBy('hash')
-        .orderBy('piece')
-        .execute(),
-    )
-    const byHash = new Map<string, { body: Uint8Array }[]>(hashes.map((hash) => [hash, []]))
-    for (const piece of pieces) byHash.get(piece.hash)!.push(piece)
-    return new Map([...byHash].map(([hash, own]) => [hash, verified(hash, own)]))
+  async getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
+    const found = new Map<string, Buffer>()
+    const byOwner = new Map<string, { hashes: Set<string>; keys: Set<string> }>()
+    for (const ref of refs) {
+      const { owner, hash, fresh } = ref
+      if (fresh && 'body' in fresh) {
+        found.set(nameOf(ref), fresh.body)
+        continue
+      }
+      const own = byOwner.get(owner) ?? { hashes: new Set(), keys: new Set() }
+      if (fresh) own.keys.add(fresh.key)
+      else own.hashes.add(hash)
+      byOwner.set(owner, own)
+    }
+    if (byOwner.size > 0)
+      await this.engine.read(async (db) => {
+        for (const [owner, own] of byOwner)
+          for (const [name, bytes] of await readObjects(db, owner, own)) found.set(name, bytes)
+      })
+    for (const ref of refs) found.set(nameOf(ref), verified(ref, found.get(nameOf(ref))))
+    return found
   }
 
   async collect(grace = GRACE, now = Date.now()): Promise<number> {
-    await this.touch([...this.holders.keys()], now)
+    await this.touch(now)
     let removed = 0
-    for (let after = ''; ; ) {
-      const batch = await this.engine.read((db) => orphans(db, now - grace, after))
-      // A few in each transaction: others wait. Those that have been referenced since are kept.
-      for (let k = 0; k < batch.orphans.length; k += REMOVED)
-        removed += await this.engine.write([], (db) =>
-          removeOrphans(db, batch.orphans.slice(k, k + REMOVED), now - grace),
+    for (let after = { owner: '', key: '' }; ; ) {
+      const from = after
+      const rows = await this.engine.read((db) =>
+        db
+          .selectFrom('objects')
+          .select(['owner', 'key', 'hash', 'state', 'changed_at'])
+          .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
+          .orderBy('owner')
+          .orderBy('key')
+          .limit(BATCH)
+          .execute(),
+      )
+      const old = rows.filter(({ changed_at }) => changed_at < now - grace)
+      for (const owner of new Set(old.map((row) => row.owner))) {
+        const own = old.filter((row) => row.owner === owner)
+        const unused = new Set(
+          await this.engine.read((db) =>
+            unreferred(
+              db,
+              owner,
+              own.map(({ hash }) => hash),
+            ),
+          ),
         )
-      if (batch.last === undefined) return removed
-      after = batch.last
+        const keys = own.filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
+        // A few in each transaction: others wait.
+        for (let k = 0; k < keys.length; k += REMOVED)
+          removed += await this.engine.write([owner], (db) =>
+            removeUnused(db, owner, keys.slice(k, k + REMOVED), now - grace),
+          )
+      }
+      if (rows.length < BATCH) return removed
+      after = rows.at(-1)!
     }
   }
 
-  /** Makes blobs of running uploads count as new, however long the uploads take. */
-  private async touch(hashes: readonly string[], stored_at: number): Promise<void> {
-    for (let k = 0; k < hashes.length; k += BATCH) {
-      const some = hashes.slice(k, k + BATCH).sort()
-      await this.engine.write([], (db) =>
-        db.updateTable('blobs').set({ stored_at }).where('hash', 'in', some).execute(),
-      )
-    }
+  /** Makes objects of running uploads count as new, however long the uploads take. */
+  private async touch(changed_at: number): Promise<void> {
+    for (const { owner, keys } of this.claims)
+      for (let all = [...keys], k = 0; k < all.length; k += BATCH) {
+        const some = all.slice(k, k + BATCH)
+        await this.engine.write([owner], (db) =>
+          db
+            .updateTable('objects')
+            .set({ changed_at })
+            .where('owner', '=', owner)
+            .where('key', 'in', some)
+            .execute(),
+        )
+      }
   }
 }
 
-/** The bytes of a blob. Throws `damaged` unless they match its checksum. */
-function verified(hash: string, pieces: readonly { body: Uint8Array }[]): Buffer {
-  const bytes = pieces.length === 1 ? asBuffer(pieces[0].body) : Buffer.concat(pieces.map(({ body }) => body))
-  if (sha256(bytes) === hash) return bytes
+/** The bytes of objects of an owner, by `nameOf`; not verified. */
+async function readObjects(
+  db: Db,
+  owner: string,
+  { hashes, keys }: { hashes: ReadonlySet<string>; keys: ReadonlySet<string> },
+): Promise<Map<string, Buffer>> {
+  const rows = []
+  const select = db
+    .selectFrom('objects')
+    .select(['key', 'hash', 'home', 'place', 'body'])
+    .where('owner', '=', owner)
+  if (hashes.size > 0)
+    rows.push(
+      ...(await select
+        .where('hash', 'in', [...hashes])
+        .where('state', '=', sql.lit(STATES.live))
+        .execute()),
+    )
+  if (keys.size > 0) rows.push(...(await select.where('key', 'in', [...keys]).execute()))
+  const found = new Map<string, Buffer>()
+  const elsewhere = new Map<string, Map<string, string>>()
+  for (const { key, hash, home, body } of rows) {
+    if (body) {
+      found.set(nameOf({ owner, hash }), asBuffer(body))
+      continue
+    }
+    const names = elsewhere.get(home) ?? new Map<string, string>()
+    names.set(key, nameOf({ owner, hash }))
+    elsewhere.set(home, names)
+  }
+  for (const [home, names] of elsewhere) {
+    const pieces = await db
+      .selectFrom('blob_pieces')
+      .select(['key', 'body'])
+      .where('home', '=', home)
+      .where('key', 'in', [...names.keys()])
+      .orderBy('key')
+      .orderBy('piece')
+      .execute()
+    const bodies = new Map<string, Uint8Array[]>()
+    for (const { key, body } of pieces) {
+      const own = bodies.get(key)
+      if (own) own.push(body)
+      else bodies.set(key, [body])
+    }
+    for (const [key, own] of bodies)
+      found.set(names.get(key)!, own.length === 1 ? asBuffer(own[0]) : Buffer.concat(own))
+  }
+  return found
+}
+
+/** Bytes as they were stored. Throws `damaged` unless they match their checksum. */
+function verified({ hash }: BlobRef, bytes: Buffer | undefined): Buffer {
+  if (bytes && sha256(bytes) === hash) return bytes
   throw new Problem(
     'damaged',
-    `stored bytes are damaged: blob ${hash.slice(0, 12)} does not match its checksum`,
+    `stored bytes are damaged: blob ${hash.slice(0, 12)} ${bytes ? 'does not match its checksum' : 'is missing'}`,
   )
 }
 
@@ -202,131 +308,256 @@ const WRITTEN_BLOBS = 1000
 
 /** Reads blobs with few queries, if they are asked for in the order of `slices`. Each is kept until it is read. */
 export class BatchedBlobs implements BlobReader {
-  /** By hash: the batch that has it, and how often it is still going to be read. */
+  /** By name: the batch that has it, and how often it is still going to be read. */
   private readonly waiting = new Map<string, { batch: Promise<Map<string, Buffer>>; left: number }>()
   private next = 0
 
   constructor(
     private readonly blobs: BlobReader,
-    private readonly slices: readonly { hash: string; bytes: number }[],
+    private readonly slices: readonly { blob: BlobRef; bytes: number }[],
   ) {}
 
-  async get(hash: string): Promise<Buffer> {
+  async get(ref: BlobRef): Promise<Buffer> {
     const { slices } = this
-    if (!this.waiting.has(hash) && slices[this.next]?.hash === hash) this.load()
-    const known = this.waiting.get(hash)
-    if (!known) return this.blobs.get(hash)
-    if (--known.left === 0) this.waiting.delete(hash)
-    return (await known.batch).get(hash)!
+    const name = nameOf(ref)
+    const next = slices[this.next]
+    if (!this.waiting.has(name) && next && nameOf(next.blob) === name) this.load()
+    const known = this.waiting.get(name)
+    if (!known) return this.blobs.get(ref)
+    if (--known.left === 0) this.waiting.delete(name)
+    return (await known.batch).get(name)!
   }
 
-  getAll(hashes: readonly string[]): Promise<Map<string, Buffer>> {
-    return this.blobs.getAll(hashes)
+  getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
+    return this.blobs.getAll(refs)
   }
 
   /** Reads the next slices: as many as fit, at least one. */
   private load(): void {
     const { slices } = this
-    const hashes: string[] = []
-    for (let size = 0; this.next < slices.length && hashes.length < BATCH_BLOBS; this.next++) {
-      const { hash, bytes } = slices[this.next]
+    const refs = new Map<string, BlobRef>()
+    const names: string[] = []
+    for (let size = 0; this.next < slices.length && names.length < BATCH_BLOBS; this.next++) {
+      const { blob, bytes } = slices[this.next]
       size += bytes
-      if (hashes.length > 0 && size > BATCH_BYTES) break
-      hashes.push(hash)
+      if (names.length > 0 && size > BATCH_BYTES) break
+      names.push(nameOf(blob))
+      refs.set(nameOf(blob), blob)
     }
-    const batch = this.blobs.getAll([...new Set(hashes)])
+    const batch = this.blobs.getAll([...refs.values()])
     // Prevent an unhandled rejection; the error is seen when the batch is awaited.
     batch.catch(() => {})
-    for (const hash of hashes) {
-      const left = this.waiting.get(hash)?.left ?? 0
-      this.waiting.set(hash, { batch, left: left + 1 })
+    for (const name of names) {
+      const left = this.waiting.get(name)?.left ?? 0
+      this.waiting.set(name, { batch, left: left + 1 })
     }
   }
 }
 
-/** Blobs checked per transaction, and removed. */
+/** Objects looked at in one transaction, and removed. */
 const BATCH = 500
 const REMOVED = 50
 
-/** Unreferenced blobs among the next batch after `after`. `last` is where the next batch starts. */
-async function orphans(
-  db: Db,
-  before: number,
-  after: string,
-): Promise<{ orphans: string[]; last: string | undefined }> {
-  const rows = await db
-    .selectFrom('blobs')
-    .select('hash')
-    .where('hash', '>', after)
-    .orderBy('hash')
-    .limit(BATCH)
-    .execute()
-  const hashes = rows.map(({ hash }) => hash)
-  return {
-    orphans: hashes.length > 0 ? await unnamed(db, await oldAmong(db, hashes, before)) : [],
-    last: hashes.length < BATCH ? undefined : hashes.at(-1),
-  }
-}
-
-/**
- * Removes those of these blobs that nothing refers to, stored before a time. Returns how many. They are locked first:
- * a transaction that refers to one has ended, or finds that it is gone (`requireBlobs`).
- */
-async function removeOrphans(db: Db, hashes: readonly string[], before: number): Promise<number> {
-  const still = await unnamed(db, await oldAmong(db, hashes, before, 'update'))
-  if (still.length === 0) return 0
-  for (const table of ['blob_pieces', 'blobs'] as const)
-    await db.deleteFrom(table).where('hash', 'in', still).execute()
-  return still.length
-}
-
-/** The tables whose rows refer to blobs. */
+/** The tables whose rows refer to blobs of their owner. */
 export const NAMING = ['slices', 'contents', 'past_slices', 'versions'] as const
 
-/** Those of these blobs that were stored before a time, locked if asked for. */
-async function oldAmong(
-  db: Db,
-  hashes: readonly string[],
-  before: number,
-  lock?: 'update',
-): Promise<string[]> {
-  const old = db
-    .selectFrom('blobs')
-    .select('hash')
-    .where('hash', 'in', hashes)
-    .where('stored_at', '<', before)
-    .orderBy('hash')
-  return (await (lock ? locked(db, old, lock) : old).execute()).map(({ hash }) => hash)
-}
-
-/** Those of these blobs that nothing refers to. One statement: references move from table to table. */
-async function unnamed(db: Db, hashes: readonly string[]): Promise<string[]> {
-  if (hashes.length === 0) return []
+/** Those of these hashes that no file of the owner refers to. One statement: references move from table to table. */
+async function unreferred(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
+  const wanted = [...new Set(hashes)]
+  if (wanted.length === 0) return []
   const [first, ...more] = NAMING.map((table) =>
-    db.selectFrom(table).select('hash').where('hash', 'in', hashes),
+    db.selectFrom(table).select('hash').where('owner', '=', owner).where('hash', 'in', wanted),
   )
   const rows = await more.reduce((all, one) => all.union(one), first).execute()
   const named = new Set(rows.map(({ hash }) => hash))
-  return hashes.filter((hash) => !named.has(hash))
+  return wanted.filter((hash) => !named.has(hash))
+}
+
+/** Those of these hashes of an owner that are stored, with rows that may refer to them. */
+async function liveAmong(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('objects')
+    .select('hash')
+    .where('owner', '=', owner)
+    .where('hash', 'in', hashes)
+    .where('state', '=', sql.lit(STATES.live))
+    .execute()
+  return rows.map(({ hash }) => hash)
+}
+
+/** Removes objects that were not changed since a time, unless something refers to them now. Under the lock of the owner. */
+async function removeUnused(
+  db: Db,
+  owner: string,
+  objects: readonly { key: string; hash: string }[],
+  before: number,
+): Promise<number> {
+  const unused = new Set(
+    await unreferred(
+      db,
+      owner,
+      objects.map(({ hash }) => hash),
+    ),
+  )
+  const rows = await db
+    .selectFrom('objects')
+    .select(['key', 'hash', 'state'])
+    .where('owner', '=', owner)
+    .where(
+      'key',
+      'in',
+      objects.map(({ key }) => key),
+    )
+    .where('changed_at', '<', before)
+    .execute()
+  const keys = rows
+    .filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
+    .map(({ key }) => key)
+  return removeObjects(db, owner, keys, [STATES.writing, STATES.live, STATES.ended], before)
+}
+
+/** Removes objects of an owner that are in one of these states, with their bytes unless another owner has them. */
+async function removeObjects(
+  db: Db,
+  owner: string,
+  keys: readonly string[],
+  states: readonly number[],
+  /** Only those that have not been changed since. */
+  before = Number.MAX_SAFE_INTEGER,
+): Promise<number> {
+  if (keys.length === 0) return 0
+  const gone = await db
+    .deleteFrom('objects')
+    .where('owner', '=', owner)
+    .where('key', 'in', keys)
+    .where('state', 'in', states)
+    .where('changed_at', '<', before)
+    .returning(['key', 'home', 'place'])
+    .execute()
+  const pieces = gone.filter(({ place }) => place === IN_DATABASE)
+  if (pieces.length === 0) return gone.length
+  const kept = new Set(
+    (
+      await db
+        .selectFrom('objects')
+        .select('key')
+        .where(
+          'key',
+          'in',
+          pieces.map(({ key }) => key),
+        )
+        .execute()
+    ).map(({ key }) => key),
+  )
+  for (const home of new Set(pieces.map((piece) => piece.home))) {
+    const own = pieces.filter((piece) => piece.home === home && !kept.has(piece.key)).map(({ key }) => key)
+    if (own.length > 0)
+      await db.deleteFrom('blob_pieces').where('home', '=', home).where('key', 'in', own).execute()
+  }
+  return gone.length
 }
 
 /**
- * Locks blobs that the transaction refers to, so that no sweep removes them meanwhile. Throws `overloaded` if one is
- * gone: a sweep may have collected it if the clock jumped during an upload.
+ * Makes blobs what rows of an owner refer to, in the transaction that adds these rows. Those of another owner are shared.
+ * Throws `overloaded` if one is gone: a sweep may have collected it if the clock jumped during an upload.
  */
-export async function requireBlobs(db: Db, needed: readonly string[]): Promise<void> {
-  const hashes = [...new Set(needed)].sort()
-  for (let k = 0; k < hashes.length; k += BATCH) {
+export async function refer(db: Db, owner: string, refs: readonly BlobRef[]): Promise<void> {
+  const byHash = new Map<string, BlobRef>()
+  for (const ref of refs) if (!byHash.get(ref.hash)?.fresh) byHash.set(ref.hash, ref)
+  const all = [...byHash.values()]
+  for (let k = 0; k < all.length; k += BATCH) {
     await breathe()
-    const some = hashes.slice(k, k + BATCH)
-    const rows = await locked(
-      db,
-      db.selectFrom('blobs').select('hash').where('hash', 'in', some).orderBy('hash'),
-      'share',
-    ).execute()
-    if (rows.length < some.length)
-      throw new Problem('overloaded', 'stored data was removed before the change was complete', {
-        hint: 'Repeat the request.',
-      })
+    await referSome(db, owner, all.slice(k, k + BATCH))
   }
+}
+
+async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promise<void> {
+  const changed_at = Date.now()
+  const bodies = refs.flatMap(({ hash, fresh }) =>
+    fresh && 'body' in fresh ? [{ hash, body: fresh.body }] : [],
+  )
+  if (bodies.length > 0)
+    await db
+      .insertInto('objects')
+      .values(
+        bodies.map(({ hash, body }) => ({
+          owner,
+          key: randomBytes(12).toString('hex'),
+          hash,
+          state: STATES.live,
+          home: owner,
+          place: '',
+          bytes: body.length,
+          body,
+          changed_at,
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict
+          .columns(['owner', 'hash'])
+          .where('state', '=', sql.lit(STATES.live))
+          .doUpdateSet({ changed_at }),
+      )
+      .execute()
+  const others = refs.filter(({ fresh }) => !fresh || !('body' in fresh))
+  if (others.length === 0) return
+  const hashes = others.map(({ hash }) => hash)
+  const known = new Set(await liveAmong(db, owner, hashes))
+  const keys = others.flatMap(({ hash, fresh }) =>
+    fresh && 'key' in fresh && !known.has(hash) ? [fresh.key] : [],
+  )
+  if (keys.length > 0) {
+    const live = await db
+      .updateTable('objects')
+      .set({ state: STATES.live, changed_at })
+      .where('owner', '=', owner)
+      .where('key', 'in', keys)
+      .where('state', '=', STATES.writing)
+      .returning('hash')
+      .execute()
+    for (const { hash } of live) known.add(hash)
+  }
+  for (const from of new Set(others.map((ref) => ref.owner))) {
+    const shared = others.filter((ref) => ref.owner === from && from !== owner && !known.has(ref.hash))
+    if (shared.length === 0) continue
+    for (const hash of await share(
+      db,
+      from,
+      owner,
+      shared.map((ref) => ref.hash),
+    ))
+      known.add(hash)
+  }
+  if (hashes.some((hash) => !known.has(hash)))
+    throw new Problem('overloaded', 'stored data was removed before the change was complete', {
+      hint: 'Repeat the request.',
+    })
+}
+
+/** Gives blobs of an owner to another one as well. Returns their hashes. Both owners are locked. */
+async function share(db: Db, from: string, to: string, hashes: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('objects')
+    .selectAll()
+    .where('owner', '=', from)
+    .where('hash', 'in', hashes)
+    .where('state', '=', sql.lit(STATES.live))
+    .execute()
+  if (rows.length > 0)
+    await db
+      .insertInto('objects')
+      .values(rows.map((row) => ({ ...row, owner: to, changed_at: Date.now() })))
+      .onConflict((conflict) => conflict.columns(['owner', 'key']).doUpdateSet({ state: STATES.live }))
+      .execute()
+  return rows.map(({ hash }) => hash)
+}
+
+/** Notes that rows of an owner refer to blobs no more: readers may still be using them for a while. */
+export async function letGo(db: Db, owner: string, hashes: Expression<{ hash: string }>): Promise<void> {
+  await db
+    .updateTable('objects')
+    .set({ changed_at: Date.now() })
+    .where('owner', '=', owner)
+    .where(sql<boolean>`hash in (${hashes})`)
+    .execute()
 }

@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
+import { letGo, NAMING } from './blobs.ts'
 import { Counts } from './counts.ts'
 import { isAmong, type Key } from './keys.ts'
 import type { Db, Schema } from './schema.ts'
@@ -312,30 +313,17 @@ export class FileWriter extends FileReader {
     await this.counts.moved(owner, rows, [])
     const folders = rows.filter(({ filetype }) => filetype === 'fold').map(({ idlocal }) => idlocal)
     if (folders.length > 0) await this.counts.forget(owner, folders)
-    const stored_at = Date.now()
-    // Keep the blobs for a while: readers may still be using them.
-    for (const table of ['slices', 'contents', 'past_slices'] as const) {
-      const hashes = this.db
-        .selectFrom(table)
-        .select('hash')
-        .where('owner', '=', owner)
-        .where('idlocal', 'in', ids)
-      await this.db.updateTable('blobs').set({ stored_at }).where('hash', 'in', hashes).execute()
-    }
-    await this.db
-      .updateTable('blobs')
-      .set({ stored_at })
-      .where(
-        'hash',
-        'in',
+    for (const table of NAMING)
+      await letGo(
+        this.db,
+        owner,
         this.db
-          .selectFrom('versions')
+          .selectFrom(table)
           .select(({ ref }) => ref('hash').$notNull().as('hash'))
           .where('owner', '=', owner)
           .where('idlocal', 'in', ids)
           .where('hash', 'is not', null),
       )
-      .execute()
     await this.db
       .deleteFrom('references')
       .where('to_owner', '=', owner)

@@ -2,7 +2,7 @@ import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import type { Bounds } from '../../ingest/index.ts'
 import { breathe } from '../../json/index.ts'
-import { requireBlobs } from './blobs.ts'
+import { type BlobRef, letGo, refer } from './blobs.ts'
 import { encodeTypes } from './column-types.ts'
 import { keyOf } from './primary-key.ts'
 import type { Db, Schema } from './schema.ts'
@@ -17,7 +17,7 @@ export interface SliceRef {
   seq: number
   rows: number
   bytes: number
-  hash: string
+  blob: BlobRef
   /** Of its values; undefined if it was stored before they were kept. */
   bounds?: Bounds
   /** Whether slices of the same rows end where it does (ingest/values/slice-ends.ts). */
@@ -50,13 +50,24 @@ const PAST_SLICE = [
 
 const PAST_COLUMN = ['owner', 'idlocal', 'uid', 'since', 'position', 'name'] as const
 
-export const SLICE_FIELDS = ['uid', 'seq', 'rows', 'bytes', 'hash', 'low', 'high', 'nulls', 'ended'] as const
+export const SLICE_FIELDS = [
+  'owner',
+  'uid',
+  'seq',
+  'rows',
+  'bytes',
+  'hash',
+  'low',
+  'high',
+  'nulls',
+  'ended',
+] as const
 
 type SliceRow = Pick<Selectable<Schema['slices']>, (typeof SLICE_FIELDS)[number]>
 
-export function sliceOf({ seq, rows, bytes, hash, low, high, nulls, ended }: SliceRow): SliceRef {
+export function sliceOf({ owner, seq, rows, bytes, hash, low, high, nulls, ended }: SliceRow): SliceRef {
   const bounds = nulls === null ? undefined : { low: low ?? undefined, high: high ?? undefined, nulls }
-  return { seq, rows, bytes, hash, bounds, ended: ended === 1 }
+  return { seq, rows, bytes, blob: { owner, hash }, bounds, ended: ended === 1 }
 }
 
 export function rowOf({
@@ -64,10 +75,10 @@ export function rowOf({
   seq,
   rows,
   bytes,
-  hash,
+  blob: { hash },
   bounds,
   ended,
-}: SliceRef & { uid: string }): SliceRow & { ended: number } {
+}: SliceRef & { uid: string }): Omit<SliceRow, 'owner'> & { ended: number } {
   const { low = null, high = null, nulls = null } = bounds ?? {}
   return { uid, seq, rows, bytes, hash, low, high, nulls, ended: ended ? 1 : 0 }
 }
@@ -396,7 +407,7 @@ export class GridWriter extends GridReader {
 
   /** Adds slices whose blobs are stored. Throws `overloaded` if a blob has been collected meanwhile. */
   async addSlices({ owner, idlocal, epoch }: Epoch, slices: (SliceRef & { uid: string })[]): Promise<void> {
-    await this.requireBlobs(slices)
+    await this.referTo(owner, slices)
     for (let k = 0; k < slices.length; k += BATCH) {
       await breathe()
       const rows = slices
@@ -406,11 +417,12 @@ export class GridWriter extends GridReader {
     }
   }
 
-  /** Throws `overloaded` if a blob of these slices has been collected meanwhile. */
-  requireBlobs(slices: readonly SliceRef[]): Promise<void> {
-    return requireBlobs(
+  /** Makes the blobs of slices what rows of an owner refer to. Throws `overloaded` if one has been collected meanwhile. */
+  referTo(owner: string, slices: readonly SliceRef[]): Promise<void> {
+    return refer(
       this.db,
-      slices.map(({ hash }) => hash),
+      owner,
+      slices.map(({ blob }) => blob),
     )
   }
 
@@ -445,7 +457,7 @@ export class GridWriter extends GridReader {
     slices: readonly SliceRef[],
   ): Promise<void> {
     const isSame = (k: number): boolean =>
-      before[k].hash === slices[k].hash && before[k].rows === slices[k].rows && before[k].seq === k
+      before[k].blob.hash === slices[k].blob.hash && before[k].rows === slices[k].rows && before[k].seq === k
     const common = Math.min(before.length, slices.length)
     let first = 0
     while (first < common && isSame(first)) first++
@@ -482,11 +494,7 @@ export class GridWriter extends GridReader {
       .columns([...PAST_SLICE, 'until'])
       .expression(own.where('since', '<', epoch).select([...PAST_SLICE, sql.lit(epoch).as('until')]))
       .execute()
-    await this.db
-      .updateTable('blobs')
-      .set({ stored_at: Date.now() })
-      .where('hash', 'in', own.where('since', '>=', epoch).select('hash'))
-      .execute()
+    await letGo(this.db, owner, own.where('since', '>=', epoch).select('hash'))
   }
 
   /** Keeps the names and positions of columns for the epochs before this one. */

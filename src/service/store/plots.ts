@@ -1,10 +1,22 @@
-import { type Insertable, type Selectable, sql } from 'kysely'
-import { requireBlobs } from './blobs.ts'
+import { type Selectable, sql } from 'kysely'
+import { type BlobRef, refer } from './blobs.ts'
 import { asFile, type FileRow } from './files.ts'
 import { isAmong, type Key } from './keys.ts'
 import type { Db, Schema } from './schema.ts'
 
 export type ContentRow = Selectable<Schema['contents']>
+
+/** A text that is stored, and its size before compression. */
+export interface Stored {
+  blob: BlobRef
+  bytes: number
+}
+
+/** The text of a row of contents. */
+export function storedOf({ owner, hash, bytes }: Pick<ContentRow, 'owner' | 'hash' | 'bytes'>): Stored {
+  return { blob: { owner, hash }, bytes }
+}
+
 /** What is shown of a plot besides its file. */
 export interface ShownPlot {
   content: ContentRow
@@ -161,12 +173,12 @@ export class PlotReader {
 }
 
 export class PlotWriter extends PlotReader {
-  async setContent(row: Insertable<Schema['contents']>): Promise<void> {
-    const { hash, bytes, media_type } = row
-    await requireBlobs(this.db, [hash])
+  async setContent({ owner, idlocal }: Key, { blob, bytes }: Stored, media_type: string): Promise<void> {
+    const { hash } = blob
+    await refer(this.db, owner, [blob])
     await this.db
       .insertInto('contents')
-      .values(row)
+      .values({ owner, idlocal, hash, bytes, media_type })
       .onConflict((conflict) =>
         conflict.columns(['owner', 'idlocal']).doUpdateSet({ hash, bytes, media_type }),
       )

@@ -19,6 +19,13 @@ export interface Relations {
   referencers: Key[]
 }
 
+export const NO_RELATIONS: Relations = {
+  stars: { usernames: [], count: 0 },
+  collaborators: [],
+  references: [],
+  referencers: [],
+}
+
 /** Usernames of stars that are read. All stars are counted. */
 const STARS = 100
 /** Files read that refer to one. /sources lists all. */

@@ -302,9 +302,25 @@ export interface Schema {
   }
   /** How much of a daily quota a user has used; `day` counts days since 1970. */
   quotas: { owner: string; what: string; day: number; used: number }
-  /** Content-addressed bytes. `stored_at`: when the blob was last stored, or lost a reference. */
-  blobs: { hash: string; stored_at: number }
-  blob_pieces: { hash: string; piece: number; body: Uint8Array }
+  /** Bytes of owners, by SHA-256; of one hash at most one is live. See `blobs.ts`. */
+  objects: {
+    owner: string
+    /** Random, and never used again. */
+    key: string
+    hash: string
+    /** 0 writing, 1 live, 2 ended. */
+    state: number
+    /** The owner who stored the bytes, by the name of then: copies of other owners share them. */
+    home: string
+    /** Where the bytes are: empty for `body`, `sql` for pieces. */
+    place: string
+    bytes: number
+    body: Uint8Array | null
+    /** When it was stored, or last lost a reference. */
+    changed_at: number
+  }
+  /** Bytes of larger objects. */
+  blob_pieces: { home: string; key: string; piece: number; body: Uint8Array }
   /**
    * Folders whose direct contents still have to be told that the folder is in the trash, is back or is removed; `done`:
    * the last name of those that have been told.

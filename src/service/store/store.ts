@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, type Limits } from '../../contract/limits.ts'
 import { AccountReader, AccountWriter } from './accounts.ts'
-import { type Blobs, SqlBlobs } from './blobs.ts'
+import { type Blobs, type Claim, SqlBlobs } from './blobs.ts'
 import { DraftReader, DraftWriter } from './drafts.ts'
 import type { Engine, Transactions, WriteOptions } from './engine.ts'
 import { FileReader, FileWriter } from './files.ts'
@@ -105,7 +105,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     throw error
   }
   return storeOn(engine, engine, options.limits ?? defaultLimits, {
-    holders: new Map(),
+    claims: new Set(),
     jobAdded: () => {},
     toldAtOnce: options.toldAtOnce,
   })
@@ -137,14 +137,14 @@ export function withoutCommit(store: Store): Store {
 
 /** What all lanes of a store have in common. */
 interface Shared {
-  /** How many uploads need a blob. */
-  holders: Map<string, number>
+  /** Uploads that are under way. */
+  claims: Set<Claim>
   jobAdded: () => void
   toldAtOnce?: number
 }
 
 function storeOn(engine: Engine, transactions: Transactions, limits: Limits, shared: Shared): Store {
-  const blobs: Blobs = new SqlBlobs(transactions, shared.holders)
+  const blobs: Blobs = new SqlBlobs(transactions, shared.claims)
   const read: Store['read'] = (work) =>
     transactions.read((db) => {
       const folders = new FolderReader(db)

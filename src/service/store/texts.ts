@@ -8,8 +8,13 @@ import type { SliceRef } from './grids.ts'
 const READ_AHEAD = 3
 
 /** Stores a text as a compressed blob. The caller sets `seq`. */
-export async function storeText(blobs: Blobs, rows: number, text: Uint8Array): Promise<SliceRef> {
-  return { seq: 0, rows, bytes: text.length, hash: await blobs.put(await compress(text)) }
+export async function storeText(
+  blobs: Blobs,
+  owner: string,
+  rows: number,
+  text: Uint8Array,
+): Promise<SliceRef> {
+  return { seq: 0, rows, bytes: text.length, blob: await blobs.put(owner, await compress(text)) }
 }
 
 /** Texts compressed at once. */
@@ -28,14 +33,15 @@ export interface SliceText {
 }
 
 /** Stores one slice. The caller sets `seq`. */
-export async function storeSlice(blobs: Blobs, slice: SliceText): Promise<SliceRef> {
-  const [ref] = await storeSlices(blobs, [slice])
+export async function storeSlice(blobs: Blobs, owner: string, slice: SliceText): Promise<SliceRef> {
+  const [ref] = await storeSlices(blobs, owner, [slice])
   return ref
 }
 
 /** Stores several slices in few transactions. The caller sets `seq`. */
 export async function storeSlices(
   blobs: Blobs,
+  owner: string,
   texts: readonly SliceText[],
   claim?: Claim,
 ): Promise<SliceRef[]> {
@@ -49,19 +55,19 @@ export async function storeSlices(
     }
   }
   await Promise.all(Array.from({ length: Math.min(texts.length, PACKED_AT_ONCE) }, packRest))
-  const hashes = await blobs.putAll(packed, claim)
+  const refs = await blobs.putAll(owner, packed, claim)
   return texts.map(({ rows, text, bounds = boundsOf(text), ended }, k) => ({
     seq: 0,
     rows,
     bytes: text.length,
-    hash: hashes[k],
+    blob: refs[k],
     bounds,
     ended,
   }))
 }
 
-export async function loadText(blobs: BlobReader, slice: Pick<SliceRef, 'hash' | 'bytes'>): Promise<Buffer> {
-  return decompress(await blobs.get(slice.hash), slice.bytes)
+export async function loadText(blobs: BlobReader, slice: Pick<SliceRef, 'blob' | 'bytes'>): Promise<Buffer> {
+  return decompress(await blobs.get(slice.blob), slice.bytes)
 }
 
 /** Streams the texts of slices in order, reading a few ahead. */
@@ -77,7 +83,7 @@ export function readSlices(
 export function readPacked(blobs: BlobReader, slices: readonly SliceRef[]): AsyncGenerator<StreamPiece> {
   return inOrder(
     slices,
-    async ({ hash, bytes }): Promise<StreamPiece> => ({ blob: await blobs.get(hash), size: bytes }),
+    async ({ blob, bytes }): Promise<StreamPiece> => ({ blob: await blobs.get(blob), size: bytes }),
     READ_AHEAD,
   )
 }

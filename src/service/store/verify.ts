@@ -1,9 +1,11 @@
+import { sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
 import { breathe, endOf, skipBlanks } from '../../json/index.ts'
-import { NAMING } from './blobs.ts'
+import { type BlobRef, NAMING, nameOf, STATES } from './blobs.ts'
 import { combineTypes, decodeTypes, fits, typesOfRows } from './column-types.ts'
 import type { FileRow } from './files.ts'
 import type { ColumnRow, GridRow, SliceRef, TailRow } from './grids.ts'
+import { storedOf } from './plots.ts'
 import type { Db } from './schema.ts'
 import type { Store } from './store.ts'
 import { loadText } from './texts.ts'
@@ -60,32 +62,50 @@ async function readAll(store: Store, found: Verified): Promise<void> {
   }
 }
 
-/** Verifies every blob. Returns the hashes of damaged ones. */
+/** Verifies every blob. Returns the names of damaged ones. */
 async function verifyBlobs({ engine, blobs }: Store, found: Verified): Promise<Set<string>> {
   const bad = new Set<string>()
-  for (let after = ''; ; ) {
+  for (let after = { owner: '', key: '' }; ; ) {
+    const from = after
     const rows = await engine.read((db) =>
-      db.selectFrom('blobs').select('hash').where('hash', '>', after).orderBy('hash').limit(BATCH).execute(),
+      db
+        .selectFrom('objects')
+        .select(['owner', 'key', 'hash', 'state'])
+        .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
+        .orderBy('owner')
+        .orderBy('key')
+        .limit(BATCH)
+        .execute(),
     )
-    for (const { hash } of rows) {
-      after = hash
+    for (const row of rows) {
+      after = row
+      // Nothing refers to others.
+      if (row.state !== STATES.live) continue
       found.blobs++
       try {
-        found.bytes += (await blobs.get(hash)).length
+        found.bytes += (await blobs.get(row)).length
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'damaged') throw error
         // Not damaged, but collected meanwhile.
-        if (!(await engine.read((db) => isNamed(db, hash)))) continue
-        bad.add(hash)
+        if (!(await engine.read((db) => isNamed(db, row)))) continue
+        bad.add(nameOf(row))
       }
     }
     if (rows.length < BATCH) return bad
   }
 }
 
-async function isNamed(db: Db, hash: string): Promise<boolean> {
+async function isNamed(db: Db, { owner, hash }: BlobRef): Promise<boolean> {
   for (const table of NAMING)
-    if (await db.selectFrom(table).select('hash').where('hash', '=', hash).limit(1).executeTakeFirst())
+    if (
+      await db
+        .selectFrom(table)
+        .select('hash')
+        .where('owner', '=', owner)
+        .where('hash', '=', hash)
+        .limit(1)
+        .executeTakeFirst()
+    )
       return true
   return false
 }
@@ -133,8 +153,8 @@ async function verifyFile(
   await verifyVersions(store, file, bad, found, say)
   const content = await store.read(({ plots }) => plots.content(file.owner, file.idlocal))
   if (!content) say('its content is missing')
-  else if (bad.has(content.hash)) say(`its content is damaged (blob ${content.hash.slice(0, 12)})`)
-  else if ((await loadText(store.blobs, content)).length !== content.bytes)
+  else if (bad.has(nameOf(content))) say(`its content is damaged (blob ${content.hash.slice(0, 12)})`)
+  else if ((await loadText(store.blobs, storedOf(content))).length !== content.bytes)
     say('its content has the wrong length')
 }
 
@@ -169,9 +189,9 @@ async function verifyGrid(
     for (const slice of slices.get(column.uid) ?? []) {
       found.slices++
       rows += slice.rows
-      if (bad.has(slice.hash)) {
+      if (bad.has(nameOf(slice.blob))) {
         say(
-          `column ${column.name}: rows ${rows - slice.rows + 1} to ${rows} are damaged (blob ${slice.hash.slice(0, 12)})`,
+          `column ${column.name}: rows ${rows - slice.rows + 1} to ${rows} are damaged (blob ${slice.blob.hash.slice(0, 12)})`,
         )
         continue
       }
@@ -228,12 +248,13 @@ async function verifyVersions(
       const what = row.version < 0 ? `draft ${-row.version}` : `version ${row.version}`
       if (row.version > content_version) say(`${what} is later than the present one`)
       const check = async (
-        slice: { hash: string; bytes: number; rows?: number },
+        slice: { blob: BlobRef; bytes: number; rows?: number },
         name: string,
       ): Promise<void> => {
-        if (seen.has(slice.hash)) return
-        seen.add(slice.hash)
-        if (bad.has(slice.hash)) say(`${what}: ${name} is damaged (blob ${slice.hash.slice(0, 12)})`)
+        const key = nameOf(slice.blob)
+        if (seen.has(key)) return
+        seen.add(key)
+        if (bad.has(key)) say(`${what}: ${name} is damaged (blob ${slice.blob.hash.slice(0, 12)})`)
         else {
           const text = await loadText(store.blobs, slice)
           if (text.length !== slice.bytes || (slice.rows !== undefined && count(text) !== slice.rows))
@@ -242,7 +263,7 @@ async function verifyVersions(
         await breathe()
       }
       if (row.hash !== null && row.bytes !== null)
-        await check({ hash: row.hash, bytes: row.bytes }, 'its figure')
+        await check({ blob: { owner, hash: row.hash }, bytes: row.bytes }, 'its figure')
       const isPast = filetype === 'grid' && row.version !== content_version
       if (!isPast && (filetype === 'grid' || row.kept_at === null)) continue
       const { grid, tail, slices, columns } = await store.read(async ({ grids, versions }) => ({

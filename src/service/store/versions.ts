@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import { letGo, refer } from './blobs.ts'
 import { type Epoch, rowOf, SLICE_FIELDS, type SliceRef, sliceOf } from './grids.ts'
 import type { Key } from './keys.ts'
 import type { Db, Schema } from './schema.ts'
@@ -209,22 +210,17 @@ export class VersionWriter extends VersionReader {
       .executeTakeFirst()
     const gone = versions.filter((version) => version !== file?.content_version)
     if (gone.length === 0) return 0
-    const stored_at = Date.now()
     let chosen = this.db
       .selectFrom('versions')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .where('version', 'in', gone)
     if (unlessKept) chosen = chosen.where('kept_at', 'is', null)
-    await this.db
-      .updateTable('blobs')
-      .set({ stored_at })
-      .where(
-        'hash',
-        'in',
-        chosen.where('hash', 'is not', null).select(({ ref }) => ref('hash').$notNull().as('hash')),
-      )
-      .execute()
+    await letGo(
+      this.db,
+      owner,
+      chosen.where('hash', 'is not', null).select(({ ref }) => ref('hash').$notNull().as('hash')),
+    )
     let removal = this.db
       .deleteFrom('versions')
       .where('owner', '=', owner)
@@ -236,7 +232,7 @@ export class VersionWriter extends VersionReader {
   }
 
   /**
-   * Adds the content of a draft, as a version whose number and epoch no other one has: below zero. Its blobs are stored.
+   * Adds the content of a draft, as a version whose number and epoch no other one has: below zero.
    * Returns its number.
    */
   async addDraft(
@@ -257,6 +253,11 @@ export class VersionWriter extends VersionReader {
     const slices = columns.flatMap(({ uid, slices: own }) =>
       own.map((slice, seq) => ({ ...rowOf({ ...slice, uid, seq }), ...span })),
     )
+    await refer(
+      this.db,
+      owner,
+      columns.flatMap(({ slices: own }) => own.map(({ blob }) => blob)),
+    )
     for (let k = 0; k < slices.length; k += BATCH)
       await this.db
         .insertInto('past_slices')
@@ -265,12 +266,17 @@ export class VersionWriter extends VersionReader {
     return version
   }
 
-  /** Adds slices that a kept version of a plot shows. Their blobs are stored. */
+  /** Adds slices that a kept version of a plot shows. */
   async addKept(
     { owner, idlocal, version }: Pick<VersionRow, 'owner' | 'idlocal' | 'version'>,
     slices: readonly (SliceRef & { uid: string })[],
   ): Promise<void> {
     const span = { owner, idlocal, since: version, until: version + 1 }
+    await refer(
+      this.db,
+      owner,
+      slices.map(({ blob }) => blob),
+    )
     for (let k = 0; k < slices.length; k += BATCH)
       await this.db
         .insertInto('past_slices')
@@ -286,7 +292,7 @@ export class VersionWriter extends VersionReader {
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .where('since', '=', version)
-    await this.db.updateTable('blobs').set({ stored_at: Date.now() }).where('hash', 'in', own).execute()
+    await letGo(this.db, owner, own)
     await this.db
       .deleteFrom('past_slices')
       .where('owner', '=', owner)
@@ -299,20 +305,16 @@ export class VersionWriter extends VersionReader {
   private async prune(owner: string, idlocal: number): Promise<void> {
     const unused = (table: 'past_slices' | 'past_columns') =>
       sql<boolean>`not exists (select 1 from versions where versions.owner = ${sql.ref(`${table}.owner`)} and versions.idlocal = ${sql.ref(`${table}.idlocal`)} and versions.epoch >= ${sql.ref(`${table}.since`)} and versions.epoch < ${sql.ref(`${table}.until`)})`
-    await this.db
-      .updateTable('blobs')
-      .set({ stored_at: Date.now() })
-      .where(
-        'hash',
-        'in',
-        this.db
-          .selectFrom('past_slices')
-          .select('hash')
-          .where('owner', '=', owner)
-          .where('idlocal', '=', idlocal)
-          .where(unused('past_slices')),
-      )
-      .execute()
+    await letGo(
+      this.db,
+      owner,
+      this.db
+        .selectFrom('past_slices')
+        .select('hash')
+        .where('owner', '=', owner)
+        .where('idlocal', '=', idlocal)
+        .where(unused('past_slices')),
+    )
     for (const table of ['past_slices', 'past_columns'] as const)
       await this.db
         .deleteFrom(table)

@@ -43,7 +43,7 @@ function side(name: string, { names, rows }: Table, ends: number[] = []): Side {
       const text = Buffer.from(cells.slice(from, end).join(','))
       const hash = createHash('sha256').update(text).digest('hex')
       stored.set(hash, Buffer.concat([Buffer.from('0'), text]))
-      const slice = { seq, rows: end - from, bytes: text.length, hash }
+      const slice = { seq, rows: end - from, bytes: text.length, blob: { owner: 'alice', hash } }
       from = end
       return slice
     })
@@ -57,7 +57,9 @@ function side(name: string, { names, rows }: Table, ends: number[] = []): Side {
       tail: Buffer.from(cells.slice(from).join(',')),
     }
   })
-  const blobs = { get: async (hash: string) => stored.get(hash)! } as unknown as Side['snap']['blobs']
+  const blobs = {
+    get: async ({ hash }: { hash: string }) => stored.get(hash)!,
+  } as unknown as Side['snap']['blobs']
   return { name, snap: { blobs, columns, rows: rows.length } }
 }
 

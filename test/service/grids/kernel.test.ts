@@ -6,6 +6,7 @@ import { ValueKernel } from '../../../src/service/grids/kernel/index.ts'
 import { RowSet } from '../../../src/service/grids/row-set.ts'
 import { chosenRowsAs, delimited, ndjson, type RowWriter, rowsAs } from '../../../src/service/grids/rows.ts'
 import { scalarsOf } from '../../../src/service/grids/scalars.ts'
+import { type BlobRef, nameOf } from '../../../src/service/store/blobs.ts'
 import { compress } from '../../../src/service/store/codec.ts'
 import { mergeTypes, typeOf } from '../../../src/service/store/column-types.ts'
 import { runs } from '../../support/runs.ts'
@@ -84,7 +85,7 @@ async function snapshotOf(columns: readonly { values: string[][]; slices: number
       const own = textOf(at, at + rows)
       const hash = `${k}-${seq}`
       stored.set(hash, await compress(own))
-      refs.push({ seq, rows, bytes: own.length, hash })
+      refs.push({ seq, rows, bytes: own.length, blob: { owner: 'alice', hash } })
       at += rows
     }
     const type = values
@@ -94,8 +95,9 @@ async function snapshotOf(columns: readonly { values: string[][]; slices: number
     return { name: `c${k}`, uid: `${k}`, order: k, type, rows: values.length, slices: refs, tail }
   })
   const list = await Promise.all(made)
-  const get = async (hash: string): Promise<Buffer> => stored.get(hash)!
-  const getAll = async (hashes: readonly string[]) => new Map(hashes.map((hash) => [hash, stored.get(hash)!]))
+  const get = async ({ hash }: BlobRef): Promise<Buffer> => stored.get(hash)!
+  const getAll = async (refs: readonly BlobRef[]) =>
+    new Map(refs.map((ref) => [nameOf(ref), stored.get(ref.hash)!]))
   return { blobs: { get, getAll }, columns: list, rows: Math.max(0, ...list.map(({ rows }) => rows)) }
 }
 

@@ -630,8 +630,8 @@ onBothStores('grids', (test) => {
       const { store } = test().service
       await store.engine.write([], (db) =>
         db
-          .updateTable('blobs')
-          .set({ stored_at: Date.now() - 25 * 3600 * 1000 })
+          .updateTable('objects')
+          .set({ changed_at: Date.now() - 25 * 3600 * 1000 })
           .execute(),
       )
       const reply = await test().service.handle({

@@ -45,7 +45,7 @@ onBothStores('statements of a warm request', (test) => {
       test().ask('alice', 'POST', '/v2/grids', {
         json: { data: { cols: { n: { data: [k], order: 0 } } }, filename: `new ${Math.random()}` },
       })
-    expect(await cost(create)).toBeLessThanOrEqual(14)
+    expect(await cost(create)).toBeLessThanOrEqual(10)
   })
 
   it('metadata of a grid is at most 5', async () => {

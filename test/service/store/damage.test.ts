@@ -6,7 +6,7 @@ onBothStores('damaged data', (test) => {
     const { fid } = await test().grid('alice', 'damaged', { a: ['a value that is only here'] })
     await test().service.store.engine.write([], (db) =>
       db
-        .updateTable('blob_pieces')
+        .updateTable('objects')
         .set({ body: Buffer.from('0"a value that was not"') })
         .where('body', '=', Buffer.from('0"a value that is only here"'))
         .execute(),

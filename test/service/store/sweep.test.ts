@@ -5,7 +5,7 @@ onBothStores('sweep', (test) => {
   it('an upload that fails leaves nothing behind, and takes nothing from others', async () => {
     const { engine } = test().service.store
     const count = () =>
-      engine.read(async (db) => (await db.selectFrom('blobs').select('hash').execute()).length)
+      engine.read(async (db) => (await db.selectFrom('objects').select('hash').execute()).length)
     const rows = (n: number): string => Array.from({ length: n }, (_, k) => `${k},${Math.sin(k)}\n`).join('')
     const upload = (text: string, name: string) =>
       test().ask('alice', 'POST', '/v2/grids/upload', {
@@ -24,28 +24,30 @@ onBothStores('sweep', (test) => {
 
   it('a sweep keeps the blobs of an upload that takes longer than a day', async () => {
     const { store } = test().service
-    const claim = { added: new Set<string>(), held: new Set<string>() }
-    const [hash] = await store.blobs.putAll([Buffer.from('of a slow upload')], claim)
-    await store.engine.write([], (db) => db.updateTable('blobs').set({ stored_at: 0 }).execute())
+    const claim = { owner: 'alice', keys: new Set<string>() }
+    const bytes = Buffer.alloc(100_000, 'of a slow upload')
+    const [ref] = await store.blobs.putAll('alice', [bytes], claim)
+    await store.engine.write([], (db) => db.updateTable('objects').set({ changed_at: 0 }).execute())
     await store.sweep()
-    expect(await store.blobs.get(hash)).toEqual(Buffer.from('of a slow upload'))
+    expect(await store.blobs.get(ref)).toEqual(bytes)
     await store.blobs.release(claim, true)
-    await expect(store.blobs.get(hash)).rejects.toThrow(/damaged/)
+    await expect(store.blobs.get(ref)).rejects.toThrow(/damaged/)
   })
 
   it('a sweep deletes expired idempotency keys and unreferenced blobs', async () => {
     const { store } = test().service
-    const hash = await store.blobs.put(Buffer.from('named by nothing'))
+    const bytes = Buffer.alloc(100_000, 'named by nothing')
+    const ref = await store.blobs.put('alice', bytes)
     await store.sweep()
-    expect(await store.blobs.get(hash)).toEqual(Buffer.from('named by nothing'))
+    expect(await store.blobs.get(ref)).toEqual(bytes)
     await store.engine.write([], (db) =>
       db
-        .updateTable('blobs')
-        .set({ stored_at: Date.now() - 25 * 3600 * 1000 })
+        .updateTable('objects')
+        .set({ changed_at: Date.now() - 25 * 3600 * 1000 })
         .execute(),
     )
     await store.sweep()
-    await expect(store.blobs.get(hash)).rejects.toThrow(/damaged/)
+    await expect(store.blobs.get(ref)).rejects.toThrow(/damaged/)
     const { fid } = await test().grid('alice', 'still named', { a: ['x'] })
     await store.sweep()
     expect((await test().ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols.a.data).toEqual(['x'])

@@ -65,7 +65,7 @@ function appendLarge(service: AppendStore, append: Append): Promise<Appended> {
       if (grid.ragged) throw new UnequalColumns()
       const given = decodeTypes(append.types)
       if (!append.mayChangeTypes) checkTypes(given, columns)
-      const slices = await storeRows(service.store.blobs, bodies, width)
+      const slices = await storeRows(service.store.blobs, append.fid.owner, bodies, width)
       return columns.map((column, k) => ({
         column,
         slices: slices[k],
@@ -83,13 +83,19 @@ function appendLarge(service: AppendStore, append: Append): Promise<Appended> {
 }
 
 /** Stores rows as slices of their columns. */
-async function storeRows(blobs: Blobs, bodies: readonly RowText[], width: number): Promise<SliceRef[][]> {
+async function storeRows(
+  blobs: Blobs,
+  owner: string,
+  bodies: readonly RowText[],
+  width: number,
+): Promise<SliceRef[][]> {
   const builders = newBuilders(width)
   const slices: SliceRef[][] = builders.map(() => [])
   const ends = new SliceEnds()
   const store = async (ended: boolean): Promise<void> => {
     const refs = await storeSlices(
       blobs,
+      owner,
       builders.map((builder) => ({ ...builder.take(), ended })),
     )
     for (const [k, ref] of refs.entries()) slices[k].push(ref)

@@ -100,11 +100,11 @@ export async function appendSlices(
       const parts = []
       for (const [k, column] of columns.entries()) {
         const fill = grid.row_count - column.rows
-        const filled = fill > 0 ? await repeatedSlices(store, '""', fill) : []
+        const filled = fill > 0 ? await repeatedSlices(store, fid.owner, '""', fill) : []
         const source = matched[k]
         const more = source
           ? await convertSlices(service, call, source, column, warnings)
-          : await repeatedSlices(store, 'null', table.rows)
+          : await repeatedSlices(store, fid.owner, 'null', table.rows)
         const type = mergeTypes(
           fill > 0 ? mergeTypes(column.type, 'text') : column.type,
           source ? typeWithin(source, column.type) : 'empty',

@@ -127,7 +127,8 @@ export function partsOf({ blobs, rows }: Snapshot, column: SnapshotColumn): Part
   const parts: Part[] = []
   let from = 0
   for (const slice of column.slices) {
-    const { rows: count, bytes, hash, bounds } = slice
+    const { rows: count, bytes, blob, bounds } = slice
+    const { hash } = blob
     parts.push({ from, rows: count, bytes, hash, bounds, load: () => loadText(blobs, slice) })
     from += count
   }

@@ -191,7 +191,7 @@ async function prepared(
     const removed = call.headers['Delete-Missing'] === true ? rows.missing : new Int32Array(0)
     refuseRemoval(call, removed.length, grid.row_count)
     const changed = new Uint8Array(rows.found.length)
-    const edits = new ColumnEdits(service, reader, rows.found, removed, changed, table.rows)
+    const edits = new ColumnEdits(service, fid.owner, reader, rows.found, removed, changed, table.rows)
     const edited: SliceRef[][] = []
     for (const [k, column] of before.entries()) {
       const isKey = at.includes(k)
@@ -210,6 +210,7 @@ async function prepared(
       added > 0
         ? await withRows(
             store.blobs,
+            fid.owner,
             edited.map((slices, k) => ({ slices, text: texts[k] })),
             added,
             at,
@@ -266,7 +267,7 @@ async function filledUp({ store }: GridService, layout: Layout): Promise<Snapsho
   const filled: SnapshotColumn[] = []
   for (const column of columns) {
     const fill = rows - column.rows
-    const more = fill > 0 ? await repeatedSlices(store, 'null', fill) : []
+    const more = fill > 0 ? await repeatedSlices(store, layout.grid.owner, 'null', fill) : []
     filled.push({ ...column, rows, slices: [...column.slices, ...more] })
   }
   return filled
@@ -407,6 +408,7 @@ function refuseRemoval({ headers }: DataCall, removed: number, rows: number): vo
 class ColumnEdits {
   constructor(
     private readonly service: GridService,
+    private readonly owner: string,
     private readonly reader: CellReader,
     private readonly found: readonly { row: number; from: number }[],
     private readonly removed: Int32Array,
@@ -441,6 +443,7 @@ class ColumnEdits {
       }
       const refs = await storeSlices(
         blobs,
+        this.owner,
         texts.filter((text) => text !== undefined),
       )
       for (const [k, { at }] of window.entries()) slices[at] = texts[k] && refs.shift()

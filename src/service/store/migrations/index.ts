@@ -15,6 +15,7 @@ import * as drafts from './0013-drafts.ts'
 import * as trees from './0014-trees.ts'
 import * as lists from './0015-lists.ts'
 import * as holds from './0016-holds.ts'
+import * as objects from './0017-objects.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -34,4 +35,5 @@ export const migrations: Migration[] = [
   { name: '0014-trees', up: trees.up },
   { name: '0015-lists', up: lists.up },
   { name: '0016-holds', up: holds.up },
+  { name: '0017-objects', up: objects.up },
 ]
