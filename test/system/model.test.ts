@@ -5,14 +5,29 @@ import { verify } from '../../src/service/store/verify.ts'
 import { Model, PEOPLE, type Plan, type Step, steps } from '../support/model.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { runs as casesOf } from '../support/runs.ts'
+import { S3Server } from '../support/s3.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
 const folder = temporaryFolder()
 const services: TestService[] = []
+let bucket: S3Server
 beforeAll(async () => {
   const options = { url: URL_OF_TESTS, environment: {} }
   for (const database of [`sqlite:${folder.path}/test.db`, await newDatabase(inject('postgres'))])
     services.push(new TestService(await createService({ ...options, database })))
+  // Bytes outside of the database, however small.
+  bucket = await new S3Server().start()
+  for (const blobs of [`file:${folder.path}/blobs`, bucket.address]) {
+    const database = await newDatabase(inject('postgres'))
+    const service = await createService({
+      ...options,
+      database,
+      blobs,
+      inRow: 0,
+      environment: bucket.environment,
+    })
+    services.push(new TestService(service))
+  }
   // Of these no file is told what happens to its folder: readers ask the folders.
   for (const database of [`sqlite:${folder.path}/untold.db`, await newDatabase(inject('postgres'))]) {
     const service = await createService({ ...options, database, toldAtOnce: 0 })
@@ -22,6 +37,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const { service } of services) await service.close()
+  await bucket.stop()
   folder.remove()
 })
 

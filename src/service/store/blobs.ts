@@ -4,6 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import { asBuffer, breathe } from '../../json/index.ts'
 import type { Transactions } from './engine.ts'
 import { sha256 } from './hash.ts'
+import { IN_DATABASE, type Places } from './objects/places.ts'
 import type { Db } from './schema.ts'
 
 /** Bytes of an owner, by their SHA-256. */
@@ -63,15 +64,17 @@ const GRACE = 24 * 3600 * 1000
 /** Objects stored within this time count as new, in ms. */
 const FRESH = 3600 * 1000
 
-/** Where the bytes of objects are that are in no row. */
-const IN_DATABASE = 'sql'
+/** Objects that are sent to a store, or read from it, at a time. */
+const AT_ONCE = 8
 
-/** Objects stored in the database: small ones in their row, others in pieces. */
-export class SqlBlobs implements Blobs {
+/** Small objects are stored in their row, others in pieces in the database, or in a store outside of it. */
+export class StoredBlobs implements Blobs {
   /** `claims`: those of this process. All lanes of a store share them. */
   constructor(
     private readonly engine: Transactions,
+    private readonly places: Places,
     private readonly claims = new Set<Claim>(),
+    private readonly inRow = IN_ROW,
   ) {}
 
   async put(owner: string, bytes: Uint8Array): Promise<BlobRef> {
@@ -82,7 +85,7 @@ export class SqlBlobs implements Blobs {
   async putAll(owner: string, all: readonly Uint8Array[], claim?: Claim): Promise<BlobRef[]> {
     const hashes = all.map(sha256)
     const size = all.reduce((sum, { length }) => sum + length, 0)
-    if (size <= CARRIED && all.every(({ length }) => length <= IN_ROW))
+    if (size <= CARRIED && all.every(({ length }) => length <= this.inRow))
       return all.map((bytes, k) => ({ owner, hash: hashes[k], fresh: { body: asBuffer(bytes) } }))
     if (claim) this.claims.add(claim)
     const refs = new Map<string, BlobRef>()
@@ -103,19 +106,40 @@ export class SqlBlobs implements Blobs {
     const keys = isGivenUp ? [...claim.keys] : []
     claim.keys.clear()
     for (let k = 0; k < keys.length; k += REMOVED)
-      await this.engine.write([claim.owner], (db) =>
+      await this.remove(claim.owner, (db) =>
         removeObjects(db, claim.owner, keys.slice(k, k + REMOVED), [STATES.writing]),
       )
   }
 
+  /** Removes objects: their rows, and what is outside of the database after its row has ended. Returns how many. */
+  private async remove(owner: string, work: (db: Db) => Promise<Removed>): Promise<number> {
+    const { count, ended } = await this.engine.write([owner], work)
+    await eachOf(ended, async ({ place, key }) => (await this.places.store(place)).remove(key))
+    if (ended.length > 0)
+      await this.engine.write([owner], (db) =>
+        db
+          .deleteFrom('objects')
+          .where('owner', '=', owner)
+          .where(
+            'key',
+            'in',
+            ended.map(({ key }) => key),
+          )
+          .where('state', '=', STATES.ended)
+          .execute(),
+      )
+    return count
+  }
+
   /** Stores the bytes of an owner that are not there, in one transaction. */
-  private putSome(
+  private async putSome(
     owner: string,
     missing: ReadonlyMap<string, Uint8Array>,
     claim: Claim | undefined,
   ): Promise<BlobRef[]> {
-    if (missing.size === 0) return Promise.resolve([])
-    return this.engine.writeDeferred(async (db) => {
+    if (missing.size === 0) return []
+    const { id, store } = await this.places.current()
+    const begin = async (db: Db) => {
       const changed_at = Date.now()
       const known = new Set(await liveAmong(db, owner, [...missing.keys()]))
       // Those that nothing refers to now are kept as long as new ones.
@@ -131,31 +155,39 @@ export class SqlBlobs implements Blobs {
       const refs: BlobRef[] = [...known].map((hash) => ({ owner, hash }))
       const objects = []
       const pieces = []
+      const sent: { key: string; bytes: Uint8Array; hash: string }[] = []
       for (const [hash, bytes] of missing) {
         if (known.has(hash)) continue
         // A key is never used twice: what was removed under it cannot be what is stored under it.
         const key = randomBytes(12).toString('hex')
         refs.push({ owner, hash, fresh: { key } })
         claim?.keys.add(key)
-        const isSmall = bytes.length <= IN_ROW
+        const isSmall = bytes.length <= this.inRow
         objects.push({
           owner,
           key,
           hash,
           state: STATES.writing,
           home: owner,
-          place: isSmall ? '' : IN_DATABASE,
+          place: isSmall ? '' : id,
           bytes: bytes.length,
           body: isSmall ? bytes : null,
           changed_at,
         })
-        for (let piece = 0; !isSmall && piece * PIECE < bytes.length; piece++)
+        if (store && !isSmall) sent.push({ key, bytes, hash })
+        for (let piece = 0; !store && !isSmall && piece * PIECE < bytes.length; piece++)
           pieces.push({ home: owner, key, piece, body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE) })
       }
       if (objects.length > 0) await db.insertInto('objects').values(objects).execute()
       if (pieces.length > 0) await db.insertInto('blob_pieces').values(pieces).execute()
-      return refs
-    })
+      return { refs, sent }
+    }
+    // A row must last before bytes go where only the row knows of them.
+    const { refs, sent } = store
+      ? await this.engine.write([], begin, { repeatable: true })
+      : await this.engine.writeDeferred(begin)
+    await eachOf(sent, ({ key, bytes, hash }) => store!.put(key, bytes, hash))
+    return refs
   }
 
   async get(ref: BlobRef): Promise<Buffer> {
@@ -176,11 +208,17 @@ export class SqlBlobs implements Blobs {
       else own.hashes.add(hash)
       byOwner.set(owner, own)
     }
-    if (byOwner.size > 0)
-      await this.engine.read(async (db) => {
-        for (const [owner, own] of byOwner)
-          for (const [name, bytes] of await readObjects(db, owner, own)) found.set(name, bytes)
+    if (byOwner.size > 0) {
+      const outside = await this.engine.read(async (db) => {
+        const all: Outside[] = []
+        for (const [owner, own] of byOwner) all.push(...(await readObjects(db, owner, own, found)))
+        return all
       })
+      await eachOf(outside, async ({ name, place, key }) => {
+        const bytes = await (await this.places.store(place)).get(key)
+        if (bytes) found.set(name, bytes)
+      })
+    }
     for (const ref of refs) found.set(nameOf(ref), verified(ref, found.get(nameOf(ref))))
     return found
   }
@@ -215,7 +253,7 @@ export class SqlBlobs implements Blobs {
         const keys = own.filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
         // A few in each transaction: others wait.
         for (let k = 0; k < keys.length; k += REMOVED)
-          removed += await this.engine.write([owner], (db) =>
+          removed += await this.remove(owner, (db) =>
             removeUnused(db, owner, keys.slice(k, k + REMOVED), now - grace),
           )
       }
@@ -241,12 +279,29 @@ export class SqlBlobs implements Blobs {
   }
 }
 
-/** The bytes of objects of an owner, by `nameOf`; not verified. */
+/** Bytes in a store outside of the database, and what they are named by `nameOf`. */
+interface Outside {
+  name: string
+  place: string
+  key: string
+}
+
+/** Does `work` for all, a few at a time. */
+async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  let next = 0
+  const one = async (): Promise<void> => {
+    while (next < all.length) await work(all[next++])
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, one))
+}
+
+/** Adds the bytes of objects of an owner to `found`, by `nameOf`; not verified. Returns those outside of the database. */
 async function readObjects(
   db: Db,
   owner: string,
   { hashes, keys }: { hashes: ReadonlySet<string>; keys: ReadonlySet<string> },
-): Promise<Map<string, Buffer>> {
+  found: Map<string, Buffer>,
+): Promise<Outside[]> {
   const rows = []
   const select = db
     .selectFrom('objects')
@@ -260,11 +315,15 @@ async function readObjects(
         .execute()),
     )
   if (keys.size > 0) rows.push(...(await select.where('key', 'in', [...keys]).execute()))
-  const found = new Map<string, Buffer>()
+  const outside: Outside[] = []
   const elsewhere = new Map<string, Map<string, string>>()
-  for (const { key, hash, home, body } of rows) {
+  for (const { key, hash, home, place, body } of rows) {
     if (body) {
       found.set(nameOf({ owner, hash }), asBuffer(body))
+      continue
+    }
+    if (place !== IN_DATABASE) {
+      outside.push({ name: nameOf({ owner, hash }), place, key })
       continue
     }
     const names = elsewhere.get(home) ?? new Map<string, string>()
@@ -289,7 +348,7 @@ async function readObjects(
     for (const [key, own] of bodies)
       found.set(names.get(key)!, own.length === 1 ? asBuffer(own[0]) : Buffer.concat(own))
   }
-  return found
+  return outside
 }
 
 /** Bytes as they were stored. Throws `damaged` unless they match their checksum. */
@@ -391,7 +450,7 @@ async function removeUnused(
   owner: string,
   objects: readonly { key: string; hash: string }[],
   before: number,
-): Promise<number> {
+): Promise<Removed> {
   const unused = new Set(
     await unreferred(
       db,
@@ -416,7 +475,16 @@ async function removeUnused(
   return removeObjects(db, owner, keys, [STATES.writing, STATES.live, STATES.ended], before)
 }
 
-/** Removes objects of an owner that are in one of these states, with their bytes unless another owner has them. */
+interface Removed {
+  count: number
+  /** Rows that have ended, whose bytes outside of the database are to be removed. */
+  ended: { place: string; key: string }[]
+}
+
+/**
+ * Removes objects of an owner that are in one of these states, with their bytes in the database unless another owner
+ * has them. Those outside of it only end.
+ */
 async function removeObjects(
   db: Db,
   owner: string,
@@ -424,37 +492,47 @@ async function removeObjects(
   states: readonly number[],
   /** Only those that have not been changed since. */
   before = Number.MAX_SAFE_INTEGER,
-): Promise<number> {
-  if (keys.length === 0) return 0
+): Promise<Removed> {
+  if (keys.length === 0) return { count: 0, ended: [] }
   const gone = await db
-    .deleteFrom('objects')
+    .updateTable('objects')
+    .set({ state: STATES.ended })
     .where('owner', '=', owner)
     .where('key', 'in', keys)
     .where('state', 'in', states)
     .where('changed_at', '<', before)
     .returning(['key', 'home', 'place'])
     .execute()
-  const pieces = gone.filter(({ place }) => place === IN_DATABASE)
-  if (pieces.length === 0) return gone.length
-  const kept = new Set(
-    (
-      await db
-        .selectFrom('objects')
-        .select('key')
-        .where(
-          'key',
-          'in',
-          pieces.map(({ key }) => key),
-        )
-        .execute()
-    ).map(({ key }) => key),
-  )
-  for (const home of new Set(pieces.map((piece) => piece.home))) {
-    const own = pieces.filter((piece) => piece.home === home && !kept.has(piece.key)).map(({ key }) => key)
-    if (own.length > 0)
-      await db.deleteFrom('blob_pieces').where('home', '=', home).where('key', 'in', own).execute()
-  }
-  return gone.length
+  if (gone.length === 0) return { count: 0, ended: [] }
+  const goneKeys = gone.map(({ key }) => key)
+  const shared = await db
+    .selectFrom('objects')
+    .select('key')
+    .where('key', 'in', goneKeys)
+    .where('owner', '<>', owner)
+    .where('state', '<>', STATES.ended)
+    .execute()
+  const kept = new Set(shared.map(({ key }) => key))
+  const alone = gone.filter(({ key }) => !kept.has(key))
+  const ended = alone.filter(({ place }) => place !== '' && place !== IN_DATABASE)
+  const outside = new Set(ended.map(({ key }) => key))
+  await db
+    .deleteFrom('objects')
+    .where('owner', '=', owner)
+    .where('key', 'in', [...goneKeys.filter((key) => !outside.has(key)), ''])
+    .execute()
+  const pieces = alone.filter(({ place }) => place === IN_DATABASE)
+  for (const home of new Set(pieces.map((piece) => piece.home)))
+    await db
+      .deleteFrom('blob_pieces')
+      .where('home', '=', home)
+      .where(
+        'key',
+        'in',
+        pieces.filter((piece) => piece.home === home).map(({ key }) => key),
+      )
+      .execute()
+  return { count: gone.length, ended }
 }
 
 /**

@@ -1,17 +1,5 @@
-import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import type { Db, Schema } from './schema.ts'
-
-/** Connections to an engine on which several transactions write at a time. */
-export const withRowLocks = new WeakSet<Db>()
-
-/** A query that locks the rows it finds until its transaction ends: against changes, or also against other locks. */
-export function locked<T extends keyof Schema, R>(
-  db: Db,
-  query: SelectQueryBuilder<Schema, T, R>,
-  lock: 'share' | 'update',
-): SelectQueryBuilder<Schema, T, R> {
-  return withRowLocks.has(db) ? query.modifyEnd(sql`for ${sql.raw(lock)}`) : query
-}
+import type { Kysely, RawBuilder } from 'kysely'
+import type { Db } from './schema.ts'
 
 export interface WriteOptions {
   /** `work` detects by itself that it was already committed, so it may be repeated after a lost commit. */

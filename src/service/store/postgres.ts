@@ -12,7 +12,7 @@ import {
 import type { PoolClient, QueryConfig } from 'pg'
 import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
-import { type Engine, EngineStats, type WriteOptions, withRowLocks } from './engine.ts'
+import { type Engine, EngineStats, type WriteOptions } from './engine.ts'
 import { Lanes } from './lanes.ts'
 import type { Db, Schema } from './schema.ts'
 
@@ -85,7 +85,6 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     if (!db) {
       db = kyselyOn(client, query_timeout, stats)
       databases.set(client, db)
-      withRowLocks.add(db)
     }
     let broken: Error | undefined
     let committing = false

@@ -312,13 +312,15 @@ export interface Schema {
     state: number
     /** The owner who stored the bytes, by the name of then: copies of other owners share them. */
     home: string
-    /** Where the bytes are: empty for `body`, `sql` for pieces. */
+    /** Where the bytes are: empty for `body`, `sql` for pieces, or the id of a store. */
     place: string
     bytes: number
     body: Uint8Array | null
     /** When it was stored, or last lost a reference. */
     changed_at: number
   }
+  /** Places for bytes outside of the database; new ones go to the current one, if there is one. */
+  blob_stores: { id: string; address: string; is_current: number }
   /** Bytes of larger objects. */
   blob_pieces: { home: string; key: string; piece: number; body: Uint8Array }
   /**

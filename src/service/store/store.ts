@@ -1,7 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, type Limits } from '../../contract/limits.ts'
 import { AccountReader, AccountWriter } from './accounts.ts'
-import { type Blobs, type Claim, SqlBlobs } from './blobs.ts'
+import { type Blobs, type Claim, StoredBlobs } from './blobs.ts'
 import { DraftReader, DraftWriter } from './drafts.ts'
 import type { Engine, Transactions, WriteOptions } from './engine.ts'
 import { FileReader, FileWriter } from './files.ts'
@@ -17,6 +17,7 @@ import {
 import { JobReader, JobWriter, SWEEP_EVERY } from './jobs.ts'
 import { ListReader } from './lists.ts'
 import { migrate } from './migrate.ts'
+import { Places } from './objects/places.ts'
 import { PlotReader, PlotWriter } from './plots.ts'
 import { RelationReader } from './relations.ts'
 import { expireDrafts, expireVersions } from './retention.ts'
@@ -57,6 +58,7 @@ export interface Writers {
 export interface Store {
   readonly engine: Engine
   readonly blobs: Blobs
+  readonly places: Places
   /** Runs reads on one consistent snapshot. */
   read<T>(work: (readers: Readers) => Promise<T>): Promise<T>
   /**
@@ -90,6 +92,12 @@ export interface StoreOptions {
   limits?: Limits
   /** Maximum number of pages of a SQLite database, for tests of a full disk. */
   maxPages?: number
+  /** Where bytes are: `sql`, `file:DIR` or `s3://…`. Default: where they are now. */
+  blobs?: string
+  /** Has the credentials of S3. Default: the environment of the process. */
+  environment?: Record<string, string | undefined>
+  /** Bytes up to this size are kept with their row, for tests that store all bytes in `blobs`. */
+  inRow?: number
   /** Files that learn at once whether their folder is in the trash, for tests of what happens until they do. */
   toldAtOnce?: number
   /** Nothing may be changed: a database that needs an update is refused. */
@@ -98,14 +106,18 @@ export interface StoreOptions {
 
 export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await engineFor(options)
+  const places = new Places(engine, options.environment ?? process.env)
   try {
     await migrate(engine, options.isDry === true && options.database !== 'sqlite::memory:')
+    if (options.blobs !== undefined) await places.expect(options.blobs)
   } catch (error) {
     await engine.close()
     throw error
   }
   return storeOn(engine, engine, options.limits ?? defaultLimits, {
     claims: new Set(),
+    places,
+    inRow: options.inRow,
     jobAdded: () => {},
     toldAtOnce: options.toldAtOnce,
   })
@@ -139,12 +151,14 @@ export function withoutCommit(store: Store): Store {
 interface Shared {
   /** Uploads that are under way. */
   claims: Set<Claim>
+  places: Places
+  inRow?: number
   jobAdded: () => void
   toldAtOnce?: number
 }
 
 function storeOn(engine: Engine, transactions: Transactions, limits: Limits, shared: Shared): Store {
-  const blobs: Blobs = new SqlBlobs(transactions, shared.claims)
+  const blobs: Blobs = new StoredBlobs(transactions, shared.places, shared.claims, shared.inRow)
   const read: Store['read'] = (work) =>
     transactions.read((db) => {
       const folders = new FolderReader(db)
@@ -209,6 +223,7 @@ function storeOn(engine: Engine, transactions: Transactions, limits: Limits, sha
   const store: Store = {
     engine,
     blobs,
+    places: shared.places,
     read,
     write,
     applied: async <T>(key: WriteKey) =>

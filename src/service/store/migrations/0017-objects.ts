@@ -17,6 +17,12 @@ export async function up(db: Kysely<unknown>, { text, int, bytes }: Types): Prom
     .addColumn('changed_at', int, (c) => c.notNull())
     .addPrimaryKeyConstraint('objects_pk', ['owner', 'key'])
     .execute()
+  await schema
+    .createTable('blob_stores')
+    .addColumn('id', text, (c) => c.primaryKey())
+    .addColumn('address', text, (c) => c.notNull().unique())
+    .addColumn('is_current', int, (c) => c.notNull())
+    .execute()
   await sql`create unique index objects_live on objects (owner, hash) where state = 1`.execute(db)
   await sql`create index objects_key on objects (key)`.execute(db)
   await sql`alter table blob_pieces rename column hash to key`.execute(db)

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Problem } from '../../../contract/errors.ts'
+import type { ObjectStore } from './object-store.ts'
+
+/** Bytes as files in a folder, two levels deep. */
+export class FileObjects implements ObjectStore {
+  private readonly folder: string
+  /** Folders that are there. */
+  private readonly made = new Set<string>()
+
+  /** `address`: `file:DIR`, or a URL. */
+  constructor(address: string) {
+    this.folder = resolve(
+      address.startsWith('file://') ? fileURLToPath(address) : address.slice('file:'.length),
+    )
+  }
+
+  async put(key: string, bytes: Uint8Array): Promise<void> {
+    const path = this.pathOf(key)
+    try {
+      await this.make(dirname(path))
+      const part = `${path}.${randomBytes(6).toString('hex')}.part`
+      const file = await open(part, 'wx', 0o600)
+      try {
+        await file.writeFile(bytes)
+        await file.sync()
+      } catch (error) {
+        await rm(part, { force: true })
+        throw error
+      } finally {
+        await file.close()
+      }
+      await rename(part, path)
+      await sync(dirname(path))
+    } catch (error) {
+      throw this.problem(error, 'written to')
+    }
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    try {
+      return await readFile(this.pathOf(key))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw this.problem(error, 'read')
+    }
+  }
+
+  async remove(key: string): Promise<void> {
+    try {
+      await rm(this.pathOf(key), { force: true })
+    } catch (error) {
+      throw this.problem(error, 'written to')
+    }
+  }
+
+  async check(): Promise<void> {
+    const key = `check-${randomBytes(8).toString('hex')}`
+    await this.put(key, Buffer.from(key))
+    await this.remove(key)
+  }
+
+  private pathOf(key: string): string {
+    return join(this.folder, key.slice(0, 2), key.slice(2, 4), key)
+  }
+
+  /** Makes a folder and those above it; each is durable in the one above. */
+  private async make(folder: string): Promise<void> {
+    if (this.made.has(folder)) return
+    // Not `recursive`: where the system refuses to, that may never end.
+    try {
+      await makeOne(folder)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(folder) === folder) throw error
+      if (existsSync(dirname(folder))) throw error
+      await this.make(dirname(folder))
+      await makeOne(folder)
+    }
+    this.made.add(folder)
+  }
+
+  private problem(error: unknown, what: string): unknown {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === undefined) return error
+    if (code === 'ENOSPC' || code === 'EDQUOT')
+      return new Problem('disk_full', `the disk with ${this.folder} is full (--blobs)`)
+    return new Problem('overloaded', `${this.folder} cannot be ${what}: ${message} (--blobs)`)
+  }
+}
+
+/** Makes a folder that is durable in the one above, unless it is there. */
+async function makeOne(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 })
+    await sync(dirname(folder))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+async function sync(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

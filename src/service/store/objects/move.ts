@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { nameOf, STATES } from '../blobs.ts'
+import type { Store } from '../store.ts'
+import { IN_DATABASE } from './places.ts'
+
+export interface MoveOptions {
+  /** Called after each object. */
+  onMoved?: (bytes: number) => void
+  /** Stops between two objects: another run goes on. */
+  signal?: AbortSignal
+}
+
+/** Objects looked at together. */
+const BATCH = 200
+/** How long other servers may go on storing bytes where they were, in ms. */
+const SETTLING = 6_000
+
+type Row = { owner: string; key: string; hash: string; bytes: number }
+
+/**
+ * Moves all bytes to another place, object by object, while servers serve. New bytes go there from now on. Returns how
+ * many were moved. What is moved gets a new key; the old object ends, and is swept a day later.
+ */
+export async function moveBlobs(
+  store: Store,
+  to: string,
+  { onMoved = () => {}, signal }: MoveOptions = {},
+): Promise<number> {
+  const wasThere = (await store.places.address()) === to
+  const place = wasThere ? (await store.places.current()).id : await store.places.use(to)
+  let moved = 0
+  /** Keys that have moved, and their new ones: copies go on sharing. */
+  const keys = new Map<string, string>()
+  for (const start = performance.now(); ; ) {
+    let found = 0
+    for (let after = { owner: '', key: '' }; ; ) {
+      const from = after
+      const rows = await store.engine.read((db) =>
+        db
+          .selectFrom('objects')
+          .select(['owner', 'key', 'hash', 'bytes'])
+          .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
+          .where('state', '=', sql.lit(STATES.live))
+          .where('place', 'not in', ['', place])
+          .orderBy('owner')
+          .orderBy('key')
+          .limit(BATCH)
+          .execute(),
+      )
+      for (const row of rows) {
+        if (signal?.aborted) return moved
+        found++
+        if (await moveOne(store, row, place, keys)) {
+          moved++
+          onMoved(row.bytes)
+        }
+      }
+      const last = rows.at(-1)
+      if (rows.length < BATCH || !last) break
+      after = last
+    }
+    // Servers learn within seconds that new bytes go elsewhere.
+    if (found === 0 && (wasThere || performance.now() - start > SETTLING)) return moved
+    if (found === 0) await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}
+
+/** Moves one object. Returns whether it was still there. */
+async function moveOne(store: Store, row: Row, place: string, keys: Map<string, string>): Promise<boolean> {
+  const { owner, key: before, hash } = row
+  let key = keys.get(before)
+  if (key === undefined) {
+    key = randomBytes(12).toString('hex')
+    const bytes = (await store.blobs.getAll([row])).get(nameOf(row))!
+    const made = { ...row, key, state: STATES.writing, home: owner, place, bytes: bytes.length, body: null }
+    await store.engine.write([], async (db) => {
+      await db
+        .insertInto('objects')
+        .values({ ...made, changed_at: Date.now() })
+        .execute()
+      if (place === IN_DATABASE)
+        for (let piece = 0; piece * PIECE < bytes.length; piece++)
+          await db
+            .insertInto('blob_pieces')
+            .values({
+              home: owner,
+              key: made.key,
+              piece,
+              body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE),
+            })
+            .execute()
+    })
+    if (place !== IN_DATABASE) await (await store.places.store(place)).put(key, bytes, hash)
+  }
+  const made = key
+  const isDone = await store.engine.write([owner], async (db) => {
+    const ended = await db
+      .updateTable('objects')
+      .set({ state: STATES.ended, changed_at: Date.now() })
+      .where('owner', '=', owner)
+      .where('key', '=', before)
+      .where('state', '=', STATES.live)
+      .returning('key')
+      .execute()
+    if (ended.length === 0) return false
+    const shared = await db
+      .selectFrom('objects')
+      .select(['home', 'bytes'])
+      .where('key', '=', made)
+      .executeTakeFirst()
+    await db
+      .insertInto('objects')
+      .values({
+        owner,
+        key: made,
+        hash,
+        state: STATES.live,
+        home: shared?.home ?? owner,
+        place,
+        bytes: shared?.bytes ?? row.bytes,
+        body: null,
+        changed_at: Date.now(),
+      })
+      .onConflict((conflict) => conflict.columns(['owner', 'key']).doUpdateSet({ state: STATES.live }))
+      .execute()
+    return true
+  })
+  if (isDone) keys.set(before, made)
+  return isDone
+}
+
+const PIECE = 256 * 1024

@@ -1,0 +1,31 @@
+import { Problem } from '../../../contract/errors.ts'
+
+/** Bytes outside of the database, under keys that are never used twice. */
+export interface ObjectStore {
+  /** Stores bytes. They are durable when the promise resolves. `hash`: their SHA-256 in hex. */
+  put(key: string, bytes: Uint8Array, hash: string): Promise<void>
+  /** The bytes under a key; undefined if there are none. */
+  get(key: string): Promise<Buffer | undefined>
+  /** Removes the bytes under a key, if there are any. */
+  remove(key: string): Promise<void>
+  /** Throws a Problem that names the setting unless bytes can be stored, read and removed. */
+  check(): Promise<void>
+}
+
+/** The credentials of S3, from the environment. */
+export type Environment = Record<string, string | undefined>
+
+/** Opens the store of an address: `file:DIR` or `s3://bucket/prefix?endpoint=…&region=…`. Throws `usage` for any other. */
+export async function openObjectStore(address: string, environment: Environment): Promise<ObjectStore> {
+  if (address.startsWith('file:')) {
+    const { FileObjects } = await import('./file-objects.ts')
+    return new FileObjects(address)
+  }
+  if (address.startsWith('s3://')) {
+    const { S3Objects } = await import('./s3-objects.ts')
+    return S3Objects.open(address, environment)
+  }
+  throw new Problem('usage', `--blobs: not a place for bytes: ${address}`, {
+    hint: 'Give sql, file:DIR or s3://bucket/prefix?endpoint=https://…&region=…',
+  })
+}

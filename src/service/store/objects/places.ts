@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto'
+import { Problem } from '../../../contract/errors.ts'
+import type { Engine } from '../engine.ts'
+import { type Environment, type ObjectStore, openObjectStore } from './object-store.ts'
+
+/** Where bytes are that are in the database. */
+export const IN_DATABASE = 'sql'
+
+/** How often a server looks where new bytes go, in ms: `gridline admin blobs move` changes it. */
+const LOOK = 5_000
+
+interface Place {
+  id: string
+  /** Undefined: the database. */
+  store: ObjectStore | undefined
+}
+
+/** Where the bytes of a database are. The database knows; `--blobs` says what a server expects. */
+export class Places {
+  private readonly stores = new Map<string, ObjectStore>()
+  private known: { place: Place; since: number } | undefined
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly environment: Environment,
+  ) {}
+
+  /** Checks that new bytes go where a server expects them. In a database without bytes, it decides. */
+  async expect(address: string | undefined): Promise<void> {
+    const present = await this.address()
+    if (address === undefined || address === present) {
+      if (address !== undefined && address !== IN_DATABASE) await (await this.current()).store!.check()
+      return
+    }
+    const some = await this.engine.read((db) => db.selectFrom('objects').select('key').limit(1).execute())
+    if (some.length > 0)
+      throw new Problem(
+        'conflict',
+        `this database keeps its bytes in ${present}, not in ${address} (--blobs)`,
+        {
+          hint: `Start with --blobs ${present}, or move them: gridline admin blobs move --to ${address}`,
+        },
+      )
+    await this.use(address)
+  }
+
+  /** Where new bytes go: the address. */
+  async address(): Promise<string> {
+    const row = await this.engine.read((db) =>
+      db.selectFrom('blob_stores').select('address').where('is_current', '=', 1).executeTakeFirst(),
+    )
+    return row?.address ?? IN_DATABASE
+  }
+
+  /** Makes new bytes go to an address, after checking it. Returns its id. */
+  async use(address: string): Promise<string> {
+    const store = address === IN_DATABASE ? undefined : await openObjectStore(address, this.environment)
+    await store?.check()
+    const id = await this.engine.write([], async (db) => {
+      await db.updateTable('blob_stores').set({ is_current: 0 }).execute()
+      if (!store) return IN_DATABASE
+      const there = await db
+        .selectFrom('blob_stores')
+        .select('id')
+        .where('address', '=', address)
+        .executeTakeFirst()
+      const id = there?.id ?? randomBytes(4).toString('hex')
+      if (!there) await db.insertInto('blob_stores').values({ id, address, is_current: 1 }).execute()
+      else await db.updateTable('blob_stores').set({ is_current: 1 }).where('id', '=', id).execute()
+      return id
+    })
+    if (store) this.stores.set(id, store)
+    this.known = undefined
+    return id
+  }
+
+  /** Where new bytes go. */
+  async current(): Promise<Place> {
+    const now = performance.now()
+    if (this.known && now - this.known.since < LOOK) return this.known.place
+    const row = await this.engine.read((db) =>
+      db.selectFrom('blob_stores').select('id').where('is_current', '=', 1).executeTakeFirst(),
+    )
+    const place = row
+      ? { id: row.id, store: await this.store(row.id) }
+      : { id: IN_DATABASE, store: undefined }
+    this.known = { place, since: now }
+    return place
+  }
+
+  /** The store with an id. */
+  async store(id: string): Promise<ObjectStore> {
+    const known = this.stores.get(id)
+    if (known) return known
+    const row = await this.engine.read((db) =>
+      db.selectFrom('blob_stores').select('address').where('id', '=', id).executeTakeFirst(),
+    )
+    if (!row) throw new Problem('damaged', `bytes are in a place that the database does not know: ${id}`)
+    const store = await openObjectStore(row.address, this.environment)
+    this.stores.set(id, store)
+    return store
+  }
+}

@@ -1,0 +1,188 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { Problem } from '../../../contract/errors.ts'
+import type { Environment, ObjectStore } from './object-store.ts'
+
+/** Attempts of one request, and waits between them, in ms. */
+const WAITS = [100, 400, 1600]
+/** How long a request may take, in ms. */
+const PATIENCE = 30_000
+
+/** A client that signs requests: that of aws4fetch. */
+interface Signer {
+  sign(
+    url: string,
+    init: { method: string; headers: Record<string, string>; body?: Uint8Array },
+  ): Promise<Request>
+}
+
+/** A failure that another attempt may cure. */
+class Passing extends Error {}
+
+/**
+ * Bytes in a bucket of S3, or of what speaks it. Each PUT is signed over the SHA-256 of its bytes, so that the store
+ * refuses what arrives damaged. A body that is cut off is continued with a range.
+ */
+export class S3Objects implements ObjectStore {
+  private constructor(
+    private readonly signer: Signer,
+    /** The address of a key without the key. */
+    private readonly base: string,
+    private readonly bucket: string,
+  ) {}
+
+  /**
+   * `address`: `s3://bucket/prefix?endpoint=https://…&region=…&style=path`. Without an endpoint, that of AWS; `style` is
+   * `virtual` for it, otherwise `path`. Credentials are `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
+   * `AWS_SESSION_TOKEN`.
+   */
+  static async open(address: string, environment: Environment): Promise<S3Objects> {
+    const url = new URL(address)
+    const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
+    for (const [name, value] of Object.entries({
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    }))
+      if (!value) throw new Problem('usage', `--blobs ${withoutQuery(address)}: ${name} is not set`)
+    if (url.username || url.password)
+      throw new Problem(
+        'usage',
+        '--blobs: give the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+      )
+    const region = url.searchParams.get('region') ?? environment.AWS_REGION ?? 'us-east-1'
+    const endpoint = url.searchParams.get('endpoint') ?? environment.AWS_ENDPOINT_URL
+    const style = url.searchParams.get('style') ?? (endpoint ? 'path' : 'virtual')
+    if (style !== 'path' && style !== 'virtual')
+      throw new Problem('usage', `--blobs: style must be path or virtual, not ${style}`)
+    const server = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
+    if (!/^https?:$/.test(server.protocol))
+      throw new Problem('usage', `--blobs: the endpoint must start with http:// or https://`)
+    const bucket = url.hostname
+    const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
+    if (style === 'virtual') server.hostname = `${bucket}.${server.hostname}`
+    const path = [
+      server.pathname.replace(/\/+$/, ''),
+      ...(style === 'path' ? [bucket] : []),
+      ...prefix.split('/').filter(Boolean).map(encodeURIComponent),
+    ].join('/')
+    const { AwsClient } = await import('../../../vendor/s3.ts')
+    const signer = new AwsClient({
+      accessKeyId: accessKeyId!,
+      secretAccessKey: secretAccessKey!,
+      sessionToken: environment.AWS_SESSION_TOKEN,
+      service: 's3',
+      region,
+      retries: 0,
+    })
+    return new S3Objects(signer as unknown as Signer, `${server.origin}${path}/`, bucket)
+  }
+
+  async put(key: string, bytes: Uint8Array, hash: string): Promise<void> {
+    await this.tried(async () => {
+      const response = await this.send('PUT', key, { 'x-amz-content-sha256': hash }, bytes)
+      if (!response.ok) throw await this.failure(response)
+      await response.arrayBuffer()
+    })
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    const parts: Buffer[] = []
+    let size: number | undefined
+    await this.tried(async () => {
+      const from = parts.reduce((sum, { length }) => sum + length, 0)
+      const range: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
+      const response = await this.send('GET', key, range)
+      if (response.status === 404 && !(await this.text(response)).includes('NoSuchBucket')) {
+        parts.length = 0
+        size = undefined
+        return
+      }
+      if (!response.ok) throw await this.failure(response)
+      // A store that knows no ranges sends all again.
+      if (from > 0 && response.status !== 206) parts.length = 0
+      const length = Number(response.headers.get('content-length') ?? Number.NaN)
+      if (response.status === 200 && !Number.isNaN(length)) size = length
+      size ??= Number.NaN
+      for await (const chunk of response.body ?? []) parts.push(Buffer.from(chunk))
+      const arrived = parts.reduce((sum, one) => sum + one.length, 0)
+      if (!Number.isNaN(size) && arrived < size) throw new Passing('the body was cut off')
+    })
+    return size === undefined ? undefined : Buffer.concat(parts)
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.tried(async () => {
+      const response = await this.send('DELETE', key, {})
+      if (!response.ok && response.status !== 404) throw await this.failure(response)
+      await response.arrayBuffer()
+    })
+  }
+
+  async check(): Promise<void> {
+    const key = `check-${randomBytes(8).toString('hex')}`
+    const bytes = Buffer.from(key)
+    await this.put(key, bytes, createHash('sha256').update(bytes).digest('hex'))
+    if (!(await this.get(key))?.equals(bytes))
+      throw new Problem('overloaded', `the bucket ${this.bucket} does not return what it stores (--blobs)`)
+    await this.remove(key)
+  }
+
+  private async send(
+    method: string,
+    key: string,
+    headers: Record<string, string>,
+    body?: Uint8Array,
+  ): Promise<Response> {
+    const request = await this.signer.sign(this.base + encodeURIComponent(key), { method, headers, body })
+    return fetch(request, { signal: AbortSignal.timeout(PATIENCE), redirect: 'manual' })
+  }
+
+  /** Runs `work` again after failures that may pass. */
+  private async tried(work: () => Promise<void>): Promise<void> {
+    for (let attempt = 0; ; attempt++)
+      try {
+        return await work()
+      } catch (error) {
+        if (error instanceof Problem) throw error
+        if (attempt >= WAITS.length) {
+          const { message, cause } = error as Error
+          const why = cause instanceof Error && cause.message ? cause.message : message
+          throw new Problem('overloaded', `the bucket ${this.bucket} does not answer: ${why} (--blobs)`)
+        }
+        await new Promise((resolve) => setTimeout(resolve, WAITS[attempt] * (0.75 + Math.random() / 2)))
+      }
+  }
+
+  /** The error of an answer: one that may pass, or a Problem with what to change. */
+  private async failure(response: Response): Promise<Error> {
+    const { status } = response
+    const text = await this.text(response)
+    const code = /<Code>([^<]{1,100})<\/Code>/.exec(text)?.[1] ?? String(status)
+    if (code === 'RequestTimeTooSkewed')
+      return this.wrong('the clock of this server differs from that of the store', 'Set the clock.')
+    if (code === 'NoSuchBucket')
+      return this.wrong('there is no such bucket', 'Create it, or correct --blobs.')
+    if (code === 'InvalidAccessKeyId') return this.wrong('the store does not know AWS_ACCESS_KEY_ID')
+    if (code === 'SignatureDoesNotMatch')
+      return this.wrong('AWS_SECRET_ACCESS_KEY is wrong, or the region of --blobs')
+    if (status === 401 || status === 403)
+      return this.wrong(
+        `the store refuses ${code}`,
+        'The key must be allowed s3:GetObject, s3:PutObject and s3:DeleteObject on the bucket.',
+      )
+    if (status === 301 || status === 307)
+      return this.wrong('the bucket is in another region', 'Give region=… in --blobs.')
+    return new Passing(`${status} ${code}`)
+  }
+
+  private wrong(why: string, hint?: string): Problem {
+    return new Problem('overloaded', `the bucket ${this.bucket}: ${why} (--blobs)`, hint ? { hint } : {})
+  }
+
+  private text(response: Response): Promise<string> {
+    return response.text().catch(() => '')
+  }
+}
+
+function withoutQuery(address: string): string {
+  return address.replace(/\?.*$/s, '')
+}

@@ -1,0 +1,1 @@
+export { AwsClient } from 'aws4fetch'

@@ -1,0 +1,211 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { createService } from '../../../src/service/index.ts'
+import { moveBlobs } from '../../../src/service/store/objects/move.ts'
+import { openStore } from '../../../src/service/store/store.ts'
+import { verify } from '../../../src/service/store/verify.ts'
+import { newDatabase } from '../../support/postgres.ts'
+import { S3Server } from '../../support/s3.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
+
+const HOURS = 3600 * 1000
+
+/** Values that no compression makes small: their slices are not kept in rows. */
+const values = (seed: number): number[] =>
+  Array.from({ length: 20_000 }, (_, k) => Math.sin(k * 7919 + seed * 104_729))
+
+function filesIn(folder: string): string[] {
+  return existsSync(folder)
+    ? readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .map((name) => join(folder, name))
+        .filter((path) => statSync(path).isFile())
+    : []
+}
+
+const folder = temporaryFolder()
+const bucket = new S3Server()
+beforeAll(async () => {
+  await bucket.start()
+})
+afterAll(async () => {
+  await bucket.stop()
+  folder.remove()
+})
+
+const options = { url: URL_OF_TESTS }
+
+async function open(database: string, blobs?: string): Promise<TestService> {
+  return new TestService(
+    await createService({ ...options, database, blobs, environment: bucket.environment }),
+    database,
+  )
+}
+
+/** A day passes: what nothing refers to may be removed. */
+async function aDayPasses({ service }: TestService): Promise<void> {
+  await service.store.engine.write([], (db) =>
+    db
+      .updateTable('objects')
+      .set({ changed_at: Date.now() - 25 * HOURS })
+      .execute(),
+  )
+  await service.store.sweep()
+}
+
+describe.each([
+  ['files', () => `file:${join(folder.path, 'blobs')}`, () => filesIn(join(folder.path, 'blobs')).length],
+  ['S3', () => bucket.address, () => bucket.objects.size],
+] as const)('bytes in %s', (_, address, count) => {
+  let test: TestService
+  beforeAll(async () => {
+    test = await open(await newDatabase(inject('postgres')), address())
+    await test.user('alice')
+    await test.user('bob')
+  })
+  afterAll(() => test.service.close())
+
+  it('are stored, read, shared by copies, and removed with the last row', async () => {
+    const { fid } = await test.grid('alice', 'kept', { n: values(1) }, { world_readable: true })
+    expect(count()).toBe(1)
+    const copied = await test.ask('bob', 'POST', `/v2/files/${fid}/copy`)
+    const copy = copied.json.new_fid
+    expect(count()).toBe(1)
+    const remove = async (user: string, one: string): Promise<void> => {
+      await test.ask(user, 'POST', `/v2/files/${one}/trash`)
+      await test.ask(user, 'DELETE', `/v2/files/${one}/permanent_delete`)
+      await aDayPasses(test)
+    }
+    await remove('alice', fid)
+    expect(count()).toBe(1)
+    expect((await test.ask('bob', 'GET', `/v2/grids/${copy}/content`)).json.cols.n.data).toEqual(values(1))
+    await remove('bob', copy)
+    expect(count()).toBe(0)
+    expect((await verify(test.service.store)).damage).toEqual([])
+  })
+
+  it('of an upload that fails are removed at once; small ones are in the database', async () => {
+    const text = values(2).map((n, k) => `${k},${n}`)
+    const { status } = await test.ask('alice', 'POST', '/v2/grids/upload', {
+      body: `a,b\n${[...text, ...text, ...text].join('\n')}\n1,2,3,4\n`,
+      headers: { 'content-type': 'text/csv', 'x-file-name': 'broken.csv' },
+    })
+    expect(status).toBe(400)
+    expect(count()).toBe(0)
+    await test.grid('alice', 'small', { n: [1, 2, 3] })
+    expect(count()).toBe(0)
+  })
+
+  it('move to another place while they are read and written, also in two runs', async () => {
+    const made = []
+    for (let k = 0; k < 6; k++) made.push((await test.grid('alice', `moved ${k}`, { n: values(10 + k) })).fid)
+    expect(count()).toBe(6)
+    const { store } = test.service
+    const target = `file:${join(folder.path, `target ${count.length}${Math.random()}`)}`
+    let moved = 0
+    const stopping = new AbortController()
+    await moveBlobs(store, target, {
+      onMoved: () => ++moved === 2 && stopping.abort(),
+      signal: stopping.signal,
+    })
+    for (const [k, fid] of made.entries())
+      expect((await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols.n.data).toEqual(
+        values(10 + k),
+      )
+    const { fid: late } = await test.grid('alice', 'late', { n: values(20) })
+    await moveBlobs(store, target)
+    for (const [k, fid] of [...made.entries(), [10, late] as const])
+      expect((await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols.n.data).toEqual(
+        values(10 + k),
+      )
+    await aDayPasses(test)
+    expect([count(), filesIn(target.slice(5)).length]).toEqual([0, 7])
+    expect((await verify(store)).damage).toEqual([])
+    await moveBlobs(store, 'sql')
+    await aDayPasses(test)
+    expect(filesIn(target.slice(5)).length).toBe(0)
+    expect((await test.ask('alice', 'GET', `/v2/grids/${late}/content`)).status).toBe(200)
+  })
+})
+
+describe('a bucket', () => {
+  const refusal = async (address: string, environment = bucket.environment): Promise<string> => {
+    const database = await newDatabase(inject('postgres'))
+    return openStore({ database, blobs: address, environment }).then(
+      () => 'opened',
+      (error) => error.message,
+    )
+  }
+
+  it('that cannot be used is refused with the setting that is wrong', async () => {
+    expect(await refusal(bucket.address.replace('gridline', 'other'))).toContain('no such bucket (--blobs)')
+    expect(await refusal(bucket.address, { ...bucket.environment, AWS_SECRET_ACCESS_KEY: 'x' })).toContain(
+      'AWS_SECRET_ACCESS_KEY is wrong',
+    )
+    expect(await refusal(bucket.address, { ...bucket.environment, AWS_ACCESS_KEY_ID: 'x' })).toContain(
+      'AWS_ACCESS_KEY_ID',
+    )
+    expect(await refusal(bucket.address, {} as never)).toContain('AWS_ACCESS_KEY_ID is not set')
+    bucket.ahead = 60 * 60_000
+    expect(await refusal(bucket.address)).toContain('clock')
+    bucket.ahead = 0
+    bucket.mayDelete = false
+    expect(await refusal(bucket.address)).toContain('AccessDenied')
+    bucket.mayDelete = true
+    expect(await refusal('s3://x?endpoint=ftp://y')).toContain('http')
+    expect(await refusal('ftp://x')).toContain('not a place for bytes')
+    expect(await refusal('file:/proc/nothing')).toContain('cannot be written to')
+    expect(await refusal(bucket.address.replace(/127.0.0.1:\d+/, '127.0.0.1:1'))).toContain('does not answer')
+  })
+
+  it('that fails now and then is asked again; what is damaged is never served', async () => {
+    const test = await open(await newDatabase(inject('postgres')), bucket.address)
+    await test.user('alice')
+    bucket.objects.clear()
+    bucket.faults.push('error', 'slow down', 'silent')
+    const { fid } = await test.grid('alice', 'faults', { n: values(3) })
+    const read = () => test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
+    bucket.faults.push('cut', 'cut', 'error')
+    expect((await read()).json.cols.n.data).toEqual(values(3))
+    bucket.failing = 0.05
+    for (let k = 0; k < 40; k++) expect((await read()).status).toBe(200)
+    bucket.failing = 0
+    const [[key, bytes]] = bucket.objects
+    bucket.objects.set(key, Buffer.concat([bytes.subarray(0, -1), Buffer.from('x')]))
+    expect((await read()).json.errors[0].code).toBe('damaged')
+    bucket.objects.delete(key)
+    expect((await read()).json.errors[0].code).toBe('damaged')
+    expect((await verify(test.service.store)).damage.length).toBeGreaterThan(0)
+    bucket.faults.push('error', 'error', 'error', 'error')
+    bucket.objects.set(key, bytes)
+    const failed = await read()
+    expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, expect.any(String)])
+    bucket.objects.clear()
+    await test.service.close()
+  })
+
+  it('is that of the database: a server that expects another place does not start', async () => {
+    const database = await newDatabase(inject('postgres'))
+    const test = await open(database, bucket.address)
+    await test.user('alice')
+    const { fid } = await test.grid('alice', 'there', { n: values(4) })
+    await expect(open(database, 'sql')).rejects.toThrow(/keeps its bytes in s3:.*not in sql \(--blobs\)/)
+    const other = await open(database)
+    other.keys.set('alice', test.keys.get('alice')!)
+    expect((await other.ask('alice', 'GET', `/v2/grids/${fid}/content`)).status).toBe(200)
+    await other.service.close()
+    await test.service.close()
+  })
+})
+
+it('a file of bytes that was changed is reported', async () => {
+  const place = join(folder.path, 'damaged')
+  const test = await open(await newDatabase(inject('postgres')), `file:${place}`)
+  await test.user('alice')
+  const { fid } = await test.grid('alice', 'file', { n: values(5) })
+  const [path] = filesIn(place)
+  writeFileSync(path, readFileSync(path).subarray(1))
+  const { status, json } = await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
+  expect([status, json.errors[0].code]).toEqual([500, 'damaged'])
+  await test.service.close()
+})
