@@ -192,6 +192,7 @@ describe('--dry-run of admin', () => {
       [`trust remove ${trust}`, /stop trusting/],
       [`restore ${join(cwd, 'backup.db')}`, /Replace .*people\.db with/],
       ['compact', /remove deleted data/],
+      ['blobs move --to file:/nowhere', /move \d+ objects to file:\/nowhere/],
     ]
     for (const [line, shown] of lines) {
       const { code, stdout, stderr } = await admin(`${line} --dry-run`)

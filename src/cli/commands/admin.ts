@@ -5,6 +5,7 @@ import { databaseUrl, loginName } from '../config/settings.ts'
 import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
 import { array, object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
+import { blobCommands } from './admin.blobs.ts'
 import { keyCommands, userCommands } from './admin.people.ts'
 import {
   asking,
@@ -325,6 +326,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'key',
     summary: 'List and revoke the keys of users',
     load: async () => ({ commands: keyCommands }),
+  },
+  {
+    name: 'blobs',
+    summary: 'Show and choose where bytes are stored',
+    load: async () => ({ commands: blobCommands }),
   },
   subcommand('verify', 'Check all stored data and report damage', verify),
   subcommand('backup', 'Back up the database to a file', backup),

@@ -38,6 +38,11 @@ export const command = defineCommand({
       description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
     },
     {
+      flags: '--blobs <place>',
+      description:
+        'where large values are stored: sql (the database), file:DIR or s3://bucket/prefix?endpoint=…&region=… (default: where they are)',
+    },
+    {
       flags: '--url <url>',
       description: 'public URL of the server, used in links',
     },
@@ -78,6 +83,7 @@ export const command = defineCommand({
       host = '127.0.0.1',
       port: wanted = 8080,
       database,
+      blobs = context.environment.GRIDLINE_BLOBS,
       url,
       proxies,
       smtp = context.environment.GRIDLINE_SMTP,
@@ -105,6 +111,7 @@ export const command = defineCommand({
     try {
       const running = await createService({
         database: address,
+        blobs,
         url: base ?? here,
         smtp,
         mailFrom: mailFrom ?? `gridline@${new URL(base ?? here).hostname}`,

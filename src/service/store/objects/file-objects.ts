@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import { Problem } from '../../../contract/errors.ts'
-import type { ObjectStore } from './object-store.ts'
+import { type ObjectStore, wholeAddress } from './object-store.ts'
 
 /** Bytes as files in a folder, two levels deep. */
 export class FileObjects implements ObjectStore {
@@ -14,9 +13,7 @@ export class FileObjects implements ObjectStore {
 
   /** `address`: `file:DIR`, or a URL. */
   constructor(address: string) {
-    this.folder = resolve(
-      address.startsWith('file://') ? fileURLToPath(address) : address.slice('file:'.length),
-    )
+    this.folder = wholeAddress(address).slice('file:'.length)
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { nameOf, STATES } from '../blobs.ts'
 import type { Store } from '../store.ts'
+import { wholeAddress } from './object-store.ts'
 import { IN_DATABASE } from './places.ts'
 
 export interface MoveOptions {
@@ -27,7 +28,7 @@ export async function moveBlobs(
   to: string,
   { onMoved = () => {}, signal }: MoveOptions = {},
 ): Promise<number> {
-  const wasThere = (await store.places.address()) === to
+  const wasThere = (await store.places.address()) === wholeAddress(to)
   const place = wasThere ? (await store.places.current()).id : await store.places.use(to)
   let moved = 0
   /** Keys that have moved, and their new ones: copies go on sharing. */

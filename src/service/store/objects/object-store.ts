@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Problem } from '../../../contract/errors.ts'
 
 /** Bytes outside of the database, under keys that are never used twice. */
@@ -14,6 +16,12 @@ export interface ObjectStore {
 
 /** The credentials of S3, from the environment. */
 export type Environment = Record<string, string | undefined>
+
+/** An address as the database keeps it: a folder by its whole path, whoever opens it. */
+export function wholeAddress(address: string): string {
+  if (!address.startsWith('file:')) return address
+  return `file:${resolve(address.startsWith('file://') ? fileURLToPath(address) : address.slice('file:'.length))}`
+}
 
 /** Opens the store of an address: `file:DIR` or `s3://bucket/prefix?endpoint=…&region=…`. Throws `usage` for any other. */
 export async function openObjectStore(address: string, environment: Environment): Promise<ObjectStore> {

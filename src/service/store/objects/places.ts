@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../../../contract/errors.ts'
 import type { Engine } from '../engine.ts'
-import { type Environment, type ObjectStore, openObjectStore } from './object-store.ts'
+import { type Environment, type ObjectStore, openObjectStore, wholeAddress } from './object-store.ts'
 
 /** Where bytes are that are in the database. */
 export const IN_DATABASE = 'sql'
@@ -26,7 +26,8 @@ export class Places {
   ) {}
 
   /** Checks that new bytes go where a server expects them. In a database without bytes, it decides. */
-  async expect(address: string | undefined): Promise<void> {
+  async expect(given: string | undefined): Promise<void> {
+    const address = given && wholeAddress(given)
     const present = await this.address()
     if (address === undefined || address === present) {
       if (address !== undefined && address !== IN_DATABASE) await (await this.current()).store!.check()
@@ -53,7 +54,8 @@ export class Places {
   }
 
   /** Makes new bytes go to an address, after checking it. Returns its id. */
-  async use(address: string): Promise<string> {
+  async use(given: string): Promise<string> {
+    const address = wholeAddress(given)
     const store = address === IN_DATABASE ? undefined : await openObjectStore(address, this.environment)
     await store?.check()
     const id = await this.engine.write([], async (db) => {
@@ -86,6 +88,34 @@ export class Places {
       : { id: IN_DATABASE, store: undefined }
     this.known = { place, since: now }
     return place
+  }
+
+  /** All places with bytes, and how much is there. */
+  async list(): Promise<{ place: string; is_current: boolean; objects: number; bytes: number }[]> {
+    const current = await this.address()
+    const { stores, objects } = await this.engine.read(async (db) => ({
+      stores: await db.selectFrom('blob_stores').selectAll().execute(),
+      objects: await db
+        .selectFrom('objects')
+        .select(({ fn }) => [
+          'place',
+          fn.countAll<number>().as('objects'),
+          fn.sum<number>('bytes').as('bytes'),
+        ])
+        .groupBy('place')
+        .execute(),
+    }))
+    const nameOf = (id: string): string =>
+      id === '' ? 'row' : (stores.find((store) => store.id === id)?.address ?? id)
+    const found = objects.map(({ place, ...rest }) => ({
+      place: nameOf(place),
+      is_current: nameOf(place) === current,
+      objects: Number(rest.objects),
+      bytes: Number(rest.bytes),
+    }))
+    if (!found.some(({ is_current }) => is_current))
+      found.push({ place: current, is_current: true, objects: 0, bytes: 0 })
+    return found.sort((a, b) => (a.place < b.place ? -1 : 1))
   }
 
   /** The store with an id. */
