@@ -159,6 +159,16 @@ export const limits = {
     unit: 'files',
     what: 'files before a page of a list that is asked for by its number',
   },
+  drain_seconds: {
+    value: 5,
+    unit: 'seconds',
+    what: 'how long a server that is told to end goes on, while /readyz says so',
+  },
+  stop_seconds: {
+    value: 60,
+    unit: 'seconds',
+    what: 'how long uploads that are under way have to end after that',
+  },
   page_size: { value: 1_000, unit: 'items', what: 'one page of a list' },
   idempotency_key_length: { value: 255, unit: 'characters', what: 'an Idempotency-Key' },
 } as const satisfies Record<string, { value: number; unit: string; what: string }>

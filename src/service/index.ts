@@ -102,6 +102,8 @@ export interface RunningService {
   store: Store
   /** Does work in the background that others have left, from now on. */
   startJobs(): void
+  /** Says at /readyz that the server is about to stop: proxies send requests elsewhere. */
+  drain(): void
   /** Resolves when all background work is done. */
   idle(): Promise<void>
   close(): Promise<void>
@@ -156,6 +158,9 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     store,
     idle: () => background.idle(),
     startJobs: () => jobs.start(),
+    drain() {
+      service.lifecycle.isDraining = true
+    },
     async close() {
       service.live.close()
       service.uploads.close()
@@ -208,6 +213,7 @@ function serviceOn(
     views: new ViewCounter(store, run),
     mail: options.smtp ? new Mail(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,
     metrics: new Metrics(),
+    lifecycle: { isDraining: false },
     cursors: new CursorSigner(store),
     names: new FormerNames(store),
     live: new LiveFigures(limits.live_pages),

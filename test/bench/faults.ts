@@ -131,7 +131,7 @@ export async function failover(executable: string, home: string): Promise<Row[]>
     times.push(performance.now() - began)
   }
   const exited = child.exitCode !== null
-  child.kill('SIGTERM')
+  child.kill('SIGINT')
   await postgres.stop()
   return [
     {

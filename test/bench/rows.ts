@@ -444,7 +444,7 @@ async function serve(place: Place): Promise<Server> {
     stop: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve())
-        child.kill('SIGTERM')
+        child.kill('SIGINT')
       }),
   }
 }

@@ -155,7 +155,7 @@ describe('--dry-run of admin', () => {
         ),
       )
     ).join('\n')
-  const reading = ['user list', 'key list', 'trust list', 'verify', 'backup']
+  const reading = ['user list', 'key list', 'trust list', 'blobs list', 'verify', 'backup']
   const issuer = 'https://gitlab.com'
 
   it('is an option of every command that changes something', async () => {

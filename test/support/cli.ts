@@ -107,7 +107,7 @@ export async function serve(
     url,
     child,
     stop: () => {
-      child.kill('SIGTERM')
+      child.kill('SIGINT')
       return gone
     },
   }

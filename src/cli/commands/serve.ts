@@ -24,6 +24,20 @@ function clientLines(url: string): string[] {
   ]
 }
 
+/** The next signal to end; undefined after some ms without one. */
+function nextSignal(patience?: number): Promise<'SIGINT' | 'SIGTERM' | undefined> {
+  return new Promise((resolve) => {
+    const timer = patience === undefined ? undefined : setTimeout(() => resolve(undefined), patience)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.removeAllListeners(signal)
+      process.once(signal, () => {
+        clearTimeout(timer)
+        resolve(signal)
+      })
+    }
+  })
+}
+
 export const command = defineCommand({
   prints: other('nothing; its log is JSON'),
   options: [
@@ -130,6 +144,7 @@ export const command = defineCommand({
       if (!database) recordServing(context.environment, base ?? here)
       const changed = changedLimits(limits)
       if (changed.length > 0) messages.note(`limits: ${changed.join(', ')}`)
+      const asked = nextSignal()
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
       const isOpen = !/^(127\.|localhost$|::1$)/.test(host)
       if (isOpen) messages.note(`reachable from other machines on port ${listening.port} (--host ${host})`)
@@ -140,15 +155,18 @@ export const command = defineCommand({
       if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
         messages.note(`To log in to this server, create a key: gridline admin create-key ${loginName()}`)
       for (const line of clientLines(base ?? here)) messages.aside(line)
-      await new Promise<void>((resolve) => {
-        for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-          process.removeAllListeners(signal)
-          process.once(signal, () => resolve())
-        }
-      })
+      const signal = await asked
+      // SIGTERM is of an operator, SIGINT of somebody at a terminal.
+      if (signal === 'SIGTERM' && limits.drain_seconds > 0) {
+        messages.note(`stopping in ${limits.drain_seconds} seconds (limit drain_seconds)`)
+        running.drain()
+        await nextSignal(limits.drain_seconds * 1000)
+      }
       clearInterval(upkeep)
       messages.note('stopping')
-      await listening.stop()
+      const stopped = listening.stop(signal === 'SIGTERM' ? limits.stop_seconds * 1000 : undefined)
+      await Promise.race([stopped, nextSignal()])
+      await listening.stop(0)
       await running.close()
       log.flush()
       // A random port will be different next time.

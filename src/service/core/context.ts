@@ -18,6 +18,8 @@ export interface Service {
   names: FormerNames
   /** The theme of new charts for which none is chosen. */
   theme: Theme | undefined
+  /** What the server is about to do: /readyz says so. */
+  lifecycle: { isDraining: boolean }
   /** Runs work that no response waits for; closing the service does. */
   background(work: () => Promise<void>): void
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { errorBody, Problem } from '../../contract/errors.ts'
 import type { HttpRequest, HttpResponse } from '../../contract/http.ts'
@@ -17,9 +17,18 @@ export interface Served {
 export interface Listening {
   /** The actual port, also if port 0 was requested. */
   port: number
-  /** Stops accepting requests. Resolves when running ones have ended, or after `grace` ms. */
+  /**
+   * Stops: each answer closes its connection, and when all are closed, or have been silent for a moment, no new ones are
+   * accepted. Resolves when all requests are answered. After `grace` ms, those that are still sending their bodies are
+   * cut off; what has arrived is answered.
+   */
   stop(grace?: number): Promise<void>
 }
+
+/** How long connections that are kept alive have for another request, so that they end with an answer, in ms. */
+const LINGER_MS = 1_000
+/** How long requests whose bodies have arrived have to be answered, in ms. */
+const ANSWER_MS = 30_000
 
 /** Idle timeout of a connection, in ms. */
 const SILENCE_MS = 120_000
@@ -45,6 +54,8 @@ export function listen(
 ): Promise<Listening> {
   const refusals = new Refusals()
   const streams = new Set<ServerResponse>()
+  const running = new Map<ServerResponse, IncomingMessage>()
+  let isStopping = false
   const server = createServer(
     {
       keepAliveTimeout: 65_000,
@@ -54,6 +65,9 @@ export function listen(
       connectionsCheckingInterval: CHECK_EVERY_MS,
     },
     (request, response) => {
+      running.set(response, request)
+      response.once('close', () => running.delete(response))
+      if (isStopping) response.shouldKeepAlive = false
       const service = current()
       const incoming = incomingOf(request, response, proxies)
       if (!service || (!isHealth(request.url) && service.refuses(incoming))) refusals.add(request, response)
@@ -88,20 +102,34 @@ export function listen(
     server.listen({ port, host, backlog: limits.connections }, () => {
       resolve({
         port: (server.address() as AddressInfo).port,
-        stop: (grace = 10_000) =>
-          new Promise((done) => {
-            const timer = setTimeout(() => server.closeAllConnections(), grace)
-            // Streams of events never end on their own.
-            for (const stream of streams) stream.destroy()
+        async stop(grace = 10_000) {
+          isStopping = true
+          for (const response of running.keys()) response.shouldKeepAlive = false
+          // Streams of events never end on their own.
+          for (const stream of streams) stream.destroy()
+          const until = performance.now() + Math.min(grace, LINGER_MS)
+          while ((await connectionsOf(server)) > 0 && performance.now() < until)
+            await new Promise((next) => setTimeout(next, 10))
+          await new Promise<void>((done) => {
+            const cut = setTimeout(() => {
+              for (const [response, request] of running) if (!request.complete) response.destroy()
+            }, grace)
+            const end = setTimeout(() => server.closeAllConnections(), grace === 0 ? 0 : grace + ANSWER_MS)
             server.close(() => {
-              clearTimeout(timer)
+              clearTimeout(cut)
+              clearTimeout(end)
               done()
             })
             server.closeIdleConnections()
-          }),
+          })
+        },
       })
     })
   })
+}
+
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))
 }
 
 /** Whether a URL is a health endpoint, which is answered at any load. */

@@ -25,7 +25,8 @@ export const systemHandlers = {
     type: 'text/plain; version=0.0.4; charset=utf-8',
   }),
   'service.health': async () => ({ body: { status: 'ok' } }),
-  'service.ready': async ({ store }) => {
+  'service.ready': async ({ store, lifecycle }) => {
+    if (lifecycle.isDraining) throw new Problem('overloaded', 'the server is about to stop')
     try {
       await store.read(({ accounts }) => accounts.user('-'))
     } catch (error) {

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Problem } from '../../../contract/errors.ts'
 
 /** Bytes outside of the database, under keys that are never used twice. */
 export interface ObjectStore {
@@ -21,19 +20,4 @@ export type Environment = Record<string, string | undefined>
 export function wholeAddress(address: string): string {
   if (!address.startsWith('file:')) return address
   return `file:${resolve(address.startsWith('file://') ? fileURLToPath(address) : address.slice('file:'.length))}`
-}
-
-/** Opens the store of an address: `file:DIR` or `s3://bucket/prefix?endpoint=…&region=…`. Throws `usage` for any other. */
-export async function openObjectStore(address: string, environment: Environment): Promise<ObjectStore> {
-  if (address.startsWith('file:')) {
-    const { FileObjects } = await import('./file-objects.ts')
-    return new FileObjects(address)
-  }
-  if (address.startsWith('s3://')) {
-    const { S3Objects } = await import('./s3-objects.ts')
-    return S3Objects.open(address, environment)
-  }
-  throw new Problem('usage', `--blobs: not a place for bytes: ${address}`, {
-    hint: 'Give sql, file:DIR or s3://bucket/prefix?endpoint=https://…&region=…',
-  })
 }

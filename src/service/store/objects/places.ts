@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../../../contract/errors.ts'
 import type { Engine } from '../engine.ts'
-import { type Environment, type ObjectStore, openObjectStore, wholeAddress } from './object-store.ts'
+import { type Environment, type ObjectStore, wholeAddress } from './object-store.ts'
+import { openObjectStore } from './open.ts'
 
 /** Where bytes are that are in the database. */
 export const IN_DATABASE = 'sql'
