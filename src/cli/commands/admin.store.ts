@@ -8,6 +8,7 @@ import { confirm } from '../core/prompt.ts'
 
 export const database = {
   flags: '--database <url>',
+  variable: 'GRIDLINE_DATABASE',
   description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
 } as const satisfies Option
 

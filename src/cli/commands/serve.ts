@@ -38,52 +38,81 @@ function nextSignal(patience?: number): Promise<'SIGINT' | 'SIGTERM' | undefined
   })
 }
 
+/** The environment with limits of `--limit name=value`. Throws `usage` for text that is none. */
+function withLimits(environment: NodeJS.ProcessEnv, given: readonly string[]): NodeJS.ProcessEnv {
+  const pairs = given.map((text) => {
+    const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(text) ?? []
+    if (name === undefined) throw new Problem('usage', `--limit ${text}: must be a name, =, and a number`)
+    return [`GRIDLINE_LIMIT_${name.toUpperCase()}`, value]
+  })
+  return { ...environment, ...Object.fromEntries(pairs) }
+}
+
 export const command = defineCommand({
   prints: other('nothing; its log is JSON'),
   options: [
-    { flags: '--host <address>', description: 'address to listen on (default: 127.0.0.1)' },
+    {
+      flags: '--host <address>',
+      variable: 'GRIDLINE_HOST',
+      description: 'address to listen on (default: 127.0.0.1)',
+    },
     {
       flags: '--port <port>',
       integer: { max: 65_535 },
+      variable: 'GRIDLINE_PORT',
       description: 'port to listen on; 0 for any free port (default: 8080)',
     },
     {
       flags: '--database <url>',
+      variable: 'GRIDLINE_DATABASE',
       description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
     },
     {
       flags: '--blobs <place>',
+      variable: 'GRIDLINE_BLOBS',
       description:
         'where large values are stored: sql (the database), file:DIR or s3://bucket/prefix?endpoint=…&region=… (default: where they are)',
     },
     {
       flags: '--url <url>',
+      variable: 'GRIDLINE_PUBLIC_URL',
       description: 'public URL of the server, used in links',
     },
     {
       flags: '--proxies <count>',
       integer: { max: 16 },
+      variable: 'GRIDLINE_PROXIES',
       description: 'number of trusted proxies that add to X-Forwarded-For (default: 0)',
     },
     {
       flags: '--smtp <url>',
+      variable: 'GRIDLINE_SMTP',
       description: 'SMTP server for sending invitations: smtp://user:password@host:587',
     },
     {
       flags: '--mail-from <address>',
+      variable: 'GRIDLINE_MAIL_FROM',
       description: 'sender of invitations (default: gridline@HOST, where HOST is the host of --url)',
     },
     {
       flags: '--server-name <name>',
+      variable: 'GRIDLINE_SERVER_NAME',
       description: 'name of this server among those on one PostgreSQL, in the ids of uploads in parts',
     },
     {
       flags: '--allow-url-import',
+      variable: 'GRIDLINE_ALLOW_URL_IMPORT',
       description: 'allow grids to be created from files at public URLs (source_url)',
     },
     {
       flags: '--theme <theme>',
+      variable: 'GRIDLINE_THEME',
       description: 'look of new charts for which none is chosen: a built-in theme or a JSON file',
+    },
+    {
+      flags: '--limit <name=value>',
+      repeatable: true,
+      description: 'a limit, such as requests_per_minute=600; see docs/api.md [GRIDLINE_LIMIT_NAME]',
     },
   ],
   examples: [
@@ -97,15 +126,17 @@ export const command = defineCommand({
       host = '127.0.0.1',
       port: wanted = 8080,
       database,
-      blobs = context.environment.GRIDLINE_BLOBS,
+      blobs,
       url,
       proxies,
-      smtp = context.environment.GRIDLINE_SMTP,
+      smtp,
       mailFrom,
       allowUrlImport,
       theme,
       serverName,
+      limit: changed = [],
     } = options
+    const environment = withLimits(context.environment, changed)
     if (serverName !== undefined && !/^[A-Za-z0-9-]{1,80}$/.test(serverName))
       throw new Problem('usage', '--server-name: use up to 80 letters, digits and hyphens')
     if (smtp !== undefined && !/^smtps?:\/\//.test(smtp))
@@ -119,7 +150,7 @@ export const command = defineCommand({
     let service: RunningService | undefined
     const log = new RequestLog(process.stderr)
     const address = database ?? databaseUrl(context.environment)
-    const limits = limitsFrom(context.environment)
+    const limits = limitsFrom(environment)
     const listening = await listen(() => service, { host, port: wanted, limits, proxies })
     const here = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
     try {
@@ -133,7 +164,7 @@ export const command = defineCommand({
         serverName,
         theme: theme === undefined ? undefined : themeNamed(theme),
         log: quiet ? undefined : (line) => log.add(line),
-        environment: context.environment,
+        environment,
       })
       service = running
       if (address.startsWith('sqlite:') && address !== 'sqlite::memory:')
@@ -142,8 +173,8 @@ export const command = defineCommand({
       const upkeep = setInterval(() => running.store.engine.maintain().catch(() => {}), 3600_000)
       // From now on, links created without a server point here.
       if (!database) recordServing(context.environment, base ?? here)
-      const changed = changedLimits(limits)
-      if (changed.length > 0) messages.note(`limits: ${changed.join(', ')}`)
+      const unusual = changedLimits(limits)
+      if (unusual.length > 0) messages.note(`limits: ${unusual.join(', ')}`)
       const asked = nextSignal()
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)
       const isOpen = !/^(127\.|localhost$|::1$)/.test(host)
@@ -157,7 +188,7 @@ export const command = defineCommand({
       for (const line of clientLines(base ?? here)) messages.aside(line)
       const signal = await asked
       // SIGTERM is of an operator, SIGINT of somebody at a terminal.
-      if (signal === 'SIGTERM' && limits.drain_seconds > 0) {
+      if (signal === 'SIGTERM') {
         messages.note(`stopping in ${limits.drain_seconds} seconds (limit drain_seconds)`)
         running.drain()
         await nextSignal(limits.drain_seconds * 1000)

@@ -46,6 +46,8 @@ export interface Option {
   integer?: { max?: number }
   /** What completes its value in a shell. Default: by its name. */
   completes?: Completion
+  /** The environment variable that gives its value where the option is not given. */
+  variable?: string
   /** Another name, which the help does not list: `--head`. */
   alias?: string
 }
@@ -247,8 +249,13 @@ export function optionsOf(command: Command): readonly Option[] {
   return [...own, ...globalOptions.filter(({ flags }) => !names.has(longName(flags)))]
 }
 
+/** What the help says about an option. */
+export function descriptionOf({ description, variable }: Option): string {
+  return variable === undefined ? description : `${description} [${variable}]`
+}
+
 /** `-f, --field <key=value>` → `--field`. */
-function longName(flags: string): string | undefined {
+export function longName(flags: string): string | undefined {
   return /--[a-z-]+/.exec(flags)?.[0]
 }
 

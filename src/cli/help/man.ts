@@ -1,6 +1,7 @@
 import {
   type Command,
   type CommandEntry,
+  descriptionOf,
   type Group,
   globalOptions,
   groups,
@@ -95,9 +96,10 @@ async function commandLines(entry: CommandEntry, path: readonly string[]): Promi
   ]
 }
 
-function optionLines({ flags, description, choices }: Option): string[] {
+function optionLines(option: Option): string[] {
+  const { flags, choices } = option
   const values = choices ? ` (${choices.join(', ')})` : ''
-  return ['.TP', `.B ${text(flags)}`, text(description + values)]
+  return ['.TP', `.B ${text(flags)}`, text(descriptionOf(option) + values)]
 }
 
 function header(name: string, version: string): string {

@@ -1,4 +1,4 @@
-import { type CommandEntry, globalOptions, type Option, ownOptions } from '../core/define.ts'
+import { type CommandEntry, descriptionOf, globalOptions, type Option, ownOptions } from '../core/define.ts'
 
 /** All commands as a Markdown page: what `--help` of each shows. */
 export async function cliReference(commands: readonly CommandEntry[]): Promise<string> {
@@ -37,9 +37,10 @@ async function sectionOf(entry: CommandEntry, path: string[]): Promise<string[]>
 }
 
 function optionTable(options: readonly Option[]): string {
-  const rows = options.map(({ flags, description, choices }) => {
+  const rows = options.map((option) => {
+    const { flags, choices } = option
     const values = choices ? ` (${choices.map((choice) => `\`${choice}\``).join(', ')})` : ''
-    return `| \`${cell(flags)}\` | ${cell(description)}${values} |`
+    return `| \`${cell(flags)}\` | ${cell(descriptionOf(option))}${values} |`
   })
   return ['| option | description |', '|---|---|', ...rows].join('\n')
 }

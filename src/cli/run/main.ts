@@ -6,6 +6,7 @@ import { Context, type GlobalFlags } from '../core/context.ts'
 import { type Command, type CommandEntry, type CommandResult, isNamed, ownOptions } from '../core/define.ts'
 import { Planned, plannedView } from '../core/dry-run.ts'
 import { fieldsOf } from '../core/prints.ts'
+import { fromVariables, withFiles, withoutPasswords } from '../core/variables.ts'
 import type { Failure } from '../output/failure.ts'
 import type { Messages } from '../output/messages.ts'
 import { joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
@@ -21,6 +22,10 @@ export async function main(given: string[]): Promise<{ code: number; command: st
   let code = 0
   let path: CommandEntry[] = []
   try {
+    const environment = withFiles(process.env)
+    // Others on this machine see command lines.
+    const shown = withoutPasswords(argv)
+    if (shown) process.title = `gridline ${shown.join(' ')}`
     const topic = await topicOf(argv)
     if (topic !== undefined) {
       process.stdout.write(topic)
@@ -37,13 +42,14 @@ export async function main(given: string[]): Promise<{ code: number; command: st
     const { CommanderError, EPILOGUE, programOf, registerCommands } = await import('./program.ts')
     const program = programOf()
     path = await resolveCommandPath(commands, moveGlobalFlagsLast(argv))
-    await registerCommands(program, commands, path, async (command, args, options) => {
+    await registerCommands(program, commands, path, async (command, args, given) => {
+      const options = { ...given, ...fromVariables(ownOptions(command), given, environment) }
       const flags: GlobalFlags = {
         ...options,
         format: formatOf(command, options),
         json: options.json === '' ? true : (options.json as GlobalFlags['json']),
       }
-      context = new Context(process.env, flags, argv)
+      context = new Context(environment, flags, argv)
       context.changes = command.writes === true || command.stores === true
       code = await runCommand(context, command, args, options)
       if (context.messages.terminal) await (await import('./update.ts')).noteUpdate(context)

@@ -10,6 +10,7 @@ import {
   type Command,
   type CommandEntry,
   camelCase,
+  descriptionOf,
   globalOptions,
   groups,
   type Option,
@@ -105,10 +106,9 @@ function commonOptions(): string {
   return `${lines.join('\n')}\n  See: gridline help options`
 }
 
-function addOption(
-  command: Commander,
-  { flags, description, choices, repeatable, integer, alias }: Option,
-): void {
+function addOption(command: Commander, declared: Option): void {
+  const { flags, choices, repeatable, integer, alias } = declared
+  const description = descriptionOf(declared)
   if (alias !== undefined) {
     const [long] = flags.split(' ')
     addOption(command, { flags: flags.replace(long, alias), description, choices, repeatable, integer })

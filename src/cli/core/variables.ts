@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { Problem } from '../../contract/errors.ts'
+import { camelCase, longName, type Option } from './define.ts'
+
+/** Variables of others that `…_FILE` gives as well. */
+const OF_OTHERS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']
+const SUFFIX = '_FILE'
+const MOST_CHARACTERS = 65_536
+
+/**
+ * The environment, with the values that are in files: `GRIDLINE_DATABASE_FILE` names a file with the value of
+ * `GRIDLINE_DATABASE`. Line ends at its end are no part of it. Throws `usage` if a file cannot be read, or both are set.
+ */
+export function withFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const found: NodeJS.ProcessEnv = {}
+  for (const [variable, path] of Object.entries(environment)) {
+    if (!path || !variable.endsWith(SUFFIX)) continue
+    const name = variable.slice(0, -SUFFIX.length)
+    if (!name.startsWith('GRIDLINE_') && !OF_OTHERS.includes(name)) continue
+    if (environment[name])
+      throw new Problem('usage', `both ${name} and ${variable} are set; unset one of them`)
+    found[name] = contentOf(variable, path)
+  }
+  if (Object.keys(found).length === 0) return environment
+  const files = new Set(Object.keys(found).map((name) => name + SUFFIX))
+  return {
+    ...Object.fromEntries(Object.entries(environment).filter(([name]) => !files.has(name))),
+    ...found,
+  }
+}
+
+function contentOf(variable: string, path: string): string {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Problem('usage', `${variable}: cannot read ${path}: ${(error as NodeJS.ErrnoException).code}`)
+  }
+  const value = text.replace(/[\r\n]+$/, '')
+  if (value === '' || value.length > MOST_CHARACTERS || value.includes('\0'))
+    throw new Problem('usage', `${variable}: ${path} has no value: it is empty, too long or not text`)
+  return value
+}
+
+/** The values of options that are not given, from their variables. Throws `usage` for one that does not fit. */
+export function fromVariables(
+  options: readonly Option[],
+  given: Record<string, unknown>,
+  environment: NodeJS.ProcessEnv,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const { flags, variable, integer } of options) {
+    const text = variable === undefined ? undefined : environment[variable]
+    const name = camelCase(longName(flags)!.slice(2))
+    if (!variable || !text || given[name] !== undefined) continue
+    if (!/[<[]/.test(flags)) values[name] = switchOf(variable, text)
+    else if (integer) {
+      // Kubernetes sets GRIDLINE_PORT=tcp://… for a service of the name gridline.
+      if (/^tcp:\/\//.test(text)) continue
+      const { max = Number.MAX_SAFE_INTEGER } = integer
+      if (!/^\d+$/.test(text) || Number(text) > max)
+        throw new Problem('usage', `${variable}=${text}: must be a whole number from 0 to ${max}`)
+      values[name] = Number(text)
+    } else values[name] = text
+  }
+  return values
+}
+
+function switchOf(variable: string, text: string): boolean {
+  if (/^(1|true|yes|on)$/i.test(text)) return true
+  if (/^(0|false|no|off)$/i.test(text)) return false
+  throw new Problem('usage', `${variable}=${text}: must be 1 or 0`)
+}
+
+/** Words of a command line without the passwords of URLs; undefined if there are none. */
+export function withoutPasswords(words: readonly string[]): string[] | undefined {
+  const clean = words.map((word) => word.replace(/(:\/\/[^/@\s:]*):[^/\s]*@/g, '$1:***@'))
+  return clean.some((word, at) => word !== words[at]) ? clean : undefined
+}

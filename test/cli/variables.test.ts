@@ -1,0 +1,93 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { command } from '../../src/cli/commands/serve.ts'
+import { withFiles, withoutPasswords } from '../../src/cli/core/variables.ts'
+import { environmentTable } from '../../src/cli/help/environment.ts'
+import { gridline, serve } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder()
+afterAll(folder.remove)
+
+function file(name: string, text: string): string {
+  const path = join(folder.path, name)
+  writeFileSync(path, text)
+  return path
+}
+
+describe('settings of serve', () => {
+  it('each have a flag, a variable and a file', () => {
+    const without = command
+      .options!.filter(({ variable }) => variable === undefined)
+      .map(({ flags }) => flags)
+    expect(without).toEqual(['--limit <name=value>'])
+    for (const { variable } of command.options!)
+      if (variable) expect(Object.keys(environmentTable)).toContain(variable)
+  })
+
+  it('come from variables and files where no flag gives them, for serve and admin alike', async () => {
+    const database = `sqlite:${join(folder.path, 'served.db')}`
+    const options = {
+      home: folder.path,
+      env: {
+        GRIDLINE_DATABASE_FILE: file('database', `${database}\n`),
+        GRIDLINE_PUBLIC_URL: 'https://charts.example.com',
+        GRIDLINE_SERVER_NAME: 'a',
+        // What Kubernetes sets for a service of this name.
+        GRIDLINE_PORT: 'tcp://10.0.0.1:8080',
+      },
+    }
+    const made = await gridline(['admin', 'create-user', 'alice', '--json'], options)
+    expect(existsSync(join(folder.path, 'served.db'))).toBe(true)
+    const { api_key: key } = JSON.parse(made.stdout)
+    const server = await serve(['--limit', 'requests_at_once=9'], options)
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const created = await fetch(`${server.url}/v2/folders`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ path: 'here' }),
+    })
+    expect(created.headers.get('location') ?? (await created.text())).toContain('https://charts.example.com')
+    await server.stop()
+  })
+
+  it.each([
+    [{ GRIDLINE_PORT: 'abc' }, /GRIDLINE_PORT=abc: must be a whole number/],
+    [{ GRIDLINE_ALLOW_URL_IMPORT: 'maybe' }, /GRIDLINE_ALLOW_URL_IMPORT=maybe: must be 1 or 0/],
+    [{ GRIDLINE_LIMIT_PAGE_SIZE_FILE: file('page-size', 'many') }, /GRIDLINE_LIMIT_PAGE_SIZE=many/],
+    [{ GRIDLINE_DATABASE_FILE: '/nowhere/at/all' }, /GRIDLINE_DATABASE_FILE: cannot read .*ENOENT/],
+    [{ GRIDLINE_SMTP: 'x', GRIDLINE_SMTP_FILE: '/x' }, /both GRIDLINE_SMTP and GRIDLINE_SMTP_FILE are set/],
+  ])('that do not fit are named: %j', async (env, message) => {
+    const done = await gridline(['serve'], { home: folder.path, env })
+    expect([done.code, done.stderr]).toEqual([2, expect.stringMatching(message)])
+  })
+
+  it('with no value in their file are refused', () => {
+    expect(() => withFiles({ GRIDLINE_SMTP_FILE: file('empty', '\n') })).toThrow(/has no value/)
+  })
+
+  it('of AWS come from files too; files that other programs read are left to them', () => {
+    const key = file('secret', 'abc\r\n')
+    expect(
+      withFiles({ AWS_SECRET_ACCESS_KEY_FILE: key, AWS_SHARED_CREDENTIALS_FILE: '/c', GRIDLINE_FILE: '/c' }),
+    ).toEqual({
+      AWS_SECRET_ACCESS_KEY: 'abc',
+      AWS_SHARED_CREDENTIALS_FILE: '/c',
+      GRIDLINE_FILE: '/c',
+    })
+  })
+})
+
+describe('passwords', () => {
+  it('in URLs are not in the command line that others see', async () => {
+    expect(
+      withoutPasswords(['--smtp', 'smtp://me:p:w@host', '--database', 'postgres://u:x@db/n', 'a:b@c']),
+    ).toEqual(['--smtp', 'smtp://me:***@host', '--database', 'postgres://u:***@db/n', 'a:b@c'])
+    expect(withoutPasswords(['postgres://u@db/n', 'https://example.com/a:b@c'])).toBeUndefined()
+    if (process.platform !== 'linux') return
+    const server = await serve(['--smtp', 'smtp://me:geheim@localhost:25'], { home: folder.path })
+    expect(readFileSync(`/proc/${server.child.pid}/cmdline`, 'utf8')).toMatch(/^gridline serve.*me:\*\*\*@/)
+    await server.stop()
+  })
+})
