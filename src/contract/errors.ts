@@ -29,6 +29,11 @@ export const errorCodes = {
   version_mismatch: { status: 412, exit: 6, hint: 'Read the file again and repeat the change.' },
   too_slow: { status: 408, exit: 9, hint: 'Check the connection, then try again.' },
   too_large: { status: 413, exit: 7 },
+  quota_exceeded: {
+    status: 413,
+    exit: 7,
+    hint: 'Delete files permanently, or forget earlier versions. An administrator can change the quota: gridline admin user quota NAME',
+  },
   unsupported_media_type: { status: 415, exit: 7 },
   idempotency_mismatch: { status: 422, exit: 6 },
   bad_figure: { status: 422, exit: 7 },

@@ -169,6 +169,14 @@ export const limits = {
     unit: 'seconds',
     what: 'how long uploads that are under way have to end after that',
   },
+  audit_days: { value: 365, unit: 'days', what: 'how long events of the audit log are kept' },
+  user_files: { value: 0, unit: 'files', what: 'files of a user without a quota of their own; 0: unlimited' },
+  user_rows: { value: 0, unit: 'rows', what: 'rows in all grids of such a user; 0: unlimited' },
+  user_bytes: {
+    value: 0,
+    unit: 'bytes',
+    what: 'values and figures of such a user before compression, also of earlier versions; 0: unlimited',
+  },
   page_size: { value: 1_000, unit: 'items', what: 'one page of a list' },
   idempotency_key_length: { value: 255, unit: 'characters', what: 'an Idempotency-Key' },
 } as const satisfies Record<string, { value: number; unit: string; what: string }>

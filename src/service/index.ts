@@ -10,9 +10,11 @@ import { ensureUser } from './accounts/accounts.ts'
 import { OidcLogin } from './accounts/oidc.ts'
 import { Jobs } from './background/jobs.ts'
 import { jobKinds } from './background/kinds.ts'
+import { jobMeasures } from './background/measures.ts'
 import { Admission } from './core/admission.ts'
 import { CursorSigner } from './core/cursors.ts'
 import { FormerNames } from './core/former-names.ts'
+import { blobMeasures, databaseMeasures, processMeasures } from './core/measures.ts'
 import { Metrics } from './core/metrics.ts'
 import { ViewCounter } from './core/view-counter.ts'
 import { AppendQueue } from './grids/append/queue.ts'
@@ -58,6 +60,8 @@ export {
   type NewKey,
   revokeKeys,
   setDisabled,
+  setUserQuota,
+  userQuota,
 } from './accounts/accounts.ts'
 export { addTrust, listTrust, removeTrust } from './accounts/oidc.ts'
 export type { LogLine } from './http/desk.ts'
@@ -65,10 +69,12 @@ export type { Listening } from './http/listen.ts'
 export { drawFigure } from './images/draw.ts'
 export { UrlImport } from './import/fetch.ts'
 export { checkNewName, renameUser } from './operations/accounts.rename.ts'
+export { type AuditRow, auditEvents } from './store/audit.ts'
 export { moveBlobs } from './store/objects/move.ts'
 export { backup, checkRestore, isInUse, releaseSpace, reserveSpace, restore } from './store/sqlite-files.ts'
 export { openStore, type Store, withoutCommit } from './store/store.ts'
 export { verify } from './store/verify.ts'
+export { useOpenTelemetry } from './tracing/tracing.ts'
 
 export interface ServiceOptions extends StoreOptions {
   /** Base URL of the service. Links start with it. */
@@ -76,6 +82,8 @@ export interface ServiceOptions extends StoreOptions {
   /** The user that requests without credentials act as. Created if missing. */
   actingAs?: string
   log?: (line: LogLine) => void
+  /** Called with each event of the audit log, once it is stored. */
+  audit?: (line: AuditLine) => void
   /** SMTP server: `smtp://…`. Without it, no e-mail is sent. */
   smtp?: string
   /** Sender address of e-mails. */
@@ -90,6 +98,19 @@ export interface ServiceOptions extends StoreOptions {
   chromium?: string
   /** Environment variables that override limits (`GRIDLINE_LIMIT_…`). Default: those of the process. */
   environment?: Record<string, string | undefined>
+}
+
+/** A log line: an event of the audit log. */
+export interface AuditLine {
+  audit: string
+  /** Whose files or keys it is about. */
+  owner: string
+  /** Who did it; null for an operator, and for the server itself. */
+  actor: string | null
+  fid: string | null
+  details: object
+  request_id: string | null
+  address: string | null
 }
 
 export interface RunningService {
@@ -133,6 +154,9 @@ const handlers: Handlers = {
   ...systemHandlers,
 }
 
+/** How often a server reads how many bytes are where, in ms. */
+const READ_SIZES = 60_000
+
 /** How long a command goes on with work in the background, in ms. Steps of it end; the next command goes on. */
 const PATIENCE = 300
 
@@ -143,6 +167,10 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   const background = new Background(options.log)
   const service = serviceOn(store, limits, options, background, () => authenticator.forget())
   const jobs = new Jobs(store, jobKinds(store), (error) => background.run(() => Promise.reject(error)))
+  service.metrics.add(...databaseMeasures(store, limits), ...blobMeasures(store), ...jobMeasures(jobs))
+  store.onAudit(({ event, owner, actor, fid, details, request_id, address }) =>
+    options.audit?.({ audit: event, owner, actor, fid, details: JSON.parse(details), request_id, address }),
+  )
   store.onJob(() => background.run(() => jobs.look()))
   const actingAs = options.actingAs === undefined ? undefined : await localCaller(store, options.actingAs)
   const authenticator = new Authenticator(store, actingAs, service.url, service.names)
@@ -157,7 +185,13 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     fetch: async (request) => toResponse(await app.handle(request as HttpRequest)),
     store,
     idle: () => background.idle(),
-    startJobs: () => jobs.start(),
+    startJobs() {
+      jobs.start()
+      service.metrics.add(...processMeasures())
+      const read = (): void => background.run(() => store.places.readSizes())
+      setInterval(read, READ_SIZES).unref()
+      read()
+    },
     drain() {
       service.lifecycle.isDraining = true
     },

@@ -65,7 +65,7 @@ const FLOORS = [
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   cli: 'run commands upload completion help charts files core connect config output'.split(' '),
   service:
-    'index.ts background http operations pages images plots grids files sharing import accounts core access store'.split(
+    'index.ts background http operations pages images plots grids files sharing import accounts core access store tracing'.split(
       ' ',
     ),
   ingest:

@@ -155,7 +155,7 @@ describe('--dry-run of admin', () => {
         ),
       )
     ).join('\n')
-  const reading = ['user list', 'key list', 'trust list', 'blobs list', 'verify', 'backup']
+  const reading = ['user list', 'key list', 'trust list', 'blobs list', 'verify', 'backup', 'audit']
   const issuer = 'https://gitlab.com'
 
   it('is an option of every command that changes something', async () => {
@@ -185,6 +185,7 @@ describe('--dry-run of admin', () => {
       ['create-key bob', /create a key for bob/],
       ['user disable bob', /Disable bob\?/],
       ['user enable eve', /let eve sign in/],
+      ['user quota bob --files 10', /change the quota of bob/],
       ['user rename bob robert', /Rename bob to robert\?/],
       ['user delete bob', /Permanently delete bob/],
       [`key revoke bob ${key}`, /Revoke/],

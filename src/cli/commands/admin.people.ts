@@ -1,5 +1,6 @@
 import { counted } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
+import { bytesText } from '../../contract/limits.ts'
 import { loginName } from '../config/settings.ts'
 import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
 import { array, object } from '../core/prints.ts'
@@ -129,6 +130,101 @@ const remove = defineCommand({
   },
 })
 
+const quotaFields = {
+  username: 'the name',
+  is_own: 'whether the quota is that of this user alone',
+  quota: 'an object with files, rows and bytes: what the user may store; null for no limit',
+  used: 'an object with files, rows and bytes: what the user stores',
+}
+
+const ofBytes = (bytes: number | null): string => (bytes === null ? 'none' : bytesText(bytes))
+
+const quotaView: TableView = {
+  id: 'username',
+  columns: [
+    { field: 'username', title: 'USERNAME' },
+    { field: 'is_own', title: 'QUOTA', format: (is: boolean) => (is ? 'of the user' : 'of all users') },
+    ...(['files', 'rows', 'bytes'] as const).map((unit) => ({
+      field: `quota.${unit}`,
+      title: unit.toUpperCase(),
+      format: (_: unknown, { quota, used }: { quota: Amounts; used: Amounts }) => {
+        const text = unit === 'bytes' ? ofBytes : (n: number | null) => String(n ?? 'none')
+        return `${text(used[unit])} of ${quota[unit] === null ? 'any' : text(quota[unit])}`
+      },
+    })),
+  ],
+}
+
+type Amounts = Record<'files' | 'rows' | 'bytes', number | null>
+
+/** `10GiB`, `500MB`, `1e6` or `none`. */
+function amount(flag: string, text: string, isBytes: boolean): number | null {
+  if (text === 'none') return null
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmgt]i?b?|b)?$/i.exec(text.trim()) ?? []
+  const scale = unit.toLowerCase().replace(/b$/, '')
+  const power = ['', 'k', 'm', 'g', 't'].indexOf(scale.replace('i', ''))
+  const value = Math.round(Number(number) * (scale.endsWith('i') ? 1024 : 1000) ** power)
+  if (number === undefined || !Number.isSafeInteger(value) || (!isBytes && unit !== ''))
+    throw new Problem('usage', `${flag} ${text}: must be a number${isBytes ? ' of bytes' : ''}, or none`, {
+      hint: isBytes ? 'Such as 10GiB, 500MB or 1048576.' : 'Such as 1000 or 1e6.',
+    })
+  return value
+}
+
+const quota = defineCommand({
+  prints: object([], quotaFields),
+  arguments: '<user>',
+  options: [
+    { flags: '--files <count>', description: 'most files, also in the trash; none for no limit' },
+    { flags: '--rows <count>', description: 'most rows in all grids; none for no limit' },
+    {
+      flags: '--bytes <size>',
+      description: 'most bytes before compression, also of earlier versions: 10GiB; none for no limit',
+    },
+    {
+      flags: '--default',
+      description: 'the quota of all users again (limits user_files, user_rows, user_bytes)',
+    },
+    dryRun,
+    database,
+  ],
+  examples: [
+    'gridline admin user quota bob',
+    'gridline admin user quota bob --files 1000 --rows 1e7 --bytes 10GiB',
+    'gridline admin user quota bob --default',
+  ],
+  async run(context, [name], { files, rows, bytes, default: isDefault, dryRun: dry, database: url }) {
+    const change = {
+      ...(files !== undefined && { files: amount('--files', files, false) }),
+      ...(rows !== undefined && { rows: amount('--rows', rows, false) }),
+      ...(bytes !== undefined && { bytes: amount('--bytes', bytes, true) }),
+    }
+    const isChanged = Object.keys(change).length > 0
+    if (isDefault && isChanged) throw new Problem('usage', 'give --default alone')
+    if (!isDefault && !isChanged)
+      return {
+        one: await onStore(context, url, ({ userQuota }, store) => userQuota(store, name)),
+        view: quotaView,
+      }
+    const one = await changeStore(
+      context,
+      url,
+      dry && `change the quota of ${name}`,
+      ({ setUserQuota }, store) => setUserQuota(store, name, isDefault ? undefined : change),
+    )
+    if (!one) return undefined
+    const over = (['files', 'rows', 'bytes'] as const).filter(
+      (unit) => one.quota[unit] !== null && one.used[unit] > one.quota[unit],
+    )
+    if (over.length > 0)
+      context.messages.warning(
+        `${one.username} stores more ${over.join(' and ')} than that: nothing is deleted, and nothing can be added`,
+      )
+    context.messages.note('Running servers follow within two seconds.')
+    return { one, view: quotaView }
+  },
+})
+
 const keyFields = {
   username: 'the user',
   id: 'the id of the key',
@@ -211,6 +307,7 @@ export const userCommands: readonly CommandEntry[] = [
   subcommand('list', 'List all users', list, ['ls']),
   subcommand('disable', 'Stop the keys and sessions of a user; files and links stay', disable),
   subcommand('enable', 'Let a disabled user sign in again', enable),
+  subcommand('quota', 'Show or change what a user may store', quota),
   subcommand('rename', 'Rename a user; links and keys with the former name still work', rename),
   subcommand('delete', 'Permanently delete a user with all files', remove),
 ]

@@ -5,6 +5,7 @@ import { databaseUrl, loginName } from '../config/settings.ts'
 import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
 import { array, object } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
+import { audit } from './admin.audit.ts'
 import { blobCommands } from './admin.blobs.ts'
 import { keyCommands, userCommands } from './admin.people.ts'
 import {
@@ -332,6 +333,7 @@ export const commands: readonly CommandEntry[] = [
     summary: 'Show and choose where bytes are stored',
     load: async () => ({ commands: blobCommands }),
   },
+  subcommand('audit', 'List who changed who may read what, and what was deleted', audit),
   subcommand('verify', 'Check all stored data and report damage', verify),
   subcommand('backup', 'Back up the database to a file', backup),
   subcommand('restore', 'Restore the database from a backup', restore),

@@ -141,7 +141,8 @@ export const command = defineCommand({
       throw new Problem('usage', '--server-name: use up to 80 letters, digits and hyphens')
     if (smtp !== undefined && !/^smtps?:\/\//.test(smtp))
       throw new Problem('usage', '--smtp: must start with smtp:// or smtps://')
-    const { createService, listen, reserveSpace } = await import('../../service/index.ts')
+    const { createService, listen, reserveSpace, useOpenTelemetry } = await import('../../service/index.ts')
+    const isTraced = await useOpenTelemetry()
     const { messages } = context
     const quiet = context.flags.quiet === true
     if (!database) makeFoldersPrivate(context.environment)
@@ -164,6 +165,7 @@ export const command = defineCommand({
         serverName,
         theme: theme === undefined ? undefined : themeNamed(theme),
         log: quiet ? undefined : (line) => log.add(line),
+        audit: quiet ? undefined : (line) => log.add(line),
         environment,
       })
       service = running
@@ -174,6 +176,7 @@ export const command = defineCommand({
       // From now on, links created without a server point here.
       if (!database) recordServing(context.environment, base ?? here)
       const unusual = changedLimits(limits)
+      if (isTraced) messages.note('spans are recorded by the OpenTelemetry of this process')
       if (unusual.length > 0) messages.note(`limits: ${unusual.join(', ')}`)
       const asked = nextSignal()
       messages.line(`listening on ${here}${base ? ` for ${base}` : ''}`)

@@ -77,5 +77,13 @@ export const UserMeta = s.object({
   email: s.nullable(s.string()),
   is_admin: s.boolean(),
   date_joined: s.string(),
+  /** What the user may store; null without a limit. */
+  quota: s.object({
+    files: s.nullable(s.integer()),
+    rows: s.nullable(s.integer()),
+    bytes: s.nullable(s.integer()),
+  }),
+  /** What the user stores; null where there is no limit. Files count also in the trash. */
+  used: s.object({ files: s.integer(), rows: s.nullable(s.integer()), bytes: s.nullable(s.integer()) }),
 })
 export type UserMeta = s.Static<typeof UserMeta>

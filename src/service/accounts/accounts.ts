@@ -5,6 +5,7 @@ import { isUsername } from '../../contract/fid.ts'
 import { scopeNames } from '../../contract/resources/index.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store, Writers } from '../store/store.ts'
+import type { Quota, Usage } from '../store/usage.ts'
 
 /** A new API key. It is random, shown once, and stored as a hash only. */
 export interface NewKey {
@@ -232,4 +233,39 @@ export async function ensureUser(store: Store, username: string): Promise<void> 
     if (await accounts.user(username)) return
     await accounts.addUser({ owner: username, email: null, is_admin: 1, date_joined: Date.now() })
   })
+}
+
+/** What a user may store, and what they do. */
+export interface UserQuota {
+  username: string
+  /** Whether it is their own, and not that of all users. */
+  is_own: boolean
+  quota: Quota
+  used: Usage
+}
+
+export async function userQuota(store: Store, username: string): Promise<UserQuota> {
+  const { username: owner } = await findUser(store, username)
+  await store.quotas.refresh()
+  return store.read(async ({ usage }) => ({
+    username: owner,
+    is_own: store.quotas.hasOwn(owner),
+    quota: usage.quota(owner),
+    used: await usage.of(owner),
+  }))
+}
+
+/** Changes what a user may store; undefined for the quota of all users. */
+export async function setUserQuota(
+  store: Store,
+  username: string,
+  change: Partial<Quota> | undefined,
+): Promise<UserQuota> {
+  const { username: owner } = await findUser(store, username)
+  await store.quotas.refresh()
+  await store.write([owner], ({ usage, accounts }) => {
+    accounts.noteQuota(owner, change)
+    return usage.setQuota(owner, change && { ...usage.quota(owner), ...change })
+  })
+  return userQuota(store, owner)
 }

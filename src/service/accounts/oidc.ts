@@ -5,6 +5,7 @@ import { scopeNames } from '../../contract/resources/index.ts'
 import type { TrustRow } from '../store/accounts.ts'
 import { sha256 } from '../store/hash.ts'
 import type { Store } from '../store/store.ts'
+import { traceHeaders } from '../tracing/tracing.ts'
 import { addKey, type NewKey } from './accounts.ts'
 
 /** Lifetime of a key that is given for a token. */
@@ -47,7 +48,7 @@ export class OidcLogin {
       throw new Problem('unauthenticated', `the subject of the token is not trusted: ${sub.slice(0, 200)}`, {
         hint: `An operator can trust it: gridline admin trust add ${issuer} ${JSON.stringify(sub.slice(0, 200))} --user NAME`,
       })
-    return this.store.write([found.username], async (writers) => {
+    return this.store.by({ user: found.username }).write([found.username], async (writers) => {
       const user = await writers.accounts.user(found.username)
       if (!user || user.disabled_at !== null)
         throw new Problem(
@@ -157,7 +158,10 @@ const LARGEST_ANSWER = 1024 * 1024
 
 /** `fetch` of an answer that is read as a whole, up to a limit: an issuer must not fill the memory. */
 async function boundedFetch(url: string, options: RequestInit): Promise<Response> {
-  const { status, headers, body } = await fetch(url, options)
+  const { status, headers, body } = await fetch(url, {
+    ...options,
+    headers: { ...traceHeaders(), ...(options.headers as Record<string, string>) },
+  })
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of body ?? []) {

@@ -32,7 +32,7 @@ function addSession(
   { owner, scopes, key_hash }: Opening,
 ): Promise<number> {
   const created_at = Date.now()
-  return store.write([owner], async ({ accounts }) => {
+  return store.by({ user: owner }).write([owner], async ({ accounts }) => {
     const key = key_hash === null ? undefined : await accounts.key(owner, key_hash)
     const expires_at = Math.min(created_at + LIFETIMES[kind], key?.expires_at ?? Number.POSITIVE_INFINITY)
     await accounts.addSession({ owner, hash, kind, key_hash, scopes, created_at, expires_at })

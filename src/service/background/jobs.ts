@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { JobKind, JobRow } from '../store/jobs.ts'
 import type { Store, Writers } from '../store/store.ts'
+import { span } from '../tracing/tracing.ts'
 
 /** How long a server has a job before another one may take it, in ms. Each step of the job renews it. */
 const LEASE = 30_000
@@ -28,10 +29,20 @@ export interface Held {
 /** Does a job. Returns when it is due again; undefined if it is done, and its last transaction has ended it. */
 export type JobWork = (held: Held) => Promise<number | undefined>
 
+/** `done`: ended, or due again later. */
+export type JobOutcome = 'done' | 'failed' | 'lost'
+
 class Lost extends Error {}
 
 /** Does work in the background with the other servers on the database. See docs/adr/0029-jobs-have-leases.md. */
 export class Jobs {
+  /** What has become of jobs, by kind, and what is left. */
+  readonly stats = {
+    ended: new Map<JobKind, Record<JobOutcome, number>>(),
+    running: 0,
+    /** Jobs that were due and that no server had, at the last look; the oldest one in ms since 1970. */
+    backlog: { jobs: 0, since: null as number | null },
+  }
   readonly #holder = randomBytes(8).toString('hex')
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
@@ -74,7 +85,10 @@ export class Jobs {
     while (this.#isAsked && !this.#isStopping) {
       this.#isAsked = false
       try {
-        const due = await this.store.read(({ jobs }) => jobs.due(Date.now(), BATCH))
+        const due = await this.store.read(async ({ jobs }) => {
+          this.stats.backlog = await jobs.backlog(Date.now())
+          return jobs.due(Date.now(), BATCH)
+        })
         const waiting = [...due]
         const one = async (): Promise<void> => {
           for (let job = waiting.shift(); job && !this.#isStopping; job = waiting.shift()) await this.run(job)
@@ -106,13 +120,24 @@ export class Jobs {
         return stopping()
       },
     }
+    this.stats.running++
     try {
-      const due = await this.kinds[job.kind](held)
+      const due = await span({ name: `job ${job.kind}`, kind: 'internal' }, () => this.kinds[job.kind](held))
       if (due !== undefined) await held.write(({ jobs }) => jobs.postpone(job, due))
+      this.count(job.kind, 'done')
     } catch (error) {
+      this.count(job.kind, error instanceof Lost ? 'lost' : 'failed')
       if (error instanceof Lost) return
       if (!(error instanceof Problem)) this.failed(error)
       await held.write(({ jobs }) => jobs.postpone(job, Date.now() + PAUSE)).catch(() => {})
+    } finally {
+      this.stats.running--
     }
+  }
+
+  private count(kind: JobKind, outcome: JobOutcome): void {
+    const counts = this.stats.ended.get(kind) ?? { done: 0, failed: 0, lost: 0 }
+    counts[outcome]++
+    this.stats.ended.set(kind, counts)
   }
 }

@@ -8,16 +8,44 @@ interface Timing {
   count: number
 }
 
-/** Prometheus counters of this process. Labels are operations and statuses, never users or files. */
+/** A metric of the text exposition format. */
+export interface Measure {
+  name: string
+  type: 'gauge' | 'counter'
+  help: string
+  /** The value now, or the values with their labels, such as `state="idle"`. */
+  read(): number | readonly (readonly [labels: string, value: number])[]
+}
+
+/** Prometheus metrics of this process. Labels are operations and statuses, never users or files. */
 export class Metrics {
   private readonly requests = new Map<string, number>()
   private readonly timings = new Map<string, Timing>()
+  private readonly measures: Measure[] = [
+    {
+      name: 'gridline_info',
+      type: 'gauge',
+      help: 'Version of the running server.',
+      read: () => [[`version="${version}",node="${process.version}"`, 1]],
+    },
+    {
+      name: 'gridline_requests_total',
+      type: 'counter',
+      help: 'Requests answered, by operation and status.',
+      read: () => [...this.requests],
+    },
+    {
+      name: 'gridline_requests_under_way',
+      type: 'gauge',
+      help: 'Requests in progress.',
+      read: () => this.underWay,
+    },
+  ]
   private underWay = 0
-  private load: () => { running: number; waiting: number } = () => ({ running: 0, waiting: 0 })
 
-  /** Sets the source of the numbers of running and waiting requests. */
-  watch(load: () => { running: number; waiting: number }): void {
-    this.load = load
+  /** Adds metrics that are read when somebody asks for them. */
+  add(...measures: Measure[]): void {
+    this.measures.push(...measures)
   }
 
   begin(): void {
@@ -40,19 +68,17 @@ export class Metrics {
 
   /** The text exposition format, version 0.0.4. */
   text(): string {
-    const lines = [
-      ...head('gridline_info', 'gauge', 'Version of the running server.'),
-      `gridline_info{version="${version}",node="${process.version}"} 1`,
-      ...head('gridline_requests_total', 'counter', 'Requests answered, by operation and status.'),
-      ...[...this.requests].map(([labels, count]) => `gridline_requests_total{${labels}} ${count}`),
-      ...head('gridline_requests_under_way', 'gauge', 'Requests in progress.'),
-      `gridline_requests_under_way ${this.underWay}`,
-      ...head('gridline_requests_running', 'gauge', 'Requests being processed.'),
-      `gridline_requests_running ${this.load().running}`,
-      ...head('gridline_requests_waiting', 'gauge', 'Requests waiting in the queue.'),
-      `gridline_requests_waiting ${this.load().waiting}`,
-      ...head('gridline_request_seconds', 'histogram', 'Time to the first byte of the response.'),
-    ]
+    const lines: string[] = []
+    for (const { name, type, help, read } of this.measures) {
+      const values = read()
+      if (typeof values === 'number') lines.push(...head(name, type, help), `${name} ${values}`)
+      else if (values.length > 0) {
+        lines.push(...head(name, type, help))
+        for (const [labels, value] of values) lines.push(`${name}{${labels}} ${value}`)
+      }
+    }
+    if (this.timings.size > 0)
+      lines.push(...head('gridline_request_seconds', 'histogram', 'Time to the first byte of the response.'))
     for (const [operation, { buckets, sum, count }] of this.timings) {
       for (const [k, bound] of BUCKETS.entries())
         lines.push(`gridline_request_seconds_bucket{operation="${operation}",le="${bound}"} ${buckets[k]}`)
@@ -62,18 +88,6 @@ export class Metrics {
         `gridline_request_seconds_count{operation="${operation}"} ${count}`,
       )
     }
-    const { rss, heapUsed } = process.memoryUsage()
-    const { user, system } = process.cpuUsage()
-    lines.push(
-      ...head('process_resident_memory_bytes', 'gauge', 'Resident memory of the process.'),
-      `process_resident_memory_bytes ${rss}`,
-      ...head('nodejs_heap_size_used_bytes', 'gauge', 'JavaScript heap in use.'),
-      `nodejs_heap_size_used_bytes ${heapUsed}`,
-      ...head('process_cpu_seconds_total', 'counter', 'CPU time used.'),
-      `process_cpu_seconds_total ${(user + system) / 1e6}`,
-      ...head('process_start_time_seconds', 'gauge', 'Start time of the process.'),
-      `process_start_time_seconds ${Math.round(Date.now() / 1000 - process.uptime())}`,
-    )
     return `${lines.join('\n')}\n`
   }
 }

@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { REQUEST_ID_HEADER } from '../../contract/headers.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Handlers, OperationService as Service } from '../operations/handler.ts'
+import { inTrace, span, traceId, traceOf } from '../tracing/tracing.ts'
 import { errorReply, problemOf } from './answer.ts'
 import { type Authenticator, checkOperator } from './auth.ts'
 import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
@@ -33,7 +34,26 @@ export function createApp(
   const router = new OperationRouter(handlers)
   const { metrics } = service
   const desk = deskOf(service, authenticator)
-  metrics.watch(() => desk.requests.load)
+  metrics.add(
+    {
+      name: 'gridline_requests_running',
+      type: 'gauge',
+      help: 'Requests being processed.',
+      read: () => desk.requests.load.running,
+    },
+    {
+      name: 'gridline_requests_waiting',
+      type: 'gauge',
+      help: 'Requests waiting in the queue.',
+      read: () => desk.requests.load.waiting,
+    },
+    {
+      name: 'gridline_uploads_running',
+      type: 'gauge',
+      help: 'Uploads being processed.',
+      read: () => desk.uploads.load.running,
+    },
+  )
   const shed = new ShedLog(log)
   /** Finds what a request is for: an operation, or an address outside of the API. */
   const answer = async (
@@ -60,15 +80,39 @@ export function createApp(
     const caller = isUnlimited ? undefined : await callerOf(desk, request)
     line.user = caller?.username
     const sent = `${givenPath}?${givenQuery}`
-    return perform(desk, caller, { ...route, parameters, request, path, query, sent })
+    return perform(desk, caller, {
+      ...route,
+      parameters,
+      request,
+      path,
+      query,
+      sent,
+      requestId: line.request_id,
+    })
   }
-  const handle = async (request: HttpRequest): Promise<HttpResponse> => {
+  const handle = (request: HttpRequest): Promise<HttpResponse> =>
+    inTrace(traceOf(request.headers), () =>
+      span({ name: request.method, kind: 'server', from: request.headers }, async (set) => {
+        const [reply, { operation, path, user }] = await answered(request)
+        set({
+          'http.request.method': request.method,
+          'http.response.status_code': reply.status,
+          'url.path': path,
+          ...(operation !== undefined && { 'gridline.operation': operation }),
+          ...(user !== undefined && { 'enduser.id': user }),
+        })
+        return reply
+      }),
+    )
+  const answered = async (request: HttpRequest): Promise<[HttpResponse, LogLine]> => {
     const started = performance.now()
     const given = request.headers.get(REQUEST_ID_HEADER)
     const requestId = given && /^[\w.-]{1,100}$/.test(given) ? given : randomUUID()
     const { path, query } = address(request.url)
     const line: LogLine = { request_id: requestId, method: request.method, path, status: 500, ms: 0 }
+    line.address = request.address
     line.client = request.headers.get('plotly-client-platform')?.slice(0, 100)
+    line.agent = request.headers.get('user-agent')?.slice(0, 200)
     let reply: HttpResponse
     metrics.begin()
     try {
@@ -96,8 +140,9 @@ export function createApp(
     const ms = performance.now() - started
     line.ms = Math.round(ms * 10) / 10
     metrics.end(line.operation ?? 'none', reply.status, ms / 1000)
+    line.trace = traceId()
     log(line)
-    return request.method === 'HEAD' ? await withoutBody(reply) : reply
+    return [request.method === 'HEAD' ? await withoutBody(reply) : reply, line]
   }
   return {
     handle,

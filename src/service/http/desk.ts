@@ -3,6 +3,7 @@ import type { Caller } from '../access/access.ts'
 import { Admission, ByteBudget } from '../core/admission.ts'
 import { matchesEtag } from '../core/etag.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
+import type { Actor } from '../store/audit.ts'
 import type { Authenticator } from './auth.ts'
 import { Rates } from './rates.ts'
 
@@ -17,6 +18,12 @@ export interface LogLine {
   user?: string
   /** The client's own name, from its headers. */
   client?: string
+  /** The IP address of the client. */
+  address?: string
+  /** The header User-Agent. */
+  agent?: string
+  /** The id of the trace that the request belongs to (traceparent). */
+  trace?: string
   error?: string
 }
 
@@ -93,9 +100,13 @@ export function addressOf({ address }: Pick<HttpRequest, 'address'>): string {
   return `@${address ?? ''}`
 }
 
-/** The service for requests on files of `owner`, which may use only part of the database connections. */
-export function serviceFor(service: Service, owner: string): Service {
-  const store = service.store.for(owner)
+/**
+ * The service for requests on files of `owner`, which may use only part of the database connections. `actor`: who makes
+ * the changes of a request that makes some.
+ */
+export function serviceFor(service: Service, owner: string, actor?: Actor): Service {
+  const lane = service.store.for(owner)
+  const store = actor ? lane.by(actor) : lane
   return store === service.store ? service : { ...service, store }
 }
 

@@ -68,7 +68,13 @@ function parse(desk: Desk, caller: Caller | undefined, given: OperationRequest):
   const search = new URLSearchParams(query)
   return {
     ...given,
-    service: serviceFor(desk.service, fidText === undefined ? (caller?.username ?? '') : fid.owner),
+    service: serviceFor(
+      desk.service,
+      fidText === undefined ? (caller?.username ?? '') : fid.owner,
+      isSafe
+        ? undefined
+        : { user: caller?.username ?? null, request_id: given.requestId, address: request.address },
+    ),
     caller,
     user: caller?.username ?? addressOf(request),
     isSafe,

@@ -30,6 +30,7 @@ const told: Record<ErrorCode, boolean | string> = {
   conflict: true,
   version_mismatch: true,
   too_slow: true,
+  quota_exceeded: 'the quota of the owner is used up',
   too_large: true,
   unsupported_media_type: true,
   idempotency_mismatch: true,

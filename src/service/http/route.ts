@@ -27,6 +27,8 @@ export interface OperationRequest {
   query: string
   /** Path and query as they were sent, perhaps with a former name: a retry is compared by it. */
   sent: string
+  /** X-Request-Id: that of the client, or a new one. */
+  requestId: string
   /** Whether it is never refused or queued. */
   isUnlimited: boolean
 }

@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { bytesText, type Limits } from '../../contract/limits.ts'
 import type { Bytes } from '../../json/index.ts'
+import { traceHeaders } from '../tracing/tracing.ts'
 import { isPublic } from './addresses.ts'
 
 const REDIRECTS = 5
@@ -38,7 +39,7 @@ export class UrlImport {
         const { statusCode, headers, body } = await request(url, {
           dispatcher: agent,
           signal,
-          headers: { 'user-agent': 'gridline', accept: '*/*' },
+          headers: { ...traceHeaders(), 'user-agent': 'gridline', accept: '*/*' },
         })
         const location = headers.location
         if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {

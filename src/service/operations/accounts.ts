@@ -23,11 +23,31 @@ function shownNewKey({ hash, ...key }: MadeKey): NewApiKey {
 
 export const accountHandlers = {
   'users.current': async (service, { caller }) => {
-    const user = await service.store.read(({ accounts }) => accounts.user(caller!.username))
+    await service.store.quotas.refresh()
+    const { username } = caller!
+    const { user, quota, used } = await service.store.read(async ({ accounts, usage }) => {
+      const quota = usage.quota(username)
+      const isMeasured = quota.rows !== null || quota.bytes !== null
+      const used = isMeasured
+        ? await usage.of(username)
+        : { files: await usage.files(username), rows: null, bytes: null }
+      return { user: await accounts.user(username), quota, used }
+    })
     if (!user) throw new Problem('unauthenticated', 'this account no longer exists')
     const { owner, email, is_admin, date_joined } = user
     return {
-      body: { username: owner, email, is_admin: is_admin === 1, date_joined: joined(date_joined) },
+      body: {
+        username: owner,
+        email,
+        is_admin: is_admin === 1,
+        date_joined: joined(date_joined),
+        quota,
+        used: {
+          files: used.files,
+          rows: quota.rows === null ? null : used.rows,
+          bytes: quota.bytes === null ? null : used.bytes,
+        },
+      },
     }
   },
 

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
 import { STATES } from './blobs.ts'
 import type { Db, Schema } from './schema.ts'
 
@@ -31,6 +32,8 @@ const OWNED = [
   'api_keys',
   'sessions',
   'quotas',
+  'user_quotas',
+  'identities',
   'idempotency',
   'users',
 ] as const
@@ -39,6 +42,8 @@ const OWNED = [
 const NAMED = [
   ['counters', 'owner'],
   ['objects', 'owner'],
+  ['audit', 'owner'],
+  ['audit', 'actor'],
   ['references', 'to_owner'],
   ['stars', 'username'],
   ['team_members', 'username'],
@@ -196,7 +201,19 @@ export class AccountReader {
 }
 
 export class AccountWriter extends AccountReader {
+  constructor(
+    db: Db,
+    private readonly journal: Journal,
+  ) {
+    super(db)
+  }
+
+  private note(owner: string, event: AuditEventName, details: AuditEvent['details'] = {}): void {
+    this.journal.add({ owner, event, details })
+  }
+
   async addUser(user: Omit<Insertable<Schema['users']>, 'name_key'>): Promise<void> {
+    this.note(user.owner, 'user.create', { is_admin: user.is_admin === 1 })
     await this.db
       .insertInto('users')
       .values({ ...user, email: user.email?.toLowerCase() ?? null, name_key: user.owner.toLowerCase() })
@@ -221,6 +238,7 @@ export class AccountWriter extends AccountReader {
    */
   async renameUser(owner: string, name: string): Promise<void> {
     const { db } = this
+    this.note(name, 'user.rename', { from: owner })
     for (const table of OWNED)
       await db
         .updateTable(table)
@@ -254,7 +272,13 @@ export class AccountWriter extends AccountReader {
       .execute()
   }
 
+  /** A quota is changed: what of it, or that it is that of all users. */
+  noteQuota(owner: string, change: Record<string, number | null> | undefined): void {
+    this.note(owner, 'user.quota', change ?? { default: true })
+  }
+
   async setDisabled(owner: string, disabled_at: number | null): Promise<void> {
+    this.note(owner, disabled_at === null ? 'user.enable' : 'user.disable')
     await this.db.updateTable('users').set({ disabled_at }).where('owner', '=', owner).execute()
   }
 
@@ -264,6 +288,7 @@ export class AccountWriter extends AccountReader {
    */
   async removeUser(owner: string): Promise<void> {
     const { db } = this
+    this.note(owner, 'user.delete')
     const teams = await db.selectFrom('teams').select('name_key').where('owner', '=', owner).execute()
     for (const { name_key } of teams) {
       await db.deleteFrom('team_members').where('team', '=', name_key).execute()
@@ -317,6 +342,7 @@ export class AccountWriter extends AccountReader {
   }
 
   async revokeKey(owner: string, hash: string): Promise<void> {
+    this.note(owner, 'key.revoke', { key: hash.slice(0, 12) })
     await this.db
       .updateTable('api_keys')
       .set({ revoked_at: Date.now() })
@@ -335,15 +361,20 @@ export class AccountWriter extends AccountReader {
   }
 
   async addTrust(row: TrustRow): Promise<void> {
+    const { id, issuer, subject, scopes } = row
+    this.note(row.username, 'trust.add', { id, issuer, subject, scopes })
     await this.db.insertInto('oidc_trust').values(row).execute()
   }
 
   async removeTrust(id: string): Promise<void> {
+    const row = await this.db.selectFrom('oidc_trust').selectAll().where('id', '=', id).executeTakeFirst()
+    if (row) this.note(row.username, 'trust.remove', { id, issuer: row.issuer, subject: row.subject })
     await this.db.deleteFrom('oidc_trust').where('id', '=', id).execute()
   }
 
   async addSession(session: Insertable<Schema['sessions']>): Promise<void> {
-    const { owner, created_at } = session
+    const { owner, created_at, kind, key_hash } = session
+    if (kind === 'session') this.note(owner, 'session.open', { key: key_hash?.slice(0, 12) ?? null })
     await this.db
       .deleteFrom('sessions')
       .where('owner', '=', owner)
@@ -364,6 +395,7 @@ export class AccountWriter extends AccountReader {
   }
 
   async addKey(key: Insertable<Schema['api_keys']>): Promise<void> {
+    this.note(key.owner, 'key.create', { key: key.hash.slice(0, 12), name: key.name, scopes: key.scopes })
     await this.db.insertInto('api_keys').values(key).execute()
   }
 }

@@ -1,9 +1,11 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
+import type { AuditEventName, Journal } from './audit.ts'
 import { letGo, NAMING } from './blobs.ts'
 import { Counts } from './counts.ts'
 import { isAmong, type Key } from './keys.ts'
 import type { Db, Schema } from './schema.ts'
+import type { UsageWriter } from './usage.ts'
 
 export type FileRow = Selectable<Schema['files']>
 export type Filetype = FileRow['filetype']
@@ -128,6 +130,28 @@ function notBefore(now: number) {
 const LISTING = ['parent', 'trashed_at', 'hidden', 'world_readable'] as const
 
 export class FileWriter extends FileReader {
+  constructor(
+    db: Db,
+    private readonly journal: Journal,
+    private readonly usage: UsageWriter,
+  ) {
+    super(db)
+  }
+
+  /** Notes in the audit log what a change of a file does to who may read it. */
+  private note(before: FileRow | undefined, after: FileRow): void {
+    const { owner, idlocal, filename, filetype } = after
+    const add = (event: AuditEventName): void =>
+      this.journal.add({ owner, event, fid: `${owner}:${idlocal}`, details: { filename, filetype } })
+    if (after.world_readable !== (before?.world_readable ?? 0))
+      add(after.world_readable === 1 ? 'file.publish' : 'file.unpublish')
+    if (after.share_key !== (before?.share_key ?? null))
+      add(after.share_key === null ? 'file.link.remove' : 'file.link.create')
+    const wasTrashed = before !== undefined && before.trashed_at !== null
+    if ((after.trashed_at !== null) !== wasTrashed)
+      add(after.trashed_at !== null ? 'file.trash' : 'file.restore')
+  }
+
   /** Allocates the owner's next file id. Ids start at 0. */
   async nextIdlocal(owner: string): Promise<number> {
     const row = await this.db
@@ -146,6 +170,7 @@ export class FileWriter extends FileReader {
   async add(
     file: Pick<Insertable<Schema['files']>, 'owner' | 'filetype' | 'filename' | 'parent'> & Partial<FileRow>,
   ): Promise<FileRow> {
+    await this.usage.grow(file.owner, { files: 1 })
     const now = Date.now()
     const row = {
       trashed_at: null,
@@ -177,12 +202,14 @@ export class FileWriter extends FileReader {
     }
     await this.db.insertInto('files').values(row).execute()
     await this.counts.moved(file.owner, [], [row])
+    this.note(undefined, row)
     return row
   }
 
   /** Changes fields and increments the version. The caller must have checked `If-Match`. */
   async change(owner: string, idlocal: number, fields: Updateable<Schema['files']> = {}): Promise<void> {
-    const before = LISTING.some((field) => field in fields) ? await this.get(owner, idlocal) : undefined
+    const isListed = LISTING.some((field) => field in fields)
+    const before = isListed || 'share_key' in fields ? await this.get(owner, idlocal) : undefined
     await this.db
       .updateTable('files')
       .set(({ eb }) => ({
@@ -195,8 +222,10 @@ export class FileWriter extends FileReader {
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .execute()
-    if (before) await this.counts.moved(owner, [before], [{ ...before, ...(fields as Partial<FileRow>) }])
-    if (before || 'filename' in fields) await this.tellCollaborators(owner, idlocal)
+    const after = before && { ...before, ...(fields as Partial<FileRow>) }
+    if (after && isListed) await this.counts.moved(owner, [before], [after])
+    if (after) this.note(before, after)
+    if (isListed || 'filename' in fields) await this.tellCollaborators(owner, idlocal)
   }
 
   /**
@@ -292,6 +321,8 @@ export class FileWriter extends FileReader {
   /** Marks a folder as deleted: it is gone with all that is in it. */
   async markRemoved(folder: FileRow): Promise<void> {
     const { owner, idlocal } = folder
+    this.noteDeleted(folder)
+    this.usage.shrunk(owner)
     const removed_at = Date.now()
     await this.db
       .updateTable('files')
@@ -303,13 +334,29 @@ export class FileWriter extends FileReader {
     await this.counts.moved(owner, [folder], [])
   }
 
-  /** Deletes files, without what is in them. Unreferenced blobs are collected later. */
-  async removeRows(owner: string, ids: readonly number[]): Promise<void> {
-    for (let k = 0; k < ids.length; k += BATCH) await this.removeSome(owner, ids.slice(k, k + BATCH))
+  /**
+   * Deletes files, without what is in them. Unreferenced blobs are collected later. `isOfTree`: they were in a folder that
+   * was deleted.
+   */
+  async removeRows(owner: string, ids: readonly number[], isOfTree = false): Promise<void> {
+    for (let k = 0; k < ids.length; k += BATCH)
+      await this.removeSome(owner, ids.slice(k, k + BATCH), isOfTree)
   }
 
-  private async removeSome(owner: string, ids: readonly number[]): Promise<void> {
+  private noteDeleted({ owner, idlocal, filename, filetype }: FileRow): void {
+    this.journal.add({
+      owner,
+      event: 'file.delete',
+      fid: `${owner}:${idlocal}`,
+      details: { filename, filetype },
+    })
+  }
+
+  private async removeSome(owner: string, ids: readonly number[], isOfTree: boolean): Promise<void> {
     const rows = await this.getAll(owner, ids)
+    // Folders that are gone were noted, and stand for what was in them.
+    for (const file of rows) if (file.removed_at === null && !isOfTree) this.noteDeleted(file)
+    this.usage.shrunk(owner)
     await this.counts.moved(owner, rows, [])
     const folders = rows.filter(({ filetype }) => filetype === 'fold').map(({ idlocal }) => idlocal)
     if (folders.length > 0) await this.counts.forget(owner, folders)

@@ -7,6 +7,7 @@ import { encodeTypes } from './column-types.ts'
 import { keyOf } from './primary-key.ts'
 import type { Db, Schema } from './schema.ts'
 import { tailSum } from './tail-sum.ts'
+import type { UsageWriter } from './usage.ts'
 
 export type GridRow = Selectable<Schema['grids']>
 export type ColumnRow = Selectable<Schema['columns']>
@@ -257,7 +258,15 @@ export class GridReader {
 }
 
 export class GridWriter extends GridReader {
+  constructor(
+    db: Db,
+    private readonly usage: UsageWriter,
+  ) {
+    super(db)
+  }
+
   async add(row: Pick<GridRow, 'owner' | 'idlocal' | 'row_count' | 'ragged' | 'types'>): Promise<void> {
+    await this.usage.grow(row.owner, { rows: row.row_count })
     await this.db
       .insertInto('grids')
       .values({
@@ -285,6 +294,16 @@ export class GridWriter extends GridReader {
   }
 
   async change(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
+    if (fields.row_count !== undefined && this.usage.limitsRows(owner)) {
+      const rows = fields.row_count - (await this.get(owner, idlocal)).row_count
+      if (rows > 0) await this.usage.grow(owner, { rows })
+      else this.usage.shrunk(owner)
+    }
+    await this.appended(owner, idlocal, fields)
+  }
+
+  /** Like `change`, after rows were appended whose owner has room for them. */
+  async appended(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
     await this.db
       .updateTable('grids')
       .set(fields)
@@ -407,6 +426,7 @@ export class GridWriter extends GridReader {
 
   /** Adds slices whose blobs are stored. Throws `overloaded` if a blob has been collected meanwhile. */
   async addSlices({ owner, idlocal, epoch }: Epoch, slices: (SliceRef & { uid: string })[]): Promise<void> {
+    await this.usage.grow(owner, { bytes: slices.reduce((sum, { bytes }) => sum + bytes, 0) })
     await this.referTo(owner, slices)
     for (let k = 0; k < slices.length; k += BATCH) {
       await breathe()

@@ -25,6 +25,17 @@ export class JobReader {
       .execute()
   }
 
+  /** How many jobs are due that no server has, and since when the first one is. */
+  async backlog(now: number): Promise<{ jobs: number; since: number | null }> {
+    const { jobs, since } = await this.db
+      .selectFrom('jobs')
+      .select(({ fn }) => [fn.countAll<number>().as('jobs'), fn.min('due').as('since')])
+      .where('due', '<=', now)
+      .where('held_until', '<', now)
+      .executeTakeFirstOrThrow()
+    return { jobs: Number(jobs), since: since === null ? null : Number(since) }
+  }
+
   all(): Promise<JobRow[]> {
     return this.db.selectFrom('jobs').selectAll().orderBy('due').execute()
   }

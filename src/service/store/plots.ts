@@ -3,6 +3,7 @@ import { type BlobRef, refer } from './blobs.ts'
 import { asFile, type FileRow } from './files.ts'
 import { isAmong, type Key } from './keys.ts'
 import type { Db, Schema } from './schema.ts'
+import type { UsageWriter } from './usage.ts'
 
 export type ContentRow = Selectable<Schema['contents']>
 
@@ -173,8 +174,16 @@ export class PlotReader {
 }
 
 export class PlotWriter extends PlotReader {
+  constructor(
+    db: Db,
+    private readonly usage: UsageWriter,
+  ) {
+    super(db)
+  }
+
   async setContent({ owner, idlocal }: Key, { blob, bytes }: Stored, media_type: string): Promise<void> {
     const { hash } = blob
+    await this.usage.grow(owner, { bytes })
     await refer(this.db, owner, [blob])
     await this.db
       .insertInto('contents')

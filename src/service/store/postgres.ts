@@ -12,6 +12,7 @@ import {
 import type { PoolClient, QueryConfig } from 'pg'
 import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
+import { span } from '../tracing/tracing.ts'
 import { type Engine, EngineStats, type WriteOptions } from './engine.ts'
 import { Lanes } from './lanes.ts'
 import type { Db, Schema } from './schema.ts'
@@ -21,6 +22,8 @@ const CONFLICT_TRIES = 30
 /** Waits before a transaction is repeated on a new connection, in ms. */
 const RECONNECT_WAITS = [50, 100, 200, 300, 300, 300]
 const CONNECT_TIMEOUT = 5_000
+/** How long a migration waits for a lock before it is tried again, in ms. */
+const MIGRATION_LOCK = 2_000
 /** The fraction of the pool that one owner may use. */
 const OWNER_SHARE = 0.5
 
@@ -63,7 +66,8 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
   const begin = {
     read: `begin isolation level repeatable read read only;${timeouts}`,
     write: `begin isolation level read committed read write;${timeouts}`,
-    migrate: 'begin isolation level read committed read write',
+    // A lock that waits stops all that come after it: it gives way, and the migration is tried again.
+    migrate: `begin isolation level read committed read write;set local lock_timeout = ${MIGRATION_LOCK}`,
   }
 
   // Do not wait forever for a host that vanished without closing the connection.
@@ -112,7 +116,16 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     }
   }
 
-  const run = async <T>(
+  const run = <T>(
+    work: (db: Db) => Promise<T>,
+    mode: keyof typeof begin,
+    owners: readonly string[],
+    repeatable: boolean,
+  ): Promise<T> =>
+    span({ name: `database ${mode}`, kind: 'client', attributes: { 'db.system.name': 'postgresql' } }, () =>
+      repeated(work, mode, owners, repeatable),
+    )
+  const repeated = async <T>(
     work: (db: Db) => Promise<T>,
     mode: keyof typeof begin,
     owners: readonly string[],

@@ -1,8 +1,10 @@
-import type { Limits } from '../../contract/limits.ts'
+import { defaultLimits, type Limits } from '../../contract/limits.ts'
+import { Journal } from './audit.ts'
 import { DraftReader, DraftWriter, removeDraft } from './drafts.ts'
 import type { Engine } from './engine.ts'
 import { FileWriter } from './files.ts'
 import type { Key } from './keys.ts'
+import { Quotas, UsageWriter } from './usage.ts'
 import { VersionReader, type VersionRow, VersionWriter } from './versions.ts'
 
 const DAY = 24 * 3600 * 1000
@@ -52,7 +54,7 @@ export async function expireDrafts(
         const writers = {
           drafts: new DraftWriter(db),
           versions: new VersionWriter(db),
-          files: new FileWriter(db),
+          files: new FileWriter(db, new Journal(), new UsageWriter(db, new Quotas(engine, defaultLimits))),
         }
         // It may have been made again meanwhile.
         const { owner, idlocal, name, made_at } = draft

@@ -321,6 +321,27 @@ export interface Schema {
   }
   /** Places for bytes outside of the database; new ones go to the current one, if there is one. */
   blob_stores: { id: string; address: string; is_current: number }
+  /** What users may store, of those who have a quota of their own; null for as much as they like. */
+  user_quotas: { owner: string; files: number | null; rows: number | null; bytes: number | null }
+  /** People of identity providers, by the issuer and subject of their tokens. */
+  identities: { owner: string; issuer: string; subject: string; created_at: number }
+  /** Who changed who may read or change what, and what is gone. Outlives users. */
+  audit: {
+    /** Whose files or keys it is about. */
+    owner: string
+    at: number
+    id: string
+    event: string
+    /** The user who did it; null for an operator, and for the server itself. */
+    actor: string | null
+    fid: string | null
+    /** A JSON object. */
+    details: string
+    request_id: string | null
+    address: string | null
+  }
+  /** How much was where at the last sweep. `place` as in `objects`. */
+  place_sizes: { place: string; objects: number; bytes: number }
   /** Bytes of larger objects. */
   blob_pieces: { home: string; key: string; piece: number; body: Uint8Array }
   /**

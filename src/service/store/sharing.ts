@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
+import type { AuditEventName, Journal } from './audit.ts'
 import { asFile, type FileRow } from './files.ts'
 import type { Key } from './keys.ts'
 import type { Db, MayWrite, Schema } from './schema.ts'
@@ -167,11 +168,24 @@ export class SharingReader {
 }
 
 export class SharingWriter extends SharingReader {
+  constructor(
+    db: Db,
+    private readonly journal: Journal,
+  ) {
+    super(db)
+  }
+
   /** Adds a collaborator, or changes their access. */
   async addCollaborator(
     row: Pick<CollaboratorRow, 'owner' | 'idlocal' | 'kind' | 'name' | 'may_write'>,
   ): Promise<void> {
-    const { owner, idlocal, may_write } = row
+    const { owner, idlocal, may_write, kind, name } = row
+    this.journal.add({
+      owner,
+      event: 'file.share',
+      fid: `${owner}:${idlocal}`,
+      details: { [kind]: name, permission: may_write === 1 ? 'write' : 'read' },
+    })
     await this.note('shared', owner, idlocal)
     await this.db
       .insertInto('collaborators')
@@ -199,6 +213,12 @@ export class SharingWriter extends SharingReader {
     kind: CollaboratorRow['kind'],
     name: string,
   ): Promise<void> {
+    this.journal.add({
+      owner,
+      event: 'file.unshare',
+      fid: `${owner}:${idlocal}`,
+      details: { [kind]: name },
+    })
     await this.db
       .deleteFrom('collaborators')
       .where('owner', '=', owner)
@@ -235,17 +255,30 @@ export class SharingWriter extends SharingReader {
       created_at: Date.now(),
     }
     await this.db.insertInto('teams').values(row).execute()
+    this.journal.add({ owner, event: 'team.create', details: { team: name } })
     return row
+  }
+
+  private async noteTeam(event: AuditEventName, key: string, member?: string): Promise<void> {
+    const team = await this.team(key)
+    if (team)
+      this.journal.add({
+        owner: team.owner,
+        event,
+        details: { team: team.name, ...(member !== undefined && { member }) },
+      })
   }
 
   /** Removes a team, its memberships and its grants. */
   async removeTeam(team: string): Promise<void> {
+    await this.noteTeam('team.delete', team)
     await this.db.deleteFrom('teams').where('name_key', '=', team).execute()
     await this.db.deleteFrom('team_members').where('team', '=', team).execute()
     await this.db.deleteFrom('collaborators').where('kind', '=', 'team').where('name', '=', team).execute()
   }
 
   async addMember(team: string, username: string): Promise<void> {
+    await this.noteTeam('team.member.add', team, username)
     await this.db
       .insertInto('team_members')
       .values({ team, username })
@@ -254,6 +287,7 @@ export class SharingWriter extends SharingReader {
   }
 
   async removeMember(team: string, username: string): Promise<void> {
+    await this.noteTeam('team.member.remove', team, username)
     await this.db
       .deleteFrom('team_members')
       .where('team', '=', team)

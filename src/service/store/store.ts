@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, type Limits } from '../../contract/limits.ts'
 import { AccountReader, AccountWriter } from './accounts.ts'
+import { type Actor, AuditReader, type AuditRow, AuditWriter, expireAudit, Journal } from './audit.ts'
 import { type Blobs, type Claim, StoredBlobs } from './blobs.ts'
 import { DraftReader, DraftWriter } from './drafts.ts'
 import type { Engine, Transactions, WriteOptions } from './engine.ts'
@@ -22,6 +23,7 @@ import { PlotReader, PlotWriter } from './plots.ts'
 import { RelationReader } from './relations.ts'
 import { expireDrafts, expireVersions } from './retention.ts'
 import { SharingReader, SharingWriter } from './sharing.ts'
+import { Quotas, UsageReader, UsageWriter } from './usage.ts'
 import { VersionReader, VersionWriter } from './versions.ts'
 
 export interface Readers {
@@ -37,6 +39,8 @@ export interface Readers {
   drafts: DraftReader
   idempotency: IdempotencyReader
   jobs: JobReader
+  usage: UsageReader
+  audit: AuditReader
 }
 
 export interface Writers {
@@ -52,6 +56,8 @@ export interface Writers {
   drafts: DraftWriter
   idempotency: IdempotencyWriter
   jobs: JobWriter
+  usage: UsageWriter
+  audit: AuditWriter
 }
 
 /** The storage layer: all SQL, no business rules. */
@@ -76,6 +82,11 @@ export interface Store {
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
   /** The store for requests on one owner's files, which may use only part of the connections. */
   for(owner: string): Store
+  /** The same store, whose changes are those of somebody: the audit log says so. */
+  by(actor: Actor): Store
+  /** Calls `listener` with each event of the audit log, once it is stored. */
+  onAudit(listener: (row: AuditRow) => void): void
+  readonly quotas: Quotas
   /** Calls `listener` after a transaction has added a job that is due. */
   onJob(listener: () => void): void
   /**
@@ -119,14 +130,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     places,
     inRow: options.inRow,
     jobAdded: () => {},
+    audited: () => {},
+    quotas: new Quotas(engine, options.limits ?? defaultLimits),
     toldAtOnce: options.toldAtOnce,
   })
 }
 
 /** A store whose writes are done and rolled back: what they check is checked, and nothing changes. */
 export function withoutCommit(store: Store): Store {
-  return {
+  const dry: Store = {
     ...store,
+    by: () => dry,
+    for: () => dry,
     async write(owners, work, options) {
       const end = new Error('rolled back')
       let result: { value: Awaited<ReturnType<typeof work>> } | undefined
@@ -145,6 +160,7 @@ export function withoutCommit(store: Store): Store {
       return result!.value
     },
   }
+  return dry
 }
 
 /** What all lanes of a store have in common. */
@@ -154,10 +170,18 @@ interface Shared {
   places: Places
   inRow?: number
   jobAdded: () => void
+  audited: (row: AuditRow) => void
+  quotas: Quotas
   toldAtOnce?: number
 }
 
-function storeOn(engine: Engine, transactions: Transactions, limits: Limits, shared: Shared): Store {
+function storeOn(
+  engine: Engine,
+  transactions: Transactions,
+  limits: Limits,
+  shared: Shared,
+  actor: Actor = { user: null },
+): Store {
   const blobs: Blobs = new StoredBlobs(transactions, shared.places, shared.claims, shared.inRow)
   const read: Store['read'] = (work) =>
     transactions.read((db) => {
@@ -175,36 +199,47 @@ function storeOn(engine: Engine, transactions: Transactions, limits: Limits, sha
         drafts: new DraftReader(db),
         idempotency: new IdempotencyReader(db),
         jobs: new JobReader(db),
+        usage: new UsageReader(db, shared.quotas),
+        audit: new AuditReader(db),
       })
     })
   const write: Store['write'] = async (owners, work, options) => {
+    await shared.quotas.refresh()
     let hasJobs = false
+    let recorded: AuditRow[] = []
     const result = await transactions.write(
       owners,
       async (db) => {
-        const files = new FileWriter(db)
+        const journal = new Journal()
+        const audit = new AuditWriter(db)
+        const usage = new UsageWriter(db, shared.quotas)
+        const files = new FileWriter(db, journal, usage)
         const jobs = new JobWriter(db)
         const folders = new FolderWriter(db, files, jobs, shared.toldAtOnce)
         const done = await work({
-          accounts: new AccountWriter(db),
+          accounts: new AccountWriter(db, journal),
           files,
           folders,
           lists: new ListReader(db, folders),
-          grids: new GridWriter(db),
-          plots: new PlotWriter(db),
+          grids: new GridWriter(db, usage),
+          plots: new PlotWriter(db, usage),
           relations: new RelationReader(db),
-          sharing: new SharingWriter(db),
+          sharing: new SharingWriter(db, journal),
           versions: new VersionWriter(db),
           drafts: new DraftWriter(db),
           idempotency: new IdempotencyWriter(db),
           jobs,
+          usage,
+          audit,
         })
         hasJobs = jobs.hasAdded
+        recorded = journal.events.length === 0 ? [] : await audit.record(journal.events, actor)
         return done
       },
       options,
     )
     if (hasJobs) shared.jobAdded()
+    for (const row of recorded) shared.audited(row)
     return result
   }
   const sweep: Store['sweep'] = async (grace, mayGoOn = async () => {}) => {
@@ -212,7 +247,9 @@ function storeOn(engine: Engine, transactions: Transactions, limits: Limits, sha
       () => expireKeys(engine),
       () => expireVersions(engine, limits),
       () => expireDrafts(engine, limits),
+      () => expireAudit(engine, limits),
       () => blobs.collect(grace),
+      () => shared.places.measure(mayGoOn),
       () => engine.maintain(),
     ]) {
       await mayGoOn()
@@ -236,8 +273,13 @@ function storeOn(engine: Engine, transactions: Transactions, limits: Limits, sha
       ),
     for: (owner) => {
       const lane = engine.lane(owner)
-      return lane === transactions ? store : storeOn(engine, lane, limits, shared)
+      return lane === transactions ? store : storeOn(engine, lane, limits, shared, actor)
     },
+    by: (who) => storeOn(engine, transactions, limits, shared, who),
+    onAudit(listener) {
+      shared.audited = listener
+    },
+    quotas: shared.quotas,
     onJob(listener) {
       shared.jobAdded = listener
     },

@@ -49,6 +49,7 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
   const bodies: RowText[] = []
   const records: { write: WriteKey; result: Appended }[] = []
   let added = 0
+  let addedBytes = 0
   for (const [k, append] of list.entries()) {
     try {
       const before = known[k] ?? sameKey(records, append.write)
@@ -74,6 +75,9 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
           throw new Misfit(misfit, columns[misfit].name, types[misfit])
         }
       }
+      const count = append.bodies.reduce((sum, { rows }) => sum + rows, 0)
+      const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
+      await writers.usage.grow(owner, { rows: count, bytes }, { rows: added, bytes: addedBytes })
       const by = userOf(append.principal)
       const { file: earlier, grid: present } = state!
       const version = await versionOf(writers, state!, by, now)
@@ -84,7 +88,7 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
         }
       types = combineTypes(types, given)
       for (const body of append.bodies) bodies.push(body)
-      const count = append.bodies.reduce((sum, { rows }) => sum + rows, 0)
+      addedBytes += bytes
       added += count
       const result = { rows_added: count, row_count: grid!.row_count + added, version }
       state = { ...state!, grid: { ...state!.grid, row_count: result.row_count, types: encodeTypes(types) } }
@@ -100,7 +104,7 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
     await writers.grids.addTail({ owner, idlocal, seq: ++tail_seq, rows, body })
     tail_bytes += body.length
   }
-  await writers.grids.change(owner, idlocal, {
+  await writers.grids.appended(owner, idlocal, {
     row_count: grid!.row_count + added,
     tail_rows: grid!.tail_rows + added,
     tail_bytes,

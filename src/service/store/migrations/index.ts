@@ -16,6 +16,7 @@ import * as trees from './0014-trees.ts'
 import * as lists from './0015-lists.ts'
 import * as holds from './0016-holds.ts'
 import * as objects from './0017-objects.ts'
+import * as running from './0018-running.ts'
 
 /** All migrations, in order. Never change one that has been released. */
 export const migrations: Migration[] = [
@@ -36,4 +37,5 @@ export const migrations: Migration[] = [
   { name: '0015-lists', up: lists.up },
   { name: '0016-holds', up: holds.up },
   { name: '0017-objects', up: objects.up },
+  { name: '0018-running', up: running.up },
 ]

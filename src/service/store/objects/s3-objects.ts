@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Problem } from '../../../contract/errors.ts'
+import { traceHeaders } from '../../tracing/tracing.ts'
 import type { Environment, ObjectStore } from './object-store.ts'
 
 /** Attempts of one request, and waits between them, in ms. */
@@ -132,7 +133,11 @@ export class S3Objects implements ObjectStore {
     headers: Record<string, string>,
     body?: Uint8Array,
   ): Promise<Response> {
-    const request = await this.signer.sign(this.base + encodeURIComponent(key), { method, headers, body })
+    const request = await this.signer.sign(this.base + encodeURIComponent(key), {
+      method,
+      headers: { ...traceHeaders(), ...headers },
+      body,
+    })
     return fetch(request, { signal: AbortSignal.timeout(PATIENCE), redirect: 'manual' })
   }
 

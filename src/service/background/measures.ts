@@ -1,0 +1,40 @@
+import type { Measure } from '../core/metrics.ts'
+import type { Jobs } from './jobs.ts'
+
+/** Metrics of the work in the background. */
+export function jobMeasures({ stats }: Jobs): Measure[] {
+  return [
+    {
+      name: 'gridline_jobs_total',
+      type: 'counter',
+      help: 'Jobs in the background that this server has run, by kind and outcome.',
+      read: () =>
+        [...stats.ended].flatMap(([kind, counts]) =>
+          Object.entries(counts).map(
+            ([outcome, count]) => [`kind="${kind}",outcome="${outcome}"`, count] as const,
+          ),
+        ),
+    },
+    {
+      name: 'gridline_jobs_running',
+      type: 'gauge',
+      help: 'Jobs that this server is running.',
+      read: () => stats.running,
+    },
+    {
+      name: 'gridline_jobs_due',
+      type: 'gauge',
+      help: 'Jobs that were due and not begun when this server last looked.',
+      read: () => stats.backlog.jobs,
+    },
+    {
+      name: 'gridline_jobs_overdue_seconds',
+      type: 'gauge',
+      help: 'How long the oldest of them has been due.',
+      read: () => {
+        const { since } = stats.backlog
+        return since === null ? 0 : Math.max(0, (Date.now() - since) / 1000)
+      },
+    },
+  ]
+}

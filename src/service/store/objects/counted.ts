@@ -1,0 +1,57 @@
+import { span } from '../../tracing/tracing.ts'
+import type { ObjectStore } from './object-store.ts'
+
+export type ObjectOperation = 'put' | 'get' | 'remove'
+
+/** What has been asked of the stores outside of the database since the process began. */
+export class ObjectStats {
+  readonly operations = new Map<ObjectOperation, { done: number; failed: number; seconds: number }>(
+    (['put', 'get', 'remove'] as const).map((name) => [name, { done: 0, failed: 0, seconds: 0 }]),
+  )
+  bytesPut = 0
+  bytesGot = 0
+}
+
+/** A store whose requests are counted, and are spans of the request that they belong to. */
+export class CountedObjects implements ObjectStore {
+  constructor(
+    private readonly store: ObjectStore,
+    private readonly stats: ObjectStats,
+  ) {}
+
+  async put(key: string, bytes: Uint8Array, hash: string): Promise<void> {
+    await this.counted('put', () => this.store.put(key, bytes, hash))
+    this.stats.bytesPut += bytes.length
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    const bytes = await this.counted('get', () => this.store.get(key))
+    this.stats.bytesGot += bytes?.length ?? 0
+    return bytes
+  }
+
+  remove(key: string): Promise<void> {
+    return this.counted('remove', () => this.store.remove(key))
+  }
+
+  check(): Promise<void> {
+    return this.store.check()
+  }
+
+  private counted<T>(name: ObjectOperation, work: () => Promise<T>): Promise<T> {
+    return span({ name: `blob ${name}`, kind: 'client' }, async () => {
+      const counts = this.stats.operations.get(name)!
+      const start = performance.now()
+      try {
+        const result = await work()
+        counts.done++
+        return result
+      } catch (error) {
+        counts.failed++
+        throw error
+      } finally {
+        counts.seconds += (performance.now() - start) / 1000
+      }
+    })
+  }
+}

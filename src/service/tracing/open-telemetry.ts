@@ -1,0 +1,53 @@
+import { context, propagation, SpanKind, SpanStatusCode, trace } from '../../vendor/otel.ts'
+
+/** Spans of the SDK that is registered with @opentelemetry/api. */
+export class OpenTelemetrySpans {
+  private readonly tracer = trace.getTracer('gridline')
+
+  run<T>(
+    {
+      name,
+      kind,
+      attributes,
+      from,
+    }: {
+      name: string
+      kind: 'server' | 'client' | 'internal'
+      attributes?: Record<string, string | number | boolean>
+      from?: { get(name: string): string | null; keys?(): Iterable<string> }
+    },
+    work: (set: (attributes: Record<string, string | number | boolean>) => void) => Promise<T>,
+  ): Promise<T> {
+    const active = context.active()
+    // Instrumentations of HTTP may have begun a span for the request: then ours is below it.
+    const parent =
+      from && !trace.getSpan(active)
+        ? propagation.extract(active, from, {
+            get: (headers, key) => headers.get(key) ?? undefined,
+            keys: (headers) => [...(headers.keys?.() ?? [])],
+          })
+        : active
+    const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL }
+    return this.tracer.startActiveSpan(name, { kind: kinds[kind], attributes }, parent, async (span) => {
+      try {
+        return await work((more) => {
+          span.setAttributes(more)
+        })
+      } catch (error) {
+        span.recordException(error as Error)
+        span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message })
+        throw error
+      } finally {
+        span.end()
+      }
+    })
+  }
+
+  inject(headers: Record<string, string>): void {
+    propagation.inject(context.active(), headers)
+  }
+
+  id(): string | undefined {
+    return trace.getSpanContext(context.active())?.traceId
+  }
+}

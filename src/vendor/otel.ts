@@ -1,0 +1,1 @@
+export { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'

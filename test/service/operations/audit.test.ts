@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest'
+import { createKey, revokeKeys, setDisabled } from '../../../src/service/index.ts'
+import { onBothStores } from '../../support/service.ts'
+
+onBothStores('the audit log', (test) => {
+  const events = async (which: object = {}) =>
+    (await test().service.store.read(({ audit }) => audit.list(which, undefined, 1000)))
+      .reverse()
+      .map(({ event, actor, owner, fid, details }) => ({ event, actor, owner, fid, ...JSON.parse(details) }))
+
+  it('has who shared, published and deleted a file, in the transaction that did it', async () => {
+    const { fid } = await test().grid('alice', 'secret', { n: [1] })
+    const ask = (method: string, path: string, json?: unknown) => test().ask('alice', method, path, { json })
+    await ask('POST', `/v2/files/${fid}/collaborators`, { users: ['bob'], permission: 'write' })
+    await ask('PATCH', `/v2/files/${fid}`, { world_readable: true })
+    await ask('PATCH', `/v2/files/${fid}`, { filename: 'renamed' })
+    await ask('PATCH', `/v2/files/${fid}`, { world_readable: false })
+    await test().ask('alice', 'DELETE', `/v2/files/${fid}/collaborators`, { json: { users: ['bob'] } })
+    await ask('POST', `/v2/files/${fid}/trash`)
+    await ask('DELETE', `/v2/files/${fid}/permanent_delete`)
+    const by = { actor: 'alice', owner: 'alice', fid }
+    const found = await events({ fid })
+    expect(found.map(({ event }) => event)).toEqual([
+      'file.share',
+      'file.publish',
+      'file.unpublish',
+      ...(found.some(({ event }) => event === 'file.unshare') ? ['file.unshare'] : []),
+      'file.trash',
+      'file.delete',
+    ])
+    expect(found[0]).toEqual({ event: 'file.share', ...by, user: 'bob', permission: 'write' })
+    expect(found.at(-1)).toMatchObject({ event: 'file.delete', ...by, filename: 'renamed' })
+  })
+
+  it('has keys and users, with null for operators', async () => {
+    const { store } = test().service
+    const { hash } = await createKey(store, 'bob', { name: 'ci' })
+    await revokeKeys(store, 'bob', [hash.slice(0, 12)])
+    await setDisabled(store, 'bob', true)
+    await setDisabled(store, 'bob', false)
+    const found = (await events({ owner: 'bob' })).slice(-4)
+    expect(found).toMatchObject([
+      { event: 'key.create', actor: null, key: hash.slice(0, 12), name: 'ci' },
+      { event: 'key.revoke', actor: null, key: hash.slice(0, 12) },
+      { event: 'user.disable' },
+      { event: 'user.enable' },
+    ])
+  })
+
+  it('has nothing of what failed or was done before', async () => {
+    const { fid } = await test().grid('alice', 'once', { n: [1] })
+    const before = (await events()).length
+    const headers = { 'idempotency-key': 'publish once' }
+    const publish = () =>
+      test().ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: true }, headers })
+    expect([(await publish()).status, (await publish()).status]).toEqual([200, 200])
+    await test().ask('bob', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: false } })
+    await test().ask('alice', 'PATCH', `/v2/files/${fid}`, {
+      json: { world_readable: false },
+      headers: { 'if-match': '"0"' },
+    })
+    expect((await events()).slice(before).map(({ event }) => event)).toEqual(['file.publish'])
+  })
+
+  it('ends after limit audit_days', async () => {
+    const { store } = test().service
+    await store.engine.write([], (db) =>
+      db
+        .insertInto('audit')
+        .values({
+          owner: 'alice',
+          at: Date.now() - 400 * 86_400_000,
+          id: 'old',
+          event: 'file.share',
+          actor: null,
+          fid: null,
+          details: '{}',
+          request_id: null,
+          address: null,
+        })
+        .execute(),
+    )
+    await store.sweep()
+    expect(await store.read(({ audit }) => audit.list({ since: 0 }, undefined, 10_000))).not.toContainEqual(
+      expect.objectContaining({ id: 'old' }),
+    )
+  })
+})
