@@ -43,6 +43,11 @@ export const errorCodes = {
   internal: { status: 500, exit: 1 },
   damaged: { status: 500, exit: 1, hint: 'Restore the file from a backup, or upload it again.' },
   no_chromium: { status: 501, exit: 1 },
+  no_temporary_folder: {
+    status: 501,
+    exit: 1,
+    hint: 'Set TMPDIR to a folder that can be written to.',
+  },
   overloaded: { status: 503, exit: 9, hint: 'Try again in a moment.' },
   disk_full: {
     status: 507,

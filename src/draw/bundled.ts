@@ -1,7 +1,7 @@
-import { createReadStream, existsSync } from 'node:fs'
-import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { constants, createReadStream, existsSync } from 'node:fs'
+import { access, chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { homedir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress } from 'node:zlib'
@@ -43,10 +43,32 @@ function packageFolder(name: string): string | undefined {
     .find((folder) => existsSync(join(folder, 'bin', 'chromium.br')))
 }
 
-/** A folder that only this user can write to: what is unpacked there is executed. */
+/**
+ * The folder of the user for what can be made again; where it cannot be written to, one among the temporary files, which
+ * is used again by later processes.
+ */
 async function cacheFolder(): Promise<string> {
-  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gridline')
+  const own = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gridline')
+  try {
+    return await privateFolder(own)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!/^(EROFS|EACCES|EPERM|ENOENT|ENOTDIR)$/.test(code)) throw error
+  }
+  const temporary = join(tmpdir(), `gridline-cache-${process.getuid?.() ?? 'user'}`)
+  return privateFolder(temporary).catch((error) => {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    throw new Error(
+      `Chromium is unpacked once, and neither ${own} nor ${temporary} can be written to (${code}): set XDG_CACHE_HOME or TMPDIR to a folder that can`,
+    )
+  })
+}
+
+/** Makes a folder that only this user can write to: what is unpacked there is executed. */
+async function privateFolder(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  await access(folder, constants.W_OK)
   const { uid, mode } = await lstat(folder)
   if ((process.getuid && uid !== process.getuid()) || (mode & 0o022) !== 0)
     throw new Error(`${folder} can be changed by other users; set XDG_CACHE_HOME to a private folder`)

@@ -63,10 +63,22 @@ async function start(): Promise<Browser> {
   await removeLeftOvers()
   // A Chromium that was stopped leaves files there.
   if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
-  folder = await mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`))
+  folder = await mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`)).catch((error) => {
+    throw new NoBrowser(
+      `Chromium needs a folder for temporary files, and ${tmpdir()} cannot be written to (${(error as NodeJS.ErrnoException).code}): set TMPDIR to another folder`,
+    )
+  })
   const profile = join(folder, 'profile')
   await mkdir(profile)
-  const temporary = { TMPDIR: folder, TMP: folder, TEMP: folder }
+  // Only this folder is written to: the home of the user may not be.
+  const temporary = {
+    TMPDIR: folder,
+    TMP: folder,
+    TEMP: folder,
+    HOME: folder,
+    XDG_CONFIG_HOME: folder,
+    XDG_CACHE_HOME: folder,
+  }
   const heap = `--js-flags=--max-old-space-size=${Math.round(settings.memory / 2 / 1024 / 1024)}`
   const launch = (sandbox: boolean): Promise<Browser> =>
     puppeteer.launch({

@@ -15,7 +15,9 @@ export interface Spooled {
 /** Writes bytes to a temporary file. Throws `tooLarge()` beyond `most` bytes. */
 export async function spool(bytes: Bytes, most: number, tooLarge: () => Problem): Promise<Spooled> {
   const path = join(tmpdir(), `gridline-${randomBytes(8).toString('hex')}`)
-  const handle = await open(path, 'wx+', 0o600)
+  const handle = await open(path, 'wx+', 0o600).catch((error) => {
+    throw notWritable(error)
+  })
   let size = 0
   try {
     await unlink(path)
@@ -26,13 +28,31 @@ export async function spool(bytes: Bytes, most: number, tooLarge: () => Problem)
     }
   } catch (error) {
     await handle.close()
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
-      throw new Problem('disk_full', `the disk of ${tmpdir()} is full`, {
-        hint: 'Free space there, or set TMPDIR to another folder.',
-      })
-    throw error
+    throw notWritable(error as NodeJS.ErrnoException)
   }
   return { handle, size, close: () => handle.close() }
+}
+
+const REASONS: Record<string, string> = {
+  EROFS: 'the file system is read-only',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'it is not a folder',
+}
+
+/** Why the temporary folder cannot be written to; other errors as they are. */
+function notWritable(error: NodeJS.ErrnoException): Error {
+  const { code = '' } = error
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new Problem('disk_full', `the disk of ${tmpdir()} is full`, {
+      hint: 'Free space there, or set TMPDIR to another folder.',
+    })
+  if (!Object.hasOwn(REASONS, code)) return error
+  return new Problem(
+    'no_temporary_folder',
+    `this format needs a folder for temporary files, and ${tmpdir()} cannot be written to: ${REASONS[code]}`,
+  )
 }
 
 /** The bytes of a temporary file from its beginning. */

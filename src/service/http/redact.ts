@@ -40,6 +40,7 @@ const told: Record<ErrorCode, boolean | string> = {
   internal: true,
   damaged: true,
   no_chromium: true,
+  no_temporary_folder: true,
   overloaded: true,
   wrong_server: true,
   disk_full: true,

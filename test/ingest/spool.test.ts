@@ -1,0 +1,22 @@
+import { afterEach, expect, it } from 'vitest'
+import { spool } from '../../src/ingest/archive/spool.ts'
+import { once } from '../../src/json/index.ts'
+
+const { TMPDIR } = process.env
+afterEach(() => {
+  if (TMPDIR === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = TMPDIR
+})
+
+it.each([
+  ['/nowhere/there', 'there is no such folder'],
+  [import.meta.filename, 'it is not a folder'],
+])('a folder for temporary files that cannot be used (%s) is named, with the setting', async (path, why) => {
+  process.env.TMPDIR = path
+  const spooled = spool(once(Buffer.from('x')), 10, () => new Error() as never)
+  await expect(spooled).rejects.toMatchObject({
+    code: 'no_temporary_folder',
+    message: expect.stringContaining(`${path} cannot be written to: ${why}`),
+    hint: expect.stringContaining('TMPDIR'),
+  })
+})
