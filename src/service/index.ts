@@ -8,6 +8,7 @@ import { type Limits, limitsFrom } from '../contract/limits.ts'
 import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
 import { OidcLogin } from './accounts/oidc.ts'
+import { PeopleLogin, type ProviderOptions } from './accounts/people.ts'
 import { Jobs } from './background/jobs.ts'
 import { jobKinds } from './background/kinds.ts'
 import { jobMeasures } from './background/measures.ts'
@@ -64,6 +65,7 @@ export {
   userQuota,
 } from './accounts/accounts.ts'
 export { addTrust, listTrust, removeTrust } from './accounts/oidc.ts'
+export type { GroupTeam, ProviderOptions } from './accounts/people.ts'
 export type { LogLine } from './http/desk.ts'
 export type { Listening } from './http/listen.ts'
 export { drawFigure } from './images/draw.ts'
@@ -84,6 +86,8 @@ export interface ServiceOptions extends StoreOptions {
   log?: (line: LogLine) => void
   /** Called with each event of the audit log, once it is stored. */
   audit?: (line: AuditLine) => void
+  /** The identity provider that people sign in with. */
+  provider?: ProviderOptions
   /** SMTP server: `smtp://…`. Without it, no e-mail is sent. */
   smtp?: string
   /** Sender address of e-mails. */
@@ -261,6 +265,7 @@ function serviceOn(
       ? new ResumableUploads(limits, new UploadSpool(folder))
       : new ResumableUploads(limits, undefined, options.serverName ?? nameOfServer()),
     oidc: new OidcLogin(store, url),
+    people: options.provider && new PeopleLogin(store, options.provider, url),
     images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
     theme: options.theme,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 
@@ -10,6 +10,8 @@ export async function startIssuer() {
   let url = ''
   let isDown = false
   let endless: string | undefined
+  /** Codes of people who signed in, with what they are for. */
+  const codes = new Map<string, { challenge: string; nonce: string; claims: JWTPayload }>()
   const token = (
     claims: JWTPayload,
     {
@@ -26,7 +28,16 @@ export async function startIssuer() {
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', url)
     const bodies: Record<string, () => unknown> = {
-      '/.well-known/openid-configuration': () => ({ issuer: url, jwks_uri: `${url}/jwks` }),
+      '/.well-known/openid-configuration': () => ({
+        issuer: url,
+        jwks_uri: `${url}/jwks`,
+        authorization_endpoint: `${url}/authorize`,
+        token_endpoint: `${url}/token`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        code_challenge_methods_supported: ['S256'],
+      }),
       '/jwks': () => ({ keys: [jwk] }),
     }
     if (pathname === endless) {
@@ -36,7 +47,24 @@ export async function startIssuer() {
       response.on('drain', send)
       send()
     } else if (isDown) response.writeHead(500).end()
-    else if (pathname === '/github' && request.headers.authorization === 'Bearer request token')
+    else if (pathname === '/token') {
+      const parts: Buffer[] = []
+      for await (const part of request) parts.push(part as Buffer)
+      const form = new URLSearchParams(Buffer.concat(parts).toString())
+      const code = form.get('code') ?? ''
+      const asked = codes.get(code)
+      codes.delete(code)
+      const challenge = createHash('sha256')
+        .update(form.get('code_verifier') ?? '')
+        .digest('base64url')
+      response.setHeader('content-type', 'application/json')
+      if (!asked || asked.challenge !== challenge || form.get('client_secret') !== 'the secret')
+        response.writeHead(400).end(JSON.stringify({ error: 'invalid_grant' }))
+      else {
+        const id_token = await token({ aud: 'gridline', nonce: asked.nonce, ...asked.claims })
+        response.end(JSON.stringify({ access_token: 'a', token_type: 'bearer', expires_in: 60, id_token }))
+      }
+    } else if (pathname === '/github' && request.headers.authorization === 'Bearer request token')
       response.end(
         JSON.stringify({ value: await token({ sub: 'repo:o/r:ref:x', aud: searchParams.get('audience')! }) }),
       )
@@ -49,6 +77,13 @@ export async function startIssuer() {
     url,
     token,
     otherKey: other.privateKey,
+    /** Signs somebody in as the page of the provider does. Returns the address that the browser is sent back to. */
+    approve(authorization: string, claims: JWTPayload): string {
+      const asked = new URL(authorization).searchParams
+      const code = randomUUID()
+      codes.set(code, { challenge: asked.get('code_challenge')!, nonce: asked.get('nonce')!, claims })
+      return `${asked.get('redirect_uri')}?${new URLSearchParams({ code, state: asked.get('state')! })}`
+    },
     setDown(down: boolean): void {
       isDown = down
     },

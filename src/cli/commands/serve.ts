@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { changedLimits, limitsFrom } from '../../contract/limits.ts'
-import type { RunningService } from '../../service/index.ts'
+import type { ProviderOptions, RunningService } from '../../service/index.ts'
 import { themeNamed } from '../charts/themes.ts'
 import {
   checkUrl,
@@ -48,6 +48,46 @@ function withLimits(environment: NodeJS.ProcessEnv, given: readonly string[]): N
   return { ...environment, ...Object.fromEntries(pairs) }
 }
 
+/** The identity provider of the options. Throws `usage` for one that is not complete. */
+function providerOf(
+  options: {
+    oidcIssuer?: string
+    oidcClientId?: string
+    oidcDomain?: string[]
+    oidcTeam?: string[]
+    oidcGroupsClaim?: string
+  },
+  environment: NodeJS.ProcessEnv,
+): ProviderOptions | undefined {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcDomain, oidcTeam, oidcGroupsClaim } = options
+  if (issuer === undefined) {
+    if (clientId !== undefined || oidcDomain !== undefined || oidcTeam !== undefined)
+      throw new Problem('usage', '--oidc-issuer is missing: the other options of OpenID Connect need it')
+    return undefined
+  }
+  if (clientId === undefined)
+    throw new Problem('usage', '--oidc-client-id is missing: the id of this server at the identity provider')
+  const isHere = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:|\/|$)/.test(issuer)
+  if (!URL.canParse(issuer) || !(issuer.startsWith('https://') || isHere))
+    throw new Problem('usage', `--oidc-issuer ${issuer}: must be a URL that starts with https://`)
+  const teams = oidcTeam?.map((text) => {
+    const [, group, owner, team] = /^(.+)=([^=:]+):([^=:]+)$/.exec(text) ?? []
+    if (team === undefined)
+      throw new Problem('usage', `--oidc-team ${text}: must be GROUP=OWNER:TEAM`, {
+        hint: 'Such as engineering=alice:engineers. The team is made if it does not exist.',
+      })
+    return { group, owner, team }
+  })
+  return {
+    issuer,
+    clientId,
+    clientSecret: environment.GRIDLINE_OIDC_CLIENT_SECRET || undefined,
+    domains: oidcDomain?.map((domain) => domain.toLowerCase().replace(/^@/, '')),
+    groupsClaim: oidcGroupsClaim,
+    teams,
+  }
+}
+
 export const command = defineCommand({
   prints: other('nothing; its log is JSON'),
   options: [
@@ -93,6 +133,35 @@ export const command = defineCommand({
       flags: '--mail-from <address>',
       variable: 'GRIDLINE_MAIL_FROM',
       description: 'sender of invitations (default: gridline@HOST, where HOST is the host of --url)',
+    },
+    {
+      flags: '--oidc-issuer <url>',
+      variable: 'GRIDLINE_OIDC_ISSUER',
+      description: 'identity provider (OpenID Connect) that people sign in with in the browser',
+    },
+    {
+      flags: '--oidc-client-id <id>',
+      variable: 'GRIDLINE_OIDC_CLIENT_ID',
+      description:
+        'id of this server at the identity provider; its secret is in GRIDLINE_OIDC_CLIENT_SECRET, and the address to return to is URL/signin/oidc/return',
+    },
+    {
+      flags: '--oidc-domain <domain>',
+      variable: 'GRIDLINE_OIDC_DOMAINS',
+      repeatable: true,
+      description:
+        'domain of verified e-mail addresses that may sign in (default: whoever the provider lets in)',
+    },
+    {
+      flags: '--oidc-team <group=owner:team>',
+      variable: 'GRIDLINE_OIDC_TEAMS',
+      repeatable: true,
+      description: 'make the people of a group members of a team, and others not',
+    },
+    {
+      flags: '--oidc-groups-claim <name>',
+      variable: 'GRIDLINE_OIDC_GROUPS_CLAIM',
+      description: 'claim with the groups of a person (default: groups)',
     },
     {
       flags: '--server-name <name>',
@@ -162,6 +231,7 @@ export const command = defineCommand({
         smtp,
         mailFrom: mailFrom ?? `gridline@${new URL(base ?? here).hostname}`,
         urlImport: allowUrlImport === true,
+        provider: providerOf(options, context.environment),
         serverName,
         theme: theme === undefined ? undefined : themeNamed(theme),
         log: quiet ? undefined : (line) => log.add(line),

@@ -49,11 +49,16 @@ export function fromVariables(
   environment: NodeJS.ProcessEnv,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {}
-  for (const { flags, variable, integer } of options) {
+  for (const { flags, variable, integer, repeatable } of options) {
     const text = variable === undefined ? undefined : environment[variable]
     const name = camelCase(longName(flags)!.slice(2))
     if (!variable || !text || given[name] !== undefined) continue
     if (!/[<[]/.test(flags)) values[name] = switchOf(variable, text)
+    else if (repeatable)
+      values[name] = text
+        .split(',')
+        .map((one) => one.trim())
+        .filter(Boolean)
     else if (integer) {
       // Kubernetes sets GRIDLINE_PORT=tcp://… for a service of the name gridline.
       if (/^tcp:\/\//.test(text)) continue

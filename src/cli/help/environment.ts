@@ -23,6 +23,13 @@ export const environmentTable: Readonly<Record<string, string>> = {
   GRIDLINE_PROXIES: 'the number of trusted proxies before serve, as with --proxies',
   GRIDLINE_SMTP: 'the mail server of serve, as with --smtp',
   GRIDLINE_MAIL_FROM: 'the sender of mail of serve, as with --mail-from',
+  GRIDLINE_OIDC_ISSUER: 'the identity provider of people for serve, as with --oidc-issuer',
+  GRIDLINE_OIDC_CLIENT_ID: 'the id of the server at that provider, as with --oidc-client-id',
+  GRIDLINE_OIDC_CLIENT_SECRET: 'its secret at that provider, if it has one',
+  GRIDLINE_OIDC_DOMAINS:
+    'domains of e-mail addresses that may sign in, as with --oidc-domain, comma-separated',
+  GRIDLINE_OIDC_GROUPS_CLAIM: 'the claim with the groups of a person, as with --oidc-groups-claim',
+  GRIDLINE_OIDC_TEAMS: 'teams that follow from groups, as with --oidc-team, comma-separated',
   GRIDLINE_SERVER_NAME: 'the name of the server, as with --server-name',
   GRIDLINE_ALLOW_URL_IMPORT: '1 lets serve fetch files from URLs, as with --allow-url-import',
   GRIDLINE_NAME_FILE:

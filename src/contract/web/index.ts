@@ -124,6 +124,21 @@ export const webRoutes = {
     access: 'anyone',
     answers: 'page',
   },
+  signInProvider: {
+    method: 'GET',
+    path: '/signin/oidc',
+    summary:
+      'leads to the identity provider of `serve --oidc-issuer`. Query: `next`, the path to show afterwards',
+    access: 'anyone',
+    answers: 'page',
+  },
+  signInReturn: {
+    method: 'GET',
+    path: '/signin/oidc/return',
+    summary: 'where the identity provider leads back to: signs in',
+    access: 'anyone',
+    answers: 'page',
+  },
   signIn: {
     method: 'POST',
     path: '/signin',

@@ -13,14 +13,15 @@ export interface Opening {
   key_hash: string | null
 }
 
-/** Creates a session or a code. Returns its token, which is random and stored as a hash only. */
+/** Creates a session or a code, for `lifetime` ms. Returns its token, which is random and stored as a hash only. */
 export async function openSession(
   store: Store,
   kind: 'session' | 'code',
   opening: Opening,
+  lifetime: number = LIFETIMES[kind],
 ): Promise<{ token: string; expires_at: number }> {
   const secret = randomBytes(32).toString('base64url')
-  const expires_at = await addSession(store, kind, sha256(secret), opening)
+  const expires_at = await addSession(store, kind, sha256(secret), opening, lifetime)
   return { token: `${opening.owner}.${secret}`, expires_at }
 }
 
@@ -30,11 +31,12 @@ function addSession(
   kind: SessionRow['kind'],
   hash: string,
   { owner, scopes, key_hash }: Opening,
+  lifetime: number,
 ): Promise<number> {
   const created_at = Date.now()
   return store.by({ user: owner }).write([owner], async ({ accounts }) => {
     const key = key_hash === null ? undefined : await accounts.key(owner, key_hash)
-    const expires_at = Math.min(created_at + LIFETIMES[kind], key?.expires_at ?? Number.POSITIVE_INFINITY)
+    const expires_at = Math.min(created_at + lifetime, key?.expires_at ?? Number.POSITIVE_INFINITY)
     await accounts.addSession({ owner, hash, kind, key_hash, scopes, created_at, expires_at })
     return expires_at
   })
@@ -63,7 +65,7 @@ export async function redeemCode(
  */
 export async function openLogin(store: Store, opening: Opening, challenge: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url')
-  await addSession(store, 'login', sha256(`${secret}.${challenge}`), opening)
+  await addSession(store, 'login', sha256(`${secret}.${challenge}`), opening, LIFETIMES.login)
   return `${opening.owner}.${secret}`
 }
 

@@ -21,18 +21,19 @@ export function cookieName(url: string): string {
   return url.startsWith('https:') ? '__Host-gridline_session' : 'gridline_session'
 }
 
-function cookieOf(headers: HttpRequest['headers'], name: string): string | undefined {
+/** The value of a cookie. */
+export function cookieOf(headers: HttpRequest['headers'], name: string): string | undefined {
   return headers
     .get('cookie')
     ?.split(';')
     .map((one) => one.trim())
     .find((one) => one.startsWith(`${name}=`))
+    ?.slice(name.length + 1)
 }
 
 /** The session token in the cookie of a request. */
 export function sessionToken(headers: HttpRequest['headers'], url: string): string | undefined {
-  const name = cookieName(url)
-  return cookieOf(headers, name)?.slice(name.length + 1)
+  return cookieOf(headers, cookieName(url))
 }
 
 /** Verified credentials, and until when they are known. */
@@ -57,13 +58,14 @@ export class Authenticator {
 
   private readonly cookie: string
 
+  private cookieIn(headers: HttpRequest['headers']): string | undefined {
+    const token = cookieOf(headers, this.cookie.slice(0, -1))
+    return token && this.cookie + token
+  }
+
   /** The credential of a request: its authorization header, otherwise its session cookie. */
   private credentialOf(headers: HttpRequest['headers']): string | undefined {
-    return (
-      headers.get('plotly-authorization') ||
-      headers.get('authorization') ||
-      cookieOf(headers, this.cookie.slice(0, -1))
-    )
+    return headers.get('plotly-authorization') || headers.get('authorization') || this.cookieIn(headers)
   }
 
   /**

@@ -2,6 +2,7 @@ import type { Fid } from '../../contract/fid.ts'
 import type { OperationName, ResultOf } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { OidcLogin } from '../accounts/oidc.ts'
+import type { PeopleLogin } from '../accounts/people.ts'
 import type { Admission } from '../core/admission.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -25,6 +26,8 @@ export interface OperationService extends Service {
   describing: Admission
   uploads: ResumableUploads<OperationResult<ResultOf<'grids.upload'>>>
   oidc: OidcLogin
+  /** Signs people in by an identity provider, if the operator has named one. */
+  people: PeopleLogin | undefined
   /** Undefined: no e-mails are sent. */
   mail: Mail | undefined
   /** Fetches `source_url`; undefined: URL import is disabled. */

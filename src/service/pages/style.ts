@@ -38,12 +38,12 @@ form { margin: 0 }
 input, select, textarea { font: inherit; color: var(--text); background: var(--back); border: 1px solid var(--line); border-radius: var(--radius); padding: .35rem .6rem; min-width: 18rem; max-width: 100% }
 input.short, select.short { min-width: 0; width: 7rem }
 button, .button { font: inherit; color: var(--text); background: var(--panel); border: 1px solid var(--line); border-radius: var(--radius); padding: .25rem .8rem; cursor: pointer; text-decoration: none; display: inline-block }
-button.primary { color: var(--on-accent); background: var(--accent); border-color: var(--accent); font-weight: 600; padding: .4rem 1.2rem }
+button.primary, a.primary { color: var(--on-accent); background: var(--accent); border-color: var(--accent); font-weight: 600; padding: .4rem 1.2rem }
 .card { max-width: 27rem; margin: 4vh auto 0; border: 1px solid var(--line); border-radius: var(--radius); padding: 1.4rem 1.6rem; background: var(--panel) }
 .card.wide { max-width: 44rem; margin-top: 1rem }
 .card input, .card select { width: 100%; min-width: 0 }
 .card label { display: block; color: var(--text); margin-top: .6rem }
-.card button.primary { width: 100%; margin-top: .8rem }
+.card button.primary, .card a.primary { width: 100%; margin-top: .8rem }
 .cards { list-style: none; padding: 0; margin: .6rem 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 45%), 1fr)); gap: var(--gap) }
 .cards a { display: block; color: var(--text); text-decoration: none; font-weight: 600 }
 .cards a:hover b { text-decoration: underline }

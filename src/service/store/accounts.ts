@@ -72,6 +72,28 @@ export class AccountReader {
     return former === undefined ? undefined : this.user(former)
   }
 
+  /** The user of an identity. */
+  async identity(issuer: string, subject: string): Promise<string | undefined> {
+    const row = await this.db
+      .selectFrom('identities')
+      .select('owner')
+      .where('issuer', '=', issuer)
+      .where('subject', '=', subject)
+      .executeTakeFirst()
+    return row?.owner
+  }
+
+  /** The only user with an e-mail address; undefined if there is none, or more than one. */
+  async ownerOfEmail(email: string): Promise<string | undefined> {
+    const rows = await this.db
+      .selectFrom('users')
+      .select('owner')
+      .where('email', '=', email)
+      .limit(2)
+      .execute()
+    return rows.length === 1 ? rows[0].owner : undefined
+  }
+
   /** Who had a name before; empty if they were deleted since, undefined if nobody had. */
   async formerOwner(name: string): Promise<string | undefined> {
     const former = await this.db
@@ -388,6 +410,10 @@ export class AccountWriter extends AccountReader {
     let query = this.db.deleteFrom('sessions').where('owner', '=', owner)
     if (hash !== undefined) query = query.where('hash', '=', hash)
     return (await query.executeTakeFirst()).numDeletedRows > 0n
+  }
+
+  async addIdentity(identity: Insertable<Schema['identities']>): Promise<void> {
+    await this.db.insertInto('identities').values(identity).execute()
   }
 
   async addSecret(name: string, value: string): Promise<void> {

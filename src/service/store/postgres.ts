@@ -143,7 +143,8 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
           stats.reconnects++
           await wait(RECONNECT_WAITS[lost++])
         } else if (isConflict(error, mode)) {
-          if (++conflicts >= CONFLICT_TRIES)
+          if (++conflicts >= CONFLICT_TRIES && mode === 'migrate') throw error
+          if (conflicts >= CONFLICT_TRIES)
             throw new Problem('overloaded', 'too many writes to the same file at once')
           stats.conflicts++
           await wait(Math.random() * 2 ** Math.min(conflicts, 9))

@@ -7,7 +7,7 @@ import { authorize, authorizeForm } from './authorize.ts'
 import { external } from './external.ts'
 import { showAsset, showPage } from './pages.ts'
 import type { WebHandler, WebRequest } from './request.ts'
-import { signIn, signInForm, signOut } from './signin.ts'
+import { signIn, signInForm, signInProvider, signInReturn, signOut } from './signin.ts'
 
 const shown = Object.fromEntries(
   (Object.keys(pages) as PageName[]).map((name): [PageName, WebHandler] => [
@@ -23,6 +23,8 @@ const shown = Object.fromEntries(
 const handlers: Record<WebRouteName, WebHandler> = {
   ...shown,
   signInForm,
+  signInProvider,
+  signInReturn,
   signIn,
   signOut,
   authorizeForm,

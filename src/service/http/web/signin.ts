@@ -4,7 +4,7 @@ import type { Limits } from '../../../contract/limits.ts'
 import * as s from '../../../contract/schema.ts'
 import { closeSession, openSession, redeemCode, userOfCode } from '../../accounts/sessions.ts'
 import { continuePage, localPath, signInPage } from '../../pages/forms/signin.ts'
-import { cookieName, sessionToken } from '../auth.ts'
+import { cookieName, cookieOf, sessionToken } from '../auth.ts'
 import { receive } from '../body.ts'
 import { isLedByOthers, refuseCrossSite } from '../browser.ts'
 import { addressOf, type Desk } from '../desk.ts'
@@ -29,16 +29,69 @@ export const signInForm = inTurn(async (desk, { query: queryText, request }) => 
   const query = new URLSearchParams(queryText)
   const next = localPath(query.get('next'))
   const code = query.get('code')
-  if (code === null) return page(200, signInPage(next))
+  if (code === null) return page(200, signInPage(next, service.people?.name))
   rates.take(addressOf(request))
   const username = await userOfCode(service.store, code)
-  if (username === undefined) return page(403, signInPage(next, EXPIRED))
+  if (username === undefined) return page(403, signInPage(next, service.people?.name, EXPIRED))
   const present = await authenticator.caller(request.headers).catch(() => undefined)
   // A link must not change who uses the browser unnoticed: what they then save would go to somebody else.
   if (isLedByOthers(request.headers) || (present !== undefined && present.username !== username))
     return page(200, continuePage({ username, present: present?.username, code, next }))
   return signedIn(desk, await redeemCode(service.store, code), next)
 })
+
+/** `GET /signin/oidc`: leads to the identity provider. */
+export const signInProvider = inTurn(async ({ service, rates }, { query, request }) => {
+  rates.take(addressOf(request))
+  const next = localPath(new URLSearchParams(query).get('next'))
+  const { people } = service
+  if (!people) return page(404, signInPage(next, undefined, 'This server has no identity provider.'))
+  try {
+    const { url, kept } = await people.begin(next)
+    return redirect(url, leaving(service.url, kept, LEAVING_SECONDS))
+  } catch (error) {
+    return refusedPage(error, next, people.name)
+  }
+})
+
+/** `GET /signin/oidc/return`: signs in whom the identity provider sends back. */
+export const signInReturn = inTurn(async (desk, { query, request }) => {
+  const { service, authenticator, rates } = desk
+  rates.take(addressOf(request))
+  const { people } = service
+  if (!people) return page(404, signInPage('/', undefined, 'This server has no identity provider.'))
+  try {
+    const kept = cookieOf(request.headers, leavingName(service.url))
+    const { username, next } = await people.finish(query, kept)
+    authenticator.forget()
+    const opening = { owner: username, scopes: 'read,write', key_hash: null }
+    const store = service.store.by({ user: username, address: request.address })
+    return signedIn(desk, await openSession(store, 'session', opening, PERSON_MS), localPath(next))
+  } catch (error) {
+    return refusedPage(error, '/', people.name)
+  }
+})
+
+/** How long a browser may be at the identity provider. */
+const LEAVING_SECONDS = 900
+/** How long people whom an identity provider authenticates stay signed in, in ms. Then it is asked again. */
+const PERSON_MS = 12 * 3600_000
+
+/** The name of the cookie of a browser that is at the identity provider. */
+function leavingName(url: string): string {
+  return url.startsWith('https:') ? '__Host-gridline_leaving' : 'gridline_leaving'
+}
+
+function leaving(url: string, value: string, seconds: number): string {
+  const secure = url.startsWith('https:') ? '; Secure' : ''
+  return `${leavingName(url)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
+}
+
+function refusedPage(error: unknown, next: string, provider: string): HttpResponse {
+  if (!(error instanceof Problem)) throw error
+  const { message, hint = '', status } = error
+  return page(status, signInPage(next, provider, `${message[0].toUpperCase()}${message.slice(1)}. ${hint}`))
+}
 
 /** `POST /signin`. */
 export const signIn = inTurn(async (desk, { request }) => {
@@ -59,7 +112,7 @@ export const signIn = inTurn(async (desk, { request }) => {
     return signedIn(desk, await openSession(service.store, 'session', opening), next)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'unauthenticated') throw error
-    return page(401, signInPage(next, 'Wrong username or API key.', username))
+    return page(401, signInPage(next, service.people?.name, 'Wrong username or API key.', username))
   }
 })
 
@@ -80,7 +133,7 @@ function signedIn(
   session: { token: string; expires_at: number } | undefined,
   next: string,
 ): HttpResponse {
-  if (!session) return page(403, signInPage(next, EXPIRED))
+  if (!session) return page(403, signInPage(next, service.people?.name, EXPIRED))
   const seconds = Math.max(1, Math.floor((session.expires_at - Date.now()) / 1000))
   return redirect(next, cookie(service.url, session.token, seconds))
 }

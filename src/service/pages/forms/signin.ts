@@ -1,15 +1,27 @@
 import { document, text } from '../html.ts'
 
-/** The form in which a browser signs in. `next` is the path to show afterwards. */
-export function signInPage(next: string, failure?: string, username = ''): string {
+/**
+ * The form in which a browser signs in. `next` is the path to show afterwards; `provider`: the identity provider that
+ * people can sign in with.
+ */
+export function signInPage(
+  next: string,
+  provider: string | undefined,
+  failure?: string,
+  username = '',
+): string {
+  const other =
+    provider === undefined
+      ? ''
+      : `<p><a class="button primary" href="/signin/oidc?next=${text(encodeURIComponent(next))}">Sign in with ${text(provider)}</a></p>\n<p>Or with an API key:</p>\n`
   const problem = failure === undefined ? '' : `<p class="note" role="alert">${text(failure)}</p>`
   return document(
     'Sign in',
-    `${problem}<form method="post" action="/signin">
+    `${problem}${other}<form method="post" action="/signin">
 <input type="hidden" name="next" value="${text(next)}">
-<p><label>Username<br><input name="username" value="${text(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus></label></p>
+<p><label>Username<br><input name="username" value="${text(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" required${provider === undefined ? ' autofocus' : ''}></label></p>
 <p><label>API key<br><input name="api_key" type="password" autocomplete="current-password" required></label></p>
-<p><button class="primary" type="submit">Sign in</button></p>
+<p><button${provider === undefined ? ' class="primary"' : ''} type="submit">Sign in</button></p>
 </form>
 <p>The administrator of this server creates your first API key with <code>gridline admin create-key NAME</code>. You create more with <code>gridline key create</code>. If the command line is logged in, <code>gridline open</code> signs the browser in without a key.</p>`,
     { user: null, isCard: true },

@@ -23,9 +23,9 @@ export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<voi
     .addColumn('issuer', text, (c) => c.notNull())
     .addColumn('subject', text, (c) => c.notNull())
     .addColumn('created_at', int, (c) => c.notNull())
-    .addPrimaryKeyConstraint('identities_pk', ['owner', 'issuer', 'subject'])
+    .addPrimaryKeyConstraint('identities_pk', ['issuer', 'subject'])
     .execute()
-  await sql`create index identities_subject on identities (issuer, subject)`.execute(db)
+  await sql`create index identities_owner on identities (owner)`.execute(db)
   await schema
     .createTable('audit')
     .addColumn('owner', text, (c) => c.notNull())

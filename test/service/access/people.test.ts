@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { createService, createUser, setDisabled } from '../../../src/service/index.ts'
+import { startIssuer } from '../../support/issuer.ts'
+import { newDatabase } from '../../support/postgres.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
+
+describe.each(['sqlite', 'postgres'])('people sign in with an identity provider [%s]', (engine) => {
+  const folder = temporaryFolder()
+  let issuer: Awaited<ReturnType<typeof startIssuer>>
+  let test: TestService
+  beforeAll(async () => {
+    issuer = await startIssuer()
+    const service = await createService({
+      database: engine === 'sqlite' ? `sqlite:${folder.path}/test.db` : await newDatabase(inject('postgres')),
+      url: URL_OF_TESTS,
+      environment: {},
+      provider: {
+        issuer: issuer.url,
+        clientId: 'gridline',
+        clientSecret: 'the secret',
+        domains: ['example.com'],
+        teams: [
+          { group: 'eng', owner: 'alice', team: 'engineers' },
+          { group: 'ops', owner: 'alice', team: 'operators' },
+        ],
+      },
+    })
+    test = new TestService(service)
+    await test.user('alice')
+  })
+  afterAll(async () => {
+    await test.service.close()
+    await issuer.stop()
+    folder.remove()
+  })
+
+  const cookieIn = (headers: Headers, name: string): string | undefined =>
+    headers
+      .getSetCookie()
+      .map((cookie) => cookie.split(';')[0])
+      .find((cookie) => cookie.startsWith(`${name}=`))
+  const leave = async (next = '/~alice') => {
+    const { status, headers } = await test.ask(
+      undefined,
+      'GET',
+      `/signin/oidc?next=${encodeURIComponent(next)}`,
+    )
+    expect(status).toBe(303)
+    return { to: headers.get('location')!, cookie: cookieIn(headers, 'gridline_leaving')! }
+  }
+  /** Signs somebody in; returns where the browser ends and its session. */
+  const signIn = async (claims: object, cookie?: string) => {
+    const left = await leave()
+    const back = new URL(issuer.approve(left.to, claims as never))
+    const { status, headers, text } = await test.ask(undefined, 'GET', back.pathname + back.search, {
+      headers: { cookie: cookie ?? left.cookie },
+    })
+    return {
+      status,
+      text,
+      location: headers.get('location'),
+      session: cookieIn(headers, 'gridline_session'),
+      back,
+    }
+  }
+  const me = async (session: string | undefined) =>
+    (await test.ask(undefined, 'GET', '/v2/users/current', { headers: { cookie: session! } })).json
+  const person = (sub: string, more: object = {}) => ({
+    sub,
+    email: `${sub}@example.com`,
+    email_verified: true,
+    ...more,
+  })
+  const teams = async () =>
+    Object.fromEntries(
+      (await test.ask('alice', 'GET', '/v2/teams')).json.teams.map(
+        ({ name, members }: { name: string; members: string[] }) => [name, members],
+      ),
+    )
+
+  it('the sign-in page leads to the provider, with PKCE, a state and a nonce', async () => {
+    const { text } = await test.ask(undefined, 'GET', '/signin?next=/~alice')
+    expect(text).toContain(`Sign in with ${new URL(issuer.url).host}`)
+    const asked = new URL((await leave()).to)
+    expect(asked.origin + asked.pathname).toBe(`${issuer.url}/authorize`)
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({
+      client_id: 'gridline',
+      response_type: 'code',
+      redirect_uri: `${URL_OF_TESTS}/signin/oidc/return`,
+      code_challenge_method: 'S256',
+      state: expect.stringMatching(/.{20}/),
+      nonce: expect.stringMatching(/.{20}/),
+    })
+  })
+
+  it('a person gets a user at the first time, and the same one later', async () => {
+    const first = await signIn(person('carol', { preferred_username: 'Carol C.' }))
+    expect([first.status, first.location]).toEqual([303, '/~alice'])
+    expect(await me(first.session)).toMatchObject({
+      username: 'CarolC',
+      email: 'carol@example.com',
+      is_admin: false,
+    })
+    const again = await signIn(person('carol', { preferred_username: 'renamed' }))
+    expect((await me(again.session)).username).toBe('CarolC')
+  })
+
+  it('a name that is taken is not given to somebody else', async () => {
+    const { session } = await signIn(person('other', { preferred_username: 'alice' }))
+    expect((await me(session)).username).toBe('alice-2')
+  })
+
+  it('a user with the proven e-mail address signs in as themselves, and not with one that is not proven', async () => {
+    await createUser(test.service.store, 'dave', { email: 'dave@example.com' })
+    const { session } = await signIn(person('d', { email: 'dave@example.com' }))
+    expect((await me(session)).username).toBe('dave')
+    const unproven = await signIn(person('d2', { email: 'alice@example.com', email_verified: false }))
+    expect([unproven.status, unproven.session]).toEqual([403, undefined])
+  })
+
+  it('people of other domains are refused, and get no user', async () => {
+    const { status, text } = await signIn(person('eve', { email: 'eve@elsewhere.com' }))
+    expect(status).toBe(403)
+    expect(text).toContain('eve@elsewhere.com is of another domain')
+    expect(await test.status('alice', 'GET', '/v2/users/eve')).toBe(404)
+  })
+
+  it('teams follow from groups: in, and out again', async () => {
+    const { session } = await signIn(person('grace', { groups: ['eng', 'ops', 'other'] }))
+    const { username } = await me(session)
+    expect(await teams()).toEqual({ engineers: [username], operators: [username] })
+    await signIn(person('grace', { groups: ['ops'] }))
+    expect(await teams()).toEqual({ engineers: [], operators: [username] })
+  })
+
+  it('an address of return works once, and only in the browser that left', async () => {
+    const used = await signIn(person('heidi'))
+    expect(used.status).toBe(303)
+    const path = used.back.pathname + used.back.search
+    expect(await test.status(undefined, 'GET', path)).toBe(401)
+    const left = await leave()
+    expect(await test.status(undefined, 'GET', path, { headers: { cookie: left.cookie } })).toBe(401)
+    expect((await signIn(person('mallory'), (await leave()).cookie)).status).toBe(401)
+  })
+
+  it('a disabled user is refused', async () => {
+    const { session } = await signIn(person('ivan'))
+    const { username } = await me(session)
+    await setDisabled(test.service.store, username, true)
+    expect((await signIn(person('ivan'))).status).toBe(403)
+  })
+
+  it('two servers that see a person for the first time make one user', async () => {
+    const results = await Promise.all(Array.from({ length: 4 }, () => signIn(person('judy'))))
+    const names = await Promise.all(results.map(async ({ session }) => (await me(session)).username))
+    expect(new Set(names)).toEqual(new Set(['judy']))
+  })
+
+  it('a provider that does not answer is 503', async () => {
+    const { PeopleLogin } = await import('../../../src/service/accounts/people.ts')
+    const people = new PeopleLogin(
+      test.service.store,
+      { issuer: 'http://127.0.0.1:9', clientId: 'x' },
+      URL_OF_TESTS,
+    )
+    await expect(people.begin('/')).rejects.toMatchObject({ code: 'overloaded' })
+  })
+})
