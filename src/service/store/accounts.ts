@@ -280,10 +280,19 @@ export class AccountWriter extends AccountReader {
       .where('name', '=', owner)
       .execute()
     const from = `${owner}:`
+    const start = sql.lit(from.length)
+    const renamed = (column: 'fid' | 'source_fid') =>
+      sql<string>`${`${name}:`} || substr(${sql.ref(column)}, ${start} + 1)`
     await db
       .updateTable('files')
-      .set({ source_fid: sql<string>`${`${name}:`} || substr(source_fid, ${sql.lit(from.length + 1)})` })
-      .where(sql<string>`substr(source_fid, 1, ${sql.lit(from.length)})`, '=', from)
+      .set({ source_fid: renamed('source_fid') })
+      .where(sql<string>`substr(source_fid, 1, ${start})`, '=', from)
+      .execute()
+    await db
+      .updateTable('audit')
+      .set({ fid: renamed('fid') })
+      .where('owner', '=', name)
+      .where(sql<string>`substr(fid, 1, ${start})`, '=', from)
       .execute()
     // Back to a name from before: it is no former name any more.
     await db.deleteFrom('former_names').where('name', '=', name).execute()
